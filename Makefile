@@ -1,0 +1,40 @@
+# make help lists the targets.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+INSTALL := mysql/mysqltest/install
+
+export CGO_ENABLED = 0
+
+.PHONY: build demo test unit integration lint fuzz bench help install-mariadb install-servers
+
+build: ## bin/kingshard, one static binary
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
+
+demo: build install-mariadb ## two nodes with replicas, a small shop and the proxy on 127.0.0.1:9696
+	bin/kingshard demo
+
+test: install-servers lint ## everything: installs what it needs, unit and integration tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+
+unit: ## tests that need no database server
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+lint: ## formatting and go vet
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+
+fuzz: ## every fuzz target for FUZZTIME (default 10s) each
+	.ci/fuzz $(or $(FUZZTIME),10s)
+
+bench: ## micro-benchmarks with allocation counts
+	$(GO) test -run '^$$' -bench . -benchmem ./mysql/... ./backend/... ./proxy/...
+
+install-mariadb: # MariaDB by apt-get where it is missing
+	@command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || command -v mysqld >/dev/null || $(INSTALL)/mariadb.sh
+
+install-servers: # what the tests need: MariaDB and its clients, MySQL 9, sysbench, HAProxy
+	$(INSTALL)/mariadb.sh
+	$(INSTALL)/mysql9.sh
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

@@ -1,0 +1,346 @@
+package backend
+
+import (
+	"context"
+	"crypto/rsa"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/auth"
+)
+
+// DialConfig says how to reach and log in to one instance.
+type DialConfig struct {
+	Addr     string // host:port, or the path of a unix socket
+	User     string
+	Password string
+	TLS      *tls.Config // nil: no TLS
+	// TLSPreferred falls back to plain text where the server has no TLS; without it that is an error.
+	TLSPreferred            bool
+	ServerPublicKey         *rsa.PublicKey
+	AllowPublicKeyRetrieval bool
+	AllowedAuthPlugins      []string // nil: all that are safe
+	MaxAllowedPacket        int      // bytes
+	PreparedStmts           int      // prepared statements kept per connection
+}
+
+// backendCapabilities are asked of every server that has them. Multi-statements are not among them: the proxy splits
+// texts itself, so a second statement in what it sends is a syntax error and never runs.
+const backendCapabilities = mysql.ClientLongPassword | mysql.ClientLongFlag | mysql.ClientProtocol41 | mysql.ClientTransactions |
+	mysql.ClientSecureConnection | mysql.ClientMultiResults | mysql.ClientPSMultiResults | mysql.ClientPluginAuth |
+	mysql.ClientPluginAuthLenencClientData | mysql.ClientSessionTrack | mysql.ClientDeprecateEOF | mysql.ClientLocalFiles |
+	mysql.ClientOptionalResultsetMetadata | mysql.ClientQueryAttributes
+
+// keepAlive gives a server that was cut off without a word half a minute.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
+// handshakeCap bounds the packets of a login, in bytes.
+const handshakeCap = 64 << 10
+
+// defaultCollation is the collation of fresh connections: utf8mb4_general_ci, which every server has. Sessions set
+// their own before the first statement.
+const defaultCollation = 45
+
+// Conn is one authenticated connection to an instance. One goroutine at a time uses it.
+type Conn struct {
+	*mysql.Conn
+	Info     *Info
+	ThreadID uint32
+	// Status is what the server said last; the owner stores it after each response.
+	Status mysql.Status
+	// Stmts are the statements prepared on this connection.
+	Stmts stmtCache
+
+	cfg   *DialConfig
+	raw   syscall.RawConn
+	flags mysql.Capability
+}
+
+// Dial connects and logs in within the deadline.
+func Dial(cfg *DialConfig, flags mysql.Capability, deadline time.Time) (*Conn, error) {
+	network := "tcp"
+	if strings.HasPrefix(cfg.Addr, "/") {
+		network = "unix"
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	dialer := net.Dialer{KeepAliveConfig: keepAlive}
+	nc, err := dialer.DialContext(ctx, network, cfg.Addr)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{Conn: mysql.NewConn(nc, mysql.BackendSide, handshakeCap), cfg: cfg, flags: flags & SettingFlags}
+	if sc, ok := nc.(syscall.Conn); ok {
+		c.raw, _ = sc.SyscallConn()
+	}
+	c.SetDeadline(deadline)
+	if err := c.login(); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("log in to %s as %s: %w", cfg.Addr, cfg.User, err)
+	}
+	c.SetDeadline(time.Time{})
+	c.SetPayloadCap(max(cfg.MaxAllowedPacket, 1<<20) + 1<<20)
+	c.Stmts.max = cfg.PreparedStmts
+	c.Release()
+	return c, nil
+}
+
+// login runs the connection phase. MySQL manual: "Connection Phase".
+func (c *Conn) login() error {
+	p, err := c.ReadPacket()
+	if err != nil {
+		return err
+	}
+	if len(p) > 0 && p[0] == mysql.ErrHeader {
+		return decodeError(p)
+	}
+	var hello mysql.HandshakeV10
+	if err := hello.Decode(p); err != nil {
+		return err
+	}
+	if !hello.Capabilities.Has(mysql.ClientProtocol41 | mysql.ClientSecureConnection) {
+		return errors.New("the server is older than MySQL 5.5, which is not supported")
+	}
+	c.Info = parseVersion(hello.ServerVersion)
+	c.Info.Collation = hello.Collation
+	c.ThreadID = hello.ConnectionID
+	caps := (backendCapabilities|c.flags)&hello.Capabilities | mysql.ClientLongPassword
+	resp := mysql.HandshakeResponse41{MaxPacketSize: 1<<30 - 1, Collation: defaultCollation, User: c.cfg.User}
+	if caps, err = c.startTLS(&resp, caps, hello.Capabilities); err != nil {
+		return err
+	}
+	client := c.authClient()
+	resp.Capabilities, resp.AuthPlugin = caps, hello.AuthPlugin
+	if resp.AuthPlugin == "" {
+		resp.AuthPlugin = auth.NativePassword
+	}
+	if client.Supports(resp.AuthPlugin) {
+		if resp.AuthResponse, err = client.Start(resp.AuthPlugin, hello.Salt); err != nil {
+			return err
+		}
+	} else {
+		// The account may use another plugin than the server's default: offer one of ours and let the server switch.
+		resp.AuthPlugin = auth.NativePassword
+		if resp.AuthResponse, err = client.Start(resp.AuthPlugin, hello.Salt); err != nil {
+			resp.AuthResponse = nil
+		}
+	}
+	c.EndPacket(resp.AppendTo(c.StartPacket()))
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	c.Capabilities = caps
+	return c.finishAuth(client)
+}
+
+func (c *Conn) startTLS(resp *mysql.HandshakeResponse41, caps, server mysql.Capability) (mysql.Capability, error) {
+	if c.cfg.TLS == nil {
+		return caps, nil
+	}
+	if !server.Has(mysql.ClientSSL) {
+		if c.cfg.TLSPreferred {
+			return caps, nil
+		}
+		return 0, errors.New("tls is required by the node's configuration and the server does not offer it")
+	}
+	caps |= mysql.ClientSSL
+	resp.Capabilities = caps
+	c.EndPacket(resp.AppendSSLRequest(c.StartPacket()))
+	if err := c.Flush(); err != nil {
+		return 0, err
+	}
+	t := c.cfg.TLS
+	if t.ServerName == "" {
+		t = t.Clone()
+		t.ServerName, _, _ = net.SplitHostPort(c.cfg.Addr)
+	}
+	return caps, c.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Client(nc, t) })
+}
+
+func (c *Conn) authClient() *auth.Client {
+	return auth.NewClient(auth.ClientOptions{
+		Password: c.cfg.Password, Secure: c.Secure(), AllowedPlugins: c.cfg.AllowedAuthPlugins,
+		ServerPublicKey: c.cfg.ServerPublicKey, AllowPublicKeyRetrieval: c.cfg.AllowPublicKeyRetrieval,
+	})
+}
+
+// authRounds bounds how often a server may ask again during one login.
+const authRounds = 10
+
+// finishAuth answers the server until it says OK or ERR.
+func (c *Conn) finishAuth(client *auth.Client) error {
+	for range authRounds {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return err
+		}
+		if len(p) == 0 {
+			return mysql.ErrMalformedPacket
+		}
+		var answer []byte
+		send := true
+		switch p[0] {
+		case mysql.OKHeader:
+			var ok mysql.OKPacket
+			if err := ok.Decode(p, c.Capabilities); err != nil {
+				return err
+			}
+			c.Status = ok.Status
+			return nil
+		case mysql.ErrHeader:
+			return decodeError(p)
+		case mysql.AuthSwitchHeader:
+			var sw mysql.AuthSwitchRequest
+			if err := sw.Decode(p); err != nil {
+				return err
+			}
+			answer, err = client.Start(sw.Plugin, sw.Data)
+		case mysql.AuthMoreDataHeader:
+			answer, send, err = client.Next(p[1:])
+		default:
+			return mysql.ErrMalformedPacket
+		}
+		if err != nil {
+			return err
+		}
+		if send {
+			c.WritePacket(answer)
+			if err := c.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.New("the server asks without end during the login")
+}
+
+func decodeError(p []byte) error {
+	e := new(mysql.SQLError)
+	if err := e.Decode(p); err != nil {
+		return err
+	}
+	return e
+}
+
+// Alive tells without a round trip whether the server still holds the connection open and silent: between statements
+// nothing may have arrived. Bytes that did are an error message of a server going down, or a protocol fault.
+func (c *Conn) Alive() bool {
+	if c.Buffered() > 0 {
+		return false
+	}
+	if c.raw == nil {
+		return true
+	}
+	alive := false
+	err := c.raw.Read(func(fd uintptr) bool {
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		alive = n <= 0 && err == syscall.EAGAIN
+		return true
+	})
+	return err == nil && alive
+}
+
+// Command starts a command: the packet with the command byte and its argument is queued, not sent.
+func (c *Conn) Command(cmd mysql.Command, argument string) {
+	c.ResetSequence()
+	b := append(c.StartPacket(), byte(cmd))
+	if cmd == mysql.ComQuery && c.Capabilities.Has(mysql.ClientQueryAttributes) {
+		b = append(b, 0, 1) // no attributes, one set
+	}
+	c.EndPacket(append(b, argument...))
+}
+
+// simple runs a command that answers with OK or ERR.
+func (c *Conn) simple(cmd mysql.Command, argument string) error {
+	c.Command(cmd, argument)
+	return c.readOK()
+}
+
+func (c *Conn) readOK() error {
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	p, err := c.ReadPacket()
+	if err != nil {
+		return err
+	}
+	if len(p) > 0 && p[0] == mysql.ErrHeader {
+		return decodeError(p)
+	}
+	var ok mysql.OKPacket
+	if len(p) > 0 && p[0] == mysql.EOFHeader {
+		var eof mysql.EOFPacket
+		if eof.Decode(p) == nil {
+			c.Status = eof.Status
+			return nil
+		}
+	}
+	if err := ok.Decode(p, c.Capabilities); err != nil {
+		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+	}
+	c.Status = ok.Status
+	return nil
+}
+
+// Exec runs a statement of the proxy's own that returns no rows.
+func (c *Conn) Exec(sql string) error { return c.simple(mysql.ComQuery, sql) }
+
+// Ping runs COM_PING.
+func (c *Conn) Ping() error { return c.simple(mysql.ComPing, "") }
+
+// InitDB makes db the current database.
+func (c *Conn) InitDB(db string) error { return c.simple(mysql.ComInitDB, db) }
+
+// Reset brings the connection to its fresh state but for the current database, which COM_RESET_CONNECTION keeps.
+// Statements prepared on it are gone.
+func (c *Conn) Reset() error {
+	if !c.Info.ResetConnection {
+		return c.relogin()
+	}
+	c.Stmts.clear()
+	return c.simple(mysql.ComResetConnection, "")
+}
+
+// relogin is a reset that also leaves the current database, by COM_CHANGE_USER.
+func (c *Conn) relogin() error {
+	c.Stmts.clear()
+	client := c.authClient()
+	c.ResetSequence()
+	// An empty answer to no salt: the server always replies with a switch request that carries a fresh one.
+	cu := mysql.ChangeUser{User: c.cfg.User, Collation: defaultCollation, AuthPlugin: "ks_switch"}
+	c.EndPacket(cu.AppendTo(c.StartPacket(), c.Capabilities))
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	return c.finishAuth(client)
+}
+
+// Apply makes a connection that carries have carry want, by as few commands as that takes: none when they are the same.
+func (c *Conn) Apply(have, want *Setting) error {
+	if have == want || want == nil {
+		return nil
+	}
+	if want.DB == "" && have != nil && have.DB != "" {
+		if err := c.relogin(); err != nil {
+			return err
+		}
+		have = nil
+	}
+	if want.DB != "" && (have == nil || have.DB != want.DB) {
+		if err := c.InitDB(want.DB); err != nil {
+			return err
+		}
+	}
+	for _, sql := range have.diff(want, c.Info) {
+		if err := c.Exec(sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}

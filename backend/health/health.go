@@ -1,0 +1,149 @@
+// Package health watches instances on connections of its own and tells each one up or down. Start with [Open]; what a
+// run of observations means is decided by [Judge], a pure function.
+package health
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+)
+
+// failuresMin is how many probes in a row must fail before an instance counts as down, so that one lost packet or a
+// restart of the network moves no traffic.
+const failuresMin = 3
+
+// Config says how to watch.
+type Config struct {
+	Interval time.Duration // between probes
+	Timeout  time.Duration // of one probe, its login included
+	// DownAfter is how long probes must have failed, by node name; at least three probes always.
+	DownAfter map[string]time.Duration
+	Log       *slog.Logger
+}
+
+// Monitor runs one goroutine per instance.
+type Monitor struct {
+	cfg    Config
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// Open starts to watch. Close stops it.
+func Open(nodes map[string]*backend.Node, cfg Config) *Monitor {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Monitor{cfg: cfg, cancel: cancel}
+	for _, n := range nodes {
+		for _, i := range n.Instances() {
+			m.done.Go(func() { m.watch(ctx, i) })
+		}
+	}
+	return m
+}
+
+// Close stops all probes and waits for them.
+func (m *Monitor) Close() {
+	m.cancel()
+	m.done.Wait()
+}
+
+// Observations is a run of probes with the same outcome.
+type Observations struct {
+	Failures int           // probes in a row that failed; 0 after a good one
+	Since    time.Duration // how long they have been failing
+}
+
+// Judge gives the state that follows from the last one and what was observed: one good probe brings an instance up, a
+// run of failures that is both long and old enough takes it down.
+func Judge(last backend.State, o Observations, downAfter time.Duration) backend.State {
+	switch {
+	case o.Failures == 0:
+		return backend.Up
+	case o.Failures >= failuresMin && o.Since >= downAfter:
+		return backend.Down
+	}
+	return last
+}
+
+// watch probes one instance until ctx ends.
+func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
+	var conn *backend.Conn
+	var o Observations
+	var failedAt time.Time
+	defer func() {
+		if conn != nil {
+			conn.Close()
+		}
+	}()
+	for ctx.Err() == nil {
+		// A probe under way is cut off when the watch ends: nothing waits for a server that does not answer.
+		var err error
+		conn, err = m.probe(ctx, i, conn)
+		if ctx.Err() != nil {
+			return
+		}
+		now := time.Now()
+		if err == nil {
+			o = Observations{}
+		} else {
+			if o.Failures == 0 {
+				failedAt = now
+			}
+			o = Observations{Failures: o.Failures + 1, Since: now.Sub(failedAt)}
+		}
+		m.report(i, Judge(i.State(), o, m.cfg.DownAfter[i.Node]), o, err)
+		// Jitter keeps many proxies from probing in step.
+		wait := m.cfg.Interval*9/10 + rand.N(m.cfg.Interval/5+1)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// report stores a verdict and logs changes, and the first failure of a run.
+func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, err error) {
+	last := i.State()
+	attrs := []any{"node", i.Node, "instance", i.Addr, "role", i.Role.String()}
+	switch {
+	case s != last && s == backend.Down:
+		m.cfg.Log.Error("instance is down", append(attrs, "error", err)...)
+	case s != last:
+		m.cfg.Log.Info("instance is up", attrs...)
+	case o.Failures == 1:
+		m.cfg.Log.Warn("probe failed", append(attrs, "error", err)...)
+	}
+	if s != last {
+		i.SetState(s)
+	}
+}
+
+// probe pings on the connection it is given, or on a new one, and returns the one to use next.
+func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.Conn) (*backend.Conn, error) {
+	deadline := time.Now().Add(m.cfg.Timeout)
+	if conn == nil {
+		c, err := i.Dial(0, deadline)
+		if err != nil {
+			return nil, err
+		}
+		c.SetDeadline(deadline)
+		if err := learn(c); err != nil {
+			c.Close()
+			return nil, err
+		}
+		i.SetInfo(c.Info)
+		conn = c
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	conn.SetDeadline(deadline)
+	if err := conn.Ping(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	conn.Release()
+	return conn, nil
+}

@@ -1,0 +1,63 @@
+package backend
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Info is what the proxy learned of an instance at its last login and probe. Immutable.
+type Info struct {
+	Version    string // as in the greeting
+	MariaDB    bool
+	Number     int // major*10000 + minor*100 + patch
+	Collation  uint8
+	Collations map[uint16]Collation // by id, as the server lists them
+	// ResetConnection tells whether the server knows COM_RESET_CONNECTION.
+	ResetConnection bool
+	LowerCaseTables bool
+	SQLMode         string // the global sql_mode, which fresh connections have
+}
+
+// Collation is one collation of a server.
+type Collation struct{ Name, Charset string }
+
+// parseVersion fills Version, MariaDB, Number and what follows from them. MariaDB puts "5.5.5-" before its version so
+// that old replicas accept it.
+func parseVersion(version string) *Info {
+	i := &Info{Version: version, MariaDB: strings.Contains(version, "MariaDB")}
+	v := version
+	if i.MariaDB {
+		v = strings.TrimPrefix(v, "5.5.5-")
+	}
+	end := strings.IndexFunc(v, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
+	if end >= 0 {
+		v = v[:end]
+	}
+	for k, part := range strings.SplitN(v, ".", 3) {
+		n, _ := strconv.Atoi(part)
+		i.Number += n * [3]int{10000, 100, 1}[k]
+	}
+	if i.MariaDB {
+		i.ResetConnection = i.Number >= 100204
+	} else {
+		i.ResetConnection = i.Number >= 50703
+	}
+	return i
+}
+
+// VariableName gives the server's own name of a variable that has had two: MySQL renamed the tx_ pair in 5.7.20,
+// MariaDB in 11.1.
+func (i *Info) VariableName(name string) string {
+	renamed := !i.MariaDB && i.Number >= 50720 || i.MariaDB && i.Number >= 110100
+	switch name {
+	case "transaction_isolation":
+		if !renamed {
+			return "tx_isolation"
+		}
+	case "transaction_read_only":
+		if !renamed {
+			return "tx_read_only"
+		}
+	}
+	return name
+}

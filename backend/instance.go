@@ -1,0 +1,193 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+)
+
+// Role is what an instance is in its node.
+type Role uint8
+
+// The roles.
+const (
+	Primary Role = iota
+	Replica
+)
+
+// String gives "primary" or "replica".
+func (r Role) String() string {
+	if r == Replica {
+		return "replica"
+	}
+	return "primary"
+}
+
+// State is what is known of an instance's health.
+type State uint8
+
+// The states.
+const (
+	Unknown State = iota // not probed yet
+	Up
+	Down
+)
+
+// String gives "unknown", "up" or "down".
+func (s State) String() string { return [...]string{"unknown", "up", "down"}[s] }
+
+// ErrDown says that the health checks have found the instance dead.
+var ErrDown = errors.New("instance is down")
+
+// Instance is one mysqld: its address, a pool of connections to it and what is known of it.
+type Instance struct {
+	Node   string
+	Addr   string
+	Role   Role
+	Weight int
+
+	dial  DialConfig
+	pool  *pool.Pool[*Conn, *Setting]
+	state atomic.Uint32
+	info  atomic.Pointer[Info]
+	known chan struct{} // closed when info is set for the first time
+	// connectTimeout bounds a dial with its login.
+	connectTimeout time.Duration
+}
+
+// Pooled is a connection on loan from an instance's pool.
+type Pooled struct {
+	*pool.Pooled[*Conn, *Setting]
+	Instance *Instance
+}
+
+// PoolConfig are the limits of an instance's pool.
+type PoolConfig struct {
+	Max                                      int
+	ConnectTimeout, IdleTimeout, MaxLifetime time.Duration
+}
+
+func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
+	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
+	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
+		Dial:        func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) },
+		Max:         p.Max,
+		DialTimeout: p.ConnectTimeout,
+		IdleTimeout: p.IdleTimeout,
+		MaxLifetime: p.MaxLifetime,
+	})
+	return i
+}
+
+// Dial opens a connection outside the pool; the caller closes it.
+func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, error) {
+	c, err := Dial(&i.dial, flags, deadline)
+	if err != nil {
+		return nil, err
+	}
+	if known := i.info.Load(); known != nil && known.Version == c.Info.Version {
+		c.Info = known
+	}
+	return c, nil
+}
+
+// Get borrows a connection that carries want. It waits for one until the deadline, or until cancel is closed, and
+// returns it with Put or Taint. Errors are those of the pool, of the login, or a *mysql.SQLError of the server that
+// refused the setting.
+func (i *Instance) Get(want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
+	if i.State() == Down {
+		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, ErrDown)
+	}
+	pc, err := i.pool.Get(want, deadline, cancel)
+	if err != nil {
+		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
+	}
+	p := Pooled{pc, i}
+	if pc.Key == want {
+		return p, nil
+	}
+	if err := p.Apply(want); err != nil {
+		p.Taint()
+		return Pooled{}, err
+	}
+	return p, nil
+}
+
+// Apply makes the connection carry want. After an error the connection must be tainted.
+func (p Pooled) Apply(want *Setting) error {
+	if p.Key == want {
+		return nil
+	}
+	deadline := time.Now().Add(p.Instance.connectTimeout)
+	if p.Conn.flags != want.Flags {
+		c, err := p.Instance.Dial(want.Flags, deadline)
+		if err != nil {
+			return err
+		}
+		p.Conn.Close()
+		p.Conn, p.Key = c, nil
+	}
+	p.Conn.SetDeadline(deadline)
+	if err := p.Conn.Apply(p.Key, want); err != nil {
+		return err
+	}
+	p.Conn.SetDeadline(time.Time{})
+	p.Key = want
+	return nil
+}
+
+// Put gives the connection back between two commands, in the state that its Key says.
+func (p Pooled) Put() {
+	p.Conn.Release()
+	p.Instance.pool.Put(p.Pooled)
+}
+
+// Taint closes the connection instead of giving it back.
+func (p Pooled) Taint() { p.Instance.pool.Taint(p.Pooled) }
+
+// Info is what was learned of the instance last; nil before the first login of a probe.
+func (i *Instance) Info() *Info { return i.info.Load() }
+
+// SetInfo stores what a probe learned. Only the instance's one watcher calls it.
+func (i *Instance) SetInfo(info *Info) {
+	if i.info.Swap(info) == nil {
+		close(i.known)
+	}
+}
+
+// Known is closed once the instance has been probed with success for the first time.
+func (i *Instance) Known() <-chan struct{} { return i.known }
+
+// State is the verdict of the health checks.
+func (i *Instance) State() State { return State(i.state.Load()) }
+
+// SetState stores a verdict. Connections of an instance that went down are closed.
+func (i *Instance) SetState(s State) {
+	if State(i.state.Swap(uint32(s))) != s && s == Down {
+		i.pool.CloseIdle()
+	}
+}
+
+// Stats are the pool's counts.
+func (i *Instance) Stats() pool.Stats { return i.pool.Stats() }
+
+// Kill ends what thread runs, or with connection the thread itself, on a side connection, within the deadline.
+func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) error {
+	c, err := i.Dial(0, deadline)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(deadline)
+	if connection {
+		return c.Exec(fmt.Sprintf("KILL %d", thread))
+	}
+	return c.Exec(fmt.Sprintf("KILL QUERY %d", thread))
+}
+
+// close retires the pool; connections on loan are closed when they come back.
+func (i *Instance) close() { i.pool.Close() }

@@ -1,0 +1,122 @@
+package backend
+
+import (
+	"sync/atomic"
+
+	"kingshard/config"
+)
+
+// Node is a primary and its replicas, under the name that configuration and hints use.
+type Node struct {
+	Name     string
+	Primary  *Instance
+	Replicas []*Instance
+	// turns lists replicas by weight, each as often as its weight says, spread evenly; a read takes the next turn.
+	turns []*Instance
+	next  atomic.Uint32
+}
+
+// Open builds the nodes of a configuration that Validate found without fault, except for files that cannot be read now.
+// Nothing is dialled.
+func Open(cfg *config.Config) (map[string]*Node, error) {
+	nodes := make(map[string]*Node, len(cfg.Nodes))
+	for _, nc := range cfg.Nodes {
+		n, err := openNode(cfg, nc)
+		if err != nil {
+			for _, opened := range nodes {
+				opened.Close()
+			}
+			return nil, err
+		}
+		nodes[nc.Name] = n
+	}
+	return nodes, nil
+}
+
+func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
+	replicas, err := nc.Replicas()
+	if err != nil {
+		return nil, err
+	}
+	dial, err := dialConfig(cfg, nc)
+	if err != nil {
+		return nil, err
+	}
+	limits := PoolConfig{
+		Max:            nc.MaxConnsLimit,
+		ConnectTimeout: cfg.ConnectTimeout.Duration(),
+		IdleTimeout:    cfg.ConnIdleTimeout.Duration(),
+		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
+	}
+	n := &Node{Name: nc.Name, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
+	for _, r := range replicas {
+		n.Replicas = append(n.Replicas, newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits))
+	}
+	n.turns = takeTurns(n.Replicas)
+	return n, nil
+}
+
+func (d DialConfig) to(addr string) DialConfig {
+	d.Addr = addr
+	return d
+}
+
+// takeTurns spreads each replica's turns evenly over a cycle: at each step the one furthest behind its share is next
+// (smooth weighted round robin).
+func takeTurns(replicas []*Instance) []*Instance {
+	total := 0
+	for _, r := range replicas {
+		total += r.Weight
+	}
+	credit := make([]int, len(replicas))
+	turns := make([]*Instance, 0, total)
+	for range total {
+		best := 0
+		for k, r := range replicas {
+			credit[k] += r.Weight
+			if credit[k] > credit[best] {
+				best = k
+			}
+		}
+		credit[best] -= total
+		turns = append(turns, replicas[best])
+	}
+	return turns
+}
+
+// Reader picks the instance for the attempt-th try (from 0) of a read that may be served by a replica: replicas by
+// weight, those known to be down passed over, and the primary when there is no other.
+func (n *Node) Reader(attempt int) *Instance {
+	if len(n.turns) == 0 || attempt >= len(n.Replicas) {
+		return n.Primary
+	}
+	start := n.next.Add(1)
+	for k := range uint32(len(n.turns)) {
+		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down {
+			return r
+		}
+	}
+	return n.Primary
+}
+
+// Info is what is known of the primary or, while that has not been reached, of a replica; nil when nothing is known yet.
+func (n *Node) Info() *Info {
+	for _, i := range n.Instances() {
+		if info := i.Info(); info != nil {
+			return info
+		}
+	}
+	return nil
+}
+
+// Instances lists the primary and the replicas.
+func (n *Node) Instances() []*Instance {
+	return append([]*Instance{n.Primary}, n.Replicas...)
+}
+
+// Close retires the pools of all instances; connections on loan are closed when they come back.
+func (n *Node) Close() {
+	for _, i := range n.Instances() {
+		i.close()
+	}
+}

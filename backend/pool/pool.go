@@ -1,0 +1,244 @@
+package pool
+
+import (
+	"sync"
+	"time"
+)
+
+// Defaults and limits.
+const (
+	maxWaitersDefault  = 64 << 10
+	dialsMaxDefault    = 16
+	dialTimeoutDefault = 10 * time.Second
+	// aliveAfter is how long a connection must have been idle before it is checked on its way out: servers and
+	// firewalls do not close a connection used a moment ago, and a system call per loan would show.
+	aliveAfter = time.Second
+)
+
+// Conn is what the pool needs of a connection.
+type Conn interface {
+	comparable
+	// Close frees the connection. It must not wait for the other side: the connection holds its slot until it returns.
+	Close() error
+	// Alive tells without a round trip whether the connection can still be used. It is called on connections that have
+	// been idle for more than a second, before they are lent.
+	Alive() bool
+}
+
+// Config says how to open connections and how many.
+type Config[C Conn, K comparable] struct {
+	// Dial opens and authenticates one connection, by the deadline at the latest. It is called by the goroutine that
+	// wants the connection, without locks held. The connection carries the zero setting.
+	Dial func(deadline time.Time) (C, error)
+	// Max is the hard ceiling of connections, those being dialled counted; at least 1.
+	Max int
+	// MaxWaiters is how many may wait for a connection; 0 means 65536.
+	MaxWaiters int
+	// DialsMax is how many connections may be dialled at once; 0 means 16. While dials fail it is one at a time.
+	DialsMax int
+	// DialTimeout bounds one dial, whose deadline is the sooner of this and the borrower's; 0 means 10 s.
+	DialTimeout time.Duration
+	// IdleTimeout is how long a connection may lie unused; 0 means for ever.
+	IdleTimeout time.Duration
+	// MaxLifetime is how old a connection may become, ±10 % by lot so that they do not all go at once; 0 means no
+	// limit. A connection on loan is closed when it comes back.
+	MaxLifetime time.Duration
+	// MinIdle is the number of idle connections that IdleTimeout leaves alone. They are not opened in advance.
+	MinIdle int
+}
+
+// Pooled is a connection with what the pool knows of it. It belongs to the borrower from Get until Put or Taint, and
+// must not be touched afterwards: the same Pooled is lent again.
+type Pooled[C Conn, K comparable] struct {
+	Conn C
+	// Key is the setting that the connection carries now, the zero value if none. The borrower updates it after
+	// applying another one.
+	Key K
+
+	state      state
+	generation uint64        // the pool's when the dial began
+	expires    time.Duration // on the pool's clock; 0: never
+	idleSince  time.Duration // on the pool's clock
+
+	newer, older       *Pooled[C, K] // neighbours among all idle ones
+	keyNewer, keyOlder *Pooled[C, K] // neighbours among the idle ones with the same Key
+}
+
+// state is where a connection is: lent, then idle and lent by turns, at last closing.
+type state uint8
+
+const (
+	lent state = iota
+	idle
+	closing
+)
+
+// Pool lends connections. Its methods may be called by any goroutine.
+type Pool[C Conn, K comparable] struct {
+	cfg    Config[C, K]
+	start  time.Time // zero of the pool's clock, which is monotonic
+	spare  sync.Pool // waiters to be used again, with their timers
+	retry  *time.Timer
+	stop   chan struct{}
+	done   chan struct{} // closed when the goroutine of run has ended
+	counts counts
+
+	mu         sync.Mutex // guards what follows
+	max        int
+	open       int // slots taken: idle, lent, dialling and closing connections
+	dialling   int // Invariant: ≤ DialsMax
+	closing    int
+	idle       idleList[C, K]
+	queue      queue[C, K]
+	backoff    backoff
+	generation uint64
+	closed     bool
+}
+
+// Open makes a pool and starts its one goroutine, which Close stops. It dials nothing.
+func Open[C Conn, K comparable](cfg Config[C, K]) *Pool[C, K] {
+	if cfg.MaxWaiters <= 0 {
+		cfg.MaxWaiters = maxWaitersDefault
+	}
+	if cfg.DialsMax <= 0 {
+		cfg.DialsMax = dialsMaxDefault
+	}
+	if cfg.DialTimeout <= 0 {
+		cfg.DialTimeout = dialTimeoutDefault
+	}
+	p := &Pool[C, K]{
+		cfg:   cfg,
+		start: time.Now(),
+		retry: time.NewTimer(time.Hour),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
+		max:   max(1, cfg.Max),
+	}
+	p.retry.Stop()
+	p.spare.New = func() any { return newWaiter[C, K]() }
+	p.idle.tops = make(map[K]*Pooled[C, K])
+	go p.run()
+	return p
+}
+
+// now reads the pool's clock.
+func (p *Pool[C, K]) now() time.Duration { return time.Since(p.start) }
+
+// request is one Get on its way.
+type request struct {
+	began, until time.Duration // on the pool's clock
+	cancel       <-chan struct{}
+}
+
+// cancelled tells whether the borrower has given up.
+func (r *request) cancelled() bool {
+	select {
+	case <-r.cancel:
+		return true
+	default:
+		return false
+	}
+}
+
+// Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, a new one, an idle
+// one with another setting, in this order; else it waits for its turn. The borrower compares Key with want, applies
+// want if they differ, and ends with Put or Taint.
+//
+// The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is
+// given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrTooManyWaiters], [ErrCancelled],
+// a [*TimeoutError], or a [*DialError] when the connection could not be opened or the last attempts failed, nothing is
+// on loan and it is too soon for another.
+func (p *Pool[C, K]) Get(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
+	r := request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel}
+	var failed error // why a new connection could not be had; an idle one with another setting will do then
+	for {
+		now := p.now()
+		p.mu.Lock()
+		if p.closed {
+			p.mu.Unlock()
+			return nil, p.fail(ErrClosed, 0)
+		}
+		mayDial := failed == nil && now < r.until && p.queue.len == 0 && p.mayDialLocked(now)
+		pc, how := p.takeIdleLocked(want, mayDial)
+		switch {
+		case pc != nil:
+			p.mu.Unlock()
+			if now-pc.idleSince <= aliveAfter || pc.Conn.Alive() {
+				p.counts.got(how, 0)
+				return pc, nil
+			}
+			p.retire(pc, ClosedDead)
+		case failed != nil:
+			p.mu.Unlock()
+			return nil, p.fail(failed, 0)
+		case mayDial:
+			s := p.reserveLocked()
+			p.mu.Unlock()
+			var err error
+			if pc, err = p.dial(s, &r); err == nil {
+				p.counts.got(Dialled, 0)
+				return pc, nil
+			}
+			failed = err
+			if _, dialled := err.(*DialError); !dialled {
+				return nil, p.fail(err, 0)
+			}
+		default:
+			w, err := p.enqueueLocked(&r, now)
+			p.mu.Unlock()
+			if err != nil {
+				return nil, p.fail(err, 0)
+			}
+			return p.await(w, &r)
+		}
+	}
+}
+
+// Put gives a connection back in a clean protocol state, with its Key telling the setting it carries. It goes to the
+// first waiter, else it stays idle; or it is closed, when the pool is closed, the ceiling was lowered, CloseIdle was
+// called since it was opened or its lifetime is over.
+func (p *Pool[C, K]) Put(pc *Pooled[C, K]) {
+	now := p.now()
+	p.mu.Lock()
+	p.mustBeLentLocked(pc)
+	if cause, surplus := p.surplusLocked(pc, now); surplus {
+		p.markClosingLocked(pc, cause)
+		p.mu.Unlock()
+		p.finishClose(pc)
+		return
+	}
+	if w := p.firstLiveLocked(now); w != nil {
+		p.queue.remove(w)
+		w.conn = pc
+		w.answer()
+	} else {
+		pc.state, pc.idleSince = idle, now
+		p.idle.push(pc)
+	}
+	p.mu.Unlock()
+}
+
+// surplusLocked tells whether a connection that comes back is to be closed.
+func (p *Pool[C, K]) surplusLocked(pc *Pooled[C, K], now time.Duration) (CloseCause, bool) {
+	switch {
+	case p.closed, pc.generation != p.generation, p.open-p.closing > p.max:
+		return ClosedRetired, true
+	case pc.expired(now):
+		return ClosedLifetime, true
+	}
+	return 0, false
+}
+
+// mustBeLentLocked stops a borrower that gives back what it no longer has: going on would lend one connection twice.
+func (p *Pool[C, K]) mustBeLentLocked(pc *Pooled[C, K]) {
+	if pc.state != lent {
+		p.mu.Unlock()
+		panic("pool: a connection was given back twice")
+	}
+}
+
+// expired tells whether the connection's lifetime is over.
+func (pc *Pooled[C, K]) expired(now time.Duration) bool { return pc.expires != 0 && now >= pc.expires }
+
+// lentLocked is the number of connections that borrowers have.
+func (p *Pool[C, K]) lentLocked() int { return p.open - p.idle.len - p.dialling - p.closing }

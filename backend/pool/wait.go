@@ -1,0 +1,169 @@
+package pool
+
+import "time"
+
+// waiter is one Get in line. It is answered exactly once, under the mutex, when it leaves the queue in any other way
+// than by its own goroutine's doing.
+type waiter[C Conn, K comparable] struct {
+	next, prev *waiter[C, K]
+	queued     bool // guarded by the pool's mutex
+	began      time.Duration
+	deadline   time.Duration
+	timer      *time.Timer
+	ready      chan struct{} // of capacity 1: whoever answers never blocks
+
+	// The answer, to be read after ready: an error, a connection, or else a slot to dial into.
+	err  error
+	conn *Pooled[C, K]
+	slot slot
+}
+
+func newWaiter[C Conn, K comparable]() *waiter[C, K] {
+	w := &waiter[C, K]{timer: time.NewTimer(time.Hour), ready: make(chan struct{}, 1)}
+	w.timer.Stop()
+	return w
+}
+
+// answer wakes the waiter, which must have left the queue.
+func (w *waiter[C, K]) answer() { w.ready <- struct{}{} }
+
+// queue is the line of waiters, first come first served. Every operation is O(1).
+type queue[C Conn, K comparable] struct {
+	first, last *waiter[C, K]
+	len         int
+}
+
+func (q *queue[C, K]) push(w *waiter[C, K]) {
+	w.prev, w.queued = q.last, true
+	if q.last != nil {
+		q.last.next = w
+	} else {
+		q.first = w
+	}
+	q.last = w
+	q.len++
+}
+
+func (q *queue[C, K]) remove(w *waiter[C, K]) {
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		q.first = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		q.last = w.prev
+	}
+	w.next, w.prev, w.queued = nil, nil, false
+	q.len--
+}
+
+// enqueueLocked puts a Get in line, or tells why it may not wait.
+func (p *Pool[C, K]) enqueueLocked(r *request, now time.Duration) (*waiter[C, K], error) {
+	switch {
+	case p.hopelessLocked(now):
+		return nil, p.backoff.last
+	case now >= r.until:
+		return nil, p.timeoutLocked(now - r.began)
+	case p.queue.len >= p.cfg.MaxWaiters:
+		return nil, ErrTooManyWaiters
+	}
+	w := p.spare.Get().(*waiter[C, K])
+	w.began, w.deadline = r.began, r.until
+	w.timer.Reset(r.until - now)
+	p.queue.push(w)
+	p.settleLocked(now)
+	return w, nil
+}
+
+// await waits for the answer to w, the deadline or the end of the borrower's patience. If the answer comes together
+// with one of the latter it is passed on.
+func (p *Pool[C, K]) await(w *waiter[C, K], r *request) (*Pooled[C, K], error) {
+	var err error
+	select {
+	case <-w.ready:
+		return p.accept(w, r)
+	case <-w.timer.C:
+	case <-r.cancel:
+		err = ErrCancelled
+	}
+	p.mu.Lock()
+	if err == nil {
+		err = p.timeoutLocked(p.now() - r.began)
+	}
+	answered := !w.queued
+	if !answered {
+		p.queue.remove(w)
+	}
+	p.mu.Unlock()
+	if answered {
+		<-w.ready
+		switch {
+		case w.err != nil:
+			err = w.err
+		case w.conn != nil:
+			p.Put(w.conn)
+		default:
+			p.freeSlot()
+		}
+	}
+	p.reuse(w)
+	return nil, p.fail(err, p.now()-r.began)
+}
+
+// accept takes the answer to w.
+func (p *Pool[C, K]) accept(w *waiter[C, K], r *request) (*Pooled[C, K], error) {
+	pc, s, err := w.conn, w.slot, w.err
+	waited := p.now() - r.began
+	p.reuse(w)
+	if err == nil && pc == nil {
+		pc, err = p.dial(s, r)
+	}
+	if err != nil {
+		return nil, p.fail(err, waited)
+	}
+	p.counts.got(Waited, waited)
+	return pc, nil
+}
+
+// reuse keeps an answered waiter for another Get.
+func (p *Pool[C, K]) reuse(w *waiter[C, K]) {
+	w.timer.Stop()
+	w.err, w.conn, w.slot = nil, nil, slot{}
+	p.spare.Put(w)
+}
+
+// firstLiveLocked answers those at the head of the line whose deadline has passed and gives the first other one, which
+// stays in line; nil if there is none.
+func (p *Pool[C, K]) firstLiveLocked(now time.Duration) *waiter[C, K] {
+	for {
+		w := p.queue.first
+		if w == nil || now < w.deadline {
+			return w
+		}
+		p.queue.remove(w)
+		w.err = p.timeoutLocked(now - w.began)
+		w.answer()
+	}
+}
+
+// settleLocked answers the waiters that can be answered without a connection: by slots to dial into, or by the news
+// that nothing will come. It runs after every change that may have freed a slot or taken away a hope.
+func (p *Pool[C, K]) settleLocked(now time.Duration) {
+	for {
+		w := p.firstLiveLocked(now)
+		switch {
+		case w == nil:
+			return
+		case p.mayDialLocked(now):
+			w.slot = p.reserveLocked()
+		case p.hopelessLocked(now):
+			w.err = p.backoff.last
+		default:
+			return
+		}
+		p.queue.remove(w)
+		w.answer()
+	}
+}

@@ -1,0 +1,131 @@
+package backend
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"weak"
+
+	"kingshard/mysql"
+)
+
+// Var is one variable of a session as SQL text: Name in lower case, user variables with their "@"; Value a literal that
+// means the same under every sql_mode and character set.
+type Var struct{ Name, Value string }
+
+// Setting is the session state that a backend connection carries: its current database and the variables that differ
+// from the server's defaults. Settings are interned, so equal states are equal pointers and "does this connection carry
+// my session's state" is one comparison. Immutable. A nil Setting is the state of a fresh connection.
+type Setting struct {
+	DB   string
+	Vars []Var // sorted by name
+	// Flags are those capabilities that change what statements mean and that only a new login changes.
+	Flags mysql.Capability
+	key   string
+}
+
+// SettingFlags are the capabilities that a Setting keeps.
+const SettingFlags = mysql.ClientFoundRows | mysql.ClientIgnoreSpace
+
+var interned struct {
+	sync.Mutex
+	byKey map[string]weak.Pointer[Setting]
+}
+
+// Intern gives the one Setting with these fields. vars need not be sorted; the slice is not kept.
+func Intern(db string, flags mysql.Capability, vars []Var) *Setting {
+	vars = slices.Clone(vars)
+	slices.SortFunc(vars, func(a, b Var) int { return strings.Compare(a.Name, b.Name) })
+	s := &Setting{DB: db, Vars: vars, Flags: flags & SettingFlags}
+	s.key = s.makeKey()
+	interned.Lock()
+	defer interned.Unlock()
+	if known := interned.byKey[s.key].Value(); known != nil {
+		return known
+	}
+	if interned.byKey == nil {
+		interned.byKey = make(map[string]weak.Pointer[Setting])
+	}
+	interned.byKey[s.key] = weak.Make(s)
+	runtime.AddCleanup(s, forget, s.key)
+	return s
+}
+
+// forget drops the entry of a Setting that nobody holds any more, unless an equal one was interned since.
+func forget(key string) {
+	interned.Lock()
+	defer interned.Unlock()
+	if interned.byKey[key].Value() == nil {
+		delete(interned.byKey, key)
+	}
+}
+
+func (s *Setting) makeKey() string {
+	var b strings.Builder
+	b.WriteString(s.DB)
+	b.WriteByte(0)
+	for bit := range 32 {
+		if s.Flags&(1<<bit) != 0 {
+			b.WriteByte(byte('A' + bit))
+		}
+	}
+	for _, v := range s.Vars {
+		b.WriteByte(0)
+		b.WriteString(v.Name)
+		b.WriteByte('=')
+		b.WriteString(v.Value)
+	}
+	return b.String()
+}
+
+// Value gives the text of a variable and whether it is set.
+func (s *Setting) Value(name string) (string, bool) {
+	if s == nil {
+		return "", false
+	}
+	i, ok := slices.BinarySearchFunc(s.Vars, name, func(v Var, n string) int { return strings.Compare(v.Name, n) })
+	if !ok {
+		return "", false
+	}
+	return s.Vars[i].Value, true
+}
+
+// diff gives the SET statements that turn a connection that carries s into one that carries want; none when only the
+// database differs. System variables come before user variables, in a statement of their own: the text of a user
+// variable is to be read under the new character set.
+func (s *Setting) diff(want *Setting, info *Info) []string {
+	var system, user []string
+	add := func(name, value string) {
+		if strings.HasPrefix(name, "@") {
+			user = append(user, name+"="+value)
+		} else {
+			system = append(system, info.VariableName(name)+"="+value)
+		}
+	}
+	for _, v := range want.Vars {
+		if have, ok := s.Value(v.Name); !ok || have != v.Value {
+			add(v.Name, v.Value)
+		}
+	}
+	if s != nil {
+		for _, v := range s.Vars {
+			if _, ok := want.Value(v.Name); ok {
+				continue
+			}
+			if strings.HasPrefix(v.Name, "@") {
+				add(v.Name, "NULL")
+			} else {
+				add(v.Name, "DEFAULT")
+			}
+		}
+	}
+	var statements []string
+	if len(system) > 0 {
+		statements = append(statements, "SET "+strings.Join(system, ","))
+	}
+	if len(user) > 0 {
+		statements = append(statements, "SET "+strings.Join(user, ","))
+	}
+	return statements
+}

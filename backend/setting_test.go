@@ -1,0 +1,137 @@
+package backend
+
+import (
+	"reflect"
+	"runtime"
+	"testing"
+	"time"
+
+	"kingshard/mysql"
+)
+
+func TestInternGivesOnePointerForOneState(t *testing.T) {
+	a := Intern("db", mysql.ClientFoundRows, []Var{{"b", "2"}, {"a", "1"}})
+	b := Intern("db", mysql.ClientFoundRows|mysql.ClientProtocol41, []Var{{"a", "1"}, {"b", "2"}})
+	if a != b {
+		t.Error("equal states are two settings")
+	}
+	for _, other := range []*Setting{
+		Intern("db2", mysql.ClientFoundRows, a.Vars),
+		Intern("db", 0, a.Vars),
+		Intern("db", mysql.ClientFoundRows, []Var{{"a", "1"}}),
+		Intern("db", mysql.ClientFoundRows, []Var{{"a", "1"}, {"b", "3"}}),
+	} {
+		if other == a {
+			t.Errorf("%q and %q are one setting", other.key, a.key)
+		}
+	}
+	if v, ok := a.Value("b"); !ok || v != "2" {
+		t.Errorf("b is %q, %v", v, ok)
+	}
+	runtime.KeepAlive(b)
+}
+
+func TestInternForgetsWhatNobodyHolds(t *testing.T) {
+	key := Intern("forgotten", 0, nil).key
+	for range 100 {
+		runtime.GC()
+		interned.Lock()
+		_, there := interned.byKey[key]
+		interned.Unlock()
+		if !there {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("a setting that nobody holds is kept for ever")
+}
+
+func TestSettingDiff(t *testing.T) {
+	mysql8 := parseVersion("8.4.0")
+	maria := parseVersion("5.5.5-10.11.6-MariaDB-log")
+	from := Intern("a", 0, []Var{{"autocommit", "1"}, {"sql_mode", "'ANSI'"}, {"@x", "5"}, {"transaction_isolation", "'SERIALIZABLE'"}})
+	for _, c := range []struct {
+		name       string
+		have, want *Setting
+		info       *Info
+		sql        []string
+	}{
+		{"same", from, from, mysql8, nil},
+		{"from fresh", nil, from, mysql8, []string{"SET autocommit=1,sql_mode='ANSI',transaction_isolation='SERIALIZABLE'", "SET @x=5"}},
+		{"from fresh, old name", nil, from, maria, []string{"SET autocommit=1,sql_mode='ANSI',tx_isolation='SERIALIZABLE'", "SET @x=5"}},
+		{"to defaults", from, Intern("a", 0, []Var{{"autocommit", "1"}}), mysql8, []string{"SET sql_mode=DEFAULT,transaction_isolation=DEFAULT", "SET @x=NULL"}},
+		{"one changed", from, Intern("b", 0, []Var{{"autocommit", "0"}, {"sql_mode", "'ANSI'"}, {"@x", "5"}, {"transaction_isolation", "'SERIALIZABLE'"}}), mysql8, []string{"SET autocommit=0"}},
+	} {
+		if got := c.have.diff(c.want, c.info); !reflect.DeepEqual(got, c.sql) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.sql)
+		}
+	}
+}
+
+func TestParseVersion(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		maria  bool
+		number int
+		reset  bool
+	}{
+		{"5.6.14-log", false, 50614, false},
+		{"5.7.22", false, 50722, true},
+		{"8.4.0", false, 80400, true},
+		{"9.7.4-2", false, 90704, true},
+		{"5.5.5-10.11.19-MariaDB-0+deb12u1-log", true, 101119, true},
+		{"11.4.2-MariaDB", true, 110402, true},
+		{"10.1.48-MariaDB", true, 100148, false},
+		{"strange", false, 0, false},
+	} {
+		i := parseVersion(c.text)
+		if i.MariaDB != c.maria || i.Number != c.number || i.ResetConnection != c.reset {
+			t.Errorf("%s: %+v", c.text, i)
+		}
+	}
+}
+
+func TestTakeTurns(t *testing.T) {
+	a, b, c := &Instance{Addr: "a", Weight: 3}, &Instance{Addr: "b", Weight: 1}, &Instance{Addr: "c", Weight: 1}
+	turns := takeTurns([]*Instance{a, b, c})
+	count := map[string]int{}
+	for k, i := range turns {
+		count[i.Addr]++
+		if k > 1 && turns[k-1] == i && turns[k-2] == i {
+			t.Errorf("%s three times in a row", i.Addr)
+		}
+	}
+	if len(turns) != 5 || count["a"] != 3 || count["b"] != 1 || count["c"] != 1 {
+		t.Errorf("turns %v", count)
+	}
+}
+
+func TestReaderPassesOverWhatIsDown(t *testing.T) {
+	newOne := func(addr string) *Instance {
+		return newInstance("n", Replica, 1, DialConfig{Addr: addr}, PoolConfig{Max: 1, ConnectTimeout: time.Second})
+	}
+	n := &Node{Primary: newOne("p"), Replicas: []*Instance{newOne("a"), newOne("b")}}
+	defer n.Close()
+	n.turns = takeTurns(n.Replicas)
+	seen := map[string]int{}
+	for range 10 {
+		seen[n.Reader(0).Addr]++
+	}
+	if seen["a"] != 5 || seen["b"] != 5 {
+		t.Errorf("both up: %v", seen)
+	}
+	n.Replicas[0].SetState(Down)
+	for range 4 {
+		if got := n.Reader(0).Addr; got != "b" {
+			t.Errorf("a is down: %s", got)
+		}
+	}
+	n.Replicas[1].SetState(Down)
+	if got := n.Reader(0); got != n.Primary {
+		t.Errorf("all down: %s", got.Addr)
+	}
+	n.Replicas[1].SetState(Up)
+	if got := n.Reader(2); got != n.Primary {
+		t.Errorf("after as many tries as replicas: %s", got.Addr)
+	}
+}

@@ -1,0 +1,137 @@
+// Command kingshard is a MySQL sharding proxy: one binary, one YAML file.
+//
+//	kingshard -config /etc/ks.yaml        run the proxy
+//	kingshard -check -config ks.yaml      validate the configuration: every fault is printed
+//	kingshard demo                        two nodes with replicas, a small shop and the proxy, for a look around
+//	kingshard hash-password PLUGIN        read a password, print the verifier to put into user_list
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"kingshard/cmd/kingshard/demo"
+	"kingshard/config"
+	"kingshard/proxy"
+)
+
+// version is set by the Makefile.
+var version = "development"
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
+func run(args []string) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "demo":
+			return demo.Main(args[1:])
+		case "hash-password":
+			return hashPassword(args[1:])
+		}
+	}
+	f := parseFlags(args)
+	switch {
+	case f == nil:
+		return 2
+	case f.version:
+		fmt.Println(versionText())
+		return 0
+	}
+	cfg, ok := f.load()
+	if !ok {
+		return 1
+	}
+	if f.check {
+		fmt.Println(f.config + " is valid")
+		return 0
+	}
+	return serve(f, cfg)
+}
+
+// serve runs the proxy until a signal ends it.
+func serve(f *flags, cfg *config.Config) int {
+	log, closeLog, err := openLog(cfg, f.logLevel)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return 1
+	}
+	defer closeLog()
+	server, err := proxy.New(cfg, log)
+	if err != nil {
+		log.Error("start failed", "error", err)
+		return 1
+	}
+	log.Info("kingshard started", "version", version, "config", f.config)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve() }()
+	for {
+		select {
+		case err := <-served:
+			log.Error("stopped", "error", err)
+			return 1
+		case sig := <-signals:
+			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
+				reload(server, f, log)
+				continue
+			}
+			return drain(server, cfg, log, sig, signals)
+		}
+	}
+}
+
+// reload reads the file again; whatever is wrong with it leaves everything as it was.
+func reload(server *proxy.Server, f *flags, log *slog.Logger) {
+	cfg, faults := config.Load(f.config, config.Options{Lenient: f.lenient})
+	for _, fault := range faults {
+		log.Error("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text)
+	}
+	if cfg == nil {
+		log.Error("reload refused: the running configuration stays")
+		return
+	}
+	if err := server.Reload(cfg); err != nil {
+		log.Error("reload refused: the running configuration stays", "error", err)
+	}
+}
+
+// drain shuts down in order; a second signal does not wait.
+func drain(server *proxy.Server, cfg *config.Config, log *slog.Logger, sig os.Signal, signals <-chan os.Signal) int {
+	log.Info("draining", "signal", sig.String(), "drain_timeout", cfg.DrainTimeout.String())
+	ctx, cancel := context.WithTimeout(context.Background(), cfg.DrainTimeout.Duration())
+	defer cancel()
+	go func() {
+		for s := range signals {
+			if s != syscall.SIGHUP && s != syscall.SIGUSR1 {
+				cancel()
+				return
+			}
+		}
+	}()
+	if err := server.Shutdown(ctx); err != nil {
+		log.Warn("stopped", "error", err)
+	} else {
+		log.Info("stopped")
+	}
+	return 0
+}
+
+func versionText() string {
+	text := "kingshard " + version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		text += " " + info.GoVersion
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				text += " commit " + s.Value
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,204 @@
+package config
+
+// Config is the whole file. It is not changed after Load; a reload makes another one. A field tagged reload:"no" cannot
+// change while the proxy runs.
+type Config struct {
+	// TCP listen address of the MySQL port, host:port; an empty host is all interfaces. Required unless socket is set.
+	Addr string `yaml:"addr" reload:"no"`
+	// Absolute path of a unix socket to listen on, at most 107 bytes; empty: none.
+	Socket string `yaml:"socket" reload:"no"`
+	// Listen address host:port of an HTTP server for /metrics only; empty: none.
+	PrometheusAddr string `yaml:"prometheus_addr" reload:"no"`
+	// Listen address of the HTTP administration (REST, /metrics, /debug/pprof/); a port alone, or :port, means 127.0.0.1. Any
+	// address but a loopback one needs web_user and web_password. Empty: none.
+	WebAddr string `yaml:"web_addr" reload:"no"`
+	// User of the HTTP administration (Basic authentication); empty: no login, which only a loopback web_addr allows.
+	WebUser string `yaml:"web_user"`
+	// Password of web_user; set both or neither.
+	WebPassword Secret `yaml:"web_password"`
+
+	// Client accounts. Every user needs an entry in schema_list.
+	UserList []User `yaml:"user_list"`
+	// Groups of one primary and its replicas.
+	Nodes []Node `yaml:"nodes"`
+	// What each user sees: nodes, the default node and the sharded tables.
+	SchemaList []Schema `yaml:"schema_list"`
+
+	// Directory of sys.log and sql.log, relative to the working directory; empty: standard output.
+	LogPath string `yaml:"log_path" reload:"no"`
+	// Least severe level that is logged: debug, info, warn or error.
+	LogLevel string `yaml:"log_level"`
+	// Form of log lines: text or json.
+	LogFormat string `yaml:"log_format" reload:"no"`
+	// Log of statements: on or off.
+	LogSQL string `yaml:"log_sql"`
+	// With log_sql on, only statements that take at least so many milliseconds are logged; 0: all.
+	SlowLogTime int `yaml:"slow_log_time"`
+
+	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
+	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
+	// Comma list of IP addresses and CIDR networks that may connect; empty: any.
+	AllowIPs string `yaml:"allow_ips"`
+
+	// Character set named in the greeting, which a client that names none gets.
+	ProxyCharset string `yaml:"proxy_charset"`
+	// Server version named in the greeting; empty: that of the backend's primary.
+	ServerVersion string `yaml:"server_version"`
+	// Authentication plugin named in the greeting: mysql_native_password, caching_sha2_password or client_ed25519.
+	AuthPlugin string `yaml:"auth_plugin"`
+	// TLS towards clients; without cert and key TLS is not offered.
+	TLS ServerTLS `yaml:"tls"`
+	// PEM file of an RSA private key of 2048 bits or more, which lets caching_sha2_password log in without TLS; empty: it then
+	// needs TLS or the unix socket at the first login.
+	AuthRSAKey string `yaml:"auth_rsa_key"`
+	// Comma list of IP addresses and CIDR networks of load balancers: a connection from there must begin with a PROXY
+	// protocol header, one from elsewhere must not; empty: none.
+	ProxyProtocol string `yaml:"proxy_protocol" reload:"no"`
+	// Offer zlib and zstd compression to clients.
+	Compression bool `yaml:"compression"`
+
+	// Client connections at the same time; 0: no limit.
+	MaxClientConns int `yaml:"max_client_conns"`
+	// Longest statement of a client, 1M to 1G.
+	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet"`
+	// Prepared statements of one client session, 1 to 1048576.
+	MaxPreparedStmts int `yaml:"max_prepared_stmts"`
+	// Prepared statements kept on one backend connection, the least recently used go first; 1 to 16384.
+	BackendPreparedStmts int `yaml:"backend_prepared_stmts"`
+
+	// Time for a client's whole login.
+	HandshakeTimeout Duration `yaml:"handshake_timeout"`
+	// Time for opening one backend connection, its login included.
+	ConnectTimeout Duration `yaml:"connect_timeout"`
+	// Time a statement waits for a free backend connection.
+	PoolWaitTimeout Duration `yaml:"pool_wait_timeout"`
+	// A client without a command for so long is disconnected (MySQL's wait_timeout); 0: never.
+	IdleTimeout Duration `yaml:"idle_timeout"`
+	// Time that sessions have to end at a shutdown, then they are cut; 0: cut at once.
+	DrainTimeout Duration `yaml:"drain_timeout"`
+	// Time between two probes of an instance, at least 100ms.
+	HealthInterval Duration `yaml:"health_interval"`
+	// A pooled backend connection without use for so long is closed; 0: never.
+	ConnIdleTimeout Duration `yaml:"conn_idle_timeout"`
+	// A pooled backend connection of that age is closed when it is free; 0: never.
+	ConnMaxLifetime Duration `yaml:"conn_max_lifetime"`
+}
+
+// User is a client account.
+type User struct {
+	// Name, unique. The user root is the administrator.
+	User string `yaml:"user"`
+	// Password in clear; give one of password, password_file and verifiers.
+	Password Secret `yaml:"password"`
+	// File that holds the password; a newline at its end is cut.
+	PasswordFile string `yaml:"password_file"`
+	// Stored verifiers instead of a password, by plugin: mysql_native_password, caching_sha2_password, client_ed25519.
+	Verifiers Verifiers `yaml:"verifiers"`
+	// The only plugin the user may log in with; empty: any of the three.
+	AuthPlugin string `yaml:"auth_plugin"`
+	// Comma list of IP addresses and CIDR networks the user may come from; empty: any.
+	Hosts string `yaml:"hosts"`
+	// Refuse the user on a TCP connection without TLS.
+	RequireTLS bool `yaml:"require_tls"`
+	// Let comment hints choose the node and the primary.
+	Hints bool `yaml:"hints"`
+	// Let the user send several statements at once.
+	MultiStatements bool `yaml:"multi_statements"`
+	// Let the user send files with LOAD DATA LOCAL.
+	LocalInfile bool `yaml:"local_infile"`
+	// Let the user see and kill other users' sessions; true by default for root.
+	Process bool `yaml:"process"`
+	// Connections of the user at the same time; 0: no limit.
+	MaxConns int `yaml:"max_conns"`
+}
+
+// Node is a primary and its replicas, reached with one account.
+type Node struct {
+	// Name, unique; used by schemas, hints and administration.
+	Name string `yaml:"name"`
+	// Connections to each instance at most, up to 100000; 0 or less: 1024.
+	MaxConnsLimit int `yaml:"max_conns_limit"`
+	// Account on the primary and all replicas.
+	User string `yaml:"user"`
+	// Password of user; give it or password_file.
+	Password Secret `yaml:"password"`
+	// File that holds the password; a newline at its end is cut.
+	PasswordFile string `yaml:"password_file"`
+	// Address host:port of the primary, or the absolute path of its unix socket. Required.
+	Master string `yaml:"master" alias:"primary"`
+	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.
+	Slave string `yaml:"slave" alias:"replica"`
+	// Seconds without an answer after which an instance counts as down; 0: never.
+	DownAfterNoAlive int `yaml:"down_after_noalive"`
+	// TLS towards the instances.
+	TLS NodeTLS `yaml:"tls"`
+	// PEM file of the instances' RSA public key, for caching_sha2_password and sha256_password without TLS; empty: asked of the
+	// server if allow_public_key_retrieval.
+	ServerPublicKey string `yaml:"server_public_key"`
+	// Let the server send its RSA public key when there is no TLS.
+	AllowPublicKeyRetrieval bool `yaml:"allow_public_key_retrieval"`
+	// Plugins that the server may ask for: mysql_native_password, caching_sha2_password, client_ed25519, sha256_password,
+	// mysql_clear_password; empty: all but the last.
+	AllowedAuthPlugins []string `yaml:"allowed_auth_plugins"`
+}
+
+// ServerTLS is TLS towards clients.
+type ServerTLS struct {
+	// PEM file of the certificate and its chain.
+	Cert string `yaml:"cert"`
+	// PEM file of the certificate's private key.
+	Key string `yaml:"key"`
+	// PEM file of authorities: a client on TLS must then show a certificate of theirs; empty: none is asked for.
+	CA string `yaml:"ca"`
+	// Refuse every TCP connection that does not go into TLS.
+	RequireTLS bool `yaml:"require_tls"`
+	// Lowest version: 1.2 or 1.3.
+	MinVersion string `yaml:"min_version"`
+}
+
+// NodeTLS is TLS towards the instances of a node.
+type NodeTLS struct {
+	// disabled, preferred (TLS if the server has it), required, verify_ca (the certificate is of an authority in ca) or
+	// verify_identity (and its name is that of the host).
+	Mode string `yaml:"mode"`
+	// PEM file of authorities; empty: those of the system, for verify_identity only.
+	CA string `yaml:"ca"`
+	// PEM file of the proxy's own certificate, for servers that ask for one.
+	Cert string `yaml:"cert"`
+	// PEM file of that certificate's private key.
+	Key string `yaml:"key"`
+	// Name that the certificate must carry; empty: the host that is dialled.
+	ServerName string `yaml:"server_name"`
+}
+
+// Schema is what one user sees.
+type Schema struct {
+	// The user, one entry each.
+	User string `yaml:"user"`
+	// Names of the nodes the user may reach.
+	Nodes []string `yaml:"nodes"`
+	// The node of everything that no rule places; one of nodes.
+	Default string `yaml:"default"`
+	// Rules of sharded tables; an empty one is ignored.
+	Shard []Shard `yaml:"shard"`
+}
+
+// Shard is the rule that places the sub-tables of one table.
+type Shard struct {
+	// Database of the table.
+	DB string `yaml:"db"`
+	// Logical name of the table; sub-tables are called table_NNNN.
+	Table string `yaml:"table"`
+	// Sharding column.
+	Key string `yaml:"key"`
+	// Nodes of the sub-tables, among those of the schema; locations and date_range follow their order.
+	Nodes []string `yaml:"nodes"`
+	// hash, range, date_year, date_month or date_day.
+	Type string `yaml:"type"`
+	// For hash and range: number of sub-tables on each node.
+	Locations []int `yaml:"locations"`
+	// For range: number of key values in each sub-table.
+	TableRowLimit int `yaml:"table_row_limit"`
+	// For date types: each node's years, months or days, as YYYY, YYYYMM or YYYYMMDD or from-to, ascending.
+	DateRange []string `yaml:"date_range"`
+}

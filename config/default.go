@@ -1,0 +1,61 @@
+package config
+
+import "time"
+
+// Names of the authentication plugins, as the MySQL and MariaDB manuals spell them.
+const (
+	nativePassword = "mysql_native_password"
+	cachingSHA2    = "caching_sha2_password"
+	ed25519        = "client_ed25519"
+	sha256Password = "sha256_password"
+	clearPassword  = "mysql_clear_password"
+)
+
+// maxConnsDefault is the predecessor's ceiling of connections to one instance.
+const maxConnsDefault = 1024
+
+// Default gives the configuration of an empty file. It is not valid: it has no address, node or user.
+func Default() *Config {
+	c := &Config{}
+	c.setDefaults(nil)
+	return c
+}
+
+// defaulter is a struct of the file that sets its defaults before it is decoded; get gives the text of a key of the
+// same mapping, "" when it is absent.
+type defaulter interface {
+	setDefaults(get func(key string) string)
+}
+
+func (c *Config) setDefaults(func(string) string) {
+	*c = Config{
+		LogLevel:             "info",
+		LogFormat:            "text",
+		LogSQL:               "on",
+		ProxyCharset:         "utf8mb4",
+		AuthPlugin:           nativePassword,
+		TLS:                  ServerTLS{MinVersion: "1.2"},
+		Compression:          true,
+		MaxClientConns:       10000,
+		MaxAllowedPacket:     64 << 20,
+		MaxPreparedStmts:     16382,
+		BackendPreparedStmts: 256,
+		HandshakeTimeout:     Duration(5 * time.Second),
+		ConnectTimeout:       Duration(5 * time.Second),
+		PoolWaitTimeout:      Duration(10 * time.Second),
+		IdleTimeout:          Duration(8 * time.Hour),
+		DrainTimeout:         Duration(30 * time.Second),
+		HealthInterval:       Duration(time.Second),
+		ConnIdleTimeout:      Duration(10 * time.Minute),
+		ConnMaxLifetime:      Duration(time.Hour),
+	}
+}
+
+// The predecessor's users rely on hints, and only its root could look at other sessions.
+func (u *User) setDefaults(get func(key string) string) {
+	*u = User{Hints: true, MultiStatements: true, Process: get("user") == "root"}
+}
+
+func (n *Node) setDefaults(func(string) string) {
+	*n = Node{MaxConnsLimit: maxConnsDefault, AllowPublicKeyRetrieval: true}
+}

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"math"
+	"net"
+	"strings"
+	"time"
+)
+
+// Validate gives everything wrong with the configuration as far as it can be told without reading files, in the order
+// of the fields; the lines are unknown.
+func (c *Config) Validate() []Fault {
+	var r report
+	c.validate(&r)
+	return r.faults
+}
+
+func (c *Config) validate(r *report) {
+	c.checkListeners(r)
+	c.checkWebLogin(r)
+	c.checkUsers(r)
+	c.checkNodes(r)
+	c.checkSchemas(r)
+	c.checkLogs(r)
+	c.checkGreeting(r)
+	c.checkLimits(r)
+	c.checkTimes(r)
+}
+
+func (c *Config) checkListeners(r *report) {
+	if c.Addr == "" && c.Socket == "" {
+		r.fault("addr", "is required unless socket is set")
+	}
+	if c.Socket != "" {
+		if err := checkSocket(c.Socket); err != nil {
+			r.fault("socket", "%v", err)
+		}
+	}
+	taken := map[string]string{}
+	for _, l := range []struct{ path, addr string }{
+		{"addr", c.Addr}, {"prometheus_addr", c.PrometheusAddr}, {"web_addr", c.WebAddr},
+	} {
+		if l.addr == "" {
+			continue
+		}
+		if err := checkListen(l.addr); err != nil {
+			r.fault(l.path, "%v", err)
+			continue
+		}
+		if other := taken[l.addr]; other != "" && !anyPort(l.addr) {
+			r.fault(l.path, "is the same address as %s", other)
+		}
+		taken[l.addr] = l.path
+	}
+	for _, l := range []struct{ path, list string }{{"allow_ips", c.AllowIPs}, {"proxy_protocol", c.ProxyProtocol}} {
+		if _, err := ParseNets(l.list); err != nil {
+			r.fault(l.path, "%v", err)
+		}
+	}
+}
+
+func anyPort(addr string) bool {
+	_, port, err := net.SplitHostPort(addr)
+	return err == nil && port == "0"
+}
+
+func (c *Config) checkWebLogin(r *report) {
+	switch {
+	case c.WebUser != "" && c.WebPassword == "":
+		r.fault("web_password", "is required with web_user")
+	case c.WebUser == "" && c.WebPassword != "":
+		r.fault("web_user", "is required with web_password")
+	case c.WebAddr != "" && c.WebUser == "" && checkListen(c.WebAddr) == nil && !loopback(c.WebAddr):
+		r.fault("web_addr", "needs web_user and web_password, as others than this host can reach it")
+	case c.WebPassword == "admin":
+		r.warn("web_password", "is the one of the old sample file, which everybody knows: choose another")
+	}
+}
+
+func (c *Config) checkLogs(r *report) {
+	r.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
+	r.oneOf("log_format", c.LogFormat, "text", "json")
+	if c.LogSQL != "on" && c.LogSQL != "off" {
+		r.warn("log_sql", "is neither on nor off: taken as on")
+	}
+	r.between("slow_log_time", c.SlowLogTime, 0, math.MaxInt32)
+}
+
+func (c *Config) checkGreeting(r *report) {
+	if !knownCharset(c.ProxyCharset) {
+		r.fault("proxy_charset", "%q is not a character set that MySQL clients may use, such as utf8mb4", c.ProxyCharset)
+	}
+	if len(c.ServerVersion) > 64 || strings.ContainsFunc(c.ServerVersion, func(b rune) bool { return b <= ' ' || b > '~' }) {
+		r.fault("server_version", "must be at most 64 printable ASCII characters without blanks, such as 8.0.36")
+	}
+	r.oneOf("auth_plugin", c.AuthPlugin, nativePassword, cachingSHA2, ed25519)
+	t := c.TLS
+	if (t.Cert == "") != (t.Key == "") {
+		r.fault("tls", "cert and key must be set together")
+	}
+	if t.Cert == "" && t.RequireTLS {
+		r.fault("tls.require_tls", "needs tls.cert and tls.key")
+	}
+	if t.Cert == "" && t.CA != "" {
+		r.fault("tls.ca", "needs tls.cert and tls.key")
+	}
+	if t.CA != "" && !t.RequireTLS {
+		r.warn("tls.ca", "a client without TLS needs no certificate: set tls.require_tls")
+	}
+	r.oneOf("tls.min_version", t.MinVersion, "1.2", "1.3")
+}
+
+func (c *Config) checkLimits(r *report) {
+	r.between("max_client_conns", c.MaxClientConns, 0, math.MaxInt32)
+	if c.MaxAllowedPacket < 1<<20 || c.MaxAllowedPacket > 1<<30 {
+		r.fault("max_allowed_packet", "must be 1M to 1G, not %v", c.MaxAllowedPacket)
+	}
+	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
+	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
+}
+
+func (c *Config) checkTimes(r *report) {
+	for _, t := range []struct {
+		path  string
+		value Duration
+		least time.Duration
+	}{
+		{"handshake_timeout", c.HandshakeTimeout, time.Millisecond},
+		{"connect_timeout", c.ConnectTimeout, time.Millisecond},
+		{"pool_wait_timeout", c.PoolWaitTimeout, time.Millisecond},
+		{"idle_timeout", c.IdleTimeout, 0},
+		{"drain_timeout", c.DrainTimeout, 0},
+		{"health_interval", c.HealthInterval, 100 * time.Millisecond},
+		{"conn_idle_timeout", c.ConnIdleTimeout, 0},
+		{"conn_max_lifetime", c.ConnMaxLifetime, 0},
+	} {
+		if t.value.Duration() < t.least || t.value.Duration() > durationMax {
+			r.fault(t.path, "must be %v to %v, not %v", Duration(t.least), Duration(durationMax), t.value)
+		}
+	}
+}

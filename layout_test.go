@@ -1,0 +1,125 @@
+package kingshard
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// allowed lists, for each package, the packages of this module that its code may import. Arrows point down only.
+// A package that is missing here fails the test: adding one is a decision.
+var allowed = map[string][]string{
+	"mysql":              nil,
+	"mysql/auth":         nil,
+	"mysql/sqltext":      nil,
+	"mysql/mysqltest":    {"mysql", "mysql/auth"},
+	"config":             nil,
+	"backend/pool":       nil,
+	"backend":            {"backend/pool", "mysql", "mysql/auth", "config"},
+	"backend/health":     {"backend"},
+	"proxy/account":      {"mysql/auth", "config"},
+	"proxy/session":      {"backend", "backend/pool", "mysql", "mysql/auth", "mysql/sqltext", "config", "proxy/account"},
+	"proxy/metrics":      {"backend", "backend/pool", "proxy/session"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session"},
+	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql/auth", "proxy"},
+	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy"},
+}
+
+// topLevel are the folders of the root; there are no others.
+var topLevel = []string{"cmd", "proxy", "backend", "router", "mysql", "config", "etc", "bench", "docs", ".ci", ".git", "bin"}
+
+// bannedNames say nothing about what is inside.
+var bannedNames = []string{"utils", "util", "common", "core", "helper", "misc", "base", "types", "models", "manager", "lib"}
+
+// fileLinesMax is the longest a source file may be: beyond it there is more than one thing inside.
+const fileLinesMax = 1000
+
+func TestLayout(t *testing.T) {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !contains(topLevel, e.Name()) {
+			t.Errorf("folder %s: not one of the top level's", e.Name())
+		}
+	}
+	checked := 0
+	walk(t, func(dir, file string) {
+		checked++
+		if depth := strings.Count(dir, "/"); depth > 2 && !strings.Contains(dir, "testdata") {
+			t.Errorf("%s: deeper than two levels below the top", dir)
+		}
+		for _, part := range strings.Split(dir, "/") {
+			if contains(bannedNames, part) {
+				t.Errorf("%s: %q is no name for a package", dir, part)
+			}
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(string(data), "\n"); lines > fileLinesMax {
+			t.Errorf("%s has %d lines, more than %d", file, lines, fileLinesMax)
+		}
+	})
+	if checked < 50 {
+		t.Errorf("only %d files seen", checked)
+	}
+}
+
+func TestImports(t *testing.T) {
+	walk(t, func(dir, file string) {
+		if dir == "." || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		may, known := allowed[dir]
+		if !known {
+			t.Errorf("package %s is not in the table of allowed imports", dir)
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			path := strings.Trim(spec.Path.Value, `"`)
+			if own, ok := strings.CutPrefix(path, "kingshard/"); ok && !contains(may, own) {
+				t.Errorf("%s: %s may not import %s", file, dir, own)
+			}
+		}
+	})
+}
+
+// walk calls f for every Go file of the module with its folder.
+func walk(t *testing.T, f func(dir, file string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && strings.HasPrefix(d.Name(), ".") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") {
+			f(filepath.ToSlash(filepath.Dir(path)), path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,22 @@
+//go:build !race
+
+package mysql
+
+import "testing"
+
+// TestSteadyStateAllocatesNothing holds for what every query does. Under the race detector pools drop buffers at random.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	client, backend := queryPair()
+	dst, src := resultPair(1, NoCompression)
+	manyDst, manySrc := resultPair(10000, NoCompression)
+	for name, f := range map[string]func(){
+		"query":       func() { exchange(t, client, backend) },
+		"one row":     func() { forwardOne(t, dst, src, ForwardOptions{Patch: patchNothing}) },
+		"10,000 rows": func() { forwardOne(t, manyDst, manySrc, ForwardOptions{Patch: patchNothing}) },
+	} {
+		f()
+		if n := testing.AllocsPerRun(200, f); n >= 1 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

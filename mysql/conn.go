@@ -1,0 +1,168 @@
+package mysql
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	headerLen = 4
+	// payloadMax is the longest payload of one packet; one that long is continued in the next packet.
+	payloadMax = 1<<24 - 1
+	// directWriteMin is the size from which a run of bytes is written from where it lies instead of being copied
+	// into the write buffer: below it, one more copy is cheaper than one more system call.
+	directWriteMin = 16 << 10
+)
+
+// Errors that end a connection because the peer broke the protocol.
+var (
+	ErrPacketsOutOfOrder = errors.New("packets out of order")
+	ErrPacketTooLarge    = errors.New("packet larger than max_allowed_packet")
+)
+
+// Side names whose connection failed.
+type Side uint8
+
+// The two sides of the proxy.
+const (
+	ClientSide Side = iota
+	BackendSide
+)
+
+// String gives "client" or "backend".
+func (s Side) String() string {
+	if s == BackendSide {
+		return "backend"
+	}
+	return "client"
+}
+
+// ConnError is a failure to read from or write to one connection. It is made where the bytes move, so whoever handles
+// it knows at which side the fault lies.
+type ConnError struct {
+	Side Side
+	Op   string // "read" or "write"
+	Err  error
+}
+
+// Error says side, operation and cause.
+func (e *ConnError) Error() string { return fmt.Sprintf("%s %s: %v", e.Side, e.Op, e.Err) }
+
+// Unwrap gives the cause.
+func (e *ConnError) Unwrap() error { return e.Err }
+
+// Conn reads and writes packets over one network connection, either side of the protocol.
+//
+// One goroutine at a time reads and writes a Conn. Close, Activity, Writing and SetDeadline may be called from any goroutine.
+// Reads take a buffer from a pool when bytes arrive and give it back in Release, so a connection that waits for its
+// next command holds none.
+type Conn struct {
+	// Capabilities are those that both sides agreed on. Set once, after the handshake.
+	Capabilities Capability
+
+	nc   net.Conn                 // as given to NewConn
+	tls  atomic.Pointer[tls.Conn] // the layer above nc once StartTLS succeeded
+	side Side
+	seq  uint8 // sequence id of the next packet, in either direction
+	// zip is set when packets travel inside compressed ones, where inner sequence ids carry no meaning.
+	zip        *compressor
+	payloadCap int // longest payload accepted, continued packets added up
+
+	r     io.Reader // nc, or the layer above it
+	w     io.Writer
+	raw   syscall.RawConn // for reading without holding a buffer; nil over TLS or compression
+	tiny  [64]byte        // where a connection without raw waits for its first bytes
+	rbuf  *buffer
+	start int // unread bytes are rbuf.b[start:end]
+	end   int
+	rawN  int
+	rawE  error
+	rawFn func(fd uintptr) bool
+
+	wbuf *buffer
+	out  []byte // bytes not yet written, in wbuf.b where they fit
+	werr error
+
+	activity atomic.Uint32
+	writing  atomic.Bool
+	closed   atomic.Bool
+}
+
+// NewConn wraps a fresh network connection. The Conn owns nc and closes it. Payloads longer than payloadCap bytes are refused.
+func NewConn(nc net.Conn, side Side, payloadCap int) *Conn {
+	c := &Conn{nc: nc, side: side, payloadCap: payloadCap, r: nc, w: nc}
+	c.rawFn = c.readRaw
+	if sc, ok := nc.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			c.raw = raw
+		}
+	}
+	return c
+}
+
+// SetPayloadCap changes the longest payload accepted, in bytes.
+func (c *Conn) SetPayloadCap(n int) { c.payloadCap = n }
+
+// NetConn is the network connection underneath, TLS included.
+func (c *Conn) NetConn() net.Conn {
+	if t := c.tls.Load(); t != nil {
+		return t
+	}
+	return c.nc
+}
+
+// RemoteAddr is the peer's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
+
+// Secure tells whether the bytes cannot be read on the way: TLS or a unix socket.
+func (c *Conn) Secure() bool {
+	_, unix := c.nc.(*net.UnixConn)
+	return unix || c.tls.Load() != nil
+}
+
+// Activity counts reads and writes that moved bytes. A watcher that sees the same number twice knows that the
+// connection stood still between.
+func (c *Conn) Activity() uint32 { return c.activity.Load() }
+
+// Writing tells whether a write is under way now.
+func (c *Conn) Writing() bool { return c.writing.Load() }
+
+// SetDeadline bounds all reads and writes from now on; the zero time lifts the bound.
+func (c *Conn) SetDeadline(t time.Time) error { return c.nc.SetDeadline(t) }
+
+// Close closes the network connection; safe to call at any time, more than once, from any goroutine.
+func (c *Conn) Close() error {
+	if c.closed.Swap(true) {
+		return nil
+	}
+	return c.NetConn().Close()
+}
+
+// ResetSequence starts a new command: the next packet, sent or received, has sequence id 0.
+func (c *Conn) ResetSequence() {
+	c.seq = 0
+	if c.zip != nil {
+		c.zip.seq = 0
+	}
+}
+
+// Buffered is the number of bytes received and not yet read.
+func (c *Conn) Buffered() int { return c.end - c.start }
+
+// Release gives the buffers back to the pool when nothing is in them. Slices returned by ReadPacket end here.
+func (c *Conn) Release() {
+	if c.rbuf != nil && c.start == c.end {
+		c.rbuf.free()
+		c.rbuf, c.start, c.end = nil, 0, 0
+	}
+	if c.wbuf != nil && len(c.out) == 0 {
+		c.wbuf.free()
+		c.wbuf, c.out = nil, nil
+	}
+}

@@ -1,0 +1,293 @@
+package mysql
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// columnsMax is how many columns a result may announce; the server's own limit.
+const columnsMax = 4096
+
+// terminatorMax bounds the packets of a response that are read whole: OK, ERR, EOF, the column count.
+const terminatorMax = 1 << 20
+
+// Shape is how the response to a command begins.
+type Shape uint8
+
+// The shapes.
+const (
+	// ShapeResult: OK, ERR, LOCAL INFILE request or a result set (COM_QUERY, COM_STMT_EXECUTE and the simple commands).
+	ShapeResult Shape = iota
+	// ShapeRows: rows, or column definitions, up to an end packet, with no column count before (COM_STMT_FETCH, COM_FIELD_LIST).
+	ShapeRows
+)
+
+// ResponseKind is how a response ended.
+type ResponseKind uint8
+
+// The kinds.
+const (
+	ResponseOK          ResponseKind = iota
+	ResponseErr                      // Err is set; rows may have gone before
+	ResponseRows                     // a result set with its end packet
+	ResponseLocalInfile              // the server asks for a file; nothing was forwarded
+)
+
+// Response is what one forwarded response was.
+type Response struct {
+	Kind ResponseKind
+	// OK holds the fields of the OK packet or of the result set's end. Its slices alias the source's buffer: valid
+	// until the source is read again.
+	OK  OKPacket
+	Err *SQLError
+	// Columns is the number of columns of a result set.
+	Columns int
+	Rows    uint64
+	Bytes   uint64 // of rows, headers included
+	// LocalInfile is the payload of the server's request, an alias like OK's slices.
+	LocalInfile []byte
+}
+
+// More tells whether another response to the same command follows.
+func (r *Response) More() bool {
+	return r.Kind != ResponseErr && r.OK.Status.Has(ServerMoreResultsExists)
+}
+
+// ForwardOptions say what ForwardResult must know of the command.
+type ForwardOptions struct {
+	Shape Shape
+	// Status is sent in the EOF between columns and rows when only the destination has that packet.
+	Status Status
+	// Patch, if set, changes every OK and EOF packet of the source, the EOF between columns and rows included, before
+	// it goes on; what it sets beyond status and warnings is dropped where the packet has no place for it.
+	Patch func(*OKPacket)
+}
+
+// errNoMetadata says that a server left out column definitions for a client that cannot do without.
+var errNoMetadata = errors.New("result set without metadata for a client that did not ask for that")
+
+// ForwardResult copies one response from src to dst. Rows go in the runs in which they arrive, headers walked in
+// place and sequence ids rewritten, no row looked into; column counts, OK, EOF and ERR packets are put into the form
+// that dst negotiated. A request for a local file is not forwarded.
+//
+// Bytes are sent on before a read that may block and at the end, so dst is flushed when ForwardResult returns without
+// error and More is false. An error is a *ConnError of the side that failed, after which both connections are out of step.
+func ForwardResult(dst, src *Conn, o ForwardOptions) (Response, error) {
+	f := forwards.Get().(*forward)
+	*f = forward{dst: dst, src: src, o: o}
+	err := f.run()
+	if err == nil && !f.res.More() && f.res.Kind != ResponseLocalInfile {
+		err = dst.Flush()
+	}
+	res := f.res
+	*f = forward{}
+	forwards.Put(f)
+	return res, err
+}
+
+// forwards keeps what a Patch, being called through a pointer, would put on the heap each time.
+var forwards = sync.Pool{New: func() any { return new(forward) }}
+
+// forward is one ForwardResult under way.
+type forward struct {
+	dst, src *Conn
+	o        ForwardOptions
+	res      Response
+}
+
+func (f *forward) run() error {
+	if f.o.Shape == ShapeRows {
+		return f.rows()
+	}
+	p, err := f.packet()
+	if err != nil {
+		return err
+	}
+	if len(p) == 0 {
+		return f.protocolError(ErrMalformedPacket)
+	}
+	switch p[0] {
+	case OKHeader:
+		return f.ok(p)
+	case ErrHeader:
+		return f.err(p)
+	case LocalInfileHeader:
+		f.res.Kind, f.res.LocalInfile = ResponseLocalInfile, p
+		return nil
+	case EOFHeader:
+		return f.end(p) // the answer to COM_SET_OPTION and COM_DEBUG
+	}
+	metadata, err := f.columnCount(p)
+	if err != nil {
+		return err
+	}
+	if metadata {
+		if done, err := f.copyPackets(f.res.Columns); done || err != nil {
+			return err
+		}
+	}
+	if done, err := f.metadataEnd(); done || err != nil {
+		return err
+	}
+	return f.rows()
+}
+
+// packet reads one packet whole; used for packets that are short by nature.
+func (f *forward) packet() ([]byte, error) {
+	if f.dst.Pending() > 0 && !f.src.packetBuffered() {
+		if err := f.dst.Flush(); err != nil {
+			return nil, err
+		}
+	}
+	saved := f.src.payloadCap
+	f.src.payloadCap = terminatorMax
+	p, err := f.src.ReadPacket()
+	f.src.payloadCap = saved
+	return p, err
+}
+
+func (f *forward) protocolError(err error) error { return &ConnError{f.src.side, "read", err} }
+
+// ok forwards an OK packet.
+func (f *forward) ok(p []byte) error {
+	if err := f.res.OK.Decode(p, f.src.Capabilities); err != nil {
+		return f.protocolError(err)
+	}
+	if f.o.Patch != nil {
+		f.o.Patch(&f.res.OK)
+	}
+	f.dst.WriteOK(&f.res.OK)
+	return nil
+}
+
+// err forwards an ERR packet; progress reports of MariaDB are never asked for, so code 0xffff is an error like others.
+func (f *forward) err(p []byte) error {
+	e := new(SQLError)
+	if err := e.Decode(p); err != nil {
+		return f.protocolError(err)
+	}
+	f.res.Kind, f.res.Err = ResponseErr, e
+	f.dst.WriteError(e)
+	return nil
+}
+
+// end forwards the packet that ends a result set.
+func (f *forward) end(p []byte) error {
+	if err := f.decodeEnd(p); err != nil {
+		return err
+	}
+	f.dst.WriteEnd(&f.res.OK)
+	return nil
+}
+
+func (f *forward) decodeEnd(p []byte) error {
+	var err error
+	if f.src.Capabilities.Has(ClientDeprecateEOF) && len(p) >= 7 {
+		err = f.res.OK.Decode(p, f.src.Capabilities)
+	} else {
+		var eof EOFPacket
+		err = eof.Decode(p)
+		f.res.OK = OKPacket{Status: eof.Status, Warnings: eof.Warnings}
+	}
+	if err != nil {
+		return f.protocolError(err)
+	}
+	if f.o.Patch != nil {
+		f.o.Patch(&f.res.OK)
+	}
+	return nil
+}
+
+// columnCount forwards the first packet of a result set and tells whether column definitions follow. The flag that
+// tells comes behind the count, although the manual's page "Text Resultset" has the two the other way round: servers
+// write it so, and no count begins like an OK packet.
+func (f *forward) columnCount(p []byte) (metadata bool, err error) {
+	f.res.Kind = ResponseRows
+	c := NewCursor(p)
+	n := c.Lenenc()
+	metadata = true
+	if f.src.Capabilities.Has(ClientOptionalResultsetMetadata) {
+		metadata = c.Uint8() != 0
+	}
+	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
+		return false, f.protocolError(fmt.Errorf("%w: column count", ErrMalformedPacket))
+	}
+	f.res.Columns = int(n)
+	optional := f.dst.Capabilities.Has(ClientOptionalResultsetMetadata)
+	if !metadata && !optional {
+		return false, f.protocolError(errNoMetadata)
+	}
+	b := AppendLenenc(f.dst.StartPacket(), n)
+	if optional {
+		b = append(b, boolByte(metadata))
+	}
+	f.dst.EndPacket(b)
+	return metadata, nil
+}
+
+func boolByte(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// metadataEnd deals with what is or is not between column definitions and rows. done says that an open cursor ended
+// the response there.
+func (f *forward) metadataEnd() (done bool, err error) {
+	if f.src.Capabilities.Has(ClientDeprecateEOF) {
+		if f.dst.Capabilities.Has(ClientDeprecateEOF) {
+			return false, nil
+		}
+		h, first, err := f.peek()
+		if err != nil {
+			return false, err
+		}
+		if first == EOFHeader && h < payloadMax {
+			return true, f.emptyEnd()
+		}
+		f.midEOF(f.o.Status)
+		return false, nil
+	}
+	p, err := f.packet()
+	if err != nil {
+		return false, err
+	}
+	if len(p) > 0 && p[0] == ErrHeader {
+		return true, f.err(p)
+	}
+	if err := f.decodeEnd(p); err != nil {
+		return false, err
+	}
+	if f.res.OK.Status.Has(ServerStatusCursorExists) {
+		f.dst.WriteEnd(&f.res.OK)
+		return true, nil
+	}
+	if !f.dst.Capabilities.Has(ClientDeprecateEOF) {
+		f.midEOF(f.res.OK.Status)
+	}
+	return false, nil
+}
+
+// emptyEnd forwards the end of a result set without rows to a destination that wants an EOF packet before it as well,
+// or, where a cursor was opened, only the one.
+func (f *forward) emptyEnd() error {
+	p, err := f.packet()
+	if err != nil {
+		return err
+	}
+	if err := f.decodeEnd(p); err != nil {
+		return err
+	}
+	if !f.res.OK.Status.Has(ServerStatusCursorExists) {
+		f.midEOF(f.res.OK.Status &^ ServerMoreResultsExists)
+	}
+	f.dst.WriteEnd(&f.res.OK)
+	return nil
+}
+
+func (f *forward) midEOF(s Status) {
+	eof := EOFPacket{Status: s}
+	f.dst.EndPacket(eof.AppendTo(f.dst.StartPacket()))
+}

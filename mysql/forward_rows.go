@@ -1,0 +1,175 @@
+package mysql
+
+import "fmt"
+
+// peek gives length and first byte of the next packet without taking it. A packet without a first byte has no place
+// where this is called.
+func (f *forward) peek() (length int, first byte, err error) {
+	if err := f.fill(headerLen); err != nil {
+		return 0, 0, err
+	}
+	h := f.src.rbuf.b[f.src.start:]
+	length = int(h[0]) | int(h[1])<<8 | int(h[2])<<16
+	if length == 0 {
+		return 0, 0, f.protocolError(fmt.Errorf("%w: empty", ErrMalformedPacket))
+	}
+	if err := f.fill(headerLen + 1); err != nil {
+		return 0, 0, err
+	}
+	return length, f.src.rbuf.b[f.src.start+headerLen], nil
+}
+
+// fill waits until n bytes are unread in src; what dst has pending is sent before a read.
+func (f *forward) fill(n int) error {
+	for f.src.Buffered() < n {
+		if f.dst.Pending() > 0 {
+			if err := f.dst.Flush(); err != nil {
+				return err
+			}
+		}
+		if err := f.src.readMore(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take checks and rewrites the header at b and gives the payload length.
+func (f *forward) take(b []byte) (int, error) {
+	if f.src.zip == nil && b[3] != f.src.seq {
+		return 0, f.protocolError(ErrPacketsOutOfOrder)
+	}
+	f.src.seq = b[3] + 1
+	b[3] = f.dst.seq
+	f.dst.seq++
+	return int(b[0]) | int(b[1])<<8 | int(b[2])<<16, nil
+}
+
+// copyPackets forwards the next n packets as they are: column definitions. done says that an error of the server came
+// in their place and was forwarded.
+func (f *forward) copyPackets(n int) (done bool, err error) {
+	for ; n > 0; n-- {
+		length, first, err := f.peek()
+		if err != nil {
+			return false, err
+		}
+		if first == ErrHeader {
+			p, err := f.packet()
+			if err != nil {
+				return false, err
+			}
+			return true, f.err(p)
+		}
+		if length == payloadMax {
+			return false, f.protocolError(fmt.Errorf("%w: column definition", ErrMalformedPacket))
+		}
+		if _, err := f.take(f.src.rbuf.b[f.src.start:]); err != nil {
+			return false, err
+		}
+		if err := f.copyBytes(headerLen + length); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// copyBytes forwards the next n bytes of src.
+func (f *forward) copyBytes(n int) error {
+	for n > 0 {
+		if err := f.fill(1); err != nil {
+			return err
+		}
+		k := min(n, f.src.Buffered())
+		f.dst.writeRaw(f.src.rbuf.b[f.src.start : f.src.start+k])
+		f.src.start += k
+		n -= k
+	}
+	return f.dst.werr
+}
+
+// rows forwards rows up to and with the packet that ends them.
+func (f *forward) rows() error {
+	f.res.Kind = ResponseRows
+	continued := false
+	for {
+		if err := f.waitRow(continued); err != nil {
+			return err
+		}
+		f.useLargeBuffer()
+		run, rest, ended, err := f.scan(&continued)
+		if err != nil {
+			return err
+		}
+		f.res.Bytes += uint64(run + rest)
+		if err := f.copyBytes(run + rest); err != nil {
+			return err
+		}
+		if ended {
+			return f.rowsEnd()
+		}
+	}
+}
+
+// waitRow waits for as much of the next packet as scan needs: its header, and its first byte unless it continues a row.
+func (f *forward) waitRow(continued bool) error {
+	if continued {
+		return f.fill(headerLen)
+	}
+	_, _, err := f.peek()
+	return err
+}
+
+// useLargeBuffer moves a result that has proved long in larger pieces.
+func (f *forward) useLargeBuffer() {
+	if f.res.Bytes > bufferLarge && len(f.src.rbuf.b) == bufferSmall {
+		f.src.makeRoom(bufferLarge)
+	}
+}
+
+// scan walks the packet headers of the rows in src's buffer. run is the number of bytes of rows that begin there and
+// are in the buffer, rest how many bytes of the last one are still to come; ended says that the end packet follows.
+// continued is carried from call to call: the packet before was full, so the next one is its continuation.
+func (f *forward) scan(continued *bool) (run, rest int, ended bool, err error) {
+	b := f.src.rbuf.b[f.src.start:f.src.end]
+	for run+headerLen < len(b) || *continued && run+headerLen == len(b) {
+		p := b[run:]
+		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
+		if !*continued {
+			if length == 0 {
+				return 0, 0, false, f.protocolError(fmt.Errorf("%w: empty row", ErrMalformedPacket))
+			}
+			if first := p[headerLen]; first == ErrHeader || first == EOFHeader && f.isEnd(length) {
+				return run, 0, true, nil
+			}
+			f.res.Rows++
+		}
+		if length, err = f.take(p); err != nil {
+			return 0, 0, false, err
+		}
+		*continued = length == payloadMax
+		if len(p) < headerLen+length {
+			return len(b), headerLen + length - len(p), false, nil
+		}
+		run += headerLen + length
+	}
+	return run, 0, false, nil
+}
+
+// isEnd tells whether a packet of that length that begins with 0xfe ends the rows.
+func (f *forward) isEnd(length int) bool {
+	if f.src.Capabilities.Has(ClientDeprecateEOF) {
+		return length < payloadMax
+	}
+	return length <= eofLenMax
+}
+
+func (f *forward) rowsEnd() error {
+	p, err := f.packet()
+	if err != nil {
+		return err
+	}
+	if p[0] == ErrHeader {
+		return f.err(p)
+	}
+	return f.end(p)
+}

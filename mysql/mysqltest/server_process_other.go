@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package mysqltest
+
+import "syscall"
+
+// processAttr keeps the terminal's Ctrl-C from a server: its owner stops it in order.
+func processAttr(c *syscall.Credential) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Credential: c, Setpgid: true}
+}

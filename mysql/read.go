@@ -1,0 +1,215 @@
+package mysql
+
+import (
+	"io"
+	"syscall"
+)
+
+// ReadPacket reads one payload, continued packets joined. The slice is valid until the next read or Release.
+// A payload longer than the cap gives ErrPacketTooLarge as soon as a header says so, before its bytes are read.
+func (c *Conn) ReadPacket() ([]byte, error) {
+	n, err := c.readHeader()
+	if err != nil {
+		return nil, err
+	}
+	if n > c.payloadCap {
+		return nil, &ConnError{c.side, "read", ErrPacketTooLarge}
+	}
+	if n < payloadMax && n <= bufferLarge {
+		if err := c.fill(n); err != nil {
+			return nil, midPacket(err)
+		}
+		p := c.rbuf.b[c.start : c.start+n : c.start+n]
+		c.start += n
+		return p, nil
+	}
+	return c.readLarge(n)
+}
+
+// readHeader takes a packet header and checks its sequence id.
+func (c *Conn) readHeader() (length int, err error) {
+	if err := c.fill(headerLen); err != nil {
+		return 0, err
+	}
+	h := c.rbuf.b[c.start : c.start+headerLen]
+	c.start += headerLen
+	if c.zip == nil && h[3] != c.seq {
+		return 0, &ConnError{c.side, "read", ErrPacketsOutOfOrder}
+	}
+	c.seq = h[3] + 1
+	return int(h[0]) | int(h[1])<<8 | int(h[2])<<16, nil
+}
+
+// readLarge joins a payload that no pooled buffer holds. Memory grows with the bytes that have come, not with those announced.
+func (c *Conn) readLarge(n int) ([]byte, error) {
+	var p []byte
+	for {
+		for n > 0 {
+			if c.start == c.end {
+				if err := c.fill(1); err != nil {
+					return nil, midPacket(err)
+				}
+			}
+			k := min(n, c.end-c.start)
+			p = append(p, c.rbuf.b[c.start:c.start+k]...)
+			c.start += k
+			n -= k
+			if n >= bufferLarge {
+				var err error
+				if p, n, err = c.readInto(p, n); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if len(p)%payloadMax != 0 {
+			return p, nil
+		}
+		next, err := c.readHeader()
+		if err != nil {
+			return nil, midPacket(err)
+		}
+		if next == 0 {
+			return p, nil
+		}
+		if len(p)+next > c.payloadCap {
+			return nil, &ConnError{c.side, "read", ErrPacketTooLarge}
+		}
+		n = next
+	}
+}
+
+// readInto reads straight into the end of p while nothing is buffered, at most doubling p, and says how much of n is left.
+func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
+	k := min(n, max(len(p), bufferLarge))
+	if cap(p)-len(p) < k {
+		grown := make([]byte, len(p), len(p)+k)
+		copy(grown, p)
+		p = grown
+	}
+	for end := len(p) + k; len(p) < end; {
+		m, err := c.r.Read(p[len(p):end])
+		if m == 0 {
+			return nil, 0, midPacket(c.readError(err))
+		}
+		c.activity.Add(1)
+		p = p[:len(p)+m]
+	}
+	return p, n - k, nil
+}
+
+// fill reads until at least n unread bytes are in the buffer.
+func (c *Conn) fill(n int) error {
+	for c.end-c.start < n {
+		if err := c.readMore(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readMore makes one read; room for want unread bytes is made first.
+func (c *Conn) readMore(want int) error {
+	if c.rbuf == nil {
+		return c.readFirst()
+	}
+	if c.start == c.end {
+		c.start, c.end = 0, 0
+	}
+	if c.start+want > len(c.rbuf.b) {
+		c.makeRoom(want)
+	}
+	n, err := c.r.Read(c.rbuf.b[c.end:])
+	return c.took(n, err)
+}
+
+// makeRoom moves the unread bytes to the front of a buffer that holds want bytes.
+func (c *Conn) makeRoom(want int) {
+	old := c.rbuf
+	if want > len(old.b) {
+		c.rbuf = newBuffer(want)
+	}
+	c.end = copy(c.rbuf.b, old.b[c.start:c.end])
+	c.start = 0
+	if old != c.rbuf {
+		old.free()
+	}
+}
+
+// readFirst waits for bytes without holding a buffer and takes one when they are there.
+func (c *Conn) readFirst() error {
+	c.start, c.end = 0, 0
+	if c.raw == nil {
+		n, err := c.r.Read(c.tiny[:])
+		if n > 0 {
+			c.rbuf = newBuffer(bufferSmall)
+			copy(c.rbuf.b, c.tiny[:n])
+		}
+		return c.took(n, err)
+	}
+	c.rawN, c.rawE = 0, nil
+	err := c.raw.Read(c.rawFn)
+	if err == nil {
+		err = c.rawE
+	}
+	return c.took(c.rawN, err)
+}
+
+// readRaw is one non-blocking read for RawConn.Read; false makes the caller wait until the socket is readable.
+func (c *Conn) readRaw(fd uintptr) bool {
+	b := newBuffer(bufferSmall)
+	n, err := syscall.Read(int(fd), b.b)
+	for err == syscall.EINTR {
+		n, err = syscall.Read(int(fd), b.b)
+	}
+	if n > 0 {
+		c.rbuf, c.rawN = b, n
+		return true
+	}
+	b.free()
+	if err == syscall.EAGAIN {
+		return false
+	}
+	if c.rawE = err; err == nil {
+		c.rawE = io.EOF
+	}
+	return true
+}
+
+// took counts what a read gave; an error that came with bytes shows again at the next read.
+func (c *Conn) took(n int, err error) error {
+	if n > 0 {
+		c.end += n
+		c.activity.Add(1)
+		return nil
+	}
+	err = c.readError(err)
+	if c.end > c.start {
+		err = midPacket(err)
+	}
+	return err
+}
+
+// readError is the error of a read that gave no bytes.
+func (c *Conn) readError(err error) error {
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return &ConnError{c.side, "read", err}
+}
+
+// midPacket tells an end of the connection inside a packet from one between two packets.
+func midPacket(err error) error {
+	if e, ok := err.(*ConnError); ok && e.Err == io.EOF {
+		e.Err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// packetBuffered tells whether a whole packet can be read without waiting.
+func (c *Conn) packetBuffered() bool {
+	if c.Buffered() < headerLen {
+		return false
+	}
+	h := c.rbuf.b[c.start:]
+	return c.Buffered() >= headerLen+(int(h[0])|int(h[1])<<8|int(h[2])<<16)
+}

@@ -1,0 +1,200 @@
+package sqltext
+
+import (
+	"strconv"
+	"strings"
+)
+
+// KillStmt is KILL of a connection or its statement.
+type KillStmt struct {
+	Query bool // the statement only
+	ID    uint64
+}
+
+// ParseKill takes KILL [CONNECTION | QUERY] id apart; in MariaDB KILL [HARD | SOFT] too. Forms that name a user, a query
+// id or an expression are not understood. MySQL manual: "KILL Statement".
+func ParseKill(sql string, m Mode) (KillStmt, bool) {
+	p := newParser(sql, m)
+	if !p.words("kill") {
+		return KillStmt{}, false
+	}
+	if m.MariaDB {
+		p.oneOf("hard", "soft")
+	}
+	k := KillStmt{Query: p.oneOf("connection", "query") == "query"}
+	var err error
+	if k.ID, err = strconv.ParseUint(p.text(), 10, 64); err != nil || p.tok.Kind != KindNumber {
+		return KillStmt{}, false
+	}
+	p.next()
+	if !p.done() {
+		return KillStmt{}, false
+	}
+	return k, true
+}
+
+// ParseUse takes USE db apart and returns the name without quotes. MySQL manual: "USE Statement".
+func ParseUse(sql string, m Mode) (db string, ok bool) {
+	p := newParser(sql, m)
+	if !p.words("use") {
+		return "", false
+	}
+	if db, ok = p.ident(); !ok || !p.done() {
+		return "", false
+	}
+	return db, true
+}
+
+// PrepareStmt is PREPARE name FROM 'text' or FROM @variable.
+type PrepareStmt struct {
+	Name    string // lower case, without quotes
+	Text    string // the statement
+	FromVar string // the variable that holds it, in lower case, without @ and quotes; "" if Text is given
+}
+
+// ParsePrepare takes PREPARE apart. MySQL manual: "PREPARE Statement".
+func ParsePrepare(sql string, m Mode) (PrepareStmt, bool) {
+	p := newParser(sql, m)
+	if !p.words("prepare") {
+		return PrepareStmt{}, false
+	}
+	name, ok := p.ident()
+	if !ok || !p.words("from") {
+		return PrepareStmt{}, false
+	}
+	s := PrepareStmt{Name: strings.ToLower(name)}
+	if p.tok.Kind == KindUserVar {
+		s.FromVar, ok = p.userVar()
+	} else if s.Text, ok = Unquote(p.text(), m); ok && p.tok.Kind == KindString {
+		p.next()
+	}
+	if !ok || !p.done() {
+		return PrepareStmt{}, false
+	}
+	return s, true
+}
+
+// ExecuteStmt is EXECUTE name USING @variables.
+type ExecuteStmt struct {
+	Name  string   // lower case, without quotes
+	Using []string // lower case, without @ and quotes
+}
+
+// ParseExecute takes EXECUTE apart. MySQL manual: "EXECUTE Statement".
+func ParseExecute(sql string, m Mode) (ExecuteStmt, bool) {
+	p := newParser(sql, m)
+	if !p.words("execute") || m.MariaDB && p.is("immediate") {
+		return ExecuteStmt{}, false
+	}
+	name, ok := p.ident()
+	s := ExecuteStmt{Name: strings.ToLower(name)}
+	if ok && p.words("using") {
+		for more := true; ok && more; more = p.op(",") {
+			var v string
+			if v, ok = p.userVar(); ok {
+				s.Using = append(s.Using, v)
+			}
+		}
+	}
+	if !ok || !p.done() {
+		return ExecuteStmt{}, false
+	}
+	return s, true
+}
+
+// ParseDeallocate takes DEALLOCATE PREPARE and DROP PREPARE apart and returns the name in lower case, without quotes.
+// MySQL manual: "DEALLOCATE PREPARE Statement".
+func ParseDeallocate(sql string, m Mode) (name string, ok bool) {
+	p := newParser(sql, m)
+	if p.oneOf("deallocate", "drop") == "" || !p.words("prepare") {
+		return "", false
+	}
+	if name, ok = p.ident(); !ok || !p.done() {
+		return "", false
+	}
+	return strings.ToLower(name), true
+}
+
+// ShowWhat is what ParseShow understands.
+type ShowWhat uint8
+
+// The statements.
+const (
+	Warnings      ShowWhat = iota // SHOW WARNINGS
+	Errors                        // SHOW ERRORS
+	CountWarnings                 // SHOW COUNT(*) WARNINGS
+	CountErrors                   // SHOW COUNT(*) ERRORS
+	Processlist                   // SHOW [FULL] PROCESSLIST
+)
+
+// ShowStmt is a SHOW that speaks of the session or of all sessions.
+type ShowStmt struct {
+	What          ShowWhat
+	Full          bool
+	Limit, Offset int // in rows, -1 for none
+}
+
+// ParseShow takes SHOW WARNINGS, SHOW ERRORS and SHOW PROCESSLIST apart; others are not understood. MySQL manual: "SHOW
+// WARNINGS Statement", "SHOW ERRORS Statement", "SHOW PROCESSLIST Statement".
+func ParseShow(sql string, m Mode) (ShowStmt, bool) {
+	p := newParser(sql, m)
+	s := ShowStmt{Limit: -1, Offset: -1}
+	if !p.words("show") {
+		return ShowStmt{}, false
+	}
+	ok := true
+	switch {
+	case p.words("full", "processlist"):
+		s.What, s.Full = Processlist, true
+	case p.words("processlist"):
+		s.What = Processlist
+	case p.words("count"):
+		s.What = CountWarnings
+		ok = p.op("(") && p.op("*") && p.op(")")
+		if !p.words("warnings") {
+			s.What = CountErrors
+			ok = ok && p.words("errors")
+		}
+	case p.words("warnings"):
+		s.What = Warnings
+		ok = p.limit(&s)
+	case p.words("errors"):
+		s.What = Errors
+		ok = p.limit(&s)
+	default:
+		ok = false
+	}
+	if !ok || !p.done() {
+		return ShowStmt{}, false
+	}
+	return s, true
+}
+
+// limit reads [LIMIT [offset,] rows | LIMIT rows OFFSET offset].
+func (p *parser) limit(s *ShowStmt) bool {
+	if !p.words("limit") {
+		return true
+	}
+	first, ok := p.rows()
+	if !ok {
+		return false
+	}
+	s.Limit = first
+	switch {
+	case p.op(","):
+		s.Offset = first
+		s.Limit, ok = p.rows()
+	case p.words("offset"):
+		s.Offset, ok = p.rows()
+	}
+	return ok
+}
+
+func (p *parser) rows() (int, bool) {
+	n, err := strconv.Atoi(p.text())
+	if p.tok.Kind != KindNumber || err != nil {
+		return 0, false
+	}
+	p.next()
+	return n, true
+}

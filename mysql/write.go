@@ -1,0 +1,176 @@
+package mysql
+
+import "unsafe"
+
+// writeStep is the most bytes handed to one write of the connection.
+const writeStep = 1 << 20
+
+// StartPacket returns the write buffer with room for a header behind what is already in it. The caller appends a
+// payload to it and hands the result to EndPacket; between the two it makes no other call on c.
+func (c *Conn) StartPacket() []byte {
+	c.needWriteBuffer()
+	return append(c.out, 0, 0, 0, 0)
+}
+
+func (c *Conn) needWriteBuffer() {
+	if c.wbuf == nil {
+		c.wbuf = newBuffer(bufferSmall)
+		c.out = c.wbuf.b[:0]
+	}
+}
+
+// EndPacket completes the packet that StartPacket began. Nothing is sent before Flush, or before the buffer is full.
+func (c *Conn) EndPacket(b []byte) {
+	payload := len(b) - len(c.out) - headerLen
+	if payload < payloadMax {
+		c.putHeader(b[len(c.out):], payload)
+		c.setOut(b)
+		return
+	}
+	large := clone(b[len(c.out)+headerLen:])
+	c.WritePacket(large)
+}
+
+// WritePacket queues a payload, split where it is longer than a packet can be. The payload is copied or sent before
+// WritePacket returns. A failure to send is kept and returned by Flush.
+func (c *Conn) WritePacket(payload []byte) {
+	for {
+		n := min(len(payload), payloadMax)
+		c.writeChunk(payload[:n])
+		payload = payload[n:]
+		if n < payloadMax {
+			return
+		}
+	}
+}
+
+// writeChunk queues one packet.
+func (c *Conn) writeChunk(payload []byte) {
+	if len(c.out)+headerLen+len(payload) > bufferSmall && len(payload) < directWriteMin-headerLen {
+		c.send()
+	}
+	b := c.StartPacket()
+	c.putHeader(b[len(c.out):], len(payload))
+	if len(b)+len(payload) <= cap(b) {
+		c.setOut(append(b, payload...))
+		return
+	}
+	c.out = b
+	c.send()
+	c.sendBytes(payload)
+}
+
+func (c *Conn) putHeader(h []byte, n int) {
+	h[0], h[1], h[2], h[3] = byte(n), byte(n>>8), byte(n>>16), c.seq
+	c.seq++
+}
+
+// writeRaw queues bytes that have their packet headers already: a short run is copied, a long one sent from where it is.
+func (c *Conn) writeRaw(b []byte) {
+	if len(b) >= directWriteMin {
+		c.send()
+		c.sendBytes(b)
+		return
+	}
+	if len(c.out)+len(b) > bufferSmall {
+		c.send()
+	}
+	c.needWriteBuffer()
+	c.setOut(append(c.out, b...))
+}
+
+// setOut stores the write buffer after an append and sends it when it is full.
+func (c *Conn) setOut(b []byte) {
+	c.out = b
+	if len(b) >= bufferSmall-1024 {
+		c.send()
+	}
+}
+
+func (c *Conn) send() {
+	if len(c.out) == 0 {
+		return
+	}
+	c.sendBytes(c.out)
+	c.out = c.wbuf.b[:0]
+}
+
+// sendBytes writes in steps, so that Activity shows a long payload moving.
+func (c *Conn) sendBytes(b []byte) {
+	c.writing.Store(true)
+	defer c.writing.Store(false)
+	for len(b) > 0 && c.werr == nil {
+		n := min(len(b), writeStep)
+		if _, err := c.w.Write(b[:n]); err != nil {
+			c.werr = &ConnError{c.side, "write", err}
+			return
+		}
+		c.activity.Add(1)
+		b = b[n:]
+	}
+}
+
+// Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the
+// connection was made.
+func (c *Conn) Flush() error {
+	c.send()
+	if c.zip != nil && c.werr == nil {
+		if err := c.zip.flush(); err != nil {
+			c.werr = &ConnError{c.side, "write", err}
+		}
+	}
+	return c.werr
+}
+
+// Pending is the number of bytes queued and not sent.
+func (c *Conn) Pending() int {
+	if c.zip != nil {
+		return len(c.out) + c.zip.gathered
+	}
+	return len(c.out)
+}
+
+// Discard drops what is queued, of a response that shall not be sent after all, and takes the sequence id back to seq.
+func (c *Conn) Discard(seq uint8) {
+	if c.wbuf != nil {
+		c.out = c.wbuf.b[:0]
+	}
+	c.seq = seq
+}
+
+// Sequence is the id that the next packet will have.
+func (c *Conn) Sequence() uint8 { return c.seq }
+
+// WriteOK queues an OK packet in the form this connection negotiated.
+func (c *Conn) WriteOK(p *OKPacket) {
+	c.EndPacket(p.AppendTo(c.StartPacket(), OKHeader, c.Capabilities))
+}
+
+// WriteError queues an ERR packet.
+func (c *Conn) WriteError(e *SQLError) {
+	c.EndPacket(e.AppendTo(c.StartPacket()))
+}
+
+// WriteEnd queues the packet that ends a result set: EOF, or OK with an EOF header, as negotiated.
+func (c *Conn) WriteEnd(p *OKPacket) {
+	if c.Capabilities.Has(ClientDeprecateEOF) {
+		c.EndPacket(p.AppendTo(c.StartPacket(), EOFHeader, c.Capabilities))
+		return
+	}
+	eof := EOFPacket{Warnings: p.Warnings, Status: p.Status}
+	c.EndPacket(eof.AppendTo(c.StartPacket()))
+}
+
+// WritePacketParts queues one payload that is given in two parts, without joining them in memory: the prefix is short,
+// the rest is sent from where it lies.
+func (c *Conn) WritePacketParts(prefix []byte, rest string) {
+	first := min(len(rest), payloadMax-len(prefix))
+	b := c.StartPacket()
+	c.putHeader(b[len(c.out):], len(prefix)+first)
+	c.out = append(b, prefix...)
+	body := unsafe.Slice(unsafe.StringData(rest), len(rest))
+	c.writeRaw(body[:first])
+	if len(prefix)+first == payloadMax {
+		c.WritePacket(body[first:])
+	}
+}

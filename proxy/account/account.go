@@ -1,0 +1,118 @@
+// Package account holds the users of the proxy: how each proves who it is, from where it may come and what it may do.
+// Start with [New]; a Store is immutable and belongs to one snapshot of the configuration.
+package account
+
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+
+	"kingshard/config"
+	"kingshard/mysql/auth"
+)
+
+// Account is one user.
+type Account struct {
+	User        string
+	Credentials *auth.Credentials
+	Plugin      string // the only plugin allowed; "" any that the credentials support
+	RequireTLS  bool
+	// Hints lets comments choose node and primary.
+	Hints           bool
+	MultiStatements bool
+	LocalInfile     bool
+	// Process lets the user see and kill other users' sessions.
+	Process bool
+
+	hosts    []netip.Prefix // empty: any
+	maxConns int            // 0: no limit
+	conns    *atomic.Int64
+}
+
+// Store finds accounts by name.
+type Store struct {
+	byUser  map[string]*Account
+	unknown *Account
+	allowed []netip.Prefix // empty: any
+}
+
+// New builds the accounts of a configuration. previous, which may be nil, hands its counts of open connections on.
+func New(cfg *config.Config, previous *Store) (*Store, error) {
+	s := &Store{byUser: make(map[string]*Account, len(cfg.UserList)), unknown: &Account{Credentials: auth.Unknown()}}
+	var err error
+	if s.allowed, err = config.ParseNets(cfg.AllowIPs); err != nil {
+		return nil, fmt.Errorf("allow_ips: %w", err)
+	}
+	for k, u := range cfg.UserList {
+		a, err := newAccount(u)
+		if err != nil {
+			return nil, fmt.Errorf("user_list[%d] (%s): %w", k, u.User, err)
+		}
+		if previous != nil && previous.byUser[u.User] != nil {
+			a.conns = previous.byUser[u.User].conns
+		}
+		s.byUser[u.User] = a
+	}
+	return s, nil
+}
+
+func newAccount(u config.User) (*Account, error) {
+	a := &Account{
+		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
+		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64),
+	}
+	var err error
+	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {
+		return nil, fmt.Errorf("hosts: %w", err)
+	}
+	if len(u.Verifiers) > 0 {
+		a.Credentials, err = auth.FromVerifiers(u.Verifiers)
+	} else {
+		a.Credentials, err = auth.FromPassword(u.Password.Reveal())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Plugin != "" && !a.Credentials.Supports(a.Plugin) {
+		return nil, fmt.Errorf("auth_plugin %s has no verifier", a.Plugin)
+	}
+	return a, nil
+}
+
+// Lookup finds the account of a user who comes from addr. Where there is none it gives one that denies every password
+// after the same work, so that a stranger cannot tell which names exist, and known is false.
+func (s *Store) Lookup(user string, addr netip.Addr) (a *Account, known bool) {
+	a = s.byUser[user]
+	if a == nil || !within(a.hosts, addr) {
+		return s.unknown, false
+	}
+	return a, true
+}
+
+// Allowed tells whether anybody may connect from addr at all. A connection without an address, over a unix socket, may.
+func (s *Store) Allowed(addr netip.Addr) bool { return within(s.allowed, addr) }
+
+func within(nets []netip.Prefix, addr netip.Addr) bool {
+	if len(nets) == 0 || !addr.IsValid() {
+		return true
+	}
+	addr = addr.Unmap()
+	for _, n := range nets {
+		if n.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// Enter counts one more connection of the user; false means that the user's limit is reached. Each true is paired with Leave.
+func (a *Account) Enter() bool {
+	if n := a.conns.Add(1); a.maxConns > 0 && n > int64(a.maxConns) {
+		a.conns.Add(-1)
+		return false
+	}
+	return true
+}
+
+// Leave ends what Enter began.
+func (a *Account) Leave() { a.conns.Add(-1) }

@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"container/list"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/proxy/session"
+)
+
+// loginsMin is the least number of connections that may be logging in at one time.
+const loginsMin = 100
+
+// logins are the connections that have not logged in yet, the oldest first. When there are too many the oldest gives
+// way: a client that is about to log in takes milliseconds, one that holds its socket open without a word takes for ever.
+type logins struct {
+	mu   sync.Mutex
+	max  int
+	open list.List // of net.Conn
+}
+
+func (l *logins) add(nc net.Conn) *list.Element {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.open.Len() >= l.max {
+		oldest := l.open.Front()
+		l.open.Remove(oldest)
+		_ = oldest.Value.(net.Conn).Close()
+	}
+	return l.open.PushBack(nc)
+}
+
+func (l *logins) remove(e *list.Element) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open.Remove(e)
+}
+
+// admit starts a session for an accepted connection, or turns it away.
+func (s *Server) admit(nc net.Conn) {
+	if t, ok := nc.(*net.TCPConn); ok {
+		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 10 * time.Second, Count: 6})
+	}
+	if s.stopping() {
+		_ = nc.Close()
+		return
+	}
+	if s.maxConns > 0 && s.shared.Sessions.Len() >= s.maxConns {
+		refuse(nc)
+		return
+	}
+	waiting := s.logins.add(nc)
+	s.running.Go(func() {
+		client, err := s.proxyHeader(nc)
+		if err != nil {
+			s.logins.remove(waiting)
+			_ = nc.Close()
+			s.log.Warn("PROXY header refused", "peer", nc.RemoteAddr().String(), "error", err)
+			return
+		}
+		one := session.New(client, &s.shared)
+		one.LoggedIn = func() { s.logins.remove(waiting) }
+		one.Serve()
+	})
+}
+
+// refuse tells a client that there is no room, not waiting for it.
+func refuse(nc net.Conn) {
+	c := mysql.NewConn(nc, mysql.ClientSide, 0)
+	_ = c.SetDeadline(time.Now().Add(time.Second))
+	c.WriteError(mysql.NewSQLError(mysql.ERConCount, "Too many connections"))
+	_ = c.Flush()
+	_ = c.Close()
+	c.Release()
+}
+
+// isTemporary tells errors of accept that pass: no file descriptors, or a client that went away while it waited.
+func isTemporary(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED) || errors.Is(err, syscall.ENOBUFS)
+}
+
+// peerAddr is the IP address of a connection's peer; invalid over a unix socket.
+func peerAddr(nc net.Conn) netip.Addr {
+	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		return a.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}

@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"kingshard/proxy/metrics"
+)
+
+// listenHTTP opens the administrative HTTP listeners that are configured: none by default.
+func (s *Server) listenHTTP() error {
+	s.metrics = metrics.New(&s.shared)
+	if s.cfg.PrometheusAddr != "" {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", s.metrics.Handler())
+		if err := s.serveHTTP("prometheus_addr", s.cfg.PrometheusAddr, mux); err != nil {
+			return err
+		}
+	}
+	if s.cfg.WebAddr == "" {
+		return nil
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return s.serveHTTP("web_addr", s.cfg.WebAddr, s.basicAuth(mux))
+}
+
+func (s *Server) serveHTTP(field, addr string, h http.Handler) error {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	s.http = append(s.http, server)
+	s.log.Info("listening", field, l.Addr().String())
+	s.running.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.log.Error("http server stopped", "addr", addr, "error", err)
+		}
+	})
+	return nil
+}
+
+// basicAuth asks for web_user and web_password where they are configured.
+func (s *Server) basicAuth(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cfg := s.shared.Snapshot.Load().Config
+		if cfg.WebUser != "" || cfg.WebPassword != "" {
+			user, password, _ := r.BasicAuth()
+			// Both are compared, and as hashes of one length, so that the time taken tells nothing.
+			if !equal(user, cfg.WebUser) || !equal(password, cfg.WebPassword.Reveal()) {
+				w.Header().Set("WWW-Authenticate", `Basic realm="kingshard"`)
+				http.Error(w, "user and password are web_user and web_password of the configuration", http.StatusUnauthorized)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}

@@ -1,0 +1,44 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"kingshard/backend"
+)
+
+var instanceLabels = []string{"node", "instance", "role"}
+
+func instanceDesc(name, help string, more ...string) *prometheus.Desc {
+	return desc(name, help, append(append([]string(nil), instanceLabels...), more...)...)
+}
+
+var (
+	descUp          = instanceDesc("instance_up", "1 when the last health check found the instance alive, 0 when it is down or not known yet.")
+	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")
+	descPoolOpen    = instanceDesc("pool_connections_open", "Connections open to the instance.")
+	descPoolInUse   = instanceDesc("pool_connections_in_use", "Connections that sessions hold now.")
+	descPoolWaiting = instanceDesc("pool_waiting", "Statements that wait for a connection now.")
+	descPoolGets    = instanceDesc("pool_gets_total", "Requests for a connection, by outcome.", "outcome")
+	descPoolWait    = instanceDesc("pool_wait_seconds_total", "Time that requests waited for a connection, by outcome.", "outcome")
+	descPoolClosed  = instanceDesc("pool_closed_total", "Connections closed, by cause.", "cause")
+	descPoolDials   = instanceDesc("pool_dial_failures_total", "Connections that could not be opened.")
+)
+
+// collectInstance sends the counts of one instance and its pool.
+func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
+	labels := []string{i.Node, i.Addr, i.Role.String()}
+	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, more ...string) {
+		ch <- prometheus.MustNewConstMetric(d, t, v, append(labels[:3:3], more...)...)
+	}
+	up := 0.0
+	if i.State() == backend.Up {
+		up = 1
+	}
+	send(descUp, prometheus.GaugeValue, up)
+	st := i.Stats()
+	send(descPoolMax, prometheus.GaugeValue, float64(st.Max))
+	send(descPoolOpen, prometheus.GaugeValue, float64(st.Open))
+	send(descPoolInUse, prometheus.GaugeValue, float64(st.InUse))
+	send(descPoolWaiting, prometheus.GaugeValue, float64(st.Waiting))
+	collectPoolCounts(send, st)
+}

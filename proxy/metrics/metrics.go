@@ -1,0 +1,99 @@
+// Package metrics exports what the sessions and pools count to Prometheus. Start with [New]; everything is read when it
+// is scraped, so counting costs the query path nothing but its own counters.
+package metrics
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"kingshard/proxy/session"
+)
+
+// Registry collects from one server.
+type Registry struct {
+	shared   *session.Shared
+	registry *prometheus.Registry
+}
+
+// New makes the registry of a server, with the Go runtime's metrics.
+func New(shared *session.Shared) *Registry {
+	r := &Registry{shared: shared, registry: prometheus.NewRegistry()}
+	r.registry.MustRegister(r, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// Handler serves the text exposition.
+func (r *Registry) Handler() http.Handler {
+	return promhttp.HandlerFor(r.registry, promhttp.HandlerOpts{})
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("kingshard_"+name, help, labels, nil)
+}
+
+var (
+	descSessions   = desc("sessions", "Client connections open now.")
+	descGeneration = desc("config_generation", "Number of configurations brought into force since the start.")
+	descCommands   = desc("commands_total", "Commands answered, by the manual's name.", "command")
+	descErrors     = desc("errors_total", "Errors that clients heard, by where they came from.", "origin")
+	descEnds       = desc("session_ends_total", "Sessions that ended, by reason.", "reason")
+	descPins       = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
+	descRows       = desc("rows_total", "Rows forwarded to clients.")
+	descBytes      = desc("row_bytes_total", "Bytes of rows forwarded to clients.")
+	descReplica    = desc("replica_reads_total", "Statements that a replica served.")
+	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
+)
+
+// Describe sends no descriptions: which metrics there are follows from the configuration.
+func (r *Registry) Describe(chan<- *prometheus.Desc) {}
+
+// Collect reads all counters.
+func (r *Registry) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge(descSessions, float64(r.shared.Sessions.Len()))
+	snap := r.shared.Snapshot.Load()
+	gauge(descGeneration, float64(snap.Generation))
+	t := r.shared.Stats.Totals()
+	for name, n := range t.Commands {
+		counter(descCommands, n, name)
+	}
+	for name, n := range t.Errors {
+		counter(descErrors, n, name)
+	}
+	for name, n := range t.Ends {
+		counter(descEnds, n, name)
+	}
+	for name, n := range t.Pins {
+		counter(descPins, n, name)
+	}
+	counter(descRows, t.Rows)
+	counter(descBytes, t.Bytes)
+	counter(descReplica, t.ReplicaReads)
+	ch <- latency(t)
+	for _, n := range snap.Nodes {
+		for _, i := range n.Instances() {
+			collectInstance(ch, i)
+		}
+	}
+}
+
+// latency turns the session counters' buckets, powers of two in microseconds, into a histogram in seconds.
+func latency(t session.Totals) prometheus.Metric {
+	buckets := make(map[float64]uint64)
+	var count uint64
+	for k, n := range t.Latency {
+		count += n
+		if k < len(t.Latency)-1 {
+			buckets[float64(uint64(1)<<k)/1e6] = count
+		}
+	}
+	return prometheus.MustNewConstHistogram(descLatency, count, float64(t.LatencyMicros)/1e6, buckets)
+}

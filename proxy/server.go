@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/health"
+	"kingshard/config"
+	"kingshard/proxy/metrics"
+	"kingshard/proxy/session"
+)
+
+// Server is a running proxy.
+type Server struct {
+	shared    session.Shared
+	log       *slog.Logger
+	listeners []net.Listener
+	http      []*http.Server
+	metrics   *metrics.Registry
+	logins    logins
+
+	// reload guards the members below; sessions never take it.
+	reload  sync.Mutex
+	cfg     *config.Config
+	nodes   map[string]*backend.Node
+	monitor *health.Monitor
+
+	proxied  []netip.Prefix // peers that send a PROXY header
+	maxConns int
+
+	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
+	running  sync.WaitGroup
+	stop     chan struct{}
+	stopOnce sync.Once
+}
+
+// New builds a server from a configuration without faults and opens its listeners. Backends are not waited for: those
+// that cannot be reached are logged and tried again for as long as the server runs.
+func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
+	s := &Server{log: log, cfg: cfg, stop: make(chan struct{}), maxConns: cfg.MaxClientConns}
+	s.shared.Log = log
+	s.shared.Started = time.Now()
+	s.logins.max = max(cfg.MaxClientConns/10, loginsMin)
+	var err error
+	if s.proxied, err = config.ParseNets(cfg.ProxyProtocol); err != nil {
+		return nil, fmt.Errorf("proxy_protocol: %w", err)
+	}
+	snap, err := newSnapshot(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.install(snap)
+	if err := s.listen(); err != nil {
+		s.closeAll()
+		return nil, err
+	}
+	return s, nil
+}
+
+// listen opens all listeners of the configuration.
+func (s *Server) listen() error {
+	if s.cfg.Addr != "" {
+		if err := s.listenOn("tcp", s.cfg.Addr); err != nil {
+			return err
+		}
+	}
+	if s.cfg.Socket != "" {
+		if err := s.listenUnix(s.cfg.Socket); err != nil {
+			return err
+		}
+	}
+	return s.listenHTTP()
+}
+
+func (s *Server) listenOn(network, addr string) error {
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		return fmt.Errorf("addr: %w", err)
+	}
+	s.listeners = append(s.listeners, l)
+	return nil
+}
+
+// Addr is the address of the first listener.
+func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
+
+// Serve accepts clients until Shutdown. It returns nil after a shutdown, else the error that made it stop.
+func (s *Server) Serve() error {
+	s.running.Go(s.watchSessions)
+	errs := make(chan error, len(s.listeners))
+	for _, l := range s.listeners {
+		s.log.Info("listening", "addr", l.Addr().String())
+		s.running.Go(func() { errs <- s.accept(l) })
+	}
+	var first error
+	for range s.listeners {
+		if err := <-errs; err != nil && first == nil {
+			first = err
+			s.closeListeners()
+		}
+	}
+	return first
+}
+
+// acceptRetryMax bounds the pause after an accept that failed for want of file descriptors.
+const acceptRetryMax = time.Second
+
+// accept takes clients from one listener until it is closed.
+func (s *Server) accept(l net.Listener) error {
+	pause := 5 * time.Millisecond
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			pause = 5 * time.Millisecond
+			s.admit(nc)
+			continue
+		}
+		if s.stopping() || errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		var ne net.Error
+		if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {
+			s.log.Error("accept failed", "error", err)
+			time.Sleep(pause)
+			pause = min(2*pause, acceptRetryMax)
+			continue
+		}
+		return fmt.Errorf("accept on %s: %w", l.Addr(), err)
+	}
+}
+
+// watchSessions looks once a second for sessions that idle or stall, until the server stops.
+func (s *Server) watchSessions() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+			idle := s.shared.Snapshot.Load().Config.IdleTimeout.Duration()
+			for _, one := range s.shared.Sessions.All() {
+				one.Tick(idle)
+			}
+		}
+	}
+}
+
+func (s *Server) stopping() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		_ = l.Close()
+	}
+}
+
+// Shutdown drains the server: no new clients; sessions end when they are idle and outside of a transaction. Those that
+// are not by the time ctx ends are cut off. It returns when everything the server started has stopped.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.shared.Draining.Store(true)
+	s.stopOnce.Do(func() { close(s.stop) })
+	s.closeListeners()
+	err := s.drain(ctx)
+	s.closeHTTP()
+	s.running.Wait()
+	s.closeAll()
+	return err
+}
+
+// drainPoll is how often a drain looks for sessions that have become idle.
+const drainPoll = 20 * time.Millisecond
+
+// drain ends idle sessions again and again until none is left or ctx ends; then all.
+func (s *Server) drain(ctx context.Context) error {
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for {
+		left := 0
+		for _, one := range s.shared.Sessions.All() {
+			if !one.CloseIfIdle(session.EndDrained) {
+				left++
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			for _, one := range s.shared.Sessions.All() {
+				one.Interrupt(true)
+			}
+			return fmt.Errorf("%d sessions did not end within drain_timeout and were cut off", left)
+		}
+	}
+}
+
+func (s *Server) closeHTTP() {
+	for _, h := range s.http {
+		_ = h.Close()
+	}
+}
+
+// closeAll closes what New opened, the latest first.
+func (s *Server) closeAll() {
+	s.closeListeners()
+	s.closeHTTP()
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	if s.monitor != nil {
+		s.monitor.Close()
+	}
+	for _, n := range s.nodes {
+		n.Close()
+	}
+}

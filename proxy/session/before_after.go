@@ -1,0 +1,110 @@
+package session
+
+import (
+	"strconv"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// admit refuses statements that cannot be right through shared connections, before anything is sent.
+func (s *Session) admit(q *query) error {
+	switch q.info.Class {
+	case sqltext.Handler:
+		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
+	case sqltext.LoadDataLocal:
+		if !s.account.LocalInfile || !s.conn.Capabilities.Has(mysql.ClientLocalFiles) {
+			return newError(KSLocalInfile, "")
+		}
+	case sqltext.ChangeReplication, sqltext.BinlogStmt:
+		return refuse("replication is administered on the database servers, not through the proxy")
+	case sqltext.GetDiagnostics:
+		if s.held.Pooled == nil || !s.heldLast {
+			return refuse("GET DIAGNOSTICS works inside a transaction only; use SHOW WARNINGS")
+		}
+	case sqltext.Flush:
+		if flushLocks(q.text) && !s.account.Process {
+			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
+		}
+	}
+	return nil
+}
+
+// before pins the connection for what the statement is about to do on it, and tells which reasons are new.
+func (s *Session) before(q *query) (added pinSet) {
+	had := s.pins
+	s.pins &^= 1 << pinFoundRows
+	for _, p := range [...]struct {
+		trait  sqltext.Traits
+		reason pinReason
+	}{
+		{sqltext.UserVarWrite, pinUserVariable},
+		{sqltext.GetLock, pinUserLock},
+		{sqltext.CalcFoundRows, pinFoundRows},
+		{sqltext.SetsState | sqltext.Doubt, pinUnknown},
+	} {
+		if q.info.Has(p.trait) {
+			s.pin(p.reason)
+		}
+	}
+	switch q.info.Class {
+	case sqltext.CreateTemporary:
+		s.pin(pinTempTable)
+	case sqltext.LockTables:
+		s.pin(pinLockTables)
+	case sqltext.Flush:
+		if flushLocks(q.text) {
+			s.pin(pinLockTables)
+		}
+	case sqltext.Call, sqltext.CompoundBegin:
+		s.pin(pinProcedure)
+	case sqltext.XA:
+		if xaVerb(q.text, "START", "BEGIN") {
+			s.pin(pinXA)
+		}
+	case sqltext.Other:
+		s.pin(pinUnknown)
+	case sqltext.Insert, sqltext.Update, sqltext.Replace, sqltext.Delete:
+		// LAST_INSERT_ID(expr) shows in the OK packet.
+	default:
+		if q.info.Has(sqltext.LastInsertIDSet) {
+			s.pin(pinLastInsertID)
+		}
+	}
+	return s.pins &^ had
+}
+
+// harmlessWhenFailed are the reasons that a statement which failed does not leave behind.
+const harmlessWhenFailed = 1<<pinUnknown | 1<<pinLockTables | 1<<pinTempTable | 1<<pinXA | 1<<pinPrepare
+
+// after gives the connection back, or keeps it, once the responses are through.
+func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
+	switch {
+	case failed:
+		s.pins &^= added & harmlessWhenFailed
+	case q.info.Class == sqltext.UnlockTables:
+		s.unpin(pinLockTables)
+	case q.info.Class == sqltext.XA && xaVerb(q.text, "COMMIT", "ROLLBACK"):
+		s.unpin(pinXA)
+	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
+		s.unpin(pinPrepare)
+	}
+	s.followDB(p)
+	if s.state.warningCount > 0 && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		if err := s.fetchWarnings(p); err != nil {
+			s.drop(p)
+			return
+		}
+	}
+	s.release(p)
+}
+
+// bringLastInsertID makes LAST_INSERT_ID() give the session's own value on a connection that others used before.
+func (s *Session) bringLastInsertID(p backend.Pooled, q *query) error {
+	const reads = sqltext.LastInsertID | sqltext.SysVarIdentity
+	if q.info.Traits&reads == 0 || s.heldLast && s.held.Pooled == p.Pooled {
+		return nil
+	}
+	return p.Conn.Exec("SET last_insert_id=" + strconv.FormatUint(s.state.lastInsertID, 10))
+}

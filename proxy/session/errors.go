@@ -1,0 +1,82 @@
+package session
+
+import (
+	"errors"
+
+	"kingshard/backend"
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+)
+
+// ErrorEntry is one of the proxy's own errors: what a client hears that no MySQL server says. The table is the source
+// of docs/errors.md. Numbers are never used again for something else.
+type ErrorEntry struct {
+	Code              uint16
+	State             string
+	Name, Cause, Cure string
+}
+
+// The codes of the proxy's own errors.
+const (
+	KSPoolTimeout        = 9001
+	KSBackendUnreachable = 9002
+	KSBackendLost        = 9003
+	KSTransactionNodes   = 9004
+	KSRefusedVariable    = 9005
+	KSRefusedStatement   = 9006
+	KSInternal           = 9007
+	KSTooManyWaiters     = 9008
+	KSLocalInfile        = 9009
+	KSNoSchema           = 9010
+	KSStatementBroken    = 9011
+)
+
+// Errors is the table of the proxy's own errors, by code.
+var Errors = []ErrorEntry{
+	{KSPoolTimeout, "08004", "KS_POOL_TIMEOUT", "No connection to the instance became free within pool_wait_timeout.", "Raise max_conns_limit of the node, or find the transactions and pinned sessions that hold connections."},
+	{KSBackendUnreachable, "08S01", "KS_BACKEND_UNREACHABLE", "The instance cannot be reached, or refused the login. Nothing was sent.", "Check that it runs, its address, and the node's user, password and tls. The statement can be sent again."},
+	{KSBackendLost, "08S01", "KS_BACKEND_LOST", "The connection to the instance broke after the statement was sent. Whether it was carried out is unknown.", "Check the data before sending the statement again. An open transaction was rolled back by the server."},
+	{KSTransactionNodes, "25000", "KS_TRANSACTION_NODES", "transaction in multi node: a transaction that began on one node may not use another one.", "End the transaction first."},
+	{KSRefusedVariable, "42000", "KS_REFUSED_VARIABLE", "The variable would change the server for other users, or the binary log.", "Set it on the database server itself, as an administrator."},
+	{KSRefusedStatement, "42000", "KS_REFUSED_STATEMENT", "The statement cannot give the right answer through a proxy that shares connections.", "See docs/sql-support.md for what to use instead."},
+	{KSInternal, "HY000", "KS_INTERNAL", "A fault in the proxy. The session was closed and the fault logged.", "Report it with the log lines."},
+	{KSTooManyWaiters, "08004", "KS_TOO_MANY_WAITERS", "Too many statements already wait for a connection to the instance.", "Raise max_conns_limit of the node or send less at a time."},
+	{KSLocalInfile, "42000", "KS_LOCAL_INFILE", "LOAD DATA LOCAL is not allowed for this user, or the client did not offer it.", "Set local_infile: true for the user, and the client's own option."},
+	{KSNoSchema, "42000", "KS_NO_SCHEMA", "The user has no entry in schema_list any more.", "Give the user one in the configuration and reload."},
+	{KSStatementBroken, "HY000", "KS_STATEMENT_BROKEN", "The result was cut off because the instance broke the protocol or the connection.", "Send the statement again; look at the instance's error log."},
+}
+
+// newError makes one of the proxy's own errors; detail replaces the table's cause where it says more.
+func newError(code uint16, detail string) *mysql.SQLError {
+	for _, e := range Errors {
+		if e.Code == code {
+			if detail == "" {
+				detail = e.Cause
+			}
+			return &mysql.SQLError{Code: code, State: e.State, Message: detail}
+		}
+	}
+	return &mysql.SQLError{Code: KSInternal, State: "HY000", Message: detail}
+}
+
+// backendError turns a failure to get a connection, or to bring it into the session's state, into what the client hears.
+func backendError(err error) *mysql.SQLError {
+	var sqlErr *mysql.SQLError
+	var dial *pool.DialError
+	switch {
+	case errors.Is(err, pool.ErrTimeout):
+		return newError(KSPoolTimeout, err.Error())
+	case errors.Is(err, pool.ErrTooManyWaiters):
+		return newError(KSTooManyWaiters, err.Error())
+	case errors.Is(err, pool.ErrCancelled):
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	case errors.Is(err, backend.ErrDown), errors.Is(err, pool.ErrClosed), errors.As(err, &dial):
+		return newError(KSBackendUnreachable, err.Error())
+	case errors.As(err, &sqlErr):
+		return sqlErr
+	}
+	return newError(KSBackendUnreachable, err.Error())
+}
+
+// refuse says that a statement is not let through, and why.
+func refuse(why string) *mysql.SQLError { return newError(KSRefusedStatement, why) }

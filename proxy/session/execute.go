@@ -1,0 +1,241 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// parameterCountAvailable is the execute flag that says that a parameter count follows. MySQL manual: "COM_STMT_EXECUTE".
+const parameterCountAvailable = 0x08
+
+// cursorTypes masks the execute flags that ask for a cursor.
+const cursorTypes = 0x07
+
+// execution is a decoded COM_STMT_EXECUTE; its slices alias the read buffer.
+type execution struct {
+	flags  byte
+	bitmap []byte // NULL parameters
+	types  []byte // two bytes each
+	values []byte
+}
+
+// comStmtExecute runs a prepared statement. MySQL manual: "COM_STMT_EXECUTE".
+func (s *Session) comStmtExecute(arg []byte) error {
+	st, ok := s.stmts.get(arg)
+	if !ok {
+		return s.unknownStmt(arg, "mysqld_stmt_execute")
+	}
+	defer s.dropLongData(st)
+	if st.longErr != nil {
+		return st.longErr
+	}
+	var ex execution
+	if err := s.decodeExecution(&ex, st, arg); err != nil {
+		return err
+	}
+	if err := s.closeCursor(st); err != nil {
+		return err
+	}
+	s.showText(st.text)
+	q := query{text: st.text, info: st.info}
+	switch st.info.Class {
+	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
+		if handled, err := s.local(&q); handled || err != nil {
+			return err
+		}
+	}
+	return s.execute(st, &q, &ex)
+}
+
+// decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
+func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
+	c := mysql.NewCursor(arg[4:])
+	ex.flags = c.Uint8()
+	c.Uint32() // iteration count, always 1
+	attributes := s.conn.Capabilities.Has(mysql.ClientQueryAttributes)
+	count := st.params
+	counted := attributes && ex.flags&parameterCountAvailable != 0
+	if counted {
+		count = int(c.Lenenc())
+		if count < st.params || count > 65535 {
+			return mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_execute")
+		}
+	}
+	if c.Err() != nil {
+		return malformed()
+	}
+	if count == 0 {
+		return nil
+	}
+	bitmap := c.Bytes((count + 7) / 8)
+	if c.Uint8() != 0 {
+		types := make([]byte, 0, 2*count)
+		for range count {
+			types = append(types, c.Bytes(2)...)
+			if attributes {
+				c.LenencBytes()
+			}
+		}
+		if c.Err() != nil {
+			return malformed()
+		}
+		st.types = types
+	}
+	if c.Err() != nil {
+		return malformed()
+	}
+	if len(st.types) < 2*st.params {
+		return mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_execute")
+	}
+	return s.takeValues(ex, st, &c, bitmap)
+}
+
+// takeValues finds the values of the statement's own parameters; attributes behind them are left out.
+func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
+	ex.bitmap = bitmap[:(st.params+7)/8]
+	ex.types = st.types[:2*st.params]
+	from := *c
+	for k := range st.params {
+		_, long := st.long[uint16(k)]
+		if bitmap[k/8]&(1<<(k%8)) == 0 && !long {
+			skipBinaryValue(c, mysql.ColumnType(st.types[2*k]))
+		}
+	}
+	if c.Err() != nil {
+		return malformed()
+	}
+	ex.values = from.Bytes(c.Pos() - from.Pos())
+	return nil
+}
+
+// skipBinaryValue passes over one value of the binary protocol. MySQL manual: "Binary Protocol Value".
+func skipBinaryValue(c *mysql.Cursor, t mysql.ColumnType) {
+	switch t {
+	case mysql.TypeNull:
+	case mysql.TypeTiny:
+		c.Bytes(1)
+	case mysql.TypeShort, mysql.TypeYear:
+		c.Bytes(2)
+	case mysql.TypeLong, mysql.TypeInt24, mysql.TypeFloat:
+		c.Bytes(4)
+	case mysql.TypeLongLong, mysql.TypeDouble:
+		c.Bytes(8)
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp, mysql.TypeTime:
+		c.Bytes(int(c.Uint8()))
+	default:
+		c.LenencBytes()
+	}
+}
+
+// execute runs the statement on a backend and its responses to the client.
+func (s *Session) execute(st *stmt, q *query, ex *execution) error {
+	t := s.route(&q.info)
+	if ex.flags&cursorTypes != 0 {
+		t.replica = false
+	}
+	p, err := s.acquire(t)
+	if err != nil {
+		return err
+	}
+	if p.Instance.Role == backend.Replica {
+		s.stats.replicas.Add(1)
+	}
+	sent := s.conn.Sequence()
+	bs, err := s.backendStmt(p, st)
+	var gone *stmtGone
+	switch {
+	case errors.As(err, &gone):
+		s.release(p)
+		return gone.err
+	case err == nil:
+		err = s.bringLastInsertID(p, q)
+	}
+	if err != nil {
+		return s.lost(p, err)
+	}
+	added := s.before(q)
+	if q.info.Class == sqltext.Set {
+		s.pin(pinVariable)
+	}
+	s.sendExecution(p, bs, st, ex)
+	failed, err := s.responses(p, q)
+	if err != nil {
+		return s.broken(p, err, sent)
+	}
+	if !failed && p.Conn.Status.Has(mysql.ServerStatusCursorExists) && ex.flags&cursorTypes != 0 {
+		st.cursor = bs
+		s.openCursors++
+		s.pin(pinCursor)
+	}
+	s.after(p, q, failed, added)
+	return nil
+}
+
+// sendExecution queues long data and the COM_STMT_EXECUTE in the form that the backend negotiated; types always go along,
+// because other sessions used the same statement.
+func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex *execution) {
+	c := p.Conn
+	for param, data := range st.long {
+		c.ResetSequence()
+		prefix := mysql.AppendUint16(mysql.AppendUint32([]byte{byte(mysql.ComStmtSendLongData)}, bs.ID), param)
+		c.WritePacketParts(prefix, alias(data))
+	}
+	c.ResetSequence()
+	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtExecute)), bs.ID)
+	attributes := c.Capabilities.Has(mysql.ClientQueryAttributes)
+	flags := ex.flags &^ parameterCountAvailable
+	if attributes && st.params > 0 {
+		flags |= parameterCountAvailable
+	}
+	b = mysql.AppendUint32(append(b, flags), 1)
+	if st.params > 0 {
+		if attributes {
+			b = mysql.AppendLenenc(b, uint64(st.params))
+		}
+		b = append(append(b, ex.bitmap...), 1)
+		for k := range st.params {
+			b = append(b, ex.types[2*k], ex.types[2*k+1])
+			if attributes {
+				b = append(b, 0) // parameters of statements have no names
+			}
+		}
+		b = append(b, ex.values...)
+	}
+	c.EndPacket(b)
+}
+
+// comStmtFetch gives the next rows of a cursor. MySQL manual: "COM_STMT_FETCH".
+func (s *Session) comStmtFetch(arg []byte) error {
+	st, ok := s.stmts.get(arg)
+	if !ok {
+		return s.unknownStmt(arg, "mysqld_stmt_fetch")
+	}
+	if len(arg) < 8 {
+		return malformed()
+	}
+	p := s.held
+	if st.cursor == nil || p.Pooled == nil {
+		return mysql.NewSQLError(mysql.ERStmtHasNoOpenCursor, "The statement (%d) has no open cursor.", st.id)
+	}
+	if !s.setRunning(p) {
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	c := p.Conn
+	c.ResetSequence()
+	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtFetch)), st.cursor.ID)
+	c.EndPacket(mysql.AppendUint32(b, binary.LittleEndian.Uint32(arg[4:])))
+	sent := s.conn.Sequence()
+	q := query{text: st.text, info: st.info}
+	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return s.broken(p, err, sent)
+	}
+	if p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
+		return s.closeCursor(st)
+	}
+	s.release(p)
+	return nil
+}

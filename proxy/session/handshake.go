@@ -1,0 +1,256 @@
+package session
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/auth"
+	"kingshard/proxy/account"
+)
+
+// offered are the capabilities of every greeting; TLS, compression and session tracking are added as configured.
+const offered = mysql.ClientLongPassword | mysql.ClientFoundRows | mysql.ClientLongFlag | mysql.ClientConnectWithDB |
+	mysql.ClientNoSchema | mysql.ClientODBC | mysql.ClientLocalFiles | mysql.ClientIgnoreSpace | mysql.ClientProtocol41 |
+	mysql.ClientInteractive | mysql.ClientIgnoreSigpipe | mysql.ClientTransactions | mysql.ClientSecureConnection |
+	mysql.ClientMultiStatements | mysql.ClientMultiResults | mysql.ClientPSMultiResults | mysql.ClientPluginAuth |
+	mysql.ClientConnectAttrs | mysql.ClientPluginAuthLenencClientData | mysql.ClientSessionTrack | mysql.ClientDeprecateEOF |
+	mysql.ClientOptionalResultsetMetadata | mysql.ClientQueryAttributes | mysql.ClientReserved
+
+// handshake greets the client, proves who it is and makes the session ready for commands, all within the handshake
+// time-out. No backend is used but to verify the database that the client asks for.
+func (s *Session) handshake() *endError {
+	s.snap = s.shared.Snapshot.Load()
+	cfg := s.snap.Config
+	_ = s.conn.SetDeadline(s.started.Add(cfg.HandshakeTimeout.Duration()))
+	if !s.snap.Accounts.Allowed(s.addr) {
+		s.conn.WriteError(mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host))
+		s.lastWords()
+		return &endError{reason: EndDenied}
+	}
+	if err := s.newSalt(); err != nil {
+		return &endError{EndPanic, err}
+	}
+	caps := offered
+	if s.snap.TLS != nil {
+		caps |= mysql.ClientSSL
+	}
+	if cfg.Compression {
+		caps |= mysql.ClientCompress | mysql.ClientZstdCompressionAlgorithm
+	}
+	hello := mysql.HandshakeV10{
+		ServerVersion: s.snap.serverVersion(), ConnectionID: s.id, Salt: s.salt, Capabilities: caps,
+		Collation: greetingCollation(cfg.ProxyCharset), Status: mysql.ServerStatusAutocommit, AuthPlugin: cfg.AuthPlugin,
+	}
+	s.conn.EndPacket(hello.AppendTo(s.conn.StartPacket()))
+	if err := s.conn.Flush(); err != nil {
+		return clientEnd(err)
+	}
+	resp, end := s.readResponse(caps)
+	if end != nil {
+		return end
+	}
+	return s.login(resp)
+}
+
+// readResponse reads the client's answer, going into TLS first where it asks for that.
+func (s *Session) readResponse(caps mysql.Capability) (*mysql.HandshakeResponse41, *endError) {
+	p, err := s.conn.ReadPacket()
+	if err != nil {
+		return nil, clientEnd(err)
+	}
+	if mysql.IsSSLRequest(p) && s.snap.TLS != nil {
+		if err := s.conn.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, s.snap.TLS) }); err != nil {
+			return nil, clientEnd(err)
+		}
+		if p, err = s.conn.ReadPacket(); err != nil {
+			return nil, clientEnd(err)
+		}
+	}
+	resp := new(mysql.HandshakeResponse41)
+	if err := resp.Decode(p); err != nil {
+		return nil, s.deny(mysql.NewSQLError(mysql.ERHandshakeError, "Bad handshake"), err)
+	}
+	s.conn.Capabilities = resp.Capabilities & caps
+	return resp, nil
+}
+
+// deny sends the error and ends the login.
+func (s *Session) deny(e *mysql.SQLError, err error) *endError {
+	s.stats.errors[OriginClient].Add(1)
+	s.conn.WriteError(e)
+	s.lastWords()
+	if err == nil {
+		err = e
+	}
+	return &endError{EndDenied, err}
+}
+
+// login authenticates, then sets up what the response asked for.
+func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
+	cfg := s.snap.Config
+	s.setUser(resp.User)
+	a, end := s.authenticate(authAttempt{
+		user: resp.User, plugin: resp.AuthPlugin, response: resp.AuthResponse, greeting: cfg.AuthPlugin,
+	})
+	if end != nil {
+		return end
+	}
+	s.schema = s.snap.Schemas[s.user]
+	if s.schema == nil {
+		return s.deny(newError(KSNoSchema, ""), nil)
+	}
+	if !a.Enter() {
+		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.user), nil)
+	}
+	s.account = a
+	s.state.init(uint16(resp.Collation), s.conn.Capabilities)
+	if s.conn.Capabilities.Has(mysql.ClientConnectWithDB) && resp.Database != "" {
+		if err := s.useDB(resp.Database); err != nil {
+			return s.denyDB(err)
+		}
+	}
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+	if err := s.conn.Flush(); err != nil {
+		return clientEnd(err)
+	}
+	if err := s.conn.StartCompression(s.compression(resp)); err != nil {
+		return &endError{EndProtocol, err}
+	}
+	s.conn.SetPayloadCap(int(cfg.MaxAllowedPacket))
+	_ = s.conn.SetDeadline(time.Time{})
+	s.conn.Release()
+	s.mu.Lock()
+	s.loggedIn = true
+	s.mu.Unlock()
+	s.finish()
+	return nil
+}
+
+func (s *Session) denyDB(err error) *endError {
+	var sqlErr *mysql.SQLError
+	if errors.As(err, &sqlErr) {
+		return s.deny(sqlErr, nil)
+	}
+	return clientEnd(err)
+}
+
+// compression picks the algorithm that both sides have; zstd first, as the server does.
+func (s *Session) compression(resp *mysql.HandshakeResponse41) (mysql.Compression, int) {
+	switch {
+	case s.conn.Capabilities.Has(mysql.ClientZstdCompressionAlgorithm):
+		return mysql.Zstd, int(resp.ZstdLevel)
+	case s.conn.Capabilities.Has(mysql.ClientCompress):
+		return mysql.Zlib, 0
+	}
+	return mysql.NoCompression, 0
+}
+
+// authAttempt is what a client says of itself, in a login or in COM_CHANGE_USER.
+type authAttempt struct {
+	user     string
+	plugin   string // the client's; "" from one that knows no plugins
+	response []byte
+	greeting string // the plugin that the response's salt was sent for; "" if none
+}
+
+// authenticate runs the exchange of the authentication phase. Unknown users and forbidden hosts go through the same
+// steps and fail at the end of them. MySQL manual: "Authentication Method".
+func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
+	a, known := s.snap.Accounts.Lookup(at.user, s.addr)
+	if a.RequireTLS && !s.conn.Secure() || s.snap.Config.TLS.RequireTLS && !s.conn.Secure() {
+		return nil, s.deny(mysql.NewSQLError(mysql.ERSecureTransportRequired,
+			"Connections using insecure transport are prohibited while --require_secure_transport=ON."), nil)
+	}
+	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
+		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
+	}
+	plugin := s.choosePlugin(a, at)
+	salt := s.salt
+	if plugin == auth.Ed25519 {
+		// This plugin's salt is longer than the greeting's, so it always asks again.
+		var err error
+		if salt, err = auth.NewSaltFor(plugin); err != nil {
+			return nil, &endError{EndPanic, err}
+		}
+		at.greeting = ""
+	}
+	server, err := auth.NewServer(a.Credentials, auth.ServerOptions{
+		Plugin: plugin, Salt: salt, Secure: s.conn.Secure(), RSAKey: s.snap.RSAKey,
+	})
+	if err != nil {
+		return nil, s.deny(mysql.NewSQLError(mysql.ERPluginIsNotLoaded, "Plugin '%s' is not loaded", plugin), err)
+	}
+	response := at.response
+	if plugin != at.plugin || at.plugin != at.greeting {
+		if response, err = s.switchPlugin(plugin, salt); err != nil {
+			return nil, clientEnd(err)
+		}
+	}
+	passwordSent := len(response) > 0
+	for {
+		more, verdict := server.Step(response)
+		if more != nil {
+			b := append(s.conn.StartPacket(), mysql.AuthMoreDataHeader)
+			s.conn.EndPacket(append(b, more...))
+		}
+		switch {
+		case verdict == auth.Accept && known:
+			return a, nil
+		case verdict == auth.DenyInsecure:
+			return nil, s.deny(mysql.NewSQLError(mysql.ERAccessDenied,
+				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host, plugin), nil)
+		case verdict != auth.Continue:
+			return nil, s.deny(accessDenied(at.user, s.host, passwordSent), nil)
+		}
+		if err := s.conn.Flush(); err != nil {
+			return nil, clientEnd(err)
+		}
+		if response, err = s.conn.ReadPacket(); err != nil {
+			return nil, clientEnd(err)
+		}
+	}
+}
+
+func accessDenied(user, host string, password bool) *mysql.SQLError {
+	using := "NO"
+	if password {
+		using = "YES"
+	}
+	return mysql.NewSQLError(mysql.ERAccessDenied, "Access denied for user '%s'@'%s' (using password: %s)", user, host, using)
+}
+
+// choosePlugin takes the account's plugin where it is bound to one, else the client's where that can be, else native.
+func (s *Session) choosePlugin(a *account.Account, at authAttempt) string {
+	switch {
+	case a.Plugin != "":
+		return a.Plugin
+	case !s.conn.Capabilities.Has(mysql.ClientPluginAuth):
+		return auth.NativePassword
+	case at.plugin != "" && a.Credentials.Supports(at.plugin):
+		return at.plugin
+	}
+	for _, p := range []string{s.snap.Config.AuthPlugin, auth.CachingSHA2, auth.NativePassword, auth.Ed25519} {
+		if a.Credentials.Supports(p) {
+			return p
+		}
+	}
+	return auth.NativePassword
+}
+
+// switchPlugin asks the client to answer again, with another plugin. A client that knows no plugins cannot be asked:
+// its answer is to the greeting's salt.
+func (s *Session) switchPlugin(plugin string, salt []byte) ([]byte, error) {
+	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
+		return nil, fmt.Errorf("the client knows no authentication plugins and the account needs %s", plugin)
+	}
+	sw := mysql.AuthSwitchRequest{Plugin: plugin, Data: salt}
+	s.conn.EndPacket(sw.AppendTo(s.conn.StartPacket()))
+	if err := s.conn.Flush(); err != nil {
+		return nil, err
+	}
+	return s.conn.ReadPacket()
+}

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"kingshard/mysql"
+)
+
+// killTimeout bounds the side connection that ends a statement on a backend.
+const killTimeout = 3 * time.Second
+
+// kill runs KILL: of the client connections of this proxy, own ones or, with the right process, anybody's.
+func (s *Session) kill(id uint64, query bool) error {
+	victim := s.shared.Sessions.Get(uint32(id))
+	if id > 1<<32-1 || victim == nil {
+		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
+	}
+	if victim.ownerName() != s.user && !s.account.Process {
+		return mysql.NewSQLError(mysql.ERKillDenied, "You are not owner of thread %d", id)
+	}
+	if victim == s {
+		if !query {
+			s.writeError(mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted"), OriginProxy)
+			return &endError{reason: EndKilled}
+		}
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	victim.Interrupt(!query)
+	s.writeOK()
+	return nil
+}
+
+func (s *Session) ownerName() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.user
+}
+
+// Interrupt ends the statement that the session runs, on its backend too; with connection the session as well. It
+// returns when the backend has been told.
+func (s *Session) Interrupt(connection bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy {
+		s.interruptLocked()
+		if s.running.Pooled != nil {
+			// The lock is held until the server has answered: the connection cannot pass on to another session meanwhile.
+			s.wasKill = true
+			if err := s.running.Instance.Kill(s.running.Conn.ThreadID, false, time.Now().Add(killTimeout)); err != nil {
+				s.log.Warn("KILL QUERY failed", "conn", s.id, "instance", s.running.Instance.Addr, "error", err)
+				s.running.Conn.Close()
+			}
+		} else {
+			s.wasKill = true
+		}
+	}
+	if connection {
+		s.closeLocked(EndKilled)
+	}
+}
+
+// comProcessKill runs COM_PROCESS_KILL. MySQL manual: "COM_PROCESS_KILL".
+func (s *Session) comProcessKill(arg []byte) error {
+	if len(arg) < 4 {
+		return malformed()
+	}
+	return s.kill(uint64(binary.LittleEndian.Uint32(arg)), false)
+}
+
+// writeProcesslist answers SHOW PROCESSLIST with the clients of this proxy: the user's own, or with the right process all.
+func (s *Session) writeProcesslist(full bool) {
+	var rows [][]string
+	for _, other := range s.shared.Sessions.All() {
+		p := other.Process()
+		if p.User != s.user && !s.account.Process {
+			continue
+		}
+		if !full && len(p.Info) > 100 {
+			p.Info = p.Info[:100]
+		}
+		rows = append(rows, []string{
+			strconv.FormatUint(uint64(p.ID), 10), p.User, p.Host, orNull(p.DB), p.Command, strconv.Itoa(p.Seconds), p.State, orNull(p.Info),
+		})
+	}
+	text, number := mysql.TypeVarString, mysql.TypeLongLong
+	s.writeRows([]string{"Id", "User", "Host", "db", "Command", "Time", "State", "Info"},
+		[]mysql.ColumnType{number, text, text, text, text, mysql.TypeLong, text, text}, rows)
+}
+
+func orNull(v string) string {
+	if v == "" {
+		return nullText
+	}
+	return v
+}

@@ -1,0 +1,207 @@
+package session
+
+import (
+	"errors"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+)
+
+// cleanupTimeout bounds what is sent to a backend connection whose session ended.
+const cleanupTimeout = 5 * time.Second
+
+// inTransaction tells whether the client has a transaction open, or has asked for one.
+func (s *Session) inTransaction() bool {
+	return s.state.pendingBegin != "" || s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans)
+}
+
+// acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
+// where that serves. The caller ends with release, or with drop after a failure of the connection.
+func (s *Session) acquire(t target) (backend.Pooled, error) {
+	if s.held.Pooled != nil {
+		if s.held.Instance.Node == t.node.Name {
+			return s.held, s.prepare(s.held)
+		}
+		if s.inTransaction() {
+			return backend.Pooled{}, newError(KSTransactionNodes, "transaction in multi node")
+		}
+	}
+	if err := s.learnCharset(t.node); err != nil {
+		return backend.Pooled{}, err
+	}
+	deadline := time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration())
+	for attempt := 0; ; attempt++ {
+		instance := t.instance(attempt)
+		p, err := instance.Get(s.state.current(), deadline, s.cancel)
+		if err == nil {
+			return p, s.prepare(p)
+		}
+		// A replica that cannot serve is passed over; the primary is the last resort.
+		if instance.Role == backend.Primary || errors.Is(err, pool.ErrTimeout) || errors.Is(err, pool.ErrCancelled) {
+			return backend.Pooled{}, backendError(err)
+		}
+	}
+}
+
+// prepare brings the session's state and its pending BEGIN to a connection just acquired; on failure it is dropped.
+func (s *Session) prepare(p backend.Pooled) error {
+	if !s.setRunning(p) {
+		s.drop(p)
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	err := p.Apply(s.state.current())
+	for _, sql := range s.state.nextTransaction {
+		if err == nil {
+			err = p.Conn.Exec(sql)
+		}
+	}
+	if err == nil && s.state.pendingBegin != "" {
+		err = p.Conn.Exec(s.state.pendingBegin)
+	}
+	if err != nil {
+		s.state.pendingBegin = ""
+		if s.held.Pooled != p.Pooled {
+			s.drop(p)
+			return backendError(err)
+		}
+		var sqlErr *mysql.SQLError
+		if errors.As(err, &sqlErr) {
+			s.takeRunning()
+			return sqlErr
+		}
+		return s.lost(p, err)
+	}
+	s.state.pendingBegin, s.state.nextTransaction = "", nil
+	return nil
+}
+
+// learnCharset waits until something is known of the node, which the handshake's collation is resolved against.
+func (s *Session) learnCharset(n *backend.Node) error {
+	if s.state.resolved {
+		return nil
+	}
+	info := n.Info()
+	if info == nil {
+		select {
+		case <-n.Primary.Known():
+		case <-s.cancel:
+		case <-time.After(s.snap.Config.ConnectTimeout.Duration()):
+		}
+		if info = n.Info(); info == nil {
+			return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
+		}
+	}
+	s.state.resolve(info)
+	return nil
+}
+
+// setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
+func (s *Session) setRunning(p backend.Pooled) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.running = p
+	return true
+}
+
+// takeRunning ends what setRunning began and tells whether a KILL was sent to the connection meanwhile: it may still
+// be on its way, so the connection must not go to anybody else.
+func (s *Session) takeRunning() (killed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = backend.Pooled{}
+	return s.wasKill
+}
+
+// release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
+func (s *Session) release(p backend.Pooled) {
+	killed := s.takeRunning()
+	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	isHeld := s.held.Pooled == p.Pooled
+	switch {
+	case keep && (isHeld || s.held.Pooled == nil):
+		s.held, s.heldLast = p, true
+		p.Conn.Release()
+		return
+	case isHeld:
+		s.held = backend.Pooled{}
+	}
+	s.heldLast = false
+	if killed {
+		p.Taint()
+		return
+	}
+	p.Put()
+}
+
+// drop closes a connection that is out of step.
+func (s *Session) drop(p backend.Pooled) {
+	s.takeRunning()
+	if s.held.Pooled == p.Pooled {
+		s.held = backend.Pooled{}
+	}
+	s.heldLast = false
+	p.Taint()
+}
+
+// lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would
+// with a server that went away: going on would run the rest of a transaction outside of it.
+func (s *Session) lost(p backend.Pooled, cause error) error {
+	stateful := s.held.Pooled == p.Pooled
+	s.drop(p)
+	s.log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	if !stateful {
+		return newError(KSBackendLost, "")
+	}
+	s.pins = 0
+	s.writeError(newError(KSBackendLost, ""), OriginBackend)
+	s.lastWords()
+	return &endError{EndBackendLost, cause}
+}
+
+// dropHeld gives back the held connection of a session that ends or is reset: transactions are rolled back, locks,
+// temporary tables and variables go with a reset.
+func (s *Session) dropHeld() {
+	p, pins := s.held, s.pins
+	s.held, s.pins, s.heldLast = backend.Pooled{}, 0, false
+	s.takeRunning()
+	if p.Pooled == nil {
+		return
+	}
+	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+	var err error
+	if pins != 0 {
+		err = p.Conn.Reset()
+		p.Key = backend.Intern(p.Key.DB, p.Key.Flags, nil)
+		if !p.Conn.Info.ResetConnection {
+			p.Key = nil
+		}
+	} else if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		err = p.Conn.Exec("ROLLBACK")
+	}
+	if err != nil {
+		p.Taint()
+		return
+	}
+	p.Conn.SetDeadline(time.Time{})
+	p.Put()
+}
+
+// resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
+func (s *Session) resetState() {
+	s.dropHeld()
+	s.stmts.clear()
+	db, info := s.state.db, (*backend.Info)(nil)
+	if s.schema != nil {
+		info = s.schema.Default.Info()
+	}
+	s.state.init(s.state.collation, s.conn.Capabilities)
+	s.state.db = db
+	if info != nil {
+		s.state.resolve(info)
+	}
+}

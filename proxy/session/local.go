@@ -1,0 +1,113 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// local answers what the session itself knows best: transaction control without a backend, SET, USE, KILL, the process
+// list, warnings. handled is false for everything else, and for those that a backend must see after all.
+func (s *Session) local(q *query) (handled bool, err error) {
+	switch q.info.Class {
+	case sqltext.Empty:
+		return true, mysql.NewSQLError(1065, "Query was empty")
+	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
+		return s.transaction(q)
+	case sqltext.Set:
+		return true, s.set(q)
+	case sqltext.Use:
+		db, ok := sqltext.ParseUse(q.text, s.mode())
+		if !ok {
+			return false, nil
+		}
+		if err := s.useDB(db); err != nil {
+			return true, err
+		}
+		s.writeOK()
+		return true, nil
+	case sqltext.Kill:
+		k, ok := sqltext.ParseKill(q.text, s.mode())
+		if !ok {
+			return true, refuse("KILL takes a connection id of this proxy: KILL [QUERY] id")
+		}
+		return true, s.kill(k.ID, k.Query)
+	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
+		return s.show(q)
+	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
+		return false, s.textPrepare(q)
+	}
+	return false, nil
+}
+
+// textPrepare follows PREPARE, EXECUTE and DEALLOCATE: the statements live on one connection, which is held for as long
+// as there are any.
+func (s *Session) textPrepare(q *query) error {
+	switch q.info.Class {
+	case sqltext.Prepare:
+		p, ok := sqltext.ParsePrepare(q.text, s.mode())
+		if !ok {
+			break
+		}
+		s.prepared(strings.ToLower(p.Name), true)
+		s.pin(pinPrepare)
+		return nil
+	case sqltext.Deallocate:
+		name, ok := sqltext.ParseDeallocate(q.text, s.mode())
+		if ok {
+			s.prepared(strings.ToLower(name), false)
+			return nil
+		}
+	case sqltext.Execute:
+		// What the text does was not looked at when it was prepared: it may set or lock anything.
+		s.pin(pinPrepare)
+		return nil
+	}
+	s.pin(pinPrepare)
+	return nil
+}
+
+// prepared keeps count of the names that PREPARE has given.
+func (s *Session) prepared(name string, add bool) {
+	if add {
+		if s.textStmts == nil {
+			s.textStmts = make(map[string]bool)
+		}
+		s.textStmts[strings.Clone(name)] = true
+		return
+	}
+	delete(s.textStmts, name)
+}
+
+// useDB makes db the current database of the session once a backend has agreed: it exists and may be used.
+func (s *Session) useDB(db string) error {
+	if db == "" {
+		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
+	}
+	p, err := s.acquire(target{node: s.schema.Default})
+	if err != nil {
+		return err
+	}
+	err = p.Conn.InitDB(db)
+	if err != nil {
+		if e, ok := err.(*mysql.SQLError); ok {
+			s.release(p)
+			return e
+		}
+		return s.lost(p, err)
+	}
+	s.state.setDB(db)
+	p.Key = s.state.current()
+	s.release(p)
+	return nil
+}
+
+// comInitDB runs COM_INIT_DB. MySQL manual: "COM_INIT_DB".
+func (s *Session) comInitDB(db string) error {
+	if err := s.useDB(db); err != nil {
+		return err
+	}
+	s.writeOK()
+	return nil
+}

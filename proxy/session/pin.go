@@ -1,0 +1,57 @@
+package session
+
+import "strings"
+
+// pinReason says why a session keeps its backend connection beyond a transaction: the connection has state that cannot
+// be brought to another one.
+type pinReason uint8
+
+// The reasons.
+const (
+	pinUserVariable pinReason = iota // a user variable got a value that the proxy does not know
+	pinTempTable                     // CREATE TEMPORARY TABLE
+	pinLockTables                    // LOCK TABLES, until UNLOCK TABLES
+	pinUserLock                      // GET_LOCK
+	pinPrepare                       // PREPARE ... FROM, until the last DEALLOCATE
+	pinProcedure                     // CALL: what it did is not visible
+	pinVariable                      // a system variable whose value cannot be carried over
+	pinXA                            // XA START, until its end
+	pinUnknown                       // a statement that the proxy does not understand
+	pinCursor                        // an open cursor of a prepared statement
+	pinFoundRows                     // SQL_CALC_FOUND_ROWS, for the next statement only
+	pinLastInsertID                  // LAST_INSERT_ID(expr) in a query
+	pinTracker                       // the server reported a state change that was not asked for
+	pinReasons
+)
+
+var pinNames = [pinReasons]string{
+	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
+	"cursor", "found_rows", "last_insert_id", "tracker",
+}
+
+// pinSet is a set of reasons.
+type pinSet uint32
+
+func (p pinSet) has(r pinReason) bool { return p&(1<<r) != 0 }
+
+// String lists the reasons, joined by commas.
+func (p pinSet) String() string {
+	var names []string
+	for r, name := range pinNames {
+		if p.has(pinReason(r)) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// pin keeps the backend connection for the reason given.
+func (s *Session) pin(r pinReason) {
+	if !s.pins.has(r) {
+		s.pins |= 1 << r
+		s.shared.Stats.pins[r].Add(1)
+	}
+}
+
+// unpin takes a reason away; the connection is given back after the command when none is left.
+func (s *Session) unpin(r pinReason) { s.pins &^= 1 << r }

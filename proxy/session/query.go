@@ -1,0 +1,250 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// comQuery runs the statements of a COM_QUERY one by one. The proxy splits the text itself, so each part is classified,
+// checked and routed on its own. MySQL manual: "COM_QUERY".
+func (s *Session) comQuery(arg []byte) error {
+	attributes, text, err := s.splitAttributes(arg)
+	if err != nil {
+		return err
+	}
+	for {
+		info := sqltext.Classify(text, s.mode())
+		rest := ""
+		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) {
+			if !s.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.account.MultiStatements {
+				return s.multiDenied(text[info.Next:])
+			}
+			rest = text[info.Next:]
+			info.Traits &^= sqltext.Multi
+		}
+		s.more = rest != ""
+		q := query{text: text[info.First:info.End], info: info, attributes: attributes}
+		if rest == "" && info.Next >= len(text) {
+			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.
+			q.text = text
+		}
+		failed, err := s.statement(&q)
+		if err != nil || failed || rest == "" {
+			return err
+		}
+		text = rest
+	}
+}
+
+// multiDenied answers a text of several statements from a client that did not ask for them, as the server does.
+func (s *Session) multiDenied(rest string) error {
+	near := strings.TrimSpace(rest)
+	if len(near) > 80 {
+		near = near[:80]
+	}
+	return mysql.NewSQLError(mysql.ERParse, "You have an error in your SQL syntax; several statements in one text are not enabled, near '%s'", near)
+}
+
+// query is one statement on its way.
+type query struct {
+	text string // aliases the read buffer
+	info sqltext.Info
+	// attributes are the encoded query attributes of the client, without their counts' defaults; nil when there are none.
+	attributes []byte
+}
+
+// splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
+func (s *Session) splitAttributes(arg []byte) (attributes []byte, text string, err error) {
+	if !s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+		return nil, alias(arg), nil
+	}
+	c := mysql.NewCursor(arg)
+	n, sets := c.Lenenc(), c.Lenenc()
+	if c.Err() != nil || sets != 1 || n > 65535 {
+		return nil, "", malformed()
+	}
+	if n == 0 {
+		return nil, alias(c.Rest()), nil
+	}
+	c.Bytes(int(n+7) / 8)
+	if c.Uint8() != 1 {
+		return nil, "", malformed()
+	}
+	types := make([]uint16, n)
+	for k := range types {
+		types[k] = c.Uint16()
+		c.LenencBytes()
+	}
+	bitmapAt := lenencLen(n) + 1
+	for k := range types {
+		if arg[bitmapAt+k/8]&(1<<(k%8)) == 0 {
+			skipBinaryValue(&c, mysql.ColumnType(types[k]))
+		}
+	}
+	if c.Err() != nil {
+		return nil, "", malformed()
+	}
+	return arg[:c.Pos()], alias(c.Rest()), nil
+}
+
+func lenencLen(n uint64) int { return len(mysql.AppendLenenc(nil, n)) }
+
+func malformed() *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERMalformedPacket, "Malformed communication packet")
+}
+
+// statement answers one statement, locally or by a backend. failed says that the client heard an error.
+func (s *Session) statement(q *query) (failed bool, err error) {
+	if handled, err := s.local(q); handled || err != nil {
+		return err != nil, err
+	}
+	if err := s.admit(q); err != nil {
+		return true, err
+	}
+	if err := s.substitute(q); err != nil {
+		return true, err
+	}
+	return s.forward(q)
+}
+
+// forward runs a statement on a backend and its responses to the client.
+func (s *Session) forward(q *query) (failed bool, err error) {
+	t := s.route(&q.info)
+	for attempt := 0; ; attempt++ {
+		p, err := s.acquire(t)
+		if err != nil {
+			return true, err
+		}
+		if p.Instance.Role == backend.Replica {
+			s.stats.replicas.Add(1)
+		}
+		wasHeld := s.held.Pooled == p.Pooled
+		if err := s.bringLastInsertID(p, q); err != nil {
+			return true, s.lost(p, err)
+		}
+		added := s.before(q)
+		s.send(p, q)
+		sent := s.conn.Sequence()
+		failed, err := s.responses(p, q)
+		if err == nil {
+			s.after(p, q, failed, added)
+			return failed, nil
+		}
+		// A query that may go to a replica has no effects: it is asked again elsewhere when nothing of an answer has come.
+		if t.replica && attempt == 0 && !wasHeld && !isClientSide(err) && s.conn.Sequence() == sent && s.conn.Pending() == 0 {
+			s.drop(p)
+			continue
+		}
+		return true, s.broken(p, err, sent)
+	}
+}
+
+// broken deals with a connection that failed while a response was on its way. sent is the client's sequence id before it.
+func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
+	if isClientSide(err) {
+		s.drop(p)
+		return clientEnd(err)
+	}
+	if s.conn.Sequence() == sent {
+		return s.lost(p, err)
+	}
+	// Part of a result has gone out: an ERR packet ends it where the client reads rows, and the session with it, since
+	// nobody can say how much of it arrived.
+	s.drop(p)
+	s.pins = 0
+	s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+	s.lastWords()
+	return &endError{EndBackendLost, err}
+}
+
+// send queues the statement's COM_QUERY packet and sends it.
+func (s *Session) send(p backend.Pooled, q *query) {
+	c := p.Conn
+	if len(q.text) >= largeText {
+		s.sendLarge(p, q)
+		return
+	}
+	c.ResetSequence()
+	b := append(c.StartPacket(), byte(mysql.ComQuery))
+	b = appendAttributes(b, c.Capabilities, q.attributes)
+	c.EndPacket(append(b, q.text...))
+}
+
+// largeText is the length in bytes from which a statement is not copied into the write buffer.
+const largeText = 8 << 10
+
+// sendLarge sends a long statement from where it lies.
+func (s *Session) sendLarge(p backend.Pooled, q *query) {
+	c := p.Conn
+	c.ResetSequence()
+	prefix := appendAttributes([]byte{byte(mysql.ComQuery)}, c.Capabilities, q.attributes)
+	c.WritePacketParts(prefix, q.text)
+}
+
+// appendAttributes puts the client's query attributes in front of the text, where the server knows them.
+func appendAttributes(b []byte, caps mysql.Capability, attributes []byte) []byte {
+	if !caps.Has(mysql.ClientQueryAttributes) {
+		return b
+	}
+	if attributes == nil {
+		return append(b, 0, 1)
+	}
+	return append(b, attributes...)
+}
+
+// responses forwards all responses to one command. failed says that the last was an error.
+func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error) {
+	if err := p.Conn.Flush(); err != nil {
+		return true, err
+	}
+	for {
+		res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn})
+		if err != nil {
+			return true, err
+		}
+		s.observe(p, q, &res)
+		if res.Kind == mysql.ResponseLocalInfile {
+			if err := s.localInfile(p, q, res.LocalInfile); err != nil {
+				return true, err
+			}
+			continue
+		}
+		if res.Kind == mysql.ResponseErr {
+			return true, nil
+		}
+		if !p.Conn.Status.Has(mysql.ServerMoreResultsExists) {
+			return false, nil
+		}
+	}
+}
+
+// observe notes what a response says of the session.
+func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
+	s.stats.rows.Add(res.Rows)
+	s.stats.bytes.Add(res.Bytes)
+	switch res.Kind {
+	case mysql.ResponseErr:
+		s.stats.errors[OriginBackend].Add(1)
+		p.Conn.Status &^= mysql.ServerMoreResultsExists
+		s.state.setError(res.Err)
+		return
+	case mysql.ResponseLocalInfile:
+		return
+	case mysql.ResponseRows:
+		s.state.result = lastResult{rowCount: -1, foundRows: res.Rows}
+	case mysql.ResponseOK:
+		s.state.result = lastResult{rowCount: int64(res.OK.AffectedRows)}
+		if res.OK.LastInsertID != 0 {
+			s.state.lastInsertID = res.OK.LastInsertID
+		}
+	}
+	p.Conn.Status = s.serverStatus
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	s.state.warningCount = int(res.OK.Warnings)
+	if len(res.OK.StateChanges) > 0 {
+		s.track(p, q, res.OK.StateChanges)
+	}
+}

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"errors"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	"kingshard/mysql"
+)
+
+// Serve runs the session until it ends and closes the client's connection. Everything that the session held is given back.
+func (s *Session) Serve() {
+	end := &endError{reason: EndPanic}
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+		}
+		s.end(end)
+	}()
+	if end = s.handshake(); end != nil {
+		return
+	}
+	s.loginOver()
+	for end == nil {
+		end = s.next()
+	}
+}
+
+// end closes the client's connection and gives back what the session holds.
+func (s *Session) end(e *endError) {
+	s.mu.Lock()
+	reason := e.reason
+	if s.closing {
+		reason = s.ended
+	}
+	s.closing = true
+	s.mu.Unlock()
+	s.conn.Close()
+	s.conn.Release()
+	s.loginOver()
+	s.dropHeld()
+	s.shared.Sessions.remove(s)
+	if s.account != nil {
+		s.account.Leave()
+	}
+	s.shared.Stats.ends[reason].Add(1)
+	switch reason {
+	case EndQuit, EndClientGone, EndIdle, EndDrained:
+		s.log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String())
+	default:
+		s.log.Info("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String(), "error", e.err)
+	}
+}
+
+// next reads one command and answers it.
+func (s *Session) next() *endError {
+	s.conn.ResetSequence()
+	p, err := s.conn.ReadPacket()
+	if err != nil {
+		return s.readFailed(err)
+	}
+	cmd := mysql.ComSleep // what an empty packet is taken for, as by the server
+	var arg []byte
+	if len(p) > 0 {
+		cmd, arg = mysql.Command(p[0]), p[1:]
+	}
+	if !s.begin(cmd, s.describe(cmd, arg)) {
+		return &endError{reason: EndKilled}
+	}
+	end := s.dispatch(cmd, arg)
+	if err := s.conn.Flush(); err != nil && end == nil {
+		end = clientEnd(err)
+	}
+	if d := s.finish(); cmd == mysql.ComQuery || cmd == mysql.ComStmtExecute {
+		s.stats.observe(d)
+	}
+	if int(cmd) < mysql.CommandsMax {
+		s.stats.commands[cmd].Add(1)
+	}
+	s.conn.Release()
+	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
+		end = &endError{reason: EndDrained}
+	}
+	return end
+}
+
+// readFailed tells the client what it did wrong where that is still possible.
+func (s *Session) readFailed(err error) *endError {
+	switch {
+	case errors.Is(err, mysql.ErrPacketTooLarge):
+		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
+	case errors.Is(err, mysql.ErrPacketsOutOfOrder):
+		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
+	default:
+		return clientEnd(err)
+	}
+	s.lastWords()
+	return clientEnd(err)
+}
+
+// lastWords sends what is queued before a close, not waiting for a client that does not read.
+func (s *Session) lastWords() {
+	_ = s.conn.SetDeadline(time.Now().Add(time.Second))
+	_ = s.conn.Flush()
+}
+
+// describe gives the text that the process list shows for a command.
+func (s *Session) describe(cmd mysql.Command, arg []byte) string {
+	if cmd != mysql.ComQuery && cmd != mysql.ComStmtPrepare {
+		return ""
+	}
+	return alias(arg)
+}
+
+// alias views bytes as a string; valid as long as the bytes stay unchanged.
+func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// dispatch answers one command. Responses are queued; next sends them.
+func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
+	s.snap = s.shared.Snapshot.Load()
+	if end := s.refreshSchema(); end != nil {
+		return end
+	}
+	s.more = false
+	var err error
+	switch cmd {
+	case mysql.ComQuit:
+		return errQuit
+	case mysql.ComQuery:
+		err = s.comQuery(arg)
+	case mysql.ComPing:
+		s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+	case mysql.ComInitDB:
+		err = s.comInitDB(string(arg))
+	case mysql.ComFieldList:
+		err = s.comFieldList(arg)
+	case mysql.ComStatistics:
+		s.comStatistics()
+	case mysql.ComProcessInfo:
+		s.writeProcesslist(false)
+	case mysql.ComProcessKill:
+		err = s.comProcessKill(arg)
+	case mysql.ComDebug:
+		err = s.forwardSimple(mysql.ComDebug)
+	case mysql.ComSetOption:
+		err = s.comSetOption(arg)
+	case mysql.ComChangeUser:
+		return s.comChangeUser(arg)
+	case mysql.ComResetConnection:
+		s.resetState()
+		s.writeOK()
+	case mysql.ComStmtPrepare:
+		err = s.comStmtPrepare(alias(arg))
+	case mysql.ComStmtExecute:
+		err = s.comStmtExecute(arg)
+	case mysql.ComStmtSendLongData:
+		s.comStmtSendLongData(arg)
+	case mysql.ComStmtReset:
+		err = s.comStmtReset(arg)
+	case mysql.ComStmtClose:
+		s.comStmtClose(arg)
+	case mysql.ComStmtFetch:
+		err = s.comStmtFetch(arg)
+	default:
+		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
+	}
+	return s.settle(err)
+}
+
+// settle turns the outcome of a command into what the client hears and whether the session goes on.
+func (s *Session) settle(err error) *endError {
+	if err == nil {
+		return nil
+	}
+	var sqlErr *mysql.SQLError
+	if errors.As(err, &sqlErr) {
+		s.writeError(sqlErr, OriginProxy)
+		return nil
+	}
+	var end *endError
+	if errors.As(err, &end) {
+		return end
+	}
+	return clientEnd(err)
+}
+
+// refreshSchema follows a reload: the user's schema and account are those of the current snapshot.
+func (s *Session) refreshSchema() *endError {
+	if s.schema == s.snap.Schemas[s.user] {
+		return nil
+	}
+	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
+	schema := s.snap.Schemas[s.user]
+	if !known || schema == nil {
+		s.writeError(newError(KSNoSchema, ""), OriginProxy)
+		s.lastWords()
+		return &endError{reason: EndDenied}
+	}
+	s.schema = schema
+	s.account = a // counts of connections are handed on between the accounts of one user
+	return nil
+}

@@ -1,0 +1,309 @@
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/auth"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+)
+
+// preAuthCap bounds every packet before the login is complete, in bytes.
+const preAuthCap = 64 << 10
+
+// Session is one client. Its goroutine owns all fields but those under mu.
+type Session struct {
+	// LoggedIn, if set before Serve, is called once: when the login succeeded or the session ended without one.
+	LoggedIn func()
+
+	shared *Shared
+	conn   *mysql.Conn
+	log    *slog.Logger
+	stats  *statsCell
+	id     uint32
+	salt   []byte
+
+	// Who it is, from the login.
+	addr    netip.Addr // invalid over a unix socket
+	host    string     // as USER() shows it
+	account *account.Account
+	user    string
+	schema  *Schema
+	snap    *Snapshot // that of the command under way
+
+	state state
+	stmts stmts
+	// textStmts are the names given by PREPARE and not yet deallocated.
+	textStmts map[string]bool
+	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
+	more    bool
+	patchFn func(*mysql.OKPacket)
+	// serverStatus is what the backend's last OK or end packet said, before the session's own flags went into it.
+	serverStatus mysql.Status
+	// followedDB says that the statement changed the current database by itself.
+	followedDB bool
+
+	// held is the backend connection that the session keeps between commands, for its transaction or a pin; its Conn
+	// is nil when there is none.
+	held backend.Pooled
+	pins pinSet
+	// openCursors counts statements with a cursor on held.
+	openCursors int
+	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
+	heldLast bool
+
+	mu sync.Mutex
+	// Under mu: what others may see or do while the session works.
+	started  time.Time
+	since    time.Time // when the command, or the idleness, began
+	command  mysql.Command
+	text     string // of the running statement; aliases the read buffer
+	busy     bool
+	running  backend.Pooled // the backend connection that the statement runs on
+	wasKill  bool           // a KILL was sent to running
+	ended    EndReason      // why somebody else closed the session, valid if closing
+	closing  bool
+	db       string
+	cancel   chan struct{} // closed to give up waiting for a connection
+	inTx     bool
+	loggedIn bool
+	// stalledAt and stalledFor watch a client that does not read.
+	stalledAt  uint32
+	stalledFor int
+}
+
+// New wraps an accepted connection, which the session owns from here on.
+func New(nc net.Conn, shared *Shared) *Session {
+	now := time.Now()
+	s := &Session{
+		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap),
+		started: now, since: now, command: mysql.ComConnect, busy: true, cancel: make(chan struct{}),
+	}
+	s.patchFn = s.patchOK
+	s.host = "localhost"
+	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		s.addr = a.AddrPort().Addr().Unmap()
+		s.host = s.addr.String()
+	}
+	shared.Sessions.add(s)
+	s.stats = shared.Stats.cell(s.id)
+	s.log = shared.Log
+	return s
+}
+
+// ID is the connection id that the client sees.
+func (s *Session) ID() uint32 { return s.id }
+
+// loginOver tells the owner that the login succeeded or will not any more.
+func (s *Session) loginOver() {
+	if s.LoggedIn != nil {
+		s.LoggedIn()
+		s.LoggedIn = nil
+	}
+}
+
+// newSalt gives the greeting's random bytes.
+func (s *Session) newSalt() error {
+	var err error
+	s.salt, err = auth.NewSalt()
+	return err
+}
+
+// mode is how the text of this session's statements is to be read.
+func (s *Session) mode() sqltext.Mode { return s.state.mode }
+
+// patchOK changes the OK packets of a backend into the session's own.
+func (s *Session) patchOK(ok *mysql.OKPacket) {
+	s.serverStatus = ok.Status
+	if s.more {
+		ok.Status |= mysql.ServerMoreResultsExists
+	}
+}
+
+// status is what the proxy's own OK packets say.
+func (s *Session) status() mysql.Status {
+	var st mysql.Status
+	if s.state.autocommit {
+		st |= mysql.ServerStatusAutocommit
+	}
+	if s.inTransaction() {
+		st |= mysql.ServerStatusInTrans
+	}
+	if s.more {
+		st |= mysql.ServerMoreResultsExists
+	}
+	if s.state.mode.NoBackslashEscapes {
+		st |= mysql.ServerStatusNoBackslashEscapes
+	}
+	return st
+}
+
+// writeOK queues an OK of the proxy's own.
+func (s *Session) writeOK() {
+	s.state.result = lastResult{}
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+}
+
+// writeError queues an error and counts it by its origin.
+func (s *Session) writeError(e *mysql.SQLError, o Origin) {
+	s.stats.errors[o].Add(1)
+	s.state.setError(e)
+	s.conn.WriteError(e)
+}
+
+// setUser notes who the client says it is.
+func (s *Session) setUser(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.user = user
+}
+
+// userAtHost is what USER() shows.
+func (s *Session) userAtHost() string { return s.user + "@" + s.host }
+
+// begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
+func (s *Session) begin(cmd mysql.Command, text string) bool {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.busy, s.command, s.text, s.since = true, cmd, text, now
+	return true
+}
+
+// finish notes that the command is over and gives how long it took.
+func (s *Session) finish() time.Duration {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := now.Sub(s.since)
+	s.busy, s.command, s.text, s.since = false, mysql.ComSleep, "", now
+	s.db, s.inTx = s.state.db, s.inTransaction()
+	if s.wasKill {
+		// A KILL QUERY that came too late for its statement ends with it.
+		s.wasKill = false
+		if !s.closing {
+			s.cancel = make(chan struct{})
+		}
+	}
+	return d
+}
+
+// Close ends the session from outside, for the reason given.
+func (s *Session) Close(reason EndReason) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closeLocked(reason)
+}
+
+func (s *Session) closeLocked(reason EndReason) {
+	if s.closing {
+		return
+	}
+	s.closing, s.ended = true, reason
+	s.interruptLocked()
+	s.conn.Close()
+}
+
+// interruptLocked ends a wait for a backend connection.
+func (s *Session) interruptLocked() {
+	select {
+	case <-s.cancel:
+	default:
+		close(s.cancel)
+	}
+}
+
+// CloseIfIdle ends a session that is between commands, in no transaction and holds no state on a backend; it tells
+// whether the session is closing.
+func (s *Session) CloseIfIdle(reason EndReason) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closing && !s.busy && !s.inTx {
+		s.closeLocked(reason)
+	}
+	return s.closing
+}
+
+// stallTicksMax is how many ticks in a row a client may leave its result unread.
+const stallTicksMax = 60
+
+// Tick is called every second: it ends sessions that idle, or whose client does not read, for too long.
+func (s *Session) Tick(idle time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || !s.loggedIn {
+		return
+	}
+	if !s.busy {
+		s.stalledFor = 0
+		if idle > 0 && time.Since(s.since) > idle {
+			s.closeLocked(EndIdle)
+		}
+		return
+	}
+	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() {
+		s.stalledAt, s.stalledFor = a, 0
+		return
+	}
+	if s.stalledFor++; s.stalledFor > stallTicksMax {
+		s.closeLocked(EndStalled)
+	}
+}
+
+// Process is a row of SHOW PROCESSLIST.
+type Process struct {
+	ID                   uint32
+	User, Host, DB       string
+	Command, State, Info string
+	Seconds              int
+	Pins                 string
+}
+
+// Process describes what the session does now.
+func (s *Session) Process() Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := Process{ID: s.id, User: s.user, Host: s.host, DB: s.db, Seconds: int(time.Since(s.since).Seconds())}
+	if !s.loggedIn {
+		p.User, p.Command, p.State = "unauthenticated user", "Connect", "login"
+		return p
+	}
+	p.Command = commandWord(s.command)
+	p.Info = strings.Clone(s.text)
+	if s.running.Pooled != nil {
+		p.State = fmt.Sprintf("executing on %s", s.running.Instance.Addr)
+	}
+	return p
+}
+
+// commandWord spells a command as the server's process list does: COM_QUERY is "Query".
+func commandWord(c mysql.Command) string {
+	switch c {
+	case mysql.ComSleep:
+		return "Sleep"
+	case mysql.ComQuery:
+		return "Query"
+	case mysql.ComStmtPrepare:
+		return "Prepare"
+	case mysql.ComStmtExecute:
+		return "Execute"
+	case mysql.ComStmtFetch:
+		return "Fetch"
+	case mysql.ComInitDB:
+		return "Init DB"
+	case mysql.ComChangeUser:
+		return "Change user"
+	}
+	return strings.TrimPrefix(c.String(), "COM_")
+}

@@ -1,0 +1,255 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// privileged are the session variables that change the binary log, replication or other users' view of the server.
+var privileged = map[string]bool{
+	"sql_log_bin": true, "gtid_next": true, "binlog_format": true, "pseudo_thread_id": true, "pseudo_slave_mode": true,
+	"pseudo_replica_mode": true, "server_id": true, "gtid_domain_id": true, "gtid_seq_no": true, "skip_replication": true,
+	"binlog_row_image": true, "sql_log_off": true, "original_commit_timestamp": true, "immediate_server_version": true,
+	"original_server_version": true, "default_master_connection": true,
+}
+
+// perStatement are variables that speak of single statements: carrying them to other connections would freeze clocks and
+// repeat ids.
+var perStatement = map[string]bool{
+	"timestamp": true, "insert_id": true, "last_insert_id": true, "identity": true, "rand_seed1": true, "rand_seed2": true,
+	"profiling": true, "optimizer_trace": true, "debug": true, "debug_dbug": true, "session_track_gtids": false,
+}
+
+// set runs a SET statement: on a backend connection that carries the session's state, so that the server itself judges
+// names and values. What it accepts is then kept and brought to every connection that the session uses; what cannot be
+// kept pins the connection.
+func (s *Session) set(q *query) error {
+	assignments, ok := sqltext.ParseSet(q.text, s.mode())
+	if !ok {
+		s.pin(pinUnknown)
+		_, err := s.forwardWith(q, nil)
+		return err
+	}
+	if err := s.admitSet(assignments); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope == sqltext.NextTransaction }) {
+		return s.setNextTransaction(q)
+	}
+	_, err := s.forwardWith(q, func(p backend.Pooled, failed bool) error {
+		if failed {
+			if len(assignments) > 1 {
+				// Those before the faulty one may have been carried out, and nobody says which.
+				s.pin(pinVariable)
+			}
+			return nil
+		}
+		return s.adopt(p, assignments)
+	})
+	return err
+}
+
+// forwardWith runs a statement on the primary and calls then before the connection is given back.
+func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
+	if err := s.substitute(q); err != nil {
+		return true, err
+	}
+	p, err := s.acquire(s.route(&q.info))
+	if err != nil {
+		return true, err
+	}
+	if err := s.bringLastInsertID(p, q); err != nil {
+		return true, s.lost(p, err)
+	}
+	added := s.before(q)
+	s.send(p, q)
+	sent := s.conn.Sequence()
+	failed, err = s.responses(p, q)
+	if err == nil && then != nil {
+		err = then(p, failed)
+		sent = s.conn.Sequence()
+	}
+	if err != nil {
+		return true, s.broken(p, err, sent)
+	}
+	s.after(p, q, failed, added)
+	return failed, nil
+}
+
+// admitSet refuses what would reach beyond this session.
+func (s *Session) admitSet(assignments []sqltext.Assignment) error {
+	for _, a := range assignments {
+		switch a.Scope {
+		case sqltext.Global, sqltext.Persist, sqltext.PersistOnly:
+			return newError(KSRefusedVariable, "SET "+strings.ToUpper(a.Scope.String())+" "+a.Name+" changes the server for every user; set it on the server itself")
+		case sqltext.Password, sqltext.ResourceGroup:
+			return newError(KSRefusedVariable, "SET "+strings.ToUpper(a.Scope.String())+" speaks of the proxy's own account on the server; change it on the server itself")
+		case sqltext.Session:
+			if privileged[a.Name] {
+				return newError(KSRefusedVariable, a.Name+" changes the binary log or replication; it cannot be set through the proxy")
+			}
+			if a.Name == "resultset_metadata" && !s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
+				return mysql.NewSQLError(mysql.ERResultsetMetadataNotAsked, "The client doesn't support optional metadata")
+			}
+		case sqltext.Names, sqltext.CharacterSet:
+			if wideCharset(a.Name) {
+				return mysql.NewSQLError(mysql.ERWrongValueForVar, "Variable 'character_set_client' can't be set to the value of '%s'", a.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// wideCharset tells character sets in which ASCII takes more than one byte: no client may send statements in them.
+func wideCharset(name string) bool {
+	switch name {
+	case "ucs2", "utf16", "utf16le", "utf32":
+		return true
+	}
+	return false
+}
+
+// setNextTransaction keeps SET TRANSACTION for the statement that begins the next transaction; inside one, and on a
+// held connection, the server answers.
+func (s *Session) setNextTransaction(q *query) error {
+	if s.held.Pooled != nil {
+		_, err := s.forwardWith(q, nil)
+		return err
+	}
+	if s.state.pendingBegin != "" {
+		return mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
+	}
+	s.state.nextTransaction = append(s.state.nextTransaction, strings.Clone(q.text))
+	s.writeOK()
+	return nil
+}
+
+// adopt keeps what a successful SET changed. p is the connection that it ran on.
+func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
+	var readBack []string
+	for _, a := range assignments {
+		switch a.Scope {
+		case sqltext.Names:
+			readBack = append(readBack, "character_set_client", "character_set_results", "collation_connection")
+		case sqltext.CharacterSet:
+			readBack = append(readBack, "character_set_client", "character_set_results", "collation_connection")
+		case sqltext.User:
+			s.adoptUserVariable(a)
+		case sqltext.Role:
+			s.pin(pinVariable)
+		case sqltext.Session:
+			readBack = s.adoptVariable(a, readBack)
+		default:
+			s.pin(pinUnknown)
+		}
+	}
+	if len(readBack) > 0 {
+		if err := s.readBack(p, readBack); err != nil {
+			return err
+		}
+	}
+	s.state.readMode(p.Conn.Info)
+	p.Key = s.state.current()
+	return nil
+}
+
+// adoptUserVariable keeps a user variable whose value is a plain literal; another one pins the connection.
+func (s *Session) adoptUserVariable(a sqltext.Assignment) {
+	name := "@`" + strings.ReplaceAll(a.Name, "`", "``") + "`"
+	value := strings.TrimSpace(a.Value)
+	switch {
+	case s.pins.has(pinUserVariable):
+	case !a.Literal || !plainLiteral(value):
+		s.pin(pinUserVariable)
+	case strings.EqualFold(value, "NULL"):
+		s.state.unset(name)
+	default:
+		s.state.set(name, value)
+	}
+}
+
+// plainLiteral tells whether a literal reads the same everywhere: a number, a word, or a string of plain characters.
+func plainLiteral(v string) bool {
+	if len(v) >= 2 && v[0] == '\'' && v[len(v)-1] == '\'' {
+		return plainText(v[1 : len(v)-1])
+	}
+	for k := range len(v) {
+		c := v[k]
+		if c != '_' && c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return v != ""
+}
+
+// adoptVariable keeps a system variable and returns the names whose values the server is to be asked for.
+func (s *Session) adoptVariable(a sqltext.Assignment, readBack []string) []string {
+	switch {
+	case perStatement[a.Name]:
+		s.pin(pinVariable)
+	case strings.HasPrefix(a.Name, "character_set_") || strings.HasPrefix(a.Name, "collation_"):
+		return append(readBack, "character_set_client", "character_set_results", "collation_connection")
+	case a.Literal && strings.EqualFold(a.Value, "DEFAULT") && a.Name != "autocommit":
+		s.state.unset(canonicalName(a.Name))
+	default:
+		return append(readBack, canonicalName(a.Name))
+	}
+	return readBack
+}
+
+// canonicalName gives one name to variables that servers know by two.
+func canonicalName(name string) string {
+	switch name {
+	case "tx_isolation":
+		return "transaction_isolation"
+	case "tx_read_only":
+		return "transaction_read_only"
+	}
+	return name
+}
+
+// readBack asks the server what the variables are now, and keeps that: the client's text may have been an expression.
+func (s *Session) readBack(p backend.Pooled, names []string) error {
+	columns := make([]string, len(names))
+	for k, name := range names {
+		columns[k] = "@@session." + p.Conn.Info.VariableName(name)
+	}
+	return p.Conn.Rows("SELECT "+strings.Join(columns, ","), func(row []string) {
+		for k, name := range names {
+			s.keep(name, row[k])
+		}
+	})
+}
+
+// keep stores the value of a system variable as the server told it.
+func (s *Session) keep(name, value string) {
+	switch {
+	case name == "autocommit":
+		s.state.autocommit = value == "1"
+		s.state.set(name, value)
+	case value == "NULL" || isNumber(value):
+		s.state.set(name, value)
+	case plainText(value):
+		s.state.set(name, "'"+value+"'")
+	default:
+		s.pin(pinVariable)
+	}
+}
+
+func isNumber(v string) bool {
+	digits := 0
+	for k := range len(v) {
+		switch c := v[k]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.' || c == '-' && k == 0:
+		default:
+			return false
+		}
+	}
+	return digits > 0
+}

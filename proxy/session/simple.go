@@ -1,0 +1,137 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// oneResponse sends what is queued for p and forwards one response.
+func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
+	if err := p.Conn.Flush(); err != nil {
+		return err
+	}
+	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn})
+	if err != nil {
+		return err
+	}
+	s.observe(p, q, &res)
+	return nil
+}
+
+// forwardCommand runs a command without state on the primary of the default node.
+func (s *Session) forwardCommand(cmd mysql.Command, arg []byte, shape mysql.Shape) error {
+	p, err := s.acquire(target{node: s.schema.Default})
+	if err != nil {
+		return err
+	}
+	p.Conn.ResetSequence()
+	b := append(p.Conn.StartPacket(), byte(cmd))
+	p.Conn.EndPacket(append(b, arg...))
+	sent := s.conn.Sequence()
+	if err := s.oneResponse(p, &query{info: sqltext.Info{Class: sqltext.Show}}, shape); err != nil {
+		return s.broken(p, err, sent)
+	}
+	s.release(p)
+	return nil
+}
+
+func (s *Session) forwardSimple(cmd mysql.Command) error {
+	return s.forwardCommand(cmd, nil, mysql.ShapeResult)
+}
+
+// comFieldList lists a table's columns. MySQL manual: "COM_FIELD_LIST".
+func (s *Session) comFieldList(arg []byte) error {
+	if bytes.IndexByte(arg, 0) < 0 {
+		return malformed()
+	}
+	return s.forwardCommand(mysql.ComFieldList, arg, mysql.ShapeRows)
+}
+
+// comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".
+func (s *Session) comStatistics() {
+	t := s.shared.Stats.Totals()
+	var questions uint64
+	for _, n := range t.Commands {
+		questions += n
+	}
+	uptime := max(time.Since(s.shared.Started).Seconds(), 1)
+	line := fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
+		int(uptime), s.shared.Sessions.Len(), questions, float64(questions)/uptime)
+	s.conn.WritePacket([]byte(line))
+}
+
+// comSetOption turns several statements in one text on or off. MySQL manual: "COM_SET_OPTION".
+func (s *Session) comSetOption(arg []byte) error {
+	if len(arg) < 2 {
+		return malformed()
+	}
+	switch binary.LittleEndian.Uint16(arg) {
+	case 0:
+		s.conn.Capabilities |= mysql.ClientMultiStatements
+	case 1:
+		s.conn.Capabilities &^= mysql.ClientMultiStatements
+	default:
+		return mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
+	}
+	s.conn.WriteEnd(&mysql.OKPacket{Status: s.status()})
+	return nil
+}
+
+// comChangeUser logs in again, as the same or another user, and starts from a fresh session state.
+// MySQL manual: "COM_CHANGE_USER".
+func (s *Session) comChangeUser(arg []byte) *endError {
+	var cu mysql.ChangeUser
+	if err := cu.Decode(arg, s.conn.Capabilities); err != nil {
+		s.writeError(malformed(), OriginClient)
+		return nil
+	}
+	s.dropHeld()
+	s.stmts.clear()
+	s.conn.SetPayloadCap(preAuthCap)
+	_ = s.conn.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
+	// The client is asked again with fresh random bytes: those of the greeting were used before.
+	if err := s.newSalt(); err != nil {
+		return &endError{EndPanic, err}
+	}
+	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse})
+	if end != nil {
+		return end
+	}
+	schema := s.snap.Schemas[cu.User]
+	if schema == nil {
+		return s.deny(newError(KSNoSchema, ""), nil)
+	}
+	if !a.Enter() {
+		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
+	}
+	s.account.Leave()
+	s.setUser(cu.User)
+	s.account, s.schema = a, schema
+	collation := s.state.collation
+	if cu.Collation != 0 {
+		collation = cu.Collation
+	}
+	s.state.init(collation, s.conn.Capabilities)
+	if cu.Database != "" {
+		if err := s.useDB(cu.Database); err != nil {
+			return s.denyDB(err)
+		}
+	}
+	_ = s.conn.SetDeadline(time.Time{})
+	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
+	s.writeOK()
+	return nil
+}
+
+// showText puts a prepared statement's text in the process list while it runs.
+func (s *Session) showText(text string) {
+	s.mu.Lock()
+	s.text = text
+	s.mu.Unlock()
+}

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"crypto/rsa"
+	"crypto/tls"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/proxy/account"
+)
+
+// Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
+// pointer. A session loads the pointer once per command.
+type Snapshot struct {
+	Config   *config.Config
+	Accounts *account.Store
+	Nodes    map[string]*backend.Node
+	Schemas  map[string]*Schema // by user
+	TLS      *tls.Config        // nil: TLS is not offered
+	RSAKey   *rsa.PrivateKey    // nil: no RSA exchange in caching_sha2_password
+	// Generation counts reloads, from 1.
+	Generation uint64
+}
+
+// Schema is the part of the databases that a user sees.
+type Schema struct {
+	Default *backend.Node
+	Nodes   map[string]*backend.Node
+}
+
+// serverVersion is what the greeting says: as configured, else that of the first node's primary.
+func (s *Snapshot) serverVersion() string {
+	if s.Config.ServerVersion != "" {
+		return s.Config.ServerVersion
+	}
+	for _, n := range s.Config.Nodes {
+		if node := s.Nodes[n.Name]; node != nil {
+			if info := node.Primary.Info(); info != nil {
+				return info.Version
+			}
+		}
+	}
+	return "5.7.44-kingshard"
+}
+
+// Shared is what all sessions of a server use.
+type Shared struct {
+	Snapshot atomic.Pointer[Snapshot]
+	Sessions Registry
+	Stats    Stats
+	Log      *slog.Logger
+	Started  time.Time
+	// Draining is set when the server shuts down: sessions end at their next safe point.
+	Draining atomic.Bool
+}

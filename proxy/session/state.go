@@ -1,0 +1,148 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// state is what a client has set of its session, as far as the proxy keeps it: it is brought to whichever backend
+// connection runs the next statement. What cannot be kept so pins the backend connection instead (pin.go).
+type state struct {
+	db         string
+	autocommit bool
+	vars       []backend.Var // in the order set; charset variables and autocommit always among them
+	flags      mysql.Capability
+	mode       sqltext.Mode
+	// collation is the id that the handshake asked for; resolved against the server's list before the first statement.
+	collation uint16
+	resolved  bool
+	setting   *backend.Setting // of the fields above; nil when they changed since
+
+	// pendingBegin is the BEGIN that the client has sent and that goes to the backend ahead of the next statement.
+	pendingBegin string
+	// nextTransaction are SET TRANSACTION statements for the next transaction only.
+	nextTransaction []string
+
+	result       lastResult
+	lastInsertID uint64
+	warnings     []warning // of the last statement, kept while its connection is not
+	warningCount int
+	errorCount   int
+}
+
+// lastResult is what ROW_COUNT() and FOUND_ROWS() speak of.
+type lastResult struct {
+	rowCount  int64
+	foundRows uint64
+}
+
+// init starts a session's state after the login.
+func (st *state) init(collation uint16, caps mysql.Capability) {
+	*st = state{autocommit: true, collation: collation, flags: caps & backend.SettingFlags}
+	st.set("autocommit", "1")
+}
+
+// set stores a variable.
+func (st *state) set(name, value string) {
+	st.setting = nil
+	if k := slices.IndexFunc(st.vars, func(v backend.Var) bool { return v.Name == name }); k >= 0 {
+		st.vars[k].Value = value
+		return
+	}
+	st.vars = append(st.vars, backend.Var{Name: strings.Clone(name), Value: strings.Clone(value)})
+}
+
+// unset forgets a variable: it has the server's default again.
+func (st *state) unset(name string) {
+	st.setting = nil
+	st.vars = slices.DeleteFunc(st.vars, func(v backend.Var) bool { return v.Name == name })
+}
+
+// value gives a variable's text; "" if it is not set.
+func (st *state) value(name string) string {
+	for _, v := range st.vars {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
+// setDB makes db the current database.
+func (st *state) setDB(db string) {
+	st.db = strings.Clone(db)
+	st.setting = nil
+}
+
+// current is the setting that a backend connection must carry for this session.
+func (st *state) current() *backend.Setting {
+	if st.setting == nil {
+		st.setting = backend.Intern(st.db, st.flags, st.vars)
+	}
+	return st.setting
+}
+
+// resolve turns the collation of the handshake into the variables that SET NAMES would set, once the server's list is
+// known. A server that does not know the id uses its own default, and so does the session.
+func (st *state) resolve(info *backend.Info) {
+	if st.resolved {
+		return
+	}
+	st.resolved = true
+	if c, ok := info.Collations[st.collation]; ok {
+		st.setNames(c)
+	} else if c, ok := info.Collations[uint16(info.Collation)]; ok {
+		st.setNames(c)
+	}
+	st.readMode(info)
+}
+
+// setNames does what SET NAMES charset COLLATE collation does.
+func (st *state) setNames(c backend.Collation) {
+	st.set("character_set_client", c.Charset)
+	st.set("character_set_results", c.Charset)
+	st.set("collation_connection", c.Name)
+}
+
+// readMode derives how the client's text is to be read from sql_mode and character set.
+func (st *state) readMode(info *backend.Info) {
+	sqlMode := info.SQLMode
+	if v := st.value("sql_mode"); v != "" {
+		sqlMode = strings.Trim(v, "'")
+	}
+	sqlMode = "," + strings.ToUpper(sqlMode) + ","
+	has := func(m string) bool { return strings.Contains(sqlMode, ","+m+",") }
+	st.mode = sqltext.Mode{
+		ANSIQuotes:         has("ANSI_QUOTES") || has("ANSI"),
+		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"),
+		MariaDB:            info.MariaDB,
+		ServerVersion:      info.Number,
+		Charset:            textCharset(st.value("character_set_client")),
+	}
+}
+
+// textCharset tells in which character sets the second byte of a character may look like a quote or a backslash.
+func textCharset(name string) sqltext.Charset {
+	switch strings.ToLower(strings.Trim(name, "'")) {
+	case "gbk":
+		return sqltext.GBK
+	case "sjis", "cp932":
+		return sqltext.SJIS
+	case "big5":
+		return sqltext.Big5
+	case "gb18030":
+		return sqltext.GB18030
+	}
+	return sqltext.ASCIISafe
+}
+
+// setError makes e what SHOW WARNINGS shows.
+func (st *state) setError(e *mysql.SQLError) {
+	st.result = lastResult{rowCount: -1}
+	st.warnings = append(st.warnings[:0], warning{Level: "Error", Code: e.Code, Message: e.Message})
+	st.warningCount, st.errorCount = 1, 1
+}

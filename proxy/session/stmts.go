@@ -1,0 +1,284 @@
+package session
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// stmts are a session's prepared statements, by the ids that the client knows.
+type stmts struct {
+	byID   map[uint32]*stmt
+	nextID uint32
+	// longData is the number of bytes sent by COM_STMT_SEND_LONG_DATA and not yet used, over all statements.
+	longData int
+}
+
+// stmt is one prepared statement of a client. It is prepared on backend connections as they come to run it.
+type stmt struct {
+	id     uint32
+	text   string // as prepared: own functions are already the session's values
+	info   sqltext.Info
+	params int
+	// setting is the session state that the text was prepared under: it decides what names and quotes in it mean.
+	setting *backend.Setting
+	// types are the parameter types that the client sent last, two bytes each; the client may leave them out after the
+	// first execution.
+	types []byte
+	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
+	long    map[uint16][]byte
+	longErr *mysql.SQLError
+	// cursor is the backend connection that an open cursor lives on, and its statement there.
+	cursor *backend.Stmt
+}
+
+func (st *stmts) clear() { *st = stmts{nextID: st.nextID} }
+
+func (st *stmts) get(arg []byte) (*stmt, bool) {
+	if len(arg) < 4 {
+		return nil, false
+	}
+	s, ok := st.byID[binary.LittleEndian.Uint32(arg)]
+	return s, ok
+}
+
+func (s *Session) unknownStmt(arg []byte, command string) *mysql.SQLError {
+	id := uint32(0)
+	if len(arg) >= 4 {
+		id = binary.LittleEndian.Uint32(arg)
+	}
+	return mysql.NewSQLError(mysql.ERUnknownStmtHandler, "Unknown prepared statement handler (%d) given to %s", id, command)
+}
+
+// comStmtPrepare prepares the text on a backend, every time: only the server knows whether it is right and what its
+// columns are today. MySQL manual: "COM_STMT_PREPARE".
+func (s *Session) comStmtPrepare(text string) error {
+	if len(s.stmts.byID) >= s.snap.Config.MaxPreparedStmts {
+		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
+			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
+	}
+	q := query{text: text, info: sqltext.Classify(text, s.mode())}
+	if err := s.admitPrepare(&q); err != nil {
+		return err
+	}
+	if err := s.substitute(&q); err != nil {
+		return err
+	}
+	p, err := s.acquire(s.route(&q.info))
+	if err != nil {
+		return err
+	}
+	sent := s.conn.Sequence()
+	failed, err := s.prepareOn(p, &q)
+	if err != nil {
+		return s.broken(p, err, sent)
+	}
+	if !failed {
+		s.state.result = lastResult{}
+	}
+	s.release(p)
+	return nil
+}
+
+// admitPrepare refuses to prepare what the session must see as text to keep its state right.
+func (s *Session) admitPrepare(q *query) error {
+	if err := s.admit(q); err != nil {
+		return err
+	}
+	switch q.info.Class {
+	case sqltext.Empty:
+		return mysql.NewSQLError(1065, "Query was empty")
+	case sqltext.Kill, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
+		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
+	case sqltext.Set:
+		as, ok := sqltext.ParseSet(q.text, s.mode())
+		if !ok {
+			return nil
+		}
+		return s.admitSet(as)
+	}
+	return nil
+}
+
+// prepareOn prepares on p, adds the statement to the session and answers the client with its own id.
+func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error) {
+	packet, err := s.sendPrepare(p, q.text)
+	if err != nil {
+		return true, err
+	}
+	if packet[0] == mysql.ErrHeader {
+		e := new(mysql.SQLError)
+		if err := e.Decode(packet); err != nil {
+			return true, err
+		}
+		s.writeError(e, OriginBackend)
+		return true, nil
+	}
+	var ok mysql.StmtPrepareOK
+	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
+		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+	}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), setting: s.state.current()}
+	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
+	if s.stmts.byID == nil {
+		s.stmts.byID = make(map[uint32]*stmt)
+	}
+	s.stmts.nextID++
+	st.id = s.stmts.nextID
+	s.stmts.byID[st.id] = st
+	ok.StatementID = st.id
+	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))
+	if !ok.MetadataFollows {
+		return false, nil
+	}
+	return false, mysql.ForwardDefinitions(s.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.status())
+}
+
+// sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
+// after statements of this connection were closed.
+func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
+	for {
+		c := p.Conn
+		c.ResetSequence()
+		c.WritePacketParts([]byte{byte(mysql.ComStmtPrepare)}, text)
+		if err := c.Flush(); err != nil {
+			return nil, err
+		}
+		packet, err := c.ReadPacket()
+		if err != nil {
+			return nil, err
+		}
+		if len(packet) == 0 {
+			return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+		}
+		var e mysql.SQLError
+		if packet[0] == mysql.ErrHeader && e.Decode(packet) == nil && e.Code == mysql.ERMaxPreparedStmtCount && c.CloseStmts() {
+			continue
+		}
+		return packet, nil
+	}
+}
+
+// backendStmt gives st's statement on p, prepared there if it is not.
+func (s *Session) backendStmt(p backend.Pooled, st *stmt) (*backend.Stmt, error) {
+	key := backend.StmtKey{Setting: st.setting, Text: st.text}
+	if bs := p.Conn.Stmts.Get(key); bs != nil {
+		return bs, nil
+	}
+	current := s.state.current()
+	if err := p.Apply(st.setting); err != nil {
+		return nil, err
+	}
+	packet, err := s.sendPrepare(p, st.text)
+	if err != nil {
+		return nil, err
+	}
+	if packet[0] == mysql.ErrHeader {
+		e := new(mysql.SQLError)
+		if err := e.Decode(packet); err != nil {
+			return nil, err
+		}
+		if err := p.Apply(current); err != nil {
+			return nil, err
+		}
+		return nil, &stmtGone{e}
+	}
+	var ok mysql.StmtPrepareOK
+	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
+		return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+	}
+	if err := p.Conn.SkipDefinitions(int(ok.Params), int(ok.Columns), ok.MetadataFollows); err != nil {
+		return nil, err
+	}
+	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
+	p.Conn.AddStmt(bs)
+	return bs, p.Apply(current)
+}
+
+// stmtGone is the server's refusal to prepare a text again that it once took: its table is gone, say. The connection is
+// in order.
+type stmtGone struct{ err *mysql.SQLError }
+
+func (e *stmtGone) Error() string { return e.err.Error() }
+
+// comStmtClose forgets a statement; it has no answer. On backends it stays prepared for the next session that wants it.
+// MySQL manual: "COM_STMT_CLOSE".
+func (s *Session) comStmtClose(arg []byte) {
+	st, ok := s.stmts.get(arg)
+	if !ok {
+		return
+	}
+	s.dropLongData(st)
+	delete(s.stmts.byID, st.id)
+	_ = s.closeCursor(st)
+}
+
+// comStmtReset drops long data and closes the cursor. MySQL manual: "COM_STMT_RESET".
+func (s *Session) comStmtReset(arg []byte) error {
+	st, ok := s.stmts.get(arg)
+	if !ok {
+		return s.unknownStmt(arg, "mysqld_stmt_reset")
+	}
+	s.dropLongData(st)
+	if err := s.closeCursor(st); err != nil {
+		return err
+	}
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+	return nil
+}
+
+// closeCursor ends st's cursor on the held connection, which is given back if nothing else holds it.
+func (s *Session) closeCursor(st *stmt) error {
+	if st.cursor == nil {
+		return nil
+	}
+	bs := st.cursor
+	st.cursor = nil
+	s.openCursors--
+	if s.openCursors == 0 {
+		s.unpin(pinCursor)
+	}
+	p := s.held
+	if p.Pooled == nil {
+		return nil
+	}
+	s.setRunning(p)
+	if err := p.Conn.ResetStmt(bs); err != nil {
+		return s.lost(p, err)
+	}
+	s.release(p)
+	return nil
+}
+
+// comStmtSendLongData keeps a piece of a parameter until the statement runs; it has no answer, so what is wrong with it
+// is told by the execution. MySQL manual: "COM_STMT_SEND_LONG_DATA".
+func (s *Session) comStmtSendLongData(arg []byte) {
+	st, ok := s.stmts.get(arg)
+	if !ok || len(arg) < 6 {
+		return
+	}
+	param, data := binary.LittleEndian.Uint16(arg[4:]), arg[6:]
+	switch {
+	case int(param) >= st.params:
+		st.longErr = mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_send_long_data")
+	case s.stmts.longData+len(data) > int(s.snap.Config.MaxAllowedPacket):
+		st.longErr = mysql.NewSQLError(mysql.ERUnknown, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+	default:
+		if st.long == nil {
+			st.long = make(map[uint16][]byte)
+		}
+		// An empty piece counts: it makes the parameter an empty string instead of an unset one.
+		st.long[param] = append(st.long[param], data...)
+		s.stmts.longData += len(data)
+	}
+}
+
+func (s *Session) dropLongData(st *stmt) {
+	for _, data := range st.long {
+		s.stmts.longData -= len(data)
+	}
+	st.long, st.longErr = nil, nil
+}

@@ -1,0 +1,55 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// transaction runs BEGIN, COMMIT and ROLLBACK. A BEGIN only sets state: it goes to a backend with the first statement
+// that says which one. A COMMIT without a transaction on a backend is answered here. handled is false where a backend
+// must see the statement.
+func (s *Session) transaction(q *query) (handled bool, err error) {
+	tx, ok := sqltext.ParseTransaction(q.text, s.mode())
+	if !ok {
+		return false, nil
+	}
+	onBackend := s.held.Pooled != nil
+	switch q.info.Class {
+	case sqltext.Begin:
+		if onBackend || tx.ConsistentSnapshot {
+			s.state.pendingBegin = ""
+			return false, nil
+		}
+		s.state.pendingBegin = strings.Clone(q.text)
+		s.writeOK()
+		return true, nil
+	}
+	if tx.Release {
+		return true, s.endAndClose(q.info.Class)
+	}
+	if onBackend || s.state.value("completion_type") != "" {
+		return false, nil
+	}
+	if !tx.Chain {
+		s.state.pendingBegin = ""
+	}
+	s.writeOK()
+	return true, nil
+}
+
+// endAndClose runs COMMIT RELEASE or ROLLBACK RELEASE: the transaction ends, then the client's connection.
+func (s *Session) endAndClose(class sqltext.Class) error {
+	s.state.pendingBegin = ""
+	if p := s.held; p.Pooled != nil {
+		sql := "COMMIT"
+		if class == sqltext.Rollback {
+			sql = "ROLLBACK"
+		}
+		if err := p.Conn.Exec(sql); err != nil {
+			return s.lost(p, err)
+		}
+	}
+	s.writeOK()
+	return errQuit
+}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"strconv"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// warning is a row of SHOW WARNINGS.
+type warning struct {
+	Level   string
+	Code    uint16
+	Message string
+}
+
+// warningsMax bounds the warnings kept for a session whose connection went back to the pool.
+const warningsMax = 1024
+
+// fetchWarnings keeps what the last statement left in the diagnostics area before its connection goes to others.
+func (s *Session) fetchWarnings(p backend.Pooled) error {
+	s.state.warnings = s.state.warnings[:0]
+	return p.Conn.Rows("SHOW WARNINGS", func(row []string) {
+		if len(row) < 3 || len(s.state.warnings) >= warningsMax {
+			return
+		}
+		code, _ := strconv.ParseUint(row[1], 10, 16)
+		s.state.warnings = append(s.state.warnings, warning{Level: row[0], Code: uint16(code), Message: row[2]})
+		if row[0] == "Error" {
+			s.state.errorCount++
+		}
+	})
+}
+
+// show answers SHOW PROCESSLIST, SHOW WARNINGS and SHOW ERRORS. The latter go to the held connection when the statement
+// before ran there: its diagnostics are complete.
+func (s *Session) show(q *query) (handled bool, err error) {
+	sh, ok := sqltext.ParseShow(q.text, s.mode())
+	if !ok {
+		return false, nil
+	}
+	if sh.What == sqltext.Processlist {
+		s.writeProcesslist(sh.Full)
+		return true, nil
+	}
+	if s.held.Pooled != nil && s.heldLast {
+		return false, nil
+	}
+	switch sh.What {
+	case sqltext.CountWarnings:
+		s.writeRows([]string{"@@session.warning_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.state.warningCount)}})
+	case sqltext.CountErrors:
+		s.writeRows([]string{"@@session.error_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.state.errorCount)}})
+	default:
+		s.writeWarnings(sh)
+	}
+	return true, nil
+}
+
+func (s *Session) writeWarnings(sh sqltext.ShowStmt) {
+	var rows [][]string
+	skip := max(sh.Offset, 0)
+	for _, w := range s.state.warnings {
+		if sh.What == sqltext.Errors && w.Level != "Error" {
+			continue
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		if sh.Limit >= 0 && len(rows) >= sh.Limit {
+			break
+		}
+		rows = append(rows, []string{w.Level, strconv.Itoa(int(w.Code)), w.Message})
+	}
+	s.writeRows([]string{"Level", "Code", "Message"}, []mysql.ColumnType{mysql.TypeVarString, mysql.TypeLong, mysql.TypeVarString}, rows)
+}

@@ -1,0 +1,121 @@
+package proxy
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/health"
+	"kingshard/config"
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+// newSnapshot builds everything that sessions read from a configuration. previous, nil at the start, hands on counts.
+func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snapshot, error) {
+	snap := &session.Snapshot{Config: cfg, Schemas: make(map[string]*session.Schema), Generation: 1}
+	var accounts *account.Store
+	if previous != nil {
+		snap.Generation = previous.Generation + 1
+		accounts = previous.Accounts
+	}
+	var err error
+	if snap.Accounts, err = account.New(cfg, accounts); err != nil {
+		return nil, err
+	}
+	if snap.TLS, err = cfg.TLS.Server(); err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	if cfg.AuthRSAKey != "" {
+		if snap.RSAKey, err = readRSAKey(cfg.AuthRSAKey); err != nil {
+			return nil, fmt.Errorf("auth_rsa_key: %w", err)
+		}
+	}
+	if snap.Nodes, err = backend.Open(cfg); err != nil {
+		return nil, err
+	}
+	for _, sc := range cfg.SchemaList {
+		schema := &session.Schema{Default: snap.Nodes[sc.Default], Nodes: make(map[string]*backend.Node)}
+		for _, name := range sc.Nodes {
+			schema.Nodes[name] = snap.Nodes[name]
+		}
+		snap.Schemas[sc.User] = schema
+	}
+	return snap, nil
+}
+
+func readRSAKey(file string) (*rsa.PrivateKey, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		return nil, fmt.Errorf("%s holds no PEM block", file)
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	private, ok := key.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("the key is not an RSA key")
+	}
+	return private, nil
+}
+
+// install makes snap the current snapshot and watches its nodes; the caller holds reload, or nobody else runs yet.
+func (s *Server) install(snap *session.Snapshot) {
+	cfg := snap.Config
+	downAfter := make(map[string]time.Duration, len(cfg.Nodes))
+	for _, n := range cfg.Nodes {
+		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
+	}
+	s.monitor = health.Open(snap.Nodes, health.Config{
+		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, Log: s.log,
+	})
+	s.cfg, s.nodes = cfg, snap.Nodes
+	s.shared.Snapshot.Store(snap)
+}
+
+// Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
+// Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
+// is refused by name.
+func (s *Server) Reload(cfg *config.Config) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	changes := config.Diff(s.cfg, cfg)
+	for _, c := range changes {
+		if !c.Reloadable {
+			return fmt.Errorf("%s cannot change while the proxy runs: restart it", c.Path)
+		}
+	}
+	if len(changes) == 0 {
+		s.log.Info("reload: nothing changed")
+		return nil
+	}
+	snap, err := newSnapshot(cfg, s.shared.Snapshot.Load())
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		s.log.Info("reload", "field", c.Path, slog.String("old", c.Old), slog.String("new", c.New))
+	}
+	oldMonitor, oldNodes := s.monitor, s.nodes
+	s.install(snap)
+	oldMonitor.Close()
+	for _, n := range oldNodes {
+		n.Close()
+	}
+	s.log.Info("reloaded", "generation", snap.Generation, "changes", len(changes))
+	return nil
+}
