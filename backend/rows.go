@@ -24,9 +24,6 @@ func (c *Conn) Rows(sql string, row func([]string)) error {
 		return decodeError(p)
 	}
 	cur := mysql.NewCursor(p)
-	if c.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
-		cur.Uint8()
-	}
 	columns := int(cur.Lenenc())
 	if cur.Err() != nil || columns == 0 || columns > 1000 {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}

@@ -74,8 +74,8 @@ func (c *Conn) CloseStmts() bool {
 func (c *Conn) closeStmt(st *Stmt) {
 	delete(c.Stmts.byKey, st.Key)
 	c.Stmts.order.Remove(st.elem)
-	c.ResetSequence()
-	c.EndPacket(mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtClose)), st.ID))
+	// The response to another command may be on its way just now: its sequence ids go on afterwards.
+	c.QueueSilent(mysql.AppendUint32([]byte{byte(mysql.ComStmtClose)}, st.ID))
 }
 
 // ResetStmt closes the cursor of a statement.

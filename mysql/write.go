@@ -174,3 +174,12 @@ func (c *Conn) WritePacketParts(prefix []byte, rest string) {
 		c.WritePacket(body[first:])
 	}
 }
+
+// QueueSilent queues a command that has no response, such as COM_STMT_CLOSE, even while the response to another one is
+// being read: that one's sequence ids go on undisturbed.
+func (c *Conn) QueueSilent(payload []byte) {
+	saved := c.seq
+	c.seq = 0
+	c.WritePacket(payload)
+	c.seq = saved
+}

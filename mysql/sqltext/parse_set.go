@@ -223,7 +223,7 @@ func (p *setParser) sysVar() bool {
 		text = strings.TrimPrefix(text[len(part):], ".")
 		if part[0] == '`' {
 			var ok bool
-			if part, ok = Unquote(part, p.mode); !ok {
+			if part, ok = Unquote(part, p.mode); !ok || part == "" {
 				return false
 			}
 		}
@@ -277,6 +277,9 @@ func (p *setParser) value(a Assignment) bool {
 		return false
 	}
 	first, l := p.tok, p.l
+	if first.Kind == KindOp && strings.IndexByte("(+-!~{", p.sql[first.Pos]) < 0 {
+		return false
+	}
 	text, n, ok := p.expression(true)
 	a.Value = text
 	switch n {

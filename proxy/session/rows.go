@@ -10,11 +10,11 @@ const binaryCollation = 63
 
 // writeRows queues a text result set of the proxy's own.
 func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]string) {
-	b := s.conn.StartPacket()
+	b := mysql.AppendLenenc(s.conn.StartPacket(), uint64(len(names)))
 	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 		b = append(b, 1)
 	}
-	s.conn.EndPacket(mysql.AppendLenenc(b, uint64(len(names))))
+	s.conn.EndPacket(b)
 	for k, name := range names {
 		def := mysql.ColumnDefinition41{Catalog: "def", Name: name, Type: types[k], Charset: utf8mb4General, Length: 1024, Flags: mysql.NotNullFlag}
 		if types[k] != mysql.TypeVarString {

@@ -107,10 +107,14 @@ func (s *Session) lastWords() {
 
 // describe gives the text that the process list shows for a command.
 func (s *Session) describe(cmd mysql.Command, arg []byte) string {
-	if cmd != mysql.ComQuery && cmd != mysql.ComStmtPrepare {
-		return ""
+	switch cmd {
+	case mysql.ComQuery:
+		_, text, _ := s.splitAttributes(arg)
+		return text
+	case mysql.ComStmtPrepare:
+		return alias(arg)
 	}
-	return alias(arg)
+	return ""
 }
 
 // alias views bytes as a string; valid as long as the bytes stay unchanged.

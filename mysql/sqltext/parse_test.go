@@ -1,0 +1,225 @@
+package sqltext
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestParseTransaction(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want Transaction
+	}{
+		{"begin", Transaction{Class: Begin}},
+		{"BEGIN WORK;", Transaction{Class: Begin}},
+		{"start transaction", Transaction{Class: Begin}},
+		{"start transaction read only", Transaction{Class: Begin, ReadOnly: true}},
+		{"start transaction read write", Transaction{Class: Begin, ReadWrite: true}},
+		{"start/**/transaction with consistent snapshot , read only", Transaction{Class: Begin, ConsistentSnapshot: true, ReadOnly: true}},
+		{"commit", Transaction{Class: Commit}},
+		{"commit work and chain", Transaction{Class: Commit, Chain: true}},
+		{"commit and no chain no release", Transaction{Class: Commit, NoChain: true, NoRelease: true}},
+		{"rollback", Transaction{Class: Rollback}},
+		{"rollback work release", Transaction{Class: Rollback, Release: true}},
+		{"rollback and no chain release", Transaction{Class: Rollback, NoChain: true, Release: true}},
+		{"savepoint a", Transaction{Class: Savepoint, Name: "a"}},
+		{"savepoint `a``b`", Transaction{Class: Savepoint, Name: "a`b"}},
+		{"rollback to a", Transaction{Class: RollbackTo, Name: "a"}},
+		{"rollback work to savepoint `A`", Transaction{Class: RollbackTo, Name: "A"}},
+		{"rollback to savepoint", Transaction{Class: RollbackTo, Name: "savepoint"}},
+		{"release savepoint a -- c", Transaction{Class: ReleaseSavepoint, Name: "a"}},
+		{"/*!40101 commit */", Transaction{Class: Commit}},
+	} {
+		if got, ok := ParseTransaction(c.sql, mysql84); !ok || got != c.want {
+			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		}
+	}
+	for _, sql := range []string{
+		"", "begin x", "begin; select 1", "begin not atomic", "start", "start transaction read", "start transaction ,",
+		"start transaction read only, read write", "start transaction read only,", "commit x", "commit and", "commit and chain release",
+		"commit no chain", "rollback to", "rollback to 'a'", "rollback to a b", "savepoint", "savepoint 1", "savepoint 'a'",
+		"release a", "release savepoint", "commit /*", "commit 'a", "/*!40101 commit; */",
+	} {
+		if got, ok := ParseTransaction(sql, mysql84); ok {
+			t.Errorf("%q: understood as %+v", sql, got)
+		}
+	}
+}
+
+func TestParseKill(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want KillStmt
+		ok   bool
+	}{
+		{"kill 5", KillStmt{ID: 5}, true},
+		{"KILL CONNECTION 18446744073709551615;", KillStmt{ID: 1<<64 - 1}, true},
+		{"kill query 7", KillStmt{Query: true, ID: 7}, true},
+		{"kill hard query 7", KillStmt{Query: true, ID: 7}, true},
+		{"kill soft 7", KillStmt{ID: 7}, true},
+		{"kill 18446744073709551616", KillStmt{}, false},
+		{"kill query id 7", KillStmt{}, false},
+		{"kill user 'a'", KillStmt{}, false},
+		{"kill -1", KillStmt{}, false},
+		{"kill 1.5", KillStmt{}, false},
+		{"kill 0x10", KillStmt{}, false},
+		{"kill '5'", KillStmt{}, false},
+		{"kill @x", KillStmt{}, false},
+		{"kill 1 + 1", KillStmt{}, false},
+		{"kill connection_id()", KillStmt{}, false},
+		{"kill", KillStmt{}, false},
+		{"kill 1; kill 2", KillStmt{}, false},
+	} {
+		if got, ok := ParseKill(c.sql, maria); ok != c.ok || got != c.want {
+			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		}
+	}
+	if _, ok := ParseKill("kill soft 7", mysql84); ok {
+		t.Error("KILL SOFT is MariaDB's")
+	}
+}
+
+func TestParseUse(t *testing.T) {
+	for _, c := range []struct {
+		sql, db string
+		ok      bool
+	}{
+		{"use db", "db", true},
+		{"USE `My Db`;", "My Db", true},
+		{"use 1db", "1db", true},
+		{"use\tdb -- c", "db", true},
+		{"use", "", false},
+		{"use ``", "", false},
+		{"use 'db'", "", false},
+		{"use a b", "", false},
+		{"use a.b", "", false},
+		{"use my-db", "", false},
+		{"use a; use b", "", false},
+		{`use "db"`, "", false},
+	} {
+		if db, ok := ParseUse(c.sql, mysql84); ok != c.ok || db != c.db {
+			t.Errorf("%q: %q %v", c.sql, db, ok)
+		}
+	}
+	if db, ok := ParseUse(`use "a""b"`, Mode{ANSIQuotes: true}); !ok || db != `a"b` {
+		t.Errorf("ANSI_QUOTES: %q %v", db, ok)
+	}
+}
+
+func TestParsePrepared(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want PrepareStmt
+		ok   bool
+	}{
+		{"prepare s from 'select 1'", PrepareStmt{Name: "s", Text: "select 1"}, true},
+		{`PREPARE S FROM "select 'it''s' \"x\"";`, PrepareStmt{Name: "s", Text: `select 'it''s' "x"`}, true},
+		{`prepare s from 'select \'a\''`, PrepareStmt{Name: "s", Text: "select 'a'"}, true},
+		{"prepare `S t` from @`V`", PrepareStmt{Name: "s t", FromVar: "v"}, true},
+		{"prepare s from 'a' 'b'", PrepareStmt{}, false},
+		{"prepare s from concat('a')", PrepareStmt{}, false},
+		{"prepare s from `a`", PrepareStmt{}, false},
+		{"prepare s", PrepareStmt{}, false},
+		{"prepare s from N'x'", PrepareStmt{}, false},
+		{"prepare s from 'a", PrepareStmt{}, false},
+	} {
+		if got, ok := ParsePrepare(c.sql, mysql84); ok != c.ok || got != c.want {
+			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		}
+	}
+	for _, c := range []struct {
+		sql  string
+		want ExecuteStmt
+		ok   bool
+	}{
+		{"execute s", ExecuteStmt{Name: "s"}, true},
+		{"execute S using @A, @`b c`;", ExecuteStmt{Name: "s", Using: []string{"a", "b c"}}, true},
+		{"execute s using", ExecuteStmt{}, false},
+		{"execute s using @a,", ExecuteStmt{}, false},
+		{"execute s using 1", ExecuteStmt{}, false},
+		{"execute immediate 'x'", ExecuteStmt{}, false},
+		{"execute", ExecuteStmt{}, false},
+	} {
+		if got, ok := ParseExecute(c.sql, maria); ok != c.ok || !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		}
+	}
+	for _, c := range []struct {
+		sql, name string
+		ok        bool
+	}{
+		{"deallocate prepare s", "s", true},
+		{"drop prepare `S`;", "s", true},
+		{"drop table s", "", false},
+		{"deallocate s", "", false},
+		{"deallocate prepare s t", "", false},
+	} {
+		if name, ok := ParseDeallocate(c.sql, mysql84); ok != c.ok || name != c.name {
+			t.Errorf("%q: %q %v", c.sql, name, ok)
+		}
+	}
+}
+
+func TestParseShow(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want ShowStmt
+		ok   bool
+	}{
+		{"show warnings", ShowStmt{Warnings, false, -1, -1}, true},
+		{"SHOW ERRORS;", ShowStmt{Errors, false, -1, -1}, true},
+		{"show warnings limit 5", ShowStmt{Warnings, false, 5, -1}, true},
+		{"show warnings limit 2, 5", ShowStmt{Warnings, false, 5, 2}, true},
+		{"show errors limit 5 offset 2", ShowStmt{Errors, false, 5, 2}, true},
+		{"show count(*) warnings", ShowStmt{CountWarnings, false, -1, -1}, true},
+		{"show count( * ) errors", ShowStmt{CountErrors, false, -1, -1}, true},
+		{"show processlist", ShowStmt{Processlist, false, -1, -1}, true},
+		{"show full/**/processlist", ShowStmt{Processlist, true, -1, -1}, true},
+		{"show full warnings", ShowStmt{}, false},
+		{"show count(1) errors", ShowStmt{}, false},
+		{"show warnings limit ?", ShowStmt{}, false},
+		{"show warnings limit", ShowStmt{}, false},
+		{"show warnings limit 1,", ShowStmt{}, false},
+		{"show processlist limit 1", ShowStmt{}, false},
+		{"show tables", ShowStmt{}, false},
+		{"show warnings; show errors", ShowStmt{}, false},
+	} {
+		if got, ok := ParseShow(c.sql, mysql84); ok != c.ok || got != c.want {
+			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		}
+	}
+}
+
+func TestUnquote(t *testing.T) {
+	plain := Mode{NoBackslashEscapes: true}
+	for _, c := range []struct {
+		m       Mode
+		s, want string
+		ok      bool
+	}{
+		{mysql84, `''`, "", true},
+		{mysql84, `'a'`, "a", true},
+		{mysql84, `"a'b"`, "a'b", true},
+		{mysql84, `'a''b'`, "a'b", true},
+		{mysql84, `'\0\'\"\b\n\r\t\Z\\\%\_\x'`, "\x00'\"\b\n\r\t\x1a\\\\%\\_x", true},
+		{mysql84, "'a\\\\'", "a\\", true},
+		{mysql84, "`a``b`", "a`b", true},
+		{mysql84, "`a\\n`", "a\\n", true},
+		{plain, `'a\n''b'`, `a\n'b`, true},
+		{Mode{ANSIQuotes: true}, `"a\n""b"`, `a\n"b`, true},
+		{Mode{Charset: GBK}, "'\xbf\x5cn'", "\xbf\x5cn", true},
+		{mysql84, "'\xbf\x5cn'", "\xbf\n", true},
+		{mysql84, `a`, "", false},
+		{mysql84, ``, "", false},
+		{mysql84, `'`, "", false},
+		{mysql84, `'a`, "", false},
+		{mysql84, `'a'b`, "", false},
+		{mysql84, `'a' `, "", false},
+		{mysql84, ` 'a'`, "", false},
+		{mysql84, `N'a'`, "", false},
+	} {
+		if got, ok := Unquote(c.s, c.m); ok != c.ok || got != c.want {
+			t.Errorf("%+v %q: %q %v", c.m, c.s, got, ok)
+		}
+	}
+}
