@@ -1,0 +1,19 @@
+# Sourced by the scripts beside it: $dir is where servers of our own are unpacked, as mysqltest.ServersDir has it. Root's
+# is not below its home, which the user that servers run as may not enter.
+if [ -n "${KS_SERVERS:-}" ]; then
+  dir=$KS_SERVERS
+elif [ "$(id -u)" = 0 ]; then
+  dir=/var/tmp/kingshard-servers-0
+else
+  dir=${XDG_CACHE_HOME:-$HOME/.cache}/kingshard-servers
+fi
+mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
+if [ ! -O "$dir" ] || [ -L "$dir" ]; then
+  echo "$dir belongs to somebody else: set KS_SERVERS to a directory of yours" >&2
+  exit 1
+fi
+chmod 755 "$dir"
+# One script at a time; the others find the work done.
+exec 9>"$dir/install.lock"
+flock 9
