@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// columnsMax is how many columns a result may announce; the server's own limit.
-const columnsMax = 4096
+// columnsMax is how many columns a result may announce: as many as a prepared statement can say. A table has 4,096 at the
+// most, a select list more.
+const columnsMax = 1<<16 - 1
 
 // terminatorMax bounds the packets of a response that are read whole: OK, ERR, EOF, the column count.
 const terminatorMax = 1 << 20

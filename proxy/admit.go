@@ -16,23 +16,38 @@ import (
 // loginsMin is the least number of connections that may be logging in at one time.
 const loginsMin = 100
 
-// logins are the connections that have not logged in yet, the oldest first. When there are too many the oldest gives
-// way: a client that is about to log in takes milliseconds, one that holds its socket open without a word takes for ever.
+// loginPatience is how long a connection may take to log in before it gives way to new ones when there are too many. A
+// client that means it needs milliseconds, even in a crowd.
+const loginPatience = time.Second
+
+// logins are the connections that have not logged in yet, the oldest first. When there are too many, those that have had
+// their time give way: whoever holds sockets open without a word cannot keep others out.
 type logins struct {
 	mu   sync.Mutex
 	max  int
-	open list.List // of net.Conn
+	open list.List // of login
+}
+
+// login is a connection that has not logged in yet.
+type login struct {
+	conn  net.Conn
+	since time.Time
 }
 
 func (l *logins) add(nc net.Conn) *list.Element {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := time.Now()
 	for l.open.Len() >= l.max {
 		oldest := l.open.Front()
+		one := oldest.Value.(login)
+		if now.Sub(one.since) < loginPatience {
+			break
+		}
 		l.open.Remove(oldest)
-		_ = oldest.Value.(net.Conn).Close()
+		_ = one.conn.Close()
 	}
-	return l.open.PushBack(nc)
+	return l.open.PushBack(login{nc, now})
 }
 
 func (l *logins) remove(e *list.Element) {

@@ -68,6 +68,18 @@ func Strings(names ...string) []mysql.ColumnDefinition41 {
 
 // Columns queues the first half of a result set: count, definitions and, where negotiated, the EOF packet behind.
 func (c *ScriptConn) Columns(columns ...mysql.ColumnDefinition41) {
+	c.header(columns)
+	c.between()
+}
+
+// Cursor queues the answer to a COM_STMT_EXECUTE that opened a cursor: columns and one end packet, with
+// ServerStatusCursorExists.
+func (c *ScriptConn) Cursor(columns ...mysql.ColumnDefinition41) {
+	c.header(columns)
+	c.Conn.WriteEnd(&mysql.OKPacket{Status: c.Status | mysql.ServerStatusCursorExists, Warnings: c.Warnings})
+}
+
+func (c *ScriptConn) header(columns []mysql.ColumnDefinition41) {
 	b := mysql.AppendLenenc(c.Conn.StartPacket(), uint64(len(columns)))
 	if c.Conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 		b = append(b, 1)
@@ -77,12 +89,13 @@ func (c *ScriptConn) Columns(columns ...mysql.ColumnDefinition41) {
 }
 
 func (c *ScriptConn) definitions(columns []mysql.ColumnDefinition41) {
-	if len(columns) == 0 {
-		return
-	}
 	for i := range columns {
 		c.Conn.EndPacket(columns[i].AppendTo(c.Conn.StartPacket()))
 	}
+}
+
+// between queues the EOF packet behind definitions, where that was negotiated.
+func (c *ScriptConn) between() {
 	if !c.Conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
 		eof := mysql.EOFPacket{Status: c.Status}
 		c.Conn.EndPacket(eof.AppendTo(c.Conn.StartPacket()))
@@ -137,8 +150,12 @@ func (c *ScriptConn) Prepared(id uint32, params int, columns ...string) {
 	for i := range marks {
 		marks[i] = "?"
 	}
-	c.definitions(Strings(marks...))
-	c.definitions(Strings(columns...))
+	for _, names := range [][]string{marks, columns} {
+		if len(names) > 0 {
+			c.definitions(Strings(names...))
+			c.between()
+		}
+	}
 }
 
 // LocalInfile asks the client for a file and reads all that it sends. The answer is still to be queued.

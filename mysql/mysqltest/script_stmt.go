@@ -12,7 +12,7 @@ import (
 type RawStmt struct {
 	mysql.StmtPrepareOK
 	Params  []mysql.ColumnDefinition41
-	Columns []mysql.ColumnDefinition41
+	Columns []mysql.ColumnDefinition41 // of the last result; types may differ from those that Prepare gave
 
 	client *RawClient
 }
@@ -53,8 +53,13 @@ func (c *RawClient) Prepare(sql string) (*RawStmt, error) {
 }
 
 // Execute runs COM_STMT_EXECUTE. Arguments are nil, int, int64, uint64, float64, string or []byte.
-func (s *RawStmt) Execute(args ...any) (*RawResult, error) {
-	body, err := s.ExecuteBody(0, args...)
+func (s *RawStmt) Execute(args ...any) (*RawResult, error) { return s.execute(0, args) }
+
+// OpenCursor is Execute with a read-only cursor: the result has no rows, Fetch gives them.
+func (s *RawStmt) OpenCursor(args ...any) (*RawResult, error) { return s.execute(1, args) }
+
+func (s *RawStmt) execute(flags byte, args []any) (*RawResult, error) {
+	body, err := s.ExecuteBody(flags, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +67,11 @@ func (s *RawStmt) Execute(args ...any) (*RawResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.client.Decode(packets, true)
+	r, err := s.client.Decode(packets, true)
+	if err == nil && len(r.Columns) > 0 {
+		s.Columns = r.Columns
+	}
+	return r, err
 }
 
 // ExecuteBody makes the payload behind the command byte; flags 1 asks for a read-only cursor.
@@ -99,6 +108,9 @@ func (s *RawStmt) ExecuteBody(flags byte, args ...any) (string, error) {
 			return "", fmt.Errorf("argument %d is a %T", i, arg)
 		}
 		b = append(b, byte(t), unsigned)
+		if s.client.Conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+			b = append(b, 0) // a parameter, unlike an attribute, has no name
+		}
 	}
 	return string(append(b, values...)), nil
 }

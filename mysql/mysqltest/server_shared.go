@@ -7,30 +7,36 @@ import (
 	"testing"
 )
 
-// shared are the servers that all tests of a process use, one of each kind.
+// shared are the servers that all tests of a process use, one of each kind, or why there is none.
 var shared struct {
 	sync.Mutex
-	servers map[Kind]*RealServer
+	servers map[Kind]sharedServer
 }
 
-// Shared gives the process's server of a kind, with TLS and without a binary log, started at the first call. TestMain
-// must call StopShared.
+type sharedServer struct {
+	server *RealServer
+	err    error
+}
+
+// Shared gives the process's server of a kind, started at the first call: without a binary log, and with TLS where the
+// kind can have it. A kind that does not start fails the test. TestMain must call [StopShared] before it exits, and
+// before it looks for goroutines left behind.
 func Shared(t testing.TB, kind Kind) *RealServer {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if s := shared.servers[kind]; s != nil {
-		return s
+	s, ok := shared.servers[kind]
+	if !ok {
+		s.server, s.err = StartServer(context.Background(), ServerConfig{Kind: kind, TLS: kind != MySQL56})
+		if shared.servers == nil {
+			shared.servers = make(map[Kind]sharedServer)
+		}
+		shared.servers[kind] = s
 	}
-	s, err := StartServer(context.Background(), ServerConfig{Kind: kind, TLS: true})
-	if err != nil {
-		t.Fatal(err)
+	if s.err != nil {
+		t.Fatal(s.err)
 	}
-	if shared.servers == nil {
-		shared.servers = make(map[Kind]*RealServer)
-	}
-	shared.servers[kind] = s
-	return s
+	return s.server
 }
 
 // StopShared stops the servers that Shared started.
@@ -39,7 +45,9 @@ func StopShared() error {
 	defer shared.Unlock()
 	var err error
 	for _, s := range shared.servers {
-		err = errors.Join(err, s.Stop())
+		if s.server != nil {
+			err = errors.Join(err, s.server.Stop())
+		}
 	}
 	shared.servers = nil
 	return err

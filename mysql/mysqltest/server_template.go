@@ -10,105 +10,126 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 )
 
-// templateOf gives an initialised data directory with the accounts in it, made once for each version and user.
+// templateOf gives an initialised data directory with the accounts in it, made once for each version of a server and
+// kept in the user's cache.
 func templateOf(ctx context.Context, i Installation, progress func(string)) (string, error) {
-	base := filepath.Join(os.TempDir(), fmt.Sprintf("kingshard-templates-%d", os.Getuid()))
-	if err := os.MkdirAll(base, 0o755); err != nil {
+	base, err := cacheDir("templates")
+	if err != nil {
 		return "", err
 	}
+	sum := sha256.Sum256(fmt.Append(nil, i.Server, i.Version, i.args, accounts(i), baseSettings(i, "").args()))
+	dir := filepath.Join(base, fmt.Sprintf("%s-%x", i.Kind, sum[:6]))
 	// One process initialises, the others wait for it.
-	lock, err := os.OpenFile(filepath.Join(base, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", err
+	data, done := filepath.Join(dir, "data"), filepath.Join(dir, "done")
+	if isFile(done) {
+		return data, nil
 	}
-	sum := sha256.Sum256([]byte(i.Server + i.Version + accountsText(i.Kind)))
-	dir := filepath.Join(base, fmt.Sprintf("%s-%x", i.Kind, sum[:6]))
-	if _, err := os.Stat(filepath.Join(dir, "done")); err == nil {
-		return filepath.Join(dir, "data"), nil
-	}
-	tell(progress, "initialising a data directory")
+	tell(progress, "initialising a data directory, once for all servers of "+i.Version)
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}
 	if err := makeTemplate(ctx, i, dir); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
-	return filepath.Join(dir, "data"), os.WriteFile(filepath.Join(dir, "done"), nil, 0o600)
+	return data, os.WriteFile(done, nil, 0o600)
 }
 
 // makeTemplate initialises data in dir and makes the accounts by a first run of the server.
 func makeTemplate(ctx context.Context, i Installation, dir string) error {
-	for _, d := range []string{dir, filepath.Join(dir, "data"), filepath.Join(dir, "tmp")} {
+	s := &RealServer{Kind: i.Kind, Dir: dir, Socket: filepath.Join(dir, socketName), installation: i}
+	data := filepath.Join(dir, "data")
+	for _, d := range []string{data, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return err
 		}
 	}
-	accounts := filepath.Join(dir, "accounts.sql")
-	if err := os.WriteFile(accounts, []byte(accountsText(i.Kind)), 0o644); err != nil {
+	if err := s.giveAway(); err != nil {
 		return err
 	}
-	owner, err := serverUser()
-	if err != nil {
+	m := baseSettings(i, dir)
+	s.args = append(append([]string{"--no-defaults"}, i.args...), m.args()...)
+	if err := s.initialise(ctx); err != nil {
+		return fmt.Errorf("initialise a data directory: %w", err)
+	}
+	s.args = append(s.args, "--skip-networking")
+	if err := s.startAs(ctx, ""); err != nil {
 		return err
 	}
-	if err := giveTo(owner, dir); err != nil {
-		return err
-	}
-	settings := flatten(baseSettings(i.Kind, dir))
-	init := exec.CommandContext(ctx, i.Server, append(append(append([]string{"--no-defaults"}, i.args...), settings...), "--initialize-insecure")...)
-	if i.Kind == MariaDB {
-		init = exec.CommandContext(ctx, i.Install, "--no-defaults", "--datadir="+filepath.Join(dir, "data"),
-			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=48M")
-	}
-	init.SysProcAttr = processAttr(owner)
-	init.Dir = dir
-	if out, err := init.CombinedOutput(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
-		return fmt.Errorf("initialise a data directory: %w\n%s%s", err, out, log)
-	}
-	s := &RealServer{Kind: i.Kind, Dir: dir, installation: i}
-	if s.Port, err = freePort(); err != nil {
-		return err
-	}
-	s.Addr = fmt.Sprintf("127.0.0.1:%d", s.Port)
-	s.args = append(append(append([]string{"--no-defaults"}, i.args...), settings...),
-		"--init-file="+accounts, fmt.Sprintf("--port=%d", s.Port), "--socket="+filepath.Join(dir, "s.sock"))
-	if err := s.start(ctx); err != nil {
-		return err
-	}
-	if err := s.Stop(); err != nil {
+	if err := errors.Join(s.makeAccounts(ctx), s.Stop()); err != nil {
 		return err
 	}
 	// A copy must have an identity of its own.
-	if err := os.Remove(filepath.Join(dir, "data", "auto.cnf")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(data, "auto.cnf")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// accountsText makes the accounts: root and ks with all rights, nopw without a password, and one for each plugin that
-// the kind has: ksn native, ksc caching_sha2, kss sha256, kse ed25519, all with the password ks.
-func accountsText(kind Kind) string {
-	account := func(user, how string) string {
-		return "CREATE USER " + user + "@'%' IDENTIFIED " + how + ";\nGRANT ALL PRIVILEGES ON *.* TO " + user + "@'%' WITH GRANT OPTION;\n"
+// initialise runs what fills an empty data directory.
+func (s *RealServer) initialise(ctx context.Context) error {
+	i := s.installation
+	ctx, cancel := context.WithTimeout(ctx, 2*startTimeout)
+	defer cancel()
+	var cmd *exec.Cmd
+	switch {
+	case i.Kind == MariaDB:
+		cmd = exec.CommandContext(ctx, i.Install, "--no-defaults", "--datadir="+filepath.Join(s.Dir, "data"), "--tmpdir="+filepath.Join(s.Dir, "tmp"),
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=48M")
+	case i.Kind == MySQL56:
+		script, err := bootstrapScript(i.base)
+		if err != nil {
+			return err
+		}
+		if err := os.Mkdir(filepath.Join(s.Dir, "data", "mysql"), 0o755); err != nil {
+			return err
+		}
+		if err := s.giveAway(); err != nil {
+			return err
+		}
+		cmd = exec.CommandContext(ctx, i.Server, append(s.args, "--bootstrap")...)
+		cmd.Stdin = strings.NewReader(script)
+	default:
+		cmd = exec.CommandContext(ctx, i.Server, append(s.args, "--initialize-insecure")...)
 	}
-	text := account("root", "BY 'root'") + account("ks", "BY 'ks'") +
-		"CREATE USER nopw@'%';\nGRANT ALL PRIVILEGES ON *.* TO nopw@'%';\n" +
-		"CREATE DATABASE test CHARACTER SET utf8mb4;\n"
-	if kind == MariaDB {
-		return text + account("ksn", "VIA mysql_native_password USING PASSWORD('ks')") + account("kse", "VIA ed25519 USING PASSWORD('ks')")
+	owner, err := serverUser()
+	if err != nil {
+		return err
 	}
-	return text + account("ksc", "WITH caching_sha2_password BY 'ks'") + account("kss", "WITH sha256_password BY 'ks'")
+	cmd.SysProcAttr = processAttr(owner)
+	cmd.Dir = s.Dir
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // a script's children, too
+	runtime.LockOSThread()                                                               // see spawn
+	defer runtime.UnlockOSThread()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s%s", err, out, s.lastWords())
+	}
+	return nil
 }
 
-// copyTree copies a directory with its files.
+// bootstrapScript is what MySQL 5.6 reads to make its system tables; each statement is on one line there.
+func bootstrapScript(base string) (string, error) {
+	script := "USE mysql;\n"
+	for _, name := range []string{"mysql_system_tables.sql", "mysql_system_tables_data.sql"} {
+		text, err := os.ReadFile(filepath.Join(base, "share", name))
+		if err != nil {
+			return "", err
+		}
+		script += string(text) + "\n"
+	}
+	return script, nil
+}
+
+// copyTree copies a directory with its files and their modes.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -118,30 +139,31 @@ func copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
 		target := filepath.Join(to, rel)
 		switch {
 		case d.IsDir():
-			return os.MkdirAll(target, 0o755)
+			return os.MkdirAll(target, info.Mode().Perm()|0o700)
 		case d.Type().IsRegular():
-			return copyFile(path, target)
+			return copyFile(path, target, info.Mode().Perm())
 		}
 		return nil // sockets
 	})
 }
 
-func copyFile(from, to string) error {
+func copyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return err
-	}
-	return out.Close()
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }

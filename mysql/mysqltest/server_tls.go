@@ -14,18 +14,6 @@ import (
 	"time"
 )
 
-// makeCertificates writes an authority and a certificate of 127.0.0.1 and localhost for the server.
-func (s *RealServer) makeCertificates(settings map[string]string) error {
-	dir := filepath.Join(s.Dir, "tls")
-	ca, cert, key, err := WriteCertificates(dir)
-	if err != nil {
-		return err
-	}
-	s.CAFile = ca
-	settings["ssl-ca"], settings["ssl-cert"], settings["ssl-key"] = ca, cert, key
-	return nil
-}
-
 // WriteCertificates writes ca.pem, cert.pem and key.pem into dir: an authority and a certificate of it for 127.0.0.1 and
 // localhost, good for a day.
 func WriteCertificates(dir string) (ca, cert, key string, err error) {
@@ -66,8 +54,9 @@ func WriteCertificates(dir string) (ca, cert, key string, err error) {
 	for _, f := range []struct {
 		path, kind string
 		der        []byte
-	}{{ca, "CERTIFICATE", rootDER}, {cert, "CERTIFICATE", leafDER}, {key, "PRIVATE KEY", keyDER}} {
-		if err := os.WriteFile(f.path, pem.EncodeToMemory(&pem.Block{Type: f.kind, Bytes: f.der}), 0o644); err != nil {
+		mode       os.FileMode
+	}{{ca, "CERTIFICATE", rootDER, 0o644}, {cert, "CERTIFICATE", leafDER, 0o644}, {key, "PRIVATE KEY", keyDER, 0o600}} {
+		if err := os.WriteFile(f.path, pem.EncodeToMemory(&pem.Block{Type: f.kind, Bytes: f.der}), f.mode); err != nil {
 			return "", "", "", err
 		}
 	}

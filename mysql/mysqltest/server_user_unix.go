@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// serverUser is the unix user that servers run as when the test runs as root, which servers refuse: mysql, else nobody.
-// nil when it is not root.
+// serverUser is the unix user that servers run as when we are root, as whom servers refuse to run: mysql, else nobody.
+// nil when we are not root: they run as we do.
 func serverUser() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -43,4 +43,33 @@ func giveTo(c *syscall.Credential, dir string) error {
 		}
 		return os.Lchown(path, int(c.Uid), int(c.Gid))
 	})
+}
+
+// reachable tells, when servers run as another user, whether everybody may enter a directory and those above it.
+func reachable(dir string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("servers of root run as another user, who may not enter %s: make it 0711 or choose another directory", d)
+		}
+		if d == filepath.Dir(d) {
+			return nil
+		}
+	}
+}
+
+// isOurs tells whether a file or directory itself, not what a link refers to, belongs to us.
+func isOurs(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
 }

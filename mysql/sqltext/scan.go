@@ -16,9 +16,7 @@ const (
 	sigEqual   = sigOp + '='
 	sigAssign  = sigLongOp + ':'
 	sigUserVar = sigKind + sig(KindUserVar)
-	sigSysVar  = sigKind + sig(KindSysVar)
 	sigQuoted  = sigKind + sig(KindQuotedIdent)
-	sigInvalid = sigKind + sig(KindInvalid)
 )
 
 // item is a token with what is known of it.

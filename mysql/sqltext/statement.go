@@ -153,6 +153,7 @@ func (s *scanner) set() {
 	s.advance()
 	for ; s.cur.Kind != KindEOF && s.cur.Kind != KindSemicolon; s.advance() {
 		if s.depth == 0 && s.at(kwFor) {
+			s.token()
 			s.advance()
 			s.prev.sig = sigNone // no FOR UPDATE
 			s.statement()

@@ -11,9 +11,7 @@ const (
 	kwAs
 	kwBackup
 	kwBegin
-	kwBinary
 	kwBinlog
-	kwBody
 	kwCache
 	kwCall
 	kwCase
@@ -30,7 +28,6 @@ const (
 	kwData
 	kwDatabase
 	kwDeallocate
-	kwDeclare
 	kwDefiner
 	kwDelayed
 	kwDelete
@@ -54,7 +51,6 @@ const (
 	kwFull
 	kwFunction
 	kwGet
-	kwGlobal
 	kwGrant
 	kwGroup
 	kwHandler
@@ -66,7 +62,6 @@ const (
 	kwImport
 	kwIn
 	kwIndex
-	kwInfile
 	kwInsert
 	kwInstall
 	kwInstance
@@ -92,7 +87,6 @@ const (
 	kwPackage
 	kwPartitions
 	kwPersist
-	kwPersistOnly
 	kwPrepare
 	kwPrevious
 	kwProcedure
@@ -116,7 +110,6 @@ const (
 	kwSelect
 	kwSequence
 	kwServer
-	kwSession
 	kwSet
 	kwShare
 	kwShow
@@ -141,7 +134,6 @@ const (
 	kwTransaction
 	kwTrigger
 	kwTruncate
-	kwUndo
 	kwUninstall
 	kwUnion
 	kwUnlock
@@ -179,32 +171,32 @@ type word struct {
 // keywords maps words to the keywords that the classifier acts on. A plus sign marks those behind which '(' begins no call.
 var keywords = map[string]keyword{
 	"+all": kwAll, "+alter": kwAlter, "+analyze": kwAnalyze, "+as": kwAs, "backup": kwBackup, "+begin": kwBegin,
-	"+binary": kwBinary, "binlog": kwBinlog, "body": kwBody, "cache": kwCache, "+call": kwCall, "+case": kwCase,
+	"binlog": kwBinlog, "cache": kwCache, "+call": kwCall, "+case": kwCase,
 	"+change": kwChange, "+check": kwCheck, "checksum": kwChecksum, "clone": kwClone, "+commit": kwCommit,
 	"connection": kwConnection, "count": kwCount, "+create": kwCreate, "current_user": kwCurrentUser, "currval": kwCurrval,
-	"data": kwData, "database": kwDatabase, "deallocate": kwDeallocate, "+declare": kwDeclare, "definer": kwDefiner,
+	"data": kwData, "database": kwDatabase, "deallocate": kwDeallocate, "definer": kwDefiner,
 	"+delayed": kwDelayed, "+delete": kwDelete, "+desc": kwDesc, "+describe": kwDescribe, "+distinct": kwDistinct,
 	"+distinctrow": kwDistinctRow, "+do": kwDo, "+drop": kwDrop, "dumpfile": kwDumpfile, "errors": kwErrors, "event": kwEvent,
 	"+except": kwExcept, "+execute": kwExecute, "+explain": kwExplain, "extended": kwExtended, "+flush": kwFlush, "+for": kwFor,
-	"format": kwFormat, "+from": kwFrom, "full": kwFull, "function": kwFunction, "+get": kwGet, "global": kwGlobal,
+	"format": kwFormat, "+from": kwFrom, "full": kwFull, "function": kwFunction, "+get": kwGet,
 	"+grant": kwGrant, "+group": kwGroup, "+handler": kwHandler, "+having": kwHaving, "help": kwHelp,
 	"+high_priority": kwHighPriority, "if": kwIf, "+ignore": kwIgnore, "import": kwImport, "+in": kwIn, "+index": kwIndex,
-	"+infile": kwInfile, "insert": kwInsert, "install": kwInstall, "instance": kwInstance, "+intersect": kwIntersect,
+	"insert": kwInsert, "install": kwInstall, "instance": kwInstance, "+intersect": kwIntersect,
 	"+into": kwInto, "+kill": kwKill, "library": kwLibrary, "+limit": kwLimit, "+load": kwLoad, "local": kwLocal,
 	"+lock": kwLock, "logfile": kwLogfile, "+loop": kwLoop, "+low_priority": kwLowPriority, "member": kwMember, "next": kwNext,
 	"nextval": kwNextval, "+not": kwNot, "of": kwOf, "+optimize": kwOptimize, "+order": kwOrder, "+outfile": kwOutfile,
-	"package": kwPackage, "partitions": kwPartitions, "persist": kwPersist, "persist_only": kwPersistOnly,
+	"package": kwPackage, "partitions": kwPartitions, "persist": kwPersist,
 	"+prepare": kwPrepare, "previous": kwPrevious, "+procedure": kwProcedure, "processlist": kwProcesslist, "+purge": kwPurge,
 	"+recursive": kwRecursive, "+release": kwRelease, "+rename": kwRename, "repair": kwRepair, "repeat": kwRepeat,
 	"replace": kwReplace, "reset": kwReset, "+resignal": kwResignal, "resource": kwResource, "restart": kwRestart,
 	"+revoke": kwRevoke, "role": kwRole, "+rollback": kwRollback, "+savepoint": kwSavepoint, "schema": kwSchema,
-	"+select": kwSelect, "sequence": kwSequence, "server": kwServer, "session": kwSession, "+set": kwSet, "share": kwShare,
+	"+select": kwSelect, "sequence": kwSequence, "server": kwServer, "+set": kwSet, "share": kwShare,
 	"+show": kwShow, "shutdown": kwShutdown, "+signal": kwSignal, "spatial": kwSpatial, "+sql_big_result": kwSQLBigResult,
 	"+sql_buffer_result": kwSQLBufferResult, "+sql_cache": kwSQLCache, "+sql_calc_found_rows": kwSQLCalcFoundRows,
 	"+sql_no_cache": kwSQLNoCache, "+sql_small_result": kwSQLSmallResult, "start": kwStart, "statement": kwStatement,
 	"stop": kwStop, "+straight_join": kwStraightJoin, "+table": kwTable, "+tables": kwTables, "tablespace": kwTablespace,
 	"temporary": kwTemporary, "+to": kwTo, "transaction": kwTransaction, "+trigger": kwTrigger, "truncate": kwTruncate,
-	"undo": kwUndo, "uninstall": kwUninstall, "+union": kwUnion, "+unlock": kwUnlock, "+update": kwUpdate, "+use": kwUse,
+	"uninstall": kwUninstall, "+union": kwUnion, "+unlock": kwUnlock, "+update": kwUpdate, "+use": kwUse,
 	"user": kwUser, "+value": kwValue, "+values": kwValues, "view": kwView, "+warnings": kwWarnings, "+where": kwWhere,
 	"+while": kwWhile, "+with": kwWith, "work": kwWork, "xa": kwXA,
 }

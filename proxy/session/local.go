@@ -11,8 +11,6 @@ import (
 // list, warnings. handled is false for everything else, and for those that a backend must see after all.
 func (s *Session) local(q *query) (handled bool, err error) {
 	switch q.info.Class {
-	case sqltext.Empty:
-		return true, mysql.NewSQLError(1065, "Query was empty")
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.transaction(q)
 	case sqltext.Set:

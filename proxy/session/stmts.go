@@ -89,8 +89,6 @@ func (s *Session) admitPrepare(q *query) error {
 		return err
 	}
 	switch q.info.Class {
-	case sqltext.Empty:
-		return mysql.NewSQLError(1065, "Query was empty")
 	case sqltext.Kill, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	case sqltext.Set:

@@ -1,0 +1,288 @@
+package pool
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// model is the pool as one would explain it: lists, and no concurrency. Patience and dials are ideal: a Get waits for
+// an hour, which never passes, and a dial takes no time.
+type model struct {
+	max     int
+	idle    []*testPooled // oldest first
+	lent    []*testPooled
+	stale   map[*testPooled]bool // borrowed before CloseIdle
+	waiting []waitingGet
+	refuse  bool // the server refuses
+	held    bool // dials are held back
+	probing bool // the last dial failed: one at a time
+	seen    map[*fakeConn]bool
+}
+
+type waitingGet struct {
+	want   string
+	ch     <-chan result
+	cancel chan struct{}
+}
+
+func (m *model) open() int { return len(m.idle) + len(m.lent) }
+
+// expect is what a Get must give now: an idle connection, a new one, an error, or nothing yet.
+func (m *model) expect(want string) (pc *testPooled, dial, refused bool) {
+	newest := func(key string) *testPooled {
+		for _, pc := range slices.Backward(m.idle) {
+			if pc.Key == key {
+				return pc
+			}
+		}
+		return nil
+	}
+	if pc = newest(want); pc != nil {
+		return pc, false, false
+	}
+	if pc = newest(""); pc != nil {
+		return pc, false, false
+	}
+	if m.open() < m.max && !m.held && !m.refuse {
+		return nil, true, false
+	}
+	if m.open() < m.max && !m.held {
+		m.held, m.probing = true, true // it dials and is refused
+		if len(m.idle) == 0 {
+			return nil, false, true
+		}
+	}
+	if len(m.idle) > 0 {
+		return m.idle[0], false, false
+	}
+	return nil, false, m.held && len(m.lent) == 0
+}
+
+// machine drives a pool and its model.
+type machine struct {
+	m model
+	p *testPool
+	s *server
+}
+
+func (x *machine) lend(rt *rapid.T, r result, pc *testPooled) {
+	if r.err != nil || pc != nil && r.pc != pc {
+		rt.Fatalf("got %+v, want connection %+v", r, pc)
+	}
+	if pc == nil {
+		if x.m.seen[r.pc.Conn] || r.pc.Key != "" {
+			rt.Fatalf("got connection %d with %q, want a new one", r.pc.Conn.id, r.pc.Key)
+		}
+		x.m.seen[r.pc.Conn] = true
+		x.m.held, x.m.probing = false, false
+	}
+	x.m.idle = slices.DeleteFunc(x.m.idle, func(i *testPooled) bool { return i == r.pc })
+	x.m.lent = append(x.m.lent, r.pc)
+}
+
+// receive gives the answer that must be there.
+func receive(rt *rapid.T, ch <-chan result) result {
+	synctest.Wait()
+	select {
+	case r := <-ch:
+		return r
+	default:
+		rt.Fatal("a Get was not answered")
+		return result{}
+	}
+}
+
+func (x *machine) get(rt *rapid.T) {
+	want := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "want")
+	cancel := make(chan struct{})
+	pc, dial, refused := x.m.expect(want)
+	ch := start(x.p, want, time.Hour, cancel)
+	switch {
+	case pc != nil || dial:
+		x.lend(rt, receive(rt, ch), pc)
+	case refused:
+		if r := receive(rt, ch); !errors.Is(r.err, errRefused) {
+			rt.Fatalf("got %+v, want a refusal", r)
+		}
+	default:
+		x.m.waiting = append(x.m.waiting, waitingGet{want, ch, cancel})
+	}
+}
+
+// slotFreed answers waiters who may dial now, or need not hope. Those who may dial do so together: a refusal of one
+// does not call back the others.
+func (x *machine) slotFreed(rt *rapid.T) {
+	for len(x.m.waiting) > 0 {
+		dials := min(x.m.max-x.m.open(), len(x.m.waiting))
+		if x.m.probing {
+			dials = min(dials, 1)
+		}
+		if x.m.held || dials <= 0 {
+			break
+		}
+		for range dials {
+			r := x.firstWaiter(rt)
+			if !x.m.refuse {
+				x.lend(rt, r, nil)
+				continue
+			}
+			x.m.held, x.m.probing = true, true
+			if !errors.Is(r.err, errRefused) {
+				rt.Fatalf("a waiter got %+v, want a refusal", r)
+			}
+		}
+	}
+	for x.m.held && len(x.m.lent) == 0 && len(x.m.waiting) > 0 {
+		if r := x.firstWaiter(rt); !errors.Is(r.err, errRefused) {
+			rt.Fatalf("a waiter without hope got %+v", r)
+		}
+	}
+}
+
+// firstWaiter gives the answer to the first in line, who leaves it.
+func (x *machine) firstWaiter(rt *rapid.T) result {
+	w := x.m.waiting[0]
+	x.m.waiting = x.m.waiting[1:]
+	return receive(rt, w.ch)
+}
+
+func (x *machine) pick(rt *rapid.T) *testPooled {
+	if len(x.m.lent) == 0 {
+		rt.Skip("nothing lent")
+	}
+	i := rapid.IntRange(0, len(x.m.lent)-1).Draw(rt, "loan")
+	return x.m.lent[i]
+}
+
+func (x *machine) drop(pc *testPooled) {
+	x.m.lent = slices.DeleteFunc(x.m.lent, func(l *testPooled) bool { return l == pc })
+}
+
+func (x *machine) put(rt *rapid.T) {
+	pc := x.pick(rt)
+	pc.Key = rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "key")
+	surplus := x.m.stale[pc] || x.m.open() > x.m.max
+	x.p.Put(pc)
+	switch {
+	case surplus:
+		x.drop(pc)
+		x.slotFreed(rt)
+	case len(x.m.waiting) > 0:
+		if r := x.firstWaiter(rt); r.pc != pc {
+			rt.Fatalf("the first waiter got %+v", r)
+		}
+	default:
+		x.drop(pc)
+		x.m.idle = append(x.m.idle, pc)
+	}
+	if pc.Conn.closed.Load() != surplus {
+		rt.Fatalf("closed: %v, want %v", !surplus, surplus)
+	}
+}
+
+func (x *machine) taint(rt *rapid.T) {
+	pc := x.pick(rt)
+	x.p.Taint(pc)
+	x.drop(pc)
+	x.slotFreed(rt)
+}
+
+func (x *machine) giveUp(rt *rapid.T) {
+	if len(x.m.waiting) == 0 {
+		rt.Skip("nobody waits")
+	}
+	i := rapid.IntRange(0, len(x.m.waiting)-1).Draw(rt, "waiter")
+	w := x.m.waiting[i]
+	x.m.waiting = slices.Delete(x.m.waiting, i, i+1)
+	close(w.cancel)
+	if r := receive(rt, w.ch); r.err != ErrCancelled {
+		rt.Fatalf("cancelled, got %+v", r)
+	}
+}
+
+func (x *machine) setMax(rt *rapid.T) {
+	x.m.max = rapid.IntRange(1, 5).Draw(rt, "max")
+	x.p.SetMax(x.m.max)
+	for x.m.open() > x.m.max && len(x.m.idle) > 0 {
+		x.m.idle = x.m.idle[1:]
+	}
+	x.slotFreed(rt)
+}
+
+func (x *machine) closeIdle(rt *rapid.T) {
+	x.p.CloseIdle()
+	x.m.idle = nil
+	for _, pc := range x.m.lent {
+		x.m.stale[pc] = true
+	}
+	x.slotFreed(rt)
+}
+
+func (x *machine) server(rt *rapid.T) {
+	x.m.refuse = !x.m.refuse
+	x.s.set(nil, 0)
+	if x.m.refuse {
+		x.s.set(errRefused, 0)
+	}
+}
+
+// backoffEnds lets more time pass than any back-off takes, so that the outcome does not depend on the lot.
+func (x *machine) backoffEnds(rt *rapid.T) {
+	if x.m.refuse {
+		rt.Skip("each dial would begin another back-off")
+	}
+	time.Sleep(2 * backoffMax)
+	x.m.held = false
+	x.slotFreed(rt)
+}
+
+// check compares everything that can be seen from outside, and that nobody was answered who should wait.
+func (x *machine) check(rt *rapid.T) {
+	synctest.Wait()
+	st := x.p.Stats()
+	if st.Idle != len(x.m.idle) || st.InUse != len(x.m.lent) || st.Waiting != len(x.m.waiting) || st.Max != x.m.max ||
+		st.Open != x.m.open() || st.Dialling != 0 {
+		rt.Fatalf("%d idle, %d lent, %d waiting, ceiling %d expected; %+v",
+			len(x.m.idle), len(x.m.lent), len(x.m.waiting), x.m.max, st)
+	}
+	if _, open := x.s.count(); open != st.Open {
+		rt.Fatalf("%d connections open, %d expected", open, st.Open)
+	}
+	for i, w := range x.m.waiting {
+		if len(w.ch) != 0 {
+			rt.Fatalf("waiter %d was answered out of turn", i)
+		}
+	}
+}
+
+// unbounded hides the T that rapid would ask for the test's deadline, which a bubble does not have.
+type unbounded struct{ *testing.T }
+
+func TestModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rapid.Check(unbounded{t}, func(rt *rapid.T) {
+			s := &server{}
+			x := &machine{m: model{max: 3, stale: map[*testPooled]bool{}, seen: map[*fakeConn]bool{}}, s: s}
+			x.p = Open(Config[*fakeConn, string]{Max: 3, Dial: s.dial})
+			defer func() {
+				x.p.Close()
+				for _, pc := range x.m.lent {
+					x.p.Put(pc)
+				}
+				synctest.Wait()
+				if _, open := s.count(); open != 0 {
+					rt.Errorf("%d connections left open", open)
+				}
+			}()
+			rt.Repeat(map[string]func(*rapid.T){
+				"get": x.get, "get again": x.get, "put": x.put, "taint": x.taint, "give up": x.giveUp,
+				"set max": x.setMax, "close idle": x.closeIdle, "server": x.server, "back-off ends": x.backoffEnds, "": x.check,
+			})
+		})
+	})
+}

@@ -1,0 +1,180 @@
+package mysqltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+const (
+	startTimeout = 60 * time.Second
+	stopTimeout  = 20 * time.Second
+	pollInterval = 20 * time.Millisecond
+	logLines     = 15 // of a server's log in an error
+)
+
+// start runs the process and waits until it serves; after an error it is gone.
+func (s *RealServer) start(ctx context.Context) error {
+	return s.startAs(ctx, Password)
+}
+
+// startAs is start for a server whose root has this password.
+func (s *RealServer) startAs(ctx context.Context, password string) error {
+	if err := s.spawn(); err != nil {
+		return err
+	}
+	if err := s.waitUp(ctx, password); err != nil {
+		s.Kill()
+		return err
+	}
+	return nil
+}
+
+// spawn runs the process.
+func (s *RealServer) spawn() error {
+	owner, err := serverUser()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(filepath.Join(s.Dir, "out.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd := exec.Command(s.installation.Server, s.args...)
+	cmd.SysProcAttr = processAttr(owner)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, out, out
+	if s.owner != nil {
+		cmd.ExtraFiles = []*os.File{s.owner} // the directory is in use until the server is gone, too
+	}
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		// A server dies with the thread that started it, so that thread stays until the server is gone.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(ended)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		<-ended
+		return err
+	}
+	s.cmd, s.ended = cmd, ended
+	return nil
+}
+
+// waitUp pings until the server answers. It asks by the socket, which is this server's for certain.
+func (s *RealServer) waitUp(ctx context.Context, password string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	c := s.driverConfig("")
+	c.Net, c.Addr, c.Passwd = "unix", s.Socket, password
+	db, err := openDB(c)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for {
+		if err = db.PingContext(ctx); err == nil {
+			return nil
+		}
+		var refused *mysql.MySQLError
+		if errors.As(err, &refused) {
+			return fmt.Errorf("the server does not let root in: %w", err)
+		}
+		select {
+		case <-s.ended:
+			return fmt.Errorf("the server ended while it started:\n%s", s.lastWords())
+		case <-ctx.Done():
+			return fmt.Errorf("the server did not come up (%w):\n%s", err, s.lastWords())
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// lastWords are the last lines of what the server wrote.
+func (s *RealServer) lastWords() string {
+	var text string
+	for _, name := range []string{"out.log", "error.log"} {
+		data, err := os.ReadFile(filepath.Join(s.Dir, name))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			text += err.Error() + "\n"
+		}
+		text += string(data)
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-logLines):], "\n")
+}
+
+// PID is the process's id.
+func (s *RealServer) PID() int { return s.cmd.Process.Pid }
+
+// Kill ends the server at once, as a crash would, and returns when it is gone.
+func (s *RealServer) Kill() {
+	_ = s.cmd.Process.Signal(syscall.SIGKILL)
+	<-s.ended
+}
+
+// Pause stops the server from running without closing anything: to its peers it is a black hole.
+func (s *RealServer) Pause() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Resume ends Pause.
+func (s *RealServer) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Restart ends the server in order if it still runs, and starts it with the same data, port and settings.
+func (s *RealServer) Restart(ctx context.Context) error {
+	s.terminate()
+	if err := s.start(ctx); err != nil {
+		return fmt.Errorf("restart %s: %w", s.Version, err)
+	}
+	return nil
+}
+
+// Stop ends the server in order, after 20 seconds at once, and removes its directory if that is a temporary one. It may
+// be called again.
+func (s *RealServer) Stop() error {
+	if s.cmd != nil {
+		s.terminate()
+	}
+	return s.removeDir()
+}
+
+// terminate ends the process and returns when it is gone.
+func (s *RealServer) terminate() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	s.Resume()
+	select {
+	case <-s.ended:
+	case <-time.After(stopTimeout):
+		s.Kill()
+	}
+}
+
+// freePort gives a loopback port that nobody listens on. It is below those that systems give to outgoing connections, so
+// that none of these takes it while a server restarts.
+func freePort() (int, error) {
+	var err error
+	for range 100 {
+		port := 20000 + rand.IntN(12000)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, fmt.Errorf("no free port between 20000 and 32000: %w", err)
+}
