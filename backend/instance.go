@@ -124,11 +124,12 @@ func (p Pooled) Apply(want *Setting) error {
 	}
 	deadline := time.Now().Add(p.Instance.connectTimeout)
 	if p.Conn.flags != want.Flags {
+		// Only a new login changes these; the old connection goes first, so that the ceiling holds.
+		_ = p.Conn.Close()
 		c, err := p.Instance.Dial(want.Flags, deadline)
 		if err != nil {
 			return err
 		}
-		p.Conn.Close()
 		p.Conn, p.Key = c, nil
 	}
 	p.Conn.SetDeadline(deadline)

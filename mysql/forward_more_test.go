@@ -166,7 +166,7 @@ func TestForwardMaliciousServers(t *testing.T) {
 		"empty first packet":        {frames(1, nil), ShapeResult, ErrMalformedPacket},
 		"short ok":                  {frames(1, []byte{0, 0}), ShapeResult, ErrMalformedPacket},
 		"short error":               {frames(1, []byte{0xff, 0}), ShapeResult, ErrMalformedPacket},
-		"too many columns":          {frames(1, lenenc(4097)), ShapeResult, ErrMalformedPacket},
+		"too many columns":          {frames(1, lenenc(1<<16)), ShapeResult, ErrMalformedPacket},
 		"2^63 columns":              {frames(1, lenenc(1<<63)), ShapeResult, ErrMalformedPacket},
 		"bytes behind the count":    {frames(1, []byte{1, 1, 1}), ShapeResult, ErrMalformedPacket},
 		"count cut":                 {frames(1, []byte{0xfc, 1}), ShapeResult, ErrMalformedPacket},

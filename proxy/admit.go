@@ -24,7 +24,6 @@ const loginPatience = time.Second
 // their time give way: whoever holds sockets open without a word cannot keep others out.
 type logins struct {
 	mu   sync.Mutex
-	max  int
 	open list.List // of login
 }
 
@@ -34,11 +33,12 @@ type login struct {
 	since time.Time
 }
 
-func (l *logins) add(nc net.Conn) *list.Element {
+// add lists a connection; above openMax those that have had their time are closed.
+func (l *logins) add(nc net.Conn, openMax int) *list.Element {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	for l.open.Len() >= l.max {
+	for l.open.Len() >= openMax {
 		oldest := l.open.Front()
 		one := oldest.Value.(login)
 		if now.Sub(one.since) < loginPatience {
@@ -65,11 +65,12 @@ func (s *Server) admit(nc net.Conn) {
 		_ = nc.Close()
 		return
 	}
-	if s.maxConns > 0 && s.shared.Sessions.Len() >= s.maxConns {
+	clientsMax := s.shared.Snapshot.Load().Config.MaxClientConns
+	if clientsMax > 0 && s.shared.Sessions.Len() >= clientsMax {
 		refuse(nc)
 		return
 	}
-	waiting := s.logins.add(nc)
+	waiting := s.logins.add(nc, max(clientsMax/10, loginsMin))
 	s.running.Go(func() {
 		client, err := s.proxyHeader(nc)
 		if err != nil {

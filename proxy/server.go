@@ -33,8 +33,7 @@ type Server struct {
 	nodes   map[string]*backend.Node
 	monitor *health.Monitor
 
-	proxied  []netip.Prefix // peers that send a PROXY header
-	maxConns int
+	proxied []netip.Prefix // peers that send a PROXY header
 
 	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
 	running  sync.WaitGroup
@@ -45,10 +44,9 @@ type Server struct {
 // New builds a server from a configuration without faults and opens its listeners. Backends are not waited for: those
 // that cannot be reached are logged and tried again for as long as the server runs.
 func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
-	s := &Server{log: log, cfg: cfg, stop: make(chan struct{}), maxConns: cfg.MaxClientConns}
+	s := &Server{log: log, cfg: cfg, stop: make(chan struct{})}
 	s.shared.Log = log
 	s.shared.Started = time.Now()
-	s.logins.max = max(cfg.MaxClientConns/10, loginsMin)
 	var err error
 	if s.proxied, err = config.ParseNets(cfg.ProxyProtocol); err != nil {
 		return nil, fmt.Errorf("proxy_protocol: %w", err)

@@ -87,6 +87,9 @@ func (s *Server) install(snap *session.Snapshot) {
 	s.shared.Snapshot.Store(snap)
 }
 
+// Config is the configuration in force.
+func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Config }
+
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
 // is refused by name.

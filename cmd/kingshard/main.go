@@ -56,7 +56,7 @@ func run(args []string) int {
 
 // serve runs the proxy until a signal ends it.
 func serve(f *flags, cfg *config.Config) int {
-	log, closeLog, err := openLog(cfg, f.logLevel)
+	log, level, closeLog, err := openLog(cfg, f.logLevel)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kingshard:", err)
 		return 1
@@ -79,16 +79,16 @@ func serve(f *flags, cfg *config.Config) int {
 			return 1
 		case sig := <-signals:
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
-				reload(server, f, log)
+				reload(server, f, log, level)
 				continue
 			}
-			return drain(server, cfg, log, sig, signals)
+			return drain(server, log, sig, signals)
 		}
 	}
 }
 
 // reload reads the file again; whatever is wrong with it leaves everything as it was.
-func reload(server *proxy.Server, f *flags, log *slog.Logger) {
+func reload(server *proxy.Server, f *flags, log *slog.Logger, level *slog.LevelVar) {
 	cfg, faults := config.Load(f.config, config.Options{Lenient: f.lenient})
 	for _, fault := range faults {
 		log.Error("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text)
@@ -99,13 +99,18 @@ func reload(server *proxy.Server, f *flags, log *slog.Logger) {
 	}
 	if err := server.Reload(cfg); err != nil {
 		log.Error("reload refused: the running configuration stays", "error", err)
+		return
+	}
+	if l, err := parseLevel(f.logLevel, cfg); err == nil {
+		level.Set(l)
 	}
 }
 
 // drain shuts down in order; a second signal does not wait.
-func drain(server *proxy.Server, cfg *config.Config, log *slog.Logger, sig os.Signal, signals <-chan os.Signal) int {
-	log.Info("draining", "signal", sig.String(), "drain_timeout", cfg.DrainTimeout.String())
-	ctx, cancel := context.WithTimeout(context.Background(), cfg.DrainTimeout.Duration())
+func drain(server *proxy.Server, log *slog.Logger, sig os.Signal, signals <-chan os.Signal) int {
+	timeout := server.Config().DrainTimeout
+	log.Info("draining", "signal", sig.String(), "drain_timeout", timeout.String())
+	ctx, cancel := context.WithTimeout(context.Background(), timeout.Duration())
 	defer cancel()
 	go func() {
 		for s := range signals {

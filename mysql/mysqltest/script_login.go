@@ -2,6 +2,7 @@ package mysqltest
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 
 	"kingshard/mysql"
@@ -12,7 +13,7 @@ import (
 func (c *ScriptConn) login(config ScriptConfig) error {
 	if config.Refuse != nil {
 		c.Conn.WriteError(config.Refuse)
-		return firstError(c.Conn.Flush(), errRefused)
+		return errors.Join(c.Conn.Flush(), errRefused)
 	}
 	salt, err := auth.NewSalt()
 	if err != nil {
@@ -41,7 +42,7 @@ func (c *ScriptConn) login(config ScriptConfig) error {
 	var r mysql.HandshakeResponse41
 	if err := r.Decode(p); err != nil {
 		c.Error(mysql.ERHandshakeError, "Bad handshake")
-		return firstError(c.Conn.Flush(), errRefused)
+		return errors.Join(c.Conn.Flush(), errRefused)
 	}
 	c.Response = r
 	c.Conn.Capabilities = r.Capabilities & config.Capabilities
@@ -67,7 +68,7 @@ func (c *ScriptConn) changeUser(config ScriptConfig, payload []byte) error {
 	var r mysql.ChangeUser
 	if err := r.Decode(payload, c.Conn.Capabilities); err != nil {
 		c.Error(mysql.ERUnknownCom, "Malformed COM_CHANGE_USER")
-		return firstError(c.Conn.Flush(), errRefused)
+		return errors.Join(c.Conn.Flush(), errRefused)
 	}
 	if config.SwitchTo == "" {
 		config.SwitchTo = config.Plugin
@@ -132,7 +133,7 @@ func (c *ScriptConn) authenticate(config ScriptConfig, a loginAttempt) error {
 			}
 		default:
 			c.Error(mysql.ERAccessDenied, "Access denied for user '%s'", a.user)
-			return firstError(c.Conn.Flush(), errRefused)
+			return errors.Join(c.Conn.Flush(), errRefused)
 		}
 	}
 }
@@ -144,13 +145,4 @@ func (c *ScriptConn) answer() ([]byte, error) {
 	}
 	p, err := c.Conn.ReadPacket()
 	return append([]byte(nil), p...), err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -89,8 +89,8 @@ func (c *RawClient) columnCount(p []byte) (n int, metadata bool, err error) {
 	if c.Conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 		metadata = cursor.Uint8() != 0
 	}
-	if n > 4096 {
-		return 0, false, errors.New("more than 4096 columns")
+	if n > 1<<16-1 {
+		return 0, false, errors.New("more columns than a statement can have")
 	}
 	return n, metadata, cursor.Err()
 }

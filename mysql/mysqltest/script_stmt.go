@@ -76,8 +76,15 @@ func (s *RawStmt) execute(flags byte, args []any) (*RawResult, error) {
 
 // ExecuteBody makes the payload behind the command byte; flags 1 asks for a read-only cursor.
 func (s *RawStmt) ExecuteBody(flags byte, args ...any) (string, error) {
+	attributes := s.client.Conn.Capabilities.Has(mysql.ClientQueryAttributes)
 	b := mysql.AppendUint32(nil, s.StatementID)
+	if attributes {
+		flags |= 8 // PARAMETER_COUNT_AVAILABLE
+	}
 	b = mysql.AppendUint32(append(b, flags), 1)
+	if attributes {
+		b = mysql.AppendLenenc(b, uint64(len(args)))
+	}
 	if len(args) == 0 {
 		return string(b), nil
 	}
@@ -108,7 +115,7 @@ func (s *RawStmt) ExecuteBody(flags byte, args ...any) (string, error) {
 			return "", fmt.Errorf("argument %d is a %T", i, arg)
 		}
 		b = append(b, byte(t), unsigned)
-		if s.client.Conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+		if attributes {
 			b = append(b, 0) // a parameter, unlike an attribute, has no name
 		}
 	}

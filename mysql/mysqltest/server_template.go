@@ -84,7 +84,8 @@ func (s *RealServer) initialise(ctx context.Context) error {
 	switch {
 	case i.Kind == MariaDB:
 		cmd = exec.CommandContext(ctx, i.Install, "--no-defaults", "--datadir="+filepath.Join(s.Dir, "data"), "--tmpdir="+filepath.Join(s.Dir, "tmp"),
-			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=48M")
+			"--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", "--innodb-log-file-size=48M",
+			"--innodb-flush-method=nosync")
 	case i.Kind == MySQL56:
 		script, err := bootstrapScript(i.base)
 		if err != nil {

@@ -42,11 +42,15 @@ func (s *Session) before(q *query) (added pinSet) {
 		{sqltext.UserVarWrite, pinUserVariable},
 		{sqltext.GetLock, pinUserLock},
 		{sqltext.CalcFoundRows, pinFoundRows},
-		{sqltext.SetsState | sqltext.Doubt, pinUnknown},
+		{sqltext.SetsState, pinUnknown},
 	} {
 		if q.info.Has(p.trait) {
 			s.pin(p.reason)
 		}
+	}
+	// The body of a routine is not looked into: it runs when it is called.
+	if q.info.Has(sqltext.Doubt) && !(q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body)) {
+		s.pin(pinUnknown)
 	}
 	switch q.info.Class {
 	case sqltext.CreateTemporary:

@@ -107,7 +107,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.user), nil)
 	}
 	s.account = a
-	s.state.init(uint16(resp.Collation), s.conn.Capabilities)
+	s.initState(uint16(resp.Collation))
 	if s.conn.Capabilities.Has(mysql.ClientConnectWithDB) && resp.Database != "" {
 		if err := s.useDB(resp.Database); err != nil {
 			return s.denyDB(err)

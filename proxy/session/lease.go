@@ -195,13 +195,17 @@ func (s *Session) dropHeld() {
 func (s *Session) resetState() {
 	s.dropHeld()
 	s.stmts.clear()
-	db, info := s.state.db, (*backend.Info)(nil)
-	if s.schema != nil {
-		info = s.schema.Default.Info()
-	}
-	s.state.init(s.state.collation, s.conn.Capabilities)
+	db := s.state.db
+	s.initState(s.state.collation)
 	s.state.db = db
-	if info != nil {
+}
+
+// initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
+// how the first statement is to be read.
+func (s *Session) initState(collation uint16) {
+	s.state.init(collation, s.conn.Capabilities)
+	s.textStmts = nil
+	if info := s.schema.Default.Info(); info != nil {
 		s.state.resolve(info)
 	}
 }

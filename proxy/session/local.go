@@ -33,6 +33,8 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return true, s.kill(k.ID, k.Query)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		return s.show(q)
+	case sqltext.Show:
+		return s.sslStatus(q), nil
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return false, s.textPrepare(q)
 	}

@@ -117,7 +117,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	if cu.Collation != 0 {
 		collation = cu.Collation
 	}
-	s.state.init(collation, s.conn.Capabilities)
+	s.initState(collation)
 	if cu.Database != "" {
 		if err := s.useDB(cu.Database); err != nil {
 			return s.denyDB(err)

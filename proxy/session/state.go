@@ -136,6 +136,11 @@ func textCharset(name string) sqltext.Charset {
 		return sqltext.Big5
 	case "gb18030":
 		return sqltext.GB18030
+	case "utf8mb4", "utf8mb3", "utf8", "":
+		return sqltext.ASCIISafe
+	case "latin1", "latin2", "latin5", "latin7", "ascii", "binary", "cp1250", "cp1251", "cp1256", "cp1257", "cp850", "cp852", "cp866",
+		"greek", "hebrew", "koi8r", "koi8u", "macce", "macroman", "armscii8", "dec8", "geostd8", "hp8", "keybcs2", "swe7", "tis620":
+		return sqltext.SingleByte
 	}
 	return sqltext.ASCIISafe
 }

@@ -1,0 +1,136 @@
+package mysql
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+)
+
+// socketPair gives the two ends of a loopback connection.
+func socketPair(t testing.TB) (client, server net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close(); server.Close() })
+	return client, server
+}
+
+func TestOverSockets(t *testing.T) {
+	a, b := socketPair(t)
+	client, server := NewConn(a, BackendSide, testCap), NewConn(b, ClientSide, testCap)
+	sizes := payloadSizes[:len(payloadSizes)-2]
+	done := make(chan error, 1)
+	go func() {
+		for _, n := range sizes {
+			client.ResetSequence()
+			client.WritePacket(payload(n))
+			if err := client.Flush(); err != nil {
+				done <- err
+				return
+			}
+			if _, err := client.ReadPacket(); err != nil {
+				done <- err
+				return
+			}
+			client.Release()
+		}
+		done <- client.Close()
+	}()
+	for _, n := range sizes {
+		server.ResetSequence()
+		p, err := server.ReadPacket()
+		if err != nil {
+			t.Fatal(err)
+		}
+		equalBytes(t, "over a socket", p, payload(n))
+		server.WriteOK(&OKPacket{})
+		if err := server.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		server.Release()
+	}
+	if _, err := server.ReadPacket(); !errors.Is(err, io.EOF) || server.rbuf != nil {
+		t.Errorf("at the end: %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDeadlineWhileParked(t *testing.T) {
+	_, b := socketPair(t)
+	c := NewConn(b, ClientSide, testCap)
+	c.SetDeadline(time.Now().Add(-time.Second))
+	_, err := c.ReadPacket()
+	wantConnError(t, err, ClientSide, "read", os.ErrDeadlineExceeded)
+	c.Close()
+	_, err = c.ReadPacket()
+	wantConnError(t, err, ClientSide, "read", net.ErrClosed)
+}
+
+func TestStartTLS(t *testing.T) {
+	cert, pool := testCertificate(t)
+	a, b := socketPair(t)
+	client, server := NewConn(a, BackendSide, testCap), NewConn(b, ClientSide, testCap)
+	done := make(chan error, 1)
+	go func() {
+		client.WritePacket([]byte("ssl request"))
+		err := client.StartTLS(func(nc net.Conn) *tls.Conn {
+			return tls.Client(nc, &tls.Config{RootCAs: pool, ServerName: "test"})
+		})
+		client.WritePacket(payload(100000))
+		done <- errors.Join(err, client.Flush())
+	}()
+	if p, err := server.ReadPacket(); err != nil || string(p) != "ssl request" {
+		t.Fatal(p, err)
+	}
+	// The client's hello may be in the buffer already, or come later: wait until it is, to test the harder case.
+	if err := server.fill(10); err != nil {
+		t.Fatal(err)
+	}
+	if server.Secure() {
+		t.Error("secure too early")
+	}
+	err := server.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, &tls.Config{Certificates: []tls.Certificate{cert}}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := server.ReadPacket(); err != nil || !bytes.Equal(p, payload(100000)) || !server.Secure() {
+		t.Errorf("%d bytes, %v", len(p), err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, ok := server.NetConn().(*tls.Conn); !ok {
+		t.Error("NetConn is not the TLS layer")
+	}
+}
+
+// TestStartTLSRefusesInjectedBytes: what a man in the middle puts behind the request for TLS is never read as a packet.
+func TestStartTLSRefusesInjectedBytes(t *testing.T) {
+	cert, _ := testCertificate(t)
+	mem := &memConn{in: frames(0, []byte("ssl request"), []byte("\x03DROP TABLE t"))}
+	c := NewConn(mem, ClientSide, testCap)
+	if _, err := c.ReadPacket(); err != nil {
+		t.Fatal(err)
+	}
+	err := c.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, &tls.Config{Certificates: []tls.Certificate{cert}}) })
+	var ce *ConnError
+	if !errors.As(err, &ce) || c.Secure() || c.Buffered() != 0 {
+		t.Errorf("%v, %d bytes left to read", err, c.Buffered())
+	}
+}
