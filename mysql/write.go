@@ -114,10 +114,13 @@ func (c *Conn) sendBytes(b []byte) {
 // connection was made.
 func (c *Conn) Flush() error {
 	c.send()
-	if c.zip != nil && c.werr == nil {
+	if c.zip != nil && c.zip.gathered > 0 && c.werr == nil {
+		c.writing.Store(true)
 		if err := c.zip.flush(); err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
+		c.writing.Store(false)
+		c.activity.Add(1)
 	}
 	return c.werr
 }

@@ -39,6 +39,18 @@ func Shared(t testing.TB, kind Kind) *RealServer {
 	return s.server
 }
 
+// Kinds are the kinds to test with: MariaDB, which every machine that runs the tests must have, and MySQL 9 and 5.6 where
+// they are installed.
+func Kinds() []Kind {
+	list := []Kind{MariaDB}
+	for _, kind := range []Kind{MySQL9, MySQL56} {
+		if _, err := Find(kind); err == nil {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
 // StopShared stops the servers that Shared started.
 func StopShared() error {
 	shared.Lock()

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
 )
 
 // childVariable makes the test binary a process that starts a server and waits to be killed, in place of the tests.
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("test.skip", "^TestServer") // they need real servers
 	}
 	code := m.Run()
-	if err := StopShared(); err != nil {
+	if err := errors.Join(StopShared(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -96,17 +97,8 @@ func get(t *testing.T, db *sql.DB, query string) string {
 	return v.String
 }
 
-// kinds are those that every machine that runs the tests has, and MySQL 5.6 where it is installed.
-func kinds() []Kind {
-	list := []Kind{MariaDB, MySQL9}
-	if _, err := Find(MySQL56); err == nil {
-		list = append(list, MySQL56)
-	}
-	return list
-}
-
 func eachKind(t *testing.T, f func(*testing.T, Kind)) {
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			f(t, kind)
@@ -145,6 +137,7 @@ func TestServerLeavesNothing(t *testing.T) {
 		if version := get(t, db, "SELECT version()"); !strings.HasPrefix(version, strings.Fields(s.Version)[1]) {
 			t.Errorf("version() is %s, the server's %s", version, s.Version)
 		}
+		_ = db.Close() // MySQL gives open connections two seconds
 		pid, dir := s.PID(), s.Dir
 		for range 2 {
 			if err := s.Stop(); err != nil {
@@ -166,7 +159,7 @@ func TestServerAccounts(t *testing.T) {
 		MySQL9:  {"root": "caching_sha2_password", "ks": "caching_sha2_password", "ksc": "caching_sha2_password", "kss": "sha256_password", "nopw": "caching_sha2_password"},
 		MySQL56: {"root": "mysql_native_password", "ks": "mysql_native_password", "ksn": "mysql_native_password", "nopw": "mysql_native_password"},
 	}
-	for _, kind := range kinds() {
+	for _, kind := range Kinds() {
 		t.Run(string(kind), func(t *testing.T) {
 			s := Shared(t, kind)
 			if s != Shared(t, kind) {
@@ -212,7 +205,10 @@ func TestServerAccounts(t *testing.T) {
 }
 
 func TestServerTLS(t *testing.T) {
-	for _, kind := range []Kind{MariaDB, MySQL9} {
+	for _, kind := range Kinds() {
+		if kind == MySQL56 {
+			continue
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			s := Shared(t, kind)
 			pem, err := os.ReadFile(s.CAFile)
@@ -289,6 +285,7 @@ func TestServerKillPauseRestart(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		s := start(t, ServerConfig{Kind: kind})
 		db := open(t, s, "test")
+		db.SetMaxIdleConns(0) // MySQL gives open connections two seconds when it stops
 		exec1(t, db, "CREATE TABLE t (i INT PRIMARY KEY)", "INSERT INTO t VALUES (1)")
 		pid := s.PID()
 		s.Kill()

@@ -46,14 +46,15 @@ func (st *state) init(collation uint16, caps mysql.Capability) {
 	st.set("autocommit", "1")
 }
 
-// set stores a variable.
+// set stores a variable. The texts may alias a read buffer: they are copied.
 func (st *state) set(name, value string) {
 	st.setting = nil
+	value = strings.Clone(value)
 	if k := slices.IndexFunc(st.vars, func(v backend.Var) bool { return v.Name == name }); k >= 0 {
 		st.vars[k].Value = value
 		return
 	}
-	st.vars = append(st.vars, backend.Var{Name: strings.Clone(name), Value: strings.Clone(value)})
+	st.vars = append(st.vars, backend.Var{Name: strings.Clone(name), Value: value})
 }
 
 // unset forgets a variable: it has the server's default again.

@@ -1,5 +1,5 @@
-# Sourced by the scripts beside it: $dir is where servers of our own are unpacked, as mysqltest.ServersDir has it. Root's
-# is not below its home, which the user that servers run as may not enter.
+# Sourced by the scripts beside it with a server's name: $root is where it is unpacked, in mysqltest.ServersDir. Root's is
+# not below its home, which the user that servers run as may not enter. Ends the script when the server is there.
 if [ -n "${KS_SERVERS:-}" ]; then
   dir=$KS_SERVERS
 elif [ "$(id -u)" = 0 ]; then
@@ -7,6 +7,8 @@ elif [ "$(id -u)" = 0 ]; then
 else
   dir=${XDG_CACHE_HOME:-$HOME/.cache}/kingshard-servers
 fi
+root=$dir/$1
+[ ! -e "$root/done" ] || exit 0
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 if [ ! -O "$dir" ] || [ -L "$dir" ]; then
@@ -14,6 +16,8 @@ if [ ! -O "$dir" ] || [ -L "$dir" ]; then
   exit 1
 fi
 chmod 755 "$dir"
+root=$dir/$1
 # One script at a time; the others find the work done.
 exec 9>"$dir/install.lock"
 flock 9
+[ ! -e "$root/done" ] || exit 0

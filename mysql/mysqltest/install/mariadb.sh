@@ -4,7 +4,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 packages=()
-need() { command -v "$1" >/dev/null || packages+=("$2"); }
+need() { command -v "$1" >/dev/null || [[ " ${packages[*]} " == *" $2 "* ]] || packages+=("$2"); }
 need mariadbd mariadb-server
 need mariadb-install-db mariadb-server
 need mariadb mariadb-client

@@ -2,9 +2,7 @@
 # MySQL 5.6, the oldest server that is tested with, from Maven's central repository into $KS_SERVERS (directory.sh has its
 # default). Needs mvn, and the libraries of its time by apt-get. Tests use it when it is there. Quick when it is.
 set -euo pipefail
-. "$(dirname "$0")/directory.sh"
-root=$dir/mysql56
-[ ! -e "$root/done" ] || exit 0
+. "$(dirname "$0")/directory.sh" mysql56
 fail() { echo "mysql56.sh: $1" >&2; exit 1; }
 [ "$(uname -m)" = x86_64 ] || fail "there is no MySQL 5.6 for $(uname -m)"
 

@@ -2,9 +2,7 @@
 # MySQL 9 from Debian's unstable suite, unpacked into $KS_SERVERS (directory.sh has its default) and run through its own
 # loader: nothing of the system changes and no root is needed. Quick when it is there.
 set -euo pipefail
-. "$(dirname "$0")/directory.sh"
-root=$dir/mysql9
-[ ! -e "$root/done" ] || exit 0
+. "$(dirname "$0")/directory.sh" mysql9
 fail() { echo "mysql9.sh: $1" >&2; [ ! -e "$root/install.log" ] || tail -n 10 "$root/install.log" >&2; exit 1; }
 
 # The mirror is the one that this machine's own apt uses.

@@ -1,0 +1,25 @@
+package session_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"kingshard/mysql/mysqltest"
+)
+
+// TestMain stops the shared servers and fails the package if goroutines are left.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := mysqltest.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
