@@ -20,6 +20,12 @@ func (e *SQLError) Decode(payload []byte) error {
 	return nil
 }
 
+// AppendEarly appends the ERR packet that takes the place of a greeting: before the client's capabilities are known it
+// has no SQLSTATE.
+func (e *SQLError) AppendEarly(dst []byte) []byte {
+	return append(AppendUint16(append(dst, ErrHeader), e.Code), e.Message...)
+}
+
 // AppendTo appends the ERR packet. A State that has not five characters goes out as HY000.
 func (e *SQLError) AppendTo(dst []byte) []byte {
 	dst = AppendUint16(append(dst, ErrHeader), e.Code)

@@ -89,7 +89,7 @@ func (s *Server) admit(nc net.Conn) {
 func refuse(nc net.Conn) {
 	c := mysql.NewConn(nc, mysql.ClientSide, 0)
 	_ = c.SetDeadline(time.Now().Add(time.Second))
-	c.WriteError(mysql.NewSQLError(mysql.ERConCount, "Too many connections"))
+	c.EndPacket(mysql.NewSQLError(mysql.ERConCount, "Too many connections").AppendEarly(c.StartPacket()))
 	_ = c.Flush()
 	_ = c.Close()
 	c.Release()

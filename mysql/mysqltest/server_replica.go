@@ -56,7 +56,7 @@ func (s *RealServer) CatchUp(ctx context.Context) error {
 		return err
 	}
 	defer replica.Close()
-	// MariaDB has a position for each domain, and gives one that waits with the time in seconds; MySQL has sets.
+	// MariaDB has a position in each domain, MySQL a set of transactions; neither question waits.
 	written, has := "SELECT @@GLOBAL.gtid_executed", "SELECT GTID_SUBSET(?, @@GLOBAL.gtid_executed)"
 	if s.Kind == MariaDB {
 		written, has = "SELECT @@GLOBAL.gtid_binlog_pos", "SELECT MASTER_GTID_WAIT(?, 0) = 0"

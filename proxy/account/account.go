@@ -4,6 +4,7 @@ package account
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ type Account struct {
 	// Process lets the user see and kill other users' sessions.
 	Process bool
 
+	cfg      config.User
 	hosts    []netip.Prefix // empty: any
 	maxConns int            // 0: no limit
 	conns    *atomic.Int64
@@ -44,20 +46,25 @@ func New(cfg *config.Config, previous *Store) (*Store, error) {
 		return nil, fmt.Errorf("allow_ips: %w", err)
 	}
 	for k, u := range cfg.UserList {
-		a, err := newAccount(u)
+		var before *Account
+		if previous != nil {
+			before = previous.byUser[u.User]
+		}
+		a, err := newAccount(u, before)
 		if err != nil {
 			return nil, fmt.Errorf("user_list[%d] (%s): %w", k, u.User, err)
-		}
-		if previous != nil && previous.byUser[u.User] != nil {
-			a.conns = previous.byUser[u.User].conns
 		}
 		s.byUser[u.User] = a
 	}
 	return s, nil
 }
 
-func newAccount(u config.User) (*Account, error) {
+// newAccount makes a user's account. What the one before learned is kept: its count of connections and, with the same
+// password, what a first login proved.
+func newAccount(u config.User, before *Account) (*Account, error) {
 	a := &Account{
+		cfg: u,
+
 		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
 		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64),
 	}
@@ -65,7 +72,12 @@ func newAccount(u config.User) (*Account, error) {
 	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {
 		return nil, fmt.Errorf("hosts: %w", err)
 	}
-	if len(u.Verifiers) > 0 {
+	if before != nil {
+		a.conns = before.conns
+	}
+	if before != nil && before.cfg.Password == u.Password && maps.Equal(before.cfg.Verifiers, u.Verifiers) {
+		a.Credentials = before.Credentials
+	} else if len(u.Verifiers) > 0 {
 		a.Credentials, err = auth.FromVerifiers(u.Verifiers)
 	} else {
 		a.Credentials, err = auth.FromPassword(u.Password.Reveal())

@@ -27,7 +27,8 @@ func (s *Session) handshake() *endError {
 	cfg := s.snap.Config
 	_ = s.conn.SetDeadline(s.started.Add(cfg.HandshakeTimeout.Duration()))
 	if !s.snap.Accounts.Allowed(s.addr) {
-		s.conn.WriteError(mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host))
+		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host)
+		s.conn.EndPacket(e.AppendEarly(s.conn.StartPacket()))
 		s.lastWords()
 		return &endError{reason: EndDenied}
 	}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestRunExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.yaml")
+	if err := os.WriteFile(bad, []byte("addr: 127.0.0.1:0\nlow_log_time: 5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken := filepath.Join(dir, "no-such-directory", "ks.yaml")
+	for _, c := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{"version", []string{"-version"}, 0},
+		{"short version", []string{"-v"}, 0},
+		{"valid file", []string{"-check", "-config", "../../etc/ks.yaml"}, 0},
+		{"every key", []string{"-check", "-config", "../../etc/full.yaml"}, 0},
+		{"faults", []string{"-check", "-config", bad}, 1},
+		{"faults without -check", []string{"-config", bad}, 1},
+		{"no file", []string{"-config", taken}, 1},
+		{"unknown flag", []string{"-no-such-flag"}, 2},
+		{"unknown command", []string{"start"}, 2},
+		{"hash-password without a plugin", []string{"hash-password"}, 2},
+		{"demo with a wrong flag", []string{"demo", "-no-such-flag"}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := run(c.args); got != c.want {
+				t.Errorf("exit code %d, want %d", got, c.want)
+			}
+		})
+	}
+}
