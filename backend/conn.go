@@ -273,14 +273,17 @@ func (c *Conn) readOK() error {
 	if len(p) > 0 && p[0] == mysql.ErrHeader {
 		return decodeError(p)
 	}
-	var ok mysql.OKPacket
-	if len(p) > 0 && p[0] == mysql.EOFHeader {
-		var eof mysql.EOFPacket
-		if eof.Decode(p) == nil {
-			c.Status = eof.Status
-			return nil
-		}
+	return c.readStatus(p)
+}
+
+// readStatus takes the flags from a packet that ends a response.
+func (c *Conn) readStatus(p []byte) error {
+	var eof mysql.EOFPacket
+	if !c.Capabilities.Has(mysql.ClientDeprecateEOF) && eof.Decode(p) == nil {
+		c.Status = eof.Status
+		return nil
 	}
+	var ok mysql.OKPacket
 	if err := ok.Decode(p, c.Capabilities); err != nil {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}

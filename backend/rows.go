@@ -10,7 +10,8 @@ import (
 const ownRowsMax = 100_000
 
 // Rows runs a query of the proxy's own and gives each row as strings, NULL as "NULL". The slice is used again for the
-// next row.
+// next row. Status is the server's afterwards: after a failed statement, whose ERR packet has no flags, this tells
+// whether it left a transaction open.
 func (c *Conn) Rows(sql string, row func([]string)) error {
 	c.Command(mysql.ComQuery, sql)
 	if err := c.Flush(); err != nil {
@@ -51,7 +52,7 @@ func (c *Conn) readRows(columns int, row func([]string)) error {
 			return decodeError(p)
 		}
 		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return nil
+			return c.readStatus(p)
 		}
 		cur := mysql.NewCursor(p)
 		for k := range values {

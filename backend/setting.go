@@ -103,10 +103,18 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 			system = append(system, info.VariableName(name)+"="+value)
 		}
 	}
+	names := want.names()
 	for _, v := range want.Vars {
-		if have, ok := s.Value(v.Name); !ok || have != v.Value {
-			add(v.Name, v.Value)
+		if have, ok := s.Value(v.Name); ok && have == v.Value {
+			continue
 		}
+		if names != "" && namesVars[v.Name] {
+			if len(system) == 0 || system[0] != names {
+				system = slices.Insert(system, 0, names)
+			}
+			continue
+		}
+		add(v.Name, v.Value)
 	}
 	if s != nil {
 		for _, v := range s.Vars {
@@ -128,4 +136,21 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 		statements = append(statements, "SET "+strings.Join(user, ","))
 	}
 	return statements
+}
+
+// namesVars are the variables that SET NAMES sets.
+var namesVars = map[string]bool{"character_set_client": true, "character_set_results": true, "collation_connection": true}
+
+// names gives the assignment of SET NAMES that stands for all three of its variables, "" if there is none. The
+// variables one by one would not do the same: the character set of results has a collation too, which clients see in
+// column definitions and which only NAMES and a login can set.
+func (s *Setting) names() string {
+	client, _ := s.Value("character_set_client")
+	results, _ := s.Value("character_set_results")
+	collation, _ := s.Value("collation_connection")
+	charset := strings.Trim(client, "'")
+	if charset == "" || client != results || !strings.HasPrefix(strings.Trim(collation, "'"), charset) {
+		return ""
+	}
+	return "NAMES " + client + " COLLATE " + collation
 }

@@ -60,6 +60,10 @@ func TestSettingDiff(t *testing.T) {
 		{"from fresh", nil, from, mysql8, []string{"SET autocommit=1,sql_mode='ANSI',transaction_isolation='SERIALIZABLE'", "SET @x=5"}},
 		{"from fresh, old name", nil, from, maria, []string{"SET autocommit=1,sql_mode='ANSI',tx_isolation='SERIALIZABLE'", "SET @x=5"}},
 		{"to defaults", from, Intern("a", 0, []Var{{"autocommit", "1"}}), mysql8, []string{"SET sql_mode=DEFAULT,transaction_isolation=DEFAULT", "SET @x=NULL"}},
+		{"names", from, Intern("a", 0, append([]Var{{"character_set_client", "'latin1'"}, {"character_set_results", "'latin1'"}, {"collation_connection", "'latin1_bin'"}}, from.Vars...)), mysql8,
+			[]string{"SET NAMES 'latin1' COLLATE 'latin1_bin'"}},
+		{"results as they are", from, Intern("a", 0, append([]Var{{"character_set_client", "'latin1'"}, {"character_set_results", "NULL"}, {"collation_connection", "'latin1_bin'"}}, from.Vars...)), mysql8,
+			[]string{"SET character_set_client='latin1',character_set_results=NULL,collation_connection='latin1_bin'"}},
 		{"one changed", from, Intern("b", 0, []Var{{"autocommit", "0"}, {"sql_mode", "'ANSI'"}, {"@x", "5"}, {"transaction_isolation", "'SERIALIZABLE'"}}), mysql8, []string{"SET autocommit=0"}},
 	} {
 		if got := c.have.diff(c.want, c.info); !reflect.DeepEqual(got, c.sql) {

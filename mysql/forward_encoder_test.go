@@ -64,8 +64,6 @@ func (r *reply) ok(header byte, caps Capability) []byte {
 	}
 	b := join([]byte{header}, lenenc(r.affected), lenenc(r.insertID), le(2, uint64(status)), le(2, uint64(r.warnings)))
 	switch {
-	case caps&ClientSessionTrack == 0:
-		return join(b, []byte(r.info))
 	case status&0x4000 != 0:
 		return join(b, text(r.info), text(r.state))
 	case r.info != "":

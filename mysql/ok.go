@@ -36,7 +36,7 @@ func (p *OKPacket) Decode(payload []byte, caps Capability) error {
 		return c.Err()
 	}
 	if !caps.Has(ClientSessionTrack) {
-		p.Info = c.Rest()
+		p.Info = infoOrRest(&c)
 		return nil
 	}
 	p.Info = c.LenencBytes()
@@ -44,6 +44,17 @@ func (p *OKPacket) Decode(payload []byte, caps Capability) error {
 		p.StateChanges = c.LenencBytes()
 	}
 	return c.Err()
+}
+
+// infoOrRest takes the info of a sender without session tracking. The manual says string<EOF>; servers put the length in
+// front all the same.
+func infoOrRest(c *Cursor) []byte {
+	saved := *c
+	if b := c.LenencBytes(); c.Err() == nil && c.Len() == 0 {
+		return b
+	}
+	*c = saved
+	return c.Rest()
 }
 
 // AppendTo appends the packet as a receiver with caps expects it; header is OKHeader or EOFHeader.
@@ -56,9 +67,6 @@ func (p *OKPacket) AppendTo(dst []byte, header byte, caps Capability) []byte {
 	}
 	dst = AppendUint16(dst, uint16(status))
 	dst = AppendUint16(dst, p.Warnings)
-	if !caps.Has(ClientSessionTrack) {
-		return append(dst, p.Info...)
-	}
 	if status.Has(ServerSessionStateChanged) {
 		return AppendLenencString(AppendLenencString(dst, p.Info), p.StateChanges)
 	}

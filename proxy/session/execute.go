@@ -58,7 +58,7 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	c.Uint32() // iteration count, always 1
 	attributes := s.conn.Capabilities.Has(mysql.ClientQueryAttributes)
 	count := st.params
-	counted := attributes && ex.flags&parameterCountAvailable != 0
+	counted := attributes && (st.params > 0 || ex.flags&parameterCountAvailable != 0)
 	if counted {
 		count = int(c.Lenenc())
 		if count < st.params || count > 65535 {

@@ -20,11 +20,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		if !ok {
 			return false, nil
 		}
-		if err := s.useDB(db); err != nil {
-			return true, err
-		}
-		s.writeOK()
-		return true, nil
+		return true, s.comInitDB(db)
 	case sqltext.Kill:
 		k, ok := sqltext.ParseKill(q.text, s.mode())
 		if !ok {
@@ -108,6 +104,9 @@ func (s *Session) comInitDB(db string) error {
 	if err := s.useDB(db); err != nil {
 		return err
 	}
-	s.writeOK()
+	s.state.result = lastResult{}
+	// A client that tracks the session's state is told of its new database, as by the server.
+	changes := mysql.AppendLenencString([]byte{trackSchema}, mysql.AppendLenencString(nil, db))
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status() | mysql.ServerSessionStateChanged, StateChanges: changes})
 	return nil
 }

@@ -95,11 +95,9 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.stmts.clear()
 	s.conn.SetPayloadCap(preAuthCap)
 	_ = s.conn.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
-	// The client is asked again with fresh random bytes: those of the greeting were used before.
-	if err := s.newSalt(); err != nil {
-		return &endError{EndPanic, err}
-	}
-	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse})
+	// The answer is to the greeting's random bytes, as by the server: MariaDB's client library computes it once and repeats
+	// it when it is asked again with other ones.
+	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse, greeting: cu.AuthPlugin})
 	if end != nil {
 		return end
 	}

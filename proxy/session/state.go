@@ -104,9 +104,9 @@ func (st *state) resolve(info *backend.Info) {
 
 // setNames does what SET NAMES charset COLLATE collation does.
 func (st *state) setNames(c backend.Collation) {
-	st.set("character_set_client", c.Charset)
-	st.set("character_set_results", c.Charset)
-	st.set("collation_connection", c.Name)
+	st.set("character_set_client", "'"+c.Charset+"'")
+	st.set("character_set_results", "'"+c.Charset+"'")
+	st.set("collation_connection", "'"+c.Name+"'")
 }
 
 // readMode derives how the client's text is to be read from sql_mode and character set.

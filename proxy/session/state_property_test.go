@@ -19,15 +19,23 @@ import (
 )
 
 // startProxy runs a proxy in front of one server with a pool of conns connections and gives its address.
-func startProxy(t *testing.T, server *mysqltest.RealServer, conns int) string {
+func startProxy(t *testing.T, server *mysqltest.RealServer, conns int, more ...string) string {
 	t.Helper()
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 pool_wait_timeout: 5s
-user_list: [{user: root, password: root}]
+user_list:
+  - {user: root, password: root}
+  - {user: mysql_native_password, password: secret, auth_plugin: mysql_native_password}
+  - {user: caching_sha2_password, password: secret, auth_plugin: caching_sha2_password}
+  - {user: client_ed25519, password: secret, auth_plugin: client_ed25519}
 nodes: [{name: n, max_conns_limit: %d, user: root, password: root, master: "%s"}]
-schema_list: [{user: root, nodes: [n], default: n}]
-`, conns, server.Addr)
+schema_list:
+  - {user: root, nodes: [n], default: n}
+  - {user: mysql_native_password, nodes: [n], default: n}
+  - {user: caching_sha2_password, nodes: [n], default: n}
+  - {user: client_ed25519, nodes: [n], default: n}
+`, conns, server.Addr) + strings.Join(more, "")
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)
