@@ -155,7 +155,7 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 		err = s.bringLastInsertID(p, q)
 	}
 	if err != nil {
-		return s.lost(p, err)
+		return s.unprepared(p, err)
 	}
 	added := s.before(q)
 	if q.info.Class == sqltext.Set {
@@ -173,6 +173,17 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	}
 	s.after(p, q, failed, added)
 	return nil
+}
+
+// unprepared deals with a connection that could not be brought to run a prepared statement. An error of the server, such
+// as a database that is gone, is the client's to hear; what the connection carries by then is not known.
+func (s *Session) unprepared(p backend.Pooled, err error) error {
+	var sqlErr *mysql.SQLError
+	if errors.As(err, &sqlErr) && s.held.Pooled != p.Pooled {
+		s.drop(p)
+		return sqlErr
+	}
+	return s.lost(p, err)
 }
 
 // sendExecution queues long data and the COM_STMT_EXECUTE in the form that the backend negotiated; types always go along,

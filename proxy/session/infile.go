@@ -13,7 +13,8 @@ func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error 
 	if q.info.Class != sqltext.LoadDataLocal {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errUnaskedInfile}
 	}
-	s.showText("LOAD DATA LOCAL") // the statement's own text is where the file's bytes go now
+	s.upload(true)
+	defer s.upload(false)
 	s.conn.WritePacket(request)
 	if err := s.conn.Flush(); err != nil {
 		return err
@@ -28,4 +29,12 @@ func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error 
 			return p.Conn.Flush()
 		}
 	}
+}
+
+// upload notes that a file is on its way. The statement's own text is where the file's bytes go now, so the process list
+// shows another one.
+func (s *Session) upload(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.uploading, s.text = on, "LOAD DATA LOCAL"
 }

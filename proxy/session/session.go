@@ -75,6 +75,8 @@ type Session struct {
 	cancel   chan struct{} // closed to give up waiting for a connection
 	inTx     bool
 	loggedIn bool
+	// uploading says that the client is sending a file.
+	uploading bool
 	// stalledAt and stalledFor watch a client that does not read.
 	stalledAt  uint32
 	stalledFor int
@@ -199,13 +201,7 @@ func (s *Session) finish() time.Duration {
 	return d
 }
 
-// Close ends the session from outside, for the reason given.
-func (s *Session) Close(reason EndReason) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closeLocked(reason)
-}
-
+// closeLocked ends the session from outside, for the reason given.
 func (s *Session) closeLocked(reason EndReason) {
 	if s.closing {
 		return
@@ -235,7 +231,7 @@ func (s *Session) CloseIfIdle(reason EndReason) bool {
 	return s.closing
 }
 
-// stallTicksMax is how many ticks in a row a client may leave its result unread.
+// stallTicksMax is how many ticks in a row a client may leave its result unread, or its file unsent.
 const stallTicksMax = 60
 
 // Tick is called every second: it ends sessions that idle, or whose client does not read, for too long.
@@ -252,7 +248,7 @@ func (s *Session) Tick(idle time.Duration) {
 		}
 		return
 	}
-	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() {
+	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() && !s.uploading {
 		s.stalledAt, s.stalledFor = a, 0
 		return
 	}
