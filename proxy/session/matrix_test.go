@@ -239,6 +239,8 @@ func oldServer(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		c.Status |= mysql.ServerStatusLastRowSent
 		c.End()
 		c.Status &^= mysql.ServerStatusLastRowSent
+	case cmd == mysql.ComFieldList:
+		c.End()
 	case cmd == mysql.ComStmtClose, cmd == mysql.ComStmtSendLongData:
 	default:
 		c.OK()

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -18,10 +19,11 @@ import (
 	"kingshard/proxy"
 )
 
-// startProxy runs a proxy in front of one server with a pool of conns connections and gives its address.
-func startProxy(t *testing.T, server *mysqltest.RealServer, conns int, more ...string) string {
+// startProxy runs a proxy in front of one server with a pool of conns connections and gives its address. more is added
+// to the configuration.
+func startProxy(t testing.TB, server *mysqltest.RealServer, conns int, more ...string) string {
 	t.Helper()
-	text := fmt.Sprintf(`
+	return startProxyText(t, fmt.Sprintf(`
 addr: 127.0.0.1:0
 pool_wait_timeout: 5s
 user_list:
@@ -35,12 +37,20 @@ schema_list:
   - {user: mysql_native_password, nodes: [n], default: n}
   - {user: caching_sha2_password, nodes: [n], default: n}
   - {user: client_ed25519, nodes: [n], default: n}
-`, conns, server.Addr) + strings.Join(more, "")
+`, conns, server.Addr)+strings.Join(more, ""))
+}
+
+// startProxyText runs a proxy on a configuration.
+func startProxyText(t testing.TB, text string) string { return startProxyLog(t, text, io.Discard) }
+
+// startProxyLog runs a proxy that logs all it can.
+func startProxyLog(t testing.TB, text string, log io.Writer) string {
+	t.Helper()
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)
 	}
-	p, err := proxy.New(cfg, slog.New(slog.DiscardHandler))
+	p, err := proxy.New(cfg, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 type stmts struct {
 	byID   map[uint32]*stmt
 	nextID uint32
+	lastID uint32 // that of the last COM_STMT_PREPARE, 0 if it failed; ids begin at 1
 	// longData is the number of bytes sent by COM_STMT_SEND_LONG_DATA and not yet used, over all statements.
 	longData int
 }
@@ -37,11 +38,19 @@ type stmt struct {
 
 func (st *stmts) clear() { *st = stmts{nextID: st.nextID} }
 
+// lastStmtID stands for the statement that the last COM_STMT_PREPARE made, none if that failed. MariaDB's own drivers use
+// it to send an execution without waiting for the statement's id. MariaDB manual: "COM_STMT_EXECUTE".
+const lastStmtID = 1<<32 - 1
+
 func (st *stmts) get(arg []byte) (*stmt, bool) {
 	if len(arg) < 4 {
 		return nil, false
 	}
-	s, ok := st.byID[binary.LittleEndian.Uint32(arg)]
+	id := binary.LittleEndian.Uint32(arg)
+	if id == lastStmtID {
+		id = st.lastID
+	}
+	s, ok := st.byID[id]
 	return s, ok
 }
 
@@ -56,6 +65,7 @@ func (s *Session) unknownStmt(arg []byte, command string) *mysql.SQLError {
 // comStmtPrepare prepares the text on a backend, every time: only the server knows whether it is right and what its
 // columns are today. MySQL manual: "COM_STMT_PREPARE".
 func (s *Session) comStmtPrepare(text string) error {
+	s.stmts.lastID = 0
 	if len(s.stmts.byID) >= s.snap.Config.MaxPreparedStmts {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
@@ -126,6 +136,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	}
 	s.stmts.nextID++
 	st.id = s.stmts.nextID
+	s.stmts.lastID = st.id
 	s.stmts.byID[st.id] = st
 	ok.StatementID = st.id
 	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))

@@ -43,14 +43,14 @@ const drivers = {
     execute: (conn, sql, values) => conn.execute(sql, values),
     batch: async (conn, sql, rows) => {
       const r = await conn.batch(sql, rows);
-      return (Array.isArray(r) ? r : [r]).reduce((n, one) => n + one.affectedRows, 0);
+      return (Array.isArray(r) ? r : [r]).reduce((n, one) => n + ((one && one.affectedRows) || 0), 0);
     },
     changeUser: (conn) => conn.changeUser({ user: 'ks', password: 'ks', database }),
     reset: (conn) => conn.reset(),
     id: (conn) => conn.threadId,
     stream: (conn, sql) => conn.queryStream(sql),
     infile: (file) => `LOAD DATA LOCAL INFILE '${file}' INTO TABLE loaded FIELDS TERMINATED BY ','`,
-    infileOptions: { permitLocalInfile: true },
+    infileOptions: { permitLocalInfile: true, pipelining: false },
     compress: { compress: true },
   },
 };
@@ -65,6 +65,8 @@ function say(...what) {
 }
 
 function shorten(key, v) {
+  // MariaDB says in metadata of its own that a text is JSON, and mysql2 parses it then; a proxy does not pass that on.
+  if (key === 'j' && typeof v === 'string') v = JSON.parse(v);
   if (typeof v === 'bigint') return v.toString() + 'n';
   if (v && v.type === 'Buffer') v = Buffer.from(v.data);
   if (Buffer.isBuffer(v)) {
@@ -179,7 +181,7 @@ async function batches(conn) {
   await run(conn, "INSERT IGNORE INTO batch (k, v) VALUES (1000, 'a')");
   await run(conn, 'SHOW WARNINGS');
   await run(conn, 'UPDATE batch SET v = NULL WHERE k < 14');
-  await run(conn, 'SELECT ROW_COUNT() AS n');
+  say('row count', Number(driver.rows(await conn.query('SELECT ROW_COUNT() AS n'))[0].n));
   // Many at once on one connection: answers come in the order of the questions.
   const answers = await Promise.all([...Array(100).keys()].map((k) => driver.execute(conn, 'SELECT ? + k AS x FROM batch WHERE k = ?', [k, k])));
   say('pipelined', answers.map((a) => Number(driver.rows(a)[0].x)).join(','));
@@ -270,8 +272,12 @@ async function sessions(conn) {
   await run(conn, 'SELECT * FROM own');
   await run(conn, "SELECT IS_FREE_LOCK('node') AS f");
   await run(conn, "SET @a = 'again'");
-  await driver.changeUser(conn);
-  say('after change of user');
+  try {
+    await driver.changeUser(conn);
+    say('after change of user');
+  } catch (e) {
+    say('no change of user', e.errno); // the mariadb driver refuses it for MySQL
+  }
   await run(conn, 'SELECT @a, DATABASE() AS db, CURRENT_USER() AS u');
 }
 
