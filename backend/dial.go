@@ -1,11 +1,7 @@
 package backend
 
 import (
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"os"
 
 	"kingshard/config"
 )
@@ -25,30 +21,8 @@ func dialConfig(cfg *config.Config, nc config.Node) (DialConfig, error) {
 	if d.TLS, err = nc.TLS.Client(); err != nil {
 		return d, fmt.Errorf("nodes[%s].tls: %w", nc.Name, err)
 	}
-	if nc.ServerPublicKey != "" {
-		if d.ServerPublicKey, err = readPublicKey(nc.ServerPublicKey); err != nil {
-			return d, fmt.Errorf("nodes[%s].server_public_key: %w", nc.Name, err)
-		}
+	if d.ServerPublicKey, err = nc.PublicKey(); err != nil {
+		return d, fmt.Errorf("nodes[%s].server_public_key: %w", nc.Name, err)
 	}
 	return d, nil
-}
-
-func readPublicKey(file string) (*rsa.PublicKey, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, fmt.Errorf("%s holds no PEM block", file)
-	}
-	key, err := x509.ParsePKIXPublicKey(block.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	public, ok := key.(*rsa.PublicKey)
-	if !ok {
-		return nil, fmt.Errorf("%s holds no RSA key", file)
-	}
-	return public, nil
 }

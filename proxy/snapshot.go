@@ -1,13 +1,8 @@
 package proxy
 
 import (
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"kingshard/backend"
@@ -32,10 +27,8 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 	if snap.TLS, err = cfg.TLS.Server(); err != nil {
 		return nil, fmt.Errorf("tls: %w", err)
 	}
-	if cfg.AuthRSAKey != "" {
-		if snap.RSAKey, err = readRSAKey(cfg.AuthRSAKey); err != nil {
-			return nil, fmt.Errorf("auth_rsa_key: %w", err)
-		}
+	if snap.RSAKey, err = cfg.RSAKey(); err != nil {
+		return nil, fmt.Errorf("auth_rsa_key: %w", err)
 	}
 	if snap.Nodes, err = backend.Open(cfg); err != nil {
 		return nil, err
@@ -48,29 +41,6 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 		snap.Schemas[sc.User] = schema
 	}
 	return snap, nil
-}
-
-func readRSAKey(file string) (*rsa.PrivateKey, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(data)
-	if block == nil {
-		return nil, fmt.Errorf("%s holds no PEM block", file)
-	}
-	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
-		return key, nil
-	}
-	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	private, ok := key.(*rsa.PrivateKey)
-	if !ok {
-		return nil, errors.New("the key is not an RSA key")
-	}
-	return private, nil
 }
 
 // install makes snap the current snapshot and watches its nodes; the caller holds reload, or nobody else runs yet.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 
@@ -88,21 +89,36 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	if c.Err() != nil {
 		return malformed()
 	}
+	ex.types = st.types
 	if len(st.types) < 2*st.params {
-		return mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_execute")
+		// Only NULLs have no type: Connector/J leaves the types out when the first execution has nothing else.
+		if !allNull(bitmap, st.params) {
+			return mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_execute")
+		}
+		ex.types = bytes.Repeat([]byte{byte(mysql.TypeNull), 0}, st.params)
 	}
 	return s.takeValues(ex, st, &c, bitmap)
+}
+
+// allNull tells whether the first params bits are set.
+func allNull(bitmap []byte, params int) bool {
+	for k := range params {
+		if bitmap[k/8]&(1<<(k%8)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // takeValues finds the values of the statement's own parameters; attributes behind them are left out.
 func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
 	ex.bitmap = bitmap[:(st.params+7)/8]
-	ex.types = st.types[:2*st.params]
+	ex.types = ex.types[:2*st.params]
 	from := *c
 	for k := range st.params {
 		_, long := st.long[uint16(k)]
 		if bitmap[k/8]&(1<<(k%8)) == 0 && !long {
-			skipBinaryValue(c, mysql.ColumnType(st.types[2*k]))
+			skipBinaryValue(c, mysql.ColumnType(ex.types[2*k]))
 		}
 	}
 	if c.Err() != nil {
