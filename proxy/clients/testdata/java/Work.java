@@ -340,13 +340,15 @@ public class Work {
 
   static void catalogue(Connection c) throws Exception {
     say("== catalogue");
-    for (String sql : new String[] {"SHOW TABLES", "SHOW FULL COLUMNS FROM tx", "SHOW CREATE TABLE tx", "SHOW INDEX FROM batch",
+    // Without rows: the cardinality of an index is an estimate that changes by itself.
+    run(c, "CREATE TABLE keyed (id INT PRIMARY KEY, k INT, KEY k_key (k))");
+    for (String sql : new String[] {"SHOW TABLES", "SHOW FULL COLUMNS FROM tx", "SHOW CREATE TABLE tx", "SHOW INDEX FROM keyed",
         "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() ORDER BY 1", "EXPLAIN SELECT 1"}) {
       run(c, sql);
     }
     DatabaseMetaData m = c.getMetaData();
     for (ResultSet rs : new ResultSet[] {m.getTables(database, null, "%", null), m.getColumns(database, null, "tx", "%"), m.getPrimaryKeys(database, null, "batch"),
-        m.getIndexInfo(database, null, "batch", false, false), m.getProcedures(database, null, "p%")}) {
+        m.getIndexInfo(database, null, "keyed", false, false), m.getProcedures(database, null, "p%")}) {
       show(rs);
       rs.close();
     }
@@ -414,7 +416,7 @@ public class Work {
           errors(c);
           catalogue(c);
         }
-        if (!options.contains("useCompression")) blobs(c);
+        if (options.equals("false") || options.contains("useCursorFetch")) blobs(c);
       }
     }
     several();
