@@ -271,10 +271,32 @@ func both(t *testing.T, db string, start func(e endpoint) program) {
 				freshDB(t, server, db)
 				transcripts[e.name] = run(t, start(e))
 			}
+			noTransactions(t, server)
 			if n := strings.Count(transcripts["direct"], "\n"); n < 40 {
 				t.Errorf("only %d lines in the transcript:\n%s", n, transcripts["direct"])
 			}
 			same(t, transcripts["direct"], transcripts["proxy"])
 		})
 	}
+}
+
+// noTransactions wants every transaction on the server to end soon: what a client leaves open the proxy rolls back.
+func noTransactions(t *testing.T, s *mysqltest.RealServer) {
+	t.Helper()
+	db, err := s.DB("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	open := 0
+	for range 100 {
+		if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_mysql_thread_id > 0").Scan(&open); err != nil {
+			t.Fatal(err)
+		}
+		if open == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%d transactions are still open", open)
 }

@@ -1,6 +1,10 @@
 package session
 
-import "kingshard/mysql"
+import (
+	"slices"
+
+	"kingshard/mysql"
+)
 
 // utf8mb4General is the collation id of the proxy's own result columns.
 const utf8mb4General = 45
@@ -20,6 +24,9 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 		if types[k] != mysql.TypeVarString {
 			def.Charset, def.Length = binaryCollation, 21
 			def.Flags |= mysql.BinaryFlag
+		}
+		if slices.ContainsFunc(rows, func(row []string) bool { return row[k] == nullText }) {
+			def.Flags &^= mysql.NotNullFlag
 		}
 		s.conn.EndPacket(def.AppendTo(s.conn.StartPacket()))
 	}
