@@ -271,7 +271,7 @@ func TestKill(t *testing.T) {
 
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 3000 {
 		if is() {
 			return
 		}
