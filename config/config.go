@@ -183,22 +183,58 @@ type Schema struct {
 	Shard []Shard `yaml:"shard"`
 }
 
-// Shard is the rule that places the sub-tables of one table.
+// Shard is the rule that places the rows of one table on sub-tables, its shards.
 type Shard struct {
 	// Database of the table.
 	DB string `yaml:"db"`
-	// Logical name of the table; sub-tables are called table_NNNN.
+	// Logical name of the table, as statements have it.
 	Table string `yaml:"table"`
-	// Sharding column.
-	Key string `yaml:"key"`
-	// Nodes of the sub-tables, among those of the schema; locations and date_range follow their order.
+	// Sharding column; for crc32, murmur3 and slots it may be a list of columns. Not for reference and single.
+	Key Columns `yaml:"key"`
+	// Nodes of the sub-tables, among those of the schema; locations and date_range follow their order. A reference table is
+	// on all nodes of the schema by default, a single one on the default node.
 	Nodes []string `yaml:"nodes"`
-	// hash, range, date_year, date_month or date_day.
+	// hash (integers modulo the number of sub-tables, strings by CRC32), mod (integers by their remainder), crc32 (CRC32 of
+	// the key's text modulo the number of sub-tables), murmur3 (the same with MurmurHash3), slots (the same with 4096 slots
+	// that can be moved: the rule to choose for a new table), range, list, date_year, date_month, date_day, reference (the
+	// whole table on every node) or single (the whole table on one node).
 	Type string `yaml:"type"`
-	// For hash and range: number of sub-tables on each node.
+	// Number of sub-tables on each node; empty: one on each. Not for date types, reference and single.
 	Locations []int `yaml:"locations"`
 	// For range: number of key values in each sub-table.
 	TableRowLimit int `yaml:"table_row_limit"`
 	// For date types: each node's years, months or days, as YYYY, YYYYMM or YYYYMMDD or from-to, ascending.
 	DateRange []string `yaml:"date_range"`
+	// For list: the keys of each sub-table, integers or texts.
+	Values [][]string `yaml:"values"`
+	// For slots: the slots of each sub-table, as a comma list of numbers and from-to, 0 to 4095; empty: even shares.
+	Slots []string `yaml:"slots"`
+	// Name of the sub-tables, of {db}, {table}, {index} and {index:04}, the index with at least so many digits: from 0 over all
+	// nodes, or the year, month or day. Empty: {table}_{index:04}, for reference and single {table}.
+	SubTable string `yaml:"sub_table"`
+	// Database of the sub-tables, of the same parts; empty: {db}.
+	SubDB string `yaml:"sub_db"`
+	// Every sub-table by node and name, in the order of their indexes, instead of nodes, locations, sub_table and sub_db.
+	Tables []PhysicalTable `yaml:"tables"`
+	// Another table of the schema, as table or db.table, whose rule, nodes and number of sub-tables this one has too: rows with
+	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table and sub_db.
+	ColocateWith string `yaml:"colocate_with"`
+	// How texts are compared: exact (byte by byte; the default) or ascii_ci, for columns with a collation without case: A to
+	// Z are like a to z, spaces at the end do not count, and keys with other than printable ASCII characters are refused.
+	Strings string `yaml:"strings"`
+	// For date types: the time zone in which keys that are numbers are read as dates, as Asia/Shanghai or +08:00; empty: that
+	// of the proxy's host.
+	TimeZone string `yaml:"time_zone"`
+	// For date types: make a sub-table that is missing on its node when it is first needed.
+	AutoCreate bool `yaml:"auto_create"`
+}
+
+// PhysicalTable is a sub-table on a node.
+type PhysicalTable struct {
+	// Name of the node, among those of the schema.
+	Node string `yaml:"node"`
+	// Database on the node; empty: that of the rule.
+	DB string `yaml:"db"`
+	// Name of the table on the node.
+	Table string `yaml:"table"`
 }

@@ -133,6 +133,10 @@ func (d *decoder) unknown(p pair, path string, names []string) {
 }
 
 func (d *decoder) list(n *yaml.Node, path string, v reflect.Value) {
+	if n.Kind == yaml.ScalarNode && v.Type() == reflect.TypeFor[Columns]() {
+		d.column(n, path, v)
+		return
+	}
 	if n.Kind != yaml.SequenceNode {
 		d.fail(n, path, "must be a list")
 		return
@@ -149,6 +153,15 @@ func (d *decoder) list(n *yaml.Node, path string, v reflect.Value) {
 			continue
 		}
 		v.Set(reflect.Append(v, element.Elem()))
+	}
+}
+
+// column decodes the one column that is written without a list.
+func (d *decoder) column(n *yaml.Node, path string, v reflect.Value) {
+	var name string
+	d.scalar(n, path, reflect.ValueOf(&name).Elem())
+	if name != "" {
+		v.Set(reflect.ValueOf(Columns{name}))
 	}
 }
 

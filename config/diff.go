@@ -25,7 +25,7 @@ const (
 )
 
 // Diff gives what changes from old to new, both without fault, in the order of the fields. The order of users, nodes,
-// schemas and rules does not matter.
+// schemas and rules does not matter; that of a rule's own tables does.
 func Diff(old, new *Config) []Change {
 	var d differ
 	d.structure("", reflect.ValueOf(*old), reflect.ValueOf(*new), true)
@@ -46,7 +46,7 @@ func (d *differ) value(path string, old, new reflect.Value, reloadable bool) {
 	switch {
 	case old.Kind() == reflect.Struct:
 		d.structure(path, old, new, reloadable)
-	case old.Kind() == reflect.Slice && old.Type().Elem().Kind() == reflect.Struct:
+	case old.Kind() == reflect.Slice && old.Type().Elem().Kind() == reflect.Struct && old.Type().Elem() != reflect.TypeFor[PhysicalTable]():
 		d.list(path, old, new, reloadable)
 	case !same(old, new):
 		d.changes = append(d.changes, Change{Path: path, Old: show(old), New: show(new), Reloadable: reloadable})
@@ -67,10 +67,16 @@ func show(v reflect.Value) string {
 		text, _ := m.MarshalText()
 		return string(text)
 	}
+	if p, ok := v.Interface().(PhysicalTable); ok {
+		return p.String()
+	}
 	if v.Kind() == reflect.Slice {
 		words := make([]string, v.Len())
 		for k := range words {
 			words[k] = show(v.Index(k))
+			if v.Type().Elem().Kind() == reflect.Slice {
+				words[k] = "[" + words[k] + "]"
+			}
 		}
 		return strings.Join(words, ", ")
 	}

@@ -29,6 +29,7 @@ var sections = []struct {
 	{"nodes[].tls", reflect.TypeFor[NodeTLS](), reflect.ValueOf(NodeTLS{Mode: tlsDisabled})},
 	{"schema_list[]", reflect.TypeFor[Schema](), reflect.ValueOf(Schema{})},
 	{"schema_list[].shard[]", reflect.TypeFor[Shard](), reflect.ValueOf(Shard{})},
+	{"schema_list[].shard[].tables[]", reflect.TypeFor[PhysicalTable](), reflect.ValueOf(PhysicalTable{})},
 }
 
 func withDefaults(d defaulter) reflect.Value {
@@ -144,6 +145,8 @@ func typeName(t reflect.Type) string {
 		return "secret"
 	case reflect.TypeFor[Verifiers]():
 		return "plugin: secret"
+	case reflect.TypeFor[Columns]():
+		return "text or list of texts"
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -151,6 +154,9 @@ func typeName(t reflect.Type) string {
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Struct {
 			return "list of mappings"
+		}
+		if t.Elem().Kind() == reflect.Slice {
+			return "list of lists of " + typeName(t.Elem().Elem()) + "s"
 		}
 		return "list of " + typeName(t.Elem()) + "s"
 	case reflect.Int:

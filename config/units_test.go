@@ -112,7 +112,7 @@ func TestDateRange(t *testing.T) {
 		{"date_day", "20160306-20160301", "20160301", "20160306"},
 		{"date_day", " 20160229 ", "20160229", "20160229"},
 	} {
-		if from, to, err := dateRange(c.kind, c.text); err != nil || from != c.from || to != c.to {
+		if from, to, err := DateRange(c.kind, c.text); err != nil || from != c.from || to != c.to {
 			t.Errorf("%s %s: %s, %s, %v", c.kind, c.text, from, to, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestDateRange(t *testing.T) {
 		{"date_year", ""}, {"date_year", "201603"}, {"date_year", "20x6"}, {"date_month", "201613"}, {"date_month", "2016-03"},
 		{"date_day", "20150229"}, {"date_day", "20160301-"}, {"date_day", "-20160301"}, {"date_year", "2015-2016-2017"},
 	} {
-		if from, to, err := dateRange(c[0], c[1]); err == nil {
+		if from, to, err := DateRange(c[0], c[1]); err == nil {
 			t.Errorf("%v gives %s, %s", c, from, to)
 		}
 	}

@@ -2,15 +2,8 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 )
-
-// subTablesMax bounds the sub-tables of one rule.
-const subTablesMax = 1_000_000
-
-var shardTypes = []string{"hash", "range", "date_year", "date_month", "date_day"}
 
 func (c *Config) checkSchemas(r *report) {
 	users, nodes := map[string]bool{}, map[string]bool{}
@@ -68,74 +61,6 @@ func (s *Schema) checkRules(r *report, path string) {
 		} else {
 			first[table] = k
 		}
-		rule.check(r, at, s.Nodes)
+		s.checkRule(r, at, &rule)
 	}
-}
-
-func (s *Shard) check(r *report, path string, schemaNodes []string) {
-	for _, f := range []struct{ key, text string }{{"db", s.DB}, {"table", s.Table}, {"key", s.Key}} {
-		if f.text == "" {
-			r.fault(path+"."+f.key, "is required")
-		}
-	}
-	if len(s.Nodes) == 0 {
-		r.fault(path+".nodes", "is required: at least one node")
-	}
-	for k, name := range s.Nodes {
-		if !slices.Contains(schemaNodes, name) {
-			r.fault(fmt.Sprintf("%s.nodes[%d]", path, k), "node %q is not among the schema's nodes", name)
-		}
-	}
-	switch {
-	case !slices.Contains(shardTypes, s.Type):
-		r.fault(path+".type", "must be one of %s, not %q", strings.Join(shardTypes, ", "), s.Type)
-	case strings.HasPrefix(s.Type, "date_"):
-		s.checkDates(r, path)
-	default:
-		s.checkLocations(r, path)
-	}
-}
-
-func (s *Shard) checkLocations(r *report, path string) {
-	if len(s.Locations) != len(s.Nodes) {
-		r.fault(path+".locations", "has %d entries for %d nodes: give one number of sub-tables for each node", len(s.Locations), len(s.Nodes))
-	}
-	total := 0
-	for k, n := range s.Locations {
-		at := fmt.Sprintf("%s.locations[%d]", path, k)
-		r.between(at, n, 0, subTablesMax)
-		total += min(max(n, 0), subTablesMax)
-	}
-	if len(s.Locations) > 0 && (total == 0 || total > subTablesMax) {
-		r.fault(path+".locations", "must make 1 to %d sub-tables together", subTablesMax)
-	}
-	if s.Type == "range" {
-		r.between(path+".table_row_limit", s.TableRowLimit, 1, math.MaxInt32)
-	}
-}
-
-func (s *Shard) checkDates(r *report, path string) {
-	if len(s.DateRange) != len(s.Nodes) {
-		r.fault(path+".date_range", "has %d entries for %d nodes: give one range for each node", len(s.DateRange), len(s.Nodes))
-	}
-	previous := ""
-	for k, text := range s.DateRange {
-		at := fmt.Sprintf("%s.date_range[%d]", path, k)
-		from, to, err := dateRange(s.Type, text)
-		if err != nil {
-			r.fault(at, "%v", err)
-			continue
-		}
-		if previous != "" && from <= previous {
-			r.fault(at, "must come after the range before it, which ends with %s", previous)
-		}
-		previous = to
-	}
-}
-
-// empty tells that a rule was left blank in the file: a lone "-" under shard, or the empty keys that the predecessor's
-// save command makes of one.
-func (s *Shard) empty() bool {
-	return s.DB == "" && s.Table == "" && s.Key == "" && s.Type == "" && s.TableRowLimit == 0 &&
-		len(s.Nodes) == 0 && len(s.Locations) == 0 && len(s.DateRange) == 0
 }

@@ -1,0 +1,35 @@
+package rule
+
+import (
+	"encoding/binary"
+
+	"kingshard/mysql/value"
+)
+
+// Join makes of the values of several key columns the one that r places; a key of one column is its own. Every column
+// counts, and none may be NULL. The values have gone through Convert.
+func Join(r Rule, key []value.Value) (value.Value, error) {
+	if len(key) == 1 {
+		return key[0], nil
+	}
+	var joined []byte
+	for _, v := range key {
+		if Folds(r) {
+			var err error
+			if v, err = fold(v); err != nil {
+				return v, err
+			}
+		}
+		var buf [keyTextMax]byte
+		digits, text, ok := keyText(buf[:0], v)
+		if !ok {
+			return v, noPlace(r.Kind(), v)
+		}
+		joined = binary.AppendUvarint(joined, uint64(len(digits)+len(text)))
+		joined = append(append(joined, digits...), text...)
+	}
+	return value.NewBytes(string(joined)), nil
+}
+
+// Joins tells whether a rule of a kind can have a key of several columns.
+func Joins(kind string) bool { return kind == "crc32" || kind == "murmur3" || kind == "slots" }

@@ -1,0 +1,124 @@
+package router
+
+import (
+	"slices"
+
+	"kingshard/mysql/value"
+	"kingshard/router/rule"
+)
+
+// Kind is how a table lies on the nodes.
+type Kind uint8
+
+// The kinds.
+const (
+	Sharded   Kind = iota // every row on one shard, by its key
+	Reference             // all rows on every shard
+	Single                // all rows on the one shard
+)
+
+// String is sharded, reference or single.
+func (k Kind) String() string {
+	switch k {
+	case Sharded:
+		return "sharded"
+	case Reference:
+		return "reference"
+	}
+	return "single"
+}
+
+// Table is a logical table with its rule. It is not changed after New.
+type Table struct {
+	DB, Name string
+	Kind     Kind
+	// Keys are the key columns in lower case, in the order of the rule; none where the table is not sharded.
+	Keys []string
+	// Rule places rows; its positions are those of Shards.
+	Rule rule.Rule
+	// Shards are the physical tables, one at least.
+	Shards []Shard
+	// Nodes are those of Shards in the order of their first shard, each once.
+	Nodes []string
+	// AutoCreate tells that shards of date rules are made on their nodes when they are missing.
+	AutoCreate bool
+}
+
+// Shard is a physical table.
+type Shard struct {
+	Node, DB, Table string
+}
+
+// String is node/db.table.
+func (s Shard) String() string { return s.Node + "/" + s.DB + "." + s.Table }
+
+// Place gives the position of the shard for a key: one value for each of Keys, as they stand in a statement. columns tell
+// the columns' types, in the same order; without one a column's is not known. exact and the errors are those of
+// rule.Convert and of Rule.Find.
+func (t *Table) Place(key []value.Value, columns []rule.Column) (position int, exact bool, err error) {
+	if len(key) == 1 {
+		v, exact, err := rule.Convert(t.Rule, key[0], columnAt(columns, 0))
+		if err != nil {
+			return 0, false, err
+		}
+		position, err = t.Rule.Find(v)
+		return position, exact, err
+	}
+	converted := make([]value.Value, len(key))
+	exact = true
+	for k, v := range key {
+		var one bool
+		if converted[k], one, err = rule.Convert(t.Rule, v, columnAt(columns, k)); err != nil {
+			return 0, false, err
+		}
+		exact = exact && one
+	}
+	v, err := rule.Join(t.Rule, converted)
+	if err != nil {
+		return 0, false, err
+	}
+	position, err = t.Rule.Find(v)
+	return position, exact, err
+}
+
+// Between gives at least the shards of keys from lo to hi, as they stand in a statement, of which the only key column is
+// c; nil is an open end.
+func (t *Table) Between(lo, hi *rule.Bound, c rule.Column) rule.Set {
+	if len(t.Keys) != 1 {
+		return t.Rule.Between(nil, nil)
+	}
+	return rule.Interval(t.Rule, lo, hi, c)
+}
+
+func columnAt(columns []rule.Column, k int) rule.Column {
+	if k < len(columns) {
+		return columns[k]
+	}
+	return rule.Column{}
+}
+
+// Colocated tells that rows of both tables with equal keys are on the same node at the same position, if the key
+// columns' types agree (rule.Column.Joins), so that shards are joined one by one. Tables that are not sharded are
+// colocated with none here.
+func (t *Table) Colocated(other *Table) bool {
+	if t.Kind != Sharded || other.Kind != Sharded || len(t.Keys) != len(other.Keys) || len(t.Shards) != len(other.Shards) {
+		return false
+	}
+	for k := range t.Shards {
+		if t.Shards[k].Node != other.Shards[k].Node {
+			return false
+		}
+	}
+	return rule.Equal(t.Rule, other.Rule)
+}
+
+// NodesOf gives the nodes of shards by position, each once.
+func (t *Table) NodesOf(shards rule.Set) []string {
+	var nodes []string
+	for _, position := range shards {
+		if node := t.Shards[position].Node; !slices.Contains(nodes, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
