@@ -15,18 +15,27 @@ import (
 var allowed = map[string][]string{
 	"mysql":              nil,
 	"mysql/auth":         nil,
-	"mysql/sqltext":      nil,
+	"mysql/value":        {"mysql"},
+	"mysql/sqltext":      {"mysql/value"},
+	"mysql/sqlparse":     {"mysql/sqltext", "mysql/value"},
 	"mysql/mysqltest":    {"mysql", "mysql/auth"},
 	"config":             nil,
 	"backend/pool":       nil,
-	"backend":            {"backend/pool", "mysql", "mysql/auth", "config"},
+	"backend":            {"backend/pool", "mysql", "mysql/auth", "mysql/value", "config"},
 	"backend/health":     {"backend"},
+	"router/rule":        {"mysql/value"},
+	"router":             {"router/rule", "mysql/value", "config"},
+	"router/plan":        {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},
+	"proxy/exec":         {"mysql", "mysql/value", "router/plan"},
+	"proxy/differential": {"mysql", "mysql/mysqltest"},
 	"proxy/account":      {"mysql/auth", "config"},
-	"proxy/session":      {"backend", "backend/pool", "mysql", "mysql/auth", "mysql/sqltext", "config", "proxy/account"},
+	"proxy/session":      {"backend", "backend/pool", "mysql", "mysql/auth", "mysql/sqltext", "mysql/sqlparse", "mysql/value", "config", "proxy/account", "proxy/exec", "router", "router/plan"},
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/session"},
 	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session"},
 	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql/auth", "proxy"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy"},
+	// Applications of the tests, a module of their own.
+	"proxy/clients/testdata/orm/gorm": nil,
 }
 
 // topLevel are the folders of the root; there are no others.

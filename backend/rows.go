@@ -2,8 +2,10 @@ package backend
 
 import (
 	"fmt"
+	"slices"
 
 	"kingshard/mysql"
+	"kingshard/mysql/value"
 )
 
 // ownRowsMax bounds the rows of the proxy's own queries.
@@ -69,4 +71,127 @@ func (c *Conn) readRows(columns int, row func([]string)) error {
 		row(values)
 	}
 	return fmt.Errorf("more than %d rows", ownRowsMax)
+}
+
+// Columns runs a query of the proxy's own that gives no rows and returns the definitions of its columns.
+func (c *Conn) Columns(sql string) ([]mysql.ColumnDefinition41, error) {
+	c.Command(mysql.ComQuery, sql)
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	return c.ReadColumns()
+}
+
+// ReadColumns reads a result set that must have no rows and returns the definitions of its columns.
+func (c *Conn) ReadColumns() ([]mysql.ColumnDefinition41, error) {
+	definitions, err := c.readDefinitions()
+	if err != nil {
+		return nil, err
+	}
+	return definitions, c.readRows(len(definitions), func([]string) {})
+}
+
+// readDefinitions reads a result set up to its rows.
+func (c *Conn) readDefinitions() ([]mysql.ColumnDefinition41, error) {
+	p, err := c.ReadPacket()
+	if err != nil {
+		return nil, err
+	}
+	if len(p) > 0 && p[0] == mysql.ErrHeader {
+		return nil, decodeError(p)
+	}
+	cur := mysql.NewCursor(p)
+	n := cur.Lenenc()
+	if cur.Err() != nil || n == 0 || n > 1<<16 {
+		return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+	}
+	definitions := make([]mysql.ColumnDefinition41, n)
+	for k := range definitions {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return nil, err
+		}
+		if err := definitions[k].Decode(p); err != nil {
+			return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+		}
+	}
+	if !c.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		if _, err := c.ReadPacket(); err != nil {
+			return nil, err
+		}
+	}
+	return definitions, nil
+}
+
+// ReadChange reads the answer to a statement that returns no rows.
+func (c *Conn) ReadChange() (mysql.OKPacket, error) {
+	var ok mysql.OKPacket
+	p, err := c.ReadPacket()
+	if err != nil {
+		return ok, err
+	}
+	if len(p) > 0 && p[0] == mysql.ErrHeader {
+		return ok, decodeError(p)
+	}
+	if len(p) == 0 || p[0] != mysql.OKHeader {
+		return ok, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+	}
+	if err := ok.Decode(p, c.Capabilities); err != nil {
+		return ok, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+	}
+	c.Status = ok.Status
+	ok.StateChanges, ok.Info = nil, slices.Clone(ok.Info)
+	return ok, nil
+}
+
+// RawRows runs a query of the proxy's own and gives each row's cells as they came, with the columns' definitions. Both are
+// valid during the call only.
+func (c *Conn) RawRows(sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
+	c.Command(mysql.ComQuery, sql)
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	definitions, err := c.readDefinitions()
+	if err != nil {
+		return err
+	}
+	layout := value.Layout{Format: value.TextRow, Visible: len(definitions), Types: make([]value.Type, len(definitions))}
+	for k := range definitions {
+		layout.Types[k] = value.TypeOf(&definitions[k])
+	}
+	r := value.Row{Cells: make([]value.Cell, len(definitions))}
+	for {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return err
+		}
+		if len(p) > 0 && p[0] == mysql.ErrHeader {
+			return decodeError(p)
+		}
+		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
+			return c.readStatus(p)
+		}
+		r.Raw = p
+		if err := layout.Split(&r); err != nil {
+			return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+		}
+		row(definitions, r.Cells)
+	}
+}
+
+// Table runs a query of the proxy's own: columns is called once, row for each row, with which of its cells are NULL.
+func (c *Conn) Table(sql string, columns func([]mysql.ColumnDefinition41), row func(cells []string, null []bool)) error {
+	known := false
+	err := c.RawRows(sql, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		if !known {
+			columns(definitions)
+			known = true
+		}
+		texts, null := make([]string, len(cells)), make([]bool, len(cells))
+		for k, cell := range cells {
+			texts[k], null[k] = string(cell), cell == nil
+		}
+		row(texts, null)
+	})
+	return err
 }

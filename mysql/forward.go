@@ -63,6 +63,14 @@ type ForwardOptions struct {
 	// Patch, if set, changes every OK and EOF packet of the source, the EOF between columns and rows included, before
 	// it goes on; what it sets beyond status and warnings is dropped where the packet has no place for it.
 	Patch func(*OKPacket)
+	// Rename, if set, gives tables other names in column definitions and in error messages.
+	Rename []TableName
+}
+
+// TableName is a table that one side knows by another name than the other.
+type TableName struct {
+	FromSchema, FromTable string // as the source says
+	Schema, Table         string // as the destination is to hear
 }
 
 // errNoMetadata says that a server left out column definitions for a client that cannot do without.
@@ -124,7 +132,7 @@ func (f *forward) run() error {
 		return err
 	}
 	if metadata {
-		if done, err := f.copyPackets(f.res.Columns); done || err != nil {
+		if done, err := f.definitions(f.res.Columns); done || err != nil {
 			return err
 		}
 	}
@@ -168,6 +176,7 @@ func (f *forward) err(p []byte) error {
 	if err := e.Decode(p); err != nil {
 		return f.protocolError(err)
 	}
+	e.Message = RenameText(e.Message, f.o.Rename)
 	f.res.Kind, f.res.Err = ResponseErr, e
 	f.dst.WriteError(e)
 	return nil

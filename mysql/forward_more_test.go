@@ -224,7 +224,7 @@ func TestForwardDefinitions(t *testing.T) {
 		{ClientDeprecateEOF, ClientDeprecateEOF, without, without},
 	} {
 		dst, src, out := forwardPair(frames(1, test.in...), test.src, test.dst)
-		if err := errors.Join(ForwardDefinitions(dst, src, []int{2, 0, 1}, ServerStatusInTrans), dst.Flush()); err != nil {
+		if err := errors.Join(ForwardDefinitions(dst, src, []int{2, 0, 1}, ServerStatusInTrans, nil), dst.Flush()); err != nil {
 			t.Fatal(err)
 		}
 		equalBytes(t, "definitions", out.out.Bytes(), frames(1, test.want...))

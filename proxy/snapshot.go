@@ -38,6 +38,9 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 		for _, name := range sc.Nodes {
 			schema.Nodes[name] = snap.Nodes[name]
 		}
+		if schema.Plans, err = session.NewPlans(sc, snap.Nodes); err != nil {
+			return nil, fmt.Errorf("schema of %s: %w", sc.User, err)
+		}
 		snap.Schemas[sc.User] = schema
 	}
 	return snap, nil

@@ -49,6 +49,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 			return err
 		}
 	}
+	if st.sharded {
+		return s.executeSharded(st, &q, &ex)
+	}
 	return s.execute(st, &q, &ex)
 }
 
@@ -149,7 +152,7 @@ func skipBinaryValue(c *mysql.Cursor, t mysql.ColumnType) {
 
 // execute runs the statement on a backend and its responses to the client.
 func (s *Session) execute(st *stmt, q *query, ex *execution) error {
-	t := s.route(&q.info)
+	t := s.route(q)
 	if ex.flags&cursorTypes != 0 {
 		t.replica = false
 	}

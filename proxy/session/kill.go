@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 )
 
@@ -45,19 +46,25 @@ func (s *Session) Interrupt(connection bool) {
 	defer s.mu.Unlock()
 	if s.busy {
 		s.interruptLocked()
+		// The lock is held until the servers have answered: no connection can pass on to another session meanwhile.
+		s.wasKill = true
 		if s.running.Pooled != nil {
-			// The lock is held until the server has answered: the connection cannot pass on to another session meanwhile.
-			s.wasKill = true
-			if err := s.running.Instance.Kill(s.running.Conn.ThreadID, false, time.Now().Add(killTimeout)); err != nil {
-				s.log.Warn("KILL QUERY failed", "conn", s.id, "instance", s.running.Instance.Addr, "error", err)
-				s.running.Conn.Close()
-			}
-		} else {
-			s.wasKill = true
+			s.killOn(s.running)
+		}
+		for _, l := range s.parallel {
+			s.killOn(l.Pooled)
 		}
 	}
 	if connection {
 		s.closeLocked(EndKilled)
+	}
+}
+
+// killOn ends the statement that runs on a connection.
+func (s *Session) killOn(p backend.Pooled) {
+	if err := p.Instance.Kill(p.Conn.ThreadID, false, time.Now().Add(killTimeout)); err != nil {
+		s.log.Warn("KILL QUERY failed", "conn", s.id, "instance", p.Instance.Addr, "error", err)
+		p.Conn.Close()
 	}
 }
 

@@ -25,7 +25,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 			return s.held, s.prepare(s.held)
 		}
 		if s.inTransaction() {
-			return backend.Pooled{}, newError(KSTransactionNodes, "transaction in multi node")
+			return s.acquireOther(t)
 		}
 	}
 	if err := s.learnCharset(t.node); err != nil {
@@ -43,6 +43,27 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 			return backend.Pooled{}, backendError(err)
 		}
 	}
+}
+
+// acquireOther gives a connection of the open transaction to a node that it only reads from.
+func (s *Session) acquireOther(t target) (backend.Pooled, error) {
+	if !t.reads {
+		return backend.Pooled{}, newError(KSTransactionNodes, "transaction in multi node")
+	}
+	l, err := s.borrowOne(t.node, true)
+	if err != nil {
+		return backend.Pooled{}, err
+	}
+	if !s.setRunning(l.Pooled) {
+		return backend.Pooled{}, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	return l.Pooled, nil
+}
+
+// isOther tells whether p is a connection of the open transaction beside the held one.
+func (s *Session) isOther(p backend.Pooled) bool {
+	other, ok := s.others[p.Instance.Node]
+	return ok && other.Pooled == p.Pooled
 }
 
 // prepare brings the session's state and its pending BEGIN to a connection just acquired; on failure it is dropped.
@@ -123,6 +144,9 @@ func (s *Session) release(p backend.Pooled) {
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
 	switch {
+	case s.isOther(p):
+		p.Conn.Release()
+		return
 	case keep && (isHeld || s.held.Pooled == nil):
 		s.held, s.heldLast = p, true
 		p.Conn.Release()
@@ -131,6 +155,9 @@ func (s *Session) release(p backend.Pooled) {
 		s.held = backend.Pooled{}
 	}
 	s.heldLast = false
+	if len(s.others) > 0 && !s.inTransaction() {
+		s.endOthers()
+	}
 	if killed {
 		p.Taint()
 		return
@@ -144,6 +171,9 @@ func (s *Session) drop(p backend.Pooled) {
 	if s.held.Pooled == p.Pooled {
 		s.held = backend.Pooled{}
 	}
+	if s.isOther(p) {
+		delete(s.others, p.Instance.Node)
+	}
 	s.heldLast = false
 	p.Taint()
 }
@@ -151,7 +181,7 @@ func (s *Session) drop(p backend.Pooled) {
 // lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would
 // with a server that went away: going on would run the rest of a transaction outside of it.
 func (s *Session) lost(p backend.Pooled, cause error) error {
-	stateful := s.held.Pooled == p.Pooled
+	stateful := s.held.Pooled == p.Pooled || s.isOther(p)
 	s.drop(p)
 	s.log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	if !stateful {
@@ -169,6 +199,7 @@ func (s *Session) dropHeld() {
 	p, pins := s.held, s.pins
 	s.held, s.pins, s.heldLast = backend.Pooled{}, 0, false
 	s.takeRunning()
+	s.endOthers()
 	if p.Pooled == nil {
 		return
 	}

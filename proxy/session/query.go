@@ -54,6 +54,11 @@ type query struct {
 	info sqltext.Info
 	// attributes are the encoded query attributes of the client, without their counts' defaults; nil when there are none.
 	attributes []byte
+	// node, if set, is where the plan sends the statement; rename are the physical names in its answers.
+	node   *backend.Node
+	rename []mysql.TableName
+	// logical is the client's text of a prepared statement that names sharded tables.
+	logical string
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
@@ -107,12 +112,17 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
+	if s.schema.Plans.mayConcern(q, s.mode()) {
+		if handled, failed, err := s.sharded(q); handled || err != nil {
+			return failed || err != nil, err
+		}
+	}
 	return s.forward(q)
 }
 
 // forward runs a statement on a backend and its responses to the client.
 func (s *Session) forward(q *query) (failed bool, err error) {
-	t := s.route(&q.info)
+	t := s.route(q)
 	for attempt := 0; ; attempt++ {
 		p, err := s.acquire(t)
 		if err != nil {
@@ -201,7 +211,7 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 		return true, err
 	}
 	for {
-		res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn})
+		res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename})
 		if err != nil {
 			return true, err
 		}

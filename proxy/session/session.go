@@ -55,6 +55,8 @@ type Session struct {
 	// is nil when there is none.
 	held backend.Pooled
 	pins pinSet
+	// others are connections to further nodes that the open transaction reads from, by node.
+	others map[string]backend.Pooled
 	// openCursors counts statements with a cursor on held.
 	openCursors int
 	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
@@ -68,6 +70,7 @@ type Session struct {
 	text     string // of the running statement; aliases the read buffer
 	busy     bool
 	running  backend.Pooled // the backend connection that the statement runs on
+	parallel []loan         // those of a statement on several shards
 	wasKill  bool           // a KILL was sent to running
 	ended    EndReason      // why somebody else closed the session, valid if closing
 	closing  bool

@@ -58,7 +58,7 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
-	p, err := s.acquire(s.route(&q.info))
+	p, err := s.acquire(s.route(q))
 	if err != nil {
 		return true, err
 	}

@@ -29,6 +29,8 @@ type Snapshot struct {
 type Schema struct {
 	Default *backend.Node
 	Nodes   map[string]*backend.Node
+	// Plans are those of its sharded tables; nil where there are none.
+	Plans *Plans
 }
 
 // serverVersion is what the greeting says: as configured, else that of the first node's primary.

@@ -29,6 +29,7 @@ type statsCell struct {
 	rows     atomic.Uint64
 	bytes    atomic.Uint64
 	replicas atomic.Uint64
+	scatters atomic.Uint64 // statements on several shards
 	latency  [latencyBuckets]atomic.Uint64
 	micros   atomic.Uint64
 	_        [64]byte

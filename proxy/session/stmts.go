@@ -32,6 +32,10 @@ type stmt struct {
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
 	long    map[uint16][]byte
 	longErr *mysql.SQLError
+	// sharded: the text names sharded tables by their logical names; db is the database it was prepared in.
+	sharded bool
+	db      string
+	mode    sqltext.Mode
 	// cursor is the backend connection that an open cursor lives on, and its statement there.
 	cursor *backend.Stmt
 }
@@ -77,7 +81,10 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.substitute(&q); err != nil {
 		return err
 	}
-	p, err := s.acquire(s.route(&q.info))
+	if err := s.preparePlan(&q); err != nil {
+		return err
+	}
+	p, err := s.acquire(s.route(&q))
 	if err != nil {
 		return err
 	}
@@ -122,6 +129,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		if err := e.Decode(packet); err != nil {
 			return true, err
 		}
+		e.Message = mysql.RenameText(e.Message, q.rename)
 		s.writeError(e, OriginBackend)
 		return true, nil
 	}
@@ -131,6 +139,9 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	}
 	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), setting: s.state.current()}
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
+	if q.logical != "" {
+		st.text, st.sharded, st.db, st.mode = strings.Clone(q.logical), true, s.state.db, s.mode()
+	}
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)
 	}
@@ -143,7 +154,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if !ok.MetadataFollows {
 		return false, nil
 	}
-	return false, mysql.ForwardDefinitions(s.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.status())
+	return false, mysql.ForwardDefinitions(s.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.status(), q.rename)
 }
 
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again

@@ -1,0 +1,54 @@
+package mysql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Rename puts the destination's names into a definition.
+func (p *ColumnDefinition41) Rename(names []TableName) {
+	for k := range names {
+		n := &names[k]
+		if p.Schema != n.FromSchema || p.OrgTable != n.FromTable && p.Table != n.FromTable {
+			continue
+		}
+		p.Schema = n.Schema
+		if p.Table == n.FromTable {
+			p.Table = n.Table
+		}
+		if p.OrgTable == n.FromTable {
+			p.OrgTable = n.Table
+		}
+		return
+	}
+}
+
+// RenameText puts the destination's names into a message of a server.
+func RenameText(text string, names []TableName) string {
+	for _, n := range names {
+		if n.FromTable != n.Table {
+			text = strings.ReplaceAll(text, n.FromTable, n.Table)
+		}
+	}
+	return text
+}
+
+// renameDefinitions forwards n column definitions with other names of tables. done is as for copyPackets.
+func (f *forward) renameDefinitions(n int) (done bool, err error) {
+	for range n {
+		p, err := f.packet()
+		if err != nil {
+			return false, err
+		}
+		if len(p) > 0 && p[0] == ErrHeader {
+			return true, f.err(p)
+		}
+		var def ColumnDefinition41
+		if err := def.Decode(p); err != nil {
+			return false, f.protocolError(fmt.Errorf("%w: column definition", err))
+		}
+		def.Rename(f.o.Rename)
+		f.dst.EndPacket(def.AppendTo(f.dst.StartPacket()))
+	}
+	return false, nil
+}

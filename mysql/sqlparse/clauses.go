@@ -1,0 +1,387 @@
+package sqlparse
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// Clauses are the places of the clauses of a SELECT of one block that begins the text: no WITH, no parentheses around it, no
+// set operation.
+type Clauses struct {
+	// Options is behind SELECT and its options (DISTINCT, SQL_CALC_FOUND_ROWS, ...).
+	Options int
+	Calc    Span   // SQL_CALC_FOUND_ROWS
+	Fields  []Span // the items of the select list, aliases included
+	From    int    // of the word FROM; the end of the list without one
+	Where   Span   // of WHERE and its condition
+	Group   []Span // items
+	GroupBy Span   // the whole clause, WITH ROLLUP included
+	Having  Span   // the whole clause
+	Order   []Span // items, without ASC and DESC
+	OrderBy Span   // the whole clause
+	Limit   Span   // the whole clause
+	// Tail is behind LIMIT: FOR UPDATE and the like begin there.
+	Tail int
+	End  int // of the statement, a trailing semicolon and blanks left out
+}
+
+// clauseWords begin a clause at the outermost level.
+var clauseWords = map[string]int{
+	"from": 1, "where": 2, "group": 3, "having": 4, "window": 5, "order": 6, "limit": 7, "procedure": 8, "into": 8, "for": 8, "lock": 8,
+}
+
+// selectOptions stand between SELECT and the list.
+var selectOptions = map[string]bool{
+	"all": true, "distinct": true, "distinctrow": true, "high_priority": true, "straight_join": true, "sql_small_result": true,
+	"sql_big_result": true, "sql_buffer_result": true, "sql_no_cache": true, "sql_cache": true, "sql_calc_found_rows": true,
+}
+
+// scan walks tokens with the depth of parentheses.
+type scan struct {
+	tokens []token
+	k      int
+}
+
+func (s *scan) word() string {
+	if s.k >= len(s.tokens) || s.tokens[s.k].Kind != sqltext.KindWord {
+		return ""
+	}
+	return strings.ToLower(s.tokens[s.k].word)
+}
+
+// SelectClauses finds the clauses; ok is false for any other form.
+func SelectClauses(text string, m sqltext.Mode) (c Clauses, ok bool) {
+	tokens, ok := lex(text, m)
+	if !ok || len(tokens) == 0 {
+		return c, false
+	}
+	if tokens[len(tokens)-1].Kind == sqltext.KindSemicolon {
+		tokens = tokens[:len(tokens)-1]
+	}
+	s := scan{tokens: tokens}
+	if s.word() != "select" {
+		return c, false
+	}
+	for s.k++; selectOptions[s.word()]; s.k++ {
+		if s.word() == "sql_calc_found_rows" {
+			c.Calc = Span{tokens[s.k].Pos, tokens[s.k].End}
+		}
+	}
+	c.Options = tokens[s.k-1].End
+	c.End = tokens[len(tokens)-1].End
+	c.Tail = c.End
+	c.From = c.End
+	return c, c.walk(&s)
+}
+
+// walk goes through the clauses behind the options.
+func (c *Clauses) walk(s *scan) bool {
+	clause, depth := 0, 0
+	start := s.k
+	var begin int // where the present item begins
+	if s.k < len(s.tokens) {
+		begin = s.tokens[s.k].Pos
+	}
+	for ; s.k <= len(s.tokens); s.k++ {
+		end := s.k == len(s.tokens)
+		var t token
+		next := -1
+		if !end {
+			t = s.tokens[s.k]
+			switch t.word {
+			case "(":
+				depth++
+			case ")":
+				depth--
+			}
+			if depth < 0 {
+				return false
+			}
+			if depth > 0 {
+				continue
+			}
+			w := s.word()
+			if w == "union" || w == "except" || w == "intersect" {
+				return false
+			}
+			if clauses, is := clauseWords[w]; is && s.k > start && s.tokens[s.k-1].word != "." && !s.indexHint(w) {
+				next = clauses
+			}
+			if clause == 8 {
+				continue
+			}
+			if next < 0 && t.word == "," {
+				c.item(s, clause, begin, t.Pos)
+				if s.k+1 < len(s.tokens) {
+					begin = s.tokens[s.k+1].Pos
+				}
+				continue
+			}
+		}
+		if next < 0 && !end {
+			continue
+		}
+		if next >= 0 && next < clause {
+			return false
+		}
+		at := c.End
+		if !end {
+			at = s.tokens[s.k-1].End
+		}
+		c.item(s, clause, begin, at)
+		c.close(clause, at)
+		if end {
+			return depth == 0
+		}
+		clause = next
+		c.open(clause, t.Pos)
+		if (clause == 3 || clause == 6) && s.k+1 < len(s.tokens) {
+			s.k++ // BY
+		}
+		if s.k+1 < len(s.tokens) {
+			begin = s.tokens[s.k+1].Pos
+		}
+	}
+	return true
+}
+
+// indexHint tells whether a word that looks like a clause belongs to an index hint: USE INDEX FOR ORDER BY (i).
+func (s *scan) indexHint(w string) bool {
+	prev := func(n int) string {
+		if s.k < n {
+			return ""
+		}
+		return strings.ToLower(s.tokens[s.k-n].word)
+	}
+	isIndex := func(p string) bool { return p == "index" || p == "key" }
+	switch w {
+	case "for":
+		return isIndex(prev(1))
+	case "order", "group":
+		return prev(1) == "for" && isIndex(prev(2))
+	}
+	return false
+}
+
+// item notes the end of an item of a list.
+func (c *Clauses) item(s *scan, clause, begin, end int) {
+	if begin >= end {
+		return
+	}
+	span := Span{begin, end}
+	switch clause {
+	case 0:
+		c.Fields = append(c.Fields, span)
+	case 3:
+		if w := s.wordBefore(end); w == "rollup" {
+			span.End = s.behind(end, 2)
+		}
+		if w := s.wordBefore(span.End); w == "asc" || w == "desc" {
+			span.End = s.behind(span.End, 1)
+		}
+		c.Group = append(c.Group, span)
+	case 6:
+		if w := s.wordBefore(end); w == "asc" || w == "desc" {
+			span.End = s.behind(end, 1)
+		}
+		c.Order = append(c.Order, span)
+	}
+}
+
+// wordBefore is the word that ends at end, in lower case.
+func (s *scan) wordBefore(end int) string {
+	for k := min(s.k, len(s.tokens)-1); k >= 0; k-- {
+		if s.tokens[k].End == end && s.tokens[k].Kind == sqltext.KindWord {
+			return strings.ToLower(s.tokens[k].word)
+		}
+	}
+	return ""
+}
+
+// behind is where the text ends when the n tokens that end at end are left out.
+func (s *scan) behind(end, n int) int {
+	for k := min(s.k, len(s.tokens)-1); k >= n; k-- {
+		if s.tokens[k].End == end {
+			return s.tokens[k-n].End
+		}
+	}
+	return end
+}
+
+func (c *Clauses) open(clause, pos int) {
+	switch clause {
+	case 1:
+		c.From = pos
+	case 2:
+		c.Where.Pos = pos
+	case 3:
+		c.GroupBy.Pos = pos
+	case 4:
+		c.Having.Pos = pos
+	case 6:
+		c.OrderBy.Pos = pos
+	case 7:
+		c.Limit.Pos = pos
+	case 8:
+		c.Tail = pos
+	}
+}
+
+func (c *Clauses) close(clause, end int) {
+	switch clause {
+	case 2:
+		c.Where.End = end
+	case 3:
+		c.GroupBy.End = end
+	case 4:
+		c.Having.End = end
+	case 6:
+		c.OrderBy.End = end
+	case 7:
+		c.Limit.End = end
+	}
+}
+
+// RowSpan is a row of VALUES, its parentheses included, and the places of its expressions.
+type RowSpan struct {
+	Span
+	Cells []Span
+}
+
+// ValuesRows finds the rows of INSERT ... VALUES (...), (...) ...; ok is false when there are none.
+func ValuesRows(text string, m sqltext.Mode) (rows []RowSpan, ok bool) {
+	tokens, ok := lex(text, m)
+	if !ok {
+		return nil, false
+	}
+	depth, k := 0, 0
+	for ; k < len(tokens); k++ {
+		w := tokens[k].word
+		if w == "(" {
+			depth++
+		} else if w == ")" {
+			depth--
+		}
+		if depth == 0 && tokens[k].Kind == sqltext.KindWord && (strings.EqualFold(w, "values") || strings.EqualFold(w, "value")) &&
+			k > 0 && tokens[k-1].word != "." && k+1 < len(tokens) && tokens[k+1].word == "(" {
+			break
+		}
+	}
+	for k++; k < len(tokens) && tokens[k].word == "("; {
+		row := RowSpan{Span: Span{Pos: tokens[k].Pos}}
+		depth, begin := 1, k+1
+		for k++; k < len(tokens) && depth > 0; k++ {
+			switch w := tokens[k].word; {
+			case w == "(":
+				depth++
+			case w == ")":
+				depth--
+			}
+			if depth == 0 || depth == 1 && tokens[k].word == "," {
+				if k > begin {
+					row.Cells = append(row.Cells, Span{tokens[begin].Pos, tokens[k-1].End})
+				}
+				begin = k + 1
+			}
+		}
+		if depth != 0 {
+			return nil, false
+		}
+		row.End = tokens[k-1].End
+		rows = append(rows, row)
+		if k >= len(tokens) || tokens[k].word != "," {
+			break
+		}
+		k++
+	}
+	return rows, len(rows) > 0
+}
+
+// WithoutAlias gives the place of an item's expression: of "a + 1 AS x" and "a + 1 x" that of "a + 1". The item is known
+// to have an alias.
+func WithoutAlias(text string, s Span) Span {
+	tokens, ok := lex(text[s.Pos:s.End], sqltext.Mode{})
+	if !ok || len(tokens) < 2 {
+		return s
+	}
+	last := len(tokens) - 2
+	if tokens[last].Kind == sqltext.KindWord && strings.EqualFold(tokens[last].word, "as") {
+		last--
+	}
+	if last < 0 {
+		return s
+	}
+	return Span{s.Pos, s.Pos + tokens[last].End}
+}
+
+// CallArgument gives what is between the parentheses of a call that is all of a span: of "f(a, b)" that of "a, b".
+func CallArgument(text string, s Span) (Span, bool) {
+	tokens, ok := lex(text[s.Pos:s.End], sqltext.Mode{})
+	if !ok || len(tokens) < 4 || tokens[1].word != "(" || tokens[len(tokens)-1].word != ")" {
+		return s, false
+	}
+	return Span{s.Pos + tokens[2].Pos, s.Pos + tokens[len(tokens)-2].End}, true
+}
+
+// Conjuncts cuts a WHERE clause, its first word included, at the ANDs of its outermost level.
+func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
+	tokens, ok := lex(text[where.Pos:where.End], m)
+	if !ok || len(tokens) < 2 {
+		return nil
+	}
+	depth, cases, betweens := 0, 0, 0
+	begin := 1
+	for k := 1; k <= len(tokens); k++ {
+		if k < len(tokens) {
+			t := tokens[k]
+			word := ""
+			if t.Kind == sqltext.KindWord {
+				word = strings.ToLower(t.word)
+			}
+			switch {
+			case t.word == "(":
+				depth++
+			case t.word == ")":
+				depth--
+			case depth > 0:
+			case word == "case":
+				cases++
+			case word == "end" && cases > 0:
+				cases--
+			case cases > 0:
+			case word == "between":
+				betweens++
+			case word == "or" || word == "xor" || t.word == "||" || word == "not" && k == begin:
+				return nil // binds looser, or is not worth telling apart
+			}
+			if depth > 0 || cases > 0 || word != "and" && t.word != "&&" {
+				continue
+			}
+			if betweens > 0 {
+				betweens--
+				continue
+			}
+		}
+		if k > begin {
+			parts = append(parts, Span{where.Pos + tokens[begin].Pos, where.Pos + tokens[k-1].End})
+		}
+		begin = k + 1
+	}
+	return parts
+}
+
+// Explained gives the statement that EXPLAIN is about; ok is false for other forms, such as EXPLAIN FOR CONNECTION.
+func Explained(text string, m sqltext.Mode) (string, bool) {
+	tokens, ok := lex(text, m)
+	if !ok || len(tokens) < 2 {
+		return "", false
+	}
+	for k := 1; k < len(tokens) && k < 6; k++ {
+		switch strings.ToLower(tokens[k].word) {
+		case "select", "insert", "replace", "update", "delete", "with", "table", "values":
+			return text[tokens[k].Pos:], true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,80 @@
+package sqlparse
+
+import "kingshard/mysql/value"
+
+// Op is what an expression does.
+type Op uint8
+
+// The operations. Whatever routing has no use for is Call: it has its operands, nothing more is known.
+const (
+	Call   Op = iota // function, operator, CASE, LIKE, ...; Name is the function's in lower case, or ""
+	Column           // Table and Name
+	Const            // Value
+	Param            // Index
+	Row              // (a, b)
+	And
+	Or
+	Xor
+	Not
+	Eq
+	NullSafeEq
+	Ne
+	Lt
+	Le
+	Gt
+	Ge
+	In        // Args[0] IN the rest; Negated
+	InQuery   // Args[0] IN Query; Negated
+	Between   // Args: value, low, high; Negated
+	IsNull    // Negated
+	Exists    // Query; Negated
+	Scalar    // (subquery)
+	Quantify  // Args[0] op ANY/ALL Query
+	Aggregate // Name, Distinct, Args; Order for GROUP_CONCAT
+	Window    // Name, Args; Partition
+	Variable  // user or system variable
+	Position  // ORDER BY 1: Index
+	Default   // DEFAULT, DEFAULT(col)
+	Values    // VALUES(col)
+)
+
+// Expr is an expression.
+type Expr struct {
+	Op        Op
+	Name      string // column, function or aggregate
+	DB, Table string // a column's qualifiers
+	Args      []*Expr
+	Value     value.Value
+	Index     int
+	Negated   bool
+	Distinct  bool
+	// AllWith says that more than arguments decide an aggregate: ORDER BY inside.
+	Ordered   bool
+	Partition []*Expr
+	Query     *Query
+}
+
+// Walk calls f for e and all expressions under it, subqueries' own not included, until f returns false for a branch.
+func (e *Expr) Walk(f func(*Expr) bool) {
+	if e == nil || !f(e) {
+		return
+	}
+	for _, a := range e.Args {
+		a.Walk(f)
+	}
+	for _, p := range e.Partition {
+		p.Walk(f)
+	}
+}
+
+// Has tells whether e or an expression under it, subqueries left out, is of one of the operations.
+func (e *Expr) Has(ops ...Op) bool {
+	found := false
+	e.Walk(func(x *Expr) bool {
+		for _, op := range ops {
+			found = found || x.Op == op
+		}
+		return !found
+	})
+	return found
+}

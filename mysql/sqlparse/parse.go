@@ -1,0 +1,126 @@
+package sqlparse
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	tidb "github.com/pingcap/tidb/pkg/parser/mysql"
+	driver "github.com/pingcap/tidb/pkg/parser/test_driver"
+
+	"kingshard/mysql/sqltext"
+)
+
+// parsers keeps parsers: making one costs 17 KB.
+var parsers = sync.Pool{New: func() any { return parser.New() }}
+
+// ErrUnclear says that the text cannot be cut into tokens for certain.
+var ErrUnclear = errors.New("the text is not clear without the server: an unterminated quote or comment, or a version comment")
+
+// textMax bounds the texts that are parsed, in bytes; the parser recurses.
+const textMax = 64 << 20
+
+// Parse reads one statement. watched tells of a name, in any case, whether a table of that name matters: places are kept
+// for those only. The error of a text that the parser cannot read says near what.
+func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Statement, err error) {
+	if len(text) > textMax {
+		return nil, fmt.Errorf("the statement is longer than %d bytes", textMax)
+	}
+	tokens, ok := lex(text, m)
+	if !ok {
+		return nil, ErrUnclear
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			st, err = nil, fmt.Errorf("the parser failed: %v", r)
+		}
+	}()
+	ms := marks(tokens, watched, false)
+	node, err := parse(markText(text, ms), m)
+	if err != nil {
+		strict := marks(tokens, watched, true)
+		if len(strict) == len(ms) {
+			return nil, parseError(err, ms)
+		}
+		ms = strict
+		if node, err = parse(markText(text, ms), m); err != nil {
+			return nil, parseError(err, ms)
+		}
+	}
+	c := converter{st: &Statement{Text: text, CTENames: map[string]bool{}, columns: map[string]bool{}}, marks: ms, params: map[int]int{}}
+	c.numberParams(node)
+	for _, t := range tokens {
+		if t.Kind == sqltext.KindParam {
+			c.st.Params = append(c.st.Params, t.Pos)
+		}
+	}
+	if len(c.params) != len(c.st.Params) {
+		return nil, fmt.Errorf("the parser found %d parameters and not %d", len(c.params), len(c.st.Params))
+	}
+	if err := c.statement(node); err != nil {
+		return nil, err
+	}
+	return c.st, nil
+}
+
+func parse(text string, m sqltext.Mode) (ast.StmtNode, error) {
+	p := parsers.Get().(*parser.Parser)
+	defer parsers.Put(p)
+	mode := tidb.SQLMode(0)
+	if m.ANSIQuotes {
+		mode |= tidb.ModeANSIQuotes
+	}
+	if m.NoBackslashEscapes {
+		mode |= tidb.ModeNoBackslashEscapes
+	}
+	p.SetSQLMode(mode)
+	p.SetMariaDB(m.MariaDB)
+	node, err := p.ParseOneStmt(text, "", "")
+	p.Reset()
+	return node, err
+}
+
+// parseError cuts the parser's message down to what a client can use.
+func parseError(err error, ms []mark) error {
+	text := err.Error()
+	for k := len(ms) - 1; k >= 0; k-- {
+		text = strings.ReplaceAll(text, marker+strconv.Itoa(k), ms[k].name)
+	}
+	if k := strings.Index(text, "near "); k >= 0 {
+		text = "near " + text[k+5:]
+	}
+	if len(text) > 120 {
+		text = text[:120]
+	}
+	return errors.New("syntax that the proxy cannot read: " + strings.TrimSpace(text))
+}
+
+// numberParams gives each ? its number in the order of the text.
+func (c *converter) numberParams(node ast.Node) {
+	var found []*driver.ParamMarkerExpr
+	node.Accept(visitor(func(n ast.Node) bool {
+		if p, ok := n.(*driver.ParamMarkerExpr); ok {
+			found = append(found, p)
+		}
+		return true
+	}))
+	slices.SortFunc(found, func(a, b *driver.ParamMarkerExpr) int { return a.Offset - b.Offset })
+	found = slices.Compact(found)
+	for k, p := range found {
+		c.params[p.Offset] = k
+	}
+}
+
+// visitor walks a tree; the function tells whether to go below a node.
+type visitor func(ast.Node) bool
+
+// Enter is called ahead of a node's children.
+func (v visitor) Enter(n ast.Node) (ast.Node, bool) { return n, !v(n) }
+
+// Leave is called behind them.
+func (v visitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }

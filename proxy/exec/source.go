@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+)
+
+// Causes of a mysql.ConnError of a shard that broke the protocol, or the bounds of what can be merged.
+var (
+	errNotRows    = errors.New("the response is not a result set")
+	errNoMetadata = errors.New("result set without metadata")
+	errMore       = errors.New("more than one result")
+)
+
+const (
+	headerLen = 4
+	// joinedMin is the payload length from which a packet that begins as an end of rows is a row.
+	joinedMin = 1<<24 - 1
+	// eofLenMax is the longest EOF packet, endLenMin the shortest packet that ends rows, both without header.
+	eofLenMax = 8
+	endLenMin = 5
+	// columnsMax is how many columns a result may have: as many as a prepared statement can say.
+	columnsMax = 1<<16 - 1
+)
+
+// Source is one shard's result, read packet by packet. The caller keeps the connection, and looks at Done before it uses
+// the connection for anything else.
+type Source struct {
+	conn   *mysql.Conn
+	format value.Format
+
+	columns int
+	last    int // length of the last row's payload
+	done    bool
+	end     mysql.OKPacket // how the rows ended, without its slices
+}
+
+// NewSource makes a source of a connection to which a statement has been sent and of whose response nothing has been
+// read: COM_QUERY for text rows, COM_STMT_EXECUTE without cursor for binary ones.
+func NewSource(conn *mysql.Conn, f value.Format) *Source { return &Source{conn: conn, format: f} }
+
+// Done tells whether the response has been read to its end, so that the connection can take another command.
+func (s *Source) Done() bool { return s.done }
+
+// Status is what the server said at the end of the rows: 0 before Done, and after an error.
+func (s *Source) Status() mysql.Status { return s.end.Status }
+
+// Drain reads and drops what is left of the response. It gives up when that is more than bytesMax bytes of rows; done is
+// false then. An error is one of the connection: the server's own, in place of rows that nobody wants, is none.
+func (s *Source) Drain(bytesMax int) (done bool, err error) {
+	for !s.done && bytesMax >= 0 {
+		row, err := s.next()
+		var sqlErr *mysql.SQLError
+		if err != nil && !errors.As(err, &sqlErr) {
+			return false, err
+		}
+		bytesMax -= len(row)
+	}
+	return s.done, nil
+}
+
+// packet reads one packet; a *mysql.SQLError is the server's, and ends the response.
+func (s *Source) packet() ([]byte, error) {
+	p, err := s.conn.ReadPacket()
+	if err != nil {
+		return nil, err
+	}
+	if len(p) == 0 {
+		return nil, broken(mysql.ErrMalformedPacket)
+	}
+	if p[0] != mysql.ErrHeader {
+		return p, nil
+	}
+	e := new(mysql.SQLError)
+	if err := e.Decode(p); err != nil {
+		return nil, broken(err)
+	}
+	s.done = true
+	return nil, e
+}
+
+// broken is the error of a connection whose peer broke the protocol.
+func broken(err error) error { return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err} }
+
+// open reads up to the first row and gives the definitions. Their names are left out unless asked for.
+func (s *Source) open(names bool) ([]mysql.ColumnDefinition41, error) {
+	p, err := s.packet()
+	if err != nil {
+		return nil, err
+	}
+	switch p[0] {
+	case mysql.OKHeader, mysql.EOFHeader, mysql.LocalInfileHeader:
+		return nil, broken(errNotRows)
+	}
+	c := mysql.NewCursor(p)
+	n := c.Lenenc()
+	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) && c.Uint8() == 0 && c.Err() == nil {
+		return nil, broken(errNoMetadata)
+	}
+	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
+		return nil, broken(fmt.Errorf("%w: column count", mysql.ErrMalformedPacket))
+	}
+	s.columns = int(n)
+	defs := make([]mysql.ColumnDefinition41, n)
+	for i := range defs {
+		if p, err = s.packet(); err != nil {
+			return nil, err
+		}
+		if names {
+			err = defs[i].Decode(p)
+		} else {
+			err = decodeUnnamed(&defs[i], p)
+		}
+		if err != nil {
+			return nil, broken(err)
+		}
+	}
+	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		return defs, nil
+	}
+	if p, err = s.packet(); err != nil {
+		return nil, err
+	}
+	var eof mysql.EOFPacket
+	if err := eof.Decode(p); err != nil {
+		return nil, broken(err)
+	}
+	return defs, nil
+}
+
+// decodeUnnamed reads what follows the names in a definition.
+func decodeUnnamed(d *mysql.ColumnDefinition41, p []byte) error {
+	c := mysql.NewCursor(p)
+	for range 6 {
+		c.LenencBytes()
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	// Six empty names in front of the rest are a definition as well.
+	unnamed := make([]byte, 6, 6+c.Len())
+	return d.Decode(append(unnamed, c.Rest()...))
+}
+
+// mayWait guesses whether the next packet is not there as a whole. A wrong guess sends rows to the client in smaller
+// pieces, or later by one read of the shard.
+func (s *Source) mayWait(pending int) bool {
+	n := s.conn.Buffered()
+	return n < headerLen+endLenMin || pending >= pendingWorth && n < headerLen+s.last
+}
+
+// pendingWorth is how many bytes of merged rows are worth a write of their own, when rows are likely to follow.
+const pendingWorth = 4 << 10
+
+// next reads a row; nil is the end of the rows. The slice is valid until the next read of the connection.
+func (s *Source) next() ([]byte, error) {
+	p, err := s.packet()
+	if err != nil {
+		return nil, err
+	}
+	if p[0] == mysql.EOFHeader && s.isEnd(len(p)) {
+		return nil, s.readEnd(p)
+	}
+	s.last = len(p)
+	return p, nil
+}
+
+func (s *Source) isEnd(length int) bool {
+	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		return length < joinedMin
+	}
+	return length <= eofLenMax
+}
+
+func (s *Source) readEnd(p []byte) error {
+	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		var ok mysql.OKPacket
+		if err := ok.Decode(p, s.conn.Capabilities); err != nil {
+			return broken(err)
+		}
+		s.end = mysql.OKPacket{Status: ok.Status, Warnings: ok.Warnings}
+	} else {
+		var eof mysql.EOFPacket
+		if err := eof.Decode(p); err != nil {
+			return broken(err)
+		}
+		s.end = mysql.OKPacket{Status: eof.Status, Warnings: eof.Warnings}
+	}
+	if s.end.Status.Has(mysql.ServerMoreResultsExists) {
+		return broken(errMore)
+	}
+	s.done = true
+	return nil
+}

@@ -1,0 +1,284 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+	"kingshard/router/plan"
+)
+
+// finishBytesMax bounds the rows that one statement may collect on a server, in bytes as they are sent there.
+const finishBytesMax = 256 << 20
+
+// finishBatch is about how long one INSERT into a scratch table is, in bytes.
+const finishBatch = 256 << 10
+
+// finishRoute collects the rows of the sharded tables in temporary tables of one server, which then runs the client's
+// statement on them: expressions, collations and clauses of every kind have the server's own meaning.
+func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	f := finishing{s: s, q: q, plan: p, route: r, ex: ex, names: map[*plan.Ref]string{}}
+	f.node = r.Final(nil).Node
+	nodes := []*backend.Node{s.schema.Nodes[f.node]}
+	for _, scratch := range r.Scratch {
+		for _, n := range s.nodesOf(scratch.Queries) {
+			if !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	if f.loans, err = s.borrow(nodes, true); err != nil {
+		return true, err
+	}
+	if !s.publish(f.loans) {
+		s.giveBack(f.loans)
+		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	s.stats.scatters.Add(1)
+	f.last = find(f.loans, f.node)
+	return f.run()
+}
+
+// finishing is one finishRoute under way.
+type finishing struct {
+	s     *Session
+	q     *query
+	plan  *plan.Plan
+	route *plan.Route
+	ex    *boundExecution
+	node  string
+	loans []loan
+	last  *loan // where the statement ends
+	names map[*plan.Ref]string
+	made  []string // scratch tables
+	bytes int
+}
+
+func (f *finishing) run() (failed bool, err error) {
+	err = f.fill()
+	sent := f.s.conn.Sequence()
+	var res mysql.Response
+	if err == nil {
+		res, err = f.final()
+	}
+	var sqlErr *mysql.SQLError
+	if err != nil && !errors.As(err, &sqlErr) {
+		if isClientSide(err) {
+			f.s.loseAll(f.loans, nil)
+			return true, clientEnd(err)
+		}
+		if f.s.conn.Sequence() != sent {
+			f.s.loseAll(f.loans, nil)
+			f.s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+			f.s.lastWords()
+			return true, &endError{EndBackendLost, err}
+		}
+		return true, f.s.loseAll(f.loans, err)
+	}
+	if len(f.made) > 0 {
+		if dropErr := f.last.Conn.Exec("DROP TEMPORARY TABLE " + strings.Join(f.made, ", ")); dropErr != nil {
+			return true, f.s.loseAll(f.loans, dropErr)
+		}
+	}
+	if f.s.unpublish() {
+		_ = f.s.loseAll(f.loans, nil)
+	} else {
+		f.s.giveBack(f.loans)
+	}
+	f.s.heldLast = false
+	if err != nil {
+		return true, sqlErr
+	}
+	return res.Kind == mysql.ResponseErr, nil
+}
+
+// fill makes the scratch tables and collects their rows.
+func (f *finishing) fill() error {
+	for k := range f.route.Scratch {
+		scratch := &f.route.Scratch[k]
+		name := "ks_scratch_" + strconv.Itoa(k)
+		table := quoteName(scratch.Ref.Table.DB) + "." + quoteName(name)
+		f.names[scratch.Ref] = name
+		columns := make([]string, len(scratch.Columns))
+		for i, c := range scratch.Columns {
+			columns[i] = quoteName(c)
+		}
+		list := strings.Join(columns, ", ")
+		if err := f.last.Conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+			return err
+		}
+		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + " AS SELECT " + list + " FROM " + scratch.Model + " LIMIT 0"); err != nil {
+			return err
+		}
+		f.made = append(f.made, table)
+		into := "INSERT IGNORE INTO " + table + " (" + list + ") "
+		for i := range scratch.Queries {
+			query := scratch.Queries[i]
+			if err := f.collect(into, &query); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// collect brings the rows of one node into a scratch table.
+func (f *finishing) collect(into string, query *plan.Query) error {
+	if query.Node == f.node {
+		if err := f.s.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
+			return err
+		}
+		_, err := f.last.Conn.ReadChange()
+		return err
+	}
+	from := find(f.loans, query.Node)
+	text := query.Text
+	if f.ex != nil {
+		var err error
+		if text, err = f.literals(query); err != nil {
+			return err
+		}
+	}
+	// In the columns' own character sets nothing is lost on the way.
+	if err := from.Conn.Exec("SET character_set_results = NULL"); err != nil {
+		return err
+	}
+	if err := f.move(from, into, text); err != nil {
+		return err
+	}
+	results := f.s.state.value("character_set_results")
+	if results == "" {
+		results = "DEFAULT"
+	}
+	return from.Conn.Exec("SET character_set_results = " + results)
+}
+
+// literals writes the values of an execution into a text: its rows are wanted as text.
+func (f *finishing) literals(query *plan.Query) (string, error) {
+	return plan.Bind(query.Text, f.plan.Mode, query.Args, f.ex.args)
+}
+
+// move reads the rows of a query and inserts them into a scratch table.
+func (f *finishing) move(from *loan, into, text string) error {
+	collations := f.s.schema.Nodes[from.node].Info()
+	var batch []byte
+	rows := 0
+	flush := func() error {
+		if rows == 0 {
+			return nil
+		}
+		f.bytes += len(batch)
+		err := f.last.Conn.Exec(string(batch))
+		batch, rows = batch[:0], 0
+		return err
+	}
+	var failure error
+	err := from.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		if failure != nil {
+			return
+		}
+		if f.bytes+len(batch) > finishBytesMax {
+			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %d MB on one server: %s", finishBytesMax>>20, f.plan.Reason))
+			return
+		}
+		if rows == 0 {
+			batch = append(append(batch[:0], into...), "VALUES "...)
+		} else {
+			batch = append(batch, ", "...)
+		}
+		batch = appendRow(batch, definitions, cells, collations)
+		rows++
+		if len(batch) >= finishBatch {
+			failure = flush()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if failure != nil {
+		return failure
+	}
+	return flush()
+}
+
+// appendRow writes a row as a list of literals that mean the same under any character set and sql_mode.
+func appendRow(b []byte, definitions []mysql.ColumnDefinition41, cells []value.Cell, info *backend.Info) []byte {
+	b = append(b, '(')
+	for k, cell := range cells {
+		if k > 0 {
+			b = append(b, ',')
+		}
+		d := &definitions[k]
+		switch {
+		case cell == nil:
+			b = append(b, "NULL"...)
+		case isText(d):
+			b = appendText(b, d, cell, info)
+		case d.Type == mysql.TypeDate || d.Type == mysql.TypeDatetime || d.Type == mysql.TypeTimestamp || d.Type == mysql.TypeTime:
+			b = append(append(append(b, '\''), cell...), '\'')
+		case d.Type == mysql.TypeBit:
+			b = appendHex(b, cell)
+		default:
+			b = append(b, cell...)
+		}
+	}
+	return append(b, ')')
+}
+
+func isText(d *mysql.ColumnDefinition41) bool {
+	switch d.Type {
+	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString, mysql.TypeBlob, mysql.TypeTinyBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob,
+		mysql.TypeEnum, mysql.TypeSet, mysql.TypeJSON, mysql.TypeGeometry, mysql.TypeVector:
+		return true
+	}
+	return false
+}
+
+func appendText(b []byte, d *mysql.ColumnDefinition41, cell []byte, info *backend.Info) []byte {
+	charset := ""
+	switch {
+	case d.Type == mysql.TypeJSON:
+		charset = "utf8mb4"
+	case d.Charset != binaryCollation && info != nil:
+		charset = info.Collations[d.Charset].Charset
+	}
+	if charset != "" {
+		b = append(append(append(b, '_'), charset...), ' ')
+	}
+	if len(cell) == 0 {
+		return append(b, "''"...)
+	}
+	return appendHex(b, cell)
+}
+
+func appendHex(b, cell []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	b = append(b, "X'"...)
+	for _, c := range cell {
+		b = append(b, digits[c>>4], digits[c&15])
+	}
+	return append(b, '\'')
+}
+
+// final runs the client's statement on the scratch tables and forwards the result.
+func (f *finishing) final() (res mysql.Response, err error) {
+	query := f.route.Final(f.names)
+	names := renames(f.plan, query.Shards)
+	for ref, name := range f.names {
+		names = append(names, mysql.TableName{FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name})
+	}
+	if err := f.s.sendTo(f.last, query.Text, query.Args, f.ex); err != nil {
+		return res, err
+	}
+	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: f.s.patchFn, Rename: names})
+	if err != nil {
+		return res, err
+	}
+	f.s.observe(f.last.Pooled, f.q, &res)
+	return res, nil
+}

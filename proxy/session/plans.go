@@ -1,0 +1,187 @@
+package session
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// plansMax bounds the plans kept; beyond it all are forgotten and made again as they are asked for.
+const plansMax = 10_000
+
+// planTextMax is the length in bytes of the longest text whose plan is kept.
+const planTextMax = 16 << 10
+
+// catalogAge is how long the columns of a table are believed: they may change without the proxy.
+const catalogAge = time.Minute
+
+// catalogTimeout bounds the wait for a connection to ask for a table's columns.
+const catalogTimeout = 3 * time.Second
+
+// Plans are the plans for the sharded tables of one schema, made as statements come. It belongs to a snapshot. A nil Plans
+// is that of a schema without sharded tables.
+type Plans struct {
+	// exact and folded are the routers for servers that compare names of tables as they are, and without regard to case.
+	exact, folded *router.Router
+	nodes         map[string]*backend.Node
+	first         *backend.Node   // the schema's default
+	names         map[string]bool // of tables with a rule, in lower case
+	longest       int
+
+	mu      sync.RWMutex
+	plans   map[planKey]*plan.Plan
+	columns map[*router.Table]tableColumns
+}
+
+// planKey is all that a plan is made from, beside the snapshot.
+type planKey struct {
+	text, db string
+	mode     sqltext.Mode
+}
+
+type tableColumns struct {
+	definitions []mysql.ColumnDefinition41
+	at          time.Time
+}
+
+// NewPlans makes the plans' holder of a schema; nil for one without sharded tables.
+func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) {
+	r, err := router.New(sc, router.Options{Zone: time.Local})
+	if err != nil || len(r.Tables()) == 0 {
+		return nil, err
+	}
+	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
+	// Tables whose names differ by case only have one place under such servers: they are refused when one is met.
+	p.folded, _ = router.New(sc, router.Options{Zone: time.Local, LowerCase: true})
+	for _, t := range r.Tables() {
+		p.names[strings.ToLower(t.Name)] = true
+		p.longest = max(p.longest, len(t.Name))
+	}
+	return p, nil
+}
+
+// router is the one for the servers as they are known now.
+func (p *Plans) router() *router.Router {
+	if info := p.first.Info(); info != nil && info.LowerCaseTables && p.folded != nil {
+		return p.folded
+	}
+	return p.exact
+}
+
+// watched tells whether a table with a rule has that name, in any case.
+func (p *Plans) watched(name string) bool {
+	if len(name) > p.longest {
+		return false
+	}
+	return p.names[strings.ToLower(name)]
+}
+
+// mayConcern tells whether a statement may name a sharded table. It costs one pass over the text.
+func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
+	if p == nil {
+		return false
+	}
+	switch q.info.Class {
+	case sqltext.Set, sqltext.Use, sqltext.Kill, sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.XA:
+		return false
+	}
+	l := sqltext.NewLexer(q.text, m)
+	for {
+		t := l.Next()
+		switch t.Kind {
+		case sqltext.KindEOF:
+			return false
+		case sqltext.KindWord:
+			if p.watched(q.text[t.Pos:t.End]) {
+				return true
+			}
+		case sqltext.KindQuotedIdent:
+			if t.End-t.Pos > 2 && p.watched(q.text[t.Pos+1:t.End-1]) {
+				return true
+			}
+		}
+	}
+}
+
+// get gives the plan of a statement; nil when it touches no sharded table.
+func (p *Plans) get(text, db string, m sqltext.Mode) (*plan.Plan, error) {
+	k := planKey{text, db, m}
+	p.mu.RLock()
+	found, ok := p.plans[k]
+	p.mu.RUnlock()
+	if ok {
+		return found, nil
+	}
+	k.text, k.db = strings.Clone(text), strings.Clone(db)
+	st, err := sqlparse.Parse(k.text, m, p.watched)
+	if err != nil {
+		return nil, err
+	}
+	made, err := plan.Build(st, m, p.router(), k.db, p.Columns)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > planTextMax {
+		return made, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.plans) >= plansMax {
+		clear(p.plans)
+	}
+	p.plans[k] = made
+	return made, nil
+}
+
+// forget drops what is known of the tables, and the plans made from it: a table was changed.
+func (p *Plans) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.plans)
+	clear(p.columns)
+}
+
+// Columns gives the columns of a table as its first shard describes them; nil if that cannot be asked.
+func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
+	p.mu.RLock()
+	known, ok := p.columns[t]
+	p.mu.RUnlock()
+	if ok && time.Since(known.at) < catalogAge {
+		return known.definitions
+	}
+	shard := t.Shards[0]
+	node := p.nodes[shard.Node]
+	if node == nil {
+		return nil
+	}
+	// Results in the columns' own character sets tell the columns' own collations.
+	setting := backend.Intern("", 0, []backend.Var{{Name: "character_set_results", Value: "NULL"}})
+	conn, err := node.Primary.Get(setting, time.Now().Add(catalogTimeout), nil)
+	if err != nil {
+		return nil
+	}
+	definitions, err := conn.Conn.Columns("SELECT * FROM " + quoteName(shard.DB) + "." + quoteName(shard.Table) + " LIMIT 0")
+	if err != nil {
+		if _, refused := err.(*mysql.SQLError); refused {
+			conn.Put()
+		} else {
+			conn.Taint()
+		}
+		return nil
+	}
+	conn.Put()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.columns[t] = tableColumns{definitions, time.Now()}
+	return definitions
+}
+
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

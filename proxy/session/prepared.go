@@ -1,0 +1,210 @@
+package session
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+	"kingshard/router/plan"
+)
+
+// preparePlan sends the preparation of a statement on sharded tables to a server with the names that it has there: it
+// tells whether the text is right and what its columns are.
+func (s *Session) preparePlan(q *query) error {
+	if !s.schema.Plans.mayConcern(q, s.mode()) || s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+		return nil
+	}
+	if err := s.learnCharset(s.schema.Default); err != nil {
+		return err
+	}
+	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
+	if err != nil {
+		return s.planError(err)
+	}
+	if p == nil {
+		return nil
+	}
+	switch q.info.Class {
+	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
+	default:
+		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
+	}
+	if p.Many == plan.ManyRefuse && !p.MayBeOne() {
+		return newError(KSRefusedSharding, p.Reason)
+	}
+	q.logical = q.text
+	one := p.Sample()
+	s.oneShard(q, &one, p)
+	return nil
+}
+
+// boundExecution is an execution of a prepared statement with its values taken apart.
+type boundExecution struct {
+	st     *stmt
+	ex     *execution
+	args   []value.Value
+	values [][]byte // encoded, by parameter; nil for NULL and long data
+}
+
+// bind decodes the values of an execution.
+func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
+	b := &boundExecution{st: st, ex: ex, args: make([]value.Value, st.params), values: make([][]byte, st.params)}
+	c := mysql.NewCursor(ex.values)
+	for k := range st.params {
+		if data, long := st.long[uint16(k)]; long {
+			b.args[k] = value.NewString(string(data))
+			continue
+		}
+		if ex.bitmap[k/8]&(1<<(k%8)) != 0 {
+			continue
+		}
+		t, unsigned := mysql.ColumnType(ex.types[2*k]), ex.types[2*k+1]&0x80 != 0
+		from := c.Pos()
+		v := c
+		skipBinaryValue(&c, t)
+		if c.Err() != nil {
+			return nil, malformed()
+		}
+		b.values[k] = ex.values[from:c.Pos()]
+		b.args[k] = boundValue(&v, t, unsigned)
+	}
+	return b, nil
+}
+
+// boundValue decodes a value of the binary protocol. MySQL manual: "Binary Protocol Value".
+func boundValue(c *mysql.Cursor, t mysql.ColumnType, unsigned bool) value.Value {
+	switch t {
+	case mysql.TypeNull:
+		return value.Value{}
+	case mysql.TypeTiny:
+		return integer(uint64(c.Uint8()), 8, unsigned)
+	case mysql.TypeShort, mysql.TypeYear:
+		return integer(uint64(c.Uint16()), 16, unsigned)
+	case mysql.TypeLong, mysql.TypeInt24:
+		return integer(uint64(c.Uint32()), 32, unsigned)
+	case mysql.TypeLongLong:
+		return integer(binary.LittleEndian.Uint64(c.Bytes(8)), 64, unsigned)
+	case mysql.TypeFloat:
+		return value.NewFloat(float64(math.Float32frombits(c.Uint32())))
+	case mysql.TypeDouble:
+		return value.NewFloat(math.Float64frombits(binary.LittleEndian.Uint64(c.Bytes(8))))
+	case mysql.TypeNewDecimal, mysql.TypeDecimal:
+		return value.NewDecimal(string(c.LenencBytes()))
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp:
+		return value.NewString(dateText(c.Bytes(int(c.Uint8()))))
+	case mysql.TypeTime:
+		return value.NewString(timeText(c.Bytes(int(c.Uint8()))))
+	}
+	return value.NewString(string(c.LenencBytes()))
+}
+
+func integer(v uint64, bits uint, unsigned bool) value.Value {
+	if unsigned {
+		return value.NewUint(v)
+	}
+	return value.NewInt(int64(v<<(64-bits)) >> (64 - bits))
+}
+
+func dateText(b []byte) string {
+	var v [11]byte
+	copy(v[:], b)
+	text := fmt.Sprintf("%04d-%02d-%02d", binary.LittleEndian.Uint16(v[:]), v[2], v[3])
+	if len(b) > 4 {
+		text += fmt.Sprintf(" %02d:%02d:%02d", v[4], v[5], v[6])
+	}
+	if len(b) > 7 {
+		text += fmt.Sprintf(".%06d", binary.LittleEndian.Uint32(v[7:]))
+	}
+	return text
+}
+
+func timeText(b []byte) string {
+	var v [12]byte
+	copy(v[:], b)
+	sign := ""
+	if v[0] != 0 {
+		sign = "-"
+	}
+	text := fmt.Sprintf("%s%02d:%02d:%02d", sign, 24*binary.LittleEndian.Uint32(v[1:])+uint32(v[5]), v[6], v[7])
+	if len(b) > 8 {
+		text += fmt.Sprintf(".%06d", binary.LittleEndian.Uint32(v[8:]))
+	}
+	return text
+}
+
+// pick makes the execution of a statement whose parameters are some of the client's, in another order.
+func (b *boundExecution) pick(text string, args []int) (*stmt, *execution) {
+	st := &stmt{text: text, setting: b.st.setting, params: len(args)}
+	ex := &execution{flags: b.ex.flags &^ cursorTypes, bitmap: make([]byte, (len(args)+7)/8)}
+	for k, arg := range args {
+		ex.types = append(ex.types, b.ex.types[2*arg], b.ex.types[2*arg+1])
+		if data, long := b.st.long[uint16(arg)]; long {
+			if st.long == nil {
+				st.long = map[uint16][]byte{}
+			}
+			st.long[uint16(k)] = data
+			continue
+		}
+		if b.values[arg] == nil {
+			ex.bitmap[k/8] |= 1 << (k % 8)
+			continue
+		}
+		ex.values = append(ex.values, b.values[arg]...)
+	}
+	return st, ex
+}
+
+// sendBound prepares a text on a connection if it is not there yet, and sends its execution.
+func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution) error {
+	st, ex := b.pick(text, args)
+	bs, err := s.backendStmt(l.Pooled, st)
+	if err != nil {
+		var gone *stmtGone
+		if errors.As(err, &gone) {
+			return gone.err
+		}
+		return err
+	}
+	s.sendExecution(l.Pooled, bs, st, ex)
+	return l.Conn.Flush()
+}
+
+// executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
+func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
+	p, err := s.schema.Plans.get(st.text, st.db, st.mode)
+	if err != nil {
+		return s.planError(err)
+	}
+	if p == nil {
+		return newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
+	}
+	b, err := s.bind(st, ex)
+	if err != nil {
+		return err
+	}
+	r, err := p.Route(b.args)
+	if err != nil {
+		return s.planError(err)
+	}
+	if r.One == nil {
+		_, err := s.manyShards(q, p, &r, b)
+		return err
+	}
+	s.oneShard(q, r.One, p)
+	one, picked := st, ex
+	if len(r.One.Args) == st.params {
+		// The parameters are all there, in order: only the text differs.
+		whole := *st
+		whole.text = q.text
+		one = &whole
+	} else {
+		one, picked = b.pick(q.text, r.One.Args)
+	}
+	err = s.execute(one, q, picked)
+	st.cursor = one.cursor
+	return err
+}

@@ -1,0 +1,330 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+	"kingshard/proxy/exec"
+	"kingshard/router/plan"
+)
+
+// drainMax is how many bytes of rows that nobody wants are read to keep a connection.
+const drainMax = 256 << 10
+
+// loan is a connection that takes part in a statement on several shards.
+type loan struct {
+	backend.Pooled
+	node string
+	kept bool // it is the held connection, or another one of the open transaction
+}
+
+// borrow gets a connection to each node, in the order of their names, so that statements that wait for each other's
+// connections do not exist: each waits only for nodes behind those it has.
+func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]loan, error) {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
+	var loans []loan
+	for _, n := range nodes {
+		l, err := s.borrowOne(n, readOnly)
+		if err != nil {
+			s.giveBack(loans)
+			return nil, err
+		}
+		loans = append(loans, l)
+	}
+	return loans, nil
+}
+
+func (s *Session) borrowOne(n *backend.Node, readOnly bool) (loan, error) {
+	if s.held.Pooled != nil && s.held.Instance.Node == n.Name {
+		return loan{s.held, n.Name, true}, s.prepare(s.held)
+	}
+	if other, ok := s.others[n.Name]; ok {
+		return loan{other, n.Name, true}, nil
+	}
+	p, err := s.freshConn(n)
+	if err != nil {
+		return loan{}, err
+	}
+	if !s.inTransaction() && s.state.autocommit {
+		return loan{p, n.Name, false}, nil
+	}
+	if !readOnly {
+		p.Put()
+		return loan{}, newError(KSTransactionNodes, "transaction in multi node")
+	}
+	if err := s.enlist(p, n.Name); err != nil {
+		return loan{}, err
+	}
+	return loan{p, n.Name, true}, nil
+}
+
+// freshConn borrows a connection to a primary in the session's state.
+func (s *Session) freshConn(n *backend.Node) (backend.Pooled, error) {
+	if err := s.learnCharset(n); err != nil {
+		return backend.Pooled{}, err
+	}
+	p, err := n.Primary.Get(s.state.current(), time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration()), s.cancel)
+	if err != nil {
+		return p, backendError(err)
+	}
+	return p, nil
+}
+
+// enlist makes a connection part of the open transaction: the session's first one becomes the held one, further ones may
+// only read.
+func (s *Session) enlist(p backend.Pooled, node string) error {
+	begin := s.state.pendingBegin
+	if begin == "" {
+		begin = "START TRANSACTION"
+	}
+	for _, sql := range append(slices.Clone(s.state.nextTransaction), begin) {
+		if err := p.Conn.Exec(sql); err != nil {
+			p.Taint()
+			return backendError(err)
+		}
+	}
+	if s.held.Pooled == nil {
+		s.held = p
+		s.state.pendingBegin, s.state.nextTransaction = "", nil
+		return nil
+	}
+	if s.others == nil {
+		s.others = map[string]backend.Pooled{}
+	}
+	s.others[node] = p
+	return nil
+}
+
+// endOthers ends the transactions on the nodes that were only read, with the client's transaction.
+func (s *Session) endOthers() {
+	for node, p := range s.others {
+		delete(s.others, node)
+		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+		if err := p.Conn.Exec("COMMIT"); err != nil {
+			p.Taint()
+			continue
+		}
+		p.Conn.SetDeadline(time.Time{})
+		p.Put()
+	}
+}
+
+// giveBack returns connections that are not kept for a transaction.
+func (s *Session) giveBack(loans []loan) {
+	for _, l := range loans {
+		switch {
+		case !l.kept:
+			l.Put()
+		default:
+			l.Conn.Release()
+		}
+	}
+}
+
+// publish lets KILL reach the connections of a statement; false when the session was killed before.
+func (s *Session) publish(loans []loan) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	s.parallel = loans
+	return true
+}
+
+// unpublish ends publish and tells whether a KILL was sent.
+func (s *Session) unpublish() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parallel = nil
+	return s.wasKill
+}
+
+// loseAll closes connections that are out of step. A transaction that was on one of them is gone, and the session with it.
+func (s *Session) loseAll(loans []loan, cause error) error {
+	s.unpublish()
+	kept := false
+	for _, l := range loans {
+		kept = kept || l.kept
+		if s.held.Pooled == l.Pooled.Pooled {
+			s.held = backend.Pooled{}
+		}
+		delete(s.others, l.node)
+		l.Taint()
+	}
+	if cause == nil {
+		return nil
+	}
+	s.log.Warn("backend connection lost", "conn", s.id, "error", cause)
+	if !kept {
+		return newError(KSBackendLost, "")
+	}
+	s.pins = 0
+	s.writeError(newError(KSBackendLost, ""), OriginBackend)
+	s.lastWords()
+	return &endError{EndBackendLost, cause}
+}
+
+// scatter runs a query on several shards and merges the results.
+func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	loans, err := s.borrow(s.nodesOf(r.Queries), p.ReadOnly)
+	if err != nil {
+		return true, err
+	}
+	if !s.publish(loans) {
+		s.giveBack(loans)
+		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	s.stats.scatters.Add(1)
+	format := value.TextRow
+	if ex != nil {
+		format = value.BinaryRow
+	}
+	o := exec.Options{Offset: r.Offset, Limit: r.Limit, Status: s.status(), Hidden: r.Hidden}
+	var sources []*exec.Source
+	for k := range r.Queries {
+		query := &r.Queries[k]
+		l := find(loans, query.Node)
+		o.Names = append(o.Names, renames(p, query.Shards)...)
+		definitions, err := s.start(l, query, ex, k == 0)
+		if err != nil {
+			return s.startFailed(loans[:], sources, k, err)
+		}
+		if k == 0 {
+			o.Definitions = definitions
+		}
+		sources = append(sources, exec.NewSource(l.Conn.Conn, format))
+	}
+	sum, err := exec.Merge(s.conn, sources, r.Merge, o)
+	return s.scattered(q, loans, r, sources, sum, err, o.Names)
+}
+
+func find(loans []loan, node string) *loan {
+	for k := range loans {
+		if loans[k].node == node {
+			return &loans[k]
+		}
+	}
+	return nil
+}
+
+// start sends a query to its shard. With first it also asks for the result's columns where the query's own tell less.
+func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) (definitions []mysql.ColumnDefinition41, err error) {
+	if first && q.Describe != "" {
+		if err := s.sendTo(l, q.Describe, q.DescribeArgs, ex); err != nil {
+			return nil, err
+		}
+		if definitions, err = l.Conn.ReadColumns(); err != nil {
+			return nil, err
+		}
+	}
+	return definitions, s.sendTo(l, q.Text, q.Args, ex)
+}
+
+// sendTo sends a text, or the execution of a prepared one.
+func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) error {
+	if ex == nil {
+		l.Conn.Command(mysql.ComQuery, text)
+		return l.Conn.Flush()
+	}
+	return s.sendBound(l, text, args, ex)
+}
+
+// startFailed gives up a scatter that could not be sent everywhere. The shards asked already answer into nothing.
+func (s *Session) startFailed(loans []loan, sources []*exec.Source, at int, err error) (bool, error) {
+	var sqlErr *mysql.SQLError
+	if errors.As(err, &sqlErr) {
+		for _, src := range sources {
+			if done, _ := src.Drain(drainMax); !done {
+				return true, s.loseAll(loans, nil)
+			}
+		}
+		s.unpublish()
+		s.giveBack(loans)
+		return true, sqlErr
+	}
+	return true, s.loseAll(loans, err)
+}
+
+// scattered ends a merge: connections come back, and the session knows what its last statement did.
+func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*exec.Source, sum exec.Summary, err error, names []mysql.TableName) (bool, error) {
+	var lost []loan
+	var kept []loan
+	for k := range r.Queries {
+		l := *find(loans, r.Queries[k].Node)
+		done := sources[k].Done()
+		if !done && !isConnError(err) {
+			done, _ = sources[k].Drain(drainMax)
+		}
+		if done {
+			kept = append(kept, l)
+		} else {
+			lost = append(lost, l)
+		}
+	}
+	killed := s.unpublish()
+	if killed {
+		lost, kept = append(lost, kept...), nil
+	}
+	s.giveBack(kept)
+	var sqlErr *mysql.SQLError
+	switch {
+	case err == nil && sum.Err == nil:
+		if cause := s.dropUnread(lost); cause != nil {
+			return true, cause
+		}
+		s.stats.rows.Add(sum.Rows)
+		s.stats.bytes.Add(sum.Bytes)
+		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
+		s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, int(sum.Warnings)
+		s.heldLast = false
+		return false, nil
+	case err == nil:
+		s.loseAll(lost, nil)
+		s.state.setError(sum.Err)
+		return true, nil
+	case errors.As(err, &sqlErr):
+		if cause := s.dropUnread(lost); cause != nil {
+			return true, cause
+		}
+		e := *sqlErr
+		e.Message = mysql.RenameText(e.Message, names)
+		return true, &e
+	case isClientSide(err):
+		s.loseAll(lost, nil)
+		return true, clientEnd(err)
+	case isConnError(err) && sum.Sent:
+		s.loseAll(lost, nil)
+		s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+		s.lastWords()
+		return true, &endError{EndBackendLost, err}
+	case isConnError(err):
+		return true, s.loseAll(lost, err)
+	}
+	if cause := s.dropUnread(lost); cause != nil {
+		return true, cause
+	}
+	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
+}
+
+// dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the
+// session with it.
+func (s *Session) dropUnread(lost []loan) error {
+	for _, l := range lost {
+		if l.kept {
+			return s.loseAll(lost, errors.New("the rest of a result was not read"))
+		}
+	}
+	return s.loseAll(lost, nil)
+}
+
+func isConnError(err error) bool {
+	var c *mysql.ConnError
+	return errors.As(err, &c)
+}

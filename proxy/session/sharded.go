@@ -1,0 +1,109 @@
+package session
+
+import (
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// sharded runs a statement that may name a sharded table. handled is false when it does not after all, or when it goes
+// whole to one server: then q says where, and its text has the physical names.
+func (s *Session) sharded(q *query) (handled, failed bool, err error) {
+	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+		return false, false, nil // a hint names the node: the text has physical names already
+	}
+	if err := s.learnCharset(s.schema.Default); err != nil {
+		return true, true, err
+	}
+	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
+	if err != nil {
+		return true, true, s.planError(err)
+	}
+	if p == nil {
+		return false, false, nil
+	}
+	if q.info.Class == sqltext.Explain {
+		return true, false, s.explain(q)
+	}
+	r, err := p.Route(nil)
+	if err != nil {
+		return true, true, s.planError(err)
+	}
+	if r.One != nil {
+		s.oneShard(q, r.One, p)
+		if p.Many == plan.ManyFirst {
+			return true, false, s.describeTable(q, p)
+		}
+		return false, false, nil
+	}
+	failed, err = s.manyShards(q, p, &r, nil)
+	return true, failed, err
+}
+
+// oneShard makes q the statement of one server.
+func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
+	q.text = one.Text
+	q.node = s.schema.Nodes[one.Node]
+	q.rename = renames(p, one.Shards)
+}
+
+// renames are the names that a client must not see, with the logical ones.
+func renames(p *plan.Plan, shards []router.Shard) []mysql.TableName {
+	var names []mysql.TableName
+	for _, shard := range shards {
+		for _, r := range p.Refs {
+			if r.Table.Rule == nil || !contains(r.Table.Shards, shard) {
+				continue
+			}
+			names = append(names, mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: r.Table.DB, Table: r.Table.Name})
+			break
+		}
+	}
+	return names
+}
+
+func contains(shards []router.Shard, s router.Shard) bool {
+	for _, x := range shards {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// planError turns a refusal of the planner into what the client hears.
+func (s *Session) planError(err error) *mysql.SQLError {
+	if plan.IsRefusal(err) {
+		return newError(KSRefusedSharding, err.Error())
+	}
+	return newError(KSUnreadable, err.Error())
+}
+
+// manyShards runs a statement on several shards.
+func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	switch r.Many {
+	case plan.ManyMerge:
+		return s.scatter(q, p, r, ex)
+	case plan.ManyFinish:
+		return s.finishRoute(q, p, r, ex)
+	case plan.ManyWrite, plan.ManyInsert:
+		return s.writeMany(q, p, r, ex)
+	case plan.ManyEach:
+		return s.eachShard(q, p, r)
+	}
+	return true, newError(KSRefusedSharding, p.Reason)
+}
+
+// nodesOf lists the nodes of queries in the order of the queries, each once.
+func (s *Session) nodesOf(queries []plan.Query) (nodes []*backend.Node) {
+	seen := map[string]bool{}
+	for _, q := range queries {
+		if !seen[q.Node] {
+			seen[q.Node] = true
+			nodes = append(nodes, s.schema.Nodes[q.Node])
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,200 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// savepoint is where a change of several shards on one node goes back to when it fails in the middle.
+const savepoint = "ks_statement"
+
+// writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
+// failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
+func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	nodes := s.nodesOf(r.Queries)
+	inTransaction := s.inTransaction() || !s.state.autocommit
+	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
+		return true, newError(KSTransactionNodes, "transaction in multi node")
+	}
+	if inTransaction && s.held.Pooled == nil {
+		// The transaction begins here.
+		if _, err := s.borrow(nodes, true); err != nil {
+			return true, err
+		}
+	}
+	loans, err := s.borrow(nodes, false)
+	if err != nil {
+		return true, err
+	}
+	if !s.publish(loans) {
+		s.giveBack(loans)
+		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	s.stats.scatters.Add(1)
+	begin, undo, end := "BEGIN", "ROLLBACK", "COMMIT"
+	if inTransaction {
+		begin, undo, end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
+	}
+	for _, l := range loans {
+		if err := l.Conn.Exec(begin); err != nil {
+			return true, s.writeFailed(loans, undo, err, nil)
+		}
+	}
+	total, err := s.writeAll(loans, p, r, ex)
+	if err != nil {
+		var names []mysql.TableName
+		for _, query := range r.Queries {
+			names = append(names, renames(p, query.Shards)...)
+		}
+		return true, s.writeFailed(loans, undo, err, names)
+	}
+	for k, l := range loans {
+		if err := l.Conn.Exec(end); err != nil {
+			if k > 0 {
+				s.log.Error("a change of several nodes was committed on some of them only", "conn", s.id, "node", l.node, "error", err)
+			}
+			return true, s.writeFailed(loans[k:], undo, err, nil)
+		}
+	}
+	return false, s.wrote(loans, p, r, total)
+}
+
+// wrote gives the connections back and tells the client.
+func (s *Session) wrote(loans []loan, p *plan.Plan, r *plan.Route, total mysql.OKPacket) error {
+	if s.unpublish() {
+		_ = s.loseAll(loans, nil)
+	} else {
+		s.giveBack(loans)
+	}
+	s.heldLast = false
+	total.Status = s.status()
+	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, int(total.Warnings)
+	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
+	if total.LastInsertID != 0 {
+		s.state.lastInsertID = total.LastInsertID
+	}
+	s.conn.WriteOK(&total)
+	return nil
+}
+
+// writeAll sends the changes: to all nodes at a time, to the shards of one node one after the other.
+func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
+	waiting := slices.Clone(r.Queries)
+	first := true
+	for len(waiting) > 0 {
+		var now, later []plan.Query
+		busy := map[string]bool{}
+		for _, query := range waiting {
+			if busy[query.Node] {
+				later = append(later, query)
+				continue
+			}
+			busy[query.Node] = true
+			now = append(now, query)
+		}
+		var failure error
+		sent := 0
+		for k := range now {
+			if failure = s.sendTo(find(loans, now[k].Node), now[k].Text, now[k].Args, ex); failure != nil {
+				break
+			}
+			sent++
+		}
+		for k := range now[:sent] {
+			ok, err := find(loans, now[k].Node).Conn.ReadChange()
+			if err != nil {
+				if failure == nil || isConnError(err) {
+					failure = err
+				}
+				continue
+			}
+			if len(ok.Info) == 0 && r.Many == plan.ManyInsert {
+				// A server says nothing of a single row, but here it is one of several.
+				ok.Info = fmt.Appendf(nil, infoForms[1], 1, boolInt(ok.AffectedRows != 1), ok.Warnings)
+			}
+			if p.Target.Table.Kind != router.Reference || first {
+				addChange(&total, ok)
+			}
+			first = false
+		}
+		if failure != nil {
+			return total, failure
+		}
+		waiting = later
+	}
+	return total, nil
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// addChange adds what a change of one shard did to the sum.
+func addChange(total *mysql.OKPacket, ok mysql.OKPacket) {
+	total.AffectedRows += ok.AffectedRows
+	total.Warnings += min(ok.Warnings, 65535-total.Warnings)
+	if ok.LastInsertID != 0 && (total.LastInsertID == 0 || ok.LastInsertID < total.LastInsertID) {
+		total.LastInsertID = ok.LastInsertID
+	}
+	total.Info = []byte(addInfo(string(total.Info), string(ok.Info)))
+}
+
+// infoForms are the texts that servers add to an OK packet, with numbers in them.
+var infoForms = []string{"Rows matched: %d  Changed: %d  Warnings: %d", "Records: %d  Duplicates: %d  Warnings: %d"}
+
+// addInfo adds up the numbers of two such texts.
+func addInfo(a, b string) string {
+	for _, form := range infoForms {
+		var x, y [3]int
+		if n, _ := fmt.Sscanf(b, form, &y[0], &y[1], &y[2]); n != 3 {
+			continue
+		}
+		_, _ = fmt.Sscanf(a, form, &x[0], &x[1], &x[2])
+		return fmt.Sprintf(form, x[0]+y[0], x[1]+y[1], x[2]+y[2])
+	}
+	return b
+}
+
+// writeFailed undoes a change and gives the connections back. The error is what the client hears.
+func (s *Session) writeFailed(loans []loan, undo string, cause error, names []mysql.TableName) error {
+	s.unpublish()
+	var sqlErr *mysql.SQLError
+	if !errors.As(cause, &sqlErr) {
+		return s.loseAll(loans, cause)
+	}
+	for _, l := range loans {
+		if err := l.Conn.Exec(undo); err != nil {
+			// A deadlock has rolled back the transaction already, savepoints included.
+			var e *mysql.SQLError
+			if !errors.As(err, &e) {
+				return s.loseAll(loans, err)
+			}
+		}
+	}
+	s.giveBackHeld(loans)
+	e := *sqlErr
+	e.Message = mysql.RenameText(e.Message, names)
+	return &e
+}
+
+// giveBackHeld is giveBack where the held transaction may have ended.
+func (s *Session) giveBackHeld(loans []loan) {
+	for _, l := range loans {
+		if l.kept && s.held.Pooled == l.Pooled.Pooled && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.pins == 0 {
+			s.held = backend.Pooled{}
+			l.Put()
+			s.endOthers()
+			continue
+		}
+		s.giveBack([]loan{l})
+	}
+}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+)
+
+// changePlan plans UPDATE and DELETE.
+func (b *builder) changePlan() error {
+	p, ch := b.p, b.p.Statement.Change
+	b.mainScope = nil
+	info := b.query(ch.Query, nil)
+	for _, a := range ch.Set {
+		b.expr(a.Expr, info.scope, info)
+	}
+	for _, o := range ch.Order {
+		b.expr(o.Expr, info.scope, info)
+	}
+	b.subqueries()
+	targets, err := b.targets(ch, info)
+	if err != nil {
+		return err
+	}
+	p.Target = targets[0]
+	for _, t := range targets {
+		if t.Table.Kind != p.Target.Table.Kind {
+			return Refuse("%s and %s are changed together: one is %v, the other %v", p.Target.Parsed.Name, t.Parsed.Name, p.Target.Table.Kind, t.Table.Kind)
+		}
+	}
+	p.Many = ManyWrite
+	if why := b.manyChanges(ch, info); why != "" {
+		p.Many, p.Reason = ManyRefuse, why
+	}
+	return nil
+}
+
+// targets finds the tables that are changed, and refuses a new value for a sharding key.
+func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref, err error) {
+	if ch.From.Table != nil {
+		r := b.byTable[ch.From.Table]
+		if r == nil {
+			return nil, Refuse("the table %s has no place", ch.From.Table.Name)
+		}
+		for _, a := range ch.Set {
+			if r.keyOf(a.Column) >= 0 {
+				return nil, keyChange(r, a.Column)
+			}
+		}
+		return []*Ref{r}, nil
+	}
+	add := func(r *Ref) {
+		if r != nil && !has(targets, r) {
+			targets = append(targets, r)
+		}
+	}
+	for _, a := range ch.Set {
+		r, _, _ := info.scope.resolve(&sqlparse.Expr{Op: sqlparse.Column, Table: a.Table, Name: a.Column})
+		if r == nil {
+			return nil, Refuse("which table the column %s belongs to is not clear: qualify it", a.Column)
+		}
+		if r.keyOf(a.Column) >= 0 {
+			return nil, keyChange(r, a.Column)
+		}
+		add(r)
+	}
+	for _, t := range ch.Targets {
+		for _, en := range info.scope.entries {
+			if lower(en.label) == lower(t.Name) {
+				add(en.ref)
+			}
+		}
+	}
+	if len(targets) == 0 {
+		return nil, Refuse("no table to change was found")
+	}
+	return targets, nil
+}
+
+func keyChange(r *Ref, column string) error {
+	return Refuse("routing key in update expression: %s is the sharding key of %s; DELETE the row and INSERT it anew", column, r.Parsed.Name)
+}
+
+// manyChanges tells why a change cannot run on several shards.
+func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
+	if ch.Limit != nil {
+		return "UPDATE or DELETE with LIMIT over several shards"
+	}
+	if b.apart != "" {
+		return b.apart
+	}
+	exprs := []*sqlparse.Expr{ch.Where}
+	for _, a := range ch.Set {
+		exprs = append(exprs, a.Expr)
+	}
+	for _, e := range exprs {
+		if e != nil && (!stable(e) || e.Has(sqlparse.Variable) && len(ch.Set) > 0) && b.p.Target.Table.Kind == router.Reference {
+			return "a change of a table on every node by a function that is not the same on each"
+		}
+	}
+	for _, r := range b.p.Refs {
+		switch {
+		case r == b.p.Target:
+		case r.Table.Kind == router.Single:
+			return "the table " + r.Parsed.Name + " is on one node"
+		case r.Table.Kind == router.Sharded && b.p.Target.Table.Kind == router.Reference:
+			return "a change of a table on every node by what a sharded table holds"
+		}
+	}
+	return ""
+}
+
+// eachPlan plans what is done to every physical table of a sharded table.
+func (b *builder) eachPlan() error {
+	p := b.p
+	p.Target = b.sharded()
+	p.Many = ManyEach
+	for _, r := range p.Refs {
+		if r == p.Target || r.Table == p.Target.Table {
+			continue
+		}
+		if r.Table.Kind == router.Sharded && p.Target.Table.Kind == router.Sharded && len(r.Table.Shards) == len(p.Target.Table.Shards) && p.Target.Table.Colocated(r.Table) {
+			continue
+		}
+		if r.Table.Kind == router.Reference {
+			continue
+		}
+		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
+	}
+	return nil
+}

@@ -1,0 +1,431 @@
+package plan
+
+import (
+	"errors"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
+	"kingshard/router/rule"
+)
+
+// operand is a value known when the plan runs: a constant, or a parameter by its number.
+type operand struct {
+	value value.Value
+	param int // -1 for a constant
+}
+
+func (o operand) of(args []value.Value) (value.Value, bool) {
+	if o.param < 0 {
+		return o.value, true
+	}
+	if o.param < len(args) {
+		return args[o.param], true
+	}
+	return value.Value{}, false
+}
+
+// operandOf takes an expression whose value is known before it runs.
+func operandOf(e *sqlparse.Expr) (operand, bool) {
+	switch e.Op {
+	case sqlparse.Const:
+		return operand{value: e.Value, param: -1}, true
+	case sqlparse.Param:
+		return operand{param: e.Index}, true
+	case sqlparse.Call:
+		if v, ok := fold(e); ok {
+			return operand{value: v, param: -1}, true
+		}
+	}
+	return operand{}, false
+}
+
+// fold computes sums, differences and products of small integers.
+func fold(e *sqlparse.Expr) (value.Value, bool) {
+	const small = 1 << 30
+	if e.Op == sqlparse.Const && e.Value.Kind() == value.Int && e.Value.Int() < small && e.Value.Int() > -small {
+		return e.Value, true
+	}
+	if e.Op != sqlparse.Call || len(e.Args) != 2 {
+		return value.Value{}, false
+	}
+	a, ok := fold(e.Args[0])
+	b, ok2 := fold(e.Args[1])
+	if !ok || !ok2 {
+		return value.Value{}, false
+	}
+	switch e.Name {
+	case "plus":
+		return value.NewInt(a.Int() + b.Int()), true
+	case "minus":
+		return value.NewInt(a.Int() - b.Int()), true
+	case "mul":
+		return value.NewInt(a.Int() * b.Int()), true
+	}
+	return value.Value{}, false
+}
+
+type condOp uint8
+
+const (
+	condAll condOp = iota
+	condNone
+	condAnd
+	condOr
+	condIn      // the key equals one of values
+	condBetween // lo and hi, nil for an open end
+)
+
+// cond is a condition on a key column: which values rows that meet it can have there. It is never narrower than the
+// statement's condition.
+type cond struct {
+	op     condOp
+	args   []*cond
+	values []operand
+	lo, hi *bound
+}
+
+type bound struct {
+	operand
+	inclusive bool
+}
+
+var (
+	all  = &cond{op: condAll}
+	none = &cond{op: condNone}
+)
+
+func and(args ...*cond) *cond {
+	var kept []*cond
+	for _, a := range args {
+		switch a.op {
+		case condNone:
+			return none
+		case condAll:
+			continue
+		}
+		kept = append(kept, a)
+	}
+	switch len(kept) {
+	case 0:
+		return all
+	case 1:
+		return kept[0]
+	}
+	return &cond{op: condAnd, args: kept}
+}
+
+func or(args ...*cond) *cond {
+	var kept []*cond
+	for _, a := range args {
+		switch a.op {
+		case condAll:
+			return all
+		case condNone:
+			continue
+		}
+		kept = append(kept, a)
+	}
+	switch len(kept) {
+	case 0:
+		return none
+	case 1:
+		return kept[0]
+	}
+	return &cond{op: condOr, args: kept}
+}
+
+// condition tells what e being true (or, with negated, being false) says of a key column. isKey tells the column.
+func condition(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool) *cond {
+	switch e.Op {
+	case sqlparse.And, sqlparse.Or:
+		args := make([]*cond, len(e.Args))
+		for k, a := range e.Args {
+			args[k] = condition(a, negated, isKey)
+		}
+		if (e.Op == sqlparse.And) != negated {
+			return and(args...)
+		}
+		return or(args...)
+	case sqlparse.Not:
+		return condition(e.Args[0], !negated, isKey)
+	case sqlparse.Const:
+		if e.Value.IsNull() || e.Value.Kind() == value.Int && (e.Value.Int() == 0) != negated {
+			return none
+		}
+	case sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge:
+		return comparison(e, negated, isKey)
+	case sqlparse.In:
+		if e.Negated == negated {
+			return inList(e, isKey)
+		}
+	case sqlparse.Between:
+		return between(e, e.Negated != negated, isKey)
+	}
+	return all
+}
+
+var mirrored = map[sqlparse.Op]sqlparse.Op{
+	sqlparse.Lt: sqlparse.Gt, sqlparse.Le: sqlparse.Ge, sqlparse.Gt: sqlparse.Lt, sqlparse.Ge: sqlparse.Le,
+	sqlparse.Eq: sqlparse.Eq, sqlparse.Ne: sqlparse.Ne, sqlparse.NullSafeEq: sqlparse.NullSafeEq,
+}
+
+var opposite = map[sqlparse.Op]sqlparse.Op{
+	sqlparse.Lt: sqlparse.Ge, sqlparse.Le: sqlparse.Gt, sqlparse.Gt: sqlparse.Le, sqlparse.Ge: sqlparse.Lt,
+	sqlparse.Eq: sqlparse.Ne, sqlparse.Ne: sqlparse.Eq, sqlparse.NullSafeEq: sqlparse.Ne,
+}
+
+func comparison(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool) *cond {
+	op, l, r := e.Op, e.Args[0], e.Args[1]
+	if negated {
+		op = opposite[op]
+	}
+	if l.Op == sqlparse.Row && r.Op == sqlparse.Row && len(l.Args) == len(r.Args) && op == sqlparse.Eq {
+		parts := make([]*cond, len(l.Args))
+		for k := range l.Args {
+			parts[k] = comparison(&sqlparse.Expr{Op: sqlparse.Eq, Args: []*sqlparse.Expr{l.Args[k], r.Args[k]}}, false, isKey)
+		}
+		return and(parts...)
+	}
+	if a, ok := fold(l); ok {
+		if b, ok := fold(r); ok {
+			return constant(op, a.Int(), b.Int())
+		}
+	}
+	if !isKey(l) {
+		l, r, op = r, l, mirrored[op]
+	}
+	if !isKey(l) {
+		return all
+	}
+	v, ok := operandOf(r)
+	if !ok {
+		return all
+	}
+	switch op {
+	case sqlparse.Eq:
+		return &cond{op: condIn, values: []operand{v}}
+	case sqlparse.NullSafeEq:
+		if v.param < 0 && !v.value.IsNull() {
+			return &cond{op: condIn, values: []operand{v}}
+		}
+	case sqlparse.Lt, sqlparse.Le:
+		return &cond{op: condBetween, hi: &bound{v, op == sqlparse.Le}}
+	case sqlparse.Gt, sqlparse.Ge:
+		return &cond{op: condBetween, lo: &bound{v, op == sqlparse.Ge}}
+	}
+	return all
+}
+
+// constant is a comparison of two numbers.
+func constant(op sqlparse.Op, a, b int64) *cond {
+	is := false
+	switch op {
+	case sqlparse.Eq, sqlparse.NullSafeEq:
+		is = a == b
+	case sqlparse.Ne:
+		is = a != b
+	case sqlparse.Lt:
+		is = a < b
+	case sqlparse.Le:
+		is = a <= b
+	case sqlparse.Gt:
+		is = a > b
+	case sqlparse.Ge:
+		is = a >= b
+	}
+	if is {
+		return all
+	}
+	return none
+}
+
+func inList(e *sqlparse.Expr, isKey func(*sqlparse.Expr) bool) *cond {
+	left, at := e.Args[0], -1
+	if left.Op == sqlparse.Row {
+		for k, a := range left.Args {
+			if isKey(a) {
+				at = k
+				break
+			}
+		}
+		if at < 0 {
+			return all
+		}
+	} else if !isKey(left) {
+		return all
+	}
+	c := &cond{op: condIn}
+	for _, item := range e.Args[1:] {
+		if at >= 0 {
+			if item.Op != sqlparse.Row || len(item.Args) <= at {
+				return all
+			}
+			item = item.Args[at]
+		}
+		v, ok := operandOf(item)
+		if !ok {
+			return all
+		}
+		c.values = append(c.values, v)
+	}
+	return c
+}
+
+func between(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool) *cond {
+	if !isKey(e.Args[0]) {
+		return all
+	}
+	lo, ok := operandOf(e.Args[1])
+	hi, ok2 := operandOf(e.Args[2])
+	switch {
+	case !ok && !ok2:
+		return all
+	case negated && (!ok || !ok2):
+		return all
+	case negated:
+		return or(&cond{op: condBetween, hi: &bound{lo, false}}, &cond{op: condBetween, lo: &bound{hi, false}})
+	}
+	c := &cond{op: condBetween}
+	if ok {
+		c.lo = &bound{lo, true}
+	}
+	if ok2 {
+		c.hi = &bound{hi, true}
+	}
+	return c
+}
+
+// shards gives the positions of a reference's table at which rows that meet the condition can be.
+func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
+	every := rule.All(len(r.Table.Shards))
+	switch c.op {
+	case condNone:
+		return nil
+	case condAnd:
+		set := every
+		for _, a := range c.args {
+			set = set.Intersect(a.shards(r, args))
+		}
+		return set
+	case condOr:
+		var set rule.Set
+		for _, a := range c.args {
+			set = set.Union(a.shards(r, args))
+		}
+		return set
+	case condIn:
+		var found []int
+		for _, o := range c.values {
+			position, where := r.place([]operand{o}, args)
+			switch where {
+			case everywhere:
+				return every
+			case here:
+				found = append(found, position)
+			}
+		}
+		return rule.NewSet(found...)
+	case condBetween:
+		lo, empty, ok := c.lo.of(args)
+		hi, empty2, ok2 := c.hi.of(args)
+		if !ok || !ok2 {
+			return every
+		}
+		if empty || empty2 {
+			return nil
+		}
+		return r.Table.Between(lo, hi, r.key[0])
+	}
+	return every
+}
+
+// of gives a bound's value; empty says that it is NULL, which nothing compares with.
+func (b *bound) of(args []value.Value) (out *rule.Bound, empty, ok bool) {
+	if b == nil {
+		return nil, false, true
+	}
+	v, ok := b.operand.of(args)
+	return &rule.Bound{Value: v, Inclusive: b.inclusive}, v.IsNull(), ok
+}
+
+type where uint8
+
+const (
+	nowhere where = iota
+	here
+	everywhere
+)
+
+// place finds the shard of a key that a condition asks for.
+func (r *Ref) place(values []operand, args []value.Value) (int, where) {
+	tuple := make([]value.Value, len(values))
+	for k, o := range values {
+		v, ok := o.of(args)
+		if !ok {
+			return 0, everywhere
+		}
+		if v.IsNull() {
+			return 0, nowhere
+		}
+		tuple[k] = v
+	}
+	position, exact, err := r.Table.Place(tuple, r.key)
+	switch {
+	case errors.Is(err, rule.ErrNoShard):
+		return 0, nowhere
+	case err != nil || !exact:
+		return 0, everywhere
+	}
+	return position, here
+}
+
+// Shards gives the positions at which rows of this reference can matter.
+func (r *Ref) Shards(args []value.Value) rule.Set {
+	set := rule.All(len(r.Table.Shards))
+	if len(r.Table.Keys) == 0 || r.Table.Rule == nil {
+		return set
+	}
+	for _, f := range r.reach() {
+		for _, c := range f.own {
+			set = set.Intersect(c.shards(r, args))
+		}
+		if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
+			set = set.Intersect(r.tupleShards(f.tuple, args))
+		}
+	}
+	return set
+}
+
+func (r *Ref) tupleShards(tuple [][]operand, args []value.Value) rule.Set {
+	one := make([]operand, len(tuple))
+	for k, values := range tuple {
+		if len(values) == 0 {
+			return rule.All(len(r.Table.Shards))
+		}
+		one[k] = values[0]
+	}
+	switch position, where := r.place(one, args); where {
+	case here:
+		return rule.NewSet(position)
+	case nowhere:
+		return nil
+	}
+	return rule.All(len(r.Table.Shards))
+}
+
+// reach gives the reference and those whose conditions hold for it.
+func (r *Ref) reach() []*Ref {
+	seen := []*Ref{r}
+	for k := 0; k < len(seen); k++ {
+	next:
+		for _, f := range seen[k].from {
+			for _, s := range seen {
+				if s == f {
+					continue next
+				}
+			}
+			seen = append(seen, f)
+		}
+	}
+	return seen
+}

@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+)
+
+// finishShape says which rows are collected, so that one server can run the whole statement on them.
+type finishShape struct {
+	gathers []Gather
+}
+
+// Gather is the collection of the rows of one reference into a scratch table.
+type Gather struct {
+	Ref     *Ref
+	Columns []string // that the statement names; nil: all
+	// Where is the part of the statement's condition that concerns this table alone; empty for all rows.
+	Where []sqlparse.Span
+}
+
+// finishPlan collects the rows of every reference that is not whole on the node where the statement ends, and lets that
+// server run the statement. why says what kept a plain merge from being right.
+func (b *builder) finishPlan(why string) error {
+	p := b.p
+	p.Reason = why
+	st := p.Statement
+	p.Many = ManyRefuse
+	if !p.ReadOnly {
+		p.Reason = why + ", with locks"
+		return nil
+	}
+	if q := st.Query; q.Select != nil && q.Select.CalcFoundRows {
+		p.Reason = why + ", with SQL_CALC_FOUND_ROWS"
+		return nil
+	}
+	if !p.Mode.MariaDB {
+		if name := b.usedTwice(); name != "" {
+			// MySQL reads a temporary table once in a statement. MySQL manual: "TEMPORARY Table Problems".
+			p.Reason = "the common table expression " + name + " is used twice, " + why
+			return nil
+		}
+	}
+	names, every := st.Columns()
+	f := &finishShape{}
+	for _, r := range p.Refs {
+		if r.Table.Kind != router.Sharded {
+			continue
+		}
+		if r.Columns == nil || r.Parsed.At.Empty() {
+			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
+			return nil
+		}
+		g := Gather{Ref: r, Where: b.filters(r)}
+		for k := range r.Columns {
+			if every || names[lower(r.Columns[k].Name)] {
+				g.Columns = append(g.Columns, r.Columns[k].Name)
+			}
+		}
+		if len(g.Columns) == 0 {
+			g.Columns = []string{r.Columns[0].Name}
+		}
+		f.gathers = append(f.gathers, g)
+	}
+	p.Many, p.finish = ManyFinish, f
+	return nil
+}
+
+// usedTwice finds a common table expression that is named more than once.
+func (b *builder) usedTwice() string {
+	count := map[string]int{}
+	for _, t := range b.p.Statement.Tables {
+		if name := lower(t.Name); t.DB == "" && b.p.Statement.CTENames[name] {
+			if count[name]++; count[name] > 1 {
+				return t.Name
+			}
+		}
+	}
+	return ""
+}
+
+// filters finds the conditions of the outermost WHERE that only concern r, which is not optional there.
+func (b *builder) filters(r *Ref) (spans []sqlparse.Span) {
+	q := b.p.Statement.Query
+	if q == nil || q.Select == nil || r.sub || r.nullable || r.block != q.Select || q.Select.Where == nil {
+		return nil
+	}
+	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
+	if !ok {
+		return nil
+	}
+	parts := sqlparse.Conjuncts(b.p.Statement.Text, c.Where, b.p.Mode)
+	exprs := conjunctList(q.Select.Where)
+	if len(parts) != len(exprs) {
+		return nil
+	}
+	sc := b.mainScope
+	for k, e := range exprs {
+		only := stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable)
+		e.Walk(func(x *sqlparse.Expr) bool {
+			if x.Op == sqlparse.Column {
+				found, _, _ := sc.resolve(x)
+				only = only && found == r
+			}
+			return only
+		})
+		if only {
+			spans = append(spans, parts[k])
+		}
+	}
+	return spans
+}
+
+func conjunctList(e *sqlparse.Expr) []*sqlparse.Expr {
+	if e.Op != sqlparse.And {
+		return []*sqlparse.Expr{e}
+	}
+	return append(conjunctList(e.Args[0]), conjunctList(e.Args[1])...)
+}
+
+// quote writes a name as an identifier.
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

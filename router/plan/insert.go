@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+// insertShape says where the rows of an INSERT are in the text and which value of each is the key.
+type insertShape struct {
+	rows []sqlparse.RowSpan // none for the SET form and INSERT ... SELECT
+	keys [][]operand        // by row
+}
+
+// autoIncrementFlag marks the column of a definition. MySQL manual: "Column Definition Flags".
+const autoIncrementFlag = 512
+
+// insertPlan plans INSERT and REPLACE.
+func (b *builder) insertPlan() error {
+	p, in := b.p, b.p.Statement.Insert
+	p.Target = b.byTable[in.Table]
+	if p.Target == nil {
+		return Refuse("INSERT into %s together with sharded tables", in.Table.Name)
+	}
+	for _, row := range in.Rows {
+		for _, e := range row {
+			b.expr(e, &scope{}, &blockInfo{})
+		}
+	}
+	for _, a := range in.OnUpdate {
+		if p.Target.keyOf(a.Column) >= 0 {
+			return keyChange(p.Target, a.Column)
+		}
+		b.expr(a.Expr, &scope{}, &blockInfo{})
+	}
+	if p.Statement.Query != nil {
+		return b.insertSelect(in)
+	}
+	switch p.Target.Table.Kind {
+	case router.Reference:
+		return b.insertEverywhere(in)
+	case router.Single:
+		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from several nodes"
+		return nil
+	}
+	if len(b.subs) > 0 {
+		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
+		return nil
+	}
+	return b.insertRows(in)
+}
+
+// columnsOf gives the columns that an INSERT fills.
+func (b *builder) columnsOf(in *sqlparse.Insert) ([]string, error) {
+	if in.Columns != nil {
+		return in.Columns, nil
+	}
+	if b.p.Target.Columns == nil {
+		return nil, Refuse("INSERT without a list of columns into the sharded table %s, whose columns are not known: give the list", in.Table.Name)
+	}
+	var names []string
+	for _, d := range b.p.Target.Columns {
+		names = append(names, d.Name)
+	}
+	return names, nil
+}
+
+func (b *builder) insertRows(in *sqlparse.Insert) error {
+	p, t := b.p, b.p.Target
+	columns, err := b.columnsOf(in)
+	if err != nil {
+		return err
+	}
+	at, err := b.keyPositions(columns, in)
+	if err != nil {
+		return err
+	}
+	if err := b.autoIncrement(columns, in); err != nil {
+		return err
+	}
+	shape := &insertShape{}
+	if !in.SetForm {
+		rows, ok := sqlparse.ValuesRows(p.Statement.Text, p.Mode)
+		if !ok || len(rows) != len(in.Rows) {
+			return Refuse("this form of INSERT cannot be split over the shards of %s", in.Table.Name)
+		}
+		shape.rows = rows
+	}
+	for k, row := range in.Rows {
+		if len(row) != len(columns) {
+			return Refuse("Column count doesn't match value count at row %d", k+1)
+		}
+		key := make([]operand, len(at))
+		for i, column := range at {
+			v, ok := operandOf(row[column])
+			if !ok {
+				return Refuse("the sharding key %s of %s must be a literal or a parameter in row %d: insert is too complex", t.Table.Keys[i], in.Table.Name, k+1)
+			}
+			key[i] = v
+		}
+		shape.keys = append(shape.keys, key)
+	}
+	p.Many, p.insert = ManyInsert, shape
+	return nil
+}
+
+// keyPositions finds the key columns among the columns of an INSERT.
+func (b *builder) keyPositions(columns []string, in *sqlparse.Insert) ([]int, error) {
+	var at []int
+	for _, key := range b.p.Target.Table.Keys {
+		found := -1
+		for k, c := range columns {
+			if strings.EqualFold(c, key) {
+				found = k
+			}
+		}
+		if found < 0 {
+			return nil, Refuse("insert or replace not contain sharding key: give a value for column %s of %s", key, in.Table.Name)
+		}
+		at = append(at, found)
+	}
+	return at, nil
+}
+
+// autoIncrement refuses rows whose AUTO_INCREMENT value each sub-table would make up for itself.
+func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
+	t := b.p.Target
+	if len(t.Table.Shards) < 2 {
+		return nil
+	}
+	for _, d := range t.Columns {
+		if d.Flags&autoIncrementFlag == 0 {
+			continue
+		}
+		at := -1
+		for k, c := range columns {
+			if strings.EqualFold(c, d.Name) {
+				at = k
+			}
+		}
+		for _, row := range in.Rows {
+			if at >= 0 && at < len(row) && row[at].Op != sqlparse.Default && !(row[at].Op == sqlparse.Const && (row[at].Value.IsNull() || row[at].Value.Kind() == value.Int && row[at].Value.Int() == 0)) {
+				continue
+			}
+			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", d.Name, in.Table.Name)
+		}
+	}
+	return nil
+}
+
+func (b *builder) insertEverywhere(in *sqlparse.Insert) error {
+	for _, row := range in.Rows {
+		for _, e := range row {
+			if !stable(e) || e.Has(sqlparse.Variable) {
+				b.p.Many, b.p.Reason = ManyRefuse, "INSERT into a table on every node of a value that is not the same on each"
+				return nil
+			}
+		}
+	}
+	if len(b.subs) > 0 {
+		b.p.Many, b.p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
+		return nil
+	}
+	b.p.Many = ManyWrite
+	return nil
+}
+
+// insertSelect plans INSERT ... SELECT: on the shard that the rows come from, where their key goes along.
+func (b *builder) insertSelect(in *sqlparse.Insert) error {
+	p, q := b.p, b.p.Statement.Query
+	info := b.query(q, nil)
+	b.subqueries()
+	p.Many, p.Reason = ManyRefuse, "INSERT ... SELECT whose rows may belong to other shards"
+	if p.Target.Table.Kind == router.Reference && len(p.Target.Table.Nodes) > 1 {
+		only := true
+		for _, r := range p.Refs {
+			only = only && r.Table.Kind == router.Reference
+		}
+		if only {
+			p.Many, p.Reason = ManyWrite, ""
+		}
+		return nil
+	}
+	if p.Target.Table.Kind != router.Sharded {
+		return nil
+	}
+	if b.apart != "" || q.Select == nil || q.Limit != nil || len(info.refs) == 0 {
+		return b.refuseUnlessOne()
+	}
+	columns, err := b.columnsOf(in)
+	if err != nil {
+		return err
+	}
+	at, err := b.keyPositions(columns, in)
+	if err != nil {
+		return err
+	}
+	s := q.Select
+	for k, column := range at {
+		if column >= len(s.Fields) {
+			return b.refuseUnlessOne()
+		}
+		for _, f := range s.Fields[:column+1] {
+			if f.Expr == nil {
+				return b.refuseUnlessOne()
+			}
+		}
+		from, sc := info.scope.key(s.Fields[column].Expr)
+		if from.ref == nil || sc != info.scope || from.k != k || from.ref.nullable || !from.ref.Table.Colocated(p.Target.Table) || !joins(from, key{p.Target, k}) {
+			return b.refuseUnlessOne()
+		}
+		p.Target.from = append(p.Target.from, from.ref)
+	}
+	grouped := len(s.Group) > 0 || s.Distinct || fieldsHave(s, sqlparse.Aggregate)
+	if s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) || grouped && !b.byKey(s, info) {
+		return b.refuseUnlessOne()
+	}
+	if err := b.autoIncrement(columns, &sqlparse.Insert{Table: in.Table, Rows: [][]*sqlparse.Expr{fieldExprs(s)}}); err != nil {
+		return err
+	}
+	p.Many, p.Reason = ManyWrite, ""
+	return nil
+}
+
+// refuseUnlessOne refuses a statement whose rows cannot be followed to their shard: even one shard to read from says
+// nothing of the shard to write to.
+func (b *builder) refuseUnlessOne() error {
+	if len(b.p.Target.Table.Shards) == 1 {
+		return nil
+	}
+	return Refuse("%s", b.p.Reason)
+}
+
+// InsertShards gives the position of each row's shard.
+func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
+	t := p.Target
+	positions := make([]int, len(p.insert.keys))
+	tuple := make([]value.Value, len(t.Table.Keys))
+	for k, key := range p.insert.keys {
+		for i, o := range key {
+			v, ok := o.of(args)
+			if !ok {
+				return nil, Refuse("the sharding key %s of %s has no value", t.Table.Keys[i], t.Parsed.Name)
+			}
+			tuple[i] = v
+		}
+		position, _, err := t.Table.Place(tuple, t.key)
+		if err != nil {
+			if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
+				return nil, Refuse("row %d of INSERT into %s: %v", k+1, t.Parsed.Name, err)
+			}
+			return nil, err
+		}
+		positions[k] = position
+	}
+	return positions, nil
+}

@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"fmt"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+// Many says what is done when a statement's rows are on several shards.
+type Many uint8
+
+// The ways.
+const (
+	ManyRefuse Many = iota
+	ManyMerge       // a query whose shards' results are merged
+	ManyWrite       // a change that runs on every shard, all or nothing
+	ManyInsert      // rows of an INSERT go to their shards
+	ManyFinish      // rows are collected, and a server runs the whole statement on them
+	ManyEach        // DDL and the like: every shard, with an outcome each
+	ManyFirst       // any one shard answers for all: descriptions of a table
+)
+
+var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first"}
+
+// String names the way as EXPLAIN shows it.
+func (m Many) String() string { return manyNames[m] }
+
+// Catalog gives the columns of a table as a shard describes them, with the columns' own character sets; nil when they
+// are not known.
+type Catalog func(*router.Table) []mysql.ColumnDefinition41
+
+// Plan is how one statement is run.
+type Plan struct {
+	Statement *sqlparse.Statement
+	Mode      sqltext.Mode
+	// Refs are the references to tables that have a place: all of the statement's, those without a rule on the default
+	// node.
+	Refs []*Ref
+	// Target is the table that an INSERT, UPDATE, DELETE or DDL is about; nil for queries.
+	Target *Ref
+	// ReadOnly: a query that takes no locks.
+	ReadOnly bool
+	Many     Many
+	// Reason says why the way is not a simpler one; of ManyRefuse it is what the client hears.
+	Reason string
+
+	merge  *mergeShape
+	insert *insertShape
+	finish *finishShape
+	edits  []edit
+	router *router.Router
+}
+
+// Ref is one reference to a table.
+type Ref struct {
+	Table *router.Table
+	// Parsed is what the text says. Columns are the table's, nil when they are not known.
+	Parsed  *sqlparse.Table
+	Columns []mysql.ColumnDefinition41
+
+	key      []rule.Column
+	own      []*cond     // conditions that rows of this reference must meet to matter
+	tuple    [][]operand // by key column: values that it must equal
+	from     []*Ref      // references whose key is equal, so that their conditions hold here too
+	nullable bool        // on the side of an outer join that may be missing
+	sub      bool        // in a subquery or a derived table
+	block    *sqlparse.Select
+}
+
+// refusal is an error that refuses a statement.
+type refusal struct{ text string }
+
+func (e *refusal) Error() string { return e.text }
+
+// Refuse makes the error of a statement that cannot be planned.
+func Refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(format, args...)} }
+
+// IsRefusal tells whether err refuses the statement, rather than saying that it could not be read.
+func IsRefusal(err error) bool { _, ok := err.(*refusal); return ok }
+
+// Build plans a statement. db is the current database. The plan is nil when the statement touches no table that has a
+// rule, so that it goes on as it is.
+func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, c Catalog) (*Plan, error) {
+	b := &builder{p: &Plan{Statement: st, Mode: m, router: r}, db: db, catalog: c, byTable: map[*sqlparse.Table]*Ref{},
+		visited: map[*sqlparse.Query]bool{}, scopeOf: map[*sqlparse.Select]*scope{}}
+	if !b.refs() {
+		return nil, nil
+	}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	b.p.edits = b.tableEdits()
+	return b.p, nil
+}
+
+// build plans by the kind of statement.
+func (b *builder) build() error {
+	for _, r := range b.p.Refs {
+		if b.p.Statement.CTENames[lower(r.Parsed.Name)] && r.Table.Kind == router.Sharded {
+			return Refuse("a common table expression has the name of the sharded table %s: give it another name", r.Parsed.Name)
+		}
+	}
+	switch b.p.Statement.Kind {
+	case sqlparse.SelectKind:
+		return b.selectPlan()
+	case sqlparse.InsertKind:
+		return b.insertPlan()
+	case sqlparse.UpdateKind, sqlparse.DeleteKind:
+		return b.changePlan()
+	case sqlparse.TruncateKind, sqlparse.DDL, sqlparse.Maintain:
+		return b.eachPlan()
+	case sqlparse.Describe:
+		b.p.Many, b.p.ReadOnly = ManyFirst, true
+		return nil
+	case sqlparse.Explain:
+		b.p.Many, b.p.ReadOnly = ManyFirst, true
+		return nil
+	case sqlparse.Lock:
+		return Refuse("LOCK TABLES of the sharded table %s: use transactions", b.p.Refs[0].Parsed.Name)
+	case sqlparse.LoadData:
+		return Refuse("LOAD DATA into the sharded table %s: use INSERT", b.p.Refs[0].Parsed.Name)
+	}
+	return Refuse("a statement of this kind cannot name the sharded table %s", b.sharded().Parsed.Name)
+}

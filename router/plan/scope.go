@@ -1,0 +1,259 @@
+package plan
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// builder makes one plan.
+type builder struct {
+	p       *Plan
+	db      string
+	catalog Catalog
+	byTable map[*sqlparse.Table]*Ref
+	links   []link
+	visited map[*sqlparse.Query]bool
+	scopeOf map[*sqlparse.Select]*scope
+	subs    []subquery
+	// mainScope is that of the outermost block.
+	mainScope *scope
+	// apart says why rows that belong together may be on different shards; "" while they are not.
+	apart string
+}
+
+// refs makes a Ref of every table of the statement and tells whether one of them has a rule.
+func (b *builder) refs() bool {
+	any := false
+	for _, t := range b.p.Statement.Tables {
+		db := t.DB
+		if db == "" {
+			db = b.db
+			if b.p.Statement.CTENames[lower(t.Name)] {
+				continue
+			}
+		}
+		table := b.p.router.Table(db, t.Name)
+		if table == nil {
+			if builtin(db) || lower(t.Name) == "dual" {
+				continue
+			}
+			table = unsharded(b.p.router.Default(), db, t.Name)
+		} else {
+			any = true
+		}
+		r := &Ref{Table: table, Parsed: t}
+		if any {
+			r.Columns = b.columns(table)
+		}
+		for _, key := range table.Keys {
+			r.key = append(r.key, keyColumn(r.Columns, key))
+		}
+		r.tuple = make([][]operand, len(table.Keys))
+		b.p.Refs = append(b.p.Refs, r)
+		b.byTable[t] = r
+	}
+	return any
+}
+
+func (b *builder) columns(t *router.Table) []mysql.ColumnDefinition41 {
+	if t.Rule == nil {
+		return nil
+	}
+	return b.catalog(t)
+}
+
+// builtin tells whether a database is the server's own: every server has it.
+func builtin(db string) bool {
+	switch lower(db) {
+	case "information_schema", "performance_schema", "mysql", "sys":
+		return true
+	}
+	return false
+}
+
+// unsharded is the place of a table without a rule.
+func unsharded(node, db, name string) *router.Table {
+	return &router.Table{DB: db, Name: name, Kind: router.Single, Shards: []router.Shard{{Node: node, DB: db, Table: name}}, Nodes: []string{node}}
+}
+
+// sharded is the first reference to a sharded table, or the first at all.
+func (b *builder) sharded() *Ref {
+	for _, r := range b.p.Refs {
+		if r.Table.Kind == router.Sharded {
+			return r
+		}
+	}
+	for _, r := range b.p.Refs {
+		if r.Table.Rule != nil {
+			return r
+		}
+	}
+	return b.p.Refs[0]
+}
+
+// column finds a column's definition; nil if it is not there or not known.
+func (r *Ref) column(name string) *mysql.ColumnDefinition41 {
+	for k := range r.Columns {
+		if strings.EqualFold(r.Columns[k].Name, name) {
+			return &r.Columns[k]
+		}
+	}
+	return nil
+}
+
+// binaryCollations are the collation ids under which only equal bytes are equal, PAD SPACE aside.
+var binaryCollations = map[uint16]bool{
+	46: true, 47: true, 50: true, 65: true, 66: true, 67: true, 69: true, 73: true, 77: true, 78: true, 79: true, 80: true, 81: true,
+	83: true, 84: true, 85: true, 86: true, 87: true, 88: true, 89: true, 90: true, 91: true, 96: true, 98: true, 249: true, 309: true,
+}
+
+// keyColumn tells what is known of a key column.
+func keyColumn(columns []mysql.ColumnDefinition41, name string) rule.Column {
+	for k := range columns {
+		if strings.EqualFold(columns[k].Name, name) {
+			return rule.Column{Class: classOf(&columns[k]), Scale: int(columns[k].Decimals), Length: binaryLength(&columns[k])}
+		}
+	}
+	return rule.Column{}
+}
+
+func binaryLength(d *mysql.ColumnDefinition41) int {
+	if d.Type == mysql.TypeString && d.Charset == 63 {
+		return int(d.Length)
+	}
+	return 0
+}
+
+// Flags of a definition that tell apart types with one type byte. MySQL manual: "Column Definition Flags".
+const (
+	enumFlag = 256
+	setFlag  = 2048
+)
+
+func classOf(d *mysql.ColumnDefinition41) rule.Class {
+	switch d.Type {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong:
+		if d.Flags&mysql.UnsignedFlag != 0 {
+			return rule.Unsigned
+		}
+		return rule.Integer
+	case mysql.TypeNewDecimal, mysql.TypeDecimal:
+		return rule.Decimal
+	case mysql.TypeFloat, mysql.TypeDouble:
+		return rule.Float
+	case mysql.TypeDate, mysql.TypeNewDate:
+		return rule.Date
+	case mysql.TypeDatetime:
+		return rule.DateTime
+	case mysql.TypeTimestamp:
+		return rule.Timestamp
+	case mysql.TypeYear:
+		return rule.Year
+	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString, mysql.TypeBlob, mysql.TypeTinyBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
+		switch {
+		case d.Flags&(enumFlag|setFlag) != 0:
+			return rule.Other
+		case d.Charset == 63:
+			return rule.Bytes
+		case binaryCollations[d.Charset]:
+			return rule.CharBinary
+		}
+		return rule.CharCI
+	}
+	return rule.Other
+}
+
+// scope is what names in one query block mean.
+type scope struct {
+	outer   *scope
+	entries []entry
+	block   *sqlparse.Select
+}
+
+// entry is a table or a derived table of FROM.
+type entry struct {
+	label, db string
+	ref       *Ref           // nil for a derived table
+	derived   map[string]key // key columns that a derived table hands through, by name
+}
+
+// key is a key column of a reference.
+type key struct {
+	ref *Ref
+	k   int
+}
+
+// resolve finds the reference that a column belongs to, and the scope it was found in. sure is false when that cannot be
+// told.
+func (s *scope) resolve(e *sqlparse.Expr) (r *Ref, d map[string]key, at *scope) {
+	for ; s != nil; s = s.outer {
+		var found *entry
+		several := false
+		for k := range s.entries {
+			en := &s.entries[k]
+			if !en.has(e, len(s.entries) == 1 && s.outer == nil) {
+				continue
+			}
+			several = several || found != nil
+			if found == nil {
+				found = en
+			}
+		}
+		if found != nil {
+			if several && e.Table == "" {
+				return nil, nil, nil
+			}
+			return found.ref, found.derived, s
+		}
+	}
+	return nil, nil, nil
+}
+
+// has tells whether a column is the entry's. only: there is no other table that it could be of.
+func (en *entry) has(e *sqlparse.Expr, only bool) bool {
+	if e.Table != "" {
+		return strings.EqualFold(en.label, e.Table) && (e.DB == "" || en.db == "" || strings.EqualFold(en.db, e.DB))
+	}
+	if en.ref == nil {
+		_, is := en.derived[lower(e.Name)]
+		return is || only
+	}
+	if en.ref.Columns == nil {
+		return only || en.ref.keyOf(e.Name) >= 0
+	}
+	return en.ref.column(e.Name) != nil
+}
+
+// keyOf gives the number of a key column, -1 for another column.
+func (r *Ref) keyOf(name string) int {
+	for k, key := range r.Table.Keys {
+		if strings.EqualFold(key, name) {
+			return k
+		}
+	}
+	return -1
+}
+
+// key tells which key column of a sharded table an expression is; ref is nil when it is none.
+func (s *scope) key(e *sqlparse.Expr) (key, *scope) {
+	if e == nil || e.Op != sqlparse.Column {
+		return key{}, nil
+	}
+	r, derived, at := s.resolve(e)
+	if derived != nil {
+		return derived[lower(e.Name)], at
+	}
+	if r == nil || r.Table.Kind != router.Sharded {
+		return key{}, nil
+	}
+	if k := r.keyOf(e.Name); k >= 0 {
+		return key{r, k}, at
+	}
+	return key{}, nil
+}
