@@ -1,0 +1,192 @@
+package clients
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"kingshard/config"
+	"kingshard/mysql/mysqltest"
+	"kingshard/proxy"
+)
+
+// ormDB is the applications' database.
+const ormDB = "shop"
+
+// ormLocations is how many sub-tables of each table either node has.
+const ormLocations = 2
+
+// ormTables are the tables with their sharding keys.
+var ormTables = map[string]string{"users": "id", "orders": "user_id"}
+
+// ormPlace is where an application runs.
+type ormPlace struct {
+	name         string
+	endpoint     endpoint
+	createTables func(t *testing.T)
+	check        func(t *testing.T) // after a run
+	// oneNode: a transaction may change rows on one node only.
+	oneNode bool
+}
+
+// ormPlaces gives the places of one kind of server; the first is the server itself.
+func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
+	t.Helper()
+	server := mysqltest.Shared(t, kind)
+	plain := func(t *testing.T) { createORMTables(t, server, "") }
+	idle := func(t *testing.T) { noTransactions(t, server) }
+	places := []ormPlace{
+		{name: "direct", endpoint: direct(server), createTables: plain, check: idle},
+		{name: "proxy", endpoint: startProxy(t, server), createTables: plain, check: idle},
+	}
+	second, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := second.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	nodes := []*mysqltest.RealServer{server, second}
+	return append(places, ormPlace{
+		name: "sharded", endpoint: startShardedProxy(t, nodes), oneNode: true,
+		createTables: func(t *testing.T) {
+			for k, node := range nodes {
+				createORMTables(t, node, ormSuffixes(k)...)
+			}
+		},
+		check: func(t *testing.T) {
+			for k, node := range nodes {
+				noTransactions(t, node)
+				checkORMPlacement(t, node, ormSuffixes(k))
+			}
+		},
+	})
+}
+
+// ormSuffixes are those of the sub-tables on the node with index k.
+func ormSuffixes(k int) []string {
+	var suffixes []string
+	for n := k * ormLocations; n < (k+1)*ormLocations; n++ {
+		suffixes = append(suffixes, fmt.Sprintf("_%04d", n))
+	}
+	return suffixes
+}
+
+// createORMTables makes the database anew with the tables of testdata/orm/schema.sql, once with each suffix.
+func createORMTables(t *testing.T, s *mysqltest.RealServer, suffixes ...string) {
+	t.Helper()
+	freshDB(t, s, ormDB)
+	schema, err := os.ReadFile(testdata(t, "orm", "schema.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := s.DB(ormDB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, suffix := range suffixes {
+		for _, create := range strings.SplitAfter(strings.TrimSpace(string(schema)), ";") {
+			for table := range ormTables {
+				create = strings.Replace(create, "CREATE TABLE "+table+" ", "CREATE TABLE "+table+suffix+" ", 1)
+			}
+			if create == "" {
+				continue
+			}
+			if _, err := db.Exec(create); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// checkORMPlacement wants the node to have the sub-tables and no other, and each to have rows and only its own.
+func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, suffixes []string) {
+	t.Helper()
+	db, err := s.DB(ormDB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for table, key := range ormTables {
+		for _, suffix := range suffixes {
+			var rows, strangers int
+			count := fmt.Sprintf("SELECT COUNT(*), COUNT(CASE WHEN %s %% %d <> %s THEN 1 END) FROM %s%s", key, 2*ormLocations, suffix[1:], table, suffix)
+			if err := db.QueryRow(count).Scan(&rows, &strangers); err != nil {
+				t.Fatal(err)
+			}
+			if rows == 0 || strangers > 0 {
+				t.Errorf("%s%s has %d rows, %d of them of another sub-table", table, suffix, rows, strangers)
+			}
+		}
+	}
+	var tables int
+	if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?", ormDB).Scan(&tables); err != nil {
+		t.Fatal(err)
+	}
+	if want := len(ormTables) * len(suffixes); tables != want {
+		t.Errorf("the node has %d tables, not %d", tables, want)
+	}
+}
+
+// startShardedProxy runs a proxy over two nodes until the test ends, with orders beside their users.
+func startShardedProxy(t *testing.T, nodes []*mysqltest.RealServer) endpoint {
+	t.Helper()
+	return serveProxy(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+log_sql: off
+max_allowed_packet: 256M
+user_list:
+- {user: root, password: root}
+nodes:
+- {name: n1, user: root, password: root, master: %[1]q, max_conns_limit: %[3]d}
+- {name: n2, user: root, password: root, master: %[2]q, max_conns_limit: %[3]d}
+schema_list:
+- user: root
+  nodes: [n1, n2]
+  default: n1
+  shard:
+  - {db: %[4]s, table: users, key: id, nodes: [n1, n2], type: hash, locations: [%[5]d, %[5]d]}
+  - {db: %[4]s, table: orders, key: user_id, colocate_with: users}
+`, nodes[0].Addr, nodes[1].Addr, ceiling, ormDB, ormLocations))
+}
+
+// serveProxy runs a proxy with the configuration given until the test ends. The test fails if it does not shut down in order.
+func serveProxy(t *testing.T, text string) endpoint {
+	t.Helper()
+	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
+	if cfg == nil {
+		t.Fatal(faults)
+	}
+	log := new(syncBuffer)
+	server, err := proxy.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve() }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if strings.Contains(log.String(), "panic") {
+			t.Error("a session of the proxy panicked")
+		}
+		if t.Failed() {
+			t.Logf("log of the proxy:\n%s", lastLines(log.String(), 60))
+		}
+	})
+	return endpoint{name: "proxy", host: "127.0.0.1", port: server.Addr().(*net.TCPAddr).Port}
+}

@@ -1,0 +1,28 @@
+"""The tables of the shop. They exist: Django does not make them."""
+
+from django.db import models
+
+
+class User(models.Model):
+    id = models.BigIntegerField(primary_key=True)
+    name = models.CharField(max_length=100)
+    email = models.CharField(max_length=200)
+    country = models.CharField(max_length=2)
+    balance = models.DecimalField(max_digits=12, decimal_places=2)
+    created = models.DateTimeField()
+
+    class Meta:
+        db_table = "users"
+        managed = False
+
+
+class Order(models.Model):
+    id = models.BigIntegerField(primary_key=True)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, db_constraint=False)
+    status = models.CharField(max_length=10)
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+    created = models.DateTimeField()
+
+    class Meta:
+        db_table = "orders"
+        managed = False
