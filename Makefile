@@ -5,7 +5,7 @@ INSTALL := mysql/mysqltest/install
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test unit integration lint fuzz bench help install-mariadb install-servers
+.PHONY: build demo test unit lint fuzz differential bench help install-mariadb install-servers
 
 build: ## bin/kingshard, one static binary
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
@@ -25,6 +25,9 @@ lint: ## formatting and go vet
 
 fuzz: ## every fuzz target for FUZZTIME (default 10s) each
 	.ci/fuzz $(or $(FUZZTIME),10s)
+
+differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
+	$(GO) test ./proxy/differential -run TestDifferential -v -timeout 120m
 
 bench: ## micro-benchmarks with allocation counts
 	$(GO) test -run '^$$' -bench . -benchmem ./mysql/... ./backend/... ./proxy/...

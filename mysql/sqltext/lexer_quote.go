@@ -9,6 +9,17 @@ import (
 func (l *Lexer) str(pos, open int, k Kind) Token {
 	s, quote := l.sql, l.sql[open]
 	multi := l.mode.Charset.multibyte()
+	if !multi {
+		// Most strings hold nothing that needs a look byte by byte.
+		n := strings.IndexByte(s[open+1:], quote)
+		if n < 0 {
+			return l.invalid(pos, len(s))
+		}
+		end := open + 1 + n
+		if l.at(end+1) != quote && (l.mode.NoBackslashEscapes || strings.IndexByte(s[open+1:end], '\\') < 0) {
+			return l.token(k, pos, end+1)
+		}
+	}
 	for i := open + 1; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == quote:

@@ -63,3 +63,15 @@ func appendEscape(b []byte, c byte) []byte {
 	}
 	return append(b, c)
 }
+
+// UnquoteIdent gives the name that an identifier stands for: what is within its quotes, if it has any under that mode, and
+// else the text itself.
+func UnquoteIdent(s string, m Mode) string {
+	if s == "" || s[0] != '`' && (s[0] != '"' || !m.ANSIQuotes) {
+		return s
+	}
+	if name, ok := Unquote(s, m); ok {
+		return name
+	}
+	return s
+}

@@ -48,6 +48,9 @@ func listWords() []word {
 		w.flags |= wordCall
 		w.traits = t
 	}
+	for name := range roleNames {
+		get(name) // known to the digest alone, a word without flags is as good as none to the classifier
+	}
 	list := make([]word, 0, len(byName))
 	for _, w := range byName {
 		if w.flags&(wordMySQL|wordMariaDB) == wordMySQL|wordMariaDB {

@@ -76,7 +76,7 @@ func (s *Session) before(q *query) (added pinSet) {
 			s.pin(pinLastInsertID)
 		}
 	}
-	return s.pins &^ had
+	return s.pins&^had | q.pinned
 }
 
 // harmlessWhenFailed are the reasons that a statement which failed does not leave behind.

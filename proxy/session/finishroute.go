@@ -57,10 +57,20 @@ type finishing struct {
 	names map[*plan.Ref]string
 	made  []string // scratch tables
 	bytes int
+	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
+	// names in its answer.
+	prepare func() error
+	text    string
+	args    []int
+	rename  []mysql.TableName
 }
 
 func (f *finishing) run() (failed bool, err error) {
-	err = f.fill()
+	if f.prepare != nil {
+		err = f.prepare()
+	} else {
+		err = f.fill()
+	}
 	sent := f.s.conn.Sequence()
 	var res mysql.Response
 	if err == nil {
@@ -267,15 +277,18 @@ func appendHex(b, cell []byte) []byte {
 
 // final runs the client's statement on the scratch tables and forwards the result.
 func (f *finishing) final() (res mysql.Response, err error) {
-	query := f.route.Final(f.names)
-	names := renames(f.plan, query.Shards)
-	for ref, name := range f.names {
-		names = append(names, mysql.TableName{FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name})
+	if f.route != nil {
+		query := f.route.Final(f.names)
+		f.text, f.args = query.Text, query.Args
+		f.rename = renames(f.plan, query.Shards)
+		for ref, name := range f.names {
+			f.rename = append(f.rename, mysql.TableName{FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name})
+		}
 	}
-	if err := f.s.sendTo(f.last, query.Text, query.Args, f.ex); err != nil {
+	if err := f.s.sendTo(f.last, f.text, f.args, f.ex); err != nil {
 		return res, err
 	}
-	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: f.s.patchFn, Rename: names})
+	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: f.s.patchFn, Rename: f.rename})
 	if err != nil {
 		return res, err
 	}

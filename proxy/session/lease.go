@@ -27,6 +27,10 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		if s.inTransaction() {
 			return s.acquireOther(t)
 		}
+		if !t.stateless || !s.state.autocommit {
+			return backend.Pooled{}, newError(KSTransactionNodes, "the session has state ("+s.pins.String()+") on node "+s.held.Instance.Node+
+				": a statement that may use or add to it cannot run on node "+t.node.Name)
+		}
 	}
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err

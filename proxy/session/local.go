@@ -32,7 +32,10 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Show:
 		return s.sslStatus(q), nil
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
-		return false, s.textPrepare(q)
+		had := s.pins
+		err := s.textPrepare(q)
+		q.pinned = s.pins &^ had
+		return false, err
 	}
 	return false, nil
 }

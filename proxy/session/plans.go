@@ -84,7 +84,9 @@ func (p *Plans) watched(name string) bool {
 	return p.names[strings.ToLower(name)]
 }
 
-// mayConcern tells whether a statement may name a sharded table. It costs one pass over the text.
+const informationSchema = "information_schema"
+
+// mayConcern tells whether a statement may name a sharded table, or asks about tables. It costs one pass over the text.
 func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
 	if p == nil {
 		return false
@@ -93,6 +95,11 @@ func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
 	case sqltext.Set, sqltext.Use, sqltext.Kill, sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.XA:
 		return false
 	}
+	if q.info.Class == sqltext.Show {
+		if _, is := sqlparse.ParseShowTables(q.text, m); is {
+			return true
+		}
+	}
 	l := sqltext.NewLexer(q.text, m)
 	for {
 		t := l.Next()
@@ -100,11 +107,11 @@ func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
 		case sqltext.KindEOF:
 			return false
 		case sqltext.KindWord:
-			if p.watched(q.text[t.Pos:t.End]) {
+			if word := q.text[t.Pos:t.End]; p.watched(word) || len(word) == len(informationSchema) && strings.EqualFold(word, informationSchema) {
 				return true
 			}
 		case sqltext.KindQuotedIdent:
-			if t.End-t.Pos > 2 && p.watched(q.text[t.Pos+1:t.End-1]) {
+			if t.End-t.Pos > 2 && (p.watched(q.text[t.Pos+1:t.End-1]) || strings.EqualFold(q.text[t.Pos+1:t.End-1], informationSchema)) {
 				return true
 			}
 		}

@@ -21,6 +21,10 @@ func (s *Session) preparePlan(q *query) error {
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return err
 	}
+	if q.info.Class == sqltext.Select && mentions(q.text, informationSchema) {
+		q.logical, q.node = q.text, s.schema.Default
+		return nil
+	}
 	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
 	if err != nil {
 		return s.planError(err)
@@ -175,6 +179,9 @@ func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution)
 
 // executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
 func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
+	if mentions(st.text, informationSchema) {
+		return s.executeInformation(st, q, ex)
+	}
 	p, err := s.schema.Plans.get(st.text, st.db, st.mode)
 	if err != nil {
 		return s.planError(err)
@@ -207,4 +214,17 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	err = s.execute(one, q, picked)
 	st.cursor = one.cursor
 	return err
+}
+
+// executeInformation runs a prepared query on information_schema.
+func (s *Session) executeInformation(st *stmt, q *query, ex *execution) error {
+	b, err := s.bind(st, ex)
+	if err != nil {
+		return err
+	}
+	handled, _, err := s.information(q, b, st.text, st.mode, st.db)
+	if handled || err != nil {
+		return err
+	}
+	return s.execute(st, q, ex)
 }

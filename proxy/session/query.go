@@ -54,6 +54,8 @@ type query struct {
 	info sqltext.Info
 	// attributes are the encoded query attributes of the client, without their counts' defaults; nil when there are none.
 	attributes []byte
+	// pinned are the reasons that local has added for this statement.
+	pinned pinSet
 	// node, if set, is where the plan sends the statement; rename are the physical names in its answers.
 	node   *backend.Node
 	rename []mysql.TableName

@@ -10,6 +10,8 @@ type target struct {
 	node    *backend.Node
 	replica bool // a replica may serve it
 	reads   bool // it changes nothing and locks nothing
+	// stateless: it neither uses nor leaves state of its connection, so that it may run beside a pinned one.
+	stateless bool
 }
 
 // instance picks the server for the attempt-th try, from 0.
@@ -25,18 +27,25 @@ func (t target) instance(attempt int) *backend.Instance {
 func (s *Session) route(q *query) target {
 	info := &q.info
 	t := target{node: s.schema.Default}
-	master := info.Traits&sqltext.MasterHint != 0
+	master, hinted := info.Traits&sqltext.MasterHint != 0, false
 	if s.account.Hints {
 		if n := s.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
-			t.node = n
+			t.node, hinted = n, true
 		}
 	} else {
 		master = false
 	}
-	if q.node != nil {
+	switch {
+	case q.node != nil:
 		t.node = q.node
+	case s.held.Pooled != nil && !hinted && (info.Traits&stateful != 0 || !tables(info.Class)):
+		// What is about the transaction or the state goes where these are.
+		if n := s.schema.Nodes[s.held.Instance.Node]; n != nil {
+			t.node = n
+		}
 	}
-	t.reads = q.node != nil && info.ReadOnly()
+	t.stateless = info.Traits&stateful == 0 && stateless(info.Class)
+	t.reads = info.ReadOnly()
 	if master || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
 		return t
 	}
@@ -45,4 +54,28 @@ func (s *Session) route(q *query) target {
 		t.replica = info.ReadOnly()
 	}
 	return t
+}
+
+// stateful are the traits of statements that use or leave state of their connection.
+const stateful = sqltext.UserVarRead | sqltext.UserVarWrite | sqltext.GetLock | sqltext.ReleaseLock | sqltext.CalcFoundRows | sqltext.FoundRows |
+	sqltext.RowCount | sqltext.LastInsertIDSet | sqltext.EffectFunction | sqltext.Temporary | sqltext.SetsState | sqltext.Doubt
+
+// stateless tells of which classes a statement's traits tell all.
+func stateless(c sqltext.Class) bool {
+	switch c {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
+		sqltext.Show, sqltext.Describe, sqltext.Explain:
+		return true
+	}
+	return false
+}
+
+// tables tells which classes are about tables, and so about a node of their own.
+func tables(c sqltext.Class) bool {
+	switch c {
+	case sqltext.DDL, sqltext.CreateTemporary, sqltext.LockTables, sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Call, sqltext.Other,
+		sqltext.Truncate, sqltext.Admin, sqltext.DropTemporary, sqltext.Do:
+		return true
+	}
+	return stateless(c)
 }

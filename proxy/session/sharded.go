@@ -1,6 +1,8 @@
 package session
 
 import (
+	"strings"
+
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
@@ -16,6 +18,18 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return true, true, err
+	}
+	switch q.info.Class {
+	case sqltext.Show:
+		if handled, failed, err := s.showTables(q); handled {
+			return true, failed, err
+		}
+	case sqltext.Select, sqltext.With:
+		if mentions(q.text, informationSchema) {
+			if handled, failed, err := s.information(q, nil, q.text, s.mode(), s.state.db); handled {
+				return true, failed, err
+			}
+		}
 	}
 	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
 	if err != nil {
@@ -40,6 +54,16 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	failed, err = s.manyShards(q, p, &r, nil)
 	return true, failed, err
+}
+
+// mentions tells whether a text has a word in it, in any case.
+func mentions(text, word string) bool {
+	for k := 0; k+len(word) <= len(text); k++ {
+		if strings.EqualFold(text[k:k+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // oneShard makes q the statement of one server.

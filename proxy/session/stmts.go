@@ -84,6 +84,9 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.preparePlan(&q); err != nil {
 		return err
 	}
+	if q.logical != "" && (s.held.Pooled == nil || s.held.Instance.Node != q.node.Name) {
+		return s.prepareAside(&q)
+	}
 	p, err := s.acquire(s.route(&q))
 	if err != nil {
 		return err
@@ -97,6 +100,25 @@ func (s *Session) comStmtPrepare(text string) error {
 		s.state.result = lastResult{}
 	}
 	s.release(p)
+	return nil
+}
+
+// prepareAside prepares a statement on sharded tables on a connection that takes no part in the client's transaction: which
+// node the transaction is about, the values of an execution decide.
+func (s *Session) prepareAside(q *query) error {
+	p, err := s.freshConn(q.node)
+	if err != nil {
+		return err
+	}
+	sent := s.conn.Sequence()
+	failed, err := s.prepareOn(p, q)
+	if err != nil {
+		return s.broken(p, err, sent)
+	}
+	if !failed {
+		s.state.result = lastResult{}
+	}
+	p.Put()
 	return nil
 }
 
