@@ -71,6 +71,8 @@ type ForwardOptions struct {
 type TableName struct {
 	FromSchema, FromTable string // as the source says
 	Schema, Table         string // as the destination is to hear
+	// Flags are added to those of the table's columns, by name.
+	Flags map[string]uint16
 }
 
 // errNoMetadata says that a server left out column definitions for a client that cannot do without.

@@ -9,15 +9,19 @@ import (
 func (p *ColumnDefinition41) Rename(names []TableName) {
 	for k := range names {
 		n := &names[k]
-		if p.Schema != n.FromSchema || p.OrgTable != n.FromTable && p.Table != n.FromTable {
+		// Columns of derived tables have no schema.
+		if p.Schema != n.FromSchema && p.Schema != "" || p.OrgTable != n.FromTable && p.Table != n.FromTable {
 			continue
 		}
-		p.Schema = n.Schema
+		if p.Schema != "" {
+			p.Schema = n.Schema
+		}
 		if p.Table == n.FromTable {
 			p.Table = n.Table
 		}
 		if p.OrgTable == n.FromTable {
 			p.OrgTable = n.Table
+			p.Flags |= n.Flags[p.OrgName]
 		}
 		return
 	}

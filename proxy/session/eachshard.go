@@ -28,6 +28,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	defer s.schema.Plans.forget()
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	var done []string
 	var first *mysql.SQLError
 	var total mysql.OKPacket

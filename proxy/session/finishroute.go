@@ -35,14 +35,29 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	if f.loans, err = s.borrow(nodes, true); err != nil {
 		return true, err
 	}
+	if s.inTransaction() || !s.state.autocommit {
+		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
+		p, err := s.freshConn(s.schema.Nodes[f.node])
+		if err != nil {
+			s.giveBack(f.loans)
+			return true, err
+		}
+		f.loans = append(f.loans, loan{p, scratchLoan, false})
+	}
 	if !s.publish(f.loans) {
 		s.giveBack(f.loans)
 		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	s.stats.scatters.Add(1)
 	f.last = find(f.loans, f.node)
+	if aside := find(f.loans, scratchLoan); aside != nil {
+		f.last, f.aside = aside, true
+	}
 	return f.run()
 }
+
+// scratchLoan names the connection beside those of a transaction; no node has an empty name.
+const scratchLoan = ""
 
 // finishing is one finishRoute under way.
 type finishing struct {
@@ -54,6 +69,7 @@ type finishing struct {
 	node  string
 	loans []loan
 	last  *loan // where the statement ends
+	aside bool  // last takes no part in the transaction
 	names map[*plan.Ref]string
 	made  []string // scratch tables
 	bytes int
@@ -95,6 +111,11 @@ func (f *finishing) run() (failed bool, err error) {
 			return true, f.s.loseAll(f.loans, dropErr)
 		}
 	}
+	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		if endErr := f.last.Conn.Exec("COMMIT"); endErr != nil {
+			return true, f.s.loseAll(f.loans, endErr)
+		}
+	}
 	if f.s.unpublish() {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
@@ -109,8 +130,12 @@ func (f *finishing) run() (failed bool, err error) {
 
 // fill makes the scratch tables and collects their rows.
 func (f *finishing) fill() error {
-	for k := range f.route.Scratch {
-		scratch := &f.route.Scratch[k]
+	scratches := f.route.Scratch
+	if f.aside {
+		scratches = append(slices.Clone(scratches), f.route.Rest...)
+	}
+	for k := range scratches {
+		scratch := &scratches[k]
 		name := "ks_scratch_" + strconv.Itoa(k)
 		table := quoteName(scratch.Ref.Table.DB) + "." + quoteName(name)
 		f.names[scratch.Ref] = name
@@ -118,7 +143,10 @@ func (f *finishing) fill() error {
 		for i, c := range scratch.Columns {
 			columns[i] = quoteName(c)
 		}
-		list := strings.Join(columns, ", ")
+		list, target := strings.Join(columns, ", "), ""
+		if target = " (" + list + ")"; list == "" {
+			list, target = "*", ""
+		}
 		if err := f.last.Conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err
 		}
@@ -126,7 +154,7 @@ func (f *finishing) fill() error {
 			return err
 		}
 		f.made = append(f.made, table)
-		into := "INSERT IGNORE INTO " + table + " (" + list + ") "
+		into := "INSERT IGNORE INTO " + table + target + " "
 		for i := range scratch.Queries {
 			query := scratch.Queries[i]
 			if err := f.collect(into, &query); err != nil {
@@ -139,7 +167,7 @@ func (f *finishing) fill() error {
 
 // collect brings the rows of one node into a scratch table.
 func (f *finishing) collect(into string, query *plan.Query) error {
-	if query.Node == f.node {
+	if query.Node == f.last.node {
 		if err := f.s.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
 			return err
 		}
@@ -282,13 +310,22 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		f.text, f.args = query.Text, query.Args
 		f.rename = renames(f.plan, query.Shards)
 		for ref, name := range f.names {
-			f.rename = append(f.rename, mysql.TableName{FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name})
+			f.rename = append(f.rename, mysql.TableName{
+				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref),
+			})
 		}
 	}
 	if err := f.s.sendTo(f.last, f.text, f.args, f.ex); err != nil {
 		return res, err
 	}
-	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: f.s.patchFn, Rename: f.rename})
+	patch := f.s.patchFn
+	if f.aside {
+		patch = func(ok *mysql.OKPacket) {
+			f.s.patchOK(ok)
+			ok.Status |= f.s.status() & mysql.ServerStatusInTrans
+		}
+	}
+	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename})
 	if err != nil {
 		return res, err
 	}

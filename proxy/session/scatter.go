@@ -187,6 +187,9 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		format = value.BinaryRow
 	}
 	o := exec.Options{Offset: r.Offset, Limit: r.Limit, Status: s.status(), Hidden: r.Hidden}
+	if p.CalcFoundRows() && !s.mode().MariaDB {
+		o.Warnings = 1 // the shards' texts do without the word that a server warns of
+	}
 	var sources []*exec.Source
 	for k := range r.Queries {
 		query := &r.Queries[k]
@@ -268,6 +271,10 @@ func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*ex
 			lost = append(lost, l)
 		}
 	}
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	if sum.Warnings > 0 && err == nil {
+		kept, lost = s.scatterWarnings(kept, lost, names)
+	}
 	killed := s.unpublish()
 	if killed {
 		lost, kept = append(lost, kept...), nil
@@ -282,7 +289,7 @@ func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*ex
 		s.stats.rows.Add(sum.Rows)
 		s.stats.bytes.Add(sum.Bytes)
 		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
-		s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, int(sum.Warnings)
+		s.state.warningCount = int(sum.Warnings)
 		s.heldLast = false
 		return false, nil
 	case err == nil:
@@ -311,6 +318,18 @@ func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*ex
 		return true, cause
 	}
 	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
+}
+
+// scatterWarnings keeps what the shards warned of. Connections that fail at it go from kept to lost.
+func (s *Session) scatterWarnings(kept, lost []loan, names []mysql.TableName) (good, bad []loan) {
+	for _, l := range kept {
+		if err := s.addWarnings(l.Pooled, names); err != nil {
+			lost = append(lost, l)
+			continue
+		}
+		good = append(good, l)
+	}
+	return good, lost
 }
 
 // dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the

@@ -46,7 +46,8 @@ func (s *Session) ownValue(span sqltext.Span) string {
 	case sqltext.RowCount:
 		return "(" + strconv.FormatInt(s.state.result.rowCount, 10) + ")"
 	case sqltext.FoundRows:
-		return strconv.FormatUint(s.state.result.foundRows, 10)
+		// The function itself is there for its type.
+		return "IF(TRUE, " + strconv.FormatUint(s.state.result.foundRows, 10) + ", FOUND_ROWS())"
 	case sqltext.SysVarWarningCount:
 		if strings.Contains(strings.ToLower(span.Text), "error_count") {
 			return strconv.Itoa(s.state.errorCount)

@@ -21,12 +21,18 @@ const warningsMax = 1024
 // fetchWarnings keeps what the last statement left in the diagnostics area before its connection goes to others.
 func (s *Session) fetchWarnings(p backend.Pooled) error {
 	s.state.warnings = s.state.warnings[:0]
+	return s.addWarnings(p, nil)
+}
+
+// addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
+// knows.
+func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
 	return p.Conn.Rows("SHOW WARNINGS", func(row []string) {
 		if len(row) < 3 || len(s.state.warnings) >= warningsMax {
 			return
 		}
 		code, _ := strconv.ParseUint(row[1], 10, 16)
-		s.state.warnings = append(s.state.warnings, warning{Level: row[0], Code: uint16(code), Message: row[2]})
+		s.state.warnings = append(s.state.warnings, warning{Level: row[0], Code: uint16(code), Message: mysql.RenameText(row[2], names)})
 		if row[0] == "Error" {
 			s.state.errorCount++
 		}

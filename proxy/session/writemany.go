@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,7 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	s.stats.scatters.Add(1)
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	begin, undo, end := "BEGIN", "ROLLBACK", "COMMIT"
 	if inTransaction {
 		begin, undo, end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
@@ -74,7 +76,8 @@ func (s *Session) wrote(loans []loan, p *plan.Plan, r *plan.Route, total mysql.O
 	}
 	s.heldLast = false
 	total.Status = s.status()
-	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, int(total.Warnings)
+	total.Info = infoWarnings(total.Info, total.Warnings)
+	s.state.warningCount = int(total.Warnings)
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
 	if total.LastInsertID != 0 {
 		s.state.lastInsertID = total.LastInsertID
@@ -118,6 +121,15 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 				// A server says nothing of a single row, but here it is one of several.
 				ok.Info = fmt.Appendf(nil, infoForms[1], 1, boolInt(ok.AffectedRows != 1), ok.Warnings)
 			}
+			if ok.Warnings > 0 && (p.Target.Table.Kind != router.Reference || first) {
+				had := len(s.state.warnings)
+				if err := s.addWarnings(find(loans, now[k].Node).Pooled, renames(p, now[k].Shards)); err != nil {
+					failure = err
+				}
+				if !first {
+					ok.Warnings -= s.dropRepeated(had)
+				}
+			}
 			if p.Target.Table.Kind != router.Reference || first {
 				addChange(&total, ok)
 			}
@@ -130,6 +142,26 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 	}
 	return total, nil
 }
+
+// dropRepeated leaves out warnings about the statement's text, which every shard gives again, from those added since had.
+func (s *Session) dropRepeated(had int) (dropped uint16) {
+	kept := s.state.warnings[:had]
+	for _, w := range s.state.warnings[had:] {
+		if (w.Code == erDeprecated || w.Code == erDeprecatedNoReplacement) && slices.Contains(kept[:had], w) {
+			dropped++
+			continue
+		}
+		kept = append(kept, w)
+	}
+	s.state.warnings = kept
+	return dropped
+}
+
+// Codes of warnings about the text of a statement. MySQL manual: "Server Error Message Reference".
+const (
+	erDeprecated              = 1287
+	erDeprecatedNoReplacement = 1681
+)
 
 func boolInt(b bool) int {
 	if b {
@@ -162,6 +194,14 @@ func addInfo(a, b string) string {
 		return fmt.Sprintf(form, x[0]+y[0], x[1]+y[1], x[2]+y[2])
 	}
 	return b
+}
+
+// infoWarnings puts the number of warnings into the text of an OK packet.
+func infoWarnings(info []byte, warnings uint16) []byte {
+	if k := bytes.LastIndex(info, []byte("Warnings: ")); k >= 0 {
+		return fmt.Appendf(info[:k:k], "Warnings: %d", warnings)
+	}
+	return info
 }
 
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.

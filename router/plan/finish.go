@@ -10,6 +10,8 @@ import (
 // finishShape says which rows are collected, so that one server can run the whole statement on them.
 type finishShape struct {
 	gathers []Gather
+	// rest are the other tables: they are read where they are, unless the statement ends on a connection of its own.
+	rest []Gather
 }
 
 // Gather is the collection of the rows of one reference into a scratch table.
@@ -46,6 +48,7 @@ func (b *builder) finishPlan(why string) error {
 	f := &finishShape{}
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
+			f.rest = append(f.rest, Gather{Ref: r})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
@@ -121,3 +124,22 @@ func conjunctList(e *sqlparse.Expr) []*sqlparse.Expr {
 
 // quote writes a name as an identifier.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// keyFlags are the flags of a definition that say what keys a column is part of. MySQL manual: "Column Definition Flags".
+const keyFlags = 2 | 4 | 8 | autoIncrementFlag | 0x4000
+
+// KeyFlags gives the key flags of a reference's columns, which a scratch table has not; nil where the server would not show
+// them either.
+func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
+	q := p.Statement.Query
+	if q == nil || q.Select == nil || r.sub || r.block != q.Select || len(q.Select.Group) > 0 || q.Select.Distinct || fieldsHave(q.Select, sqlparse.Aggregate) {
+		return nil
+	}
+	flags := map[string]uint16{}
+	for k := range r.Columns {
+		if f := r.Columns[k].Flags & keyFlags; f != 0 {
+			flags[r.Columns[k].Name] = f
+		}
+	}
+	return flags
+}

@@ -26,7 +26,7 @@ func (b *builder) tableEdits() (edits []edit) {
 	st := b.p.Statement
 	plain := st.Kind != sqlparse.SelectKind && st.Kind != sqlparse.UpdateKind && !(st.Kind == sqlparse.DeleteKind && st.Change.Multi)
 	for _, r := range b.p.Refs {
-		if r.Table.Rule == nil || r.Parsed.At.Empty() {
+		if r.Parsed.At.Empty() {
 			continue
 		}
 		bare := plain && (r == b.p.Target || b.p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
@@ -107,6 +107,11 @@ func (w *writer) copy(pos, end int) {
 
 func (w *writer) name(e edit) {
 	s := w.place(e.ref)
+	if e.ref.Table.Rule == nil && s == e.ref.Table.Shards[0] {
+		text := w.p.Statement.Text
+		w.add(text[e.span.Pos:e.span.End])
+		return
+	}
 	if e.db || s.DB != e.ref.Table.DB {
 		w.add(quote(s.DB), ".")
 	}

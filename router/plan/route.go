@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
@@ -26,7 +27,9 @@ type Route struct {
 	Hidden        int // number of hidden columns
 	Offset, Limit uint64
 	// Scratch belongs to ManyFinish.
-	Scratch []Scratch
+	// Rest are those of the other tables, to be filled too where the statement ends on a connection that does not take part
+	// in the client's transaction.
+	Scratch, Rest []Scratch
 	Final   func(names map[*Ref]string) Query
 }
 
@@ -276,6 +279,9 @@ func (p *Plan) routeFinish(args []value.Value) (Route, error) {
 	for _, g := range p.finish.gathers {
 		r.Scratch = append(r.Scratch, p.gather(g, node, args))
 	}
+	for _, g := range p.finish.rest {
+		r.Rest = append(r.Rest, p.whole1(g, node))
+	}
 	r.Final = func(names map[*Ref]string) Query {
 		return p.whole(node, func(ref *Ref) router.Shard {
 			if name, ok := names[ref]; ok {
@@ -285,6 +291,13 @@ func (p *Plan) routeFinish(args []value.Value) (Route, error) {
 		})
 	}
 	return r, nil
+}
+
+// whole1 writes the statement that collects a table that is whole on a node.
+func (p *Plan) whole1(g Gather, node string) Scratch {
+	shard := onNode(g.Ref, node)
+	name := quote(shard.DB) + "." + quote(shard.Table)
+	return Scratch{Ref: g.Ref, Model: name, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
 }
 
 // finishNode is where the statement ends: the node of a table that is there only, else that of the first rows.
@@ -319,7 +332,11 @@ func (p *Plan) gather(g Gather, node string, args []value.Value) Scratch {
 			if k > 0 {
 				w.add(", ")
 			}
-			w.add(quote(c))
+			if d := g.Ref.column(c); d != nil && d.Type == mysql.TypeFloat {
+				w.add("(", quote(c), ")+0e0") // text shows six digits only
+			} else {
+				w.add(quote(c))
+			}
 		}
 		w.add(" FROM ", quote(shard.DB), ".", quote(shard.Table), " AS ", quote(g.Ref.Parsed.Label()))
 		for k, span := range g.Where {
@@ -378,3 +395,6 @@ func (p *Plan) MayBeOne() bool {
 	}
 	return true
 }
+
+// CalcFoundRows tells whether a merge leaves out the client's SQL_CALC_FOUND_ROWS.
+func (p *Plan) CalcFoundRows() bool { return p.merge != nil && p.merge.found }

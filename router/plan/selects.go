@@ -150,6 +150,9 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 		return nil, "the form of the statement"
 	}
 	m := &mergeShape{clauses: c, limit: q.Limit, found: s.CalcFoundRows}
+	if b.severalOnNode() && !keepsType(s) {
+		return nil, "an expression whose form a UNION of sub-tables would change"
+	}
 	aggregated := fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)
 	for _, o := range q.Order {
 		aggregated = aggregated || o.Expr.Has(sqlparse.Aggregate)
@@ -161,6 +164,42 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 		return m, ""
 	}
 	return m, b.orderBy(m, q, info, c.Order, q.Order)
+}
+
+// severalOnNode tells whether a node has more than one shard of the tables.
+func (b *builder) severalOnNode() bool {
+	for _, r := range b.p.Refs {
+		if r.Table.Kind == router.Sharded && len(r.Table.Shards) > len(r.Table.Nodes) {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsType tells whether the values of the select list look the same when they go through a UNION, which gives every
+// column one type: IF(a, 1.5, -1) shows -1, and -1.0 there.
+func keepsType(s *sqlparse.Select) bool {
+	for _, e := range fieldExprs(s) {
+		ok := true
+		e.Walk(func(x *sqlparse.Expr) bool {
+			switch x.Op {
+			case sqlparse.Column, sqlparse.Aggregate:
+			case sqlparse.Const:
+				ok = ok && (x == e || !x.Value.IsNull())
+			case sqlparse.Call:
+				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod"
+			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
+				sqlparse.And, sqlparse.Or, sqlparse.Not:
+			default:
+				ok = false
+			}
+			return ok
+		})
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // windowsByKey tells whether every window is within one shard: its PARTITION BY has the sharding key.
@@ -473,7 +512,7 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 			return "an aggregate of this form"
 		}
 		d := b.definition(info, e.Args[0])
-		if d == nil || kindOf(d) != plainKind {
+		if d == nil || kindOf(d) != plainKind || d.Type == mysql.TypeBit {
 			return e.Name + " of what only the server can compare"
 		}
 	case "avg":

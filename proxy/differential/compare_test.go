@@ -1,0 +1,128 @@
+package differential
+
+import (
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// result is a result with one column for each name; "d…" is a DOUBLE, all others are texts.
+func result(names string, rows ...string) *mysqltest.RawResult {
+	r := new(mysqltest.RawResult)
+	for _, name := range strings.Fields(names) {
+		c := mysql.ColumnDefinition41{Name: name, Charset: 45, Type: mysql.TypeVarString}
+		if name[0] == 'd' {
+			c.Charset, c.Type = binaryCharset, mysql.TypeDouble
+		}
+		r.Columns = append(r.Columns, c)
+	}
+	for _, row := range rows {
+		var values []any
+		for _, v := range strings.Split(row, "|") {
+			values = append(values, v)
+		}
+		r.Rows = append(r.Rows, values)
+	}
+	return r
+}
+
+func TestCompareRows(t *testing.T) {
+	here := func() *part { return words("x") }
+	ordered := statement{order: here(), total: here()}
+	cut := statement{order: here(), limit: here(), keys: []string{"k"}}
+	for _, test := range []struct {
+		name            string
+		statement       statement
+		columns         string
+		oracle, subject []string
+		want            string // kind of the difference
+	}{
+		{"any order", statement{}, "x", []string{"1", "2"}, []string{"2", "1"}, ""},
+		{"one twice", statement{}, "x", []string{"1", "2", "2"}, []string{"2", "1", "1"}, "rows"},
+		{"fixed order", ordered, "x", []string{"1", "2"}, []string{"2", "1"}, "order"},
+		{"other rows in fixed order", ordered, "x", []string{"1", "2"}, []string{"1", "3"}, "rows"},
+		{"too few", statement{}, "x", []string{"1", "2"}, []string{"2"}, "rows"},
+		{"any of the rows", cut, "k x", []string{"1|a", "1|b"}, []string{"1|c", "1|a"}, ""},
+		{"any of the rows, but not of those", cut, "k x", []string{"1|a", "1|b"}, []string{"1|c", "2|a"}, "order"},
+		{"spelling", statement{}, "x", []string{"a"}, []string{"A "}, "rows"},
+		{"spelling of a group", statement{folds: true}, "x", []string{"a", "ss"}, []string{"ß ", "Á"}, ""},
+		{"another group", statement{folds: true}, "x", []string{"a"}, []string{"b"}, "rows"},
+		{"list in any order", statement{}, "bag1", []string{"a,b,a"}, []string{"b,a,a"}, ""},
+		{"list of others", statement{}, "bag1", []string{"a,b,a"}, []string{"b,a,b"}, "rows"},
+		{"array in any order", statement{}, "bag1", []string{"[1, null, 2]"}, []string{"[2,1,null]"}, ""},
+		{"list in order", statement{}, "x", []string{"a,b"}, []string{"b,a"}, "rows"},
+		{"last digits", statement{inexact: true}, "d", []string{"0.30000000000000004", "1e-17"}, []string{"0.3", "0"}, ""},
+		{"other digits", statement{inexact: true}, "d", []string{"0.3"}, []string{"0.3001"}, "rows"},
+		{"exact digits", statement{}, "d", []string{"0.30000000000000004"}, []string{"0.3"}, "rows"},
+	} {
+		d := compareRows(&test.statement, result(test.columns, test.oracle...), result(test.columns, test.subject...))
+		got := ""
+		if d != nil {
+			got = d.Kind
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, not %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestCompareErrors(t *testing.T) {
+	e := func(code uint16, state, message string) *mysql.SQLError {
+		return &mysql.SQLError{Code: code, State: state, Message: message}
+	}
+	duplicate := e(1062, "23000", "Duplicate entry '5' for key 'h1.PRIMARY'")
+	for _, test := range []struct {
+		oracle, subject *mysql.SQLError
+		want            string
+	}{
+		{nil, nil, ""},
+		{duplicate, e(1062, "23000", "Duplicate entry '7' for key 'h1.PRIMARY'"), ""},
+		{duplicate, e(1062, "23000", "Duplicate entry '7' for key 'h1_0001.PRIMARY'"), "error message"},
+		{duplicate, e(1062, "23000", "Duplicate key"), "error message"},
+		{duplicate, e(1062, "HY000", duplicate.Message), "error 1062/1062"},
+		{nil, duplicate, "error 0/1062"},
+		{duplicate, nil, "error 1062/0"},
+	} {
+		d := compareErrors(test.oracle, test.subject)
+		if d == nil {
+			d = new(Difference)
+		}
+		if d.Kind != test.want {
+			t.Errorf("%v and %v: %q, not %q", test.oracle, test.subject, d.Kind, test.want)
+		}
+	}
+}
+
+func TestCompareColumns(t *testing.T) {
+	want := mysql.ColumnDefinition41{Schema: "d0", Table: "t", OrgTable: "h1", Name: "a", OrgName: "a", Type: mysql.TypeLong, Flags: 2 | 16384}
+	same := func(db string) string { return db }
+	for _, test := range []struct {
+		change  func(*mysql.ColumnDefinition41)
+		strict  string // kind of the difference
+		planned string // where the plan decides
+	}{
+		{func(*mysql.ColumnDefinition41) {}, "", ""},
+		{func(c *mysql.ColumnDefinition41) { c.Length++ }, "metadata: length", "metadata: length"},
+		{func(c *mysql.ColumnDefinition41) { c.Flags = 16384 }, "metadata: flags", ""},
+		{func(c *mysql.ColumnDefinition41) { c.Flags = 1 }, "metadata: flags", "metadata: flags"},
+		{func(c *mysql.ColumnDefinition41) { c.OrgTable = "h1_0001" }, "metadata: original table", "metadata: original table"},
+		{func(c *mysql.ColumnDefinition41) { c.OrgTable, c.OrgName, c.Schema = "", "", "" }, "metadata: original name", ""},
+	} {
+		got := want
+		test.change(&got)
+		for _, s := range []struct {
+			statement
+			want string
+		}{{statement{}, test.strict}, {statement{planned: true}, test.planned}} {
+			d := s.compareColumns("metadata", []mysql.ColumnDefinition41{want}, []mysql.ColumnDefinition41{got}, same)
+			if d == nil {
+				d = new(Difference)
+			}
+			if d.Kind != s.want {
+				t.Errorf("%+v: %q, not %q", got, d.Kind, s.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// grammar makes random statements on a schema.
+type grammar struct {
+	*rand.Rand
+	schema   *schema
+	dialect  dialect
+	names    int  // for names that must differ
+	folds    bool // a text column whose equal values may look different was shown in this statement
+	subquery bool // this statement has a condition with one
+	converts bool // texts are compared with numbers in this statement
+}
+
+// one tells true once in n times.
+func (g *grammar) one(n int) bool { return g.IntN(n) == 0 }
+
+func pickOne[T any](g *grammar, list []T) T { return list[g.IntN(len(list))] }
+
+// name is a new name.
+func (g *grammar) name(prefix string) string {
+	g.names++
+	return fmt.Sprintf("%s%d", prefix, g.names)
+}
+
+// scenario makes the next statements to run.
+func (g *grammar) scenario() scenario {
+	g.names = 0
+	switch n := g.IntN(100); {
+	case n < 66:
+		return scenario{g.query()}
+	case n < 69:
+		return g.foundRows()
+	case n < 92:
+		return scenario{g.prepare(g.write())}
+	default:
+		return g.transaction()
+	}
+}
+
+// query makes a statement that reads.
+func (g *grammar) query() *statement {
+	g.folds = false
+	g.converts, g.subquery = false, false
+	var s *statement
+	n := g.IntN(100)
+	switch {
+	case n < 26:
+		s = g.plain()
+	case n < 30:
+		s = g.loose()
+	case n < 45:
+		s = g.aggregate()
+	case n < 60:
+		s = g.grouped()
+	case n < 74:
+		s = g.joined()
+	case n < 81:
+		s = g.union()
+	case n < 88:
+		s = g.derived()
+	case n < 94:
+		s = g.window()
+	default:
+		s = g.distinct()
+	}
+	s.planned, s.converts = n >= 30 || g.subquery, g.converts
+	return g.prepare(s)
+}
+
+// prepare lets a third of the statements go by the binary protocol.
+func (g *grammar) prepare(s *statement) *statement {
+	s.prepared = g.one(3)
+	return s
+}
+
+// foundRows is a query for all rows but a few, and the question how many there would have been.
+func (g *grammar) foundRows() scenario {
+	g.folds = false
+	s := g.plain()
+	s.root.kids[0] = words("SELECT SQL_CALC_FOUND_ROWS")
+	return scenario{s, {root: words("SELECT FOUND_ROWS()"), follows: true}}
+}
+
+// transaction is a few statements between BEGIN and its end.
+func (g *grammar) transaction() scenario {
+	control := func(sql string) *statement { return &statement{root: words(sql), control: true} }
+	list := scenario{control(pickOne(g, []string{"BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"}))}
+	savepoint := g.one(4)
+	for k := range 1 + g.IntN(4) {
+		if savepoint && k == 1 {
+			list = append(list, control("SAVEPOINT here"))
+		}
+		if g.one(2) {
+			list = append(list, g.query())
+		} else {
+			list = append(list, g.prepare(g.write()))
+		}
+		if savepoint && k == 2 {
+			list = append(list, control("ROLLBACK TO SAVEPOINT here"))
+		}
+	}
+	return append(list, control(pickOne(g, []string{"COMMIT", "ROLLBACK"})))
+}

@@ -1,0 +1,192 @@
+package differential
+
+import "fmt"
+
+// aggregate makes a query of aggregates without groups, which has one row.
+func (g *grammar) aggregate() *statement {
+	sc, from := g.from()
+	s := new(statement)
+	list := listOf(1)
+	for len(list.kids) == 0 || g.one(2) && len(list.kids) < 6 {
+		list.kids = append(list.kids, g.aggregateItem(sc, s))
+	}
+	var limit *part
+	if g.one(8) {
+		limit = maybe(g.limit())
+	}
+	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), limit)
+	s.folds = g.folds
+	return s
+}
+
+// aggregateItem makes one item of aggregates and notes in s what they leave open.
+func (g *grammar) aggregateItem(sc scope, s *statement) *part {
+	if g.one(8) {
+		return g.bagItem(sc)
+	}
+	e := g.aggregateOf(sc, s)
+	switch g.IntN(6) {
+	case 0:
+		return phrase(e, words("AS "+g.name("e")))
+	case 1:
+		return phrase(words("COALESCE("), e, words(", 0)"))
+	case 2:
+		number := g.sum(sc, s)
+		return phrase(number, words("+ COUNT(*)")).or(number)
+	case 3:
+		return phrase(words("CASE WHEN"), g.sum(sc, s), words("> 5 THEN 'much' ELSE 'little' END"))
+	}
+	return e
+}
+
+// aggregateOf makes one aggregate of any kind.
+func (g *grammar) aggregateOf(sc scope, s *statement) *part {
+	src, c := g.column(sc, (*column).sortable)
+	col := sc.columnOf(src, c)
+	switch g.IntN(12) {
+	case 0, 1:
+		return words("COUNT(*)")
+	case 2:
+		return g.call("COUNT", col)
+	case 3:
+		return g.call("COUNT", phrase(words("DISTINCT"), col))
+	case 4, 5:
+		g.folds = g.folds || c.folds
+		return g.call(pickOne(g, []string{"MIN", "MAX"}), col)
+	case 6:
+		src, c := g.column(sc, func(c *column) bool { return c.class == integer })
+		return g.call(pickOne(g, []string{"BIT_AND", "BIT_OR", "BIT_XOR"}), sc.columnOf(src, c))
+	case 7:
+		src, c := g.column(sc, func(c *column) bool { return c.small })
+		s.inexact = true
+		f := pickOne(g, []string{"STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP", "VARIANCE"})
+		return g.call(f, sc.columnOf(src, c))
+	}
+	return g.sum(sc, s)
+}
+
+// sum makes an aggregate that is a number.
+func (g *grammar) sum(sc scope, s *statement) *part {
+	src, c := g.column(sc, func(c *column) bool { return c.class == integer || c.class == decimal || c.class == double })
+	s.inexact = s.inexact || c.class == double
+	arg := sc.columnOf(src, c)
+	if g.one(5) {
+		arg = phrase(words("DISTINCT"), arg)
+	}
+	if g.one(6) {
+		arg = phrase(sc.columnOf(src, src.column("a")), words("* 2"))
+	}
+	return g.call(pickOne(g, []string{"SUM", "SUM", "AVG"}), arg)
+}
+
+func (g *grammar) call(name string, arg *part) *part {
+	return join(words(name+"("), arg, words(")"))
+}
+
+// bagItem makes an aggregate whose value is a list; if its order is open its name says so.
+func (g *grammar) bagItem(sc scope) *part {
+	src, c := g.column(sc, (*column).sortable)
+	col := sc.columnOf(src, c)
+	g.folds = g.folds || c.folds
+	switch g.IntN(5) {
+	case 0:
+		return phrase(g.call("GROUP_CONCAT", col), words("AS "+g.name(bag)))
+	case 1:
+		order := listOf(1, append([]*part{col}, sc.primary()...)...)
+		return phrase(g.call("GROUP_CONCAT", phrase(col, words("ORDER BY"), order, words("SEPARATOR '|'"))), words("AS "+g.name("e")))
+	case 2:
+		return phrase(g.call("GROUP_CONCAT", phrase(words("DISTINCT"), col, words("ORDER BY"), col, words("DESC"))), words("AS "+g.name("e")))
+	case 3:
+		return phrase(g.call("JSON_ARRAYAGG", sc.columnOf(src, src.column("a"))), words("AS "+g.name(bag)))
+	}
+	return phrase(g.call("GROUP_CONCAT", phrase(words("DISTINCT"), col)), words("AS "+g.name(bag)))
+}
+
+// grouped makes GROUP BY, with HAVING and ROLLUP now and then.
+func (g *grammar) grouped() *statement {
+	sc, from := g.from()
+	s := new(statement)
+	return g.group(sc, from, s)
+}
+
+// group makes a query of groups over what FROM gives.
+func (g *grammar) group(sc scope, from *part, s *statement) *statement {
+	list, by := listOf(1), listOf(1)
+	var total []*part
+	for len(by.kids) == 0 || g.one(3) && len(by.kids) < 3 {
+		item, key, name := g.groupKey(sc, len(list.kids)+1)
+		list.kids = append(list.kids, item)
+		by.kids = append(by.kids, key)
+		total = append(total, words(name))
+	}
+	list.least, by.least = len(list.kids), len(by.kids) // what is sorted by stays
+	var keys []*part
+	for range 1 + g.IntN(3) {
+		e := g.aggregateItem(sc, s)
+		list.kids = append(list.kids, e)
+	}
+	if g.one(3) {
+		e := phrase(words("COUNT(*)"))
+		list.kids = append(list.kids, phrase(e, words("AS n")))
+		keys = append(keys, pickOne(g, []*part{words("n"), words("COUNT(*)"), words("MAX(" + g.smallOf(sc) + ")")}))
+	}
+	group := phrase(words("GROUP BY"), by)
+	if g.one(8) {
+		group.kids = append(group.kids, words("WITH ROLLUP"))
+		s.folds, s.rollup = g.folds, true
+		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), group, g.having(sc, s))
+		return s
+	}
+	o := g.orderBy(keys, total)
+	having := g.having(sc, s)
+	s.folds = g.folds
+	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), group, having, o.order, o.limit)
+	return o.apply(s)
+}
+
+// groupKey makes an item to group by: the item, what GROUP BY calls it, and its name.
+func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string) {
+	name = g.name("g")
+	src, c := g.column(sc, (*column).sortable)
+	col := sc.columnOf(src, c)
+	if g.one(2) {
+		c = src.column(pickOne(g, []string{"a", "s"}))
+		col = sc.columnOf(src, c)
+	}
+	g.folds = g.folds || c.folds
+	switch g.IntN(5) {
+	case 0:
+		return phrase(col, words("AS "+name)), words(fmt.Sprint(position)), name
+	case 1:
+		return phrase(col, words("AS "+name)), words(name), name
+	case 2:
+		g.folds = true
+		e := g.expression(sc)
+		return phrase(e, words("AS "+name)), words(name), name
+	}
+	return phrase(col, words("AS "+name)), col, name
+}
+
+// smallOf names a column with small numbers.
+func (g *grammar) smallOf(sc scope) string {
+	return sc.columnOf(sc.sources[0], sc.sources[0].column("a")).text
+}
+
+// having makes HAVING, or nil.
+func (g *grammar) having(sc scope, s *statement) *part {
+	if !g.one(3) {
+		return nil
+	}
+	var e *part
+	switch g.IntN(4) {
+	case 0:
+		e = words("COUNT(*)")
+	case 1:
+		e = words("MAX(" + g.smallOf(sc) + ")")
+	case 2:
+		e = words("COUNT(DISTINCT " + g.smallOf(sc) + ")")
+	default:
+		e = words("SUM(" + g.smallOf(sc) + ")")
+	}
+	return maybe(phrase(words("HAVING"), e, words(pickOne(g, []string{">", "<", "=", ">="})), constant(intValue(int64(g.IntN(6))))))
+}

@@ -1,0 +1,125 @@
+package differential
+
+// source is a table as a FROM clause names it.
+type source struct {
+	*table
+	alias string // never ""
+}
+
+// scope is the tables whose columns an expression may use.
+type scope struct {
+	sources []source
+	bare    bool // columns are written without their table
+}
+
+// from names one random table.
+func (g *grammar) from() (scope, *part) {
+	return g.fromTable(g.table())
+}
+
+// table draws a table, the sharded ones more often.
+func (g *grammar) table() *table {
+	return g.schema.tables[min(g.IntN(len(g.schema.tables)), g.IntN(len(g.schema.tables)+1))]
+}
+
+func (g *grammar) fromTable(t *table) (scope, *part) {
+	src := source{t, t.name}
+	p := g.tableName(t)
+	if g.one(3) {
+		src.alias = g.name("t")
+		p = phrase(p, words("AS "+src.alias))
+	}
+	return scope{[]source{src}, !g.one(3)}, p
+}
+
+// tableName is the table's name, with its database now and then.
+func (g *grammar) tableName(t *table) *part {
+	if g.one(6) {
+		return join(&part{isDB: true}, words("."+t.name))
+	}
+	return words(t.name)
+}
+
+// columnOf writes a column of a source.
+func (sc scope) columnOf(src source, c *column) *part {
+	if sc.bare {
+		return words(c.name)
+	}
+	return words(src.alias + "." + c.name)
+}
+
+// column draws a column that fits.
+func (g *grammar) column(sc scope, fits func(*column) bool) (source, *column) {
+	for range 40 {
+		src := pickOne(g, sc.sources)
+		c := pickOne(g, src.columns)
+		if fits(c) {
+			return src, c
+		}
+	}
+	src := sc.sources[0]
+	return src, src.column("a")
+}
+
+// primary are the keys of all sources, which together tell any two rows apart.
+func (sc scope) primary() []*part {
+	var list []*part
+	for _, src := range sc.sources {
+		for _, c := range src.keys {
+			list = append(list, sc.columnOf(src, c))
+		}
+	}
+	return list
+}
+
+// ordering is the clauses at the end of a query.
+type ordering struct {
+	order, total, limit *part
+}
+
+func (o ordering) apply(s *statement) *statement {
+	s.order, s.total, s.limit = o.order, o.total, o.limit
+	return s
+}
+
+// orderBy makes ORDER BY and LIMIT, either of which may be missing. keys is what to sort by first, total what makes the order
+// complete. Where there is a LIMIT the complete order stays.
+func (g *grammar) orderBy(keys, total []*part) ordering {
+	var o ordering
+	if g.one(2) {
+		o.limit = maybe(g.limit())
+	}
+	if o.limit == nil && g.one(3) {
+		return o
+	}
+	for _, k := range total {
+		k.optional = false
+	}
+	o.total = maybe(&part{kids: total, sep: ", ", neededBy: o.limit})
+	if g.one(4) {
+		o.total.kids = nil
+		for _, k := range total {
+			o.total.kids = append(o.total.kids, phrase(k, words("DESC")))
+		}
+	}
+	sorts := listOf(0)
+	for _, k := range keys {
+		sorts.kids = append(sorts.kids, phrase(k, maybe(words(pickOne(g, []string{"ASC", "DESC"})))))
+	}
+	sorts.kids = append(sorts.kids, o.total)
+	o.order = maybe(phrase(words("ORDER BY"), sorts))
+	o.order.neededBy = o.limit
+	return o
+}
+
+// limit makes LIMIT in all its forms.
+func (g *grammar) limit() *part {
+	n, skip := constant(intValue(int64(pickOne(g, []int{0, 1, 2, 3, 5, 10, 100})))), constant(intValue(int64(pickOne(g, []int{0, 1, 2, 5, 40}))))
+	switch g.IntN(4) {
+	case 0:
+		return phrase(words("LIMIT"), n, words("OFFSET"), skip)
+	case 1:
+		return phrase(words("LIMIT"), join(skip, words(", "), n))
+	}
+	return phrase(words("LIMIT"), n)
+}

@@ -1,0 +1,143 @@
+package differential
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// compareRows compares rows as far as the statement fixes them.
+func compareRows(st *statement, oracle, subject *mysqltest.RawResult) *Difference {
+	if len(oracle.Columns) != len(subject.Columns) {
+		return differ("rows", "%d columns, but %d", len(oracle.Columns), len(subject.Columns))
+	}
+	if len(oracle.Rows) != len(subject.Rows) {
+		return differ("rows", "%d rows, but %d", len(oracle.Rows), len(subject.Rows))
+	}
+	var want, got []string
+	for k := range oracle.Rows {
+		want = append(want, st.canonical(oracle.Columns, oracle.Rows[k]))
+		got = append(got, st.canonical(oracle.Columns, subject.Rows[k]))
+	}
+	if st.ordered() {
+		return firstDifference("order", want, got)
+	}
+	if d := st.compareKeys(oracle, subject); d != nil || st.cut() {
+		return d
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	return firstDifference("rows", want, got)
+}
+
+// firstDifference compares rows one by one. Rows that are the same in another order make a difference of the kind given.
+func firstDifference(kind string, want, got []string) *Difference {
+	for k := range want {
+		if want[k] == got[k] {
+			continue
+		}
+		a, b := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
+		if !slices.Equal(a, b) {
+			kind = "rows"
+		}
+		return differ(kind, "row %d: %s, but %s", k+1, want[k], got[k])
+	}
+	return nil
+}
+
+// compareKeys compares the columns by which rows are sorted, where ORDER BY fixes no more.
+func (s *statement) compareKeys(oracle, subject *mysqltest.RawResult) *Difference {
+	if !s.order.present() {
+		return nil
+	}
+	for i := range oracle.Columns {
+		if !slices.Contains(s.keys, oracle.Columns[i].Name) {
+			continue
+		}
+		for k := range oracle.Rows {
+			if want, got := oracle.Rows[k][i], subject.Rows[k][i]; want != got {
+				return differ("order", "row %d: key %v, but %v", k+1, want, got)
+			}
+		}
+	}
+	return nil
+}
+
+// canonical writes a row so that rows that are equally right are written alike.
+func (s *statement) canonical(columns []mysql.ColumnDefinition41, row []any) string {
+	cells := make([]string, len(row))
+	for k, cell := range row {
+		v, ok := cell.(string)
+		if !ok {
+			cells[k] = "NULL"
+			continue
+		}
+		if strings.HasPrefix(columns[k].Name, bag) {
+			v = sortedBag(v, s.folds)
+		}
+		if s.folds && (columns[k].Charset != binaryCharset || columns[k].Type == mysql.TypeJSON) {
+			v = fold(v)
+		}
+		if s.inexact && (columns[k].Type == mysql.TypeDouble || columns[k].Type == mysql.TypeFloat) {
+			v = rounded(v)
+		}
+		cells[k] = strconv.Quote(v)
+	}
+	return strings.Join(cells, " ")
+}
+
+// plainRow writes a row as it is.
+func plainRow(row []any) string {
+	cells := make([]string, len(row))
+	for k, cell := range row {
+		cells[k] = "NULL"
+		if v, ok := cell.(string); ok {
+			cells[k] = strconv.Quote(v)
+		}
+	}
+	return strings.Join(cells, " ")
+}
+
+// binaryCharset is the number of the character set of bytes and numbers.
+const binaryCharset = 63
+
+// sortedBag sorts the members of a list, which is JSON or has commas between them. Members that fold alike are written
+// alike.
+func sortedBag(v string, folds bool) string {
+	members := strings.Split(v, ",")
+	var array []any
+	if strings.HasPrefix(v, "[") && json.Unmarshal([]byte(v), &array) == nil {
+		members = members[:0]
+		for _, e := range array {
+			b, err := json.Marshal(e)
+			if err != nil {
+				return v
+			}
+			members = append(members, string(b))
+		}
+	}
+	if folds {
+		for k := range members {
+			members[k] = fold(members[k])
+		}
+	}
+	slices.Sort(members)
+	return strings.Join(members, ",")
+}
+
+// rounded gives nine digits of a number, and 0 for what is nothing but an error of rounding.
+func rounded(v string) string {
+	f, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		return v
+	}
+	if math.Abs(f) < 1e-9 {
+		f = 0
+	}
+	return strconv.FormatFloat(f, 'g', 9, 64)
+}

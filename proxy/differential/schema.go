@@ -1,0 +1,172 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// tableKind is how a table's rows are spread.
+type tableKind int
+
+const (
+	hashed tableKind = iota
+	ranged
+	monthly
+	reference
+	single
+)
+
+// table is a logical table.
+type table struct {
+	name     string
+	kind     tableKind
+	shardKey string    // for the kinds that have one
+	primary  []string  // columns of the primary key, the sharding key among them
+	keys     []*column // of the primary key
+	columns  []*column // keys first, then a, s and d, then those of random types
+	indexes  []string  // columns with an index of their own
+	rows     [][]value // to begin with
+}
+
+// tables are those of every schema; h2 lies beside h1, user_id = id.
+var tables = []table{
+	{name: "h1", kind: hashed, shardKey: "id", primary: []string{"id"}},
+	{name: "h2", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "n"}},
+	{name: "r1", kind: ranged, shardKey: "id", primary: []string{"id"}},
+	{name: "m1", kind: monthly, shardKey: "day", primary: []string{"day", "id"}},
+	{name: "ref", kind: reference, primary: []string{"id"}},
+	{name: "one", kind: single, primary: []string{"id"}},
+}
+
+func tableNames() []string {
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// schema is the tables of one database with their rows.
+type schema struct {
+	tables []*table
+}
+
+// rowsMax is how many rows a table has at most to begin with: enough for ties on every shard, few enough to compare often.
+const rowsMax = 36
+
+// newSchema makes a random schema with random rows.
+func newSchema(r *rand.Rand, d dialect) *schema {
+	s := new(schema)
+	for _, t := range tables {
+		t := t
+		for _, name := range t.primary {
+			t.keys = append(t.keys, keyColumn(r, &t, name))
+		}
+		t.columns = append(t.columns, t.keys...)
+		t.columns = append(t.columns, smallColumn("a"), stringColumn(r, "s", "VARCHAR(20)", d), doubleColumn("d"))
+		for k := range 3 + r.IntN(4) {
+			t.columns = append(t.columns, randomColumn(r, fmt.Sprintf("c%d", k), d))
+		}
+		for _, c := range t.columns[len(t.keys):] {
+			if c.indexable && r.IntN(4) == 0 {
+				t.indexes = append(t.indexes, c.name)
+			}
+		}
+		t.fill(r)
+		s.tables = append(s.tables, &t)
+	}
+	return s
+}
+
+// fill makes the table's rows: none now and then, so that shards are empty, too.
+func (t *table) fill(r *rand.Rand) {
+	if r.IntN(12) == 0 {
+		return
+	}
+	seen := map[string]bool{}
+	for range 1 + r.IntN(rowsMax) {
+		row := t.row(r)
+		var key strings.Builder
+		for k := range t.keys {
+			key.WriteString(row[k].sql + "\x00")
+		}
+		if !seen[key.String()] {
+			seen[key.String()] = true
+			t.rows = append(t.rows, row)
+		}
+	}
+}
+
+// row makes a random row.
+func (t *table) row(r *rand.Rand) []value {
+	row := make([]value, len(t.columns))
+	for k, c := range t.columns {
+		row[k] = c.pick(r)
+	}
+	return row
+}
+
+func (t *table) column(name string) *column {
+	for _, c := range t.columns {
+		if c.name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// shardColumn is where the sharding key is among the columns, 0 for tables that have none.
+func (t *table) shardColumn() int {
+	for k, c := range t.columns {
+		if c.name == t.shardKey {
+			return k
+		}
+	}
+	return 0
+}
+
+func (t *table) columnNames() []string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// create is the CREATE TABLE statement of a physical table.
+func (t *table) create(db, name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE TABLE %s.%s (", db, name)
+	for _, c := range t.columns {
+		fmt.Fprintf(&b, "%s %s, ", c.name, c.decl)
+	}
+	for _, name := range t.indexes {
+		fmt.Fprintf(&b, "KEY (%s), ", name)
+	}
+	fmt.Fprintf(&b, "PRIMARY KEY (%s)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", strings.Join(t.primary, ", "))
+	return b.String()
+}
+
+// insert is the statement that puts rows into a physical table, "" for none.
+func (t *table) insert(db, name string, rows [][]value) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "INSERT INTO %s.%s VALUES ", db, name)
+	for k, row := range rows {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("(")
+		for i, v := range row {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(v.sql)
+		}
+		b.WriteString(")")
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+package differential
+
+import (
+	"errors"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// sessionSettings are made in every session: one collation, lists long enough that nothing is cut, and one time zone.
+const sessionSettings = "SET NAMES utf8mb4, SESSION group_concat_max_len = 1000000, time_zone = '+00:00'"
+
+// answerTimeout is how long one answer may take.
+const answerTimeout = 20 * time.Second
+
+// side is a session on one of the two servers that are compared.
+type side struct {
+	addr, db string
+	conn     *mysqltest.RawClient
+	// alter changes the text of statements on their way; only tests of the tester have it.
+	alter func(sql string) string
+}
+
+// dial opens a session, in a database if db is not "".
+func dial(addr, db string) (*mysqltest.RawClient, error) {
+	c, err := mysqltest.DialRaw(addr, mysqltest.ClientConfig{User: mysqltest.User, Password: mysqltest.Password, DB: db, Timeout: answerTimeout})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Exec(sessionSettings); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// open starts a new session; one that is there is closed.
+func (s *side) open() (err error) {
+	s.close()
+	s.conn, err = dial(s.addr, s.db)
+	return err
+}
+
+func (s *side) close() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+		s.conn = nil
+	}
+}
+
+// answer is everything that a client sees of one statement.
+type answer struct {
+	*mysqltest.RawResult
+	params, columns []mysql.ColumnDefinition41 // of the preparation
+}
+
+// run runs a statement. The error is one of the connection, which is then of no use any more.
+func (s *side) run(st *statement) (answer, error) {
+	if s.conn == nil {
+		if err := s.open(); err != nil {
+			return answer{}, err
+		}
+	}
+	r := st.root.render(s.db, st.prepared)
+	if s.alter != nil {
+		r.sql = s.alter(r.sql)
+	}
+	a, err := s.send(r, st.prepared)
+	if err != nil {
+		s.close()
+	}
+	return a, err
+}
+
+func (s *side) send(r rendered, prepared bool) (answer, error) {
+	if !prepared {
+		result, err := s.conn.Query(r.sql)
+		return answer{RawResult: result}, err
+	}
+	stmt, err := s.conn.Prepare(r.sql)
+	if refused := (*mysql.SQLError)(nil); errors.As(err, &refused) {
+		return answer{RawResult: &mysqltest.RawResult{Err: refused}}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	a := answer{params: stmt.Params, columns: stmt.Columns}
+	if a.RawResult, err = stmt.Execute(r.args...); err != nil {
+		return a, err
+	}
+	return a, stmt.Close()
+}
+
+// ownError tells an error that the proxy itself made: a refusal.
+func (a answer) ownError() bool { return a.Err != nil && a.Err.Code >= 9000 && a.Err.Code <= 9999 }

@@ -1,0 +1,56 @@
+package differential
+
+// statement is one statement with what is known about its answer.
+type statement struct {
+	root     *part
+	prepared bool // by the binary protocol
+
+	// order is ORDER BY, total what in it makes ties impossible, limit is LIMIT; nil where there is none.
+	order, total, limit *part
+	// keys are names of columns by which the rows are sorted first, and whose values that are equal look equal.
+	keys []string
+
+	folds    bool // a row stands for a group of texts that are equal but may look different
+	inexact  bool // numbers of type DOUBLE depend on the order in which rows were added up
+	planned  bool // the plan decides whether columns go through a temporary table, which changes what is told about them
+	converts bool // texts are converted to numbers, with as many warnings as rows were looked at
+	// rollup says that the plan decides even the types of columns: only their names are compared.
+	rollup bool
+	// writes are the tables that change.
+	writes []string
+	// control says that the statement begins or ends a transaction and stays when a scenario is shrunk.
+	control bool
+	// follows says that the answer depends on the statement before, which stays, too.
+	follows bool
+}
+
+// bag is how the names of columns begin whose values are lists in no order, as of GROUP_CONCAT.
+const bag = "bag"
+
+// ordered tells whether every row has its place.
+func (s *statement) ordered() bool { return s.order.present() && s.total.present() }
+
+// cut tells whether which rows come is open: LIMIT without a complete order.
+func (s *statement) cut() bool { return s.limit.present() && !s.ordered() }
+
+// scenario is statements that belong together.
+type scenario []*statement
+
+// writes tells whether any statement changes tables.
+func (s scenario) writes() bool {
+	for _, st := range s {
+		if len(st.writes) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// tables are those that the scenario changes.
+func (s scenario) tables() []string {
+	var list []string
+	for _, st := range s {
+		list = append(list, st.writes...)
+	}
+	return list
+}

@@ -1,0 +1,181 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+const (
+	// reloadAfter is how many scenarios run between two checks of all tables, after which they get their rows back.
+	reloadAfter = 60
+	// shrinksMax is how many failures of a database are shrunk; later ones are only counted.
+	shrinksMax = 8
+)
+
+// refusal is how the kinds of failures begin that are an error of the proxy's own.
+const refusal = "refusal"
+
+// worker compares one database.
+type worker struct {
+	round    Round
+	database Database
+	report   *Report
+
+	oracle, subject side
+	store           store
+	dirty           map[string]bool // tables that have had other rows since reset
+	grammar         grammar
+}
+
+func (w *worker) run(ctx context.Context) error {
+	if err := w.store.create(); err != nil {
+		return err
+	}
+	for n := 0; ctx.Err() == nil && w.report.Statements < w.round.Statements; n++ {
+		if n%reloadAfter == 0 {
+			if err := w.refresh(n); err != nil {
+				return err
+			}
+		}
+		s := w.grammar.scenario()
+		before := w.report.Statements
+		d, err := w.try(s, w.report)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		f := w.failure(d, before)
+		f.Original = w.texts(s)
+		if err := w.shrink(s, &f); err != nil {
+			return err
+		}
+		w.report.fail(f)
+		if err := w.reset(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refresh checks all tables and gives them back their rows.
+func (w *worker) refresh(n int) error {
+	if n > 0 {
+		d, err := w.store.compare()
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			w.report.fail(w.failure(d, w.report.Statements))
+			w.touch(tableNames())
+		}
+	} else {
+		w.touch(tableNames())
+	}
+	return w.reset()
+}
+
+// failure is one that came after so many statements.
+func (w *worker) failure(d *Difference, at int) Failure {
+	return Failure{
+		Difference: *d, Seed: w.round.Seed + w.database.Seed, Database: w.database.Name, Shards: w.database.Layout.shards(), At: at,
+	}
+}
+
+// touch notes that tables may not have their rows any more.
+func (w *worker) touch(names []string) {
+	for _, name := range names {
+		w.dirty[name] = true
+	}
+}
+
+// reset ends what a scenario may have left open and gives all tables their rows.
+func (w *worker) reset() error {
+	w.rollback()
+	if len(w.dirty) == 0 {
+		return nil
+	}
+	if err := w.store.reload(w.dirty); err != nil {
+		return err
+	}
+	clear(w.dirty)
+	return nil
+}
+
+// rollback ends transactions on both sides. A session that cannot is closed, which does the same.
+func (w *worker) rollback() {
+	for _, s := range []*side{&w.oracle, &w.subject} {
+		if s.conn == nil {
+			continue
+		}
+		if _, err := s.conn.Exec("ROLLBACK"); err != nil {
+			s.close()
+		}
+	}
+}
+
+// try runs a scenario on both sides and gives the first difference. The error is one of the oracle or of the nodes. What
+// happened is counted in count.
+//
+// The subject goes first: what it refuses is not run on the oracle, so that both stay the same if the subject was honest.
+func (w *worker) try(s scenario, count *Report) (*Difference, error) {
+	w.touch(s.tables())
+	refused := false
+	for k, st := range s {
+		last := k == len(s)-1
+		if refused && !(st.control && last) {
+			continue // what follows builds on the statement
+		}
+		count.Statements++
+		got, err := w.subject.run(st)
+		if err != nil {
+			w.oracle.close()
+			return differ("connection", "%v", err), nil
+		}
+		if got.ownError() {
+			if !slices.Contains(w.round.Refusals, got.Err.Code) {
+				return differ(fmt.Sprintf("%s %d", refusal, got.Err.Code), "%v", got.Err), nil
+			}
+			count.refuse(got.Err)
+			refused = true
+			continue
+		}
+		want, err := w.oracle.run(st)
+		if err != nil {
+			return nil, fmt.Errorf("on the oracle: %s: %w", st.root.render(w.oracle.db, false).sql, err)
+		}
+		if d := compare(st, want, got, w.oracleName); d != nil {
+			return d, nil
+		}
+		if count.Equal++; want.Err != nil {
+			count.Errors++
+		}
+	}
+	if !s.writes() {
+		return nil, nil
+	}
+	return w.store.compare(s.tables()...)
+}
+
+// oracleName is the oracle's name of a database of the subject.
+func (w *worker) oracleName(db string) string {
+	if db == w.subject.db {
+		return w.oracle.db
+	}
+	return db
+}
+
+// texts are a scenario's statements for people: those that are prepared with their arguments in place.
+func (w *worker) texts(s scenario) []string {
+	var list []string
+	for _, st := range s {
+		sql := st.root.render(w.subject.db, false).sql
+		if st.prepared {
+			sql += " /* prepared */"
+		}
+		list = append(list, sql)
+	}
+	return list
+}
