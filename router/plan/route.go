@@ -30,7 +30,7 @@ type Route struct {
 	// Rest are those of the other tables, to be filled too where the statement ends on a connection that does not take part
 	// in the client's transaction.
 	Scratch, Rest []Scratch
-	Final   func(names map[*Ref]string) Query
+	Final         func(names map[*Ref]string) Query
 }
 
 // Scratch is a table to fill with the rows of one reference.
@@ -236,7 +236,7 @@ func (p *Plan) routeMerge(set rule.Set, args []value.Value) (Route, error) {
 		}
 	}
 	for _, o := range m.order {
-		k := OrderKey{Column: hiddenBase + o.hidden, Desc: o.desc}
+		k := OrderKey{Column: hiddenBase + o.hidden, Desc: o.desc, Space: o.space}
 		r.Merge.Order = append(r.Merge.Order, k)
 	}
 	for _, g := range m.group {

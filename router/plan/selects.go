@@ -37,6 +37,8 @@ type mergeKey struct {
 	// by is the number of the hidden column that the shards sort by.
 	by   int
 	desc bool
+	// space is OrderKey's.
+	space []byte
 }
 
 type shapeAggregate struct {
@@ -302,6 +304,9 @@ func (b *builder) sortKey(m *mergeShape, info *blockInfo, e *sqlparse.Expr, span
 			return "ORDER BY text that is too long to compare by weights"
 		}
 		m.addText(span, desc, weight)
+		if unicodeCollation(def.Charset) {
+			m.order[len(m.order)-1].space = unicodeSpace
+		}
 	default:
 		return "ORDER BY a value that only the server can compare"
 	}
@@ -528,6 +533,13 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 	m.aggregates = append(m.aggregates, a)
 	return ""
 }
+
+// unicodeCollation tells the collations after UCA 4.0.0 and 5.2.0, PAD SPACE, in which characters have none, one or several
+// weights: texts of one length in characters have weights of several lengths.
+func unicodeCollation(id uint16) bool { return id >= 192 && id <= 215 || id >= 224 && id <= 247 }
+
+// unicodeSpace is the weight of a space there.
+var unicodeSpace = []byte{0x02, 0x09}
 
 // weightCharsMax is the longest text, in characters, that is compared by its padded weights.
 const weightCharsMax = 512
