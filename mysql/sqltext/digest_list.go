@@ -28,7 +28,8 @@ func (s *digester) open(pos int) int {
 	case roleOpen, roleComma:
 		in.items = t.items
 	}
-	if t.rows && !in.frozen && (t.kind == ListInRows || t.clause == clauseValues) && (s.prev == roleOpen || s.prev == roleComma || s.prev == roleValues) {
+	first := s.prev == roleOpen || s.prev == roleValues
+	if t.rows && !in.frozen && (t.kind == ListInRows || t.clause == clauseValues) && (first || s.prev == roleComma) {
 		s.beginRow(&in, pos)
 	}
 	if in.clause == clauseValues {

@@ -18,23 +18,23 @@ const (
 	roleAnd
 	roleBetween
 	roleNull
-	roleBinary   // operators in letters that bind what is before them: COLLATE, DIV, MOD
-	roleType     // types that have a length, and functions that have one
-	roleTable    // JSON_TABLE
-	roleSelect   // and RETURNING: a list of columns follows
-	roleFrom     // ends that list
-	roleJoin     // a table follows
-	roleWhere    // conditions follow
-	roleOn       // conditions follow, behind tables
-	roleOrder    // GROUP, ORDER, HAVING and others: the literals stay
-	roleLimit    // the numbers of LIMIT follow
-	roleOffset   // in LIMIT as LIMIT itself, a name elsewhere
-	roleUnion    // another query follows
-	roleSet      // assignments follow
-	roleValues   // rows follow, in INSERT
-	roleInsert   // and REPLACE
-	roleChange   // UPDATE and DELETE
-	roleWith     //
+	roleBinary // operators in letters that bind what is before them: COLLATE, DIV, MOD
+	roleType   // types that have a length, and functions that have one
+	roleTable  // JSON_TABLE
+	roleSelect // and RETURNING: a list of columns follows
+	roleFrom   // ends that list
+	roleJoin   // a table follows
+	roleWhere  // conditions follow
+	roleOn     // conditions follow, behind tables
+	roleOrder  // GROUP, ORDER, HAVING and others: the literals stay
+	roleLimit  // the numbers of LIMIT follow
+	roleOffset // in LIMIT as LIMIT itself, a name elsewhere
+	roleUnion  // another query follows
+	roleSet    // assignments follow
+	roleValues // rows follow, in INSERT
+	roleInsert // and REPLACE
+	roleChange // UPDATE and DELETE
+	roleWith
 	roleOnInsert // DUPLICATE: assignments follow
 )
 

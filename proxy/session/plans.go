@@ -38,6 +38,7 @@ type Plans struct {
 
 	mu      sync.RWMutex
 	plans   map[planKey]*plan.Plan
+	shapes  map[shapeKey]*shape
 	columns map[*router.Table]tableColumns
 }
 
@@ -58,7 +59,7 @@ func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) 
 	if err != nil || len(r.Tables()) == 0 {
 		return nil, err
 	}
-	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
+	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, shapes: map[shapeKey]*shape{}, columns: map[*router.Table]tableColumns{}}
 	// Tables whose names differ by case only have one place under such servers: they are refused when one is met.
 	p.folded, _ = router.New(sc, router.Options{Zone: time.Local, LowerCase: true})
 	for _, t := range r.Tables() {
@@ -153,6 +154,7 @@ func (p *Plans) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.plans)
+	clear(p.shapes)
 	clear(p.columns)
 }
 

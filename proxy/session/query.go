@@ -114,7 +114,7 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
-	if s.schema.Plans.mayConcern(q, s.mode()) {
+	if s.schema.Plans != nil && planned(q.info.Class) {
 		if handled, failed, err := s.sharded(q); handled || err != nil {
 			return failed || err != nil, err
 		}

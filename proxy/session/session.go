@@ -41,6 +41,8 @@ type Session struct {
 
 	state state
 	stmts stmts
+	// lookup finds the plans of statements on sharded tables; made when the first comes.
+	lookup *lookup
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]bool
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.

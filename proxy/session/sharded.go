@@ -19,21 +19,33 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return true, true, err
 	}
-	switch q.info.Class {
-	case sqltext.Show:
-		if handled, failed, err := s.showTables(q); handled {
-			return true, failed, err
-		}
-	case sqltext.Select, sqltext.With:
-		if mentions(q.text, informationSchema) {
-			if handled, failed, err := s.information(q, nil, q.text, s.mode(), s.state.db); handled {
-				return true, failed, err
-			}
-		}
+	plans := s.schema.Plans
+	if s.lookup == nil {
+		s.lookup = new(lookup)
 	}
-	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
+	p, args, known, err := plans.find(s.lookup, q, s.state.db, s.mode())
 	if err != nil {
 		return true, true, s.planError(err)
+	}
+	if !known {
+		if !plans.mayConcern(q, s.mode()) {
+			return false, false, nil
+		}
+		switch q.info.Class {
+		case sqltext.Show:
+			if handled, failed, err := s.showTables(q); handled {
+				return true, failed, err
+			}
+		case sqltext.Select, sqltext.With:
+			if mentions(q.text, informationSchema) {
+				if handled, failed, err := s.information(q, nil, q.text, s.mode(), s.state.db); handled {
+					return true, failed, err
+				}
+			}
+		}
+		if p, err = plans.get(q.text, s.state.db, s.mode()); err != nil {
+			return true, true, s.planError(err)
+		}
 	}
 	if p == nil {
 		return false, false, nil
@@ -41,7 +53,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if q.info.Class == sqltext.Explain {
 		return true, false, s.explain(q)
 	}
-	r, err := p.Route(nil)
+	r, err := p.Route(args)
 	if err != nil {
 		return true, true, s.planError(err)
 	}
@@ -54,6 +66,16 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	failed, err = s.manyShards(q, p, &r, nil)
 	return true, failed, err
+}
+
+// planned tells which classes of statements may name tables that have a plan.
+func planned(c sqltext.Class) bool {
+	switch c {
+	case sqltext.Set, sqltext.Use, sqltext.Kill, sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.RollbackTo, sqltext.Savepoint,
+		sqltext.ReleaseSavepoint, sqltext.XA:
+		return false
+	}
+	return true
 }
 
 // mentions tells whether a text has a word in it, in any case.

@@ -14,6 +14,9 @@ import (
 type insertShape struct {
 	rows []sqlparse.RowSpan // none for the SET form and INSERT ... SELECT
 	keys [][]operand        // by row
+	// auto are the values of the AUTO_INCREMENT column that are known only when the plan runs, by row; nil without one.
+	auto []operand
+	name string // of that column
 }
 
 // autoIncrementFlag marks the column of a definition. MySQL manual: "Column Definition Flags".
@@ -83,6 +86,7 @@ func (b *builder) insertRows(in *sqlparse.Insert) error {
 		return err
 	}
 	shape := &insertShape{}
+	b.autoLater(shape, columns, in)
 	if !in.SetForm {
 		rows, ok := sqlparse.ValuesRows(p.Statement.Text, p.Mode)
 		if !ok || len(rows) != len(in.Rows) {
@@ -150,6 +154,26 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 		}
 	}
 	return nil
+}
+
+// autoLater notes the AUTO_INCREMENT values that are parameters.
+func (b *builder) autoLater(shape *insertShape, columns []string, in *sqlparse.Insert) {
+	t := b.p.Target
+	if len(t.Table.Shards) < 2 {
+		return
+	}
+	for k, c := range columns {
+		d := t.column(c)
+		if d == nil || d.Flags&autoIncrementFlag == 0 {
+			continue
+		}
+		shape.name = d.Name
+		for _, row := range in.Rows {
+			if k < len(row) && row[k].Op == sqlparse.Param {
+				shape.auto = append(shape.auto, operand{param: row[k].Index})
+			}
+		}
+	}
 }
 
 func (b *builder) insertEverywhere(in *sqlparse.Insert) error {
@@ -238,6 +262,11 @@ func (b *builder) refuseUnlessOne() error {
 // InsertShards gives the position of each row's shard.
 func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
 	t := p.Target
+	for _, o := range p.insert.auto {
+		if v, ok := o.of(args); !ok || v.IsNull() || v.Kind() == value.Int && v.Int() == 0 {
+			return nil, Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", p.insert.name, t.Parsed.Name)
+		}
+	}
 	positions := make([]int, len(p.insert.keys))
 	tuple := make([]value.Value, len(t.Table.Keys))
 	for k, key := range p.insert.keys {

@@ -53,6 +53,15 @@ type Plan struct {
 	finish *finishShape
 	edits  []edit
 	router *router.Router
+	// literals are those of one execution, as the client wrote them; see WithLiterals.
+	literals []string
+}
+
+// WithLiterals gives the plan of a text in which literals stand for the parameters, in order.
+func (p *Plan) WithLiterals(literals []string) *Plan {
+	q := *p
+	q.literals = literals
+	return &q
 }
 
 // Ref is one reference to a table.

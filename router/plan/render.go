@@ -83,6 +83,10 @@ type writer struct {
 
 // copy writes a piece of the client's text with the tables' physical names.
 func (w *writer) copy(pos, end int) {
+	if w.p.literals != nil {
+		w.copyLiterals(pos, end)
+		return
+	}
 	text := w.p.Statement.Text
 	from := pos
 	for _, e := range w.p.edits {
@@ -103,6 +107,41 @@ func (w *writer) copy(pos, end int) {
 			w.args = append(w.args, k)
 		}
 	}
+}
+
+// copyLiterals is copy with the literals of one execution in the place of parameters.
+func (w *writer) copyLiterals(pos, end int) {
+	edits := w.p.edits
+	for k, at := range w.p.Statement.Params {
+		if at < pos || at >= end {
+			continue
+		}
+		edits = w.copyTo(pos, at, edits)
+		w.add(w.p.literals[k])
+		pos = at + 1
+	}
+	w.copyTo(pos, end, edits)
+}
+
+// copyTo writes a piece without parameters, and gives the edits behind it.
+func (w *writer) copyTo(pos, end int, edits []edit) []edit {
+	text := w.p.Statement.Text
+	for len(edits) > 0 && edits[0].span.End <= end {
+		e := edits[0]
+		edits = edits[1:]
+		if e.span.Pos < pos {
+			continue
+		}
+		w.buf = append(w.buf, text[pos:e.span.Pos]...)
+		if e.insert != "" {
+			w.add(e.insert)
+		} else {
+			w.name(e)
+		}
+		pos = e.span.End
+	}
+	w.buf = append(w.buf, text[pos:end]...)
+	return edits
 }
 
 func (w *writer) name(e edit) {
@@ -142,7 +181,7 @@ type Query struct {
 
 // whole writes the client's statement as it is, but for the names.
 func (p *Plan) whole(node string, place places) Query {
-	w := writer{p: p, place: place}
+	w := writer{p: p, place: place, buf: make([]byte, 0, len(p.Statement.Text)+64)}
 	w.copy(0, len(p.Statement.Text))
 	q := Query{Node: node, Text: string(w.buf), Args: w.args}
 	for _, r := range p.Refs {
