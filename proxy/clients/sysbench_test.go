@@ -36,6 +36,7 @@ type sysbench struct {
 	threads  int
 	seconds  int
 	psMode   string // auto: prepared statements; disable: text
+	options  []string
 }
 
 func newSysbench(t *testing.T, e endpoint) sysbench {
@@ -48,13 +49,13 @@ func newSysbench(t *testing.T, e endpoint) sysbench {
 // run gives what sysbench says of one script and action.
 func (s sysbench) run(t *testing.T, script, action string) string {
 	t.Helper()
-	return run(t, program{path: s.path, args: []string{
+	return run(t, program{path: s.path, args: append([]string{
 		"--db-driver=mysql", "--mysql-host=" + s.endpoint.host, fmt.Sprintf("--mysql-port=%d", s.endpoint.port), "--mysql-user=root",
 		"--mysql-password=root", "--mysql-db=kingshard_sb", "--db-ps-mode=" + s.psMode, "--tables=4", "--table-size=5000",
 		fmt.Sprintf("--threads=%d", s.threads), fmt.Sprintf("--time=%d", s.seconds), "--report-interval=0",
 		// Deadlocks are the server's answer to what these workloads do to each other; sysbench starts such a transaction again.
 		"--mysql-ignore-errors=1213,1020", script, action,
-	}})
+	}, s.options...)})
 }
 
 var (
