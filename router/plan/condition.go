@@ -297,7 +297,7 @@ func between(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool) *c
 
 // shards gives the positions of a reference's table at which rows that meet the condition can be.
 func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
-	every := rule.All(len(r.Table.Shards))
+	every := r.all
 	switch c.op {
 	case condNone:
 		return nil
@@ -314,17 +314,17 @@ func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
 		}
 		return set
 	case condIn:
-		var found []int
-		for _, o := range c.values {
-			position, where := r.place([]operand{o}, args)
+		var found rule.Set
+		for k := range c.values {
+			position, where := r.place(c.values[k:k+1], args)
 			switch where {
 			case everywhere:
 				return every
 			case here:
-				found = append(found, position)
+				found = found.Union(every[position : position+1])
 			}
 		}
-		return rule.NewSet(found...)
+		return found
 	case condBetween:
 		lo, empty, ok := c.lo.of(args)
 		hi, empty2, ok2 := c.hi.of(args)
@@ -358,8 +358,12 @@ const (
 
 // place finds the shard of a key that a condition asks for.
 func (r *Ref) place(values []operand, args []value.Value) (int, where) {
-	tuple := make([]value.Value, len(values))
-	for k, o := range values {
+	var room [4]value.Value
+	tuple := room[:0]
+	if len(values) > len(room) {
+		tuple = make([]value.Value, 0, len(values))
+	}
+	for _, o := range values {
 		v, ok := o.of(args)
 		if !ok {
 			return 0, everywhere
@@ -367,7 +371,7 @@ func (r *Ref) place(values []operand, args []value.Value) (int, where) {
 		if v.IsNull() {
 			return 0, nowhere
 		}
-		tuple[k] = v
+		tuple = append(tuple, v)
 	}
 	position, exact, err := r.Table.Place(tuple, r.key)
 	switch {
@@ -381,36 +385,56 @@ func (r *Ref) place(values []operand, args []value.Value) (int, where) {
 
 // Shards gives the positions at which rows of this reference can matter.
 func (r *Ref) Shards(args []value.Value) rule.Set {
-	set := rule.All(len(r.Table.Shards))
+	set := r.all
 	if len(r.Table.Keys) == 0 || r.Table.Rule == nil {
 		return set
 	}
+	if len(r.from) == 0 {
+		return r.narrow(set, r, args)
+	}
 	for _, f := range r.reach() {
-		for _, c := range f.own {
-			set = set.Intersect(c.shards(r, args))
-		}
-		if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
-			set = set.Intersect(r.tupleShards(f.tuple, args))
-		}
+		set = r.narrow(set, f, args)
 	}
 	return set
+}
+
+// narrow takes the conditions of a reference whose key is r's.
+func (r *Ref) narrow(set rule.Set, f *Ref, args []value.Value) rule.Set {
+	for _, c := range f.own {
+		set = r.meet(set, c.shards(r, args))
+	}
+	if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
+		set = r.meet(set, r.tupleShards(f.tuple, args))
+	}
+	return set
+}
+
+// meet is the intersection, without work where one of the sets is all.
+func (r *Ref) meet(a, b rule.Set) rule.Set {
+	switch {
+	case len(a) == len(r.all):
+		return b
+	case len(b) == len(r.all):
+		return a
+	}
+	return a.Intersect(b)
 }
 
 func (r *Ref) tupleShards(tuple [][]operand, args []value.Value) rule.Set {
 	one := make([]operand, len(tuple))
 	for k, values := range tuple {
 		if len(values) == 0 {
-			return rule.All(len(r.Table.Shards))
+			return r.all
 		}
 		one[k] = values[0]
 	}
 	switch position, where := r.place(one, args); where {
 	case here:
-		return rule.NewSet(position)
+		return r.all[position : position+1]
 	case nowhere:
 		return nil
 	}
-	return rule.All(len(r.Table.Shards))
+	return r.all
 }
 
 // reach gives the reference and those whose conditions hold for it.

@@ -71,6 +71,8 @@ type Ref struct {
 	Parsed  *sqlparse.Table
 	Columns []mysql.ColumnDefinition41
 
+	all      rule.Set // every position
+	index    int      // in the plan's Refs
 	key      []rule.Column
 	own      []*cond     // conditions that rows of this reference must meet to matter
 	tuple    [][]operand // by key column: values that it must equal

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
@@ -181,15 +182,24 @@ type Query struct {
 
 // whole writes the client's statement as it is, but for the names.
 func (p *Plan) whole(node string, place places) Query {
-	w := writer{p: p, place: place, buf: make([]byte, 0, len(p.Statement.Text)+64)}
+	w := writer{p: p, place: place, buf: make([]byte, 0, p.size())}
 	w.copy(0, len(p.Statement.Text))
-	q := Query{Node: node, Text: string(w.buf), Args: w.args}
+	q := Query{Node: node, Text: unsafe.String(unsafe.SliceData(w.buf), len(w.buf)), Args: w.args} // nobody writes to the buffer again
 	for _, r := range p.Refs {
 		if r.Table.Rule != nil {
 			q.Shards = append(q.Shards, place(r))
 		}
 	}
 	return q
+}
+
+// size is about how long a text for a server gets.
+func (p *Plan) size() int {
+	n := len(p.Statement.Text) + 48*len(p.edits)
+	for _, l := range p.literals {
+		n += len(l)
+	}
+	return n
 }
 
 // position gives the places of all references for one position of the sharded tables.

@@ -89,48 +89,62 @@ func (p *Plan) Route(args []value.Value) (Route, error) {
 
 // one finds the one server that has all the rows, if there is one.
 func (p *Plan) one(args []value.Value) (Query, bool) {
-	at := map[*Ref]int{}
+	var room [8]int
+	at := room[:0]
 	node := ""
-	agree := func(n string) bool {
-		if node == "" {
-			node = n
-		}
-		return node == n
-	}
-	var open []*Ref
+	open := false
 	for _, r := range p.Refs {
+		position := unplaced
 		switch r.Table.Kind {
 		case router.Single:
-			if !agree(r.Table.Shards[0].Node) {
-				return Query{}, false
-			}
+			position = 0
 		case router.Sharded:
 			set := r.Shards(args)
 			if len(set) > 1 {
 				return Query{}, false
 			}
-			if len(set) == 0 {
-				open = append(open, r)
-				continue
-			}
-			at[r] = set[0]
-			if !agree(r.Table.Shards[set[0]].Node) {
-				return Query{}, false
+			if len(set) == 1 {
+				position = set[0]
 			}
 		}
-	}
-	for _, r := range append(open, p.Refs...) {
-		if _, known := at[r]; known || r.Table.Kind == router.Single {
+		at = append(at, position)
+		if position == unplaced {
+			open = true
 			continue
 		}
-		found := slices.IndexFunc(r.Table.Shards, func(s router.Shard) bool { return node == "" || s.Node == node })
-		if found < 0 {
+		if n := r.Table.Shards[position].Node; node == "" {
+			node = n
+		} else if node != n {
 			return Query{}, false
 		}
-		at[r] = found
-		agree(r.Table.Shards[found].Node)
 	}
-	return p.whole(node, func(r *Ref) router.Shard { return r.Table.Shards[at[r]] }), true
+	if open && !p.fill(at, &node) {
+		return Query{}, false
+	}
+	return p.whole(node, func(r *Ref) router.Shard { return r.Table.Shards[at[r.index]] }), true
+}
+
+// unplaced is the position of a table that no condition places.
+const unplaced = -1
+
+// fill places the tables that any node may serve: those that are whole everywhere, and those of which no row matters.
+func (p *Plan) fill(at []int, node *string) bool {
+	for k, r := range p.Refs {
+		if at[k] != unplaced {
+			continue
+		}
+		for i, s := range r.Table.Shards {
+			if *node == "" || s.Node == *node {
+				at[k] = i
+				break
+			}
+		}
+		if at[k] == unplaced {
+			return false
+		}
+		*node = r.Table.Shards[at[k]].Node
+	}
+	return true
 }
 
 // positions gives the shards of a statement whose sharded tables are all at one position, one at least.

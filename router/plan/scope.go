@@ -47,7 +47,7 @@ func (b *builder) refs() bool {
 		} else {
 			any = true
 		}
-		r := &Ref{Table: table, Parsed: t}
+		r := &Ref{Table: table, Parsed: t, all: rule.All(len(table.Shards)), index: len(b.p.Refs)}
 		if any {
 			r.Columns = b.columns(table)
 		}

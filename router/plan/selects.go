@@ -91,8 +91,8 @@ func into(q *sqlparse.Query) bool {
 	return false
 }
 
-// unsafe are functions whose value is not the same on every shard, or that have effects.
-var unsafe = map[string]bool{
+// varying are functions whose value is not the same on every shard, or that have effects.
+var varying = map[string]bool{
 	"rand": true, "uuid": true, "uuid_short": true, "sleep": true, "get_lock": true, "release_lock": true, "release_all_locks": true,
 	"is_free_lock": true, "is_used_lock": true, "last_insert_id": true, "found_rows": true, "row_count": true, "connection_id": true,
 	"nextval": true, "lastval": true, "setval": true, "load_file": true, "benchmark": true, "random_bytes": true, "sys_guid": true,
@@ -103,7 +103,7 @@ var unsafe = map[string]bool{
 func stable(e *sqlparse.Expr) bool {
 	ok := true
 	e.Walk(func(x *sqlparse.Expr) bool {
-		if x.Op == sqlparse.Call && unsafe[x.Name] || x.Op == sqlparse.Variable && len(x.Args) > 0 {
+		if x.Op == sqlparse.Call && varying[x.Name] || x.Op == sqlparse.Variable && len(x.Args) > 0 {
 			ok = false
 		}
 		return ok

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// benchPlans are plans of a table of 400 columns over 8 shards whose columns are known.
+func benchPlans(b testing.TB) *Plans {
+	b.Helper()
+	p, err := NewPlans(config.Schema{
+		User: "u", Nodes: []string{"n1", "n2"}, Default: "n1",
+		Shard: []config.Shard{{DB: "d", Table: "t", Key: config.Columns{"id"}, Nodes: []string{"n1", "n2"}, Type: "hash", Locations: []int{4, 4}}},
+	}, map[string]*backend.Node{"n1": {Name: "n1", Primary: &backend.Instance{}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	columns := []mysql.ColumnDefinition41{{Name: "id", Type: mysql.TypeLongLong}}
+	for k := range 400 {
+		columns = append(columns, mysql.ColumnDefinition41{Name: fmt.Sprintf("column_number_%03d", k), Type: mysql.TypeLong})
+	}
+	p.columns[p.exact.Tables()[0]] = tableColumns{columns, time.Now().Add(time.Hour)}
+	return p
+}
+
+// benchTexts are the statements whose planning is measured, with %d for a number that changes.
+func benchTexts() map[string]string {
+	var wide strings.Builder
+	wide.WriteString("SELECT ")
+	for k := range 400 {
+		fmt.Fprintf(&wide, "t.column_number_%03d AS the_column_number_%03d, ", k, k)
+	}
+	wide.WriteString("t.id FROM t WHERE t.id = %d")
+	return map[string]string{
+		"point":  "SELECT column_number_001 FROM t WHERE id = %d",
+		"insert": "INSERT INTO t (id, column_number_001, column_number_002, column_number_003) VALUES (%d, 5, 'abcdefghijklmnop', 'qrstuvwxyz')",
+		"wide":   wide.String(),
+	}
+}
+
+// BenchmarkPlanHit is the way of a text to its shard when the plan is there: digest, comparison, values, route.
+func BenchmarkPlanHit(b *testing.B) {
+	for name, form := range benchTexts() {
+		b.Run(name, func(b *testing.B) {
+			p, l, m := benchPlans(b), new(lookup), sqltext.Mode{ServerVersion: 80400}
+			var texts [16]query
+			for k := range texts {
+				text := fmt.Sprintf(form, k*1000+7)
+				texts[k] = query{text: text, info: sqltext.Classify(text, m)}
+			}
+			b.ReportAllocs()
+			b.SetBytes(int64(len(texts[0].text)))
+			for k := 0; b.Loop(); k++ {
+				plan, args, known, err := p.find(l, &texts[k%16], "d", m)
+				if err != nil || !known || plan == nil {
+					b.Fatal(plan, known, err)
+				}
+				if r, err := plan.Route(args); err != nil || r.One == nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPlanMiss is the same when the text has to be read and planned.
+func BenchmarkPlanMiss(b *testing.B) {
+	rows := "INSERT INTO t (id, column_number_001, column_number_002, column_number_003) VALUES (%d, 5, 'abcdefghijklmnop', 'qrstuvwxyz')" +
+		strings.Repeat(", (5, 6, 'abcdefghijklmnop', 'qrstuvwxyz')", 12) + strings.Repeat(", (6, 6, 'abcdefghijklmnop', 'qrstuvwxyz')", 87)
+	texts := benchTexts()
+	texts["100 rows"] = rows
+	for name, form := range texts {
+		b.Run(name, func(b *testing.B) {
+			p, m := benchPlans(b), sqltext.Mode{ServerVersion: 80400}
+			b.ReportAllocs()
+			for k := 0; b.Loop(); k++ {
+				clear(p.plans)
+				plan, err := p.get(fmt.Sprintf(form, k), "d", m)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := plan.Route(nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
