@@ -143,7 +143,7 @@ func (b *builder) byKey(s *sqlparse.Select, info *blockInfo) bool {
 	covers := func(exprs []*sqlparse.Expr) bool {
 		seen := map[*Ref]uint64{}
 		for _, e := range exprs {
-			if k, at := info.scope.key(b.output(s, e)); k.ref != nil && at == info.scope && !k.ref.nullable {
+			if k, at := info.scope.key(b.output(s, e)); k.ref != nil && at == info.scope && !k.ref.nullable && k.together() {
 				seen[k.ref] |= 1 << k.k
 				if seen[k.ref] == 1<<len(k.ref.Table.Keys)-1 {
 					return true
@@ -419,7 +419,15 @@ func (b *builder) follow(from, to key) {
 	}
 }
 
-func joins(a, b key) bool { return a.ref.key[a.k].Joins(b.ref.key[b.k]) }
+func joins(a, b key) bool {
+	return a.ref.key[a.k].Joins(b.ref.key[b.k]) && a.together() && b.together()
+}
+
+// together tells whether keys that are equal to the server are on one shard: 'abc' and 'ABC' are equal under a collation
+// without case, and apart where the rule places text by its bytes.
+func (k key) together() bool {
+	return k.ref.key[k.k].Class != rule.CharCI || rule.Folds(k.ref.Table.Rule)
+}
 
 func (b *builder) addLink(l, r key, on *sqlparse.Join, info *blockInfo) {
 	if l.k != r.k || !joins(l, r) || !l.ref.Table.Colocated(r.ref.Table) {

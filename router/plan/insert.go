@@ -234,7 +234,7 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 			}
 		}
 		from, sc := info.scope.key(s.Fields[column].Expr)
-		if from.ref == nil || sc != info.scope || from.k != k || from.ref.nullable || !from.ref.Table.Colocated(p.Target.Table) || !joins(from, key{p.Target, k}) {
+		if from.ref == nil || sc != info.scope || from.k != k || from.ref.nullable || !from.ref.Table.Colocated(p.Target.Table) || !from.ref.key[k].Joins(p.Target.key[k]) {
 			return b.refuseUnlessOne()
 		}
 		p.Target.from = append(p.Target.from, from.ref)

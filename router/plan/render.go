@@ -18,8 +18,10 @@ type edit struct {
 	alias bool
 	// db tells that the place has a database name too.
 	db bool
-	// insert is text to add at the place instead.
+	// insert is text to add at the place instead. With item set it is the alias of the item of the select list that
+	// begins there: it belongs to pieces that begin ahead of the item only, as hidden columns are copies of items.
 	insert string
+	item   int
 }
 
 // tableEdits lists the places to change, in the order of the text.
@@ -32,16 +34,25 @@ func (b *builder) tableEdits() (edits []edit) {
 		}
 		bare := plain && (r == b.p.Target || b.p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
 		edits = append(edits, edit{span: r.Parsed.At, ref: r, alias: !bare && r.Parsed.Alias == "", db: r.Parsed.DB != ""})
-		if !bare || r.Parsed.Alias != "" {
-			continue
-		}
 		for _, q := range r.Parsed.Qualifiers {
-			edits = append(edits, edit{span: q, ref: r, db: strings.Contains(st.Text[q.Pos:q.End], ".")})
+			db := strings.Contains(st.Text[q.Pos:q.End], ".")
+			switch {
+			case bare && r.Parsed.Alias == "":
+				edits = append(edits, edit{span: q, ref: r, db: db})
+			case db && r.moves():
+				edits = append(edits, edit{span: q, ref: r, insert: quote(r.Parsed.Label())})
+			}
 		}
 	}
 	edits = append(edits, b.fieldNames(edits)...)
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
 	return edits
+}
+
+// moves tells whether shards of the table are in other databases than the client names, where its database.table.column
+// means nothing.
+func (r *Ref) moves() bool {
+	return slices.ContainsFunc(r.Table.Shards, func(s router.Shard) bool { return s.DB != r.Table.DB })
 }
 
 // aliasMax is the longest alias of a column, in characters.
@@ -65,7 +76,7 @@ func (b *builder) fieldNames(edits []edit) (names []edit) {
 			continue
 		}
 		if slices.ContainsFunc(edits, func(e edit) bool { return e.span.Pos >= span.Pos && e.span.End <= span.End }) {
-			names = append(names, edit{span: sqlparse.Span{Pos: span.End, End: span.End}, insert: " AS " + quote(text)})
+			names = append(names, edit{span: sqlparse.Span{Pos: span.End, End: span.End}, insert: " AS " + quote(text), item: span.Pos})
 		}
 	}
 	return names
@@ -80,6 +91,7 @@ type writer struct {
 	place places
 	buf   []byte
 	args  []int
+	begin int // of the piece that copyLiterals writes
 }
 
 // copy writes a piece of the client's text with the tables' physical names.
@@ -91,7 +103,7 @@ func (w *writer) copy(pos, end int) {
 	text := w.p.Statement.Text
 	from := pos
 	for _, e := range w.p.edits {
-		if e.span.Pos < pos || e.span.End > end {
+		if e.span.Pos < pos || e.span.End > end || e.item != 0 && pos >= e.item {
 			continue
 		}
 		w.buf = append(w.buf, text[from:e.span.Pos]...)
@@ -113,6 +125,7 @@ func (w *writer) copy(pos, end int) {
 // copyLiterals is copy with the literals of one execution in the place of parameters.
 func (w *writer) copyLiterals(pos, end int) {
 	edits := w.p.edits
+	w.begin = pos
 	for k, at := range w.p.Statement.Params {
 		if at < pos || at >= end {
 			continue
@@ -130,7 +143,7 @@ func (w *writer) copyTo(pos, end int, edits []edit) []edit {
 	for len(edits) > 0 && edits[0].span.End <= end {
 		e := edits[0]
 		edits = edits[1:]
-		if e.span.Pos < pos {
+		if e.span.Pos < pos || e.item != 0 && w.begin >= e.item {
 			continue
 		}
 		w.buf = append(w.buf, text[pos:e.span.Pos]...)
@@ -268,9 +281,11 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 	}
 	w.copy(fieldsEnd, end)
 	m.orderBy(w)
-	if rows >= 0 && len(m.aggregates) == 0 && len(m.group) == 0 {
-		w.add(" LIMIT ", strconv.FormatInt(rows, 10))
+	if rows == 0 {
+		w.add(" LIMIT 0") // of groups only none can be counted before the merge
 	}
+	w.add(" ")
+	w.copy(c.Tail, c.End)
 }
 
 func (m *mergeShape) orderBy(w *writer) {
@@ -320,11 +335,7 @@ func (p *Plan) nodeQuery(positions []int, rows int64) Query {
 		d := writer{p: p}
 		_, d.place = p.position(positions[0])
 		m.piece(&d, 0)
-		text := string(d.buf)
-		if m.sorted {
-			text += " LIMIT 0"
-		}
-		q.Describe, q.DescribeArgs = text, d.args
+		q.Describe, q.DescribeArgs = string(d.buf), d.args
 	}
 	q.Text, q.Args = string(w.buf), w.args
 	return q

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	"kingshard/mysql"
@@ -231,6 +232,9 @@ func (b *builder) orderBy(m *mergeShape, q *sqlparse.Query, info *blockInfo, spa
 		e, span = b.target(q.Select, e, span, m.clauses.Fields)
 		if e == nil {
 			return "ORDER BY a position behind a star, or an alias within an expression"
+		}
+		if q.Select.Distinct && !slices.ContainsFunc(fieldExprs(q.Select), func(f *sqlparse.Expr) bool { return same(f, e) }) {
+			return "DISTINCT ordered by what is not in the select list" // the hidden column would tell equal rows apart
 		}
 		if why := b.sortKey(m, info, e, span, o.Desc); why != "" {
 			return why
