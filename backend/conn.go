@@ -62,14 +62,12 @@ type Conn struct {
 	flags mysql.Capability
 }
 
-// Dial connects and logs in within the deadline.
-func Dial(cfg *DialConfig, flags mysql.Capability, deadline time.Time) (*Conn, error) {
+// Dial connects and logs in before ctx ends, which must have a deadline.
+func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, error) {
 	network := "tcp"
 	if strings.HasPrefix(cfg.Addr, "/") {
 		network = "unix"
 	}
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
-	defer cancel()
 	dialer := net.Dialer{KeepAliveConfig: keepAlive}
 	nc, err := dialer.DialContext(ctx, network, cfg.Addr)
 	if err != nil {
@@ -79,8 +77,14 @@ func Dial(cfg *DialConfig, flags mysql.Capability, deadline time.Time) (*Conn, e
 	if sc, ok := nc.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()
 	}
+	deadline, _ := ctx.Deadline()
 	c.SetDeadline(deadline)
-	if err := c.login(); err != nil {
+	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
+	err = c.login()
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("log in to %s as %s: %w", cfg.Addr, cfg.User, err)
 	}

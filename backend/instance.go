@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -55,6 +56,8 @@ type Instance struct {
 	state atomic.Uint32
 	info  atomic.Pointer[Info]
 	known chan struct{} // closed when info is set for the first time
+	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
+	successor atomic.Pointer[Instance]
 	// connectTimeout bounds a dial with its login.
 	connectTimeout time.Duration
 }
@@ -85,7 +88,14 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 
 // Dial opens a connection outside the pool; the caller closes it.
 func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, error) {
-	c, err := Dial(&i.dial, flags, deadline)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	return i.DialContext(ctx, flags)
+}
+
+// DialContext is Dial until ctx ends, which must have a deadline.
+func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Conn, error) {
+	c, err := Dial(ctx, &i.dial, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +106,16 @@ func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, erro
 }
 
 // Get borrows a connection that carries want. It waits for one until the deadline, or until cancel is closed, and
-// returns it with Put or Taint. Errors are those of the pool, of the login, or a *mysql.SQLError of the server that
-// refused the setting.
+// returns it with Put or Taint. Of an instance that a reload has retired it is one to its successor. Errors are those of
+// the pool, of the login, or a *mysql.SQLError of the server that refused the setting.
 func (i *Instance) Get(want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
 	if i.State() == Down {
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, ErrDown)
 	}
 	pc, err := i.pool.Get(want, deadline, cancel)
+	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
+		return next.Get(want, deadline, cancel)
+	}
 	if err != nil {
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 	}

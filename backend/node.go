@@ -99,6 +99,26 @@ func (n *Node) Reader(attempt int) *Instance {
 	return n.Primary
 }
 
+// Succeed makes n the successor of old, the node of that name before a reload: what is known of a server stays known, and
+// statements that find a pool of old closed borrow from n instead. It is called before n is watched and old is closed.
+func (n *Node) Succeed(old *Node) {
+	old.Primary.successor.Store(n.Primary)
+	for _, i := range n.Instances() {
+		for _, before := range old.Instances() {
+			if before.Addr != i.Addr {
+				continue
+			}
+			if info := before.Info(); info != nil {
+				i.SetInfo(info)
+			}
+			i.SetState(before.State())
+			if before.Role == i.Role {
+				before.successor.Store(i)
+			}
+		}
+	}
+}
+
 // Info is what is known of the primary or, while that has not been reached, of a replica; nil when nothing is known yet.
 func (n *Node) Info() *Info {
 	for _, i := range n.Instances() {

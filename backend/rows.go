@@ -11,10 +11,10 @@ import (
 // ownRowsMax bounds the rows of the proxy's own queries.
 const ownRowsMax = 100_000
 
-// Rows runs a query of the proxy's own and gives each row as strings, NULL as "NULL". The slice is used again for the
-// next row. Status is the server's afterwards: after a failed statement, whose ERR packet has no flags, this tells
-// whether it left a transaction open.
-func (c *Conn) Rows(sql string, row func([]string)) error {
+// Rows runs a query of the proxy's own that answers with so many columns, or fails, and gives each row as strings, NULL as
+// "NULL". The slice is used again for the next row. Status is the server's afterwards: after a failed statement, whose
+// ERR packet has no flags, this tells whether it left a transaction open.
+func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 	c.Command(mysql.ComQuery, sql)
 	if err := c.Flush(); err != nil {
 		return err
@@ -27,8 +27,7 @@ func (c *Conn) Rows(sql string, row func([]string)) error {
 		return decodeError(p)
 	}
 	cur := mysql.NewCursor(p)
-	columns := int(cur.Lenenc())
-	if cur.Err() != nil || columns == 0 || columns > 1000 {
+	if n := cur.Lenenc(); cur.Err() != nil || n != uint64(columns) {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
 	}
 	skip := columns

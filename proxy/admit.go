@@ -56,6 +56,15 @@ func (l *logins) remove(e *list.Element) {
 	l.open.Remove(e)
 }
 
+// closeAll closes every connection that has not logged in.
+func (l *logins) closeAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := l.open.Front(); e != nil; e = e.Next() {
+		_ = e.Value.(login).conn.Close()
+	}
+}
+
 // admit starts a session for an accepted connection, or turns it away.
 func (s *Server) admit(nc net.Conn) {
 	if t, ok := nc.(*net.TCPConn); ok {
@@ -76,7 +85,9 @@ func (s *Server) admit(nc net.Conn) {
 		if err != nil {
 			s.logins.remove(waiting)
 			_ = nc.Close()
-			s.log.Warn("PROXY header refused", "peer", nc.RemoteAddr().String(), "error", err)
+			if !s.stopping() {
+				s.log.Warn("PROXY header refused", "peer", nc.RemoteAddr().String(), "error", err)
+			}
 			return
 		}
 		one := session.New(client, &s.shared)

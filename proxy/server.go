@@ -174,6 +174,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopOnce.Do(func() { close(s.stop) })
 	s.closeListeners()
 	err := s.drain(ctx)
+	s.logins.closeAll()
 	s.closeHTTP()
 	s.running.Wait()
 	s.closeAll()
@@ -223,7 +224,5 @@ func (s *Server) closeAll() {
 	if s.monitor != nil {
 		s.monitor.Close()
 	}
-	for _, n := range s.nodes {
-		n.Close()
-	}
+	closeNodes(s.nodes)
 }

@@ -39,11 +39,18 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 			schema.Nodes[name] = snap.Nodes[name]
 		}
 		if schema.Plans, err = session.NewPlans(sc, snap.Nodes); err != nil {
+			closeNodes(snap.Nodes)
 			return nil, fmt.Errorf("schema of %s: %w", sc.User, err)
 		}
 		snap.Schemas[sc.User] = schema
 	}
 	return snap, nil
+}
+
+func closeNodes(nodes map[string]*backend.Node) {
+	for _, n := range nodes {
+		n.Close()
+	}
 }
 
 // install makes snap the current snapshot and watches its nodes; the caller holds reload, or nobody else runs yet.
@@ -87,11 +94,14 @@ func (s *Server) Reload(cfg *config.Config) error {
 		s.log.Info("reload", "field", c.Path, slog.String("old", c.Old), slog.String("new", c.New))
 	}
 	oldMonitor, oldNodes := s.monitor, s.nodes
+	for name, n := range snap.Nodes {
+		if old := oldNodes[name]; old != nil {
+			n.Succeed(old)
+		}
+	}
 	s.install(snap)
 	oldMonitor.Close()
-	for _, n := range oldNodes {
-		n.Close()
-	}
+	closeNodes(oldNodes)
 	s.log.Info("reloaded", "generation", snap.Generation, "changes", len(changes))
 	return nil
 }

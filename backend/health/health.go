@@ -123,23 +123,26 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 
 // probe pings on the connection it is given, or on a new one, and returns the one to use next.
 func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.Conn) (*backend.Conn, error) {
-	deadline := time.Now().Add(m.cfg.Timeout)
-	if conn == nil {
-		c, err := i.Dial(0, deadline)
-		if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+	defer cancel()
+	first := conn == nil
+	if first {
+		var err error
+		if conn, err = i.DialContext(ctx, 0); err != nil {
 			return nil, err
 		}
-		c.SetDeadline(deadline)
-		if err := learn(c); err != nil {
-			c.Close()
-			return nil, err
-		}
-		i.SetInfo(c.Info)
-		conn = c
 	}
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	conn.SetDeadline(deadline)
+	if first {
+		if err := learn(conn); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		i.SetInfo(conn.Info)
+	}
 	if err := conn.Ping(); err != nil {
 		conn.Close()
 		return nil, err

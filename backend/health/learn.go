@@ -10,7 +10,7 @@ import (
 func learn(c *backend.Conn) error {
 	info := *c.Info
 	info.Collations = make(map[uint16]backend.Collation)
-	err := c.Rows("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id IS NOT NULL", func(row []string) {
+	err := c.Rows("SELECT id, collation_name, character_set_name FROM information_schema.collations WHERE id IS NOT NULL", 3, func(row []string) {
 		if id, err := strconv.ParseUint(row[0], 10, 16); err == nil {
 			info.Collations[uint16(id)] = backend.Collation{Name: row[1], Charset: row[2]}
 		}
@@ -18,7 +18,7 @@ func learn(c *backend.Conn) error {
 	if err != nil {
 		return err
 	}
-	err = c.Rows("SELECT @@lower_case_table_names, @@global.sql_mode", func(row []string) {
+	err = c.Rows("SELECT @@lower_case_table_names, @@global.sql_mode", 2, func(row []string) {
 		info.LowerCaseTables, info.SQLMode = row[0] != "0", row[1]
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ type Account struct {
 	// Process lets the user see and kill other users' sessions.
 	Process bool
 
-	cfg      config.User
+	cfg      *config.User   // by pointer: a printed account must not show the password
 	hosts    []netip.Prefix // empty: any
 	maxConns int            // 0: no limit
 	conns    *atomic.Int64
@@ -63,7 +63,7 @@ func New(cfg *config.Config, previous *Store) (*Store, error) {
 // password, what a first login proved.
 func newAccount(u config.User, before *Account) (*Account, error) {
 	a := &Account{
-		cfg: u,
+		cfg: &u,
 
 		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
 		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64),

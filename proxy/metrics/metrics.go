@@ -44,6 +44,7 @@ var (
 	descRows       = desc("rows_total", "Rows forwarded to clients.")
 	descBytes      = desc("row_bytes_total", "Bytes of rows forwarded to clients.")
 	descReplica    = desc("replica_reads_total", "Statements that a replica served.")
+	descScattered  = desc("scattered_statements_total", "Statements that ran on several shards.")
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 )
 
@@ -77,6 +78,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descRows, t.Rows)
 	counter(descBytes, t.Bytes)
 	counter(descReplica, t.ReplicaReads)
+	counter(descScattered, t.Scattered)
 	ch <- latency(t)
 	for _, n := range snap.Nodes {
 		for _, i := range n.Instances() {

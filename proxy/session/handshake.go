@@ -162,9 +162,8 @@ type authAttempt struct {
 // steps and fail at the end of them. MySQL manual: "Authentication Method".
 func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	a, known := s.snap.Accounts.Lookup(at.user, s.addr)
-	if a.RequireTLS && !s.conn.Secure() || s.snap.Config.TLS.RequireTLS && !s.conn.Secure() {
-		return nil, s.deny(mysql.NewSQLError(mysql.ERSecureTransportRequired,
-			"Connections using insecure transport are prohibited while --require_secure_transport=ON."), nil)
+	if s.snap.Config.TLS.RequireTLS && !s.conn.Secure() {
+		return nil, s.denyInsecure()
 	}
 	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
 		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
@@ -199,6 +198,9 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			s.conn.EndPacket(append(b, more...))
 		}
 		switch {
+		case verdict == auth.Accept && known && a.RequireTLS && !s.conn.Secure():
+			// Said at the end, to who has the password: at the beginning it would tell strangers that the user exists.
+			return nil, s.denyInsecure()
 		case verdict == auth.Accept && known:
 			return a, nil
 		case verdict == auth.DenyInsecure:
@@ -214,6 +216,11 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			return nil, clientEnd(err)
 		}
 	}
+}
+
+func (s *Session) denyInsecure() *endError {
+	return s.deny(mysql.NewSQLError(mysql.ERSecureTransportRequired,
+		"Connections using insecure transport are prohibited while --require_secure_transport=ON."), nil)
 }
 
 func accessDenied(user, host string, password bool) *mysql.SQLError {

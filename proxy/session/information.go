@@ -152,7 +152,7 @@ func (i *copying) sum(f *finishing, table, where, keep, others string) error {
 		sums[k] = "COALESCE(SUM(" + column + "), 0)"
 	}
 	var add []string
-	err := f.last.Conn.Rows("SELECT "+strings.Join(sums, ", ")+" FROM "+table+where+others, func(row []string) {
+	err := f.last.Conn.Rows("SELECT "+strings.Join(sums, ", ")+" FROM "+table+where+others, len(sums), func(row []string) {
 		for k, v := range row {
 			add = append(add, summed[k]+" = "+summed[k]+" + "+v)
 		}

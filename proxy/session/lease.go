@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"kingshard/backend"
@@ -180,6 +181,17 @@ func (s *Session) drop(p backend.Pooled) {
 	}
 	s.heldLast = false
 	p.Taint()
+}
+
+// dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
+// them.
+func (s *Session) dropRunning() {
+	loans := s.parallel
+	s.loseAll(loans, nil)
+	p := s.running
+	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l loan) bool { return l.Pooled.Pooled == p.Pooled }) {
+		s.drop(p)
+	}
 }
 
 // lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would

@@ -11,9 +11,11 @@ import (
 
 // Serve runs the session until it ends and closes the client's connection. Everything that the session held is given back.
 func (s *Session) Serve() {
-	end := &endError{reason: EndPanic}
+	var end *endError
 	defer func() {
 		if r := recover(); r != nil {
+			end = &endError{reason: EndPanic}
+			s.dropRunning()
 			s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
 		}
 		s.end(end)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -53,7 +54,8 @@ func (s *Session) set(q *query) error {
 	return err
 }
 
-// forwardWith runs a statement on the primary and calls then before the connection is given back.
+// forwardWith runs a statement on the primary and calls then, which may be nil, before the connection is given back. An
+// error of then is a failure of the connection.
 func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
 	if err := s.substitute(q); err != nil {
 		return true, err
@@ -68,13 +70,15 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	added := s.before(q)
 	s.send(p, q)
 	sent := s.conn.Sequence()
-	failed, err = s.responses(p, q)
-	if err == nil && then != nil {
-		err = then(p, failed)
-		sent = s.conn.Sequence()
-	}
-	if err != nil {
+	if failed, err = s.responses(p, q); err != nil {
 		return true, s.broken(p, err, sent)
+	}
+	if then != nil {
+		if err := then(p, failed); err != nil {
+			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
+			s.drop(p)
+			return true, &endError{EndBackendLost, err}
+		}
 	}
 	s.after(p, q, failed, added)
 	return failed, nil
@@ -213,16 +217,23 @@ func canonicalName(name string) string {
 }
 
 // readBack asks the server what the variables are now, and keeps that: the client's text may have been an expression.
+// Those that the server does not tell pin the connection.
 func (s *Session) readBack(p backend.Pooled, names []string) error {
 	columns := make([]string, len(names))
 	for k, name := range names {
 		columns[k] = "@@session." + p.Conn.Info.VariableName(name)
 	}
-	return p.Conn.Rows("SELECT "+strings.Join(columns, ","), func(row []string) {
+	err := p.Conn.Rows("SELECT "+strings.Join(columns, ","), len(columns), func(row []string) {
 		for k, name := range names {
 			s.keep(name, row[k])
 		}
 	})
+	var sqlErr *mysql.SQLError
+	if errors.As(err, &sqlErr) {
+		s.pin(pinVariable)
+		return nil
+	}
+	return err
 }
 
 // keep stores the value of a system variable as the server told it.

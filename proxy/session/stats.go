@@ -69,6 +69,7 @@ type Totals struct {
 	Pins          map[string]uint64 // by reason
 	Rows, Bytes   uint64            // forwarded to clients
 	ReplicaReads  uint64
+	Scattered     uint64                 // statements on several shards
 	Latency       [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
 	LatencyMicros uint64
 }
@@ -92,6 +93,7 @@ func (s *Stats) Totals() Totals {
 		t.Rows += c.rows.Load()
 		t.Bytes += c.bytes.Load()
 		t.ReplicaReads += c.replicas.Load()
+		t.Scattered += c.scatters.Load()
 		t.LatencyMicros += c.micros.Load()
 	}
 	for r := range s.ends {

@@ -27,8 +27,8 @@ func (s *Session) fetchWarnings(p backend.Pooled) error {
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
 // knows.
 func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
-	return p.Conn.Rows("SHOW WARNINGS", func(row []string) {
-		if len(row) < 3 || len(s.state.warnings) >= warningsMax {
+	return p.Conn.Rows("SHOW WARNINGS", 3, func(row []string) {
+		if len(s.state.warnings) >= warningsMax {
 			return
 		}
 		code, _ := strconv.ParseUint(row[1], 10, 16)

@@ -1,0 +1,121 @@
+package metrics
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/proxy/session"
+)
+
+// scrape gives the exposition of a server without listeners, with one node that nobody can reach.
+func scrape(t *testing.T, change func(*session.Shared)) string {
+	t.Helper()
+	nodes, err := backend.Open(&config.Config{Nodes: []config.Node{{Name: "n", Master: "127.0.0.1:1", Slave: "127.0.0.1:2@3", MaxConnsLimit: 7}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nodes["n"].Close)
+	shared := new(session.Shared)
+	shared.Snapshot.Store(&session.Snapshot{Config: config.Default(), Nodes: nodes, Generation: 4})
+	if change != nil {
+		change(shared)
+	}
+	w := httptest.NewRecorder()
+	New(shared).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// Every kind of metric is there from the first scrape on, with every value of its label: a graph has no holes.
+func TestMetricsAreAllThere(t *testing.T) {
+	text := scrape(t, nil)
+	for _, line := range []string{
+		"kingshard_sessions 0",
+		"kingshard_config_generation 4",
+		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,
+		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,
+		`kingshard_pins_total{reason="temporary_table"} 0`,
+		"kingshard_rows_total 0", "kingshard_row_bytes_total 0", "kingshard_replica_reads_total 0",
+		"kingshard_command_seconds_count 0", "kingshard_command_seconds_sum 0",
+		`kingshard_instance_up{instance="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_instance_up{instance="127.0.0.1:2",node="n",role="replica"} 0`,
+		`kingshard_pool_connections_max{instance="127.0.0.1:1",node="n",role="primary"} 7`,
+		`kingshard_pool_connections_open{instance="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_pool_gets_total{instance="127.0.0.1:1",node="n",outcome="timed_out",role="primary"} 0`,
+		`kingshard_pool_wait_seconds_total{instance="127.0.0.1:2",node="n",outcome="waited",role="replica"} 0`,
+		`kingshard_pool_closed_total{cause="tainted",instance="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_pool_dial_failures_total{instance="127.0.0.1:1",node="n",role="primary"} 0`,
+		"# TYPE kingshard_command_seconds histogram", "# TYPE kingshard_sessions gauge", "# TYPE kingshard_rows_total counter",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s", line)
+		}
+	}
+	for _, runtime := range []string{"go_goroutines ", "process_open_fds "} {
+		if !strings.Contains(text, "\n"+runtime) {
+			t.Errorf("no %s", runtime)
+		}
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if name, ok := strings.CutPrefix(line, "# HELP kingshard_"); ok && len(strings.Fields(name)) < 3 {
+			t.Errorf("no help: %s", line)
+		}
+	}
+}
+
+// What is shown follows the snapshot in force: its nodes and their states, and none of an old one.
+func TestMetricsFollowTheSnapshot(t *testing.T) {
+	nodes, err := backend.Open(&config.Config{Nodes: []config.Node{{Name: "new", Master: "127.0.0.1:3", MaxConnsLimit: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes["new"].Close()
+	nodes["new"].Primary.SetState(backend.Up)
+	text := scrape(t, func(shared *session.Shared) {
+		snap := *shared.Snapshot.Load()
+		snap.Nodes, snap.Generation = nodes, 5
+		shared.Snapshot.Store(&snap)
+	})
+	for _, line := range []string{"kingshard_config_generation 5", `kingshard_instance_up{instance="127.0.0.1:3",node="new",role="primary"} 1`} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("no %s", line)
+		}
+	}
+	if strings.Contains(text, `node="n"`) {
+		t.Error("a node of the old snapshot is shown")
+	}
+}
+
+// one is a collector of one metric.
+type one struct{ prometheus.Metric }
+
+func (o one) Describe(ch chan<- *prometheus.Desc) { ch <- o.Desc() }
+func (o one) Collect(ch chan<- prometheus.Metric) { ch <- o.Metric }
+
+// The buckets of the histogram are bounds in seconds, each with what is below it; the last one has all.
+func TestLatencyBuckets(t *testing.T) {
+	totals := session.Totals{LatencyMicros: 3_500_000}
+	totals.Latency[0], totals.Latency[10], totals.Latency[20], totals.Latency[len(totals.Latency)-1] = 5, 2, 1, 1
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(one{latency(totals)})
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for _, line := range []string{
+		`kingshard_command_seconds_bucket{le="1e-06"} 5`, `kingshard_command_seconds_bucket{le="0.000512"} 5`,
+		`kingshard_command_seconds_bucket{le="0.001024"} 7`, `kingshard_command_seconds_bucket{le="1.048576"} 8`,
+		`kingshard_command_seconds_bucket{le="+Inf"} 9`, "kingshard_command_seconds_count 9", "kingshard_command_seconds_sum 3.5",
+	} {
+		if !strings.Contains(w.Body.String(), line+"\n") {
+			t.Errorf("no %s in\n%s", line, w.Body)
+		}
+	}
+}
