@@ -114,7 +114,7 @@ var shapeData = []string{
 	"INSERT INTO users (id, name, email, country, age, balance, created_at, profile, ref_by) VALUES " +
 		"(1, 'bob', 'a@b.c', 'US', 31, 10.50, '2024-01-01 10:00:00', '{\"a\": 1}', NULL), (2, 'Bob', 'b@b.c', 'US', 31, 0.01, '2024-01-02', NULL, 1)," +
 		"(3, 'émile', 'c@b.c', 'FR', NULL, NULL, NULL, '[1, 2]', 1), (4, 'Emile', 'd@b.c', 'FR', 40, 99999999.99, '2024-01-01 10:00:00', NULL, 2)," +
-		"(5, 'zoe', 'e@b.c', 'DE', 22, -5.00, '2023-12-31', NULL, NULL), (6, NULL, NULL, NULL, 22, 3.33, NULL, NULL, 3), (7, 'zoe ', 'g@b.c', 'de', 55, 3.33, '2020-02-29', NULL, NULL)," +
+		"(5, 'zoe', 'e@b.c', 'DE', 22, -5.00, '2023-12-31', NULL, NULL), (6, NULL, NULL, NULL, 22, 3.33, NULL, NULL, 3), (7, 'zoe ', 'g@b.c', 'DE', 55, 3.33, '2020-02-29', NULL, NULL)," +
 		"(9, 'y', 'h@b.c', 'US', 18, 7.77, '2024-01-03', NULL, 5), (13, 'y\t', 'i@b.c', 'US', 18, 1.10, '2024-01-04', NULL, 5), (17, 'Y', 'j@b.c', 'CH', 64, 2.20, '2024-01-05', NULL, 13)",
 	"INSERT INTO orders (id, user_id, status, amount, created_at) VALUES (1, 1, 'new', 10.00, '2024-02-01'), (2, 1, 'paid', 20.50, '2024-02-02'), (3, 2, 'done', 5.25, NULL)," +
 		"(4, 5, 'new', NULL, '2024-02-01'), (5, 5, NULL, 1.00, '2024-02-03'), (6, 9, 'paid', 100.10, '2024-02-04'), (7, 17, 'new', 12.34, '2024-02-05'), (8, 4, 'done', 0.00, '2024-01-01')",
