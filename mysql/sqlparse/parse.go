@@ -35,6 +35,9 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if !ok {
 		return nil, ErrUnclear
 	}
+	if nested(tokens) {
+		return nil, ErrNested
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			st, err = nil, fmt.Errorf("the parser failed: %v", r)
