@@ -199,7 +199,7 @@ func TestDefinitionsThatDiffer(t *testing.T) {
 func TestPlansThatDoNotFit(t *testing.T) {
 	agg := func(a plan.Aggregate) plan.Merge { return plan.Merge{Visible: 2, Aggregates: []plan.Aggregate{a}} }
 	for name, p := range map[string]plan.Merge{
-		"nothing visible":     {},
+		"nothing visible":     {Visible: -1},
 		"too much visible":    {Visible: 4},
 		"order by no column":  {Visible: 1, Order: []plan.OrderKey{{Column: 3}}},
 		"negative column":     {Visible: 1, Order: []plan.OrderKey{{Column: -1}}},

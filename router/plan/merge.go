@@ -6,7 +6,8 @@ package plan
 // With neither Order, Group, Aggregates nor Distinct the results follow each other. OFFSET and LIMIT count rows of the
 // merged result; they are known when a plan runs, not when it is made, and are given beside it.
 type Merge struct {
-	// Visible is the number of columns that the client sees, from 1 to the number the shards send.
+	// Visible is the number of columns that the client sees, from 1 to the number the shards send; 0 is all but the hidden
+	// ones that a Route counts.
 	Visible int
 	// Order is what each shard's rows are sorted by, and what the merged rows will be.
 	Order []OrderKey
