@@ -32,8 +32,8 @@ var allowed = map[string][]string{
 	"proxy/session":      {"backend", "backend/pool", "mysql", "mysql/auth", "mysql/sqltext", "mysql/sqlparse", "mysql/value", "config", "proxy/account", "proxy/exec", "router", "router/plan"},
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/session"},
 	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session"},
-	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql/auth", "proxy"},
-	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy"},
+	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "router", "router/plan", "router/rule"},
+	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
 }

@@ -8,6 +8,14 @@ import (
 	"kingshard/config"
 )
 
+const usage = `usage: kingshard [flags]
+       kingshard explain [flags] 'SQL'           how a statement would run
+       kingshard route [flags] DB.TABLE KEY...   the sub-tables of keys
+       kingshard demo [flags]                    a look around
+       kingshard hash-password PLUGIN < password
+
+`
+
 // flags are the command line of the daemon.
 type flags struct {
 	config, logLevel        string
@@ -25,14 +33,14 @@ func parseFlags(args []string) *flags {
 	set.BoolVar(&f.version, "version", false, "print the version and exit")
 	set.BoolVar(&f.version, "v", false, "short for -version")
 	set.Usage = func() {
-		fmt.Fprint(set.Output(), "usage: kingshard [flags]\n       kingshard demo [flags]\n       kingshard hash-password PLUGIN < password\n\n")
+		fmt.Fprint(set.Output(), usage)
 		set.PrintDefaults()
 	}
 	if err := set.Parse(args); err != nil {
 		return nil
 	}
 	if set.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "kingshard: %q is neither a flag nor a command (demo, hash-password)\n", set.Arg(0))
+		fmt.Fprintf(os.Stderr, "kingshard: %q is neither a flag nor a command (explain, route, demo, hash-password)\n", set.Arg(0))
 		return nil
 	}
 	return f

@@ -2,7 +2,9 @@
 //
 //	kingshard -config /etc/ks.yaml        run the proxy
 //	kingshard -check -config ks.yaml      validate the configuration: every fault is printed
-//	kingshard demo                        two nodes with replicas, a small shop and the proxy, for a look around
+//	kingshard explain -config ks.yaml SQL how a statement would run, without a server
+//	kingshard route -config ks.yaml T KEY the sub-tables of keys
+//	kingshard demo                        two nodes with replicas, a small sharded shop and the proxy, for a look around
 //	kingshard hash-password PLUGIN        read a password, print the verifier to put into user_list
 package main
 
@@ -31,6 +33,10 @@ func run(args []string) int {
 		switch args[0] {
 		case "demo":
 			return demo.Main(args[1:])
+		case "explain":
+			return explain(args[1:])
+		case "route":
+			return route(args[1:])
 		case "hash-password":
 			return hashPassword(args[1:])
 		}

@@ -1,5 +1,5 @@
-// Package demo is `kingshard demo`: two nodes, each a primary and a replica with real replication, a small shop database
-// and the proxy in front, all in one directory that is gone when it ends.
+// Package demo is `kingshard demo`: two nodes, each a primary and a replica with real replication, a small sharded shop and
+// the proxy in front, all in one directory that is gone when it ends.
 package demo
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -35,7 +36,8 @@ func Main(args []string) int {
 	if err := set.Parse(args); err != nil {
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// SIGHUP is a terminal that was closed: nothing may be left then either.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if err := run(ctx, o); err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "kingshard demo:", err)
@@ -45,48 +47,94 @@ func Main(args []string) int {
 }
 
 // run starts everything, waits for ctx and stops everything in reverse order.
-func run(ctx context.Context, o options) (err error) {
-	if err := addrIsFree(o.addr); err != nil {
+func run(ctx context.Context, o options) error {
+	r, err := open(ctx, o)
+	if err != nil {
 		return err
+	}
+	r.printNext()
+	<-ctx.Done()
+	fmt.Println("\nStopping.")
+	return r.close()
+}
+
+// running is the demo while it runs.
+type running struct {
+	dir     string
+	cleanup func() // removes dir if it is a temporary one
+	nodes   []*node
+	file    string // the configuration
+	proxy   *startedProxy
+	took    time.Duration // to start
+}
+
+// open starts servers and proxy and loads the shop. The caller closes what it returns; with an error nothing is left.
+func open(ctx context.Context, o options) (r *running, err error) {
+	if err := addrIsFree(o.addr); err != nil {
+		return nil, err
 	}
 	installation, err := mysqltest.FindAny()
 	if err != nil {
-		return fmt.Errorf("%w\nInstall a server first: apt-get install mariadb-server mariadb-client (Debian, Ubuntu), dnf install mariadb-server (Fedora), brew install mariadb (macOS)", err)
+		return nil, fmt.Errorf("%w\nInstall a server first: apt-get install mariadb-server mariadb-client (Debian, Ubuntu), dnf install mariadb-server (Fedora), brew install mariadb (macOS)", err)
 	}
-	dir, cleanup, err := workDir(o.dir)
-	if err != nil {
-		return err
+	r = new(running)
+	if r.dir, r.cleanup, err = workDir(o.dir); err != nil {
+		return nil, err
 	}
-	defer cleanup()
-	started := time.Now()
-	fmt.Printf("Starting two nodes, each a primary and a replica, with %s in %s\n", installation, dir)
-	nodes, err := startNodes(ctx, installation, dir)
 	defer func() {
-		for _, n := range nodes {
-			err = errors.Join(err, n.stop())
+		if err != nil {
+			err = errors.Join(err, r.close())
+			r = nil
 		}
 	}()
-	if err != nil {
-		return err
+	started := time.Now()
+	fmt.Printf("Starting two nodes, each a primary and a replica, with %s in %s\n", installation, r.dir)
+	if r.nodes, err = startNodes(ctx, installation, r.dir); err != nil {
+		return r, err
 	}
-	progress("loading the shop database")
-	if err := loadShop(ctx, nodes); err != nil {
-		return err
+	r.file = filepath.Join(r.dir, "ks.yaml")
+	if err := writeConfig(r.file, o.addr, r.nodes); err != nil {
+		return r, err
 	}
-	file := filepath.Join(dir, "ks.yaml")
-	if err := writeConfig(file, o.addr, nodes); err != nil {
-		return err
+	cfg, faults := config.Load(r.file, config.Options{})
+	if cfg == nil {
+		return r, fmt.Errorf("the demo's configuration is not valid: %v", faults)
 	}
-	server, err := startProxy(file, dir)
-	if err != nil {
-		return err
+	progress("making the shop's tables on both nodes")
+	if err := makeTables(ctx, r.nodes, cfg.SchemaList[0]); err != nil {
+		return r, err
 	}
-	printNext(o.addr, file, started)
-	<-ctx.Done()
-	fmt.Println("\nStopping.")
-	drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	return server.Shutdown(drain)
+	if r.proxy, err = startProxy(cfg, r.dir); err != nil {
+		return r, err
+	}
+	progress("loading the shop through the proxy")
+	if err := loadRows(ctx, r.addr()); err != nil {
+		return r, err
+	}
+	// The first query shall find its rows on the replicas.
+	for _, n := range r.nodes {
+		if err := n.replica.CatchUp(ctx); err != nil {
+			return r, err
+		}
+	}
+	r.took = time.Since(started)
+	return r, nil
+}
+
+// addr is where the proxy listens.
+func (r *running) addr() string { return r.proxy.server.Addr().String() }
+
+// close stops everything that was started, in reverse order.
+func (r *running) close() error {
+	var err error
+	if r.proxy != nil {
+		err = r.proxy.stop()
+	}
+	for _, n := range slices.Backward(r.nodes) {
+		err = errors.Join(err, n.stop())
+	}
+	r.cleanup()
+	return err
 }
 
 // addrIsFree says what to do when the proxy's port is taken.
@@ -123,40 +171,66 @@ func workDir(dir string) (string, func(), error) {
 
 func progress(text string) { fmt.Println("  " + text) }
 
-// startProxy runs the proxy on the written configuration; its log goes to sys.log in dir.
-func startProxy(file, dir string) (*proxy.Server, error) {
-	cfg, faults := config.Load(file, config.Options{})
-	if cfg == nil {
-		return nil, fmt.Errorf("the demo's configuration is not valid: %v", faults)
-	}
-	logFile, err := os.Create(filepath.Join(dir, "sys.log"))
-	if err != nil {
-		return nil, err
-	}
-	server, err := proxy.New(cfg, slog.New(slog.NewTextHandler(logFile, nil)))
-	if err != nil {
-		return nil, err
-	}
-	go func() { _ = server.Serve() }()
-	return server, nil
+// startedProxy is the proxy with its log.
+type startedProxy struct {
+	server *proxy.Server
+	served chan error // what Serve returned
+	log    *os.File
 }
 
-func printNext(addr, file string, started time.Time) {
-	host, port, _ := net.SplitHostPort(addr)
+// startProxy runs the proxy; its log goes to sys.log in dir.
+func startProxy(cfg *config.Config, dir string) (*startedProxy, error) {
+	log, err := os.Create(filepath.Join(dir, "sys.log"))
+	if err != nil {
+		return nil, err
+	}
+	server, err := proxy.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	p := &startedProxy{server: server, served: make(chan error, 1), log: log}
+	go func() { p.served <- server.Serve() }()
+	return p, nil
+}
+
+// stop drains the proxy and waits for its end.
+func (p *startedProxy) stop() error {
+	drain, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err := p.server.Shutdown(drain)
+	return errors.Join(err, <-p.served, p.log.Close())
+}
+
+// firstStatements are what the demo says to type next: the ways in which queries on sharded tables run.
+var firstStatements = []struct{ about, text string }{
+	{"One user: the id says which server, and which of its tables", "SELECT * FROM users WHERE id = 8"},
+	{"All of them, in order: both servers sort, the proxy merges", "SELECT id, name, country FROM users ORDER BY joined DESC LIMIT 3"},
+	{"Groups over all shards: each server sums up its part", "SELECT product_id, COUNT(*) AS orders, SUM(amount) AS amount FROM orders GROUP BY product_id ORDER BY product_id"},
+	{"A join on the sharding key: a user's orders are beside the user", "SELECT u.name, o.id, o.amount FROM users u JOIN orders o ON o.user_id = u.id WHERE o.amount > 38 ORDER BY o.amount DESC, o.id"},
+	{"Any other join and group: rows are collected on one server, which runs the statement", "SELECT c.name, p.name AS product, SUM(o.quantity) AS pieces FROM users u JOIN orders o ON o.user_id = u.id JOIN countries c ON c.code = u.country JOIN products p ON p.id = o.product_id GROUP BY c.name, p.name ORDER BY pieces DESC, c.name, p.name LIMIT 4"},
+	{"Two months: the dates say which tables", "SELECT day, page FROM events WHERE day BETWEEN '2026-03-01' AND '2026-04-30' ORDER BY day"},
+	{"How it is done", "EXPLAIN SELECT id, name, country FROM users ORDER BY joined DESC LIMIT 3"},
+}
+
+func (r *running) printNext() {
+	host, port, _ := net.SplitHostPort(r.addr())
 	fmt.Printf(`
 Ready after %.0f seconds. The proxy listens on %s; its configuration is %s.
-In another terminal:
+The tables users, orders and events are in pieces on both nodes; products is on node1. In another terminal:
 
-  mariadb -h %s -P %s -u shop -pshop shop
-  mariadb -h %s -P %s -u shop -pshop shop -e "SELECT * FROM products"
+  mariadb -h %s -P %s -u %s -p%s %s
 
-Reads go to the replicas, writes to the primaries:
-
+`, r.took.Seconds(), r.addr(), r.file, host, port, shopUser, shopPassword, database)
+	for _, s := range firstStatements {
+		fmt.Printf("%s:\n  %s;\n\n", s.about, s.text)
+	}
+	fmt.Print(`A read that one server answers goes to its replica; the rest, and what spans several, to the primaries:
   SELECT @@server_id, @@read_only;
   SELECT /*master*/ @@server_id, @@read_only;
-  /*node2*/ SELECT COUNT(*) FROM shop.visits;          (start the client with -c, so that it keeps comments)
+  /*node2*/ SELECT COUNT(*) FROM users_0002;          (start the client with -c, so that it keeps comments)
   SHOW PROCESSLIST;
 
 Ctrl-C stops everything.
-`, time.Since(started).Seconds(), addr, file, host, port, host, port)
+`)
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"kingshard/config"
+	"kingshard/router"
+)
+
+// schemaFlags are those of the commands that ask the rules of a configuration and no server.
+type schemaFlags struct {
+	set     *flag.FlagSet
+	file    flags
+	user    string
+	db      string
+	account config.User // filled by router, as is nodes
+	nodes   []string    // of the schema
+}
+
+// newSchemaFlags makes the flags of a command; usage is printed ahead of them.
+func newSchemaFlags(name, usage string) *schemaFlags {
+	f := &schemaFlags{set: flag.NewFlagSet("kingshard "+name, flag.ContinueOnError)}
+	f.set.StringVar(&f.file.config, "config", "/etc/ks.yaml", "configuration `file`")
+	f.set.BoolVar(&f.file.lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
+	f.set.StringVar(&f.user, "user", "", "`user` of schema_list; may be left out if there is one only")
+	f.set.StringVar(&f.user, "u", "", "short for -user")
+	f.set.Usage = func() {
+		fmt.Fprint(f.set.Output(), usage)
+		f.set.PrintDefaults()
+	}
+	return f
+}
+
+// router makes the router of the user's schema; nil with an exit code when it cannot, which has been printed then.
+func (f *schemaFlags) router() (*router.Router, int) {
+	cfg, ok := f.file.load()
+	if !ok {
+		return nil, 1
+	}
+	schema, err := f.schema(cfg)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return nil, 2
+	}
+	f.nodes = schema.Nodes
+	for _, u := range cfg.UserList {
+		if u.User == schema.User {
+			f.account = u
+		}
+	}
+	r, err := router.New(*schema, router.Options{Zone: time.Local})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return nil, 1
+	}
+	return r, 0
+}
+
+// schema finds that of the user, or the only one.
+func (f *schemaFlags) schema(cfg *config.Config) (*config.Schema, error) {
+	var users []string
+	for k := range cfg.SchemaList {
+		if cfg.SchemaList[k].User == f.user {
+			return &cfg.SchemaList[k], nil
+		}
+		users = append(users, cfg.SchemaList[k].User)
+	}
+	switch {
+	case f.user != "":
+		return nil, fmt.Errorf("schema_list has no user %s: it has %s", f.user, strings.Join(users, ", "))
+	case len(users) == 1:
+		return &cfg.SchemaList[0], nil
+	}
+	return nil, fmt.Errorf("schema_list has several users: choose one of %s with -user", strings.Join(users, ", "))
+}
+
+// onlyDB is the database of all rules, "" if they name several.
+func onlyDB(r *router.Router) string {
+	db := ""
+	for k, t := range r.Tables() {
+		if k > 0 && t.DB != db {
+			return ""
+		}
+		db = t.DB
+	}
+	return db
+}
