@@ -49,7 +49,7 @@ var Errors = []ErrorEntry{
 	{KSStatementBroken, "HY000", "KS_STATEMENT_BROKEN", "The result was cut off because the instance broke the protocol or the connection.", "Send the statement again; look at the instance's error log."},
 	{KSRefusedSharding, "42000", "KS_REFUSED_SHARDING", "The statement names a sharded table and cannot be given one server's answer. The text says which clause keeps it from that. Nothing was sent.", "Give the sharding key, or see docs/sql-support.md for what to use instead."},
 	{KSUnreadable, "42000", "KS_UNREADABLE", "The statement may name a sharded table and the proxy cannot read it. Nothing was sent.", "Write it in another form, or send it to one node with a hint and physical names."},
-	{KSFinishLimit, "HY000", "KS_FINISH_LIMIT", "A statement over several shards needed more rows in one place than the limit allows.", "Narrow it by conditions on one table each, or raise the limit."},
+	{KSFinishLimit, "HY000", "KS_FINISH_LIMIT", "A statement over several shards needed more rows in one place than the limit allows.", "Narrow it by conditions on one table each, or by its sharding key."},
 }
 
 // newError makes one of the proxy's own errors; detail replaces the table's cause where it says more.

@@ -14,6 +14,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.transaction(q)
 	case sqltext.Set:
+		if s.schema.Plans != nil && mentions(q.text, "select") && !mentions(q.text, informationSchema) && s.schema.Plans.named(q.text, s.mode()) {
+			return true, newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
+		}
 		return true, s.set(q)
 	case sqltext.Use:
 		db, ok := sqltext.ParseUse(q.text, s.mode())

@@ -101,18 +101,23 @@ func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
 			return true
 		}
 	}
-	l := sqltext.NewLexer(q.text, m)
+	return p.named(q.text, m)
+}
+
+// named tells whether a text has the name of a sharded table, or information_schema, among its words.
+func (p *Plans) named(text string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(text, m)
 	for {
 		t := l.Next()
 		switch t.Kind {
 		case sqltext.KindEOF:
 			return false
 		case sqltext.KindWord:
-			if word := q.text[t.Pos:t.End]; p.watched(word) || len(word) == len(informationSchema) && strings.EqualFold(word, informationSchema) {
+			if word := text[t.Pos:t.End]; p.watched(word) || len(word) == len(informationSchema) && strings.EqualFold(word, informationSchema) {
 				return true
 			}
 		case sqltext.KindQuotedIdent:
-			if t.End-t.Pos > 2 && (p.watched(q.text[t.Pos+1:t.End-1]) || strings.EqualFold(q.text[t.Pos+1:t.End-1], informationSchema)) {
+			if t.End-t.Pos > 2 && (p.watched(text[t.Pos+1:t.End-1]) || strings.EqualFold(text[t.Pos+1:t.End-1], informationSchema)) {
 				return true
 			}
 		}
