@@ -160,6 +160,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
 	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), setting: s.state.current()}
+	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
 		st.text, st.sharded, st.db, st.mode = strings.Clone(q.logical), true, s.state.db, s.mode()
