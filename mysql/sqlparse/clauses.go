@@ -377,10 +377,15 @@ func Explained(text string, m sqltext.Mode) (string, bool) {
 	if !ok || len(tokens) < 2 {
 		return "", false
 	}
-	for k := 1; k < len(tokens) && k < 6; k++ {
+	opened := 0 // parentheses right ahead of the word: a set operation may begin with one
+	for k := 1; k < len(tokens) && k < 6+opened; k++ {
 		switch strings.ToLower(tokens[k].word) {
 		case "select", "insert", "replace", "update", "delete", "with", "table", "values":
-			return text[tokens[k].Pos:], true
+			return text[tokens[k-opened].Pos:], true
+		case "(":
+			opened++
+		default:
+			opened = 0
 		}
 	}
 	return "", false
