@@ -46,17 +46,31 @@ func (s *Session) Interrupt(connection bool) {
 	defer s.mu.Unlock()
 	if s.busy {
 		s.interruptLocked()
-		// The lock is held until the servers have answered: no connection can pass on to another session meanwhile.
 		s.wasKill = true
-		if s.running.Pooled != nil {
-			s.killOn(s.running)
-		}
-		for _, l := range s.parallel {
-			s.killOn(l.Pooled)
-		}
+		s.killRunning()
 	}
 	if connection {
 		s.closeLocked(EndKilled)
+	}
+}
+
+// interruptAgain repeats the interrupt of a statement that goes on.
+func (s *Session) interruptAgain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wasKill && !s.closing {
+		s.killRunning()
+	}
+}
+
+// killRunning ends the statement on its servers. The caller holds the lock until they have answered: no connection can pass
+// on to another session meanwhile.
+func (s *Session) killRunning() {
+	if s.running.Pooled != nil {
+		s.killOn(s.running)
+	}
+	for _, l := range s.parallel {
+		s.killOn(l.Pooled)
 	}
 }
 

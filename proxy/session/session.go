@@ -253,6 +253,11 @@ func (s *Session) Tick(idle time.Duration) {
 		}
 		return
 	}
+	if s.wasKill {
+		// The server may not have begun the statement when it was told to end it: KILL QUERY does nothing to a connection
+		// that waits for a command. On a goroutine of its own, as the server may be slow to listen.
+		go s.interruptAgain()
+	}
 	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() && !s.uploading {
 		s.stalledAt, s.stalledFor = a, 0
 		return
