@@ -36,9 +36,10 @@ type Server struct {
 	proxied []netip.Prefix // peers that send a PROXY header
 
 	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
-	running  sync.WaitGroup
-	stop     chan struct{}
-	stopOnce sync.Once
+	running sync.WaitGroup
+	// serving is held while Serve starts and while Shutdown says stop: what starts is waited for, or does not start.
+	serving sync.Mutex
+	stop    chan struct{}
 }
 
 // New builds a server from a configuration without faults and opens its listeners. Backends are not waited for: those
@@ -92,12 +93,18 @@ func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
 
 // Serve accepts clients until Shutdown. It returns nil after a shutdown, else the error that made it stop.
 func (s *Server) Serve() error {
-	s.running.Go(s.watchSessions)
 	errs := make(chan error, len(s.listeners))
+	s.serving.Lock()
+	if s.stopping() {
+		s.serving.Unlock()
+		return nil
+	}
+	s.running.Go(s.watchSessions)
 	for _, l := range s.listeners {
 		s.log.Info("listening", "addr", l.Addr().String())
 		s.running.Go(func() { errs <- s.accept(l) })
 	}
+	s.serving.Unlock()
 	var first error
 	for range s.listeners {
 		if err := <-errs; err != nil && first == nil {
@@ -171,7 +178,11 @@ func (s *Server) closeListeners() {
 // are not by the time ctx ends are cut off. It returns when everything the server started has stopped.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.shared.Draining.Store(true)
-	s.stopOnce.Do(func() { close(s.stop) })
+	s.serving.Lock()
+	if !s.stopping() {
+		close(s.stop)
+	}
+	s.serving.Unlock()
 	s.closeListeners()
 	err := s.drain(ctx)
 	s.logins.closeAll()
