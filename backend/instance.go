@@ -109,12 +109,27 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 // returns it with Put or Taint. Of an instance that a reload has retired it is one to its successor. Errors are those of
 // the pool, of the login, or a *mysql.SQLError of the server that refused the setting.
 func (i *Instance) Get(want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
+	return i.get(want, deadline, cancel, false)
+}
+
+// GetAhead is Get for a session that holds other connections: it waits ahead of those that hold none.
+func (i *Instance) GetAhead(want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
+	return i.get(want, deadline, cancel, true)
+}
+
+func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
 	if i.State() == Down {
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, ErrDown)
 	}
-	pc, err := i.pool.Get(want, deadline, cancel)
+	var pc *pool.Pooled[*Conn, *Setting]
+	var err error
+	if ahead {
+		pc, err = i.pool.GetAhead(want, deadline, cancel)
+	} else {
+		pc, err = i.pool.Get(want, deadline, cancel)
+	}
 	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
-		return next.Get(want, deadline, cancel)
+		return next.get(want, deadline, cancel, ahead)
 	}
 	if err != nil {
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)

@@ -128,6 +128,7 @@ func (p *Pool[C, K]) now() time.Duration { return time.Since(p.start) }
 type request struct {
 	began, until time.Duration // on the pool's clock
 	cancel       <-chan struct{}
+	ahead        bool
 }
 
 // cancelled tells whether the borrower has given up.
@@ -149,7 +150,16 @@ func (r *request) cancelled() bool {
 // a [*TimeoutError], or a [*DialError] when the connection could not be opened or the last attempts failed, nothing is
 // on loan and it is too soon for another.
 func (p *Pool[C, K]) Get(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
-	r := request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel}
+	return p.get(want, request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel})
+}
+
+// GetAhead is Get for a borrower that holds connections of other pools: it waits ahead of those who hold none. The sooner it
+// goes on, the sooner what it holds comes back.
+func (p *Pool[C, K]) GetAhead(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
+	return p.get(want, request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel, ahead: true})
+}
+
+func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 	var failed error // why a new connection could not be had; an idle one with another setting will do then
 	for {
 		now := p.now()

@@ -7,6 +7,7 @@ import "time"
 type waiter[C Conn, K comparable] struct {
 	next, prev *waiter[C, K]
 	queued     bool // guarded by the pool's mutex
+	ahead      bool // it came by GetAhead
 	began      time.Duration
 	deadline   time.Duration
 	timer      *time.Timer
@@ -27,24 +28,35 @@ func newWaiter[C Conn, K comparable]() *waiter[C, K] {
 // answer wakes the waiter, which must have left the queue.
 func (w *waiter[C, K]) answer() { w.ready <- struct{}{} }
 
-// queue is the line of waiters, first come first served. Every operation is O(1).
+// queue is the line of waiters: those of GetAhead, then the others, each first come first served. Every operation is O(1).
 type queue[C Conn, K comparable] struct {
 	first, last *waiter[C, K]
+	ahead       *waiter[C, K] // the last one of GetAhead
 	len         int
 }
 
 func (q *queue[C, K]) push(w *waiter[C, K]) {
 	w.prev, w.queued = q.last, true
-	if q.last != nil {
-		q.last.next = w
-	} else {
-		q.first = w
+	if w.ahead {
+		w.prev, q.ahead = q.ahead, w
 	}
-	q.last = w
+	before := &q.first
+	if w.prev != nil {
+		before = &w.prev.next
+	}
+	w.next, *before = *before, w
+	if w.next != nil {
+		w.next.prev = w
+	} else {
+		q.last = w
+	}
 	q.len++
 }
 
 func (q *queue[C, K]) remove(w *waiter[C, K]) {
+	if q.ahead == w {
+		q.ahead = w.prev // which is nil or came by GetAhead
+	}
 	if w.prev != nil {
 		w.prev.next = w.next
 	} else {
@@ -70,7 +82,7 @@ func (p *Pool[C, K]) enqueueLocked(r *request, now time.Duration) (*waiter[C, K]
 		return nil, ErrTooManyWaiters
 	}
 	w := p.spare.Get().(*waiter[C, K])
-	w.began, w.deadline = r.began, r.until
+	w.began, w.deadline, w.ahead = r.began, r.until, r.ahead
 	w.timer.Reset(r.until - now)
 	p.queue.push(w)
 	p.settleLocked(now)

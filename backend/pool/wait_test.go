@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -241,6 +242,43 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 		}
 		for _, pc := range []*testPooled{pc, a.pc, b.pc} {
 			p.Put(pc)
+		}
+	})
+}
+
+// Those who hold other connections go ahead of those who hold none; among themselves each comes in turn.
+func TestGetAheadIsServedFirst(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 1}, func(t *testing.T, p *testPool, s *server) {
+		pc := get(t, p, "")
+		cancel := make(chan struct{})
+		ahead := func(cancel chan struct{}) <-chan result {
+			ch := make(chan result, 1)
+			go func() {
+				pc, err := p.GetAhead("", time.Now().Add(time.Minute), cancel)
+				ch <- result{pc, err, time.Now()}
+			}()
+			synctest.Wait()
+			return ch
+		}
+		first := start(p, "", time.Minute, nil)
+		second := ahead(nil)
+		gone := ahead(cancel)
+		third := ahead(nil)
+		last := start(p, "", time.Minute, nil)
+		close(cancel)
+		if r := answered(t, gone); !errors.Is(r.err, ErrCancelled) {
+			t.Fatalf("cancelled: %+v", r)
+		}
+		fourth := ahead(nil)
+		for k, ch := range []<-chan result{second, third, fourth, first, last} {
+			p.Put(pc)
+			if r := answered(t, ch); r.err != nil || r.pc != pc {
+				t.Fatalf("number %d: %+v", k, r)
+			}
+		}
+		p.Put(pc)
+		if st := p.Stats(); st.Waiting != 0 || st.InUse != 0 {
+			t.Errorf("%+v", st)
 		}
 	})
 }

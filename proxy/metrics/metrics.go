@@ -45,6 +45,7 @@ var (
 	descBytes      = desc("row_bytes_total", "Bytes of rows forwarded to clients.")
 	descReplica    = desc("replica_reads_total", "Statements that a replica served.")
 	descScattered  = desc("scattered_statements_total", "Statements that ran on several shards.")
+	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 )
 
@@ -79,6 +80,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descBytes, t.Bytes)
 	counter(descReplica, t.ReplicaReads)
 	counter(descScattered, t.Scattered)
+	counter(descDeadlocks, t.Deadlocks)
 	ch <- latency(t)
 	for _, n := range snap.Nodes {
 		for _, i := range n.Instances() {

@@ -37,9 +37,12 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	if s.inTransaction() || !s.state.autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
-		p, err := s.freshConn(s.schema.Nodes[f.node])
+		p, err := s.freshConn(s.schema.Nodes[f.node], f.loans)
 		if err != nil {
 			s.giveBack(f.loans)
+			if errors.Is(err, errDeadlock) {
+				err = s.giveWay()
+			}
 			return true, err
 		}
 		f.loans = append(f.loans, loan{p, scratchLoan, false})

@@ -55,7 +55,10 @@ func (s *Session) acquireOther(t target) (backend.Pooled, error) {
 	if !t.reads {
 		return backend.Pooled{}, newError(KSTransactionNodes, "transaction in multi node")
 	}
-	l, err := s.borrowOne(t.node, true)
+	l, err := s.borrowOne(t.node, true, nil)
+	if errors.Is(err, errDeadlock) {
+		return backend.Pooled{}, s.giveWay()
+	}
 	if err != nil {
 		return backend.Pooled{}, err
 	}

@@ -28,26 +28,44 @@ type loan struct {
 func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]loan, error) {
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
-	var loans []loan
-	for _, n := range nodes {
-		l, err := s.borrowOne(n, readOnly)
-		if err != nil {
+	for {
+		loans, err := s.borrowAll(nodes, readOnly)
+		switch {
+		case err == nil:
+			return loans, nil
+		case !errors.Is(err, errDeadlock):
 			s.giveBack(loans)
 			return nil, err
+		}
+		s.giveBack(loans)
+		if s.held.Pooled != nil {
+			return nil, s.giveWay()
+		}
+		// Nothing has been sent: the others go first, then it is tried again.
+	}
+}
+
+// borrowAll gives the loans that it got with its error, too.
+func (s *Session) borrowAll(nodes []*backend.Node, readOnly bool) (loans []loan, err error) {
+	for _, n := range nodes {
+		l, err := s.borrowOne(n, readOnly, loans)
+		if err != nil {
+			return loans, err
 		}
 		loans = append(loans, l)
 	}
 	return loans, nil
 }
 
-func (s *Session) borrowOne(n *backend.Node, readOnly bool) (loan, error) {
+// borrowOne borrows a connection to one node for a session that holds loans already.
+func (s *Session) borrowOne(n *backend.Node, readOnly bool, loans []loan) (loan, error) {
 	if s.held.Pooled != nil && s.held.Instance.Node == n.Name {
 		return loan{s.held, n.Name, true}, s.prepare(s.held)
 	}
 	if other, ok := s.others[n.Name]; ok {
 		return loan{other, n.Name, true}, nil
 	}
-	p, err := s.freshConn(n)
+	p, err := s.freshConn(n, loans)
 	if err != nil {
 		return loan{}, err
 	}
@@ -64,16 +82,20 @@ func (s *Session) borrowOne(n *backend.Node, readOnly bool) (loan, error) {
 	return loan{p, n.Name, true}, nil
 }
 
-// freshConn borrows a connection to a primary in the session's state.
-func (s *Session) freshConn(n *backend.Node) (backend.Pooled, error) {
+// freshConn borrows a connection to a primary in the session's state; loans are those that the statement has already. After
+// errDeadlock the caller gives back what it has and calls giveWay, or begins anew.
+func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, error) {
 	if err := s.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := n.Primary.Get(s.state.current(), time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration()), s.cancel)
-	if err != nil {
-		return p, backendError(err)
+	p, err := s.getHolding(n.Primary, s.holding(loans))
+	switch {
+	case err == nil:
+		return p, nil
+	case errors.Is(err, errDeadlock):
+		return p, err
 	}
-	return p, nil
+	return p, backendError(err)
 }
 
 // enlist makes a connection part of the open transaction: the session's first one becomes the held one, further ones may

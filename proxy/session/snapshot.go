@@ -57,4 +57,6 @@ type Shared struct {
 	Started  time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool
+
+	holdWaits holdWaits
 }

@@ -30,9 +30,11 @@ type statsCell struct {
 	bytes    atomic.Uint64
 	replicas atomic.Uint64
 	scatters atomic.Uint64 // statements on several shards
-	latency  [latencyBuckets]atomic.Uint64
-	micros   atomic.Uint64
-	_        [64]byte
+	// deadlocks are transactions that gave way to others that waited for connections.
+	deadlocks atomic.Uint64
+	latency   [latencyBuckets]atomic.Uint64
+	micros    atomic.Uint64
+	_         [64]byte
 }
 
 // Origin is where an error that a client heard came from.
@@ -70,6 +72,7 @@ type Totals struct {
 	Rows, Bytes   uint64            // forwarded to clients
 	ReplicaReads  uint64
 	Scattered     uint64                 // statements on several shards
+	Deadlocks     uint64                 // transactions rolled back as sessions waited for each other's connections
 	Latency       [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
 	LatencyMicros uint64
 }
@@ -94,6 +97,7 @@ func (s *Stats) Totals() Totals {
 		t.Bytes += c.bytes.Load()
 		t.ReplicaReads += c.replicas.Load()
 		t.Scattered += c.scatters.Load()
+		t.Deadlocks += c.deadlocks.Load()
 		t.LatencyMicros += c.micros.Load()
 	}
 	for r := range s.ends {

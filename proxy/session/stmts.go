@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/binary"
+	"errors"
 	"strings"
 
 	"kingshard/backend"
@@ -106,7 +107,10 @@ func (s *Session) comStmtPrepare(text string) error {
 // prepareAside prepares a statement on sharded tables on a connection that takes no part in the client's transaction: which
 // node the transaction is about, the values of an execution decide.
 func (s *Session) prepareAside(q *query) error {
-	p, err := s.freshConn(q.node)
+	p, err := s.freshConn(q.node, nil)
+	if errors.Is(err, errDeadlock) {
+		return s.giveWay()
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+)
+
+// deadlockAfter is how long a session that holds connections waits for a further one before it looks whether it ever can get it.
+const deadlockAfter = 5 * time.Millisecond
+
+// holdWaits are the sessions that hold connections and have waited for a further one for some time. An application decides
+// in which order its transactions come to the nodes, so that all connections of two nodes may be held by sessions that wait
+// for the other one. As between the rows of a server, one of them has to give way.
+type holdWaits struct {
+	mu   sync.Mutex
+	list map[*holdWait]struct{}
+}
+
+// holdWait is one session's wait.
+type holdWait struct {
+	holds []*backend.Instance // one for each connection
+	wants *backend.Instance
+	over  bool // under the lock of the list
+}
+
+// stuck adds a wait and tells whether it can only end if one of those that wait gives way.
+func (h *holdWaits) stuck(w *holdWait) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.over {
+		return false
+	}
+	if h.list == nil {
+		h.list = make(map[*holdWait]struct{})
+	}
+	h.list[w] = struct{}{}
+	// Take every wanted instance for stuck, then drop those of which a connection may yet come back: not all are held by
+	// sessions that wait for a stuck one.
+	stuck := make(map[*backend.Instance]bool)
+	for other := range h.list {
+		stuck[other.wants] = true
+	}
+	for changed := true; changed && stuck[w.wants]; {
+		held := make(map[*backend.Instance]int)
+		for other := range h.list {
+			if stuck[other.wants] {
+				for _, i := range other.holds {
+					held[i]++
+				}
+			}
+		}
+		changed = false
+		for i := range stuck {
+			if held[i] < i.Stats().Max {
+				delete(stuck, i)
+				changed = true
+			}
+		}
+	}
+	if !stuck[w.wants] {
+		return false
+	}
+	w.over = true
+	delete(h.list, w)
+	return true
+}
+
+// leave ends a wait.
+func (h *holdWaits) leave(w *holdWait) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.over = true
+	delete(h.list, w)
+}
+
+// errDeadlock says that a wait gave way to others.
+var errDeadlock = errors.New("deadlock between sessions that wait for connections")
+
+// getHolding is Get for a session that holds other connections: it ends with errDeadlock where waiting would be in vain.
+func (s *Session) getHolding(i *backend.Instance, holds []*backend.Instance) (backend.Pooled, error) {
+	deadline := time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration())
+	if len(holds) == 0 {
+		return i.Get(s.state.current(), deadline, s.cancel)
+	}
+	w := &holdWait{holds: holds, wants: i}
+	victim := false // under the session's lock
+	look := time.AfterFunc(deadlockAfter, func() {
+		if s.shared.holdWaits.stuck(w) {
+			s.mu.Lock()
+			victim = true
+			s.interruptLocked()
+			s.mu.Unlock()
+		}
+	})
+	p, err := i.GetAhead(s.state.current(), deadline, s.cancel)
+	look.Stop()
+	s.shared.holdWaits.leave(w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if victim && !s.wasKill && !s.closing {
+		s.cancel = make(chan struct{})
+		if errors.Is(err, pool.ErrCancelled) {
+			return p, errDeadlock
+		}
+	}
+	return p, err
+}
+
+// holding lists the instances of the connections that the session holds, those of loans included.
+func (s *Session) holding(loans []loan) (holds []*backend.Instance) {
+	if s.held.Pooled != nil {
+		holds = append(holds, s.held.Instance)
+	}
+	for _, p := range s.others {
+		holds = append(holds, p.Instance)
+	}
+	for _, l := range loans {
+		if !l.kept {
+			holds = append(holds, l.Instance)
+		}
+	}
+	return holds
+}
+
+// giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
+func (s *Session) giveWay() error {
+	s.stats.deadlocks.Add(1)
+	s.endOthers()
+	if p := s.held; p.Pooled != nil {
+		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			if err := p.Conn.Exec("ROLLBACK"); err != nil {
+				return s.lost(p, err)
+			}
+		}
+		s.release(p)
+	}
+	s.state.pendingBegin, s.state.nextTransaction = "", nil
+	return mysql.NewSQLError(mysql.ERLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction")
+}
