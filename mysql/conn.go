@@ -59,7 +59,8 @@ func (e *ConnError) Unwrap() error { return e.Err }
 
 // Conn reads and writes packets over one network connection, either side of the protocol.
 //
-// One goroutine at a time reads and writes a Conn. Close, Activity, Writing and SetDeadline may be called from any goroutine.
+// One goroutine at a time reads and writes a Conn. Close, Activity, Writing, PeerGone and SetDeadline may be called from any
+// goroutine.
 // Reads take a buffer from a pool when bytes arrive and give it back in Release, so a connection that waits for its
 // next command holds none.
 type Conn struct {

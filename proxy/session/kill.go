@@ -63,6 +63,18 @@ func (s *Session) interruptAgain() {
 	}
 }
 
+// abandon ends a session whose client vanished.
+func (s *Session) abandon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return
+	}
+	s.wasKill = true
+	s.closeLocked(EndClientGone)
+	s.killRunning()
+}
+
 // killRunning ends the statement on its servers. The caller holds the lock until they have answered: no connection can pass
 // on to another session meanwhile.
 func (s *Session) killRunning() {

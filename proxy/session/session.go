@@ -239,7 +239,8 @@ func (s *Session) CloseIfIdle(reason EndReason) bool {
 // stallTicksMax is how many ticks in a row a client may leave its result unread, or its file unsent.
 const stallTicksMax = 60
 
-// Tick is called every second: it ends sessions that idle, or whose client does not read, for too long.
+// Tick is called every second: it ends sessions that idle, or whose client does not read, for too long, and those whose client
+// vanished during a statement of a transaction.
 func (s *Session) Tick(idle time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,6 +258,12 @@ func (s *Session) Tick(idle time.Duration) {
 		// The server may not have begun the statement when it was told to end it: KILL QUERY does nothing to a connection
 		// that waits for a command. On a goroutine of its own, as the server may be slow to listen.
 		go s.interruptAgain()
+	}
+	if s.inTx && s.conn.PeerGone() {
+		// What the statement does would be rolled back in the end; until then its transaction keeps locks from others. A
+		// statement of its own goes on to its end, as on a server.
+		go s.abandon()
+		return
 	}
 	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() && !s.uploading {
 		s.stalledAt, s.stalledFor = a, 0
