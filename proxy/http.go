@@ -19,6 +19,7 @@ func (s *Server) listenHTTP() error {
 	if s.cfg.PrometheusAddr != "" {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", s.metrics.Handler())
+		s.addHealth(mux)
 		if err := s.serveHTTP("prometheus_addr", s.cfg.PrometheusAddr, mux); err != nil {
 			return err
 		}
@@ -33,7 +34,10 @@ func (s *Server) listenHTTP() error {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return s.serveHTTP("web_addr", s.cfg.WebAddr, s.basicAuth(mux))
+	open := http.NewServeMux()
+	s.addHealth(open)
+	open.Handle("/", s.basicAuth(mux))
+	return s.serveHTTP("web_addr", s.cfg.WebAddr, open)
 }
 
 func (s *Server) serveHTTP(field, addr string, h http.Handler) error {
