@@ -67,6 +67,14 @@ type Digest struct {
 	levels []level
 }
 
+// List gives the list that a literal of the digest belongs to; nil if it is in none.
+func (d *Digest) List(l *Literal) *List {
+	if l.List < 0 {
+		return nil
+	}
+	return &d.Lists[l.List]
+}
+
 // digestSeed makes the hashes of this process.
 var digestSeed = maphash.MakeSeed()
 

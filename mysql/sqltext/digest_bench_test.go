@@ -41,4 +41,8 @@ func TestDigestAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { l.Value(pointSelect, Mode{}) }); n != 0 {
 		t.Errorf("the value of an integer: %v allocations", n)
 	}
+	l = Literal{Pos: 0, End: 5, Kind: LiteralString}
+	if n := testing.AllocsPerRun(100, func() { l.Value("'abc'", Mode{}) }); n != 0 {
+		t.Errorf("the value of a string: %v allocations", n)
+	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Value gives a literal's value, of the text that its positions are in. Integers beyond 64 bit are Decimals, as the server
-// takes them. The value holds its own memory; integers need none. ok is false for parameters, and for what no server reads,
+// takes them. The value may lie in the text, so that most need no memory of their own. ok is false for parameters, and for what no server reads,
 // such as 1e999.
 func (l Literal) Value(sql string, m Mode) (v value.Value, ok bool) {
 	if l.Pos < 0 || l.End > len(sql) || l.Pos >= l.End {
@@ -21,13 +21,13 @@ func (l Literal) Value(sql string, m Mode) (v value.Value, ok bool) {
 	case LiteralInt:
 		return integer(text), true
 	case LiteralDecimal:
-		return value.NewDecimal(strings.Clone(strings.TrimPrefix(text, "+"))), true
+		return value.NewDecimal(strings.TrimPrefix(text, "+")), true
 	case LiteralFloat:
 		f, err := strconv.ParseFloat(text, 64)
 		return value.NewFloat(f), err == nil
 	case LiteralString:
 		s, ok := Unquote(text, m)
-		return value.NewString(strings.Clone(s)), ok
+		return value.NewString(s), ok
 	case LiteralHex:
 		return hexadecimal(text)
 	case LiteralBit:
@@ -45,7 +45,7 @@ func integer(text string) value.Value {
 	for k := range len(digits) {
 		d := uint64(digits[k] - '0')
 		if u > (math.MaxUint64-d)/10 {
-			return value.NewDecimal(strings.Clone(strings.TrimPrefix(text, "+")))
+			return value.NewDecimal(strings.TrimPrefix(text, "+"))
 		}
 		u = u*10 + d
 	}
@@ -53,7 +53,7 @@ func integer(text string) value.Value {
 		return value.NewUint(u)
 	}
 	if u > 1<<63 {
-		return value.NewDecimal(strings.Clone(text))
+		return value.NewDecimal(text)
 	}
 	return value.NewInt(-int64(u))
 }

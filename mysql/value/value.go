@@ -22,7 +22,7 @@ const (
 	Bytes        // a string without a character set: X'..', b'..', BLOB parameters
 )
 
-// Value is one value. The zero Value is NULL. It is immutable and holds its own memory.
+// Value is one value. The zero Value is NULL. It is immutable, and shares the memory of the text that it was made from.
 type Value struct {
 	kind Kind
 	n    uint64

@@ -164,7 +164,7 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 		s.stats.replicas.Add(1)
 	}
 	sent := s.conn.Sequence()
-	bs, err := s.backendStmt(p, st)
+	bs, err := s.backendStmt(p, st.setting, q.text)
 	var gone *stmtGone
 	switch {
 	case errors.As(err, &gone):

@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kingshard/backend"
@@ -36,9 +37,12 @@ type Plans struct {
 	names         map[string]bool // of tables with a rule, in lower case
 	longest       int
 
+	shapes shapes
+	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
+	forgotten atomic.Uint64
+
 	mu      sync.RWMutex
 	plans   map[planKey]*plan.Plan
-	shapes  map[shapeKey]*shape
 	columns map[*router.Table]tableColumns
 }
 
@@ -59,7 +63,7 @@ func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) 
 	if err != nil || len(r.Tables()) == 0 {
 		return nil, err
 	}
-	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, shapes: map[shapeKey]*shape{}, columns: map[*router.Table]tableColumns{}}
+	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
 	// Tables whose names differ by case only have one place under such servers: they are refused when one is met.
 	p.folded, _ = router.New(sc, router.Options{Zone: time.Local, LowerCase: true})
 	for _, t := range r.Tables() {
@@ -159,8 +163,9 @@ func (p *Plans) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.plans)
-	clear(p.shapes)
 	clear(p.columns)
+	p.shapes.clear()
+	p.forgotten.Add(1)
 }
 
 // Columns gives the columns of a table as its first shard describes them; nil if that cannot be asked.

@@ -46,7 +46,7 @@ func (s *Session) preparePlan(q *query) error {
 	return nil
 }
 
-// boundExecution is an execution of a prepared statement with its values taken apart.
+// boundExecution is an execution of a prepared statement with its values taken apart. They lie in the client's packet.
 type boundExecution struct {
 	st     *stmt
 	ex     *execution
@@ -54,27 +54,37 @@ type boundExecution struct {
 	values [][]byte // encoded, by parameter; nil for NULL and long data
 }
 
-// bind decodes the values of an execution.
+// release lets go of the execution, and of memory that is more than most need.
+func (b *boundExecution) release() {
+	clear(b.args)
+	clear(b.values)
+	b.st, b.ex = nil, nil
+	if cap(b.args) > digestMax {
+		b.args, b.values = nil, nil
+	}
+}
+
+// bind decodes the values of an execution. They live until the command ends.
 func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
-	b := &boundExecution{st: st, ex: ex, args: make([]value.Value, st.params), values: make([][]byte, st.params)}
+	b := &s.lookups().bound
+	b.st, b.ex, b.args, b.values = st, ex, b.args[:0], b.values[:0]
 	c := mysql.NewCursor(ex.values)
 	for k := range st.params {
+		var v value.Value
+		var encoded []byte
 		if data, long := st.long[uint16(k)]; long {
-			b.args[k] = value.NewString(string(data))
-			continue
+			v = value.NewString(alias(data))
+		} else if ex.bitmap[k/8]&(1<<(k%8)) == 0 {
+			t, unsigned := mysql.ColumnType(ex.types[2*k]), ex.types[2*k+1]&0x80 != 0
+			from, at := c.Pos(), c
+			skipBinaryValue(&c, t)
+			if c.Err() != nil {
+				return nil, malformed()
+			}
+			encoded = ex.values[from:c.Pos()]
+			v = boundValue(&at, t, unsigned)
 		}
-		if ex.bitmap[k/8]&(1<<(k%8)) != 0 {
-			continue
-		}
-		t, unsigned := mysql.ColumnType(ex.types[2*k]), ex.types[2*k+1]&0x80 != 0
-		from := c.Pos()
-		v := c
-		skipBinaryValue(&c, t)
-		if c.Err() != nil {
-			return nil, malformed()
-		}
-		b.values[k] = ex.values[from:c.Pos()]
-		b.args[k] = boundValue(&v, t, unsigned)
+		b.args, b.values = append(b.args, v), append(b.values, encoded)
 	}
 	return b, nil
 }
@@ -97,13 +107,13 @@ func boundValue(c *mysql.Cursor, t mysql.ColumnType, unsigned bool) value.Value 
 	case mysql.TypeDouble:
 		return value.NewFloat(math.Float64frombits(binary.LittleEndian.Uint64(c.Bytes(8))))
 	case mysql.TypeNewDecimal, mysql.TypeDecimal:
-		return value.NewDecimal(string(c.LenencBytes()))
+		return value.NewDecimal(alias(c.LenencBytes()))
 	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp:
 		return value.NewString(dateText(c.Bytes(int(c.Uint8()))))
 	case mysql.TypeTime:
 		return value.NewString(timeText(c.Bytes(int(c.Uint8()))))
 	}
-	return value.NewString(string(c.LenencBytes()))
+	return value.NewString(alias(c.LenencBytes()))
 }
 
 func integer(v uint64, bits uint, unsigned bool) value.Value {
@@ -141,8 +151,8 @@ func timeText(b []byte) string {
 }
 
 // pick makes the execution of a statement whose parameters are some of the client's, in another order.
-func (b *boundExecution) pick(text string, args []int) (*stmt, *execution) {
-	st := &stmt{text: text, setting: b.st.setting, params: len(args)}
+func (b *boundExecution) pick(args []int) (*stmt, *execution) {
+	st := &stmt{setting: b.st.setting, params: len(args)}
 	ex := &execution{flags: b.ex.flags &^ cursorTypes, bitmap: make([]byte, (len(args)+7)/8)}
 	for k, arg := range args {
 		ex.types = append(ex.types, b.ex.types[2*arg], b.ex.types[2*arg+1])
@@ -164,8 +174,8 @@ func (b *boundExecution) pick(text string, args []int) (*stmt, *execution) {
 
 // sendBound prepares a text on a connection if it is not there yet, and sends its execution.
 func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution) error {
-	st, ex := b.pick(text, args)
-	bs, err := s.backendStmt(l.Pooled, st)
+	st, ex := b.pick(args)
+	bs, err := s.backendStmt(l.Pooled, st.setting, text)
 	if err != nil {
 		var gone *stmtGone
 		if errors.As(err, &gone) {
@@ -177,23 +187,40 @@ func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution)
 	return l.Conn.Flush()
 }
 
-// executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
-func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
-	if mentions(st.text, informationSchema) {
-		return s.executeInformation(st, q, ex)
+// planOf gives the plan of a prepared statement, which keeps it as long as it is right.
+func (s *Session) planOf(st *stmt) (*plan.Plan, error) {
+	plans := s.schema.Plans
+	forgotten := plans.forgotten.Load()
+	if st.plan != nil && st.plans == plans && st.forgotten == forgotten {
+		return st.plan, nil
 	}
-	p, err := s.schema.Plans.get(st.text, st.db, st.mode)
+	p, err := plans.get(st.text, st.db, st.mode)
 	if err != nil {
-		return s.planError(err)
+		return nil, s.planError(err)
 	}
 	if p == nil {
-		return newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
+		return nil, newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
+	}
+	st.plan, st.plans, st.forgotten = p, plans, forgotten
+	return p, nil
+}
+
+// executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
+func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
+	if st.information {
+		return s.executeInformation(st, q, ex)
+	}
+	p, err := s.planOf(st)
+	if err != nil {
+		return err
 	}
 	b, err := s.bind(st, ex)
 	if err != nil {
 		return err
 	}
-	r, err := p.Route(b.args)
+	l := s.lookups()
+	l.execution.Bind(p, b.args)
+	r, err := l.execution.Route()
 	if err != nil {
 		return s.planError(err)
 	}
@@ -202,15 +229,10 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 		return err
 	}
 	s.oneShard(q, r.One, p)
-	one, picked := st, ex
 	if len(r.One.Args) == st.params {
-		// The parameters are all there, in order: only the text differs.
-		whole := *st
-		whole.text = q.text
-		one = &whole
-	} else {
-		one, picked = b.pick(q.text, r.One.Args)
+		return s.execute(st, q, ex) // the parameters are all there, in order: only the text differs
 	}
+	one, picked := b.pick(r.One.Args)
 	err = s.execute(one, q, picked)
 	st.cursor = one.cursor
 	return err

@@ -81,6 +81,7 @@ func (s *Session) next() *endError {
 		s.stats.commands[cmd].Add(1)
 	}
 	s.conn.Release()
+	s.releaseLookup()
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}
 	}

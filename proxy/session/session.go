@@ -41,7 +41,7 @@ type Session struct {
 
 	state state
 	stmts stmts
-	// lookup finds the plans of statements on sharded tables; made when the first comes.
+	// lookup finds the plans of statements on sharded tables; nil between commands, and before one needs it.
 	lookup *lookup
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]bool

@@ -20,10 +20,8 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		return true, true, err
 	}
 	plans := s.schema.Plans
-	if s.lookup == nil {
-		s.lookup = new(lookup)
-	}
-	p, args, known, err := plans.find(s.lookup, q, s.state.db, s.mode())
+	l := s.lookups()
+	p, known, err := plans.find(l, q, s.state.db, s.mode())
 	if err != nil {
 		return true, true, s.planError(err)
 	}
@@ -46,6 +44,9 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		if p, err = plans.get(q.text, s.state.db, s.mode()); err != nil {
 			return true, true, s.planError(err)
 		}
+		if p != nil {
+			l.execution.Bind(p, nil)
+		}
 	}
 	if p == nil {
 		return false, false, nil
@@ -53,7 +54,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if q.info.Class == sqltext.Explain {
 		return true, false, s.explain(q)
 	}
-	r, err := p.Route(args)
+	r, err := l.execution.Route()
 	if err != nil {
 		return true, true, s.planError(err)
 	}
@@ -92,7 +93,17 @@ func mentions(text, word string) bool {
 func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.text = one.Text
 	q.node = s.schema.Nodes[one.Node]
-	q.rename = renames(p, one.Shards)
+	l := s.lookups()
+	l.names = l.names[:0]
+	shards := one.Shards
+	for _, r := range p.Refs {
+		if r.Table.Rule == nil {
+			continue
+		}
+		l.names = append(l.names, mysql.TableName{FromSchema: shards[0].DB, FromTable: shards[0].Table, Schema: r.Table.DB, Table: r.Table.Name})
+		shards = shards[1:]
+	}
+	q.rename = l.names
 }
 
 // renames are the names that a client must not see, with the logical ones.

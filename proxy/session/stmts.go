@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
 )
 
 // stmts are a session's prepared statements, by the ids that the client knows.
@@ -37,6 +38,12 @@ type stmt struct {
 	sharded bool
 	db      string
 	mode    sqltext.Mode
+	// information: it asks information_schema.
+	information bool
+	// plan is the one that plans made when it had forgotten so many times; nil before the first execution.
+	plan      *plan.Plan
+	plans     *Plans
+	forgotten uint64
 	// cursor is the backend connection that an open cursor lives on, and its statement there.
 	cursor *backend.Stmt
 }
@@ -168,6 +175,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
 		st.text, st.sharded, st.db, st.mode = strings.Clone(q.logical), true, s.state.db, s.mode()
+		st.information = mentions(st.text, informationSchema)
 	}
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)
@@ -209,17 +217,17 @@ func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
 	}
 }
 
-// backendStmt gives st's statement on p, prepared there if it is not.
-func (s *Session) backendStmt(p backend.Pooled, st *stmt) (*backend.Stmt, error) {
-	key := backend.StmtKey{Setting: st.setting, Text: st.text}
+// backendStmt gives the statement of a text under a setting on p, prepared there if it is not.
+func (s *Session) backendStmt(p backend.Pooled, setting *backend.Setting, text string) (*backend.Stmt, error) {
+	key := backend.StmtKey{Setting: setting, Text: text}
 	if bs := p.Conn.Stmts.Get(key); bs != nil {
 		return bs, nil
 	}
 	current := s.state.current()
-	if err := p.Apply(st.setting); err != nil {
+	if err := p.Apply(setting); err != nil {
 		return nil, err
 	}
-	packet, err := s.sendPrepare(p, st.text)
+	packet, err := s.sendPrepare(p, text)
 	if err != nil {
 		return nil, err
 	}
@@ -240,6 +248,7 @@ func (s *Session) backendStmt(p backend.Pooled, st *stmt) (*backend.Stmt, error)
 	if err := p.Conn.SkipDefinitions(int(ok.Params), int(ok.Columns), ok.MetadataFollows); err != nil {
 		return nil, err
 	}
+	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
 	return bs, p.Apply(current)

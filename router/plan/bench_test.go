@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 )
 
@@ -66,23 +67,64 @@ func BenchmarkRoutePointSelect(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	args, literals := []value.Value{value.NewInt(42)}, []string{"42"}
+	const text = "SELECT name, age FROM u WHERE id = 42"
+	var d sqltext.Digest
+	if !d.Scan(text, mysql8) {
+		b.Fatal("no digest")
+	}
 	b.Run("text", func(b *testing.B) {
+		var e Execution
 		b.ReportAllocs()
 		for b.Loop() {
-			route, err := p.WithLiterals(literals).Route(args)
-			if err != nil || route.One == nil {
+			if !e.BindText(p, text, &d) {
+				b.Fatal("another text")
+			}
+			if route, err := e.Route(); err != nil || route.One == nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("prepared", func(b *testing.B) {
+		var e Execution
+		args := []value.Value{value.NewInt(42)}
 		b.ReportAllocs()
 		for b.Loop() {
-			route, err := p.Route(args)
-			if err != nil || route.One == nil {
+			e.Bind(p, args)
+			if route, err := e.Route(); err != nil || route.One == nil {
 				b.Fatal(err)
 			}
+		}
+	})
+}
+
+// BenchmarkRouteInsert100RowsText splits the rows of a text of which the plan is there.
+func BenchmarkRouteInsert100RowsText(b *testing.B) {
+	text := insert100()
+	var d sqltext.Digest
+	if !d.Scan(text, mysql8) {
+		b.Fatal("no digest")
+	}
+	form, ok := Form(text, &d)
+	p, err := build(form, testRouter(b), typed)
+	if !ok || err != nil {
+		b.Fatal(form, err)
+	}
+	b.Run("route", func(b *testing.B) {
+		var e Execution
+		b.ReportAllocs()
+		for b.Loop() {
+			if !e.BindText(p, text, &d) {
+				b.Fatal("another text")
+			}
+			if route, err := e.Route(); err != nil || len(route.Queries) != 8 {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("digest", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			d.Scan(text, mysql8)
 		}
 	})
 }

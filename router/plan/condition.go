@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
@@ -14,14 +15,12 @@ type operand struct {
 	param int // -1 for a constant
 }
 
-func (o operand) of(args []value.Value) (value.Value, bool) {
+// of gives the value in an execution; of a parameter within VALUES that of a row.
+func (o *operand) of(v *values, row int) (value.Value, bool) {
 	if o.param < 0 {
 		return o.value, true
 	}
-	if o.param < len(args) {
-		return args[o.param], true
-	}
-	return value.Value{}, false
+	return v.at(o.param, row)
 }
 
 // operandOf takes an expression whose value is known before it runs.
@@ -296,7 +295,7 @@ func between(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool) *c
 }
 
 // shards gives the positions of a reference's table at which rows that meet the condition can be.
-func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
+func (c *cond) shards(r *Ref, e *Execution) rule.Set {
 	every := r.all
 	switch c.op {
 	case condNone:
@@ -304,30 +303,20 @@ func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
 	case condAnd:
 		set := every
 		for _, a := range c.args {
-			set = set.Intersect(a.shards(r, args))
+			set = r.meet(set, a.shards(r, e))
 		}
 		return set
 	case condOr:
 		var set rule.Set
 		for _, a := range c.args {
-			set = set.Union(a.shards(r, args))
+			set = set.Union(a.shards(r, e))
 		}
 		return set
 	case condIn:
-		var found rule.Set
-		for k := range c.values {
-			position, where := r.place(c.values[k:k+1], args)
-			switch where {
-			case everywhere:
-				return every
-			case here:
-				found = found.Union(every[position : position+1])
-			}
-		}
-		return found
+		return c.in(r, e)
 	case condBetween:
-		lo, empty, ok := c.lo.of(args)
-		hi, empty2, ok2 := c.hi.of(args)
+		lo, empty, ok := c.lo.of(&e.values)
+		hi, empty2, ok2 := c.hi.of(&e.values)
 		if !ok || !ok2 {
 			return every
 		}
@@ -339,12 +328,58 @@ func (c *cond) shards(r *Ref, args []value.Value) rule.Set {
 	return every
 }
 
+// in gives the positions of the values in a list.
+func (c *cond) in(r *Ref, e *Execution) rule.Set {
+	if len(c.values) == 1 && e.count(c.values[0].param) == 1 {
+		v, ok := c.values[0].of(&e.values, 0)
+		return r.only(r.place(v, ok))
+	}
+	e.marks = append(e.marks[:0], make([]bool, len(r.all))...)
+	marked := 0
+	for _, o := range c.values {
+		for k := range e.count(o.param) {
+			v, ok := o.value, true
+			if o.param >= 0 {
+				v, ok = e.element(o.param, k)
+			}
+			switch position, where := r.place(v, ok); {
+			case where == everywhere:
+				return r.all
+			case where == here && !e.marks[position]:
+				e.marks[position] = true
+				marked++
+			}
+		}
+	}
+	if marked == len(r.all) {
+		return r.all
+	}
+	set := make(rule.Set, 0, marked)
+	for position, is := range e.marks {
+		if is {
+			set = append(set, position)
+		}
+	}
+	return set
+}
+
+// only is the set of what place found.
+func (r *Ref) only(position int, w where) rule.Set {
+	switch w {
+	case here:
+		return r.all[position : position+1]
+	case nowhere:
+		return nil
+	}
+	return r.all
+}
+
 // of gives a bound's value; empty says that it is NULL, which nothing compares with.
-func (b *bound) of(args []value.Value) (out *rule.Bound, empty, ok bool) {
+func (b *bound) of(values *values) (out *rule.Bound, empty, ok bool) {
 	if b == nil {
 		return nil, false, true
 	}
-	v, ok := b.operand.of(args)
+	v, ok := b.operand.of(values, 0)
 	return &rule.Bound{Value: v, Inclusive: b.inclusive}, v.IsNull(), ok
 }
 
@@ -356,24 +391,20 @@ const (
 	everywhere
 )
 
-// place finds the shard of a key that a condition asks for.
-func (r *Ref) place(values []operand, args []value.Value) (int, where) {
-	var room [4]value.Value
-	tuple := room[:0]
-	if len(values) > len(room) {
-		tuple = make([]value.Value, 0, len(values))
+// place finds the shard of a key of one column that a condition asks for. ok says that the value is known.
+func (r *Ref) place(v value.Value, ok bool) (int, where) {
+	switch {
+	case !ok:
+		return 0, everywhere
+	case v.IsNull():
+		return 0, nowhere
 	}
-	for _, o := range values {
-		v, ok := o.of(args)
-		if !ok {
-			return 0, everywhere
-		}
-		if v.IsNull() {
-			return 0, nowhere
-		}
-		tuple = append(tuple, v)
-	}
-	position, exact, err := r.Table.Place(tuple, r.key)
+	key := [1]value.Value{v}
+	return placed(r.Table.Place(key[:], r.key))
+}
+
+// placed tells where the outcome of Place says that rows with the key can be.
+func placed(position int, exact bool, err error) (int, where) {
 	switch {
 	case errors.Is(err, rule.ErrNoShard):
 		return 0, nowhere
@@ -383,28 +414,32 @@ func (r *Ref) place(values []operand, args []value.Value) (int, where) {
 	return position, here
 }
 
-// Shards gives the positions at which rows of this reference can matter.
+// Shards gives the positions at which rows of this reference can matter, by the values of the statement's parameters.
 func (r *Ref) Shards(args []value.Value) rule.Set {
+	return r.shards(&Execution{values: values{bound: args}})
+}
+
+func (r *Ref) shards(e *Execution) rule.Set {
 	set := r.all
 	if len(r.Table.Keys) == 0 || r.Table.Rule == nil {
 		return set
 	}
 	if len(r.from) == 0 {
-		return r.narrow(set, r, args)
+		return r.narrow(set, r, e)
 	}
 	for _, f := range r.reach() {
-		set = r.narrow(set, f, args)
+		set = r.narrow(set, f, e)
 	}
 	return set
 }
 
 // narrow takes the conditions of a reference whose key is r's.
-func (r *Ref) narrow(set rule.Set, f *Ref, args []value.Value) rule.Set {
+func (r *Ref) narrow(set rule.Set, f *Ref, e *Execution) rule.Set {
 	for _, c := range f.own {
-		set = r.meet(set, c.shards(r, args))
+		set = r.meet(set, c.shards(r, e))
 	}
 	if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
-		set = r.meet(set, r.tupleShards(f.tuple, args))
+		set = r.meet(set, r.tupleShards(f.tuple, e))
 	}
 	return set
 }
@@ -420,21 +455,22 @@ func (r *Ref) meet(a, b rule.Set) rule.Set {
 	return a.Intersect(b)
 }
 
-func (r *Ref) tupleShards(tuple [][]operand, args []value.Value) rule.Set {
-	one := make([]operand, len(tuple))
-	for k, values := range tuple {
-		if len(values) == 0 {
+func (r *Ref) tupleShards(tuple [][]operand, e *Execution) rule.Set {
+	if slices.ContainsFunc(tuple, func(values []operand) bool { return len(values) == 0 }) {
+		return r.all
+	}
+	e.tuple = e.tuple[:0]
+	for k := range tuple {
+		v, ok := tuple[k][0].of(&e.values, 0)
+		if !ok {
 			return r.all
 		}
-		one[k] = values[0]
+		if v.IsNull() {
+			return nil
+		}
+		e.tuple = append(e.tuple, v)
 	}
-	switch position, where := r.place(one, args); where {
-	case here:
-		return r.all[position : position+1]
-	case nowhere:
-		return nil
-	}
-	return r.all
+	return r.only(placed(r.Table.Place(e.tuple, r.key)))
 }
 
 // reach gives the reference and those whose conditions hold for it.

@@ -1,13 +1,11 @@
 package plan
 
 import (
-	"errors"
 	"strings"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
-	"kingshard/router/rule"
 )
 
 // insertShape says where the rows of an INSERT are in the text and which value of each is the key.
@@ -257,34 +255,4 @@ func (b *builder) refuseUnlessOne() error {
 		return nil
 	}
 	return Refuse("%s", b.p.Reason)
-}
-
-// InsertShards gives the position of each row's shard.
-func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
-	t := p.Target
-	for _, o := range p.insert.auto {
-		if v, ok := o.of(args); !ok || v.IsNull() || v.Kind() == value.Int && v.Int() == 0 {
-			return nil, Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", p.insert.name, t.Parsed.Name)
-		}
-	}
-	positions := make([]int, len(p.insert.keys))
-	tuple := make([]value.Value, len(t.Table.Keys))
-	for k, key := range p.insert.keys {
-		for i, o := range key {
-			v, ok := o.of(args)
-			if !ok {
-				return nil, Refuse("the sharding key %s of %s has no value", t.Table.Keys[i], t.Parsed.Name)
-			}
-			tuple[i] = v
-		}
-		position, _, err := t.Table.Place(tuple, t.key)
-		if err != nil {
-			if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
-				return nil, Refuse("row %d of INSERT into %s: %v", k+1, t.Parsed.Name, err)
-			}
-			return nil, err
-		}
-		positions[k] = position
-	}
-	return positions, nil
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
@@ -53,15 +54,9 @@ type Plan struct {
 	finish *finishShape
 	edits  []edit
 	router *router.Router
-	// literals are those of one execution, as the client wrote them; see WithLiterals.
-	literals []string
-}
-
-// WithLiterals gives the plan of a text in which literals stand for the parameters, in order.
-func (p *Plan) WithLiterals(literals []string) *Plan {
-	q := *p
-	q.literals = literals
-	return &q
+	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
+	// where they are not kept.
+	texts []atomic.Pointer[Query]
 }
 
 // Ref is one reference to a table.
@@ -105,6 +100,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 		return nil, err
 	}
 	b.p.edits = b.tableEdits()
+	b.p.keepTexts()
 	return b.p, nil
 }
 

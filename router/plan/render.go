@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"kingshard/mysql/sqlparse"
@@ -82,31 +83,37 @@ func (b *builder) fieldNames(edits []edit) (names []edit) {
 	return names
 }
 
-// places says which physical table each reference is.
-type places func(*Ref) router.Shard
+// places are the positions of the tables of a plan's references, by the references' indexes.
+type places []int
+
+// shard is the physical table that places give a reference.
+func (r *Ref) shard(at places) *router.Shard { return &r.Table.Shards[at[r.index]] }
 
 // writer collects the text of a statement for the servers and the parameters in it.
 type writer struct {
-	p     *Plan
-	place places
-	buf   []byte
-	args  []int
-	begin int // of the piece that copyLiterals writes
+	p      *Plan
+	values *values
+	at     places
+	names  map[*Ref]string // of scratch tables in the place of physical ones; nil without
+	buf    []byte
+	args   []int
 }
 
-// copy writes a piece of the client's text with the tables' physical names.
+// writer makes one for the places at hand.
+func (e *Execution) writer() writer { return writer{p: e.plan, values: &e.values, at: e.at} }
+
+// copy writes a piece of the form as the client's text has it, with the tables' physical names.
 func (w *writer) copy(pos, end int) {
-	if w.p.literals != nil {
-		w.copyLiterals(pos, end)
-		return
-	}
-	text := w.p.Statement.Text
 	from := pos
-	for _, e := range w.p.edits {
+	for k := range w.p.edits {
+		e := &w.p.edits[k]
+		if e.span.Pos > end {
+			break
+		}
 		if e.span.Pos < pos || e.span.End > end || e.item != 0 && pos >= e.item {
 			continue
 		}
-		w.buf = append(w.buf, text[from:e.span.Pos]...)
+		w.piece(from, e.span.Pos)
 		if e.insert != "" {
 			w.add(e.insert)
 		} else {
@@ -114,64 +121,57 @@ func (w *writer) copy(pos, end int) {
 		}
 		from = e.span.End
 	}
-	w.buf = append(w.buf, text[from:end]...)
-	for k, at := range w.p.Statement.Params {
-		if at >= pos && at < end {
-			w.args = append(w.args, k)
-		}
-	}
-}
-
-// copyLiterals is copy with the literals of one execution in the place of parameters.
-func (w *writer) copyLiterals(pos, end int) {
-	edits := w.p.edits
-	w.begin = pos
-	for k, at := range w.p.Statement.Params {
-		if at < pos || at >= end {
-			continue
-		}
-		edits = w.copyTo(pos, at, edits)
-		w.add(w.p.literals[k])
-		pos = at + 1
-	}
-	w.copyTo(pos, end, edits)
-}
-
-// copyTo writes a piece without parameters, and gives the edits behind it.
-func (w *writer) copyTo(pos, end int, edits []edit) []edit {
-	text := w.p.Statement.Text
-	for len(edits) > 0 && edits[0].span.End <= end {
-		e := edits[0]
-		edits = edits[1:]
-		if e.span.Pos < pos || e.item != 0 && w.begin >= e.item {
-			continue
-		}
-		w.buf = append(w.buf, text[pos:e.span.Pos]...)
-		if e.insert != "" {
-			w.add(e.insert)
-		} else {
-			w.name(e)
-		}
-		pos = e.span.End
-	}
-	w.buf = append(w.buf, text[pos:end]...)
-	return edits
-}
-
-func (w *writer) name(e edit) {
-	s := w.place(e.ref)
-	if e.ref.Table.Rule == nil && s == e.ref.Table.Shards[0] {
-		text := w.p.Statement.Text
-		w.add(text[e.span.Pos:e.span.End])
+	w.piece(from, end)
+	if w.values.digest != nil {
 		return
 	}
-	if e.db || s.DB != e.ref.Table.DB {
-		w.add(quote(s.DB), ".")
+	params := w.p.Statement.Params
+	for k := before(params, pos); k < len(params) && params[k] < end; k++ {
+		w.args = append(w.args, k)
 	}
-	w.add(quote(s.Table))
+}
+
+// piece writes what the client's text has in the place of a piece of the form.
+func (w *writer) piece(pos, end int) {
+	if w.values.digest == nil {
+		w.buf = append(w.buf, w.p.Statement.Text[pos:end]...)
+		return
+	}
+	w.buf = append(w.buf, w.values.sql[w.values.place(pos):w.values.place(end)]...)
+}
+
+func (w *writer) name(e *edit) {
+	db, table := e.ref.Table.DB, ""
+	if name, ok := w.names[e.ref]; ok {
+		table = name
+	} else {
+		if e.ref.Table.Rule == nil {
+			w.piece(e.span.Pos, e.span.End)
+			return
+		}
+		s := e.ref.shard(w.at)
+		db, table = s.DB, s.Table
+	}
+	if e.db || db != e.ref.Table.DB {
+		w.quote(db)
+		w.buf = append(w.buf, '.')
+	}
+	w.quote(table)
 	if e.alias {
-		w.add(" AS ", quote(e.ref.Parsed.Name))
+		w.buf = append(w.buf, " AS "...)
+		w.quote(e.ref.Parsed.Name)
 	}
+}
+
+// quote writes a quoted name.
+func (w *writer) quote(name string) {
+	if strings.IndexByte(name, '`') >= 0 {
+		w.add(quote(name))
+		return
+	}
+	w.buf = append(w.buf, '`')
+	w.buf = append(w.buf, name...)
+	w.buf = append(w.buf, '`')
 }
 
 func (w *writer) add(parts ...string) {
@@ -194,55 +194,136 @@ type Query struct {
 }
 
 // whole writes the client's statement as it is, but for the names.
-func (p *Plan) whole(node string, place places) Query {
-	w := writer{p: p, place: place, buf: make([]byte, 0, p.size())}
+func (e *Execution) whole(node string) *Query { return e.wholeNamed(node, nil) }
+
+// wholeNamed is whole with scratch tables in the place of some tables.
+func (e *Execution) wholeNamed(node string, names map[*Ref]string) *Query {
+	p := e.plan
+	text := p.Statement.Text
+	if e.digest != nil {
+		text = e.sql
+	}
+	w := e.writer()
+	w.names, w.buf = names, slices.Grow(e.buf, len(text)+48*len(p.edits))
+	begin := len(w.buf)
 	w.copy(0, len(p.Statement.Text))
-	q := Query{Node: node, Text: unsafe.String(unsafe.SliceData(w.buf), len(w.buf)), Args: w.args} // nobody writes to the buffer again
+	e.buf = w.buf
+	e.one = Query{Node: node, Text: view(w.buf[begin:]), Args: w.args}
+	first := len(e.shards)
 	for _, r := range p.Refs {
-		if r.Table.Rule != nil {
-			q.Shards = append(q.Shards, place(r))
+		if r.Table.Rule == nil {
+			continue
+		}
+		s := *r.shard(e.at)
+		if name, ok := names[r]; ok {
+			s = router.Shard{Node: node, DB: r.Table.DB, Table: name}
+		}
+		e.shards = append(e.shards, s)
+	}
+	e.one.Shards = e.shards[first:len(e.shards):len(e.shards)]
+	return &e.one
+}
+
+// view is a text that nobody writes to again while it is used.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// wholeAgain is whole for values that are parameters of the server too: then the text for a position is made once.
+func (e *Execution) wholeAgain(node string) *Query {
+	p := e.plan
+	k := e.samePosition(node)
+	if e.digest != nil || k >= len(p.texts) || k < 0 {
+		return e.whole(node)
+	}
+	if q := p.texts[k].Load(); q != nil {
+		return q
+	}
+	own := &Execution{plan: p, at: e.at}
+	q := *own.whole(node)
+	p.texts[k].Store(&q)
+	return &q
+}
+
+// samePosition gives the position that stand would have put the tables at; -1 if they are at others.
+func (e *Execution) samePosition(node string) int {
+	position := -1
+	for k, r := range e.plan.Refs {
+		switch {
+		case r.Table.Kind != router.Sharded:
+			if e.at[k] != onNode(r, node) {
+				return -1
+			}
+		case position < 0:
+			position = e.at[k]
+		case e.at[k] != position:
+			return -1
 		}
 	}
-	return q
+	return position
 }
 
-// size is about how long a text for a server gets.
-func (p *Plan) size() int {
-	n := len(p.Statement.Text) + 48*len(p.edits)
-	for _, l := range p.literals {
-		n += len(l)
+// textsMax bounds the texts that a plan keeps, in bytes.
+const textsMax = 64 << 10
+
+// keepTexts makes room for the texts of a statement with parameters, unless they would be too long in all.
+func (p *Plan) keepTexts() {
+	r := p.sharded()
+	if r == nil || len(p.Statement.Params) == 0 || len(r.Table.Shards)*(len(p.Statement.Text)+48*len(p.edits)) > textsMax {
+		return
 	}
-	return n
+	p.texts = make([]atomic.Pointer[Query], len(r.Table.Shards))
 }
 
-// position gives the places of all references for one position of the sharded tables.
-func (p *Plan) position(at int) (string, places) {
-	node := ""
+// sharded is the first reference to a sharded table; nil without one.
+func (p *Plan) sharded() *Ref {
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Sharded {
-			node = r.Table.Shards[at].Node
-			break
+			return r
 		}
 	}
-	if node == "" && p.Target != nil {
-		node = p.Target.Table.Shards[at].Node
+	return nil
+}
+
+// nodeAt is the node of a position of the sharded tables.
+func (p *Plan) nodeAt(at int) string {
+	if r := p.sharded(); r != nil {
+		return r.Table.Shards[at].Node
 	}
-	return node, func(r *Ref) router.Shard {
+	if p.Target != nil {
+		return p.Target.Table.Shards[at].Node
+	}
+	return ""
+}
+
+// stand puts the sharded tables at a position and the others on its node, which it gives.
+func (e *Execution) stand(at int) string {
+	node := e.plan.nodeAt(at)
+	e.at = e.at[:0]
+	for _, r := range e.plan.Refs {
 		if r.Table.Kind == router.Sharded {
-			return r.Table.Shards[at]
+			e.at = append(e.at, at)
+		} else {
+			e.at = append(e.at, onNode(r, node))
 		}
-		return onNode(r, node)
+	}
+	return node
+}
+
+// standOn puts all tables on a node.
+func (e *Execution) standOn(node string) {
+	e.at = e.at[:0]
+	for _, r := range e.plan.Refs {
+		e.at = append(e.at, onNode(r, node))
 	}
 }
 
-// onNode is the copy of a table on a node; the first one where there is none.
-func onNode(r *Ref, node string) router.Shard {
-	for _, s := range r.Table.Shards {
-		if s.Node == node {
-			return s
+// onNode is the position of a table's first copy on a node; 0 where there is none.
+func onNode(r *Ref, node string) int {
+	for k := range r.Table.Shards {
+		if r.Table.Shards[k].Node == node {
+			return k
 		}
 	}
-	return r.Table.Shards[0]
+	return 0
 }
 
 // hiddenName is the name of a hidden column.
@@ -303,17 +384,17 @@ func (m *mergeShape) orderBy(w *writer) {
 }
 
 // nodeQuery writes the statement of a merge for all positions on one node.
-func (p *Plan) nodeQuery(positions []int, rows int64) Query {
-	m := p.merge
+func (e *Execution) nodeQuery(positions []int, rows int64) Query {
+	m := e.plan.merge
 	grouped := len(m.aggregates) > 0 || len(m.group) > 0
-	node, _ := p.position(positions[0])
-	w := writer{p: p}
-	q := Query{Node: node}
+	q := Query{Node: e.plan.nodeAt(positions[0])}
+	w := e.writer()
 	for k, at := range positions {
-		_, w.place = p.position(at)
-		for _, r := range p.Refs {
+		e.stand(at)
+		w.at = e.at
+		for _, r := range e.plan.Refs {
 			if r.Table.Rule != nil {
-				q.Shards = append(q.Shards, w.place(r))
+				q.Shards = append(q.Shards, *r.shard(e.at))
 			}
 		}
 		if len(positions) > 1 {
@@ -332,27 +413,11 @@ func (p *Plan) nodeQuery(positions []int, rows int64) Query {
 		if rows >= 0 && !grouped {
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
 		}
-		d := writer{p: p}
-		_, d.place = p.position(positions[0])
+		e.stand(positions[0])
+		d := e.writer()
 		m.piece(&d, 0)
 		q.Describe, q.DescribeArgs = string(d.buf), d.args
 	}
 	q.Text, q.Args = string(w.buf), w.args
 	return q
-}
-
-// insertQuery writes an INSERT of some of the rows for one position.
-func (p *Plan) insertQuery(at int, rows []int) Query {
-	node, place := p.position(at)
-	w := writer{p: p, place: place}
-	spans := p.insert.rows
-	w.copy(0, spans[0].Pos)
-	for k, row := range rows {
-		if k > 0 {
-			w.add(", ")
-		}
-		w.copy(spans[row].Pos, spans[row].End)
-	}
-	w.copy(spans[len(spans)-1].End, len(p.Statement.Text))
-	return Query{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{p.Target.Table.Shards[at]}}
 }

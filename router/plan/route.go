@@ -48,66 +48,62 @@ const hiddenBase = 1 << 20
 // HiddenColumn tells whether a column number of a Route's Merge is a hidden one's, and which.
 func HiddenColumn(n int) (k int, hidden bool) { return n - hiddenBase, n >= hiddenBase }
 
-// Route finds the shards for the values of one execution: those of the statement's parameters, in order.
-func (p *Plan) Route(args []value.Value) (Route, error) {
+// Route finds the shards for the values of the execution.
+func (e *Execution) Route() (Route, error) {
+	p := e.plan
 	switch p.Many {
 	case ManyEach:
-		return p.each(), nil
+		return e.each(), nil
 	case ManyFirst:
-		_, place := p.position(0)
-		q := p.whole(place(p.Refs[0]).Node, place)
-		return Route{One: &q, Many: p.Many}, nil
+		e.stand(0)
+		return Route{One: e.whole(p.Refs[0].shard(e.at).Node), Many: p.Many}, nil
 	case ManyInsert:
-		return p.routeInsert(args)
+		return e.routeInsert()
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
 		if p.Many == ManyRefuse {
 			return Route{}, Refuse("%s", p.Reason)
 		}
-		return p.writes(rule.All(len(p.Target.Table.Shards))), nil
+		return e.writes(rule.All(len(p.Target.Table.Shards))), nil
 	}
-	if q, ok := p.one(args); ok {
-		return Route{One: &q, Many: p.Many}, nil
+	if node, ok := e.oneNode(); ok {
+		return Route{One: e.wholeAgain(node), Many: p.Many}, nil
 	}
 	switch p.Many {
 	case ManyRefuse:
 		return Route{}, Refuse("%s", p.Reason)
 	case ManyFinish:
-		return p.routeFinish(args)
+		return e.routeFinish()
 	}
-	set := p.positions(args)
+	set := e.positionSet()
 	if len(set) == 1 {
-		node, place := p.position(set[0])
-		q := p.whole(node, place)
-		return Route{One: &q, Many: p.Many, Positions: set}, nil
+		return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
 	}
 	if p.Many == ManyWrite {
-		return p.writes(set), nil
+		return e.writes(set), nil
 	}
-	return p.routeMerge(set, args)
+	return e.routeMerge(set)
 }
 
-// one finds the one server that has all the rows, if there is one.
-func (p *Plan) one(args []value.Value) (Query, bool) {
-	var room [8]int
-	at := room[:0]
-	node := ""
+// oneNode finds the one server that has all the rows, if there is one, and the places of the tables there.
+func (e *Execution) oneNode() (node string, ok bool) {
+	e.at = e.at[:0]
 	open := false
-	for _, r := range p.Refs {
+	for _, r := range e.plan.Refs {
 		position := unplaced
 		switch r.Table.Kind {
 		case router.Single:
 			position = 0
 		case router.Sharded:
-			set := r.Shards(args)
+			set := r.shards(e)
 			if len(set) > 1 {
-				return Query{}, false
+				return "", false
 			}
 			if len(set) == 1 {
 				position = set[0]
 			}
 		}
-		at = append(at, position)
+		e.at = append(e.at, position)
 		if position == unplaced {
 			open = true
 			continue
@@ -115,47 +111,47 @@ func (p *Plan) one(args []value.Value) (Query, bool) {
 		if n := r.Table.Shards[position].Node; node == "" {
 			node = n
 		} else if node != n {
-			return Query{}, false
+			return "", false
 		}
 	}
-	if open && !p.fill(at, &node) {
-		return Query{}, false
+	if open && !e.fill(&node) {
+		return "", false
 	}
-	return p.whole(node, func(r *Ref) router.Shard { return r.Table.Shards[at[r.index]] }), true
+	return node, true
 }
 
 // unplaced is the position of a table that no condition places.
 const unplaced = -1
 
 // fill places the tables that any node may serve: those that are whole everywhere, and those of which no row matters.
-func (p *Plan) fill(at []int, node *string) bool {
-	for k, r := range p.Refs {
-		if at[k] != unplaced {
+func (e *Execution) fill(node *string) bool {
+	for k, r := range e.plan.Refs {
+		if e.at[k] != unplaced {
 			continue
 		}
 		for i, s := range r.Table.Shards {
 			if *node == "" || s.Node == *node {
-				at[k] = i
+				e.at[k] = i
 				break
 			}
 		}
-		if at[k] == unplaced {
+		if e.at[k] == unplaced {
 			return false
 		}
-		*node = r.Table.Shards[at[k]].Node
+		*node = r.Table.Shards[e.at[k]].Node
 	}
 	return true
 }
 
-// positions gives the shards of a statement whose sharded tables are all at one position, one at least.
-func (p *Plan) positions(args []value.Value) rule.Set {
+// positionSet gives the shards of a statement whose sharded tables are all at one position, one at least.
+func (e *Execution) positionSet() rule.Set {
 	var set rule.Set
 	first := true
-	for _, r := range p.Refs {
+	for _, r := range e.plan.Refs {
 		if r.Table.Kind != router.Sharded || r.nullable || r.sub {
 			continue
 		}
-		s := r.Shards(args)
+		s := r.shards(e)
 		if first {
 			set, first = s, false
 		} else {
@@ -168,80 +164,57 @@ func (p *Plan) positions(args []value.Value) rule.Set {
 	return set
 }
 
-func (p *Plan) each() Route {
-	r := Route{Many: ManyEach, Positions: rule.All(len(p.Target.Table.Shards))}
+func (e *Execution) each() Route {
+	t := e.plan.Target.Table
+	r := Route{Many: ManyEach, Positions: rule.All(len(t.Shards))}
 	for _, at := range r.Positions {
-		_, place := p.position(at)
-		if p.Target.Table.Kind != router.Sharded {
-			node := p.Target.Table.Shards[at].Node
-			place = func(x *Ref) router.Shard { return onNode(x, node) }
+		e.stand(at)
+		if t.Kind != router.Sharded {
+			e.standOn(t.Shards[at].Node)
 		}
-		r.Queries = append(r.Queries, p.whole(p.Target.Table.Shards[at].Node, place))
+		r.Queries = append(r.Queries, *e.whole(t.Shards[at].Node))
 	}
 	return r
 }
 
-func (p *Plan) writes(set rule.Set) Route {
+func (e *Execution) writes(set rule.Set) Route {
 	r := Route{Many: ManyWrite, Positions: set}
 	for _, at := range set {
-		node, place := p.position(at)
-		if p.Target.Table.Kind == router.Reference {
-			node = p.Target.Table.Shards[at].Node
-			place = func(x *Ref) router.Shard { return onNode(x, node) }
+		node := e.stand(at)
+		if t := e.plan.Target.Table; t.Kind == router.Reference {
+			node = t.Shards[at].Node
+			e.standOn(node)
 		}
-		r.Queries = append(r.Queries, p.whole(node, place))
+		r.Queries = append(r.Queries, *e.whole(node))
 	}
 	return r
-}
-
-func (p *Plan) routeInsert(args []value.Value) (Route, error) {
-	positions, err := p.InsertShards(args)
-	if err != nil {
-		return Route{}, err
-	}
-	set := rule.NewSet(positions...)
-	if len(set) == 1 {
-		node, place := p.position(set[0])
-		q := p.whole(node, place)
-		return Route{One: &q, Many: ManyInsert, Positions: set}, nil
-	}
-	r := Route{Many: ManyInsert, Positions: set}
-	for _, at := range set {
-		var rows []int
-		for k, position := range positions {
-			if position == at {
-				rows = append(rows, k)
-			}
-		}
-		r.Queries = append(r.Queries, p.insertQuery(at, rows))
-	}
-	return r, nil
 }
 
 // number gives the value of a LIMIT operand.
-func number(e *sqlparse.Expr, args []value.Value) (uint64, bool) {
+func number(e *sqlparse.Expr, values *values) (uint64, bool) {
 	o, ok := operandOf(e)
 	if !ok {
 		return 0, false
 	}
-	v, ok := o.of(args)
+	v, ok := o.of(values, 0)
 	if !ok || v.Kind() != value.Int && v.Kind() != value.Uint || v.Kind() == value.Int && v.Int() < 0 {
 		return 0, false
 	}
 	return v.Uint(), true
 }
 
-func (p *Plan) routeMerge(set rule.Set, args []value.Value) (Route, error) {
+func (e *Execution) routeMerge(set rule.Set) (Route, error) {
+	p := e.plan
 	m := p.merge
 	r := Route{Many: ManyMerge, Positions: set, Hidden: len(m.hidden), Limit: math.MaxUint64, Merge: &Merge{}}
 	rows := int64(-1)
 	if m.limit != nil {
 		var ok bool
-		if r.Limit, ok = number(m.limit.Count, args); !ok {
+		if r.Limit, ok = number(m.limit.Count, &e.values); !ok {
 			return Route{}, Refuse("LIMIT must be a whole number")
 		}
 		if m.limit.Offset != nil {
-			if r.Offset, ok = number(m.limit.Offset, args); !ok {
+			if r.Offset, ok = number(m.limit.Offset, &e.values); !ok {
 				return Route{}, Refuse("OFFSET must be a whole number")
 			}
 		}
@@ -266,7 +239,7 @@ func (p *Plan) routeMerge(set rule.Set, args []value.Value) (Route, error) {
 	var nodes []string
 	byNode := map[string][]int{}
 	for _, at := range set {
-		node, _ := p.position(at)
+		node := p.nodeAt(at)
 		if byNode[node] == nil {
 			nodes = append(nodes, node)
 		}
@@ -274,48 +247,45 @@ func (p *Plan) routeMerge(set rule.Set, args []value.Value) (Route, error) {
 	}
 	slices.Sort(nodes)
 	for _, node := range nodes {
-		r.Queries = append(r.Queries, p.nodeQuery(byNode[node], rows))
+		r.Queries = append(r.Queries, e.nodeQuery(byNode[node], rows))
 	}
 	return r, nil
 }
 
-func (p *Plan) routeFinish(args []value.Value) (Route, error) {
-	node := p.finishNode(args)
+func (e *Execution) routeFinish() (Route, error) {
+	p := e.plan
+	node := p.finishNode()
 	r := Route{Many: ManyFinish}
 	for _, ref := range p.Refs {
 		if ref.Table.Kind == router.Single && ref.Table.Shards[0].Node != node {
 			return Route{}, Refuse("the tables of the statement are on several nodes: %s is on %s", ref.Parsed.Name, ref.Table.Shards[0].Node)
 		}
-		if ref.Table.Kind == router.Reference && onNode(ref, node).Node != node {
+		if ref.Table.Kind == router.Reference && ref.Table.Shards[onNode(ref, node)].Node != node {
 			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
 		}
 	}
 	for _, g := range p.finish.gathers {
-		r.Scratch = append(r.Scratch, p.gather(g, node, args))
+		r.Scratch = append(r.Scratch, e.gather(g, node))
 	}
 	for _, g := range p.finish.rest {
 		r.Rest = append(r.Rest, p.whole1(g, node))
 	}
 	r.Final = func(names map[*Ref]string) Query {
-		return p.whole(node, func(ref *Ref) router.Shard {
-			if name, ok := names[ref]; ok {
-				return router.Shard{Node: node, DB: ref.Table.DB, Table: name}
-			}
-			return onNode(ref, node)
-		})
+		e.standOn(node)
+		return *e.wholeNamed(node, names)
 	}
 	return r, nil
 }
 
 // whole1 writes the statement that collects a table that is whole on a node.
 func (p *Plan) whole1(g Gather, node string) Scratch {
-	shard := onNode(g.Ref, node)
+	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := quote(shard.DB) + "." + quote(shard.Table)
 	return Scratch{Ref: g.Ref, Model: name, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
 }
 
 // finishNode is where the statement ends: the node of a table that is there only, else that of the first rows.
-func (p *Plan) finishNode(args []value.Value) string {
+func (p *Plan) finishNode() string {
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Single {
 			return r.Table.Shards[0].Node
@@ -326,7 +296,7 @@ func (p *Plan) finishNode(args []value.Value) string {
 }
 
 // gather writes the statements that collect the rows of one reference.
-func (p *Plan) gather(g Gather, node string, args []value.Value) Scratch {
+func (e *Execution) gather(g Gather, node string) Scratch {
 	s := Scratch{Ref: g.Ref, Columns: g.Columns}
 	shards := g.Ref.Table.Shards
 	model := shards[0]
@@ -338,9 +308,11 @@ func (p *Plan) gather(g Gather, node string, args []value.Value) Scratch {
 	}
 	s.Model = quote(model.DB) + "." + quote(model.Table)
 	byNode := map[string]*Query{}
-	for _, at := range g.Ref.Shards(args) {
+	e.standOn(node)
+	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
-		w := writer{p: p, place: func(*Ref) router.Shard { return shard }}
+		e.at[g.Ref.index] = at
+		w := e.writer()
 		w.add("SELECT ")
 		for k, c := range g.Columns {
 			if k > 0 {
@@ -389,12 +361,14 @@ func (p *Plan) Sample() Query {
 		}
 	}
 	if node == "" {
-		node, _ = p.position(0)
+		node = p.nodeAt(0)
 		if node == "" {
 			node = p.Refs[0].Table.Shards[0].Node
 		}
 	}
-	return p.whole(node, func(r *Ref) router.Shard { return onNode(r, node) })
+	e := &Execution{plan: p}
+	e.standOn(node)
+	return *e.whole(node)
 }
 
 // MayBeOne tells whether values exist with which the statement goes to one server.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
 
@@ -44,13 +45,14 @@ func TestSpliceIsRename(t *testing.T) {
 			return // not every draw is a statement
 		}
 		checked++
-		_, place := p.position(1)
-		spliced := p.whole("node2", place)
+		e := &Execution{plan: p}
+		e.stand(1)
+		spliced := e.whole("node2")
 		got, err := parse(spliced.Text, r, mysql8)
 		if err != nil {
 			t.Fatalf("%s\n became %s: %v", sql, spliced.Text, err)
 		}
-		want := p.renamed(t, r, place)
+		want := p.renamed(t, r, e.at)
 		if len(got.Params) != len(want.Params) || len(spliced.Args) != len(want.Params) {
 			t.Fatalf("%s\n became %s: parameters %v", sql, spliced.Text, spliced.Args)
 		}
@@ -60,11 +62,16 @@ func TestSpliceIsRename(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\n became %s", sql, spliced.Text)
 		}
-		literals := make([]string, len(p.Statement.Params))
-		for k := range literals {
-			literals[k] = "?"
+		text, digest, args := withLiterals(p)
+		replaced, err := Bind(spliced.Text, mysql8, spliced.Args, args)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if again := p.WithLiterals(literals).whole("node2", place); again.Text != spliced.Text {
+		if !e.BindText(p, text, digest) {
+			t.Fatalf("%s is not %s with literals", text, sql)
+		}
+		e.stand(1)
+		if again := e.whole("node2"); again.Text != replaced {
 			t.Fatalf("with literals: %s\n and without: %s", again.Text, spliced.Text)
 		}
 	})
@@ -73,8 +80,23 @@ func TestSpliceIsRename(t *testing.T) {
 	}
 }
 
+// withLiterals puts numbers of several lengths in the place of a plan's parameters.
+func withLiterals(p *Plan) (text string, d *sqltext.Digest, args []value.Value) {
+	d = new(sqltext.Digest)
+	at := 0
+	for k, param := range p.Statement.Params {
+		args = append(args, value.NewInt(7<<(6*k)))
+		number := args[k].String()
+		text += p.Statement.Text[at:param]
+		d.Literals = append(d.Literals, sqltext.Literal{Pos: len(text), End: len(text) + len(number), List: -1})
+		text += number
+		at = param + 1
+	}
+	return text + p.Statement.Text[at:], d, args
+}
+
 // renamed reads the plan's text anew and gives its tables their physical names.
-func (p *Plan) renamed(t *rapid.T, r *router.Router, place places) *sqlparse.Statement {
+func (p *Plan) renamed(t *rapid.T, r *router.Router, at places) *sqlparse.Statement {
 	st, err := parse(p.Statement.Text, r, mysql8)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +110,7 @@ func (p *Plan) renamed(t *rapid.T, r *router.Router, place places) *sqlparse.Sta
 			if table.Alias == "" && !bare {
 				table.Alias = ref.Parsed.Name
 			}
-			table.Name = place(ref).Table
+			table.Name = ref.shard(at).Table
 		}
 	}
 	if bare {

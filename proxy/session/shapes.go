@@ -1,0 +1,80 @@
+package session
+
+import (
+	"bytes"
+	"sync"
+	"sync/atomic"
+
+	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
+)
+
+// shape is the plan of all texts that have one digest in one database.
+type shape struct {
+	hash uint64
+	db   string
+	key  []byte
+	// plan is nil where no sharded table is touched. Its text is the texts' form.
+	plan *plan.Plan
+	// whole says that a form says too little: every text has a plan of its own.
+	whole bool
+	next  *shape // of the same bucket
+}
+
+// shapesBuckets is the number of buckets, a power of 2.
+const shapesBuckets = 4096
+
+// shapesBytesMax bounds the keys of the shapes kept, in bytes; their plans take a small multiple of that.
+const shapesBytesMax = 16 << 20
+
+// shapeBytes is what a shape counts beside its key.
+const shapeBytes = 512
+
+// shapes are found without a lock, which all sessions would share: a bucket is a chain that is only ever put in front of.
+type shapes struct {
+	buckets atomic.Pointer[[shapesBuckets]atomic.Pointer[shape]]
+
+	mu    sync.Mutex // of those that add and clear
+	count int
+	bytes int
+}
+
+// find gives the shape of a digest; nil if it is not known.
+func (t *shapes) find(d *sqltext.Digest, db string) *shape {
+	buckets := t.buckets.Load()
+	if buckets == nil {
+		return nil
+	}
+	for s := buckets[d.Hash%shapesBuckets].Load(); s != nil; s = s.next {
+		if s.hash == d.Hash && s.db == db && bytes.Equal(s.key, d.Key) {
+			return s
+		}
+	}
+	return nil
+}
+
+// add keeps a shape. Beyond the bounds all others are forgotten, and made again as they are asked for.
+func (t *shapes) add(s *shape) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	bytes := shapeBytes + len(s.key)
+	if t.buckets.Load() == nil || t.count >= plansMax || t.bytes+bytes > shapesBytesMax {
+		t.clearLocked()
+	}
+	bucket := &t.buckets.Load()[s.hash%shapesBuckets]
+	s.next = bucket.Load()
+	bucket.Store(s)
+	t.count++
+	t.bytes += bytes
+}
+
+func (t *shapes) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clearLocked()
+}
+
+func (t *shapes) clearLocked() {
+	t.buckets.Store(new([shapesBuckets]atomic.Pointer[shape]))
+	t.count, t.bytes = 0, 0
+}

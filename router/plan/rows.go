@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+
+	"kingshard/mysql/value"
+	"kingshard/router/rule"
+)
+
+// InsertShards gives the position of each row's shard, by the values of the statement's parameters.
+func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
+	e := &Execution{plan: p, values: values{bound: args}}
+	err := e.placeRows()
+	return e.positions, err
+}
+
+// placeRows finds the position of each row's shard.
+func (e *Execution) placeRows() error {
+	t, shape := e.plan.Target, e.plan.insert
+	rows := e.rows(len(shape.keys))
+	e.positions = slices.Grow(e.positions[:0], rows)
+	if err := e.counted(); err != nil {
+		return err
+	}
+	for row := range rows {
+		key := shape.keys[min(row, len(shape.keys)-1)]
+		e.tuple = e.tuple[:0]
+		for i := range key {
+			v, ok := key[i].of(&e.values, row)
+			if !ok {
+				return Refuse("the sharding key %s of %s has no value", t.Table.Keys[i], t.Parsed.Name)
+			}
+			e.tuple = append(e.tuple, v)
+		}
+		position, _, err := t.Table.Place(e.tuple, t.key)
+		if err != nil {
+			if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
+				return Refuse("row %d of INSERT into %s: %v", row+1, t.Parsed.Name, err)
+			}
+			return err
+		}
+		e.positions = append(e.positions, position)
+	}
+	return nil
+}
+
+// counted refuses rows without a value for the AUTO_INCREMENT column, where that is a parameter.
+func (e *Execution) counted() error {
+	shape := e.plan.insert
+	if len(shape.auto) == 0 {
+		return nil
+	}
+	for row := range e.rows(len(shape.auto)) {
+		o := &shape.auto[min(row, len(shape.auto)-1)]
+		if v, ok := o.of(&e.values, row); !ok || v.IsNull() || v.Kind() == value.Int && v.Int() == 0 {
+			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", shape.name, e.plan.Target.Parsed.Name)
+		}
+	}
+	return nil
+}
+
+func (e *Execution) routeInsert() (Route, error) {
+	if err := e.placeRows(); err != nil {
+		return Route{}, err
+	}
+	all := e.plan.Target.all
+	if len(e.positions) == 0 {
+		return Route{}, Refuse("INSERT into %s without rows", e.plan.Target.Parsed.Name)
+	}
+	if at := e.positions[0]; !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
+		return Route{One: e.wholeAgain(e.stand(at)), Many: ManyInsert, Positions: all[at : at+1]}, nil
+	}
+	e.chain(len(all))
+	e.set = e.set[:0]
+	for at, row := range e.heads {
+		if row >= 0 {
+			e.set = append(e.set, at)
+			e.queries = append(e.queries, e.insertQuery(at))
+		}
+	}
+	return Route{Many: ManyInsert, Positions: e.set, Queries: e.queries}, nil
+}
+
+// chain strings the rows of each position together, in their order.
+func (e *Execution) chain(shards int) {
+	e.heads = slices.Grow(e.heads[:0], shards)[:shards]
+	for k := range e.heads {
+		e.heads[k] = -1
+	}
+	e.next = slices.Grow(e.next[:0], len(e.positions))[:len(e.positions)]
+	for row := len(e.positions) - 1; row >= 0; row-- {
+		at := e.positions[row]
+		e.next[row], e.heads[at] = e.heads[at], row
+	}
+}
+
+// insertQuery writes an INSERT of the rows of one position.
+func (e *Execution) insertQuery(at int) Query {
+	q := Query{Node: e.stand(at), Shards: e.plan.Target.Table.Shards[at : at+1 : at+1]}
+	w := e.writer()
+	w.buf = e.buf
+	begin := len(w.buf)
+	spans := e.plan.insert.rows
+	w.copy(0, spans[0].Pos)
+	for row := e.heads[at]; row >= 0; row = e.next[row] {
+		if row != e.heads[at] {
+			w.buf = append(w.buf, ", "...)
+		}
+		if e.fold.rows > 0 {
+			span := e.digest.Rows[e.fold.row+row]
+			w.buf = append(w.buf, e.sql[span.Pos:span.End]...)
+		} else {
+			w.copy(spans[row].Pos, spans[row].End)
+		}
+	}
+	w.copy(spans[len(spans)-1].End, len(e.plan.Statement.Text))
+	e.buf = w.buf
+	q.Text, q.Args = view(w.buf[begin:]), w.args
+	return q
+}
