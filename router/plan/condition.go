@@ -81,6 +81,8 @@ type cond struct {
 	args   []*cond
 	values []operand
 	lo, hi *bound
+	// nullSafe: of <=>, which NULL meets too.
+	nullSafe bool
 }
 
 type bound struct {
@@ -204,9 +206,7 @@ func comparison(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool)
 	case sqlparse.Eq:
 		return &cond{op: condIn, values: []operand{v}}
 	case sqlparse.NullSafeEq:
-		if v.param < 0 && !v.value.IsNull() {
-			return &cond{op: condIn, values: []operand{v}}
-		}
+		return &cond{op: condIn, values: []operand{v}, nullSafe: true}
 	case sqlparse.Lt, sqlparse.Le:
 		return &cond{op: condBetween, hi: &bound{v, op == sqlparse.Le}}
 	case sqlparse.Gt, sqlparse.Ge:
@@ -332,6 +332,9 @@ func (c *cond) shards(r *Ref, e *Execution) rule.Set {
 func (c *cond) in(r *Ref, e *Execution) rule.Set {
 	if len(c.values) == 1 && e.count(c.values[0].param) == 1 {
 		v, ok := c.values[0].of(&e.values, 0)
+		if c.nullSafe && v.IsNull() {
+			return r.all
+		}
 		return r.only(r.place(v, ok))
 	}
 	e.marks = append(e.marks[:0], make([]bool, len(r.all))...)
