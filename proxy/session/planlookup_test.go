@@ -36,9 +36,19 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	p := benchPlans(t)
+	s := benchSession(t)
+	s.lookups()
+	var q query
+	text := fmt.Sprintf(hitTexts()["point"], 7)
+	if n := testing.AllocsPerRun(100, func() {
+		q = query{text: text, info: sqltext.Classify(text, benchMode)}
+		if handled, _, err := s.sharded(&q); handled || err != nil || q.node == nil || len(q.rename) != 1 {
+			t.Fatal(handled, q.node, q.rename, err)
+		}
+	}); n != 0 {
+		t.Errorf("a session's statement: %v allocations", n)
+	}
 	st := &stmt{text: "SELECT column_number_001 FROM t WHERE id = ?", db: "d", mode: benchMode}
-	s := &Session{schema: &Schema{Plans: p}, lookup: new(lookup)}
 	args := []value.Value{value.NewInt(7)}
 	if n := testing.AllocsPerRun(100, func() {
 		made, err := s.planOf(st)

@@ -10,6 +10,7 @@ import (
 	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
 )
 
 // benchPlans are plans of a table of 400 columns over 8 shards whose columns are known.
@@ -78,6 +79,50 @@ func BenchmarkPlanHit(b *testing.B) {
 				if r, err := l.execution.Route(); err != nil || r.One == nil && len(r.Queries) < 2 {
 					b.Fatal(err)
 				}
+			}
+		})
+	}
+}
+
+// benchSession is a session that has benchPlans, and no connections.
+func benchSession(b testing.TB) *Session {
+	p := benchPlans(b)
+	s := &Session{schema: &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}, account: new(account.Account)}
+	s.state.db, s.state.mode, s.state.resolved = "d", sqltext.Mode{ServerVersion: 80400}, true
+	return s
+}
+
+// BenchmarkShardedStatement is all that a session does with a text on sharded tables from its class to the bytes for the server,
+// when the plan is there.
+func BenchmarkShardedStatement(b *testing.B) {
+	for name, form := range hitTexts() {
+		b.Run(name, func(b *testing.B) {
+			s, text := benchSession(b), fmt.Sprintf(form, 7)
+			p, m := s.schema.Plans, s.mode()
+			var q query
+			var packet []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				q = query{text: text, info: sqltext.Classify(text, m)}
+				if name == "100 rows" { // which is sent by writeMany
+					l := s.lookups()
+					if _, known, err := p.find(l, &q, "d", m); err != nil || !known {
+						b.Fatal(known, err)
+					}
+					r, err := l.execution.Route()
+					if err != nil {
+						b.Fatal(err)
+					}
+					for k := range r.Queries {
+						packet = append(packet[:0], r.Queries[k].Text...)
+					}
+				} else {
+					if handled, failed, err := s.sharded(&q); handled || failed || err != nil || q.node == nil || len(q.rename) != 1 {
+						b.Fatal(handled, failed, err)
+					}
+					packet = append(packet[:0], q.text...)
+				}
+				s.releaseLookup()
 			}
 		})
 	}

@@ -225,7 +225,8 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 		return s.planError(err)
 	}
 	if r.One == nil {
-		_, err := s.manyShards(q, p, &r, b)
+		many := r // that a route for one server needs no memory of its own
+		_, err := s.manyShards(q, p, &many, b)
 		return err
 	}
 	s.oneShard(q, r.One, p)

@@ -65,7 +65,8 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		}
 		return false, false, nil
 	}
-	failed, err = s.manyShards(q, p, &r, nil)
+	many := r // that a route for one server needs no memory of its own
+	failed, err = s.manyShards(q, p, &many, nil)
 	return true, failed, err
 }
 

@@ -230,8 +230,11 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // wholeAgain is whole for values that are parameters of the server too: then the text for a position is made once.
 func (e *Execution) wholeAgain(node string) *Query {
 	p := e.plan
+	if e.digest != nil || p.texts == nil {
+		return e.whole(node)
+	}
 	k := e.samePosition(node)
-	if e.digest != nil || k >= len(p.texts) || k < 0 {
+	if k < 0 {
 		return e.whole(node)
 	}
 	if q := p.texts[k].Load(); q != nil {
