@@ -54,9 +54,7 @@ func (c *converter) statement(node ast.StmtNode) error {
 	case *ast.CreateTableStmt, *ast.AlterTableStmt, *ast.DropTableStmt, *ast.RenameTableStmt, *ast.CreateIndexStmt, *ast.DropIndexStmt,
 		*ast.CreateViewStmt:
 		c.st.Kind = DDL
-		c.allTables(n)
-	case *ast.AnalyzeTableStmt:
-		c.st.Kind = Maintain
+		c.st.Definition = c.definition(n)
 		c.allTables(n)
 	case *ast.LockTablesStmt:
 		c.st.Kind = Lock

@@ -51,6 +51,7 @@ func lex(text string, m sqltext.Mode) (tokens []token, ok bool) {
 var beforeTable = map[string]bool{
 	"into": true, "insert": true, "replace": true, "ignore": true, "delayed": true, "low_priority": true, "high_priority": true,
 	"table": true, "from": true, "join": true, "update": true, "on": false, ".": true, "references": true, "truncate": true,
+	"exists": true, // CREATE TABLE IF NOT EXISTS t (a INT)
 }
 
 // marks finds the words to mark. strict leaves out words that may be a keyword's or a function's where they stand.

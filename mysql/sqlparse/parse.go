@@ -38,6 +38,9 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if nested(tokens) {
 		return nil, ErrNested
 	}
+	if st := maintain(text, tokens); st != nil {
+		return st, nil
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			st, err = nil, fmt.Errorf("the parser failed: %v", r)
@@ -67,6 +70,9 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	if err := c.statement(node); err != nil {
 		return nil, err
+	}
+	if d := c.st.Definition; d != nil && d.Verb == DropTable {
+		d.List = dropList(tokens)
 	}
 	return c.st, nil
 }

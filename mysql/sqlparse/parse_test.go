@@ -49,6 +49,7 @@ func TestReferences(t *testing.T) {
 		{"select (select max(id) from users) from users", `.users as "" at "users"; .users as "" at "users"; `},
 		{"truncate users", `.users as "" at "users"; `},
 		{"create index i on users(a)", `.users as "" at "users"; `},
+		{"create table if not exists users (a int)", `.users as "" at "users"; `},
 		{"alter table users add column users int", `.users as "" at "users"; `},
 		{"with x as (select * from users) select * from x", `.users as "" at "users"; .x as "" at ""; `},
 	} {

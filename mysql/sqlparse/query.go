@@ -34,8 +34,9 @@ type Statement struct {
 	// Query is that of a SELECT, TABLE, VALUES or set operation, and of INSERT ... SELECT; nil without one.
 	Query *Query
 	// Insert, Change are those of the kinds that have one.
-	Insert *Insert
-	Change *Change
+	Insert     *Insert
+	Change     *Change
+	Definition *Definition // of DDL
 	// CTENames are the names of common table expressions anywhere in it, in lower case.
 	CTENames map[string]bool
 	// Params are the positions of the ? in the text, in order.

@@ -108,23 +108,3 @@ func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
 	}
 	return ""
 }
-
-// eachPlan plans what is done to every physical table of a sharded table.
-func (b *builder) eachPlan() error {
-	p := b.p
-	p.Target = b.sharded()
-	p.Many = ManyEach
-	for _, r := range p.Refs {
-		if r == p.Target || r.Table == p.Target.Table {
-			continue
-		}
-		if r.Table.Kind == router.Sharded && p.Target.Table.Kind == router.Sharded && len(r.Table.Shards) == len(p.Target.Table.Shards) && p.Target.Table.Colocated(r.Table) {
-			continue
-		}
-		if r.Table.Kind == router.Reference {
-			continue
-		}
-		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
-	}
-	return nil
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
 
@@ -242,4 +243,17 @@ func (p *Plan) shardOf(id int64) (int, bool) {
 	table := p.Refs[0].Table
 	at, _, err := table.Place([]value.Value{value.NewInt(id)}, p.Refs[0].key)
 	return at, err == nil && table.Kind == router.Sharded
+}
+
+// A reference whose place in the text is not known would go to the servers by its logical name.
+func TestNameWithoutPlaceIsRefused(t *testing.T) {
+	r := testRouter(t)
+	st, err := parse("alter table u add column x int", r, mysql8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Tables[0].At = sqlparse.Span{}
+	if _, err := Build(st, mysql8, r, "kingshard", typed); !IsRefusal(err) {
+		t.Errorf("%v", err)
+	}
 }

@@ -52,6 +52,7 @@ type Plan struct {
 	merge  *mergeShape
 	insert *insertShape
 	finish *finishShape
+	drop   sqlparse.Span // the names of a DROP TABLE that runs once on each node
 	edits  []edit
 	router *router.Router
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
@@ -107,6 +108,10 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 // build plans by the kind of statement.
 func (b *builder) build() error {
 	for _, r := range b.p.Refs {
+		if r.Table.Rule != nil && r.Parsed.At.Empty() {
+			// Sent as it is, the logical name would reach a server.
+			return Refuse("where the text names the table %s is not clear: write the name in backticks", r.Parsed.Name)
+		}
 		if b.p.Statement.CTENames[lower(r.Parsed.Name)] && r.Table.Kind == router.Sharded {
 			return Refuse("a common table expression has the name of the sharded table %s: give it another name", r.Parsed.Name)
 		}

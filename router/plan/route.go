@@ -53,6 +53,9 @@ func (e *Execution) Route() (Route, error) {
 	p := e.plan
 	switch p.Many {
 	case ManyEach:
+		if !p.drop.Empty() {
+			return p.dropEach(), nil
+		}
 		return e.each(), nil
 	case ManyFirst:
 		e.stand(0)

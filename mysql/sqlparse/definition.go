@@ -1,0 +1,173 @@
+package sqlparse
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	tidb "github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/pingcap/tidb/pkg/parser/types"
+)
+
+// Verb is what a DDL statement does.
+type Verb uint8
+
+// The verbs.
+const (
+	OtherVerb Verb = iota
+	CreateTable
+	AlterTable
+	DropTable
+	DropView
+	RenameTable
+	CreateIndex
+	DropIndex
+	CreateView
+)
+
+// Definition is what a DDL statement says beyond the tables that it names.
+type Definition struct {
+	Verb Verb
+	// Temporary is CREATE or DROP TEMPORARY TABLE; Query is CREATE TABLE ... SELECT; Like is CREATE TABLE ... LIKE.
+	Temporary, Query, Like bool
+	// IfExists is DROP TABLE IF EXISTS.
+	IfExists bool
+	// Renames says that tables get other names: RENAME TABLE, ALTER TABLE ... RENAME. The tables of the statement are then
+	// pairs of the old and the new one.
+	Renames bool
+	// Columns are those that ALTER TABLE drops, renames or gives another type.
+	Columns []ColumnChange
+	// ForeignKeys and Checks are the constraints that are added with a name.
+	ForeignKeys, Checks []string
+	// List spans the names of DROP TABLE.
+	List Span
+}
+
+// Family is what kind of values a column type holds.
+type Family uint8
+
+// The families.
+const (
+	OtherFamily Family = iota
+	Integers
+	UnsignedIntegers
+	Texts
+	ByteStrings
+	Dates // DATE and DATETIME
+)
+
+// ColumnChange is what ALTER TABLE does to a column.
+type ColumnChange struct {
+	Name string
+	// Gone says that no column of this name is left.
+	Gone bool
+	Type Family
+}
+
+// definition takes what a DDL statement says beyond its tables.
+func (c *converter) definition(node ast.StmtNode) *Definition {
+	d := &Definition{}
+	switch n := node.(type) {
+	case *ast.CreateTableStmt:
+		d.Verb = CreateTable
+		d.Temporary = n.TemporaryKeyword != ast.TemporaryNone
+		d.Query, d.Like = n.Select != nil, n.ReferTable != nil
+		for _, constraint := range n.Constraints {
+			d.constraint(constraint)
+		}
+		for _, col := range n.Cols {
+			d.columnConstraints(col)
+		}
+	case *ast.AlterTableStmt:
+		d.Verb = AlterTable
+		for _, spec := range n.Specs {
+			c.alteration(d, spec)
+		}
+	case *ast.DropTableStmt:
+		d.Verb, d.Temporary, d.IfExists = DropTable, n.TemporaryKeyword != ast.TemporaryNone, n.IfExists
+		if n.IsView {
+			d.Verb = DropView
+		}
+	case *ast.RenameTableStmt:
+		d.Verb, d.Renames = RenameTable, true
+	case *ast.CreateIndexStmt:
+		d.Verb = CreateIndex
+	case *ast.DropIndexStmt:
+		d.Verb = DropIndex
+	case *ast.CreateViewStmt:
+		d.Verb = CreateView
+	}
+	return d
+}
+
+// alteration takes one clause of ALTER TABLE.
+func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
+	switch spec.Tp {
+	case ast.AlterTableRenameTable:
+		d.Renames = true
+	case ast.AlterTableDropColumn:
+		d.Columns = append(d.Columns, ColumnChange{Name: c.name(spec.OldColumnName.Name), Gone: true})
+	case ast.AlterTableRenameColumn:
+		old, now := c.name(spec.OldColumnName.Name), c.name(spec.NewColumnName.Name)
+		if !strings.EqualFold(old, now) {
+			d.Columns = append(d.Columns, ColumnChange{Name: old, Gone: true})
+		}
+	case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
+		for _, col := range spec.NewColumns {
+			change := ColumnChange{Name: c.name(col.Name.Name), Type: family(col.Tp)}
+			if spec.OldColumnName != nil {
+				change.Name = c.name(spec.OldColumnName.Name)
+				change.Gone = !strings.EqualFold(change.Name, c.name(col.Name.Name))
+			}
+			d.Columns = append(d.Columns, change)
+		}
+	}
+	d.constraint(spec.Constraint)
+	for _, constraint := range spec.NewConstraints {
+		d.constraint(constraint)
+	}
+	for _, col := range spec.NewColumns {
+		d.columnConstraints(col)
+	}
+}
+
+// constraint notes the name of a foreign key or a check.
+func (d *Definition) constraint(n *ast.Constraint) {
+	if n == nil || n.Name == "" {
+		return
+	}
+	switch n.Tp {
+	case ast.ConstraintForeignKey:
+		d.ForeignKeys = append(d.ForeignKeys, n.Name)
+	case ast.ConstraintCheck:
+		d.Checks = append(d.Checks, n.Name)
+	}
+}
+
+func (d *Definition) columnConstraints(col *ast.ColumnDef) {
+	for _, o := range col.Options {
+		if o.Tp == ast.ColumnOptionCheck && o.ConstraintName != "" {
+			d.Checks = append(d.Checks, o.ConstraintName)
+		}
+	}
+}
+
+func family(t *types.FieldType) Family {
+	if t == nil {
+		return OtherFamily
+	}
+	switch t.GetType() {
+	case tidb.TypeTiny, tidb.TypeShort, tidb.TypeInt24, tidb.TypeLong, tidb.TypeLonglong:
+		if t.GetFlag()&tidb.UnsignedFlag != 0 {
+			return UnsignedIntegers
+		}
+		return Integers
+	case tidb.TypeVarchar, tidb.TypeVarString, tidb.TypeString, tidb.TypeBlob, tidb.TypeTinyBlob, tidb.TypeMediumBlob, tidb.TypeLongBlob:
+		if t.GetCharset() == "binary" {
+			return ByteStrings
+		}
+		return Texts
+	case tidb.TypeDate, tidb.TypeDatetime:
+		return Dates
+	}
+	return OtherFamily
+}

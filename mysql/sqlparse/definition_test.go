@@ -1,0 +1,57 @@
+package sqlparse
+
+import (
+	"fmt"
+	"testing"
+
+	"kingshard/mysql/sqltext"
+)
+
+func TestDefinitions(t *testing.T) {
+	for text, want := range map[string]string{
+		"create table if not exists u (a int)":                                         "{1 false false false false false [] [] [] {0 0}}",
+		"create temporary table u like v":                                              "{1 true false true false false [] [] [] {0 0}}",
+		"create table u select 1":                                                      "{1 false true false false false [] [] [] {0 0}}",
+		"create table u (a int constraint one check (a > 1))":                          "{1 false false false false false [] [] [one] {0 0}}",
+		"alter table u add constraint f foreign key (a) references v (a), rename to w": "{2 false false false false true [] [f] [] {0 0}}",
+		"alter table u drop column a, change b c int unsigned, rename column d to D":   "{2 false false false false false [{a true 0} {b true 2}] [] [] {0 0}}",
+		"alter table u modify a text, modify b varbinary(5), modify c date, modify d datetime(3), modify e json, modify f bigint": "{2 false false false false false [{a false 3} {b false 4} {c false 5} {d false 5} {e false 0} {f false 1}] [] [] {0 0}}",
+		"drop table u": "{3 false false false false false [] [] [] {11 12}}",
+		"DROP TEMPORARY TABLES IF EXISTS `a b` . `u` , v CASCADE": "{3 true false false true false [] [] [] {32 47}}",
+		"drop view u":                      "{4 false false false false false [] [] [] {0 0}}",
+		"rename table u to v":              "{5 false false false false true [] [] [] {0 0}}",
+		"create unique index i on u (a)":   "{6 false false false false false [] [] [] {0 0}}",
+		"drop index i on u":                "{7 false false false false false [] [] [] {0 0}}",
+		"create view v as select 1 from u": "{8 false false false false false [] [] [] {0 0}}",
+	} {
+		st, err := Parse(text, mysql8, watchedNames("u"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := fmt.Sprint(*st.Definition); st.Kind != DDL || got != want {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestMaintain(t *testing.T) {
+	for text, want := range map[string]string{
+		"analyze table u": `.u as "" at "u"; `,
+		"OPTIMIZE NO_WRITE_TO_BINLOG TABLES d.u, `v`;":          `d.u as "" at "d.u"; .v as "" at "` + "`v`" + `"; `,
+		"repair local table u extended use_frm":                 `.u as "" at "u"; `,
+		"check table `u` for upgrade medium":                    `.u as "" at "` + "`u`" + `"; `,
+		"analyze table u update histogram on v with 10 buckets": `.u as "" at "u"; `,
+		"analyze table u persistent for columns (v) indexes ()": `.u as "" at "u"; `,
+	} {
+		st, err := Parse(text, sqltext.Mode{MariaDB: true}, watchedNames("u"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := show(st); st.Kind != Maintain || got != want {
+			t.Errorf("%s: %v %s\nwant %s", text, st.Kind, got, want)
+		}
+	}
+	for _, text := range []string{"check table", "check table u,", "optimize u", "repair table u.", "checksum table u"} {
+		if st, err := Parse(text, mysql8, watchedNames("u")); err == nil {
+			t.Errorf("%s was read: %+v", text, st)
+		}
+	}
+}

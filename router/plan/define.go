@@ -1,0 +1,165 @@
+package plan
+
+import (
+	"slices"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+// eachPlan plans what is done to every physical table of a sharded table.
+func (b *builder) eachPlan() error {
+	p := b.p
+	p.Target = b.sharded()
+	p.Many = ManyEach
+	if d := p.Statement.Definition; d != nil {
+		if err := b.define(d); err != nil {
+			return err
+		}
+		if d.Verb == sqlparse.DropTable && !d.List.Empty() && b.strangers() != nil {
+			p.drop = d.List
+			return nil
+		}
+	}
+	if r := b.strangers(); r != nil {
+		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
+	}
+	return nil
+}
+
+// strangers gives a table whose physical tables are not beside those of the target, one for one; nil without one.
+func (b *builder) strangers() *Ref {
+	target := b.p.Target.Table
+	for _, r := range b.p.Refs {
+		switch {
+		case r.Table == target:
+		case r.Table.Kind == router.Sharded && target.Kind == router.Sharded && target.Colocated(r.Table):
+		case r.Table.Kind == router.Reference && (target.Kind == router.Reference || !b.dropping()):
+		default:
+			return r
+		}
+	}
+	return nil
+}
+
+// dropping tells whether the tables go: then a copy of a table on the node goes once, and not with every sub-table.
+func (b *builder) dropping() bool {
+	d := b.p.Statement.Definition
+	return d != nil && d.Verb == sqlparse.DropTable
+}
+
+// define refuses definitions that cannot be right on shards.
+func (b *builder) define(d *sqlparse.Definition) error {
+	p := b.p
+	first := p.Refs[0]
+	name := p.Target.Parsed.Name
+	switch {
+	case d.Temporary:
+		return Refuse("a temporary table with the name of the table %s, which has a rule, or made from it: give it another name, and its columns", name)
+	case d.Query && p.Target.Table.Kind != router.Single:
+		return Refuse("CREATE TABLE ... SELECT that concerns the table %s, which has a rule: create the table, then insert the rows", name)
+	case d.Like && first.Table.Rule == nil:
+		return Refuse("CREATE TABLE %s LIKE %s, which has a rule: %s has none, and one node only", first.Parsed.Name, name, first.Parsed.Name)
+	case d.Verb == sqlparse.CreateView || d.Verb == sqlparse.DropView:
+		return Refuse("a view that concerns the table %s, which has a rule: a server would see its own part only", name)
+	}
+	if d.Renames {
+		for _, r := range p.Refs {
+			if r.Table.Rule == nil {
+				return Refuse("RENAME of the table %s, which has a rule, and %s, which has none: its rows would not be found any more", name, r.Parsed.Name)
+			}
+		}
+	}
+	for _, c := range d.Columns {
+		if err := keyAlteration(p.Target, c); err != nil {
+			return err
+		}
+	}
+	return b.constraints(d)
+}
+
+// keyAlteration refuses what makes rows be looked for elsewhere than they are.
+func keyAlteration(r *Ref, c sqlparse.ColumnChange) error {
+	k := r.keyOf(c.Name)
+	switch {
+	case k < 0:
+		return nil
+	case c.Gone:
+		return Refuse("%s is the sharding key of %s: it can be neither dropped nor renamed", c.Name, r.Parsed.Name)
+	case c.Type == sqlparse.OtherFamily || c.Type != familyOf(r.key[k].Class):
+		return Refuse("%s is the sharding key of %s: its values would be placed in another way with this type, or may be", c.Name, r.Parsed.Name)
+	}
+	return nil
+}
+
+// familyOf is the kind of column types that a key class belongs to.
+func familyOf(c rule.Class) sqlparse.Family {
+	switch c {
+	case rule.Integer:
+		return sqlparse.Integers
+	case rule.Unsigned:
+		return sqlparse.UnsignedIntegers
+	case rule.CharBinary, rule.CharCI:
+		return sqlparse.Texts
+	case rule.Bytes:
+		return sqlparse.ByteStrings
+	case rule.Date, rule.DateTime:
+		return sqlparse.Dates
+	}
+	return sqlparse.OtherFamily
+}
+
+// constraints refuses names that a server wants to be unique in a database where several of the physical tables are in one.
+func (b *builder) constraints(d *sqlparse.Definition) error {
+	names := d.ForeignKeys
+	if !b.p.Mode.MariaDB {
+		names = slices.Concat(names, d.Checks)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	seen := map[[2]string]bool{}
+	for _, s := range b.p.Target.Table.Shards {
+		place := [2]string{s.Node, s.DB}
+		if seen[place] {
+			return Refuse("the name of the constraint %s must be unique in its database, and %s has several sub-tables there: leave the name to the server",
+				names[0], b.p.Target.Parsed.Name)
+		}
+		seen[place] = true
+	}
+	return nil
+}
+
+// dropEach is DROP TABLE of tables that do not lie together: one statement for each node, with all that it has of them.
+func (p *Plan) dropEach() Route {
+	r := Route{Many: ManyEach}
+	at := map[string]int{}
+	writers := []*writer{}
+	for _, ref := range p.Refs {
+		for _, s := range ref.Table.Shards {
+			k, ok := at[s.Node]
+			if !ok {
+				k = len(writers)
+				at[s.Node] = k
+				writers = append(writers, &writer{p: p})
+				writers[k].add(p.Statement.Text[:p.drop.Pos])
+				r.Queries = append(r.Queries, Query{Node: s.Node})
+			} else {
+				writers[k].add(", ")
+			}
+			if ref.Table.Rule != nil {
+				r.Queries[k].Shards = append(r.Queries[k].Shards, s)
+			}
+			if s.DB != "" && (ref.Parsed.DB != "" || s.DB != ref.Table.DB) {
+				writers[k].add(quote(s.DB), ".")
+			}
+			writers[k].add(quote(s.Table))
+		}
+	}
+	for k, w := range writers {
+		w.add(p.Statement.Text[p.drop.End:])
+		r.Queries[k].Text = string(w.buf)
+	}
+	return r
+}
