@@ -46,6 +46,7 @@ var (
 	descReplica    = desc("replica_reads_total", "Statements that a replica served.")
 	descScattered  = desc("scattered_statements_total", "Statements that ran on several shards.")
 	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
+	descDDL        = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 )
 
@@ -81,6 +82,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descReplica, t.ReplicaReads)
 	counter(descScattered, t.Scattered)
 	counter(descDeadlocks, t.Deadlocks)
+	gauge(descDDL, float64(r.shared.DDL.Unfinished()))
 	ch <- latency(t)
 	for _, n := range snap.Nodes {
 		for _, i := range n.Instances() {

@@ -41,6 +41,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 	for _, line := range []string{
 		"kingshard_sessions 0",
 		"kingshard_config_generation 4",
+		"kingshard_ddl_unfinished 0",
 		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,
 		`kingshard_pins_total{reason="temporary_table"} 0`,

@@ -82,10 +82,10 @@ func (h *holdWaits) leave(w *holdWait) {
 var errDeadlock = errors.New("deadlock between sessions that wait for connections")
 
 // getHolding is Get for a session that holds other connections: it ends with errDeadlock where waiting would be in vain.
-func (s *Session) getHolding(i *backend.Instance, holds []*backend.Instance) (backend.Pooled, error) {
+func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds []*backend.Instance) (backend.Pooled, error) {
 	deadline := time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration())
 	if len(holds) == 0 {
-		return i.Get(s.state.current(), deadline, s.cancel)
+		return i.Get(want, deadline, s.cancel)
 	}
 	w := &holdWait{holds: holds, wants: i}
 	victim := false // under the session's lock
@@ -97,7 +97,7 @@ func (s *Session) getHolding(i *backend.Instance, holds []*backend.Instance) (ba
 			s.mu.Unlock()
 		}
 	})
-	p, err := i.GetAhead(s.state.current(), deadline, s.cancel)
+	p, err := i.GetAhead(want, deadline, s.cancel)
 	look.Stop()
 	s.shared.holdWaits.leave(w)
 	s.mu.Lock()

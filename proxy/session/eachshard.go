@@ -3,67 +3,307 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
+	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/proxy/ddl"
 	"kingshard/router/plan"
 )
 
-// eachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears
-// which tables are done, and the statement can be sent again with IF EXISTS or IF NOT EXISTS.
+// eachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears which
+// tables are done, and ADMIN DDL RESUME finishes the rest.
 func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	if s.held.Pooled != nil {
-		if err := s.held.Conn.Exec("COMMIT"); err != nil {
-			return true, s.lost(s.held, err)
-		}
-		s.release(s.held)
+	if err := s.endForDDL(); err != nil {
+		return true, err
 	}
-	s.state.pendingBegin = ""
-	loans, err := s.borrow(s.nodesOf(r.Queries), false)
+	if p.Statement.Kind == sqlparse.Maintain {
+		return s.maintain(p, r)
+	}
+	st := ddl.Statement{
+		User: s.user, Text: strings.Clone(q.text), Setting: s.state.current(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+	}
+	names := make([][]mysql.TableName, len(r.Queries))
+	for k, query := range r.Queries {
+		step := ddl.Step{Node: query.Node, Text: strings.Clone(query.Text), Again: dropAgain(p.Statement, query.Text)}
+		for _, shard := range query.Shards {
+			step.Tables = append(step.Tables, shard.String())
+		}
+		st.Steps = append(st.Steps, step)
+		names[k] = renames(p, query.Shards)
+	}
+	d := definition{s: s, run: s.shared.DDL.Begin(st), names: names}
+	return d.carryOut()
+}
+
+// Codes of errors that say that a definition is as it was wanted. MySQL manual: "Server Error Message Reference".
+const (
+	erTableExists       = 1050
+	erBadTable          = 1051
+	erDupFieldname      = 1060
+	erDupKeyname        = 1061
+	erCantDropFieldOrKy = 1091
+)
+
+// asWanted gives the errors that say of a statement that it was carried out before.
+func asWanted(st *sqlparse.Statement) []uint16 {
+	if st.Definition == nil {
+		return nil
+	}
+	switch st.Definition.Verb {
+	case sqlparse.CreateTable:
+		return []uint16{erTableExists}
+	case sqlparse.AlterTable, sqlparse.CreateIndex, sqlparse.DropIndex:
+		if !st.Definition.Renames {
+			return []uint16{erDupFieldname, erDupKeyname, erCantDropFieldOrKy}
+		}
+	}
+	return nil
+}
+
+// piecemeal tells whether a server may have done a part of a statement that it answers with an error.
+func piecemeal(st *sqlparse.Statement) bool {
+	return st.Definition != nil && st.Definition.Verb == sqlparse.DropTable && len(st.Tables) > 1
+}
+
+// dropAgain makes the text of a DROP TABLE that may have run before: tables that are gone are no error. text is what a server
+// got; "" stands for the same once more.
+func dropAgain(st *sqlparse.Statement, text string) string {
+	d := st.Definition
+	if d == nil || d.Verb != sqlparse.DropTable || d.IfExists || d.List.Empty() {
+		return ""
+	}
+	// Ahead of the names the text is the client's.
+	return text[:d.List.Pos] + "IF EXISTS " + text[d.List.Pos:]
+}
+
+// definition is a DDL statement under way on its physical tables.
+type definition struct {
+	s   *Session
+	run *ddl.Run
+	// names are the physical ones of each step with those that the client knows.
+	names [][]mysql.TableName
+	// resumed: it ran before, perhaps in another session, so it needs connections in the state of that time.
+	resumed bool
+	st      ddl.Statement
+	cancel  chan struct{}
+
+	mu sync.Mutex
+	// Under mu while the steps run.
+	broken   map[string]error
+	total    mysql.OKPacket
+	warnings []warning
+	first    *mysql.SQLError // the error of the first step that failed
+	firstAt  int
+}
+
+// carryOut runs the steps that are not done and answers the client.
+func (d *definition) carryOut() (failed bool, err error) {
+	s := d.s
+	// Whatever happens, the record ends: a panic leaves what is known.
+	ended := false
+	defer func() {
+		if !ended {
+			d.run.End()
+		}
+	}()
+	d.st, d.broken = d.run.Statement(), map[string]error{}
+	nodes := make([]string, len(d.st.Steps))
+	var open []*backend.Node
+	for k, step := range d.st.Steps {
+		if step.Outcome == ddl.Done {
+			continue
+		}
+		nodes[k] = step.Node
+		n := s.snap.Nodes[step.Node]
+		if n == nil {
+			return true, newError(KSUnfinishedDDL, "node "+step.Node+" is not in the configuration any more: ADMIN DDL FORGET drops the record")
+		}
+		if !slices.Contains(open, n) {
+			open = append(open, n)
+		}
+	}
+	loans, err := s.borrowEach(open, d.st.Setting, !d.resumed)
 	if err != nil {
 		return true, err
 	}
-	if !s.publish(loans) {
-		s.giveBack(loans)
-		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	d.cancel = s.cancel
+	defer s.snap.forgetPlans()
+	s.log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
+	beside(loans, nodes, d.step)
+	stateLost := s.endEach(loans, d.broken)
+	d.st = d.run.Statement()
+	kept, dropped := d.run.End()
+	ended = true
+	for _, id := range dropped {
+		s.log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.id, "user", d.st.User, "ddl", id)
 	}
-	defer s.schema.Plans.forget()
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	var done []string
-	var first *mysql.SQLError
-	var total mysql.OKPacket
-	failures := 0
-	for _, query := range r.Queries {
-		l := find(loans, query.Node)
-		l.Conn.Command(mysql.ComQuery, query.Text)
-		var ok mysql.OKPacket
-		err := l.Conn.Flush()
-		if err == nil {
-			ok, err = l.Conn.ReadChange()
-		}
-		var sqlErr *mysql.SQLError
-		switch {
-		case err == nil:
-			done = append(done, query.Shards[0].String())
-			addChange(&total, ok)
-		case errors.As(err, &sqlErr):
-			failures++
-			if first == nil {
-				e := *sqlErr
-				e.Message = mysql.RenameText(e.Message, renames(p, query.Shards))
-				first = &e
+	return d.answer(kept, stateLost)
+}
+
+// step runs one step; false ends those of its node.
+func (d *definition) step(l *loan, k int) bool {
+	if isClosed(d.cancel) {
+		return false
+	}
+	step := &d.st.Steps[k]
+	text := step.Text
+	if d.resumed && step.Again != "" {
+		text = step.Again
+	}
+	ok, warnings, err := define(l, text, d.namesOf(k))
+	var sqlErr *mysql.SQLError
+	isSQL := errors.As(err, &sqlErr)
+	switch {
+	case err == nil:
+		d.run.Set(k, ddl.Done, nil)
+	case isSQL && step.Outcome == ddl.Unknown && slices.Contains(d.st.AsWanted, sqlErr.Code):
+		d.run.Set(k, ddl.Done, nil)
+		return true
+	case isSQL && step.Outcome != ddl.Unknown && (!d.st.Piecemeal || sqlErr.Code == erBadTable):
+		d.run.Set(k, ddl.Failed, err)
+	default:
+		d.run.Set(k, ddl.Unknown, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case err == nil:
+		addChange(&d.total, ok)
+		for _, w := range warnings {
+			w.Message = onceNamed(w.Message, d.namesOf(k))
+			if len(d.warnings) < warningsMax && !slices.Contains(d.warnings, w) {
+				d.warnings = append(d.warnings, w) // every physical table's server says the same
 			}
-		default:
-			return true, s.loseAll(loans, err)
+		}
+	case isSQL:
+		if d.first == nil || k < d.firstAt {
+			d.first, d.firstAt = sqlErr, k
+		}
+	default:
+		d.broken[l.node] = err
+	}
+	return err == nil || isSQL
+}
+
+func (d *definition) namesOf(step int) []mysql.TableName {
+	if d.names == nil {
+		return nil
+	}
+	return d.names[step]
+}
+
+// onceNamed makes one of the names in a message's list that are the same table's to the client.
+func onceNamed(text string, names []mysql.TableName) string {
+	for _, n := range names {
+		name := n.Schema + "." + n.Table
+		for strings.Contains(text, name+","+name) {
+			text = strings.ReplaceAll(text, name+","+name, name)
 		}
 	}
-	if first != nil {
-		s.unpublish()
-		s.giveBack(loans)
-		if len(done) > 0 {
-			first.Message += fmt.Sprintf(" (%d of %d tables; done: %s)", failures, len(r.Queries), strings.Join(done, ", "))
-		}
-		return true, first
+	return text
+}
+
+// define runs one statement on a connection, with the warnings that it leaves. Only the statement's own failure is an error: a
+// connection that breaks afterwards is found out by its next use.
+func define(l *loan, text string, names []mysql.TableName) (ok mysql.OKPacket, warnings []warning, err error) {
+	l.Conn.Command(mysql.ComQuery, text)
+	if err := l.Conn.Flush(); err != nil {
+		return ok, nil, err
 	}
-	return false, s.wrote(loans, p, r, total)
+	if ok, err = l.Conn.ReadChange(); err != nil || ok.Warnings == 0 {
+		return ok, nil, err
+	}
+	warnings, err = readWarnings(l.Pooled, names)
+	var sqlErr *mysql.SQLError
+	if err != nil && !errors.As(err, &sqlErr) {
+		l.Conn.Close()
+	}
+	return ok, warnings, nil
+}
+
+// answer tells the client the outcome of all steps. kept says that the record is there to be resumed.
+func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
+	s := d.s
+	unfinished, changed := false, false
+	for _, step := range d.st.Steps {
+		unfinished = unfinished || step.Outcome != ddl.Done
+		changed = changed || step.Outcome == ddl.Done || step.Outcome == ddl.Unknown
+	}
+	switch {
+	case !unfinished:
+		s.log.Info("DDL is done", "conn", s.id, "ddl", d.run.ID())
+		s.state.warnings, s.state.errorCount = d.warnings, 0
+		d.total.Warnings = uint16(len(d.warnings))
+		d.total.Status = s.status()
+		d.total.Info = infoWarnings(d.total.Info, d.total.Warnings)
+		s.state.warningCount = len(d.warnings)
+		s.state.result = lastResult{rowCount: int64(d.total.AffectedRows)}
+		s.conn.WriteOK(&d.total)
+		return false, nil
+	case !changed && d.first == nil:
+		return s.failEach(interrupted(), stateLost)
+	case !changed:
+		e := *d.first
+		e.Message = onceNamed(mysql.RenameText(e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
+		return s.failEach(&e, stateLost)
+	}
+	s.log.Error("DDL is not done on every physical table", "conn", s.id, "user", d.st.User, "ddl", d.run.ID(),
+		"statement", withoutTexts(d.st.Text, s.mode()), "done", tablesOf(d.st.Steps, loggedMax, ddl.Done),
+		"unknown", tablesOf(d.st.Steps, loggedMax, ddl.Unknown), "failed", tablesOf(d.st.Steps, loggedMax, ddl.Failed),
+		"not_tried", tablesOf(d.st.Steps, loggedMax, ddl.Waiting))
+	return s.failEach(newError(KSUnfinishedDDL, d.unfinished(kept)), stateLost)
+}
+
+// Bounds of the tables that an error and a line of the log name for each outcome.
+const (
+	shownMax  = 4
+	loggedMax = 1000
+)
+
+// errorTextMax is the length in bytes of the longest server's message within ours.
+const errorTextMax = 160
+
+// unfinished words what is done and what is not.
+func (d *definition) unfinished(kept bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "DDL %d is not done on every physical table", d.run.ID())
+	cause := ""
+	for _, o := range []ddl.Outcome{ddl.Done, ddl.Failed, ddl.Unknown, ddl.Waiting} {
+		if tables := tablesOf(d.st.Steps, shownMax, o); tables != "" {
+			fmt.Fprintf(&b, "; %v: %s", o, tables)
+		}
+	}
+	for _, step := range d.st.Steps {
+		if cause == "" {
+			cause = step.Error
+		}
+	}
+	if len(cause) > errorTextMax {
+		cause = strings.ToValidUTF8(cause[:errorTextMax], "") + "..."
+	}
+	if cause != "" {
+		b.WriteString("; " + cause)
+	}
+	if kept {
+		fmt.Fprintf(&b, "; ADMIN DDL RESUME %d finishes it", d.run.ID())
+	}
+	return b.String()
+}
+
+// tablesOf names the physical tables of the steps with an outcome, shown of them at most.
+func tablesOf(steps []ddl.Step, shown int, o ddl.Outcome) string {
+	var names []string
+	for _, step := range steps {
+		if step.Outcome == o {
+			names = append(names, step.Tables...)
+		}
+	}
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], " "), more)
+	}
+	return strings.Join(names, " ")
 }

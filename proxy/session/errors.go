@@ -32,6 +32,8 @@ const (
 	KSRefusedSharding    = 9012
 	KSUnreadable         = 9013
 	KSFinishLimit        = 9014
+	KSUnfinishedDDL      = 9015
+	KSNoDDL              = 9016
 )
 
 // Errors is the table of the proxy's own errors, by code.
@@ -50,6 +52,8 @@ var Errors = []ErrorEntry{
 	{KSRefusedSharding, "42000", "KS_REFUSED_SHARDING", "The statement names a sharded table and cannot be given one server's answer. The text says which clause keeps it from that. Nothing was sent.", "Give the sharding key, or see docs/sql-support.md for what to use instead."},
 	{KSUnreadable, "42000", "KS_UNREADABLE", "The statement may name a sharded table and the proxy cannot read it. Nothing was sent.", "Write it in another form, or send it to one node with a hint and physical names."},
 	{KSFinishLimit, "HY000", "KS_FINISH_LIMIT", "A statement over several shards needed more rows in one place than the limit allows.", "Narrow it by conditions on one table each, or by its sharding key."},
+	{KSUnfinishedDDL, "HY000", "KS_UNFINISHED_DDL", "DDL is done on some physical tables and not on others; the text names both, and the first cause.", "Remove the cause, then finish it with ADMIN DDL RESUME and its number; ADMIN DDL LIST shows what is unfinished."},
+	{KSNoDDL, "42000", "KS_NO_DDL", "ADMIN DDL names a statement that is not there, is another user's, or runs.", "ADMIN DDL LIST shows the ids. A restart of the proxy forgets them: the log has the statements and their tables."},
 }
 
 // newError makes one of the proxy's own errors; detail replaces the table's cause where it says more.

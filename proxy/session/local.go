@@ -34,6 +34,8 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return s.show(q)
 	case sqltext.Show:
 		return s.sslStatus(q), nil
+	case sqltext.Other:
+		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		had := s.pins
 		err := s.textPrepare(q)

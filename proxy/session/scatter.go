@@ -88,7 +88,7 @@ func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, erro
 	if err := s.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.getHolding(n.Primary, s.holding(loans))
+	p, err := s.getHolding(n.Primary, s.state.current(), s.holding(loans))
 	switch {
 	case err == nil:
 		return p, nil

@@ -10,6 +10,7 @@ import (
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/proxy/account"
+	"kingshard/proxy/ddl"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -48,13 +49,24 @@ func (s *Snapshot) serverVersion() string {
 	return "5.7.44-kingshard"
 }
 
+// forgetPlans drops what all schemas know of their tables' columns: users may share tables.
+func (s *Snapshot) forgetPlans() {
+	for _, schema := range s.Schemas {
+		if schema.Plans != nil {
+			schema.Plans.forget()
+		}
+	}
+}
+
 // Shared is what all sessions of a server use.
 type Shared struct {
 	Snapshot atomic.Pointer[Snapshot]
 	Sessions Registry
 	Stats    Stats
-	Log      *slog.Logger
-	Started  time.Time
+	// DDL are the statements on sharded tables that run or are not done everywhere.
+	DDL     ddl.Journal
+	Log     *slog.Logger
+	Started time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool
 

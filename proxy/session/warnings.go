@@ -27,16 +27,26 @@ func (s *Session) fetchWarnings(p backend.Pooled) error {
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
 // knows.
 func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
-	return p.Conn.Rows("SHOW WARNINGS", 3, func(row []string) {
-		if len(s.state.warnings) >= warningsMax {
+	more, err := readWarnings(p, names)
+	for _, w := range more[:min(len(more), warningsMax-len(s.state.warnings))] {
+		s.state.warnings = append(s.state.warnings, w)
+		if w.Level == "Error" {
+			s.state.errorCount++
+		}
+	}
+	return err
+}
+
+// readWarnings reads what the last statement on a connection left, with the names that the client knows.
+func readWarnings(p backend.Pooled, names []mysql.TableName) (list []warning, err error) {
+	err = p.Conn.Rows("SHOW WARNINGS", 3, func(row []string) {
+		if len(list) >= warningsMax {
 			return
 		}
 		code, _ := strconv.ParseUint(row[1], 10, 16)
-		s.state.warnings = append(s.state.warnings, warning{Level: row[0], Code: uint16(code), Message: mysql.RenameText(row[2], names)})
-		if row[0] == "Error" {
-			s.state.errorCount++
-		}
+		list = append(list, warning{Level: row[0], Code: uint16(code), Message: mysql.RenameText(row[2], names)})
 	})
+	return list, err
 }
 
 // show answers SHOW PROCESSLIST, SHOW WARNINGS and SHOW ERRORS. The latter go to the held connection when the statement

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"kingshard/mysql"
+	"kingshard/router/plan"
+)
+
+// tableReport is what a server says of one table after ANALYZE, CHECK, OPTIMIZE or REPAIR: rows of Table, Op, Msg_type and
+// Msg_text.
+type tableReport struct {
+	table string // db.table as the client knows it
+	rows  [][]string
+}
+
+// maintain runs ANALYZE, CHECK, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
+// the server said of the physical one that fared worst.
+func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.state.current(), true)
+	if err != nil {
+		return true, err
+	}
+	nodes := make([]string, len(r.Queries))
+	for k, q := range r.Queries {
+		nodes[k] = q.Node
+	}
+	var mu sync.Mutex // guards broken
+	broken := map[string]error{}
+	reports := make([][]tableReport, len(r.Queries))
+	errs := make([]error, len(r.Queries))
+	cancel := s.cancel
+	beside(loans, nodes, func(l *loan, step int) bool {
+		if isClosed(cancel) {
+			errs[step] = interrupted()
+			return false
+		}
+		query := &r.Queries[step]
+		reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
+		var sqlErr *mysql.SQLError
+		if errs[step] != nil && !errors.As(errs[step], &sqlErr) {
+			mu.Lock()
+			defer mu.Unlock()
+			broken[l.node] = errs[step]
+			return false
+		}
+		return true
+	})
+	stateLost := s.endEach(loans, broken)
+	for k, err := range errs {
+		var sqlErr *mysql.SQLError
+		switch {
+		case err == nil:
+		case errors.As(err, &sqlErr):
+			e := *sqlErr
+			e.Message = mysql.RenameText(e.Message, renames(p, r.Queries[k].Shards))
+			return s.failEach(&e, stateLost)
+		default:
+			return s.failEach(newError(KSBackendLost, "the connection to node "+nodes[k]+" broke: send the statement again"), stateLost)
+		}
+	}
+	var rows [][]string
+	for _, t := range worstReports(reports) {
+		rows = append(rows, t.rows...)
+	}
+	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, 0
+	s.state.result = lastResult{rowCount: -1, foundRows: uint64(len(rows))}
+	kind := mysql.TypeVarString
+	s.writeRows([]string{"Table", "Op", "Msg_type", "Msg_text"}, []mysql.ColumnType{kind, kind, kind, mysql.TypeMediumBlob}, rows)
+	return false, nil
+}
+
+// readReports runs the statement on one connection and takes its rows by table.
+func readReports(l *loan, text string, names []mysql.TableName) (reports []tableReport, err error) {
+	err = l.Conn.Rows(text, 4, func(row []string) {
+		table := row[0]
+		for _, n := range names {
+			if strings.EqualFold(table, n.FromSchema+"."+n.FromTable) {
+				table = n.Schema + "." + n.Table
+			}
+		}
+		cells := []string{table, row[1], row[2], mysql.RenameText(row[3], names)}
+		if k := len(reports) - 1; k >= 0 && reports[k].table == table {
+			reports[k].rows = append(reports[k].rows, cells)
+			return
+		}
+		reports = append(reports, tableReport{table, [][]string{cells}})
+	})
+	return reports, err
+}
+
+// worstReports chooses for each logical table the report with the worst message, the first of equals.
+func worstReports(all [][]tableReport) (worst []tableReport) {
+	at := map[string]int{}
+	for _, reports := range all {
+		for _, t := range reports {
+			k, ok := at[t.table]
+			switch {
+			case !ok:
+				at[t.table] = len(worst)
+				worst = append(worst, t)
+			case t.severity() > worst[k].severity():
+				worst[k] = t
+			}
+		}
+	}
+	return worst
+}
+
+// severity ranks the worst message of a report.
+func (t *tableReport) severity() (worst int) {
+	for _, row := range t.rows {
+		rank := 0
+		switch strings.ToLower(row[2]) {
+		case "error":
+			rank = 4
+		case "warning":
+			rank = 3
+		case "status":
+			if !strings.EqualFold(row[3], "OK") {
+				rank = 2 // "Operation failed", "Table is already up to date"
+			}
+		default:
+			rank = 1 // notes
+		}
+		worst = max(worst, rank)
+	}
+	return worst
+}
+
+// isClosed tells whether a channel that nobody sends on was closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
