@@ -31,8 +31,9 @@ var allowed = map[string][]string{
 	"proxy/account":      {"mysql/auth", "config"},
 	"proxy/ddl":          {"backend"},
 	"proxy/session":      {"backend", "backend/pool", "mysql", "mysql/auth", "mysql/sqltext", "mysql/sqlparse", "mysql/value", "config", "proxy/account", "proxy/ddl", "proxy/exec", "router", "router/plan"},
-	"proxy/metrics":      {"backend", "backend/pool", "proxy/session"},
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session"},
+	"proxy/subtables":    {"backend", "mysql", "router"},
+	"proxy/metrics":      {"backend", "backend/pool", "proxy/session", "proxy/subtables"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session", "proxy/subtables"},
 	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "router", "router/plan", "router/rule"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// Applications of the tests, a module of their own.

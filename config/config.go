@@ -225,7 +225,8 @@ type Shard struct {
 	// For date types: the time zone in which keys that are numbers are read as dates, as Asia/Shanghai or +08:00; empty: that
 	// of the proxy's host.
 	TimeZone string `yaml:"time_zone"`
-	// For date types: make a sub-table that is missing on its node when it is first needed.
+	// For date types: make the sub-tables of date_range that are missing, like the newest that is there, at start, after a
+	// reload and every day.
 	AutoCreate bool `yaml:"auto_create"`
 }
 

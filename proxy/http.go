@@ -15,7 +15,7 @@ import (
 
 // listenHTTP opens the administrative HTTP listeners that are configured: none by default.
 func (s *Server) listenHTTP() error {
-	s.metrics = metrics.New(&s.shared)
+	s.metrics = metrics.New(&s.shared, &s.subTables)
 	if s.cfg.PrometheusAddr != "" {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", s.metrics.Handler())

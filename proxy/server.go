@@ -16,6 +16,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/session"
+	"kingshard/proxy/subtables"
 )
 
 // Server is a running proxy.
@@ -33,6 +34,10 @@ type Server struct {
 	nodes   map[string]*backend.Node
 	monitor *health.Monitor
 
+	subTables subtables.Maker
+	// installed wakes the making of sub-tables after a start or a reload.
+	installed chan struct{}
+
 	proxied []netip.Prefix // peers that send a PROXY header
 
 	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
@@ -45,7 +50,9 @@ type Server struct {
 // New builds a server from a configuration without faults and opens its listeners. Backends are not waited for: those
 // that cannot be reached are logged and tried again for as long as the server runs.
 func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
-	s := &Server{log: log, cfg: cfg, stop: make(chan struct{})}
+	s := &Server{log: log, cfg: cfg, stop: make(chan struct{}), installed: make(chan struct{}, 1)}
+	s.subTables.Log = log
+	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
 	s.shared.Log = log
 	s.shared.Started = time.Now()
 	var err error
@@ -100,6 +107,7 @@ func (s *Server) Serve() error {
 		return nil
 	}
 	s.running.Go(s.watchSessions)
+	s.running.Go(s.makeSubTables)
 	for _, l := range s.listeners {
 		s.log.Info("listening", "addr", l.Addr().String())
 		s.running.Go(func() { errs <- s.accept(l) })

@@ -65,6 +65,10 @@ func (s *Server) install(snap *session.Snapshot) {
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Snapshot.Store(snap)
+	select {
+	case s.installed <- struct{}{}:
+	default: // it has not been looked at since the last one
+	}
 }
 
 // Config is the configuration in force.

@@ -10,17 +10,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kingshard/proxy/session"
+	"kingshard/proxy/subtables"
 )
 
 // Registry collects from one server.
 type Registry struct {
-	shared   *session.Shared
-	registry *prometheus.Registry
+	shared    *session.Shared
+	subTables *subtables.Maker
+	registry  *prometheus.Registry
 }
 
 // New makes the registry of a server, with the Go runtime's metrics.
-func New(shared *session.Shared) *Registry {
-	r := &Registry{shared: shared, registry: prometheus.NewRegistry()}
+func New(shared *session.Shared, subTables *subtables.Maker) *Registry {
+	r := &Registry{shared: shared, subTables: subTables, registry: prometheus.NewRegistry()}
 	r.registry.MustRegister(r, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -47,6 +49,8 @@ var (
 	descScattered  = desc("scattered_statements_total", "Statements that ran on several shards.")
 	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descDDL        = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
+	descMade       = desc("sub_tables_made_total", "Sub-tables of date rules with auto_create that were made.")
+	descNotMade    = desc("sub_table_failures_total", "Attempts in vain to make a sub-table, or to ask a node for those that it has.")
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 )
 
@@ -82,6 +86,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descReplica, t.ReplicaReads)
 	counter(descScattered, t.Scattered)
 	counter(descDeadlocks, t.Deadlocks)
+	counter(descMade, r.subTables.Made())
+	counter(descNotMade, r.subTables.Failed())
 	gauge(descDDL, float64(r.shared.DDL.Unfinished()))
 	ch <- latency(t)
 	for _, n := range snap.Nodes {

@@ -12,6 +12,7 @@ import (
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/proxy/session"
+	"kingshard/proxy/subtables"
 )
 
 // scrape gives the exposition of a server without listeners, with one node that nobody can reach.
@@ -28,7 +29,7 @@ func scrape(t *testing.T, change func(*session.Shared)) string {
 		change(shared)
 	}
 	w := httptest.NewRecorder()
-	New(shared).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	New(shared, new(subtables.Maker)).Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}
@@ -41,7 +42,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 	for _, line := range []string{
 		"kingshard_sessions 0",
 		"kingshard_config_generation 4",
-		"kingshard_ddl_unfinished 0",
+		"kingshard_ddl_unfinished 0", "kingshard_sub_tables_made_total 0", "kingshard_sub_table_failures_total 0",
 		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,
 		`kingshard_pins_total{reason="temporary_table"} 0`,

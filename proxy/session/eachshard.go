@@ -131,7 +131,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 		return true, err
 	}
 	d.cancel = s.cancel
-	defer s.snap.forgetPlans()
+	defer s.snap.ForgetPlans()
 	s.log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
 	beside(loans, nodes, d.step)
 	stateLost := s.endEach(loans, d.broken)
@@ -271,6 +271,9 @@ const errorTextMax = 160
 func (d *definition) unfinished(kept bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "DDL %d is not done on every physical table", d.run.ID())
+	if kept {
+		fmt.Fprintf(&b, ", ADMIN DDL RESUME %d finishes it", d.run.ID()) // early, as some clients cut long messages
+	}
 	cause := ""
 	for _, o := range []ddl.Outcome{ddl.Done, ddl.Failed, ddl.Unknown, ddl.Waiting} {
 		if tables := tablesOf(d.st.Steps, shownMax, o); tables != "" {
@@ -287,9 +290,6 @@ func (d *definition) unfinished(kept bool) string {
 	}
 	if cause != "" {
 		b.WriteString("; " + cause)
-	}
-	if kept {
-		fmt.Fprintf(&b, "; ADMIN DDL RESUME %d finishes it", d.run.ID())
 	}
 	return b.String()
 }

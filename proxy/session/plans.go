@@ -73,6 +73,19 @@ func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) 
 	return p, nil
 }
 
+// AutoCreated lists the tables whose missing sub-tables are to be made.
+func (p *Plans) AutoCreated() (tables []*router.Table) {
+	if p == nil {
+		return nil
+	}
+	for _, t := range p.exact.Tables() {
+		if t.AutoCreate {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
 // router is the one for the servers as they are known now.
 func (p *Plans) router() *router.Router {
 	if info := p.first.Info(); info != nil && info.LowerCaseTables && p.folded != nil {

@@ -49,8 +49,8 @@ func (s *Snapshot) serverVersion() string {
 	return "5.7.44-kingshard"
 }
 
-// forgetPlans drops what all schemas know of their tables' columns: users may share tables.
-func (s *Snapshot) forgetPlans() {
+// ForgetPlans drops what all schemas know of their tables' columns: users may share tables.
+func (s *Snapshot) ForgetPlans() {
 	for _, schema := range s.Schemas {
 		if schema.Plans != nil {
 			schema.Plans.forget()
