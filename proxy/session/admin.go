@@ -72,13 +72,13 @@ func (s *Session) admin(q *query) (handled bool, err error) {
 		s.writeOK()
 		return true, nil
 	}
-	// The transaction ends first, as ahead of any DDL; after that nothing fails without an answer.
-	if err := s.endForDDL(); err != nil {
-		return true, err
-	}
 	run, err := journal.Resume(a.id, s.user, s.account.Process)
 	if err != nil {
 		return true, noDDL(err)
+	}
+	if err := s.endForDDL(); err != nil {
+		run.End()
+		return true, err
 	}
 	d := definition{s: s, run: run, resumed: true}
 	_, err = d.carryOut()

@@ -287,8 +287,11 @@ func testDDLResume(t *testing.T, p *ddlProxy) {
 	if r := must(t, p.c, "ADMIN DDL LIST"); len(r.Rows) != 0 || len(r.Columns) != 9 {
 		t.Errorf("%v", r.Rows)
 	}
+	must(t, p.c, "BEGIN")
+	must(t, p.c, "INSERT INTO u (id) VALUES (5)")
 	fails(t, p.c, "ADMIN DDL RESUME", 9016)
 	fails(t, p.c, "ADMIN DDL RESUME "+id, 9016)
+	must(t, p.c, "ROLLBACK") // nothing was resumed, so nothing was committed
 	fails(t, p.c, "ADMIN DDL FORGET "+id, 9016)
 	must(t, p.c, "INSERT INTO u (id) VALUES (1), (2), (3), (4)")
 	if got := column(must(t, p.c, "SELECT a FROM u")); got != "7 7 7 7" {

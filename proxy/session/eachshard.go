@@ -41,11 +41,11 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 
 // Codes of errors that say that a definition is as it was wanted. MySQL manual: "Server Error Message Reference".
 const (
-	erTableExists       = 1050
-	erBadTable          = 1051
-	erDupFieldname      = 1060
-	erDupKeyname        = 1061
-	erCantDropFieldOrKy = 1091
+	erTableExists        = 1050
+	erBadTable           = 1051
+	erDupFieldname       = 1060
+	erDupKeyname         = 1061
+	erCantDropFieldOrKey = 1091
 )
 
 // asWanted gives the errors that say of a statement that it was carried out before.
@@ -58,7 +58,7 @@ func asWanted(st *sqlparse.Statement) []uint16 {
 		return []uint16{erTableExists}
 	case sqlparse.AlterTable, sqlparse.CreateIndex, sqlparse.DropIndex:
 		if !st.Definition.Renames {
-			return []uint16{erDupFieldname, erDupKeyname, erCantDropFieldOrKy}
+			return []uint16{erDupFieldname, erDupKeyname, erCantDropFieldOrKey}
 		}
 	}
 	return nil
