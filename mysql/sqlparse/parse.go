@@ -87,6 +87,15 @@ func parse(text string, m sqltext.Mode) (ast.StmtNode, error) {
 	if m.NoBackslashEscapes {
 		mode |= tidb.ModeNoBackslashEscapes
 	}
+	if m.PipesAsConcat {
+		mode |= tidb.ModePipesAsConcat
+	}
+	if m.HighNotPrecedence {
+		mode |= tidb.ModeHighNotPrecedence
+	}
+	if m.IgnoreSpace {
+		mode |= tidb.ModeIgnoreSpace
+	}
 	p.SetSQLMode(mode)
 	p.SetMariaDB(m.MariaDB)
 	node, err := p.ParseOneStmt(text, "", "")

@@ -110,6 +110,12 @@ func appendMode(b []byte, m Mode) []byte {
 	if m.MariaDB {
 		bits |= 4
 	}
-	v := uint32(m.ServerVersion)
-	return append(b, bits, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	syntax := byte(0)
+	for k, on := range [...]bool{m.PipesAsConcat, m.HighNotPrecedence, m.IgnoreSpace} {
+		if on {
+			syntax |= 1 << k
+		}
+	}
+	v := uint32(m.ServerVersion) // less than 1 << 24
+	return append(b, bits, syntax, byte(v), byte(v>>8), byte(v>>16))
 }

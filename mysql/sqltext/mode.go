@@ -5,6 +5,9 @@ package sqltext
 type Mode struct {
 	ANSIQuotes         bool // sql_mode ANSI_QUOTES: "x" is an identifier
 	NoBackslashEscapes bool // sql_mode NO_BACKSLASH_ESCAPES: a backslash in a string is a backslash
+	PipesAsConcat      bool // sql_mode PIPES_AS_CONCAT: || joins strings and binds tighter than OR
+	HighNotPrecedence  bool // sql_mode HIGH_NOT_PRECEDENCE: NOT binds as ! does
+	IgnoreSpace        bool // sql_mode IGNORE_SPACE: a blank may be between a function's name and its parenthesis
 	MariaDB            bool
 	// ServerVersion is 80400 for MySQL 8.4.0, 101119 for MariaDB 10.11.19. With 0 every version comment is a Doubt.
 	ServerVersion int

@@ -109,6 +109,10 @@ func (st *state) setNames(c backend.Collation) {
 	st.set("collation_connection", "'"+c.Name+"'")
 }
 
+// ansiModes are the modes that stand for PIPES_AS_CONCAT, ANSI_QUOTES and IGNORE_SPACE together with others. MySQL and
+// MariaDB manuals: "Server SQL Modes", "SQL_MODE".
+var ansiModes = []string{"ANSI", "ORACLE", "MSSQL", "POSTGRESQL", "DB2", "MAXDB"}
+
 // readMode derives how the client's text is to be read from sql_mode and character set.
 func (st *state) readMode(info *backend.Info) {
 	sqlMode := info.SQLMode
@@ -117,9 +121,13 @@ func (st *state) readMode(info *backend.Info) {
 	}
 	sqlMode = "," + strings.ToUpper(sqlMode) + ","
 	has := func(m string) bool { return strings.Contains(sqlMode, ","+m+",") }
+	ansi := slices.ContainsFunc(ansiModes, has)
 	st.mode = sqltext.Mode{
-		ANSIQuotes:         has("ANSI_QUOTES") || has("ANSI"),
+		ANSIQuotes:         has("ANSI_QUOTES") || ansi,
 		NoBackslashEscapes: has("NO_BACKSLASH_ESCAPES"),
+		PipesAsConcat:      has("PIPES_AS_CONCAT") || ansi,
+		HighNotPrecedence:  has("HIGH_NOT_PRECEDENCE") || has("MYSQL323") || has("MYSQL40"),
+		IgnoreSpace:        has("IGNORE_SPACE") || ansi,
 		MariaDB:            info.MariaDB,
 		ServerVersion:      info.Number,
 		Charset:            textCharset(st.value("character_set_client")),
