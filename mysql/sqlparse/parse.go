@@ -46,19 +46,20 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 			st, err = nil, fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
+	read, tokens, returning := unread(text, tokens, m)
 	ms := marks(tokens, watched, false)
-	node, err := parse(markText(text, ms), m)
+	node, err := parse(markText(read, ms), m)
 	if err != nil {
 		strict := marks(tokens, watched, true)
 		if len(strict) == len(ms) {
 			return nil, parseError(err, ms)
 		}
 		ms = strict
-		if node, err = parse(markText(text, ms), m); err != nil {
+		if node, err = parse(markText(read, ms), m); err != nil {
 			return nil, parseError(err, ms)
 		}
 	}
-	c := converter{st: &Statement{Text: text, CTENames: map[string]bool{}, columns: map[string]bool{}}, marks: ms, params: map[int]int{}}
+	c := converter{st: &Statement{Text: text, Returning: returning, CTENames: map[string]bool{}, columns: map[string]bool{}}, marks: ms, params: map[int]int{}}
 	c.numberParams(node)
 	for _, t := range tokens {
 		if t.Kind == sqltext.KindParam {

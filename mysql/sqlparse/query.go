@@ -37,6 +37,8 @@ type Statement struct {
 	Insert     *Insert
 	Change     *Change
 	Definition *Definition // of DDL
+	// Returning: the change gives the rows that it changed, as MariaDB has it.
+	Returning bool
 	// CTENames are the names of common table expressions anywhere in it, in lower case.
 	CTENames map[string]bool
 	// Params are the positions of the ? in the text, in order.

@@ -97,7 +97,8 @@ func (t Type) PadSpace(weight []byte) Type {
 	return t
 }
 
-// Mergeable tells whether cells of two columns may stand below each other in one result of that format and be compared.
+// Mergeable tells whether cells of two columns may stand below each other in one result of that format and be compared. A
+// bare NULL goes with everything: a UNION gives it another type, and its cells look alike in all.
 func (t Type) Mergeable(other Type, f Format) bool {
-	return t.class == other.class && (f == TextRow || t.width == other.width)
+	return t.class == classNull || other.class == classNull || t.class == other.class && (f == TextRow || t.width == other.width)
 }

@@ -17,6 +17,9 @@ type Options struct {
 	Status mysql.Status
 	// Warnings are added to the shards' own.
 	Warnings uint16
+	// Recount, if set, is asked for the number of warnings when the shards have some: shards of one statement warn of its
+	// text each. It may use the connections of sources that are Done.
+	Recount func() uint16
 	// Names are the client's names of tables.
 	Names []mysql.TableName
 	// Hidden is the number of columns behind those that the client sees, where the plan does not say how many those are:
@@ -216,6 +219,9 @@ func (m *merge) end(sources []*Source) error {
 	for _, s := range sources {
 		warnings += int(s.end.Warnings)
 		m.sum.Status |= s.end.Status & sharedStatus
+	}
+	if warnings > int(m.o.Warnings) && m.o.Recount != nil {
+		warnings = int(m.o.Warnings) + int(m.o.Recount())
 	}
 	m.sum.Warnings = uint16(min(warnings, 1<<16-1))
 	m.dst.WriteEnd(&mysql.OKPacket{Status: m.sum.Status, Warnings: m.sum.Warnings})

@@ -48,6 +48,9 @@ func (s *Source) Done() bool { return s.done }
 // Status is what the server said at the end of the rows: 0 before Done, and after an error.
 func (s *Source) Status() mysql.Status { return s.end.Status }
 
+// Warnings is how many the server said there are, at the end of the rows.
+func (s *Source) Warnings() uint16 { return s.end.Warnings }
+
 // Drain reads and drops what is left of the response. It gives up when that is more than bytesMax bytes of rows; done is
 // false then. An error is one of the connection: the server's own, in place of rows that nobody wants, is none.
 func (s *Source) Drain(bytesMax int) (done bool, err error) {

@@ -96,12 +96,16 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	}
 	s.followDB(p)
 	if s.state.warningCount > 0 && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if err := s.fetchWarnings(p); err != nil {
+		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return
 		}
 	}
 	s.release(p)
+	s.heldNames = nil
+	if s.heldLast {
+		s.heldNames = q.rename
+	}
 }
 
 // bringLastInsertID makes LAST_INSERT_ID() give the session's own value on a connection that others used before.

@@ -241,7 +241,9 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	case mysql.ResponseErr:
 		s.stats.errors[OriginBackend].Add(1)
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
-		s.state.setError(res.Err)
+		e := *res.Err
+		e.Message = mysql.RenameText(e.Message, q.rename)
+		s.state.setError(&e)
 		return
 	case mysql.ResponseLocalInfile:
 		return

@@ -226,8 +226,11 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		}
 		sources = append(sources, exec.NewSource(l.Conn.Conn, format))
 	}
+	w := &scatterWarnings{s: s, loans: loans, queries: r.Queries, sources: sources, names: o.Names}
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	o.Recount = w.collect
 	sum, err := exec.Merge(s.conn, sources, r.Merge, o)
-	return s.scattered(q, loans, r, sources, sum, err, o.Names)
+	return s.scattered(q, w, sum, err)
 }
 
 func find(loans []loan, node string) *loan {
@@ -278,24 +281,23 @@ func (s *Session) startFailed(loans []loan, sources []*exec.Source, at int, err 
 }
 
 // scattered ends a merge: connections come back, and the session knows what its last statement did.
-func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*exec.Source, sum exec.Summary, err error, names []mysql.TableName) (bool, error) {
+func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err error) (bool, error) {
 	var lost []loan
 	var kept []loan
-	for k := range r.Queries {
-		l := *find(loans, r.Queries[k].Node)
-		done := sources[k].Done()
+	for k := range w.queries {
+		l := *find(w.loans, w.queries[k].Node)
+		done := w.sources[k].Done()
 		if !done && !isConnError(err) {
-			done, _ = sources[k].Drain(drainMax)
+			done, _ = w.sources[k].Drain(drainMax)
 		}
-		if done {
+		if done && !slices.Contains(w.lost, l.node) {
 			kept = append(kept, l)
 		} else {
 			lost = append(lost, l)
 		}
 	}
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	if sum.Warnings > 0 && err == nil {
-		kept, lost = s.scatterWarnings(kept, lost, names)
+	if err != nil {
+		s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	}
 	killed := s.unpublish()
 	if killed {
@@ -323,7 +325,7 @@ func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*ex
 			return true, cause
 		}
 		e := *sqlErr
-		e.Message = mysql.RenameText(e.Message, names)
+		e.Message = mysql.RenameText(e.Message, w.names)
 		return true, &e
 	case isClientSide(err):
 		s.loseAll(lost, nil)
@@ -340,18 +342,6 @@ func (s *Session) scattered(q *query, loans []loan, r *plan.Route, sources []*ex
 		return true, cause
 	}
 	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
-}
-
-// scatterWarnings keeps what the shards warned of. Connections that fail at it go from kept to lost.
-func (s *Session) scatterWarnings(kept, lost []loan, names []mysql.TableName) (good, bad []loan) {
-	for _, l := range kept {
-		if err := s.addWarnings(l.Pooled, names); err != nil {
-			lost = append(lost, l)
-			continue
-		}
-		good = append(good, l)
-	}
-	return good, lost
 }
 
 // dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the

@@ -63,6 +63,8 @@ type Session struct {
 	openCursors int
 	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
 	heldLast bool
+	// heldNames are the names in those diagnostics that a client must not see, with the logical ones.
+	heldNames []mysql.TableName
 
 	mu sync.Mutex
 	// Under mu: what others may see or do while the session works.

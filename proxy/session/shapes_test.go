@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"kingshard/config"
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy"
 )
@@ -38,7 +39,7 @@ const shardedRules = `
 // startShards starts the servers of one kind and a proxy over n nodes with the sub-tables of locations.
 func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int, schema string) *shards {
 	t.Helper()
-	login := mysqltest.ClientConfig{User: "root", Password: "root"}
+	login := mysqltest.ClientConfig{User: "root", Password: "root", Without: mysql.ClientFoundRows}
 	s := &shards{}
 	var names, counts, nodeList []string
 	for k := range locations {

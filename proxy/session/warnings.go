@@ -13,15 +13,24 @@ type warning struct {
 	Level   string
 	Code    uint16
 	Message string
+	row     int // of the INSERT that it is about, from 1; 0 where it names none
 }
 
 // warningsMax bounds the warnings kept for a session whose connection went back to the pool.
 const warningsMax = 1024
 
+// ofText are the codes of warnings about the text of a statement: that something in it is deprecated. MySQL manual: "Server
+// Error Message Reference".
+var ofText = map[uint16]bool{1287: true, 1681: true, 3719: true, 3720: true, 3778: true}
+
+// oncePerColumn are those that MySQL gives once for each column, however many rows are at fault: that a value is missing,
+// or NULL where none may be.
+var oncePerColumn = map[uint16]bool{1048: true, 1364: true}
+
 // fetchWarnings keeps what the last statement left in the diagnostics area before its connection goes to others.
-func (s *Session) fetchWarnings(p backend.Pooled) error {
-	s.state.warnings = s.state.warnings[:0]
-	return s.addWarnings(p, nil)
+func (s *Session) fetchWarnings(p backend.Pooled, names []mysql.TableName) error {
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	return s.addWarnings(p, names)
 }
 
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
@@ -61,7 +70,12 @@ func (s *Session) show(q *query) (handled bool, err error) {
 		return true, nil
 	}
 	if s.held.Pooled != nil && s.heldLast {
-		return false, nil
+		if len(s.heldNames) == 0 || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
+			return false, nil
+		}
+		if err := s.fetchWarnings(s.held, s.heldNames); err != nil {
+			return true, s.lost(s.held, err)
+		}
 	}
 	switch sh.What {
 	case sqltext.CountWarnings:

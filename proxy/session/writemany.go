@@ -49,6 +49,9 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		}
 	}
 	total, err := s.writeAll(loans, p, r, ex)
+	if err != nil && r.Many == plan.ManyInsert {
+		err = s.firstFault(loans, s.lookup.execution.InOrder(runsMax), ex, begin, undo, err)
+	}
 	if err != nil {
 		var names []mysql.TableName
 		for _, query := range r.Queries {
@@ -75,6 +78,7 @@ func (s *Session) wrote(loans []loan, p *plan.Plan, r *plan.Route, total mysql.O
 		s.giveBack(loans)
 	}
 	s.heldLast = false
+	s.sortWarnings()
 	total.Status = s.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
 	s.state.warningCount = int(total.Warnings)
@@ -119,12 +123,16 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 			}
 			if len(ok.Info) == 0 && r.Many == plan.ManyInsert {
 				// A server says nothing of a single row, but here it is one of several.
-				ok.Info = fmt.Appendf(nil, infoForms[1], 1, boolInt(ok.AffectedRows != 1), ok.Warnings)
+				ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
 			}
 			if ok.Warnings > 0 && (p.Target.Table.Kind != router.Reference || first) {
 				had := len(s.state.warnings)
 				if err := s.addWarnings(find(loans, now[k].Node).Pooled, renames(p, now[k].Shards)); err != nil {
 					failure = err
+				}
+				for i := range s.state.warnings[had:] {
+					w := &s.state.warnings[had+i]
+					w.Message, w.row = ofRow(w.Message, &now[k])
 				}
 				if !first {
 					ok.Warnings -= s.dropRepeated(had)
@@ -143,11 +151,12 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 	return total, nil
 }
 
-// dropRepeated leaves out warnings about the statement's text, which every shard gives again, from those added since had.
+// dropRepeated leaves out warnings of which a statement has one, but every shard gives it again, from those added since had.
 func (s *Session) dropRepeated(had int) (dropped uint16) {
 	kept := s.state.warnings[:had]
 	for _, w := range s.state.warnings[had:] {
-		if (w.Code == erDeprecated || w.Code == erDeprecatedNoReplacement) && slices.Contains(kept[:had], w) {
+		once := ofText[w.Code] || !s.mode().MariaDB && oncePerColumn[w.Code]
+		if once && slices.Contains(kept[:had], w) {
 			dropped++
 			continue
 		}
@@ -155,19 +164,6 @@ func (s *Session) dropRepeated(had int) (dropped uint16) {
 	}
 	s.state.warnings = kept
 	return dropped
-}
-
-// Codes of warnings about the text of a statement. MySQL manual: "Server Error Message Reference".
-const (
-	erDeprecated              = 1287
-	erDeprecatedNoReplacement = 1681
-)
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // addChange adds what a change of one shard did to the sum.

@@ -191,6 +191,25 @@ type Query struct {
 	// Describe is a statement without rows whose columns are those of the result; empty where Text itself tells.
 	Describe     string
 	DescribeArgs []int
+	// Pieces is how often the text of a merge has the client's statement, once for each shard on the node.
+	Pieces int
+
+	// first is the number, from 0, that the first row of a part of an INSERT has in the client's, and next, by such numbers,
+	// the row that follows, -1 behind the last.
+	first int
+	next  []int
+}
+
+// Row gives the number, from 1, that row n of a part of an INSERT has in the client's; 0 where there is none.
+func (q *Query) Row(n int) int {
+	if n < 1 || q.next == nil {
+		return 0
+	}
+	row := q.first
+	for ; n > 1 && row >= 0; n-- {
+		row = q.next[row]
+	}
+	return row + 1
 }
 
 // whole writes the client's statement as it is, but for the names.
@@ -336,11 +355,15 @@ func hiddenName(k int) string { return "ks_h" + strconv.Itoa(k) }
 func (m *mergeShape) piece(w *writer, rows int64) {
 	c := &m.clauses
 	fieldsEnd := c.Fields[len(c.Fields)-1].End
+	listEnd := fieldsEnd
+	for text := w.p.Statement.Text; w.p.Mode.IgnoreSpace && len(m.hidden) > 0 && listEnd < len(text) && blank(text[listEnd]); {
+		listEnd++ // MySQL takes the blanks behind some words for a part of the column's name then
+	}
 	if c.Calc.Empty() {
-		w.copy(0, fieldsEnd)
+		w.copy(0, listEnd)
 	} else {
 		w.copy(0, c.Calc.Pos) // parts of a UNION may not have it
-		w.copy(c.Calc.End, fieldsEnd)
+		w.copy(c.Calc.End, listEnd)
 	}
 	for k, h := range m.hidden {
 		w.add(", ", h.before)
@@ -372,6 +395,8 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 	w.copy(c.Tail, c.End)
 }
 
+func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
 func (m *mergeShape) orderBy(w *writer) {
 	for k, o := range m.order {
 		if k == 0 {
@@ -390,7 +415,7 @@ func (m *mergeShape) orderBy(w *writer) {
 func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 	m := e.plan.merge
 	grouped := len(m.aggregates) > 0 || len(m.group) > 0
-	q := Query{Node: e.plan.nodeAt(positions[0])}
+	q := Query{Node: e.plan.nodeAt(positions[0]), Pieces: len(positions)}
 	w := e.writer()
 	for k, at := range positions {
 		e.stand(at)

@@ -67,7 +67,7 @@ func (e *Execution) Route() (Route, error) {
 		if p.Many == ManyRefuse {
 			return Route{}, Refuse("%s", p.Reason)
 		}
-		return e.writes(rule.All(len(p.Target.Table.Shards))), nil
+		return e.writes(rule.All(len(p.Target.Table.Shards)))
 	}
 	if node, ok := e.oneNode(); ok {
 		return Route{One: e.wholeAgain(node), Many: p.Many}, nil
@@ -83,7 +83,7 @@ func (e *Execution) Route() (Route, error) {
 		return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
 	}
 	if p.Many == ManyWrite {
-		return e.writes(set), nil
+		return e.writes(set)
 	}
 	return e.routeMerge(set)
 }
@@ -180,7 +180,13 @@ func (e *Execution) each() Route {
 	return r
 }
 
-func (e *Execution) writes(set rule.Set) Route {
+// errReturning refuses rows that a change of several shards would have to give.
+var errReturning = Refuse("RETURNING of a change of several shards")
+
+func (e *Execution) writes(set rule.Set) (Route, error) {
+	if e.plan.Statement.Returning {
+		return Route{}, errReturning
+	}
 	r := Route{Many: ManyWrite, Positions: set}
 	for _, at := range set {
 		node := e.stand(at)
@@ -190,7 +196,7 @@ func (e *Execution) writes(set rule.Set) Route {
 		}
 		r.Queries = append(r.Queries, *e.whole(node))
 	}
-	return r
+	return r, nil
 }
 
 // number gives the value of a LIMIT operand.

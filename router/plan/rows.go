@@ -71,15 +71,38 @@ func (e *Execution) routeInsert() (Route, error) {
 	if at := e.positions[0]; !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
 		return Route{One: e.wholeAgain(e.stand(at)), Many: ManyInsert, Positions: all[at : at+1]}, nil
 	}
+	if e.plan.Statement.Returning {
+		return Route{}, errReturning
+	}
 	e.chain(len(all))
 	e.set = e.set[:0]
 	for at, row := range e.heads {
 		if row >= 0 {
 			e.set = append(e.set, at)
-			e.queries = append(e.queries, e.insertQuery(at))
+			e.queries = append(e.queries, e.insertQuery(at, row, e.next))
 		}
 	}
 	return Route{Many: ManyInsert, Positions: e.set, Queries: e.queries}, nil
+}
+
+// InOrder writes an INSERT for several shards as statements that keep the order of its rows, each with as many as follow
+// each other on one shard; max is how many statements there may be at most, else it gives none. The execution's Route was
+// asked for before.
+func (e *Execution) InOrder(max int) (queries []Query) {
+	next := make([]int, len(e.positions))
+	var heads []int
+	for row, at := range e.positions {
+		next[row] = -1
+		if row > 0 && e.positions[row-1] == at {
+			next[row-1] = row
+		} else if heads = append(heads, row); len(heads) > max {
+			return nil
+		}
+	}
+	for _, row := range heads {
+		queries = append(queries, e.insertQuery(e.positions[row], row, next))
+	}
+	return queries
 }
 
 // chain strings the rows of each position together, in their order.
@@ -95,16 +118,16 @@ func (e *Execution) chain(shards int) {
 	}
 }
 
-// insertQuery writes an INSERT of the rows of one position.
-func (e *Execution) insertQuery(at int) Query {
-	q := Query{Node: e.stand(at), Shards: e.plan.Target.Table.Shards[at : at+1 : at+1]}
+// insertQuery writes an INSERT of rows of one position: the first and those that next says follow.
+func (e *Execution) insertQuery(at, first int, next []int) Query {
+	q := Query{Node: e.stand(at), first: first, next: next, Shards: e.plan.Target.Table.Shards[at : at+1 : at+1]}
 	w := e.writer()
 	w.buf = e.buf
 	begin := len(w.buf)
 	spans := e.plan.insert.rows
 	w.copy(0, spans[0].Pos)
-	for row := e.heads[at]; row >= 0; row = e.next[row] {
-		if row != e.heads[at] {
+	for row := first; row >= 0; row = next[row] {
+		if row != first {
 			w.buf = append(w.buf, ", "...)
 		}
 		if e.fold.rows > 0 {

@@ -1,0 +1,87 @@
+package sqlparse
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// unread puts blanks over clauses that the parser does not know and that no plan looks into, and takes their tokens out:
+// the alias of the new row in MySQL's INSERT ... VALUES (...) AS new ON DUPLICATE KEY UPDATE, and MariaDB's RETURNING, which
+// it tells of. A clause in which names or parameters may matter stays. MySQL manual: "INSERT ... ON DUPLICATE KEY UPDATE
+// Statement"; MariaDB manual: "INSERT...RETURNING".
+func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []token, returning bool) {
+	if len(tokens) == 0 {
+		return text, tokens, false
+	}
+	verb := strings.ToLower(tokens[0].word)
+	from, to := 0, 0
+	switch {
+	case verb == "insert" && !m.MariaDB:
+		from, to = newRowAlias(tokens)
+	case m.MariaDB && (verb == "insert" || verb == "replace" || verb == "delete"):
+		from, to = returningClause(tokens)
+		returning = from < to
+	}
+	if from == to {
+		return text, tokens, false
+	}
+	begin, end := tokens[from].Pos, tokens[to-1].End
+	rest = append(append(rest, tokens[:from]...), tokens[to:]...)
+	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning
+}
+
+// newRowAlias finds AS new, or AS new(a, b), ahead of ON DUPLICATE KEY UPDATE; from and to are equal without it.
+func newRowAlias(tokens []token) (from, to int) {
+	depth := 0
+	for k, t := range tokens {
+		switch {
+		case t.word == "(":
+			depth++
+		case t.word == ")":
+			depth--
+		case depth > 0 || t.Kind != sqltext.KindWord:
+		case is(t, "select"), is(t, "with"), is(t, "table"):
+			return 0, 0 // it may be the alias of a table
+		case is(t, "as") && k+2 < len(tokens):
+			to = k + 2
+			if tokens[to].word == "(" {
+				for to < len(tokens) && tokens[to].word != ")" {
+					to++
+				}
+				to++
+			}
+			if to+1 < len(tokens) && is(tokens[to], "on") && is(tokens[to+1], "duplicate") {
+				return k, to
+			}
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+// returningClause finds RETURNING and what follows; from and to are equal without it.
+func returningClause(tokens []token) (from, to int) {
+	depth := 0
+	for k, t := range tokens {
+		switch {
+		case t.word == "(":
+			depth++
+		case t.word == ")":
+			depth--
+		case from > 0 && (t.word == "." || t.Kind == sqltext.KindParam || is(t, "select")):
+			return 0, 0
+		case from == 0 && depth == 0 && k > 0 && is(t, "returning") && tokens[k-1].word != "." && tokens[k-1].word != "," && !is(tokens[k-1], "as"):
+			from = k
+		}
+	}
+	if from == 0 {
+		return 0, 0
+	}
+	return from, len(tokens)
+}
+
+// is tells whether a token is a keyword.
+func is(t token, word string) bool {
+	return t.Kind == sqltext.KindWord && strings.EqualFold(t.word, word)
+}

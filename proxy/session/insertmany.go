@@ -1,0 +1,90 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/router/plan"
+)
+
+// runsMax bounds the statements that look for the first of several faulty rows of an INSERT.
+const runsMax = 1000
+
+// notOfRow are the codes of errors that would come for other rows as well, or only now: a lock that was not had, a KILL, a
+// statement that took too long. MySQL and MariaDB manuals: "Server Error Message Reference", "MariaDB Error Codes".
+var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, 1969: true, 3024: true}
+
+// firstFault finds which error one server would give for an INSERT that failed with cause: that of the first of the faulty
+// rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.
+func (s *Session) firstFault(loans []loan, runs []plan.Query, ex *boundExecution, begin, undo string, cause error) error {
+	var sqlErr *mysql.SQLError
+	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
+		return cause
+	}
+	for _, l := range loans {
+		for _, sql := range []string{undo, begin} {
+			if err := l.Conn.Exec(sql); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range runs {
+		l := find(loans, runs[k].Node)
+		if err := s.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
+			return err
+		}
+		_, err := l.Conn.ReadChange()
+		if errors.As(err, &sqlErr) {
+			e := *sqlErr
+			e.Message, _ = ofRow(e.Message, &runs[k])
+			return &e
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return cause
+}
+
+// atRow is how messages end that name the row of a statement.
+const atRow = " at row "
+
+// ofRow gives a message about a row of a part of an INSERT the row's number in the client's, and that number, from 1; 0
+// where the message names none.
+func ofRow(message string, part *plan.Query) (string, int) {
+	k := strings.LastIndex(message, atRow)
+	if k < 0 {
+		return message, 0
+	}
+	k += len(atRow)
+	n, err := strconv.Atoi(message[k:])
+	if err != nil {
+		return message, 0
+	}
+	if n = part.Row(n); n == 0 {
+		return message, 0
+	}
+	return message[:k] + strconv.Itoa(n), n
+}
+
+// sortWarnings puts warnings in the order of the rows that they are about, as one server has them, if all name theirs.
+func (s *Session) sortWarnings() {
+	if !slices.ContainsFunc(s.state.warnings, func(w warning) bool { return w.row == 0 }) {
+		slices.SortStableFunc(s.state.warnings, func(a, b warning) int { return a.row - b.row })
+	}
+}
+
+// duplicates tells what a server counts as such for a single row of an INSERT: rows that REPLACE or ON DUPLICATE KEY UPDATE
+// changed, or that IGNORE left out.
+func duplicates(p *plan.Plan, affected uint64) uint64 {
+	switch {
+	case affected == 0 && p.Statement.Insert.Ignore:
+		return 1
+	case affected == 0 || p.Statement.Insert.Ignore:
+		return 0
+	}
+	return affected - 1
+}
