@@ -99,30 +99,23 @@ func TestCompareColumns(t *testing.T) {
 	want := mysql.ColumnDefinition41{Schema: "d0", Table: "t", OrgTable: "h1", Name: "a", OrgName: "a", Type: mysql.TypeLong, Flags: 2 | 16384}
 	same := func(db string) string { return db }
 	for _, test := range []struct {
-		change  func(*mysql.ColumnDefinition41)
-		strict  string // kind of the difference
-		planned string // where the plan decides
+		change func(*mysql.ColumnDefinition41)
+		want   string // kind of the difference
 	}{
-		{func(*mysql.ColumnDefinition41) {}, "", ""},
-		{func(c *mysql.ColumnDefinition41) { c.Length++ }, "metadata: length", "metadata: length"},
-		{func(c *mysql.ColumnDefinition41) { c.Flags = 16384 }, "metadata: flags", ""},
-		{func(c *mysql.ColumnDefinition41) { c.Flags = 1 }, "metadata: flags", "metadata: flags"},
-		{func(c *mysql.ColumnDefinition41) { c.OrgTable = "h1_0001" }, "metadata: original table", "metadata: original table"},
-		{func(c *mysql.ColumnDefinition41) { c.OrgTable, c.OrgName, c.Schema = "", "", "" }, "metadata: original name", ""},
+		{func(*mysql.ColumnDefinition41) {}, ""},
+		{func(c *mysql.ColumnDefinition41) { c.Length++ }, "metadata: length"},
+		{func(c *mysql.ColumnDefinition41) { c.Flags = 1 }, "metadata: flags"},
+		{func(c *mysql.ColumnDefinition41) { c.OrgTable = "h1_0001" }, "metadata: original table"},
+		{func(c *mysql.ColumnDefinition41) { c.OrgTable, c.OrgName, c.Schema = "", "", "" }, "metadata: original name"},
 	} {
 		got := want
 		test.change(&got)
-		for _, s := range []struct {
-			statement
-			want string
-		}{{statement{}, test.strict}, {statement{planned: true}, test.planned}} {
-			d := s.compareColumns("metadata", []mysql.ColumnDefinition41{want}, []mysql.ColumnDefinition41{got}, same)
-			if d == nil {
-				d = new(Difference)
-			}
-			if d.Kind != s.want {
-				t.Errorf("%+v: %q, not %q", got, d.Kind, s.want)
-			}
+		d := new(statement).compareColumns("metadata", []mysql.ColumnDefinition41{want}, []mysql.ColumnDefinition41{got}, same)
+		if d == nil {
+			d = new(Difference)
+		}
+		if d.Kind != test.want {
+			t.Errorf("%+v: %q, not %q", got, d.Kind, test.want)
 		}
 	}
 }

@@ -10,10 +10,10 @@ type grammar struct {
 	*rand.Rand
 	schema   *schema
 	dialect  dialect
-	names    int  // for names that must differ
-	folds    bool // a text column whose equal values may look different was shown in this statement
-	subquery bool // this statement has a condition with one
-	converts bool // texts are compared with numbers in this statement
+	mode     string // sql_mode
+	names    int    // for names that must differ
+	folds    bool   // a text column whose equal values may look different was shown in this statement
+	converts bool   // texts are compared with numbers in this statement
 }
 
 // one tells true once in n times.
@@ -36,7 +36,11 @@ func (g *grammar) scenario() scenario {
 	case n < 69:
 		return g.foundRows()
 	case n < 92:
-		return scenario{g.prepare(g.write())}
+		s := scenario{g.prepare(g.write())}
+		if g.one(4) {
+			s = append(s, &statement{root: words("SHOW WARNINGS"), own: true, follows: true})
+		}
+		return s
 	default:
 		return g.transaction()
 	}
@@ -45,7 +49,7 @@ func (g *grammar) scenario() scenario {
 // query makes a statement that reads.
 func (g *grammar) query() *statement {
 	g.folds = false
-	g.converts, g.subquery = false, false
+	g.converts = false
 	var s *statement
 	n := g.IntN(100)
 	switch {
@@ -68,7 +72,7 @@ func (g *grammar) query() *statement {
 	default:
 		s = g.distinct()
 	}
-	s.planned, s.converts = n >= 30 || g.subquery, g.converts
+	s.converts = g.converts
 	return g.prepare(s)
 }
 

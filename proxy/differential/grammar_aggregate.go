@@ -25,9 +25,15 @@ func (g *grammar) aggregateItem(sc scope, s *statement) *part {
 		return g.bagItem(sc)
 	}
 	e := g.aggregateOf(sc, s)
-	switch g.IntN(6) {
+	switch g.IntN(9) {
 	case 0:
 		return phrase(e, words("AS "+g.name("e")))
+	case 4:
+		return phrase(g.sum(sc, s), words("/ COUNT(*)"))
+	case 5:
+		src := pickOne(g, sc.sources)
+		a := sc.columnOf(src, src.column("a"))
+		return phrase(g.call("MAX", a), words("- "), g.call("MIN", a))
 	case 1:
 		return phrase(words("COALESCE("), e, words(", 0)"))
 	case 2:
@@ -43,7 +49,16 @@ func (g *grammar) aggregateItem(sc scope, s *statement) *part {
 func (g *grammar) aggregateOf(sc scope, s *statement) *part {
 	src, c := g.column(sc, (*column).sortable)
 	col := sc.columnOf(src, c)
-	switch g.IntN(12) {
+	switch g.IntN(15) {
+	case 12:
+		a := sc.columnOf(src, src.column("a"))
+		return g.call("COUNT", phrase(words("DISTINCT"), join(a, words(", "), col)))
+	case 13:
+		a := sc.columnOf(src, src.column("a"))
+		return join(words(pickOne(g, []string{"SUM(CASE WHEN ", "COUNT(CASE WHEN "})), a, words(" > 2 THEN 1 END)"))
+	case 14:
+		g.folds = true
+		return g.call(pickOne(g, []string{"MIN", "MAX", "COUNT"}), g.expression(sc))
 	case 0, 1:
 		return words("COUNT(*)")
 	case 2:
@@ -88,7 +103,16 @@ func (g *grammar) bagItem(sc scope) *part {
 	src, c := g.column(sc, (*column).sortable)
 	col := sc.columnOf(src, c)
 	g.folds = g.folds || c.folds
-	switch g.IntN(5) {
+	switch g.IntN(7) {
+	case 5:
+		key := listOf(2, sc.primary()...)
+		key.kids = append(key.kids, words("''"))
+		key.least = len(key.kids)
+		return phrase(join(words("JSON_OBJECTAGG(CONCAT_WS('-', "), key, words("), "), sc.columnOf(src, src.column("a")), words(")")), words("AS "+g.name(bag)))
+	case 6:
+		a := sc.columnOf(src, src.column("a"))
+		order := listOf(1, append([]*part{phrase(a, words("DESC"))}, sc.primary()...)...)
+		return phrase(g.call("GROUP_CONCAT", phrase(join(a, words(", ':', "), col), words("ORDER BY"), order)), words("AS "+g.name("e")))
 	case 0:
 		return phrase(g.call("GROUP_CONCAT", col), words("AS "+g.name(bag)))
 	case 1:
@@ -133,7 +157,7 @@ func (g *grammar) group(sc scope, from *part, s *statement) *statement {
 	group := phrase(words("GROUP BY"), by)
 	if g.one(8) {
 		group.kids = append(group.kids, words("WITH ROLLUP"))
-		s.folds, s.rollup = g.folds, true
+		s.folds = g.folds
 		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), group, g.having(sc, s))
 		return s
 	}
@@ -154,7 +178,11 @@ func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string
 		col = sc.columnOf(src, c)
 	}
 	g.folds = g.folds || c.folds
-	switch g.IntN(5) {
+	switch g.IntN(6) {
+	case 5:
+		g.folds = true
+		e := g.expression(sc)
+		return phrase(e, words("AS "+name)), phrase(e), name
 	case 0:
 		return phrase(col, words("AS "+name)), words(fmt.Sprint(position)), name
 	case 1:

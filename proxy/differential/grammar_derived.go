@@ -4,8 +4,11 @@ import "fmt"
 
 // derived makes a query of another query: a derived table or a common table expression.
 func (g *grammar) derived() *statement {
-	if g.one(5) {
+	switch g.IntN(8) {
+	case 0:
 		return g.recursive()
+	case 1:
+		return g.expressionTables()
 	}
 	inner, columns, inexact := g.innerQuery()
 	name := g.name("q")
@@ -67,37 +70,23 @@ func (g *grammar) recursive() *statement {
 	return o.apply(&statement{root: phrase(with, words("SELECT num.n,"), key, words("FROM num JOIN"), from, words("ON num.n ="), sc.columnOf(src, src.column("a")), g.where(sc), o.order, o.limit)})
 }
 
-// window makes a query with window functions whose values do not depend on the order of ties.
-func (g *grammar) window() *statement {
-	sc, from := g.from()
-	src := sc.sources[0]
-	a := sc.columnOf(src, src.column("a"))
-	list := listOf(1)
-	for _, key := range sc.primary() {
-		list.kids = append(list.kids, key)
+// expressionTables makes a query of two common table expressions, the second of which reads the first, or both a table.
+func (g *grammar) expressionTables() *statement {
+	first, columns, inexact := g.innerQuery()
+	p, q := g.name("p"), g.name("q")
+	second := words("SELECT x, y FROM " + p + " WHERE x > 1")
+	if g.one(2) {
+		second, _, _ = g.innerQuery()
 	}
-	list.least = len(list.kids)
-	primary := func() *part { return &part{kids: sc.primary(), sep: ", "} }
-	partition := func() *part {
-		src, c := g.column(sc, (*column).sortable)
-		return maybe(phrase(words("PARTITION BY"), sc.columnOf(src, c)))
+	with := phrase(words("WITH "+p+" AS ("), first, words("), "+q+" AS ("), second, words(")"))
+	s := &statement{inexact: inexact}
+	switch g.IntN(3) {
+	case 0:
+		s.root = phrase(with, words("SELECT COUNT(*), SUM("+columns[0]+") FROM "+q))
+	case 1:
+		s.root = phrase(with, words("SELECT "+q+".x, COUNT(*) AS n FROM "+q+" GROUP BY "+q+".x"))
+	default:
+		s.root = phrase(with, words("SELECT x, y FROM "+q+" UNION SELECT 1, 2"))
 	}
-	for range 1 + g.IntN(2) {
-		var f, over *part
-		switch g.IntN(5) {
-		case 0:
-			f, over = words("ROW_NUMBER()"), phrase(partition(), words("ORDER BY"), primary())
-		case 1:
-			f, over = words(pickOne(g, []string{"RANK()", "DENSE_RANK()"})), phrase(partition(), words("ORDER BY"), a)
-		case 2:
-			f, over = g.call(pickOne(g, []string{"SUM", "COUNT", "MIN", "MAX"}), a), partition()
-		case 3:
-			f, over = join(words(pickOne(g, []string{"LAG(", "LEAD("})), a, words(")")), phrase(partition(), words("ORDER BY"), primary())
-		default:
-			f, over = g.call("SUM", a), phrase(partition(), words("ORDER BY"), primary(), maybe(words("ROWS BETWEEN 1 PRECEDING AND CURRENT ROW")))
-		}
-		list.kids = append(list.kids, phrase(f, words("OVER ("), over, words(") AS "+g.name("w"))))
-	}
-	o := g.orderBy(nil, sc.primary())
-	return o.apply(&statement{root: phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), o.order, o.limit)})
+	return s
 }

@@ -22,6 +22,16 @@ func (g *grammar) table() *table {
 	return g.schema.tables[min(g.IntN(len(g.schema.tables)), g.IntN(len(g.schema.tables)+1))]
 }
 
+// tableNamed gives one of the tables, which every schema has.
+func (g *grammar) tableNamed(name string) *table {
+	for _, t := range g.schema.tables {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
+}
+
 func (g *grammar) fromTable(t *table) (scope, *part) {
 	src := source{t, t.name}
 	p := g.tableName(t)

@@ -13,20 +13,12 @@ func (g *grammar) joined() *statement {
 
 // joinedFrom makes the FROM clause of a join.
 func (g *grammar) joinedFrom() (scope, *part) {
-	tableNamed := func(name string) *table {
-		for _, t := range g.schema.tables {
-			if t.name == name {
-				return t
-			}
-		}
-		return nil // every schema has the same tables
-	}
 	left, right := g.table(), g.table()
 	switch g.IntN(4) {
 	case 0, 1:
-		left, right = tableNamed("h1"), tableNamed("h2")
+		left, right = g.tableNamed("h1"), g.tableNamed("h2")
 	case 2:
-		right = tableNamed("ref")
+		right = g.tableNamed("ref")
 	}
 	if g.one(6) {
 		left, right = right, left
@@ -45,7 +37,28 @@ func (g *grammar) joinedFrom() (scope, *part) {
 	if g.one(6) && g.joinColumn(left) == g.joinColumn(right) {
 		condition = words("USING (" + g.joinColumn(left) + ")")
 	}
-	switch g.IntN(9) {
+	switch g.IntN(12) {
+	case 9: // rows of h2 in groups of their key lie beside h1
+		q := g.name("q")
+		t := g.tableNamed("h2")
+		group := phrase(words("(SELECT user_id, COUNT(*) AS a, MAX(s) AS s, SUM(d) AS d FROM"), g.tableName(t), words("GROUP BY user_id) AS "+q))
+		kind := pickOne(g, []string{"JOIN", "LEFT JOIN"})
+		sc.sources = sc.sources[:1]
+		return sc, phrase(first, words(kind), group, words("ON "+q+".user_id = "+a.alias+"."+g.joinColumn(left)))
+	case 10:
+		c := source{g.tableNamed("ref"), g.name("t")}
+		sc.sources = append(sc.sources, c)
+		inner := phrase(words("("), second, words("JOIN ref AS "+c.alias+" ON "+b.alias+".a = "+c.alias+".id )"))
+		return sc, phrase(first, words(pickOne(g, []string{"JOIN", "LEFT JOIN"})), inner, words("ON "+on.text))
+	case 11:
+		if g.dialect.mariaDB {
+			g.converts = true
+			return sc, phrase(first, words("NATURAL LEFT JOIN"), second)
+		}
+		q := g.name("q")
+		sc.sources = sc.sources[:1]
+		lateral := words("LATERAL (SELECT COUNT(*) AS c FROM " + right.name + " AS " + b.alias + " WHERE " + on.text + ") AS " + q)
+		return sc, phrase(first, words("CROSS JOIN"), lateral)
 	case 0, 1:
 		return sc, phrase(first, words("LEFT JOIN"), second, condition)
 	case 2:
@@ -56,7 +69,7 @@ func (g *grammar) joinedFrom() (scope, *part) {
 	case 4:
 		return sc, phrase(first, words(pickOne(g, []string{"CROSS JOIN", ","})), second)
 	case 5:
-		c := source{tableNamed("ref"), g.name("t")}
+		c := source{g.tableNamed("ref"), g.name("t")}
 		sc.sources = append(sc.sources, c)
 		third := words("ref AS " + c.alias + " ON " + a.alias + ".a = " + c.alias + ".id")
 		return sc, phrase(first, words("JOIN"), second, condition, words(pickOne(g, []string{"JOIN", "LEFT JOIN"})), third)

@@ -7,7 +7,11 @@ func (g *grammar) plain() *statement {
 	sc, from := g.from()
 	items, keys := g.items(sc)
 	o := g.orderBy(keys, sc.primary())
-	return o.apply(&statement{root: phrase(words("SELECT"), items, words("FROM"), from, g.where(sc), o.order, o.limit)})
+	var lock *part
+	if g.one(25) {
+		lock = maybe(words(pickOne(g, []string{"FOR UPDATE", "LOCK IN SHARE MODE"})))
+	}
+	return o.apply(&statement{root: phrase(words("SELECT"), items, words("FROM"), from, g.where(sc), o.order, o.limit, lock)})
 }
 
 // items makes a select list and what to sort by.
@@ -48,9 +52,13 @@ func (g *grammar) item(sc scope, position int) (item, key *part) {
 	if g.one(4) && position > 0 {
 		byAlias = words(fmt.Sprint(position))
 	}
-	switch g.IntN(12) {
+	switch g.IntN(13) {
 	case 0, 1:
 		return phrase(col, words("AS "+alias)), sortBy(c, byAlias)
+	case 5:
+		if g.one(2) {
+			return phrase(g.scalarQuery(sc), words("AS "+alias)), byAlias
+		}
 	case 2:
 		return phrase(g.expression(sc), words("AS "+alias)), byAlias
 	case 3:
@@ -67,47 +75,6 @@ func sortBy(c *column, p *part) *part {
 		return nil
 	}
 	return p
-}
-
-// expression makes an expression whose value is exact on every server and of which no argument can be out of range.
-func (g *grammar) expression(sc scope) *part {
-	src, c := g.column(sc, (*column).sortable)
-	col := sc.columnOf(src, c)
-	a := sc.columnOf(src, src.column("a"))
-	s := sc.columnOf(src, src.column("s"))
-	d := sc.columnOf(src, src.column("d"))
-	call := func(name string, p *part, rest string) *part {
-		return join(words(name+"("), p, words(rest+")"))
-	}
-	switch g.IntN(14) {
-	case 0:
-		return phrase(a, words("+"), constant(intValue(int64(g.IntN(5)))))
-	case 1:
-		return phrase(a, words("* 2 -"), d)
-	case 2:
-		return call("UPPER", s, "")
-	case 3:
-		return call("CONCAT", s, ", 'x'")
-	case 4:
-		return call("LENGTH", col, "")
-	case 5:
-		return call("COALESCE", a, ", 0")
-	case 6:
-		return phrase(words("CASE WHEN"), a, words("> 2 THEN 'big' WHEN"), a, words("IS NULL THEN NULL ELSE 'small' END"))
-	case 7:
-		return call("CHAR_LENGTH", s, "")
-	case 8:
-		return phrase(a, words(pickOne(g, []string{"/ 2", "DIV 2", "% 3", "/ 4.0"})))
-	case 9:
-		return phrase(col, words("IS NULL"))
-	case 10:
-		return call("HEX", s, "")
-	case 11:
-		return call("IF", a, " > 1, 1.5, -1")
-	case 12:
-		return call("ABS", d, "")
-	}
-	return phrase(words("-"), a)
 }
 
 // distinct makes SELECT DISTINCT of one table.

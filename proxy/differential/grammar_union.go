@@ -1,31 +1,49 @@
 package differential
 
+import "strings"
+
 // union makes UNION, INTERSECT and EXCEPT of two or three queries of like columns.
 func (g *grammar) union() *statement {
-	columns := [][]string{{"a"}, {"a", "d"}, {"d", "a"}, {"a", "a"}}[g.IntN(4)]
-	arm := func(first bool) *part {
-		sc, from := g.from()
-		list := listOf(len(columns))
-		for k, name := range columns {
-			item := sc.columnOf(sc.sources[0], sc.sources[0].column(name))
-			if first {
-				item = phrase(item, words("AS "+[]string{"u", "v"}[k]))
-			}
-			list.kids = append(list.kids, item)
-		}
-		return phrase(words("SELECT"), list, words("FROM"), from, g.where(sc))
-	}
-	first := arm(true)
-	root := phrase(first)
+	columns := pickOne(g, [][]string{{"a"}, {"a", "d"}, {"d", "a"}, {"a", "a"}, {"s"}, {"s", "a"}, {"a", "s"}})
+	s := &statement{folds: strings.Contains(strings.Join(columns, ""), "s")}
+	arms := listOf(1)
+	arms.sep = " "
+	first := g.arm(columns, true)
+	arms.kids = append(arms.kids, first)
 	for range 1 + g.IntN(2) {
 		operator := pickOne(g, []string{"UNION", "UNION ALL", "UNION DISTINCT", "UNION ALL", "INTERSECT", "EXCEPT"})
-		root.kids = append(root.kids, maybe(phrase(words(operator), arm(false))))
+		arms.kids = append(arms.kids, maybe(phrase(words(operator), g.arm(columns, false))))
 	}
-	total := []*part{words("u")}
-	if len(columns) > 1 {
-		total = append(total, words("v"))
+	names := []string{"u", "v"}[:len(columns)]
+	var total []*part
+	for _, name := range names {
+		total = append(total, words(name))
+	}
+	if g.one(5) { // as a derived table
+		q := g.name("q")
+		s.root = phrase(words("SELECT "+strings.Join(names, ", ")+", COUNT(*) AS n FROM ("), arms, words(") AS "+q+" GROUP BY "+strings.Join(names, ", ")))
+		return s
 	}
 	o := g.orderBy(nil, total)
-	root.kids = append(root.kids, o.order, o.limit)
-	return o.apply(&statement{root: root})
+	s.root = phrase(arms, o.order, o.limit)
+	return o.apply(s)
+}
+
+// arm makes one query of a set operation, the first with names for its columns.
+func (g *grammar) arm(columns []string, first bool) *part {
+	sc, from := g.from()
+	list := listOf(len(columns))
+	for k, name := range columns {
+		item := sc.columnOf(sc.sources[0], sc.sources[0].column(name))
+		if first {
+			item = phrase(item, words("AS "+[]string{"u", "v"}[k]))
+		}
+		list.kids = append(list.kids, item)
+	}
+	query := phrase(words("SELECT"), list, words("FROM"), from, g.where(sc))
+	if !g.one(6) {
+		return query
+	}
+	query.kids = append(query.kids, words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}, g.limit())
+	return phrase(words("("), query, words(")"))
 }

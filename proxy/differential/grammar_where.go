@@ -42,7 +42,12 @@ func (g *grammar) predicate(sc scope, depth int) *part {
 		// the last column of a key is a number always, as a is
 		a, b := src.keys[len(src.keys)-1], src.column("a")
 		return phrase(sc.columnOf(src, a), words(pickOne(g, []string{"=", "<", "<>"})), sc.columnOf(src, b))
-	case n < 95 || depth == 0:
+	case n < 94:
+		e := g.logicalExpression(sc)
+		return phrase(maybe(words(pickOne(g, []string{"", "NOT", "NOT"}))), e) // NOT binds by sql_mode
+	case n < 95 && g.concats():
+		return phrase(sc.columnOf(src, src.keys[len(src.keys)-1]), words(pickOne(g, []string{"= 1 || 2", "= 3 || 2 = 0", "< 1 || 1"})))
+	case n < 97 || depth == 0:
 		a := sc.columnOf(src, src.column("a"))
 		return phrase(a, words(pickOne(g, []string{"+ 1", "* 2", "- 3", "% 2"})), words(pickOne(g, []string{"=", ">", "<="})), constant(src.column("a").pick(g.Rand)))
 	}
@@ -90,7 +95,6 @@ func (g *grammar) rowConstructor(sc scope, src source) *part {
 
 // subqueryCondition makes EXISTS, IN and a comparison with a subquery, half of them correlated.
 func (g *grammar) subqueryCondition(sc scope, outer source) *part {
-	g.subquery = true
 	t := g.table()
 	inner := source{t, g.name("x")}
 	in := scope{sources: []source{inner}}
@@ -100,7 +104,16 @@ func (g *grammar) subqueryCondition(sc scope, outer source) *part {
 		where = phrase(where, words(fmt.Sprintf("AND %s.%s = %s.%s", inner.alias, g.joinColumn(t), outer.alias, g.joinColumn(outer.table))))
 	}
 	from := phrase(words("FROM"), table, maybe(phrase(words("WHERE"), where)))
-	switch g.IntN(3) {
+	switch g.IntN(6) {
+	case 3:
+		return phrase(sc.columnOf(outer, outer.column("a")), words("NOT IN (SELECT "+inner.alias+".a"), from, words(")"))
+	case 4:
+		compare := pickOne(g, []string{"= ANY", "> ALL", "<> ALL", "<= ANY", "= SOME"})
+		return phrase(sc.columnOf(outer, outer.column("a")), words(compare+" (SELECT "+inner.alias+".a"), from, words(")"))
+	case 5:
+		key := outer.keys[len(outer.keys)-1]
+		left := join(words("("), sc.columnOf(outer, key), words(", "), sc.columnOf(outer, outer.column("a")), words(")"))
+		return phrase(left, words("IN (SELECT "+inner.alias+"."+inner.keys[len(inner.keys)-1].name+", "+inner.alias+".a"), from, words(")"))
 	case 0:
 		return phrase(maybe(words(pickOne(g, []string{"", "NOT"}))), words("EXISTS (SELECT 1"), from, words(")"))
 	case 1:

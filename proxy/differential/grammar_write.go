@@ -8,8 +8,10 @@ func (g *grammar) write() *statement {
 	switch n := g.IntN(100); {
 	case n < 45:
 		return g.insert(t)
-	case n < 50:
+	case n < 48:
 		return g.insertSelect(t)
+	case n < 51:
+		return g.insertBeside()
 	case n < 75:
 		return g.update(t)
 	case n < 92:
@@ -38,7 +40,7 @@ func (g *grammar) insert(t *table) *statement {
 			set.kids = append(set.kids, phrase(words(name+" ="), g.fresh(t, name)))
 		}
 		set.least = len(set.kids)
-		s.root = phrase(words(verb), g.tableName(t), words("SET"), set, g.onDuplicate(t, verb))
+		s.root = phrase(words(verb), g.tableName(t), words("SET"), set, g.onDuplicate(s, verb))
 		return s
 	}
 	columns := words("(" + wordList(names...).text + ")")
@@ -53,7 +55,7 @@ func (g *grammar) insert(t *table) *statement {
 		}
 		rows.kids = append(rows.kids, join(words("("), row, words(")")))
 	}
-	s.root = phrase(words(verb), g.tableName(t), columns, words(pickOne(g, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(t, verb))
+	s.root = phrase(words(verb), g.tableName(t), columns, words(pickOne(g, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, verb))
 	return s
 }
 
@@ -74,11 +76,15 @@ func (g *grammar) fresh(t *table, name string) *part {
 }
 
 // onDuplicate makes ON DUPLICATE KEY UPDATE for a plain INSERT, or nil.
-func (g *grammar) onDuplicate(t *table, verb string) *part {
-	if verb != "INSERT INTO" || !g.one(4) {
+func (g *grammar) onDuplicate(s *statement, verb string) *part {
+	if verb != "INSERT INTO" && verb != "INSERT IGNORE INTO" || !g.one(4) {
 		return nil
 	}
-	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = COALESCE(a, 0) + 2"}))))
+	s.upserts = true
+	if !g.dialect.mariaDB && g.one(4) {
+		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
+	}
+	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
 }
 
 // insertSelect copies rows from another table, or the same one, under new keys.
@@ -108,6 +114,29 @@ func (g *grammar) insertSelect(t *table) *statement {
 	}
 }
 
+// insertBeside copies rows along the sharding key, so that each stays on its shard.
+func (g *grammar) insertBeside() *statement {
+	from, to := g.tableNamed("h1"), g.tableNamed("h2")
+	key, columns := "id", "user_id, n, a, s"
+	if g.one(3) {
+		from = to
+		key = "user_id"
+	}
+	sc, source := g.fromTable(from)
+	src := sc.sources[0]
+	list := []*part{sc.columnOf(src, src.column(key)), constant(intValue(int64(41 + g.IntN(3)))), sc.columnOf(src, src.column("a")), words("'q'")}
+	items := listOf(len(list), list...)
+	verb := pickOne(g, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
+	query := phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source, g.narrow(sc))
+	if g.one(2) {
+		query = phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source,
+			words("WHERE"), sc.columnOf(src, src.column("a")), words("="), constant(intValue(int64(g.IntN(5)))),
+			words("GROUP BY"), sc.columnOf(src, src.column(key)))
+		items.kids[2] = g.call("MAX", items.kids[2])
+	}
+	return &statement{root: query, writes: []string{to.name}}
+}
+
 // update makes UPDATE of one table.
 func (g *grammar) update(t *table) *statement {
 	sc, from := g.fromTable(t)
@@ -118,6 +147,10 @@ func (g *grammar) update(t *table) *statement {
 	for g.one(2) && len(set.kids) < 3 {
 		c := t.columns[len(t.keys)+1+g.IntN(len(t.columns)-len(t.keys)-1)]
 		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
+	}
+	if g.one(5) {
+		s := sc.columnOf(src, src.column("s"))
+		set.kids = append(set.kids, phrase(s, words("="), pickOne(g, []*part{around("UPPER(", s, ")"), around("LEFT(", s, ", 1)"), around("CONCAT('v', ", a, ")")})))
 	}
 	verb := pickOne(g, []string{"UPDATE", "UPDATE", "UPDATE", "UPDATE IGNORE"})
 	if verb == "UPDATE" && g.one(25) { // of several rows that want one key IGNORE lets any have it
@@ -133,7 +166,11 @@ func (g *grammar) delete(t *table) *statement {
 	src := source{t, t.name}
 	sc := scope{sources: []source{src}, bare: g.one(2)}
 	order, limit := g.writeLimit(sc)
-	return &statement{root: phrase(words("DELETE FROM"), words(t.name), g.narrow(sc), order, limit), writes: []string{t.name}}
+	var returning *part
+	if g.dialect.mariaDB && g.one(20) {
+		returning = maybe(words("RETURNING " + t.primary[0] + ", a"))
+	}
+	return &statement{root: phrase(words("DELETE FROM"), words(t.name), g.narrow(sc), order, limit, returning), writes: []string{t.name}}
 }
 
 // narrow makes a WHERE clause for a write: most are for few keys, so that tables keep rows.
@@ -170,7 +207,20 @@ func (g *grammar) writeLimit(sc scope) (order, limit *part) {
 func (g *grammar) several(t *table) *statement {
 	key := g.joinColumn(t)
 	s := &statement{writes: []string{t.name}}
-	switch g.IntN(4) {
+	switch g.IntN(9) {
+	case 4, 5: // both lie beside each other
+		s.writes = []string{"h1", "h2"}
+		set := pickOne(g, []string{"h1.a = 6, h2.a = 7", "h1.a = h1.a + 1", "h2.d = 0.5, h2.a = 1"})
+		s.root = phrase(words("UPDATE h1 JOIN h2 ON h1.id = h2.user_id SET "+set+" WHERE h1.a = "), constant(intValue(int64(g.IntN(6)))))
+	case 6:
+		s.writes = []string{"h1", "h2"}
+		s.root = phrase(words(pickOne(g, []string{"DELETE h1, h2 FROM", "DELETE h2 FROM", "DELETE FROM h1, h2 USING"})+" h1 JOIN h2 ON h1.id = h2.user_id WHERE h2.a = "), constant(intValue(int64(g.IntN(6)))))
+	case 7:
+		s.writes = []string{"h1"}
+		s.root = phrase(words(pickOne(g, []string{"UPDATE h1 SET a = 8", "DELETE FROM h1"})+" WHERE "+pickOne(g, []string{"", "NOT "})+"EXISTS (SELECT 1 FROM h2 WHERE h2.user_id = h1.id AND h2.a = "), constant(intValue(int64(g.IntN(6)))), words(") AND h1.a < 4"))
+	case 8:
+		s.writes = []string{"h1"}
+		s.root = words("UPDATE h1 SET a = (SELECT MAX(h2.a) FROM h2 WHERE h2.user_id = h1.id) WHERE h1.a > 2")
 	case 0:
 		s.root = phrase(words("UPDATE"), g.tableName(t), words("JOIN ref AS z ON "+t.name+"."+key+" = z.id SET "+t.name+".a = 3 WHERE z.a > "), constant(intValue(int64(g.IntN(6)))))
 	case 1:

@@ -16,8 +16,11 @@ type Report struct {
 	Equal      int
 	Errors     int            // of the equal ones, those that both sides answered with an error
 	Refused    map[string]int // by code and beginning of the message
-	Failures   []Failure      // the first of each sort
-	Repeated   map[string]int // further failures, by kind: of a sort that is there, or too many to be made shorter
+	// Planned are those of the equal ones that the oracle gives itself, but under another plan than it chose; by the kind of
+	// the difference.
+	Planned  map[string]int
+	Failures []Failure      // the first of each sort
+	Repeated map[string]int // further failures, by kind: of a sort that is there, or too many to be made shorter
 
 	shrunk int
 }
@@ -27,8 +30,9 @@ type Failure struct {
 	Difference
 	Seed       uint64 // of the schema, rows and statements
 	Database   string
-	Shards     int // 0 without sharding
-	At         int // statements that had run before
+	Shards     int    // 0 without sharding
+	Mode       string // sql_mode, "" for the server's
+	At         int    // statements that had run before
 	Original   []string
 	Statements []string // the shortest that fail in the same way; none for what a check of all tables found
 	// Once says that the failure did not come again from the first rows of the tables, and so was not made shorter.
@@ -37,7 +41,9 @@ type Failure struct {
 	more bool // one too many to be made shorter
 }
 
-func newReport() *Report { return &Report{Refused: map[string]int{}, Repeated: map[string]int{}} }
+func newReport() *Report {
+	return &Report{Refused: map[string]int{}, Planned: map[string]int{}, Repeated: map[string]int{}}
+}
 
 // refuse counts a refusal by what its message says without names and numbers.
 func (r *Report) refuse(e *mysql.SQLError) {
@@ -81,6 +87,9 @@ func (r *Report) add(o *Report) {
 	for text, n := range o.Refused {
 		r.Refused[text] += n
 	}
+	for kind, n := range o.Planned {
+		r.Planned[kind] += n
+	}
 	for _, f := range o.Failures {
 		r.fail(f)
 	}
@@ -115,6 +124,9 @@ func (r *Report) String() string {
 	for _, text := range texts {
 		fmt.Fprintf(&b, "%8d refused: %s\n", r.Refused[text], text)
 	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Planned)) {
+		fmt.Fprintf(&b, "%8d equal to what the server answers under another plan: %s\n", r.Planned[kind], kind)
+	}
 	for _, kind := range slices.Sorted(maps.Keys(r.Repeated)) {
 		fmt.Fprintf(&b, "%8d more failures: %s\n", r.Repeated[kind], kind)
 	}
@@ -127,7 +139,7 @@ func (r *Report) String() string {
 // String is the failure for people.
 func (f Failure) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nFAILURE %s\n  %s\n  KS_DIFF_SEED=%d, database %s over %d shards, after %d statements\n", f.Kind, f.Detail, f.Seed, f.Database, f.Shards, f.At)
+	fmt.Fprintf(&b, "\nFAILURE %s\n  %s\n  KS_DIFF_SEED=%d, database %s over %d shards, sql_mode %q, after %d statements\n", f.Kind, f.Detail, f.Seed, f.Database, f.Shards, f.Mode, f.At)
 	if f.Once {
 		b.WriteString("  (not again from the first rows)\n")
 	}

@@ -100,10 +100,12 @@ func (r Round) open(d Database) (*worker, error) {
 	if err := w.store.open(r.Oracle); err != nil {
 		return nil, err
 	}
+	w.oracle.mode = sqlModes[(r.Seed+d.Seed)%uint64(len(sqlModes))]
+	w.subject.mode = w.oracle.mode
 	random := rand.New(rand.NewPCG(r.Seed+d.Seed, 0))
 	kind := dialect{mariaDB: strings.Contains(w.store.oracle.Greeting.ServerVersion, "MariaDB")}
 	w.store.schema = newSchema(random, kind)
-	w.grammar = grammar{Rand: random, dialect: kind, schema: w.store.schema}
+	w.grammar = grammar{Rand: random, dialect: kind, schema: w.store.schema, mode: w.oracle.mode}
 	return w, nil
 }
 

@@ -121,6 +121,12 @@ func sortedBag(v string, folds bool) string {
 			members = append(members, string(b))
 		}
 	}
+	var object map[string]any
+	if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &object) == nil {
+		if b, err := json.Marshal(object); err == nil { // with its keys in order
+			return string(b)
+		}
+	}
 	if folds {
 		for k := range members {
 			members[k] = fold(members[k])

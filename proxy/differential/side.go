@@ -11,12 +11,19 @@ import (
 // sessionSettings are made in every session: one collation, lists long enough that nothing is cut, and one time zone.
 const sessionSettings = "SET NAMES utf8mb4, SESSION group_concat_max_len = 1000000, time_zone = '+00:00'"
 
+// sqlModes are those that databases are compared under, by turns; the first is the server's own.
+var sqlModes = []string{
+	"", "", "ANSI,STRICT_TRANS_TABLES", "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT", "",
+	"TRADITIONAL,HIGH_NOT_PRECEDENCE,ONLY_FULL_GROUP_BY", "NO_ENGINE_SUBSTITUTION",
+}
+
 // answerTimeout is how long one answer may take.
 const answerTimeout = 20 * time.Second
 
 // side is a session on one of the two servers that are compared.
 type side struct {
 	addr, db string
+	mode     string // sql_mode, "" for the server's
 	conn     *mysqltest.RawClient
 	// alter changes the text of statements on their way; only tests of the tester have it.
 	alter func(sql string) string
@@ -37,7 +44,12 @@ func dial(addr, db string) (*mysqltest.RawClient, error) {
 // open starts a new session; one that is there is closed.
 func (s *side) open() (err error) {
 	s.close()
-	s.conn, err = dial(s.addr, s.db)
+	if s.conn, err = dial(s.addr, s.db); err != nil || s.mode == "" {
+		return err
+	}
+	if _, err = s.conn.Exec("SET sql_mode = '" + s.mode + "'"); err != nil {
+		s.close()
+	}
 	return err
 }
 

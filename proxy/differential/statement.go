@@ -12,14 +12,16 @@ type statement struct {
 
 	folds    bool // a row stands for a group of texts that are equal but may look different
 	inexact  bool // numbers of type DOUBLE depend on the order in which rows were added up
-	planned  bool // the plan decides whether columns go through a temporary table, which changes what is told about them
 	converts bool // texts are converted to numbers, with as many warnings as rows were looked at
-	// rollup says that the plan decides even the types of columns: only their names are compared.
-	rollup bool
 	// writes are the tables that change.
 	writes []string
 	// control says that the statement begins or ends a transaction and stays when a scenario is shrunk.
 	control bool
+	// upserts says that rows may stay as they are under ON DUPLICATE KEY UPDATE. A server says that of one row by itself in
+	// no way with CLIENT_FOUND_ROWS, which the sessions have: the number of duplicates in the text is not compared.
+	upserts bool
+	// own says that the proxy answers by itself: of columns only names are compared.
+	own bool
 	// follows says that the answer depends on the statement before, which stays, too.
 	follows bool
 }
