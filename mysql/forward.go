@@ -71,7 +71,7 @@ type ForwardOptions struct {
 type TableName struct {
 	FromSchema, FromTable string // as the source says
 	Schema, Table         string // as the destination is to hear
-	// Flags are added to those of the table's columns, by name.
+	// Flags are added to those of the table's columns, by name, where the server shows key flags.
 	Flags map[string]uint16
 }
 

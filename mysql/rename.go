@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// groupFlag marks a column that went through a temporary table of the server's own, where it has no keys. MySQL manual:
+// "Column Definition Flags".
+const groupFlag = 1 << 15
+
 // Rename puts the destination's names into a definition.
 func (p *ColumnDefinition41) Rename(names []TableName) {
 	for k := range names {
@@ -21,7 +25,9 @@ func (p *ColumnDefinition41) Rename(names []TableName) {
 		}
 		if p.OrgTable == n.FromTable {
 			p.OrgTable = n.Table
-			p.Flags |= n.Flags[p.OrgName]
+			if p.Flags&groupFlag == 0 {
+				p.Flags |= n.Flags[p.OrgName]
+			}
 		}
 		return
 	}

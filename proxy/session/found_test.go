@@ -30,6 +30,8 @@ var found = []struct{ name, script string }{
 	{"a bare NULL beside a UNION", "SELECT NULL AS n, id FROM users ORDER BY id"},
 	{"mysql9: alias of the new row", "INSERT INTO users (id, age) VALUES (1, 50), (2, 51), (30, 7) AS fresh ON DUPLICATE KEY UPDATE age = fresh.age + 1; INSERT INTO users (id, age) VALUES (1, 60) AS fresh(i, g) ON DUPLICATE KEY UPDATE age = g"},
 	{"mariadb: RETURNING", "INSERT INTO users (id, age) VALUES (40, 50) RETURNING id, age + 1; DELETE FROM users WHERE id = 1 RETURNING name"},
+	{"GROUP BY an alias under ONLY_FULL_GROUP_BY", "SET sql_mode = 'ONLY_FULL_GROUP_BY'; SELECT age + 2 AS g FROM users GROUP BY g ORDER BY g; SELECT id, age + 2 AS g FROM users GROUP BY id, g ORDER BY g, id"},
+	{"years that the type YEAR has not", "UPDATE users SET created_at = '1000-02-03' WHERE id IN (1, 2); SELECT id, YEAR(created_at) FROM users; SELECT id FROM users ORDER BY YEAR(created_at), id; SELECT YEAR(created_at) AS y, COUNT(*) FROM users GROUP BY y ORDER BY y"},
 	{"NOT binds as !", "SET sql_mode = 'HIGH_NOT_PRECEDENCE'; SELECT id FROM users WHERE NOT id <> 1"},
 }
 

@@ -190,7 +190,8 @@ func keepsType(s *sqlparse.Select) bool {
 			case sqlparse.Const:
 				ok = ok && (x == e || !x.Value.IsNull())
 			case sqlparse.Call:
-				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod"
+				// In a column of type YEAR the year 1000 is 0000.
+				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year"
 			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
 				sqlparse.And, sqlparse.Or, sqlparse.Not:
 			default:
@@ -344,11 +345,21 @@ func (m *mergeShape) addText(span sqlparse.Span, desc bool, weight string) {
 
 // untypedKey adds an expression whose type is told by the functions in it, if it is.
 func (b *builder) untypedKey(m *mergeShape, e *sqlparse.Expr, span sqlparse.Span, desc bool) string {
-	if e.Op == sqlparse.Aggregate && (e.Name == "count" || e.Name == "sum" || e.Name == "avg") || e.Op == sqlparse.Call && numeric[e.Name] {
-		m.add(mergeKey{desc: desc}, hidden{span: span})
-		return ""
+	h := hidden{span: span}
+	switch {
+	case e.Op == sqlparse.Aggregate && (e.Name == "count" || e.Name == "sum" || e.Name == "avg"):
+	case e.Op != sqlparse.Call || !numeric[e.Name]:
+		return "ORDER BY an expression whose type is not known"
+	case len(b.p.Statement.Query.Select.Group) > 0 && !e.Has(sqlparse.Aggregate):
+		// It is the same in all rows of a group, but where GROUP BY has its alias, MariaDB does not see that under
+		// ONLY_FULL_GROUP_BY.
+		h.before, h.behind = "MAX(", ")"
 	}
-	return "ORDER BY an expression whose type is not known"
+	if e.Name == "year" {
+		h.before, h.behind = "("+h.before, h.behind+")+0" // a UNION has no year 1000
+	}
+	m.add(mergeKey{desc: desc}, h)
+	return ""
 }
 
 // numeric are functions and operators that give numbers.
