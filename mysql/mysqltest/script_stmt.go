@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"kingshard/mysql"
 )
@@ -99,6 +100,18 @@ func (s *RawStmt) ExecuteBody(flags byte, args ...any) (string, error) {
 		case nil:
 			b[bitmap+i/8] |= 1 << (i % 8)
 			t = mysql.TypeNull
+		case int8:
+			t, values = mysql.TypeTiny, append(values, byte(v))
+		case int16:
+			t, values = mysql.TypeShort, mysql.AppendUint16(values, uint16(v))
+		case int32:
+			t, values = mysql.TypeLong, mysql.AppendUint32(values, uint32(v))
+		case float32:
+			t, values = mysql.TypeFloat, mysql.AppendUint32(values, math.Float32bits(v))
+		case time.Time:
+			t, values = mysql.TypeDatetime, appendTime(values, v)
+		case time.Duration:
+			t, values = mysql.TypeTime, appendDuration(values, v)
 		case int:
 			t, values = mysql.TypeLongLong, appendUint64(values, uint64(v))
 		case int64:
@@ -228,4 +241,21 @@ func binaryTime(c mysql.Cursor) string {
 		s += fmt.Sprintf(".%06d", c.Uint32())
 	}
 	return s
+}
+
+// appendTime encodes a DATETIME. MySQL manual: "Binary Protocol Value".
+func appendTime(b []byte, v time.Time) []byte {
+	b = append(mysql.AppendUint16(append(b, 11), uint16(v.Year())), byte(v.Month()), byte(v.Day()), byte(v.Hour()), byte(v.Minute()), byte(v.Second()))
+	return mysql.AppendUint32(b, uint32(v.Nanosecond()/1000))
+}
+
+// appendDuration encodes a TIME. MySQL manual: "Binary Protocol Value".
+func appendDuration(b []byte, v time.Duration) []byte {
+	negative := byte(0)
+	if v < 0 {
+		negative, v = 1, -v
+	}
+	hours := int(v / time.Hour)
+	b = append(mysql.AppendUint32(append(b, 12, negative), uint32(hours/24)), byte(hours%24), byte(v/time.Minute%60), byte(v/time.Second%60))
+	return mysql.AppendUint32(b, uint32(v%time.Second/time.Microsecond))
 }

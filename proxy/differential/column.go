@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"time"
 )
 
 // class is what can be done with a column's values.
@@ -59,7 +60,7 @@ func keyColumn(r *rand.Rand, t *table, name string) *column {
 			if c.decl == "DATETIME NOT NULL" {
 				day += []string{" 00:00:00", " 23:59:59", " 12:00:00"}[r.IntN(3)]
 			}
-			c.pool = append(c.pool, textValue(day))
+			c.pool = append(c.pool, moments(day, day)[r.IntN(2)])
 		}
 	case t.kind == ranged:
 		for range 48 {
@@ -138,11 +139,12 @@ var randomTypes = []column{
 	{decl: "BINARY(4)", class: bytes, indexable: true, pool: hexValues("61000000", "61200000", "00000000", "ffffffff", "41000000")},
 	{decl: "VARBINARY(8)", class: bytes, indexable: true, pool: hexValues("61", "6120", "", "ff00", "41", "610a")},
 	{decl: "BLOB", class: bytes, pool: hexValues("61", "", "00ff", "6120", "c3a1")},
-	{decl: "DATE", class: temporal, indexable: true, pool: texts("2024-01-31", "2024-02-01", "1000-01-01", "9999-12-31", "2024-02-29")},
-	{decl: "DATETIME(6)", class: temporal, indexable: true, pool: texts("2024-01-31 10:00:00.000001", "2024-01-31 10:00:00", "1000-01-01 00:00:00", "9999-12-31 23:59:59.999999")},
-	{decl: "DATETIME", class: temporal, indexable: true, pool: texts("2024-02-01 00:00:00", "2024-02-01 00:00:01", "1970-01-01 00:00:00")},
-	{decl: "TIME(3)", class: temporal, indexable: true, pool: texts("10:00:00.500", "-838:59:59.000", "838:59:59.000", "00:00:00", "-00:00:01.001")},
-	{decl: "TIMESTAMP NULL", class: temporal, indexable: true, pool: texts("2024-01-01 00:00:00", "2024-06-01 12:30:45", "1971-01-01 00:00:01", "2038-01-18 03:14:07")},
+	{decl: "DATE", class: temporal, indexable: true, pool: moments("2024-01-31", "2024-02-01", "1000-01-01", "9999-12-31", "2024-02-29")},
+	{decl: "DATETIME(6)", class: temporal, indexable: true, pool: moments("2024-01-31 10:00:00.000001", "2024-01-31 10:00:00", "1000-01-01 00:00:00", "9999-12-31 23:59:59.999999")},
+	{decl: "DATETIME", class: temporal, indexable: true, pool: moments("2024-02-01 00:00:00", "2024-02-01 00:00:01", "1970-01-01 00:00:00")},
+	{decl: "TIME(3)", class: temporal, indexable: true, pool: append(texts("10:00:00.500", "-838:59:59.000", "00:00:00"),
+		value{"'838:59:59.000'", 838*time.Hour + 59*time.Minute + 59*time.Second}, value{"'-00:00:01.001'", -1001 * time.Millisecond})},
+	{decl: "TIMESTAMP NULL", class: temporal, indexable: true, pool: moments("2024-01-01 00:00:00", "2024-06-01 12:30:45", "1971-01-01 00:00:01", "2038-01-18 03:14:07")},
 	{decl: "YEAR", class: temporal, indexable: true, pool: []value{intValue(2024), intValue(1901), intValue(2155), intValue(1999)}},
 	{decl: "ENUM('b','a','C','zz')", class: label, indexable: true, pool: texts("a", "b", "C", "zz")},
 	{decl: "SET('y','x','z')", class: label, indexable: true, pool: texts("x", "y", "x,y", "", "z", "y,z")},

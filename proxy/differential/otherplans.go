@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -21,49 +20,58 @@ type otherPlan struct {
 	columnsOnly bool // it says nothing of rows
 }
 
-// excuse tells whether the oracle gives the subject's answer under another plan, want being the one it gave.
-func (w *worker) excuse(st *statement, want, got answer) (bool, error) {
+// excuse gives the difference that is left of d when the oracle gives the subject's answer, or parts of it, under another
+// plan than that of want.
+func (w *worker) excuse(st *statement, want, got answer, d *Difference) (left *Difference, err error) {
 	if len(st.writes) > 0 || want.Err != nil || got.Err != nil || want.OK != nil || got.OK != nil {
-		return false, nil
+		return d, nil
 	}
 	plans := []otherPlan{{answer: want}}
 	for _, more := range []func(*statement) ([]otherPlan, error){w.resultPlans, w.limitPlans, w.collectedPlans, w.keylessPlans} {
 		list, err := more(st)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		if plans = append(plans, list...); w.amongPlans(st, plans, got) {
-			return true, nil
+		plans = append(plans, list...)
+		if left = w.amongPlans(st, plans, got, d); left == nil {
+			return nil, nil
 		}
 	}
-	return false, nil
+	return left, nil
 }
 
-// amongPlans tells whether the rows are those of one plan and the definition of each column is that of any.
-func (w *worker) amongPlans(st *statement, plans []otherPlan, got answer) bool {
+// amongPlans wants the rows to be those of one plan and the definition of each column to be that of any.
+func (w *worker) amongPlans(st *statement, plans []otherPlan, got answer, d *Difference) *Difference {
 	rows := false
 	for _, p := range plans {
 		rows = rows || !p.columnsOnly && compareRows(st, p.RawResult, got.RawResult) == nil && st.compareEnds(p.answer, got) == nil
 	}
 	if !rows {
-		return false
+		return d
 	}
 	for k := range got.Columns {
-		told := false
+		var untold *Difference
 		for _, p := range plans {
-			told = told || len(p.Columns) == len(got.Columns) &&
-				st.compareColumns("", p.Columns[k:k+1], got.Columns[k:k+1], w.oracleName) == nil
+			if len(p.Columns) != len(got.Columns) {
+				continue
+			}
+			x := st.compareColumns("metadata", p.Columns[k:k+1], got.Columns[k:k+1], w.oracleName)
+			if untold == nil {
+				untold = x
+			}
+			if x == nil {
+				untold = nil
+				break
+			}
 		}
-		if !told {
-			return false
+		if untold != nil {
+			return untold
 		}
 	}
-	for _, list := range [][2][]mysql.ColumnDefinition41{{plans[0].params, got.params}, {plans[0].columns, got.columns}} {
-		if st.compareColumns("", list[0], list[1], w.oracleName) != nil {
-			return false
-		}
+	if d := st.compareColumns("metadata of parameters", plans[0].params, got.params, w.oracleName); d != nil {
+		return d
 	}
-	return true
+	return st.compareColumns("metadata of the preparation", plans[0].columns, got.columns, w.oracleName)
 }
 
 // resultPlans are what the oracle says of the statement when it prepares it, and with its result in a temporary table.

@@ -19,7 +19,7 @@ import (
 var refusals = []uint16{session.KSTransactionNodes, session.KSRefusedStatement, session.KSRefusedSharding}
 
 // roundStatements is how many statements run in one database before it gets another schema.
-const roundStatements = 600
+const roundStatements = 1500
 
 // TestDifferential compares the proxy over 2, 3 and 4 shards with one server. KS_DIFF_STATEMENTS is how many statements run
 // on each kind of server, KS_DIFF_SEED the first seed; a failure names the seed that brings it back.

@@ -4,20 +4,54 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // value is a constant: as it stands in a text, and as an argument of a prepared statement.
 type value struct {
 	sql string
-	arg any // nil, int64, uint64, float64, string or []byte
+	arg any // nil, or of a type that mysqltest sends
 }
 
 var null = value{sql: "NULL"}
 
-func intValue(v int64) value   { return value{strconv.FormatInt(v, 10), v} }
+// intValue is a whole number, as an argument of one of the widths that hold it.
+func intValue(v int64) value {
+	sql := strconv.FormatInt(v, 10)
+	switch {
+	case v%4 == 1 && v == int64(int8(v)):
+		return value{sql, int8(v)}
+	case v%4 == 2 && v == int64(int16(v)):
+		return value{sql, int16(v)}
+	case v%4 == 3 && v == int64(int32(v)):
+		return value{sql, int32(v)}
+	}
+	return value{sql, v}
+}
+
 func uintValue(v uint64) value { return value{strconv.FormatUint(v, 10), v} }
 
-func floatValue(v float64) value { return value{strconv.FormatFloat(v, 'f', -1, 64), v} }
+// floatValue is a number with a fraction; those that are whole are FLOATs as arguments, which hold them exactly.
+func floatValue(v float64) value {
+	sql := strconv.FormatFloat(v, 'f', -1, 64)
+	if v == float64(int16(v)) {
+		return value{sql, float32(v)}
+	}
+	return value{sql, v}
+}
+
+// moments are dates with or without time of day, every second one as an argument of its own type, the others as texts.
+func moments(list ...string) []value {
+	out := texts(list...)
+	for k := range out {
+		for _, layout := range []string{time.DateOnly, time.DateTime} {
+			if t, err := time.Parse(layout, list[k]); err == nil && k%2 == 0 {
+				out[k].arg = t
+			}
+		}
+	}
+	return out
+}
 
 func textValue(s string) value {
 	return value{"'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''") + "'", s}
