@@ -102,9 +102,9 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		}
 	}
 	s.release(p)
-	s.heldNames = nil
+	s.heldNames = s.heldNames[:0]
 	if s.heldLast {
-		s.heldNames = q.rename
+		s.heldNames = append(s.heldNames, q.rename...)
 	}
 }
 
