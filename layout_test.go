@@ -36,6 +36,8 @@ var allowed = map[string][]string{
 	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/metrics", "proxy/session", "proxy/subtables"},
 	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "router", "router/plan", "router/rule"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
+	"bench/procstat":     nil,
+	"bench/load":         {"bench/procstat", "mysql", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
 }
