@@ -5,7 +5,7 @@ INSTALL := mysql/mysqltest/install
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test unit lint fuzz differential bench help install-mariadb install-servers
+.PHONY: build demo test unit lint fuzz differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
 
 build: ## bin/kingshard, one static binary
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
@@ -29,8 +29,17 @@ fuzz: ## every fuzz target for FUZZTIME (default 10s) each
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	$(GO) test ./proxy/differential -run TestDifferential -v -timeout 120m
 
-bench: ## micro-benchmarks with allocation counts
-	$(GO) test -run '^$$' -bench . -benchmem ./mysql/... ./backend/... ./proxy/...
+bench: install-servers ## every scenario beside a direct connection and HAProxy, an hour and a half; writes docs/performance.md
+	$(GO) run ./bench -docs docs
+
+bench-quick: install-servers ## a few scenarios of each kind in less than three minutes
+	$(GO) run ./bench -quick
+
+bench-micro: ## micro-benchmarks with allocation counts
+	$(GO) test -run '^$$' -bench . -benchmem ./mysql/... ./backend/... ./proxy/... ./router/...
+
+bench-compare: ## micro-benchmarks of BASE=revision and of this checkout, compared by benchstat
+	bench/compare $(BASE)
 
 install-mariadb: # MariaDB by apt-get where it is missing
 	@command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || command -v mysqld >/dev/null || $(INSTALL)/mariadb.sh

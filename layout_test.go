@@ -38,6 +38,10 @@ var allowed = map[string][]string{
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	"bench/procstat":     nil,
 	"bench/load":         {"bench/procstat", "mysql", "mysql/mysqltest"},
+	"bench/rig":          {"bench/load", "mysql/mysqltest"},
+	"bench/report":       nil,
+	"bench/scenario":     {"bench/load", "bench/procstat", "bench/report", "bench/rig"},
+	"bench":              {"bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
 }

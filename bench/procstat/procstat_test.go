@@ -11,7 +11,7 @@ import (
 func TestParseStat(t *testing.T) {
 	line := "4711 (a) b (c) S 1 4711 4711 0 -1 4194560 2000 0 0 0 123 45 6 7 20 0 12 0 100 2000 300\n"
 	c, err := parseStat(line)
-	if err != nil || c.User != 1230*time.Millisecond || c.System != 450*time.Millisecond {
+	if err != nil || c.user != 1230*time.Millisecond || c.system != 450*time.Millisecond {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, bad := range []string{"", "1 (x) S 1 2", "1 (x) S 1 4711 4711 0 -1 4194560 2000 0 0 0 a b 6"} {
@@ -21,13 +21,18 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestScale(t *testing.T) {
-	c := scale(CPU{User: 30 * time.Millisecond, System: 10 * time.Millisecond}, 48*time.Millisecond)
-	if c.User != 36*time.Millisecond || c.System != 12*time.Millisecond {
+// TestDivide: the total is exact, its division comes from whole ticks of the same time.
+func TestDivide(t *testing.T) {
+	earlier := CPU{total: 100 * time.Millisecond, user: 90 * time.Millisecond, system: 10 * time.Millisecond}
+	later := CPU{total: 148 * time.Millisecond, user: 120 * time.Millisecond, system: 20 * time.Millisecond}
+	if c := later.Sub(earlier); c.Total() != 48*time.Millisecond || c.User() != 36*time.Millisecond || c.System() != 12*time.Millisecond {
+		t.Errorf("%v = %v + %v", c.Total(), c.User(), c.System())
+	}
+	if c := later.Sub(earlier).Add(earlier); c != later {
 		t.Errorf("%+v", c)
 	}
-	if c := scale(CPU{}, 5*time.Millisecond); c.Total() != 5*time.Millisecond {
-		t.Errorf("%+v", c)
+	if c := (CPU{total: 5 * time.Millisecond}); c.User() != 5*time.Millisecond || c.System() != 0 {
+		t.Errorf("%v + %v", c.User(), c.System())
 	}
 }
 

@@ -1,0 +1,45 @@
+// Command bench measures kingshard beside a direct connection and HAProxy on this machine, with servers of its own.
+//
+//	go run ./bench -list                            the scenarios
+//	go run ./bench -run 'point.*64' -rounds 5       some of them, contenders in turns
+//	go run ./bench -done -rounds 5 -seconds 5       the table of what the proxy promises
+//	go run ./bench -run '^slo' -slo p99=60ms -goal 100000
+//	                                                highest rate that holds, and machines that carry the goal
+//	go run ./bench -render FILE.json                docs/performance.md from a run's file
+//
+// Every run writes a JSON file into bench/results. docs/benchmark.md says more.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
+func run(args []string) int {
+	o, ok := parseOptions(args)
+	if !ok {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	switch {
+	case o.list:
+		list(o)
+	case o.render != "":
+		err = render(o.render, o.docs)
+	default:
+		err = measure(ctx, o)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,126 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// plotFolder is where plots are, beside performance.md.
+const plotFolder = "performance"
+
+// WriteDocuments writes performance.md into a folder and its plots into performance below it; plots that are there and
+// are not of this run are removed.
+func WriteDocuments(r *Run, dir string) error {
+	text, drawn := Markdown(r)
+	folder := filepath.Join(dir, plotFolder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	old, err := filepath.Glob(filepath.Join(folder, "*.svg"))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, path := range old {
+		if _, ok := drawn[filepath.Base(path)]; !ok {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	for name, svg := range drawn {
+		errs = append(errs, os.WriteFile(filepath.Join(folder, name), []byte(svg), 0o644))
+	}
+	return errors.Join(append(errs, os.WriteFile(filepath.Join(dir, "performance.md"), []byte(text), 0o644))...)
+}
+
+// Markdown renders a run: the page, and the plots that it shows by the names of their files.
+func Markdown(r *Run) (text string, drawn map[string]string) {
+	var b strings.Builder
+	drawn = make(map[string]string)
+	b.WriteString("# Performance\n\nWritten by `go run ./bench -render`, from one run of `make bench`; not by hand.\n\n")
+	origin(&b, r)
+	if len(r.Checks) > 0 {
+		b.WriteString("## Promises\n\n")
+		markdownTable(&b, checkTable(r.Checks))
+	}
+	b.WriteString("## How to read the tables\n\n" + legend + "\n")
+	for _, family := range families(r.rows()) {
+		fmt.Fprintf(&b, "## %s\n\n", family[0].family)
+		markdownTable(&b, table(family))
+		for _, p := range plots(family) {
+			fmt.Fprintf(&b, "![%s](%s/%s)\n\n", p.title, plotFolder, p.file)
+			drawn[p.file] = p.svg
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n", drawn
+}
+
+const legend = `Figures are medians over the rounds of one run, in which the contenders took turns. Client, proxy and server shared the
+processors, so throughput says what is left for all three; **proxy CPU**, the processor time of the proxy's process for each
+answer, is the proxy's own price and bears disturbance best. Latencies are those of the clients; in the families rate, slo and
+rate-of-capacity they count from the moment at which a statement was due. Growth is the highest memory of the measured time
+beyond that before it.
+`
+
+// origin says where the figures come from, and how disturbed the machine was.
+func origin(b *strings.Builder, r *Run) {
+	lines := [][]string{
+		{"what", ""},
+		{"begun", r.Started.Format("2006-01-02 15:04 MST")},
+		{"revision", r.Revision},
+		{"machine", fmt.Sprintf("%d × %s, %d MiB", r.Machine.Cores, r.Machine.CPU, r.Machine.MemoryMiB)},
+		{"system", "Linux " + r.Machine.Kernel + ", " + r.Machine.Go},
+		{"programs", strings.Join(r.Versions, "; ")},
+		{"asked for", "`bench " + strings.Join(r.Settings.Arguments, " ") + "`"},
+		{"turns", fmt.Sprintf("%d rounds, %g s each", r.Settings.Rounds, r.Settings.Seconds)},
+	}
+	for _, d := range []struct {
+		metric Metric
+		title  string
+	}{
+		{OtherCPU, "processors used by others, %"}, {Steal, "stolen by the hypervisor, %"}, {Load, "load average before a turn"},
+		{CalibrationCPU, "calibration loop, µs of CPU"}, {CalibrationWall, "calibration loop, µs of time"},
+	} {
+		if text := r.spread(d.metric); text != "" {
+			lines = append(lines, []string{d.title, text})
+		}
+	}
+	markdownTable(b, lines)
+}
+
+// spread gives a metric's lowest value, median and highest over all samples.
+func (r *Run) spread(m Metric) string {
+	var values []float64
+	for _, s := range r.Samples {
+		if v, ok := s.Metrics[m]; ok {
+			values = append(values, v)
+		}
+	}
+	median, ok := Median(values)
+	if !ok {
+		return ""
+	}
+	f := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+	return fmt.Sprintf("%s; %s to %s", f(median), f(slices.Min(values)), f(slices.Max(values)))
+}
+
+// cells keeps what a cell holds from ending it, or from being HTML.
+var cells = strings.NewReplacer("|", `\|`, "<", "&lt;")
+
+// markdownTable writes a table whose first line are the titles.
+func markdownTable(b *strings.Builder, lines [][]string) {
+	for i, line := range lines {
+		for _, cell := range line {
+			fmt.Fprintf(b, "| %s ", cells.Replace(cell))
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("| --- ", len(line)) + "|\n")
+		}
+	}
+	b.WriteString("\n")
+}

@@ -1,0 +1,122 @@
+package rig
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+
+	"kingshard/bench/load"
+	"kingshard/mysql/mysqltest"
+)
+
+// Kind is what stands before the server.
+type Kind string
+
+// The kinds of contenders.
+const (
+	Direct    Kind = "direct" // nothing
+	HAProxy   Kind = "haproxy"
+	Kingshard Kind = "kingshard"
+)
+
+// Spec is a contender as data. The zero value of a field is the default.
+type Spec struct {
+	Name string // in reports
+	Kind Kind
+	// ServerConnsMax is the server's ceiling of connections, default ServerConnsMax.
+	ServerConnsMax int
+
+	// Of kingshard and HAProxy: threads that run at once, GOMAXPROCS and nbthread; default all processors.
+	Procs int
+
+	// Of kingshard only:
+	Binary   string // path, default that of Options
+	MaxConns int    // max_conns_limit of a node, default 2048
+	// Shards spreads events over so many nodes; 1 makes sbtest1 a table of one shard; 0 is without rules. All nodes
+	// are the same server.
+	Shards int
+	TLS    bool // clients use TLS
+	// Config are more lines of ks.yaml, each a key of the top level.
+	Config string
+	// Args are more arguments of the program.
+	Args []string
+}
+
+// Contender is something to make load on, running.
+type Contender struct {
+	Spec   Spec
+	PID    int // of the proxy; 0 without one
+	Server *mysqltest.RealServer
+
+	login   load.Login
+	metrics string // address of kingshard's metrics, "" without
+	process *process
+}
+
+// Open starts a contender; Close ends it.
+func (r *Rig) Open(ctx context.Context, s Spec) (*Contender, error) {
+	if s.ServerConnsMax == 0 {
+		s.ServerConnsMax = ServerConnsMax
+	}
+	server, err := r.server(ctx, s.ServerConnsMax)
+	if err != nil {
+		return nil, err
+	}
+	c := &Contender{Spec: s, Server: server}
+	switch s.Kind {
+	case Direct:
+		c.login = load.Login{Addr: server.Addr, User: mysqltest.User, Password: mysqltest.Password, DB: DB}
+		return c, nil
+	case HAProxy:
+		err = r.openHAProxy(ctx, c)
+	case Kingshard:
+		err = r.openKingshard(ctx, c)
+	default:
+		err = fmt.Errorf("no contender of kind %q", s.Kind)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", s.Name, err), c.Close())
+	}
+	return c, nil
+}
+
+// Login says how to connect, to a database of the benchmark.
+func (c *Contender) Login(db string) load.Login {
+	l := c.login
+	l.DB = db
+	return l
+}
+
+// Reset takes away what earlier runs left in the tables.
+func (c *Contender) Reset(ctx context.Context) error { return emptyInsertTables(ctx, c.Server) }
+
+// Close stops the proxy, if there is one.
+func (c *Contender) Close() error {
+	if c.process == nil {
+		return nil
+	}
+	return c.process.stop()
+}
+
+// began notes the contender's process and waits until clients can log in.
+func (c *Contender) began(ctx context.Context, p *process, login load.Login) error {
+	c.process, c.PID, c.login = p, p.pid(), login
+	return p.wait(ctx, func() error {
+		client, err := load.Dial(login)
+		if err != nil {
+			return err
+		}
+		defer client.Close()
+		_, err = client.Query("SELECT 1")
+		return err
+	})
+}
+
+func clientTLS(pem []byte) (*tls.Config, error) {
+	pool, err := certPool(pem)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}, nil
+}

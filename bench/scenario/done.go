@@ -1,0 +1,178 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"kingshard/bench/report"
+	"kingshard/bench/rig"
+)
+
+// Names of the scenarios that checks look at.
+const (
+	pointText64     = "point-select/text/64"
+	pointPrepared64 = "point-select/prepared/64"
+	capacity60      = "rate-of-capacity/60"
+)
+
+// at names a figure.
+func at(scenario, contender string, m report.Metric) report.Ref {
+	return report.Ref{Scenario: scenario, Contender: contender, Metric: m}
+}
+
+// against is a figure of kingshard beside HAProxy's.
+func against(scenario, contender string, m report.Metric) func(*report.Run) (float64, bool) {
+	return report.Ratio(at(scenario, contender, m), at(scenario, haproxyName, m))
+}
+
+// Checks are what "done" means for the proxy's performance, in the order of its list.
+func Checks() []report.Check {
+	checks := slices.Concat(cpuChecks(), sizeChecks(), throughputChecks(), memoryChecks(), scatterChecks(), openChecks())
+	slices.SortStableFunc(checks, func(a, b report.Check) int { return a.Line - b.Line })
+	return checks
+}
+
+func cpuChecks() []report.Check {
+	var checks []report.Check
+	for _, s := range []struct{ name, scenario string }{{"text", pointText64}, {"prepared", pointPrepared64}} {
+		checks = append(checks,
+			report.Check{Line: 1, Promise: "CPU per " + s.name + " point select, 64 threads, over HAProxy's", Bound: 1.0,
+				Figure: against(s.scenario, proxyName, report.ProxyCPU)},
+			report.Check{Line: 1, Promise: "the same, sharded to one shard", Bound: 1.1,
+				Figure: against(s.scenario, oneShardName, report.ProxyCPU)},
+			report.Check{Line: 1, Promise: "allocations per " + s.name + " point select", Bound: 2,
+				Figure: report.Value(at(s.scenario, proxyName, report.Allocations))},
+			report.Check{Line: 1, Promise: "the same, sharded to one shard", Bound: 2,
+				Figure: report.Value(at(s.scenario, oneShardName, report.Allocations))})
+	}
+	return checks
+}
+
+func sizeChecks() []report.Check {
+	const million = "rows/1000000"
+	return []report.Check{
+		{Line: 2, Promise: "CPU of a 100-row result over HAProxy's", Bound: 1.15, Figure: against("rows/100", proxyName, report.ProxyCPU)},
+		{Line: 2, Promise: "CPU of a 130 MB result over HAProxy's", Bound: 1.2, Figure: against(million, proxyName, report.ProxyCPU)},
+		{Line: 2, Promise: "memory during a 130 MB result beyond that before", Bound: 8 * 1024, Unit: "KiB",
+			Figure: report.Value(at(million, proxyName, report.RSSGrowth))},
+		{Line: 3, Promise: "median latency at 1 client beyond HAProxy's", Bound: 8, Unit: "µs",
+			Figure: report.Difference(at("one-client/text", proxyName, report.P50), at("one-client/text", haproxyName, report.P50))},
+		{Line: 5, Promise: "CPU of a 17 KB statement of 400 columns beyond HAProxy's", Bound: 30, Unit: "µs",
+			Figure: report.Difference(at("orm-select/400", proxyName, report.ProxyCPU), at("orm-select/400", haproxyName, report.ProxyCPU))},
+		{Line: 5, Promise: "CPU per byte from 17 to 170 KB over that from 1 to 17 KB, whichever is larger on top", Bound: 1.2,
+			Figure: perByteSteadiness},
+		{Line: 5, Promise: "throughput of rows of 400 columns over HAProxy's", Bound: 0.95, AtLeast: true,
+			Figure: against("columns/400", proxyName, report.QPS)},
+	}
+}
+
+// perByteSteadiness compares the CPU time of one more byte of statement in two ranges of sizes.
+func perByteSteadiness(r *report.Run) (float64, bool) {
+	sizes := []float64{1000, 17_000, 170_000}
+	cpu := make([]float64, len(sizes))
+	for i, size := range sizes {
+		v, ok := r.Value(at(report.ScenarioName("statement-bytes", "bytes", size), proxyName, report.ProxyCPU))
+		if !ok {
+			return 0, false
+		}
+		cpu[i] = v
+	}
+	small, large := (cpu[1]-cpu[0])/(sizes[1]-sizes[0]), (cpu[2]-cpu[1])/(sizes[2]-sizes[1])
+	if small <= 0 || large <= 0 {
+		return 0, false // noise is larger than what is sought
+	}
+	return math.Max(small/large, large/small), true
+}
+
+func throughputChecks() []report.Check {
+	const crowd = "crowd/point-select/1024"
+	checks := []report.Check{
+		{Line: 4, Promise: "throughput of point selects, 64 threads, over HAProxy's", Bound: 1.05, AtLeast: true,
+			Figure: against(pointText64, proxyName, report.QPS)},
+	}
+	for _, n := range []int{16, 32} {
+		conns := fmt.Sprintf("%d connections, %d threads", n, sweepThreads)
+		checks = append(checks,
+			report.Check{Line: 4, Promise: "throughput of index updates over direct, " + conns, Bound: 1, AtLeast: true,
+				Figure: report.Ratio(at("conns/update-index/256", limitedName(n), report.QPS), at("conns/update-index/256", directName, report.QPS))},
+			report.Check{Line: 4, Promise: "throughput of point selects over HAProxy's, " + conns, Bound: 1.15, AtLeast: true,
+				Figure: against("conns/point-select/256", limitedName(n), report.QPS)})
+	}
+	return append(checks,
+		report.Check{Line: 4, Promise: "errors of 1024 threads, a server of 300 connections", Bound: 0, Figure: crowdErrors(crowd, limitedName(crowdLimit))},
+		report.Check{Line: 4, Promise: "errors of the same straight on the server", Bound: 1, AtLeast: true, Figure: crowdErrors(crowd, directName)})
+}
+
+// crowdErrors counts a contender's errors in all its turns, one that could not begin as one.
+func crowdErrors(scenario, contender string) func(*report.Run) (float64, bool) {
+	return func(r *report.Run) (float64, bool) {
+		total, found := 0.0, false
+		for _, s := range r.Samples {
+			if s.Name() != scenario || s.Contender != contender {
+				continue
+			}
+			found = true
+			total += float64(s.Errors)
+			if s.Errors == 0 && s.Failure != "" {
+				total++
+			}
+		}
+		return total, found
+	}
+}
+
+func memoryChecks() []report.Check {
+	return []report.Check{
+		{Line: 6, Promise: "memory of an idle client without TLS, of 10,000", Bound: 10, Unit: "KiB",
+			Figure: report.Value(at("idle/10000", proxyName, report.PerClient))},
+		{Line: 6, Promise: "idle clients held", Bound: 50_000, AtLeast: true,
+			Figure: report.Value(at("idle/50000", proxyName, report.Clients))},
+	}
+}
+
+func scatterChecks() []report.Check {
+	return []report.Check{
+		{Line: 7, Promise: "CPU of an ordered merge of 100 rows of 2 shards", Bound: 60, Unit: "µs",
+			Figure: report.Value(at(scatterName("ordered-limit", 2), proxyName, report.ProxyCPU))},
+		{Line: 7, Promise: "CPU of COUNT over 8 shards over that of a point select", Bound: 8 * 1.2,
+			Figure: report.Ratio(at(scatterName("count", 8), proxyName, report.ProxyCPU),
+				at("scatter/unsharded-point-select", proxyName, report.ProxyCPU))},
+	}
+}
+
+func openChecks() []report.Check {
+	return []report.Check{
+		{Line: 8, Promise: "p99.9 over p50 at 60 % of the capacity", Bound: 10,
+			Figure: report.Ratio(at(capacity60, proxyName, report.P999), at(capacity60, proxyName, report.P50))},
+		{Line: 8, Promise: "highest rate with " + DefaultSLO.String() + " over HAProxy's", Bound: 0.9, AtLeast: true,
+			Figure: against("slo", proxyName, report.HighestRate)},
+	}
+}
+
+// Done gives the scenarios that the checks look at.
+func Done() []Scenario {
+	names := map[string]bool{
+		pointText64: true, pointPrepared64: true, capacity60: true, "slo": true, "rows/100": true, "rows/1000000": true,
+		"one-client/text": true, "orm-select/400": true, "columns/400": true, "conns/update-index/256": true, "conns/point-select/256": true,
+		"crowd/point-select/1024": true, "idle/10000": true, "idle/50000": true, scatterName("ordered-limit", 2): true,
+		scatterName("count", 8): true, "scatter/unsharded-point-select": true,
+		"statement-bytes/1000": true, "statement-bytes/17000": true, "statement-bytes/170000": true,
+	}
+	done := named(names)
+	for i := range done { // of the sweep only what is looked at
+		if done[i].Parameter == "threads" && done[i].X == sweepThreads {
+			done[i].Against = []rig.Spec{direct, haproxy, limited(16), limited(32)}
+		}
+	}
+	return done
+}
+
+// Quick gives a few scenarios of each kind that take two minutes with one round of a second.
+func Quick() []Scenario {
+	return named(map[string]bool{
+		"point-select/text/1": true, pointText64: true, pointPrepared64: true, "update-index/text/16": true, "read-write/text/16": true,
+		"rows/100": true, "rows/10000": true, "orm-select/400": true, "idle/1000": true, "login/16": true,
+		scatterName("count", 4): true, scatterName("ordered-limit", 2): true, "rate/1000": true,
+	})
+}

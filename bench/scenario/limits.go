@@ -1,0 +1,54 @@
+package scenario
+
+import (
+	"fmt"
+
+	"kingshard/bench/rig"
+)
+
+// maxConns are the values of max_conns_limit; sweepThreads are more than any of them but the last.
+var maxConns = []int{16, 32, 64, 128, 256, 512}
+
+const sweepThreads = 256
+
+// limited is kingshard with so many connections to the server.
+func limited(n int) rig.Spec {
+	return rig.Spec{Name: limitedName(n), Kind: rig.Kingshard, MaxConns: n}
+}
+
+func limitedName(n int) string { return fmt.Sprintf("kingshard %d conns", n) }
+
+// crowdConns is what the server of the crowd scenarios allows; crowdLimit is what kingshard uses of it.
+const (
+	crowdConns = 300
+	crowdLimit = 128
+)
+
+// limits are what a ceiling of connections is for: fewer connections than clients, and more clients than the server takes.
+func limits() []Scenario {
+	against := []rig.Spec{direct, haproxy}
+	for _, n := range maxConns {
+		against = append(against, limited(n))
+	}
+	var all []Scenario
+	for _, script := range []struct{ family, script string }{
+		{"conns/point-select", "oltp_point_select"}, {"conns/update-index", "oltp_update_index"}, {"conns/read-write", "oltp_read_write"},
+	} {
+		all = append(all, Scenario{
+			Family: script.family, Parameter: "threads", X: sweepThreads,
+			Work: sysbench{script: script.script, threads: sweepThreads}, Against: against,
+		})
+	}
+	var crowd []rig.Spec
+	for _, spec := range []rig.Spec{direct, haproxy, limited(crowdLimit)} {
+		spec.ServerConnsMax = crowdConns
+		crowd = append(crowd, spec)
+	}
+	for _, n := range []int{256, 1024} {
+		all = append(all, Scenario{
+			Family: "crowd/point-select", Parameter: "threads", X: float64(n),
+			Work: sysbench{script: "oltp_point_select", threads: n}, Against: crowd,
+		})
+	}
+	return all
+}

@@ -1,0 +1,37 @@
+package scenario
+
+import "kingshard/bench/rig"
+
+// threads are those of the sysbench scenarios.
+var threads = []int{1, 4, 16, 64, 256, 1024}
+
+// oltp is sysbench: five scripts, text and prepared, from 1 to 1024 threads.
+func oltp() []Scenario {
+	var all []Scenario
+	for _, script := range []struct{ family, script, db string }{
+		{"point-select", "oltp_point_select", rig.DB},
+		{"update-index", "oltp_update_index", rig.DB},
+		{"insert", "oltp_insert", rig.InsertDB},
+		{"read-only", "oltp_read_only", rig.DB},
+		{"read-write", "oltp_read_write", rig.DB},
+	} {
+		for _, prepared := range []bool{false, true} {
+			for _, n := range threads {
+				all = append(all, Scenario{
+					Family: script.family + "/" + form(prepared), Parameter: "threads", X: float64(n),
+					Work:    sysbench{script: script.script, threads: n, prepared: prepared, db: script.db},
+					Against: []rig.Spec{direct, plain, haproxy, oneShard},
+				})
+			}
+		}
+	}
+	return all
+}
+
+// form names a protocol.
+func form(prepared bool) string {
+	if prepared {
+		return "prepared"
+	}
+	return "text"
+}

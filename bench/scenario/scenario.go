@@ -1,0 +1,106 @@
+package scenario
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"kingshard/bench/report"
+	"kingshard/bench/rig"
+)
+
+// Scenario is one load and those who bear it.
+type Scenario struct {
+	Family    string  // as point-select/text
+	Parameter string  // what X is, "" without one
+	X         float64 //
+	Work      work
+	Against   []rig.Spec // in the order of their turns
+	// SecondsMin is the shortest measured time that shows anything; 0 is any.
+	SecondsMin int
+}
+
+// Name is the scenario's name: the family and the parameter's value.
+func (s Scenario) Name() string { return report.ScenarioName(s.Family, s.Parameter, s.X) }
+
+// Contender names.
+const (
+	directName   = "direct"
+	haproxyName  = "haproxy"
+	proxyName    = "kingshard"
+	oneShardName = "kingshard one shard"
+)
+
+// The contenders of most scenarios.
+var (
+	direct   = rig.Spec{Name: directName, Kind: rig.Direct}
+	haproxy  = rig.Spec{Name: haproxyName, Kind: rig.HAProxy}
+	plain    = rig.Spec{Name: proxyName, Kind: rig.Kingshard}
+	oneShard = rig.Spec{Name: oneShardName, Kind: rig.Kingshard, Shards: 1}
+)
+
+// All gives every scenario, group by group.
+func All() []Scenario {
+	var all []Scenario
+	for _, group := range [][]Scenario{
+		oltp(), limits(), results(), statements(), scatter(), idle(), rates(), procs(), observed(),
+	} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// Select gives the scenarios whose name has a match, in their order.
+func Select(all []Scenario, pattern string) ([]Scenario, error) {
+	match, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	var selected []Scenario
+	for _, s := range all {
+		if match.MatchString(s.Name()) {
+			selected = append(selected, s)
+		}
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no scenario matches %q: -list shows them all", pattern)
+	}
+	return selected, nil
+}
+
+// named gives the scenarios of these names, in the order of All. A name that there is not is a mistake of the tables.
+func named(names map[string]bool) []Scenario {
+	var selected []Scenario
+	for _, s := range All() {
+		if names[s.Name()] {
+			selected = append(selected, s)
+			delete(names, s.Name())
+		}
+	}
+	for name := range names {
+		panic("scenario: no " + name)
+	}
+	return selected
+}
+
+// timing is how long one turn takes.
+type timing struct {
+	warmup, measured time.Duration
+}
+
+// WithBefore gives every scenario that has kingshard another one of another binary, whose turns are just before.
+func WithBefore(all []Scenario, binary string) []Scenario {
+	changed := append([]Scenario(nil), all...)
+	for i, s := range changed {
+		changed[i].Against = nil
+		for _, spec := range s.Against {
+			if spec.Kind == rig.Kingshard {
+				before := spec
+				before.Name, before.Binary = spec.Name+", before", binary
+				changed[i].Against = append(changed[i].Against, before)
+			}
+			changed[i].Against = append(changed[i].Against, spec)
+		}
+	}
+	return changed
+}

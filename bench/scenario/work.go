@@ -1,0 +1,110 @@
+package scenario
+
+import (
+	"context"
+	"time"
+
+	"kingshard/bench/load"
+	"kingshard/bench/procstat"
+	"kingshard/bench/report"
+	"kingshard/bench/rig"
+)
+
+// work is a kind of load.
+type work interface {
+	// run does it once. The window is around the measured time, where there is one.
+	run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error)
+}
+
+// outcome is what a work found.
+type outcome struct {
+	load.Result
+	client  procstat.CPU // of a load generator in a process of its own
+	outside bool         // there was one
+	more    map[report.Metric]float64
+}
+
+// sysbench is one of sysbench's scripts.
+type sysbench struct {
+	script   string
+	threads  int
+	prepared bool
+	db       string // "" is rig.DB
+}
+
+func (s sysbench) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
+	db := s.db
+	if db == "" {
+		db = rig.DB
+	}
+	if err := c.Reset(ctx); err != nil {
+		return outcome{}, err
+	}
+	result, cpu, err := load.Sysbench{
+		Login: c.Login(db), Script: s.script, Threads: s.threads, TableSize: rig.Rows, Prepared: s.prepared,
+		Warmup: t.warmup, Duration: t.measured, Window: w,
+	}.Run(ctx)
+	return outcome{Result: result, client: cpu, outside: true}, err
+}
+
+// closed is a closed loop of one statement.
+type closed struct {
+	clients   int
+	statement load.Statement
+	slowText  string // a slow reader beside the clients, if not ""
+	slowRows  int    // a second
+}
+
+func (l closed) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
+	result, err := load.Closed{
+		Login: c.Login(rig.DB), Clients: l.clients, Statement: l.statement, Warmup: t.warmup, Duration: t.measured,
+		SlowText: l.slowText, SlowRows: l.slowRows, Window: w,
+	}.Run(ctx)
+	return outcome{Result: result}, err
+}
+
+// logins is a closed loop of logins.
+type logins struct{ clients int }
+
+func (l logins) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
+	result, err := load.Logins{
+		Login: c.Login(rig.DB), Clients: l.clients, Warmup: t.warmup, Duration: t.measured, Window: w,
+	}.Run(ctx)
+	return outcome{Result: result}, err
+}
+
+// idleClients are clients that say nothing.
+type idleClients struct{ clients int }
+
+// settle is the time after which buffers that nobody needs are given back.
+const settle = 2 * time.Second
+
+func (l idleClients) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
+	// Some clients first, so that what exists once for all of them does not count.
+	first, err := load.Idle{Login: c.Login(rig.DB), Clients: 64, Text: pointText}.Hold()
+	if err != nil {
+		return outcome{}, err
+	}
+	defer first()
+	before, err := procstat.ReadMemory(c.PID)
+	if err != nil {
+		return outcome{}, err
+	}
+	release, err := load.Idle{Login: c.Login(rig.DB), Clients: l.clients, Text: pointText}.Hold()
+	if err != nil {
+		return outcome{}, err
+	}
+	defer release()
+	time.Sleep(settle)
+	w.Begin()
+	time.Sleep(t.measured)
+	w.End()
+	after, err := procstat.ReadMemory(c.PID)
+	if err != nil {
+		return outcome{}, err
+	}
+	return outcome{more: map[report.Metric]float64{
+		report.PerClient: float64(after.RSS-before.RSS) / float64(l.clients),
+		report.Clients:   float64(l.clients),
+	}}, nil
+}
