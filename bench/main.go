@@ -3,7 +3,7 @@
 //	go run ./bench -list                            the scenarios
 //	go run ./bench -run 'point.*64' -rounds 5       some of them, contenders in turns
 //	go run ./bench -done -rounds 5 -seconds 5       the table of what the proxy promises
-//	go run ./bench -run '^slo' -slo p99=60ms -goal 100000
+//	go run ./bench -run '^slo$' -slo p99=60ms -goal 100000
 //	                                                highest rate that holds, and machines that carry the goal
 //	go run ./bench -render FILE.json                docs/performance.md from a run's file
 //

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,53 +34,20 @@ type crew struct {
 	group     sync.WaitGroup
 }
 
-// dialAtOnce is how many clients log in at the same time: fewer than a listener's backlog holds.
-const dialAtOnce = 32
-
 // overtime is what a run may take beyond its warm-up and its measured time.
 const overtime = time.Minute
 
 // newCrew logs in n clients and prepares them; their connections end overtime after the run should have.
-func newCrew(login Login, s Statement, n int, run time.Duration) (*crew, error) {
+func newCrew(ctx context.Context, login Login, s Statement, n int, run time.Duration) (*crew, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	c := &crew{login: login, statement: s, commands: s.commands(), recorder: newRecorder(), clients: make([]*Client, n)}
-	c.deadline = time.Now().Add(run + overtime)
-	errs := make([]error, n)
-	slots := make(chan struct{}, dialAtOnce)
-	var group sync.WaitGroup
-	for i := range c.clients {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			c.clients[i], errs[i] = c.dial(uint64(i))
-		})
+	c := &crew{
+		login: login, statement: s, commands: s.commands(), recorder: newRecorder(), deadline: time.Now().Add(run + overtime),
 	}
-	group.Wait()
-	if err := firstOf(errs); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c, nil
-}
-
-func firstOf(errs []error) error {
-	failed := 0
-	var first error
-	for _, err := range errs {
-		if err == nil {
-			continue
-		}
-		if first == nil {
-			first = err
-		}
-		failed++
-	}
-	if first == nil {
-		return nil
-	}
-	return fmt.Errorf("%d of %d clients could not log in: %w", failed, len(errs), first)
+	var err error
+	c.clients, err = dialAll(ctx, n, func(i int) (*Client, error) { return c.dial(uint64(i)) })
+	return c, err
 }
 
 func (c *crew) dial(seed uint64) (*Client, error) {
@@ -98,15 +64,6 @@ func (c *crew) dial(seed uint64) (*Client, error) {
 		return nil, err
 	}
 	return client, nil
-}
-
-// close closes the clients' connections.
-func (c *crew) close() {
-	for _, client := range c.clients {
-		if client != nil {
-			client.Close()
-		}
-	}
 }
 
 // redialPause keeps clients that lost their connection from doing nothing but dial.
@@ -152,11 +109,11 @@ func (c *crew) loop(i int) {
 
 // Run logs the clients in, runs them and gives what was measured. An error means that the load could not begin.
 func (l Closed) Run(ctx context.Context) (Result, error) {
-	c, err := newCrew(l.Login, l.Statement, l.Clients, l.Warmup+l.Duration)
+	c, err := newCrew(ctx, l.Login, l.Statement, l.Clients, l.Warmup+l.Duration)
 	if err != nil {
 		return Result{}, err
 	}
-	defer c.close()
+	defer closeAll(c.clients)
 	stopSlow, err := l.startSlow()
 	if err != nil {
 		return Result{}, err

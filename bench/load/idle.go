@@ -1,8 +1,8 @@
 package load
 
 import (
+	"context"
 	"fmt"
-	"sync"
 )
 
 // Idle are clients that logged in, ran one statement each and then say nothing.
@@ -17,25 +17,9 @@ const portsPerIP = 20_000
 
 // Hold logs the clients in; release closes them. Clients come from several addresses of loopback where one has not
 // enough ports.
-func (i Idle) Hold() (release func(), err error) {
-	clients := make([]*Client, i.Clients)
-	errs := make([]error, i.Clients)
-	slots := make(chan struct{}, dialAtOnce)
-	var group sync.WaitGroup
-	for n := range clients {
-		slots <- struct{}{}
-		group.Go(func() {
-			defer func() { <-slots }()
-			clients[n], errs[n] = i.dial(n)
-		})
-	}
-	group.Wait()
-	c := &crew{clients: clients}
-	if err := firstOf(errs); err != nil {
-		c.close()
-		return nil, err
-	}
-	return c.close, nil
+func (i Idle) Hold(ctx context.Context) (release func(), err error) {
+	clients, err := dialAll(ctx, i.Clients, i.dial)
+	return func() { closeAll(clients) }, err
 }
 
 func (i Idle) dial(n int) (*Client, error) {

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,11 +32,11 @@ func (l Open) Run(ctx context.Context) (Result, error) {
 	if l.Rate <= 0 {
 		return Result{}, fmt.Errorf("a rate of %g statements a second", l.Rate)
 	}
-	c, err := newCrew(l.Login, l.Statement, l.Clients, l.Warmup+l.Duration)
+	c, err := newCrew(ctx, l.Login, l.Statement, l.Clients, l.Warmup+l.Duration)
 	if err != nil {
 		return Result{}, err
 	}
-	defer c.close()
+	defer closeAll(c.clients)
 	o := openRun{crew: c, due: make(chan time.Time, dueMax), start: time.Now().Add(l.Warmup)}
 	o.end = o.start.Add(l.Duration)
 	for i := range c.clients {
@@ -55,7 +56,9 @@ func (l Open) Run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = ctx.Err()
 	}
-	return c.result(l.Duration.Seconds()), err
+	r := c.result(l.Duration.Seconds())
+	r.Queries -= o.notSent.Load() // their latencies count, but nobody answered them
+	return r, err
 }
 
 // openRun is an open loop under way.
@@ -63,6 +66,7 @@ type openRun struct {
 	*crew
 	due        chan time.Time
 	start, end time.Time // of the measured time
+	notSent    atomic.Uint64
 }
 
 // pace sends the moments at which statements are due, from the warm-up's begin to the end, not before they come.
@@ -124,6 +128,7 @@ func (o *openRun) serve(i int) {
 func (o *openRun) lost(s *stripe, due time.Time) {
 	if !due.Before(o.start) {
 		s.record(time.Since(due))
+		o.notSent.Add(1)
 		o.faults.add(errNotSent)
 	}
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -186,7 +187,51 @@ func TestOpenOverload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Queries != 200 || r.Errors < 100 || r.Latency.P99 < 1e6 {
+	if r.Queries+r.Errors != 200 || r.Errors < 100 || r.Latency.P99 < 1e6 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestDialStops: when a server takes no more clients, the others are not tried, and those that are in are closed.
+func TestDialStops(t *testing.T) {
+	var tried atomic.Int64
+	s := rowServer(t, threeRows)
+	_, err := dialAll(context.Background(), 5000, func(i int) (*Client, error) {
+		if tried.Add(1) > 3 {
+			return nil, mysql.NewSQLError(mysql.ERConCount, "Too many connections")
+		}
+		return Dial(loginTo(s))
+	})
+	if err == nil || !strings.Contains(err.Error(), "3 of 5000 clients") || !strings.Contains(err.Error(), "Too many") {
+		t.Errorf("%v", err)
+	}
+	if n := tried.Load(); n > 3+dialAtOnce {
+		t.Errorf("%d tried", n)
+	}
+	for range 1000 {
+		if s.Open() == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := s.Open(); n != 0 {
+		t.Errorf("%d connections are open", n)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := dialAll(ctx, 10, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestIdle(t *testing.T) {
+	s := rowServer(t, threeRows)
+	release, err := Idle{Login: loginTo(s), Clients: 40, Text: "SELECT 1"}.Hold(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if s.Open() != 40 || len(s.Queries()) != 40 {
+		t.Errorf("%d connections, %d statements", s.Open(), len(s.Queries()))
 	}
 }

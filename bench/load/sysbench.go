@@ -123,12 +123,24 @@ func (w *sysbenchWatch) read(out io.Reader) (text string, err error) {
 	return all.String(), lines.Err()
 }
 
-// fatal gives sysbench's first complaint.
+// fatal gives sysbench's complaint: the first with a server's error, else the first.
 func fatal(text string) string {
+	first := ""
 	for line := range strings.Lines(text) {
-		if i := strings.Index(line, failureMark); i >= 0 {
-			return strings.TrimSpace(line[i+len(failureMark):])
+		_, complaint, ok := strings.Cut(line, failureMark)
+		if !ok {
+			continue
+		}
+		complaint = strings.TrimSpace(complaint)
+		if strings.HasPrefix(complaint, "error ") {
+			return complaint
+		}
+		if first == "" {
+			first = complaint
 		}
 	}
-	return "sysbench failed without saying why"
+	if first == "" {
+		return "sysbench failed without saying why"
+	}
+	return first
 }

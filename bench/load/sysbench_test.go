@@ -40,9 +40,13 @@ func TestParseSysbenchBad(t *testing.T) {
 }
 
 func TestFatal(t *testing.T) {
-	text := "Initializing worker threads...\n\nFATAL: error 1040: Too many connections\nFATAL: other\n"
-	if got := fatal(text); got != "error 1040: Too many connections" {
-		t.Errorf("%q", got)
+	for text, want := range map[string]string{
+		"Initializing\n\nFATAL: unable to connect\nFATAL: error 1040: Too many connections\nFATAL: other\n": "error 1040: Too many connections",
+		"FATAL: Thread initialization failed!\nFATAL: other\n":                                              "Thread initialization failed!",
+	} {
+		if got := fatal(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 	if fatal("") == "" {
 		t.Error("nothing is said")

@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"context"
+	"fmt"
+	"syscall"
 	"time"
 
 	"kingshard/bench/load"
@@ -76,12 +78,28 @@ func (l logins) run(ctx context.Context, c *rig.Contender, t timing, w load.Wind
 // idleClients are clients that say nothing.
 type idleClients struct{ clients int }
 
+// enoughFiles fails where the limit of open files, which the proxy has as well, is too low for so many connections.
+func enoughFiles(conns int) error {
+	const others = 500 // logs, listeners, connections to the server
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	if limit.Max < uint64(conns+others) {
+		return fmt.Errorf("%d clients need as many open files, and the limit is %d", conns, limit.Max)
+	}
+	return nil
+}
+
 // settle is the time after which buffers that nobody needs are given back.
 const settle = 2 * time.Second
 
 func (l idleClients) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
+	if err := enoughFiles(l.clients); err != nil {
+		return outcome{}, err
+	}
 	// Some clients first, so that what exists once for all of them does not count.
-	first, err := load.Idle{Login: c.Login(rig.DB), Clients: 64, Text: pointText}.Hold()
+	first, err := load.Idle{Login: c.Login(rig.DB), Clients: 64, Text: pointText}.Hold(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -90,7 +108,7 @@ func (l idleClients) run(ctx context.Context, c *rig.Contender, t timing, w load
 	if err != nil {
 		return outcome{}, err
 	}
-	release, err := load.Idle{Login: c.Login(rig.DB), Clients: l.clients, Text: pointText}.Hold()
+	release, err := load.Idle{Login: c.Login(rig.DB), Clients: l.clients, Text: pointText}.Hold(ctx)
 	if err != nil {
 		return outcome{}, err
 	}
