@@ -83,6 +83,9 @@ func (s *statement) canonical(columns []mysql.ColumnDefinition41, row []any) str
 		if s.folds && (columns[k].Charset != binaryCharset || columns[k].Type == mysql.TypeJSON) {
 			v = fold(v)
 		}
+		if columns[k].Type == mysql.TypeBit {
+			v = bitNumber(v)
+		}
 		if s.inexact && (columns[k].Type == mysql.TypeDouble || columns[k].Type == mysql.TypeFloat) {
 			v = rounded(v)
 		}
@@ -146,4 +149,18 @@ func rounded(v string) string {
 		f = 0
 	}
 	return strconv.FormatFloat(f, 'g', 9, 64)
+}
+
+// bitNumber writes a BIT value as a number. MariaDB shows it as bytes or as digits: one row of seed 100007, after 876
+// statements, was "1" in an answer sorted through a temporary table, and "\x01" in the same answer of the same server later.
+// No value of the tables has bytes that are digits.
+func bitNumber(v string) string {
+	if n, err := strconv.ParseUint(v, 10, 64); err == nil {
+		return strconv.FormatUint(n, 10)
+	}
+	var n uint64
+	for _, b := range []byte(v) {
+		n = n<<8 | uint64(b)
+	}
+	return strconv.FormatUint(n, 10)
 }

@@ -62,6 +62,7 @@ func TestFound(t *testing.T) {
 					t.Run(f.name, func(t *testing.T) { s.same(t, f.script) })
 				}
 			}
+			t.Run("NULL of a row alone", s.nullAlone)
 		})
 	}
 }
@@ -90,6 +91,20 @@ func (s *shards) same(t *testing.T, script string) {
 		if answers[0] != answers[1] {
 			t.Errorf("%s\n got %s\nwant %s", sql, answers[1], answers[0])
 		}
+	}
+}
+
+// nullAlone wants a NULL that one server takes with a warning, in one of several rows only, to be refused where its row is
+// alone on its shard, and to be the server's error where it is one for all.
+func (s *shards) nullAlone(t *testing.T) {
+	const insert = "INSERT INTO order_items (user_id, order_id, item_no) VALUES (1, NULL, 9), (2, 9, 9), (3, 9, 9)"
+	s.fill(t)
+	for mode, code := range map[string]uint16{"": 9012, "STRICT_ALL_TABLES": 1048} {
+		must(t, s.subject, "SET sql_mode = '"+mode+"'")
+		fails(t, s.subject, insert, code)
+	}
+	if r := must(t, s.subject, "SELECT COUNT(*) FROM order_items WHERE item_no = 9"); r.Rows[0][0] != "0" {
+		t.Errorf("%v rows of a statement that failed", r.Rows[0][0])
 	}
 }
 

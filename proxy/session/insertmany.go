@@ -49,6 +49,19 @@ func (s *Session) firstFault(loans []loan, runs []plan.Query, ex *boundExecution
 	return cause
 }
 
+// erBadNull is the code of NULL for a column that may not be NULL. MySQL manual: "Server Error Message Reference".
+const erBadNull = 1048
+
+// refuseNull refuses an INSERT of several rows whose cause is a NULL that one server only warns of without a strict
+// sql_mode: not so in a row that is alone in its statement, as this one is on its shard.
+func (s *Session) refuseNull(p *plan.Plan, cause error) error {
+	var sqlErr *mysql.SQLError
+	if s.state.strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
+		return cause
+	}
+	return newError(KSRefusedSharding, sqlErr.Message+" in a row that is alone on its shard: sql_mode is not strict, and a server takes it among other rows only")
+}
+
 // atRow is how messages end that name the row of a statement.
 const atRow = " at row "
 

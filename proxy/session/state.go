@@ -17,6 +17,7 @@ type state struct {
 	vars       []backend.Var // in the order set; charset variables and autocommit always among them
 	flags      mysql.Capability
 	mode       sqltext.Mode
+	strict     bool // sql_mode makes errors of values that do not fit
 	// collation is the id that the handshake asked for; resolved against the server's list before the first statement.
 	collation uint16
 	resolved  bool
@@ -121,6 +122,7 @@ func (st *state) readMode(info *backend.Info) {
 	}
 	sqlMode = "," + strings.ToUpper(sqlMode) + ","
 	has := func(m string) bool { return strings.Contains(sqlMode, ","+m+",") }
+	st.strict = slices.ContainsFunc([]string{"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"}, has)
 	ansi := slices.ContainsFunc(ansiModes, has)
 	st.mode = sqltext.Mode{
 		ANSIQuotes:         has("ANSI_QUOTES") || ansi,

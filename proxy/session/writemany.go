@@ -51,6 +51,7 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	total, err := s.writeAll(loans, p, r, ex)
 	if err != nil && r.Many == plan.ManyInsert {
 		err = s.firstFault(loans, s.lookup.execution.InOrder(runsMax), ex, begin, undo, err)
+		err = s.refuseNull(p, err)
 	}
 	if err != nil {
 		var names []mysql.TableName
