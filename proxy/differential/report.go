@@ -114,7 +114,8 @@ func (r *Report) String() string {
 	for _, n := range r.Refused {
 		refused += n
 	}
-	fmt.Fprintf(&b, "%d statements: %d equal (%d of them errors), %d refused, %d failures\n", r.Statements, r.Equal, r.Errors, refused, r.Mismatches())
+	fmt.Fprintf(&b, "%d statements: %d equal (%d of them errors), %d refused (%.2f%%), %d failures\n",
+		r.Statements, r.Equal, r.Errors, refused, 100*float64(refused)/float64(max(r.Statements, 1)), r.Mismatches())
 	texts := slices.SortedFunc(maps.Keys(r.Refused), func(x, y string) int {
 		if d := r.Refused[y] - r.Refused[x]; d != 0 {
 			return d
