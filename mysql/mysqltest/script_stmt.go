@@ -108,6 +108,8 @@ func (s *RawStmt) ExecuteBody(flags byte, args ...any) (string, error) {
 			t, values = mysql.TypeLong, mysql.AppendUint32(values, uint32(v))
 		case float32:
 			t, values = mysql.TypeFloat, mysql.AppendUint32(values, math.Float32bits(v))
+		case Date:
+			t, values = mysql.TypeDate, append(mysql.AppendUint16(append(values, 4), uint16(time.Time(v).Year())), byte(time.Time(v).Month()), byte(time.Time(v).Day()))
 		case time.Time:
 			t, values = mysql.TypeDatetime, appendTime(values, v)
 		case time.Duration:
@@ -242,6 +244,9 @@ func binaryTime(c mysql.Cursor) string {
 	}
 	return s
 }
+
+// Date is an argument of type DATE; a time.Time itself is a DATETIME.
+type Date time.Time
 
 // appendTime encodes a DATETIME. MySQL manual: "Binary Protocol Value".
 func appendTime(b []byte, v time.Time) []byte {

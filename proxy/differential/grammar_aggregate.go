@@ -119,7 +119,7 @@ func (g *grammar) bagItem(sc scope) *part {
 		order := listOf(1, append([]*part{col}, sc.primary()...)...)
 		return phrase(g.call("GROUP_CONCAT", phrase(col, words("ORDER BY"), order, words("SEPARATOR '|'"))), words("AS "+g.name("e")))
 	case 2:
-		return phrase(g.call("GROUP_CONCAT", phrase(words("DISTINCT"), col, words("ORDER BY"), col, words("DESC"))), words("AS "+g.name("e")))
+		return phrase(g.call("GROUP_CONCAT", phrase(words("DISTINCT"), col, words("ORDER BY"), col, words("DESC"))), words("AS "+g.name(sequence)))
 	case 3:
 		return phrase(g.call("JSON_ARRAYAGG", sc.columnOf(src, src.column("a"))), words("AS "+g.name(bag)))
 	}

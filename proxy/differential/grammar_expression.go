@@ -158,7 +158,7 @@ func (g *grammar) scalarQuery(sc scope) *part {
 	return phrase(from, words(fmt.Sprintf("WHERE %s.%s = %s.%s)", x, g.joinColumn(t), outer.alias, g.joinColumn(outer.table))))
 }
 
-// concats tells whether || may be written: in other modes MySQL warns of it, as often as shards have read all of their rows.
+// concats tells whether || may be written: in other modes it is OR, of which MySQL warns, and which turns texts into numbers.
 func (g *grammar) concats() bool {
-	return g.dialect.mariaDB || strings.Contains(g.mode, "ANSI") || strings.Contains(g.mode, "PIPES_AS_CONCAT")
+	return strings.Contains(g.mode, "ANSI") || strings.Contains(g.mode, "PIPES_AS_CONCAT")
 }

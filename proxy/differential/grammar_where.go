@@ -1,6 +1,9 @@
 package differential
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // where makes a WHERE clause, or nil.
 func (g *grammar) where(sc scope) *part {
@@ -44,6 +47,7 @@ func (g *grammar) predicate(sc scope, depth int) *part {
 		return phrase(sc.columnOf(src, a), words(pickOne(g, []string{"=", "<", "<>"})), sc.columnOf(src, b))
 	case n < 94:
 		e := g.logicalExpression(sc)
+		g.converts = g.converts || strings.Contains(g.mode, "HIGH_NOT")        // NOT of a text, then
 		return phrase(maybe(words(pickOne(g, []string{"", "NOT", "NOT"}))), e) // NOT binds by sql_mode
 	case n < 95 && g.concats():
 		return phrase(sc.columnOf(src, src.keys[len(src.keys)-1]), words(pickOne(g, []string{"= 1 || 2", "= 3 || 2 = 0", "< 1 || 1"})))

@@ -107,7 +107,8 @@ func (w *worker) variants(s *side, st *statement) (list []otherPlan, err error) 
 	return list, stmt.Close()
 }
 
-// limitPlans are what the oracle says of the columns without LIMIT and with LIMIT 0, for which it does not look for a plan.
+// limitPlans are what the oracle says of the columns without LIMIT, without ORDER BY too, and with LIMIT 0, for which it
+// does not look for a plan.
 func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 	if st.limit.present() {
 		st.limit.gone = true
@@ -116,6 +117,15 @@ func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 	list, err := w.variants(&w.oracle, st)
 	if err != nil {
 		return nil, err
+	}
+	if st.order.present() {
+		st.order.gone = true
+		more, err := w.variants(&w.oracle, st)
+		st.order.gone = false
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
 	}
 	r := st.root.render(w.oracle.db, st.prepared)
 	a, err := w.oracle.send(rendered{r.sql + " LIMIT 0", r.args}, st.prepared)

@@ -12,7 +12,7 @@ func TestRender(t *testing.T) {
 		t.Error(got)
 	}
 	r := p.render("d", true)
-	if r.sql != "SELECT a, ?, NULL FROM d.t" || len(r.args) != 1 || r.args[0] != int64(5) {
+	if r.sql != "SELECT a, ?, NULL FROM d.t" || len(r.args) != 1 || r.args[0] != int8(5) {
 		t.Error(r)
 	}
 }

@@ -29,6 +29,9 @@ type statement struct {
 // bag is how the names of columns begin whose values are lists in no order, as of GROUP_CONCAT.
 const bag = "bag"
 
+// sequence is how those begin whose values are lists in order.
+const sequence = "list"
+
 // ordered tells whether every row has its place.
 func (s *statement) ordered() bool { return s.order.present() && s.total.present() }
 

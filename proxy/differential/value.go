@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // value is a constant: as it stands in a text, and as an argument of a prepared statement.
@@ -44,10 +46,14 @@ func floatValue(v float64) value {
 func moments(list ...string) []value {
 	out := texts(list...)
 	for k := range out {
-		for _, layout := range []string{time.DateOnly, time.DateTime} {
-			if t, err := time.Parse(layout, list[k]); err == nil && k%2 == 0 {
-				out[k].arg = t
-			}
+		if k%2 > 0 {
+			continue
+		}
+		if t, err := time.Parse(time.DateOnly, list[k]); err == nil {
+			out[k].arg = mysqltest.Date(t)
+		}
+		if t, err := time.Parse(time.DateTime, list[k]); err == nil {
+			out[k].arg = t
 		}
 	}
 	return out
