@@ -65,6 +65,9 @@ type ForwardOptions struct {
 	Patch func(*OKPacket)
 	// Rename, if set, gives tables other names in column definitions and in error messages.
 	Rename []TableName
+	// Definitions, if there are as many as columns, are sent in place of the source's; where the rows' cells are encoded
+	// otherwise than such a definition says, the source's own type stays.
+	Definitions []ColumnDefinition41
 }
 
 // TableName is a table that one side knows by another name than the other.

@@ -33,8 +33,44 @@ func ForwardDefinitions(dst, src *Conn, runs []int, status Status, names []Table
 
 // definitions forwards n definitions.
 func (f *forward) definitions(n int) (done bool, err error) {
-	if len(f.o.Rename) > 0 {
+	if len(f.o.Rename) > 0 || len(f.o.Definitions) == n {
 		return f.renameDefinitions(n)
 	}
 	return f.copyPackets(n)
+}
+
+// replaced is the definition to send in place of the source's number k. How long a computed text may become the source
+// knows better.
+func (f *forward) replaced(k int, source ColumnDefinition41) ColumnDefinition41 {
+	def := f.o.Definitions[k]
+	if encoding(source.Type) == encoding(def.Type) && !(isCharacters(source.Type) && isCharacters(def.Type) && def.OrgName == "") {
+		return def
+	}
+	def.Type, def.Charset, def.Length, def.Decimals = source.Type, source.Charset, source.Length, source.Decimals
+	def.Flags = def.Flags&^UnsignedFlag | source.Flags&UnsignedFlag
+	return def
+}
+
+func isCharacters(t ColumnType) bool {
+	switch t {
+	case TypeVarchar, TypeVarString, TypeString, TypeTinyBlob, TypeBlob, TypeMediumBlob, TypeLongBlob:
+		return true
+	}
+	return false
+}
+
+// encoding names the types whose cells are written alike in rows of both protocols by one of them.
+func encoding(t ColumnType) ColumnType {
+	switch t {
+	case TypeShort, TypeYear:
+		return TypeShort
+	case TypeLong, TypeInt24:
+		return TypeLong
+	case TypeDate, TypeNewDate, TypeDatetime, TypeTimestamp:
+		return TypeDatetime
+	case TypeDecimal, TypeNewDecimal, TypeVarchar, TypeVarString, TypeString, TypeTinyBlob, TypeBlob, TypeMediumBlob, TypeLongBlob,
+		TypeEnum, TypeSet, TypeBit, TypeJSON, TypeGeometry, TypeVector:
+		return TypeString
+	}
+	return t
 }

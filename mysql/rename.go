@@ -43,9 +43,9 @@ func RenameText(text string, names []TableName) string {
 	return text
 }
 
-// renameDefinitions forwards n column definitions with other names of tables. done is as for copyPackets.
+// renameDefinitions forwards n column definitions with other names of tables, or others in their place. done is as for copyPackets.
 func (f *forward) renameDefinitions(n int) (done bool, err error) {
-	for range n {
+	for k := range n {
 		p, err := f.packet()
 		if err != nil {
 			return false, err
@@ -56,6 +56,9 @@ func (f *forward) renameDefinitions(n int) (done bool, err error) {
 		var def ColumnDefinition41
 		if err := def.Decode(p); err != nil {
 			return false, f.protocolError(fmt.Errorf("%w: column definition", err))
+		}
+		if len(f.o.Definitions) == n {
+			def = f.replaced(k, def)
 		}
 		def.Rename(f.o.Rename)
 		f.dst.EndPacket(def.AppendTo(f.dst.StartPacket()))
