@@ -146,10 +146,16 @@ func showRoute(b *strings.Builder, p *Plan, r *Route) {
 		for _, g := range m.Group {
 			fmt.Fprintf(b, " group %s", columnName(g))
 		}
+		if m.Distinct {
+			b.WriteString(" distinct")
+		}
 		for _, a := range m.Aggregates {
 			fmt.Fprintf(b, " %v(%s)", a.Func, columnName(a.Column))
 			if a.Func == Avg {
 				fmt.Fprintf(b, " of %s/%s", columnName(a.Sum), columnName(a.Count))
+			}
+			if a.By.Column != a.Column {
+				fmt.Fprintf(b, " by %s", columnName(a.By.Column))
 			}
 		}
 		b.WriteString("\n")

@@ -389,7 +389,7 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 	w.copy(fieldsEnd, end)
 	m.orderBy(w)
 	if rows == 0 {
-		w.add(" LIMIT 0") // of groups only none can be counted before the merge
+		w.add(" LIMIT 0") // of groups and distinct rows only none can be counted before the merge
 	}
 	w.add(" ")
 	w.copy(c.Tail, c.End)
@@ -414,7 +414,7 @@ func (m *mergeShape) orderBy(w *writer) {
 // nodeQuery writes the statement of a merge for all positions on one node.
 func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 	m := e.plan.merge
-	grouped := len(m.aggregates) > 0 || len(m.group) > 0
+	grouped := len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct
 	q := Query{Node: e.plan.nodeAt(positions[0]), Pieces: len(positions)}
 	w := e.writer()
 	for k, at := range positions {

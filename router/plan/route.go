@@ -238,10 +238,14 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 	for _, g := range m.group {
 		r.Merge.Group = append(r.Merge.Group, hiddenBase+m.order[g].hidden)
 	}
+	r.Merge.Distinct = m.distinct
 	for _, a := range m.aggregates {
 		x := Aggregate{Func: a.fn, Column: a.column, By: OrderKey{Column: a.column}}
 		if a.fn == Avg {
 			x.Sum, x.Count = hiddenBase+a.sum, hiddenBase+a.count
+		}
+		if a.by != nil {
+			x.By = OrderKey{Column: hiddenBase + a.by.hidden, Space: a.by.space}
 		}
 		r.Merge.Aggregates = append(r.Merge.Aggregates, x)
 	}

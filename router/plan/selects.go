@@ -44,8 +44,9 @@ type mergeKey struct {
 
 type shapeAggregate struct {
 	fn         Func
-	column     int // of the select list
-	sum, count int // hidden columns, of Avg
+	column     int       // of the select list
+	sum, count int       // hidden columns, of Avg
+	by         *mergeKey // of Min and Max; nil for the column itself
 }
 
 // selectPlan plans a query.
@@ -419,7 +420,7 @@ func (b *builder) grouped(m *mergeShape, q *sqlparse.Query, info *blockInfo, agg
 	case s.Distinct && (aggregated || len(s.Group) > 0):
 		return "DISTINCT over groups"
 	case s.Distinct:
-		return "DISTINCT over several shards"
+		return b.distinctRows(m, q, info)
 	}
 	if why := b.groupKeys(m, q, info); why != "" {
 		return why
@@ -436,16 +437,17 @@ func (b *builder) grouped(m *mergeShape, q *sqlparse.Query, info *blockInfo, agg
 	return ""
 }
 
-// groupKeys takes the items of GROUP BY. What ORDER BY says of them decides their directions and sequence; an ORDER BY of
-// anything else needs all groups first.
+// keyItem is an expression in which rows must be equal to become one.
+type keyItem struct {
+	e    *sqlparse.Expr
+	span sqlparse.Span
+	used bool
+}
+
+// groupKeys takes the items of GROUP BY.
 func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) string {
 	s := q.Select
-	type item struct {
-		e    *sqlparse.Expr
-		span sqlparse.Span
-		used bool
-	}
-	var items []*item
+	var items []*keyItem
 	for k, g := range s.Group {
 		e, span := b.target(s, g, m.clauses.Group[k], m.clauses.Fields)
 		if e == nil || e.Op == sqlparse.Const {
@@ -454,10 +456,19 @@ func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) s
 		if g.Op == sqlparse.Column && g.Table == "" && e != g && info.column(g) && !(e.Op == sqlparse.Column && lower(e.Name) == lower(g.Name)) {
 			return "GROUP BY a name that is a column's and an alias's"
 		}
-		items = append(items, &item{e: e, span: span})
+		items = append(items, &keyItem{e: e, span: span})
 	}
+	return b.sortItems(m, q, info, items, "ORDER BY of groups by something else than GROUP BY")
+}
+
+// sortItems makes keys of the merge of items. What ORDER BY says of them decides their directions and sequence; an ORDER BY
+// of anything else needs all rows first, which is what other says.
+func (b *builder) sortItems(m *mergeShape, q *sqlparse.Query, info *blockInfo, items []*keyItem, other string) string {
 	for k, o := range q.Order {
-		e, _ := b.target(s, o.Expr, m.clauses.Order[k], m.clauses.Fields)
+		if o.Expr.Op == sqlparse.Const || o.Expr.Op == sqlparse.Param {
+			continue // a constant orders nothing
+		}
+		e, _ := b.target(q.Select, o.Expr, m.clauses.Order[k], m.clauses.Fields)
 		found := false
 		for _, it := range items {
 			if e != nil && !it.used && same(it.e, e) {
@@ -470,7 +481,7 @@ func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) s
 			}
 		}
 		if !found {
-			return "ORDER BY of groups by something else than GROUP BY"
+			return other
 		}
 	}
 	for _, it := range items {
@@ -505,11 +516,7 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 		}
 		for _, g := range s.Group {
 			if x := b.output(s, g); x != nil && (same(x, e) || x.Op == sqlparse.Column && x.Table == "" && lower(x.Name) == lower(s.Fields[column].Alias)) {
-				// Which of several equal strings a group shows is the first row's on one server, too.
-				if d := b.definition(info, e); d != nil && kindOf(d) == textKind && !binaryCollations[d.Charset] {
-					return "GROUP BY text in which different spellings are equal"
-				}
-				return ""
+				return "" // which of several equal texts a group shows depends on its plan on one server, too
 			}
 		}
 		return "a column that is not in GROUP BY"
@@ -524,16 +531,8 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 	case "sum":
 		a.fn = Sum
 	case "min", "max":
-		a.fn = Min
-		if e.Name == "max" {
-			a.fn = Max
-		}
-		if len(e.Args) != 1 {
-			return "an aggregate of this form"
-		}
-		d := b.definition(info, e.Args[0])
-		if d == nil || kindOf(d) != plainKind || d.Type == mysql.TypeBit {
-			return e.Name + " of what only the server can compare"
+		if why := b.extreme(m, s, &a, e, info); why != "" {
+			return why
 		}
 	case "avg":
 		arg, ok := sqlparse.CallArgument(b.p.Statement.Text, fieldSpan(b.p.Statement.Text, s.Fields[column], m.clauses.Fields[column]))
@@ -547,6 +546,32 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 	}
 	m.aggregates = append(m.aggregates, a)
 	return ""
+}
+
+// extreme takes MIN or MAX of a column. Of text the shards give the weight of their least or greatest value, too.
+func (b *builder) extreme(m *mergeShape, s *sqlparse.Select, a *shapeAggregate, e *sqlparse.Expr, info *blockInfo) string {
+	a.fn = Min
+	if e.Name == "max" {
+		a.fn = Max
+	}
+	if len(e.Args) != 1 {
+		return "an aggregate of this form"
+	}
+	d := b.definition(info, e.Args[0])
+	switch {
+	case d == nil:
+	case kindOf(d) == plainKind && d.Type != mysql.TypeBit:
+		return ""
+	case kindOf(d) == textKind && weightOf(d) != "":
+		a.by = &mergeKey{hidden: len(m.hidden)}
+		if unicodeCollation(d.Charset) {
+			a.by.space = unicodeSpace
+		}
+		call := fieldSpan(b.p.Statement.Text, s.Fields[a.column], m.clauses.Fields[a.column])
+		m.hidden = append(m.hidden, hidden{before: "WEIGHT_STRING(", span: call, behind: weightOf(d)})
+		return ""
+	}
+	return e.Name + " of what only the server can compare"
 }
 
 // unicodeCollation tells the collations after UCA 4.0.0 and 5.2.0, PAD SPACE, in which characters have none, one or several
