@@ -82,6 +82,8 @@ type finishing struct {
 	text    string
 	args    []int
 	rename  []mysql.TableName
+	// definitions, if set, are those of the client's result.
+	definitions []mysql.ColumnDefinition41
 }
 
 func (f *finishing) run() (failed bool, err error) {
@@ -133,8 +135,11 @@ func (f *finishing) run() (failed bool, err error) {
 
 // fill makes the scratch tables and collects their rows.
 func (f *finishing) fill() error {
+	if err := f.describe(); err != nil {
+		return err
+	}
 	scratches := f.route.Scratch
-	if f.aside {
+	if f.aside && f.route.Describe == nil {
 		scratches = append(slices.Clone(scratches), f.route.Rest...)
 	}
 	for k := range scratches {
@@ -153,7 +158,14 @@ func (f *finishing) fill() error {
 		if err := f.last.Conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err
 		}
-		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + " AS SELECT " + list + " FROM " + scratch.Model + " LIMIT 0"); err != nil {
+		like := "SELECT " + list + " FROM " + scratch.Model
+		if scratch.Like != nil {
+			var err error
+			if like, err = f.literals(scratch.Like); err != nil {
+				return err
+			}
+		}
+		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + " AS " + like + " LIMIT 0"); err != nil {
 			return err
 		}
 		f.made = append(f.made, table)
@@ -168,6 +180,32 @@ func (f *finishing) fill() error {
 	return nil
 }
 
+// describe asks for the columns of the result where the final statement's own are others.
+func (f *finishing) describe() error {
+	query := f.route.Describe
+	if query == nil {
+		return nil
+	}
+	if err := f.s.sendTo(f.last, query.Text, query.Args, f.ex); err != nil {
+		return err
+	}
+	names := renames(f.plan, query.Shards)
+	var err error
+	if f.definitions, err = f.last.Conn.ReadColumns(); err != nil {
+		var sqlErr *mysql.SQLError
+		if errors.As(err, &sqlErr) {
+			e := *sqlErr
+			e.Message = mysql.RenameText(e.Message, names)
+			return &e
+		}
+		return err
+	}
+	for k := range f.definitions {
+		f.definitions[k].Rename(names)
+	}
+	return nil
+}
+
 // collect brings the rows of one node into a scratch table.
 func (f *finishing) collect(into string, query *plan.Query) error {
 	if query.Node == f.last.node {
@@ -178,12 +216,9 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 		return err
 	}
 	from := find(f.loans, query.Node)
-	text := query.Text
-	if f.ex != nil {
-		var err error
-		if text, err = f.literals(query); err != nil {
-			return err
-		}
+	text, err := f.literals(query)
+	if err != nil {
+		return err
 	}
 	// In the columns' own character sets nothing is lost on the way.
 	if err := from.Conn.Exec("SET character_set_results = NULL"); err != nil {
@@ -201,6 +236,9 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 
 // literals writes the values of an execution into a text: its rows are wanted as text.
 func (f *finishing) literals(query *plan.Query) (string, error) {
+	if f.ex == nil {
+		return query.Text, nil
+	}
 	return plan.Bind(query.Text, f.plan.Mode, query.Args, f.ex.args)
 }
 
@@ -328,7 +366,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			ok.Status |= f.s.status() & mysql.ServerStatusInTrans
 		}
 	}
-	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename})
+	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename, Definitions: f.definitions})
 	if err != nil {
 		return res, err
 	}

@@ -28,7 +28,9 @@ func Explain(p *Plan) ([]Step, error) {
 	if r.Final != nil {
 		q := r.Final(nil)
 		q.Shards = nil
-		q.Text = p.Statement.Text
+		if r.Describe == nil {
+			q.Text = p.Statement.Text
+		}
 		steps = append(steps, step(p.Many.String(), p.Reason, &q))
 	}
 	return steps, nil

@@ -12,6 +12,8 @@ type finishShape struct {
 	gathers []Gather
 	// rest are the other tables: they are read where they are, unless the statement ends on a connection of its own.
 	rest []Gather
+	// partial, if set, is how the shards' groups are collected in place of all rows.
+	partial *partialShape
 }
 
 // Gather is the collection of the rows of one reference into a scratch table.
@@ -24,7 +26,7 @@ type Gather struct {
 
 // finishPlan collects the rows of every reference that is not whole on the node where the statement ends, and lets that
 // server run the statement. why says what kept a plain merge from being right.
-func (b *builder) finishPlan(why string) error {
+func (b *builder) finishPlan(why string, info *blockInfo) error {
 	p := b.p
 	p.Reason = why
 	st := p.Statement
@@ -65,6 +67,9 @@ func (b *builder) finishPlan(why string) error {
 			g.Columns = []string{r.Columns[0].Name}
 		}
 		f.gathers = append(f.gathers, g)
+	}
+	if q := st.Query; q != nil {
+		f.partial = b.partial(q, info)
 	}
 	p.Many, p.finish = ManyFinish, f
 	return nil

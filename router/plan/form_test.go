@@ -56,6 +56,9 @@ func sent(r *Route) (queries []Query) {
 	queries = append(queries, r.Queries...)
 	for _, s := range append(r.Scratch, r.Rest...) {
 		queries = append(queries, s.Queries...)
+		if s.Like != nil {
+			queries = append(queries, *s.Like, *r.Describe)
+		}
 	}
 	if r.Final != nil {
 		queries = append(queries, r.Final(nil))

@@ -163,10 +163,17 @@ func showRoute(b *strings.Builder, p *Plan, r *Route) {
 	names := map[*Ref]string{}
 	for k, s := range r.Scratch {
 		names[s.Ref] = "scratch" + strconv.Itoa(k)
-		fmt.Fprintf(b, "collect %s like %s: %s\n", s.Ref.Parsed.Label(), s.Model, strings.Join(s.Columns, " "))
+		if s.Like != nil {
+			showQuery(b, "like", s.Like)
+		} else {
+			fmt.Fprintf(b, "collect %s like %s: %s\n", s.Ref.Parsed.Label(), s.Model, strings.Join(s.Columns, " "))
+		}
 		for i := range s.Queries {
 			showQuery(b, "from", &s.Queries[i])
 		}
+	}
+	if r.Describe != nil {
+		showQuery(b, "describe", r.Describe)
 	}
 	if r.Final != nil {
 		q := r.Final(names)

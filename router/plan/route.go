@@ -31,14 +31,19 @@ type Route struct {
 	// in the client's transaction.
 	Scratch, Rest []Scratch
 	Final         func(names map[*Ref]string) Query
+	// Describe, if set, has the columns of the client's result, and its errors: a statement without rows, to be run ahead
+	// of the others where Final ends.
+	Describe *Query
 }
 
 // Scratch is a table to fill with the rows of one reference.
 type Scratch struct {
 	Ref     *Ref
 	Columns []string
-	// Model is a physical table of the same columns; it is on the node where the statement ends.
+	// Model is a physical table of the same columns; it is on the node where the statement ends. Like, if set, is a query
+	// there that has the columns, in place of Model and Columns.
 	Model   string
+	Like    *Query
 	Queries []Query
 }
 
@@ -267,6 +272,13 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 
 func (e *Execution) routeFinish() (Route, error) {
 	p := e.plan
+	if s := p.finish.partial; s != nil && (!s.bound || e.digest != nil) {
+		set := e.positionSet()
+		if len(set) == 1 {
+			return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
+		}
+		return e.routePartial(set), nil
+	}
 	node := p.finishNode()
 	r := Route{Many: ManyFinish}
 	for _, ref := range p.Refs {

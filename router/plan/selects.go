@@ -66,7 +66,7 @@ func (b *builder) selectPlan() error {
 		b.p.merge = shape
 		return nil
 	}
-	return b.finishPlan(why)
+	return b.finishPlan(why, info)
 }
 
 func locking(q *sqlparse.Query) bool {
@@ -453,7 +453,7 @@ func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) s
 		if e == nil || e.Op == sqlparse.Const {
 			return "GROUP BY an expression of the select list"
 		}
-		if g.Op == sqlparse.Column && g.Table == "" && e != g && info.column(g) && !(e.Op == sqlparse.Column && lower(e.Name) == lower(g.Name)) {
+		if aliasOrColumn(info, g, e) {
 			return "GROUP BY a name that is a column's and an alias's"
 		}
 		items = append(items, &keyItem{e: e, span: span})

@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"slices"
+
+	"kingshard/router/rule"
+)
+
+// routePartial writes what the shards at these positions get, and what is made of their groups.
+func (e *Execution) routePartial(set rule.Set) Route {
+	p := e.plan
+	like := e.partialQuery([]int{0}, true)
+	scratch := Scratch{Ref: p.finish.gathers[0].Ref, Like: &like}
+	var nodes []string
+	byNode := map[string][]int{}
+	for _, at := range set {
+		node := p.nodeAt(at)
+		if byNode[node] == nil {
+			nodes = append(nodes, node)
+		}
+		byNode[node] = append(byNode[node], at)
+	}
+	slices.Sort(nodes)
+	for _, node := range nodes {
+		scratch.Queries = append(scratch.Queries, e.partialQuery(byNode[node], false))
+	}
+	describe := e.describe()
+	r := Route{Many: ManyFinish, Positions: set, Scratch: []Scratch{scratch}, Describe: &describe}
+	r.Final = func(names map[*Ref]string) Query { return e.partialFinal(names[scratch.Ref]) }
+	return r
+}
+
+// rest is where the clauses begin that are for the final statement.
+func (s *partialShape) rest() int {
+	c := &s.clauses
+	at := c.Tail
+	if !c.Limit.Empty() {
+		at = c.Limit.Pos
+	}
+	if !c.OrderBy.Empty() {
+		at = c.OrderBy.Pos
+	}
+	if !c.Having.Empty() {
+		at = c.Having.Pos
+	}
+	if !c.GroupBy.Empty() {
+		at = c.GroupBy.Pos
+	}
+	return at
+}
+
+// partialQuery writes the statement for the shards of one node. types says that only the columns' types matter.
+func (e *Execution) partialQuery(positions []int, types bool) Query {
+	q := Query{Node: e.plan.nodeAt(positions[0])}
+	w := e.writer()
+	for k, at := range positions {
+		e.stand(at)
+		w.at = e.at
+		for _, r := range e.plan.Refs {
+			if r.Table.Rule != nil {
+				q.Shards = append(q.Shards, *r.shard(e.at))
+			}
+		}
+		if k > 0 {
+			w.add(" UNION ALL ")
+		}
+		e.plan.finish.partial.piece(&w, types)
+	}
+	q.Text, q.Args = string(w.buf), w.args
+	return q
+}
+
+func (s *partialShape) piece(w *writer, types bool) {
+	w.add("SELECT ")
+	column := func(k int, part partialPart, name string) {
+		if k > 0 {
+			w.add(", ")
+		}
+		if part.whole && !types {
+			part.before, part.behind = "("+part.before, part.behind+")+0e0"
+		}
+		w.add(part.before)
+		w.copy(part.span.Pos, part.span.End)
+		w.add(part.behind, " AS ", name)
+	}
+	for k, key := range s.keys {
+		part := partialPart{span: key.span, whole: key.whole}
+		if key.integer {
+			part.behind = " DIV 1"
+		}
+		column(k, part, keyName(k))
+	}
+	for k, part := range s.parts {
+		column(len(s.keys)+k, part, partName(k))
+	}
+	w.add(" ")
+	w.copy(s.clauses.From, s.rest())
+	for k := range s.keys {
+		if k == 0 {
+			w.add(" GROUP BY ")
+		} else {
+			w.add(", ")
+		}
+		w.add(keyName(k))
+	}
+}
+
+// describe writes the client's statement for one shard, without rows.
+func (e *Execution) describe() Query {
+	q := Query{Node: e.stand(0)}
+	w := e.writer()
+	c := &e.plan.finish.partial.clauses
+	end := c.Tail
+	if !c.Limit.Empty() {
+		end = c.Limit.Pos
+	}
+	w.copy(0, end)
+	w.add(" LIMIT 0 ")
+	w.copy(c.Tail, c.End)
+	q.Text, q.Args = string(w.buf), w.args
+	for _, r := range e.plan.Refs {
+		if r.Table.Rule != nil {
+			q.Shards = append(q.Shards, *r.shard(e.at))
+		}
+	}
+	return q
+}
+
+// partialFinal writes the statement over the shards' rows, which are in the scratch table of that name.
+func (e *Execution) partialFinal(name string) Query {
+	if name == "" {
+		name = "ks_scratch_0"
+	}
+	q := Query{Node: e.stand(0)}
+	p, s := e.plan, e.plan.finish.partial
+	w := e.writer()
+	at := 0
+	until := func(end int) {
+		w.copy(at, end)
+		at = end
+	}
+	fields := s.clauses.Fields[len(s.clauses.Fields)-1].End
+	from := func() {
+		until(fields)
+		w.add(" FROM ", quote(p.finish.gathers[0].Ref.Table.DB), ".", quote(name), " ")
+		at = s.rest()
+	}
+	for _, r := range s.replaced {
+		if at <= fields && r.span.Pos >= fields {
+			from()
+		}
+		until(r.span.Pos)
+		w.add(r.text)
+		at = r.span.End
+	}
+	if at <= fields {
+		from()
+	}
+	until(s.clauses.End)
+	q.Text, q.Args = string(w.buf), w.args
+	return q
+}
