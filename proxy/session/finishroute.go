@@ -16,6 +16,9 @@ import (
 // finishBytesMax bounds the rows that one statement may collect on a server, in bytes as they are sent there.
 const finishBytesMax = 256 << 20
 
+// noLimit ends a query whose rows are all wanted, whatever the session's sql_select_limit is.
+const noLimit = " LIMIT 18446744073709551615"
+
 // finishBatch is about how long one INSERT into a scratch table is, in bytes.
 const finishBatch = 256 << 10
 
@@ -224,7 +227,7 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 	if err := from.Conn.Exec("SET character_set_results = NULL"); err != nil {
 		return err
 	}
-	if err := f.move(from, into, text); err != nil {
+	if err := f.move(from, into, text+noLimit); err != nil {
 		return err
 	}
 	results := f.s.state.value("character_set_results")

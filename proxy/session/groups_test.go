@@ -108,6 +108,14 @@ func TestGroups(t *testing.T) {
 				for _, q := range groupQueries {
 					s.compareGroups(t, q)
 				}
+				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					must(t, c, "SET SESSION sql_select_limit = 2")
+				}
+				s.compareGroups(t, groupQuery{sql: "SELECT age, COUNT(*) + 1 FROM users GROUP BY age ORDER BY age", few: true})
+				s.compareGroups(t, groupQuery{sql: "SELECT age, STD(age) FROM users GROUP BY age ORDER BY age"})
+				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					must(t, c, "SET SESSION sql_select_limit = DEFAULT")
+				}
 				must(t, s.oracle, "BEGIN")
 				must(t, s.subject, "BEGIN")
 				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
