@@ -94,6 +94,14 @@ func (o *options) finish(c choice, slo string, rounds int, seconds float64) erro
 	if kind := mysqltest.Kind(o.server); kind != mysqltest.MariaDB && kind != mysqltest.MySQL9 {
 		return fmt.Errorf("no server %q: there are %s and %s", o.server, mysqltest.MariaDB, mysqltest.MySQL9)
 	}
+	for _, path := range []string{o.proxy, o.before} {
+		if path == "" {
+			continue
+		}
+		if _, err := os.Stat(path); err != nil {
+			return err
+		}
+	}
 	return o.choose(c)
 }
 

@@ -86,11 +86,12 @@ func schema(rows int) []string {
 	return append(statements, "ANALYZE TABLE sbtest1, sbtest1_0000, wide, events")
 }
 
-// wideTable makes a table of WideColumns columns c0 to c399, c0 being the key.
+// wideTable makes a table of WideColumns columns c0 to c399, c0 being the key. In ascii a row fits on a page of MySQL, which
+// counts the longest that it may be.
 func wideTable() []string {
 	columns, values := []string{"c0 INT NOT NULL PRIMARY KEY"}, []string{"n"}
 	for i := 1; i < WideColumns; i++ {
-		columns = append(columns, fmt.Sprintf("c%d VARCHAR(12) NOT NULL", i))
+		columns = append(columns, fmt.Sprintf("c%d VARCHAR(12) CHARACTER SET ascii NOT NULL", i))
 		values = append(values, fmt.Sprintf("n + %d", i))
 	}
 	return []string{

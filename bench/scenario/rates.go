@@ -106,7 +106,7 @@ func rates() []Scenario {
 			Family: "rate-with-stalls", Parameter: "rate", X: 1000, Against: against, SecondsMin: 20,
 			Work: openRate{rate: 1000, stallFor: 200 * time.Millisecond, stallEach: 10 * time.Second},
 		},
-		Scenario{Family: "slo", Work: highestRate{DefaultSLO}, Against: against},
+		Scenario{Family: "slo", Work: highestRate{DefaultSLO}, Against: against, SecondsMin: 3},
 	)
 }
 

@@ -93,7 +93,8 @@ func (r *Runner) turn(ctx context.Context, s Scenario, c *rig.Contender, to *rep
 	}
 	to.Errors, to.Failure = found.Errors, found.FirstError
 	p.add(to.Metrics, found)
-	if r.Syscalls > 0 && c.PID > 0 && found.Queries > 0 {
+	// A search is not repeated: under strace it would find the end of strace.
+	if _, search := s.Work.(highestRate); r.Syscalls > 0 && c.PID > 0 && found.Queries > 0 && !search {
 		return r.countSyscalls(ctx, s, c, to)
 	}
 	return nil
