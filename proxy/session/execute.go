@@ -34,25 +34,26 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if st.longErr != nil {
 		return st.longErr
 	}
-	var ex execution
-	if err := s.decodeExecution(&ex, st, arg); err != nil {
+	ex := &s.execution
+	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
 	if err := s.closeCursor(st); err != nil {
 		return err
 	}
 	s.showText(st.text)
-	q := query{text: st.text, info: st.info}
+	q := &s.query
+	*q = query{text: st.text, info: st.info}
 	switch st.info.Class {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
-		if handled, err := s.local(&q); handled || err != nil {
+		if handled, err := s.local(q); handled || err != nil {
 			return err
 		}
 	}
 	if st.sharded {
-		return s.executeSharded(st, &q, &ex)
+		return s.executeSharded(st, q, ex)
 	}
-	return s.execute(st, &q, &ex)
+	return s.execute(st, q, ex)
 }
 
 // decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
@@ -165,15 +166,10 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	}
 	sent := s.conn.Sequence()
 	bs, err := s.backendStmt(p, st.setting, q.text)
-	var gone *stmtGone
-	switch {
-	case errors.As(err, &gone):
-		s.release(p)
-		return gone.err
-	case err == nil:
-		err = s.bringLastInsertID(p, q)
-	}
 	if err != nil {
+		return s.notPrepared(p, err)
+	}
+	if err := s.bringLastInsertID(p, q); err != nil {
 		return s.unprepared(p, err)
 	}
 	added := s.before(q)
@@ -192,6 +188,16 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	}
 	s.after(p, q, failed, added)
 	return nil
+}
+
+// notPrepared deals with a text that could not be prepared again.
+func (s *Session) notPrepared(p backend.Pooled, err error) error {
+	var gone *stmtGone
+	if errors.As(err, &gone) {
+		s.release(p)
+		return gone.err
+	}
+	return s.unprepared(p, err)
 }
 
 // unprepared deals with a connection that could not be brought to run a prepared statement. An error of the server, such

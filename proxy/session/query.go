@@ -26,12 +26,13 @@ func (s *Session) comQuery(arg []byte) error {
 			info.Traits &^= sqltext.Multi
 		}
 		s.more = rest != ""
-		q := query{text: text[info.First:info.End], info: info, attributes: attributes}
+		q := &s.query
+		*q = query{text: text[info.First:info.End], info: info, attributes: attributes}
 		if rest == "" && info.Next >= len(text) {
 			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.
 			q.text = text
 		}
-		failed, err := s.statement(&q)
+		failed, err := s.statement(q)
 		if err != nil || failed || rest == "" {
 			return err
 		}

@@ -82,6 +82,7 @@ func (s *Session) next() *endError {
 	}
 	s.conn.Release()
 	s.releaseLookup()
+	s.query, s.execution = query{}, execution{} // which alias the read buffer
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}
 	}

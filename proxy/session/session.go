@@ -41,6 +41,9 @@ type Session struct {
 
 	state state
 	stmts stmts
+	// query and execution are those of the command under way.
+	query     query
+	execution execution
 	// lookup finds the plans of statements on sharded tables; nil between commands, and before one needs it.
 	lookup *lookup
 	// textStmts are the names given by PREPARE and not yet deallocated.
