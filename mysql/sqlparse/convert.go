@@ -61,9 +61,6 @@ func (c *converter) statement(node ast.StmtNode) error {
 		for _, t := range n.TableLocks {
 			c.table(t.Table, "")
 		}
-	case *ast.LoadDataStmt:
-		c.st.Kind = LoadData
-		c.table(n.Table, "")
 	default:
 		c.allTables(node)
 	}

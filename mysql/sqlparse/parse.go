@@ -46,6 +46,9 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 			st, err = nil, fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
+	if st, is, err := parseLoad(text, tokens, m); is {
+		return st, err
+	}
 	read, tokens, returning := unread(text, tokens, m)
 	ms := marks(tokens, watched, false)
 	node, err := parse(markText(read, ms), m)

@@ -33,9 +33,10 @@ type Statement struct {
 	Tables []*Table
 	// Query is that of a SELECT, TABLE, VALUES or set operation, and of INSERT ... SELECT; nil without one.
 	Query *Query
-	// Insert, Change are those of the kinds that have one.
+	// Insert, Change, Load are those of the kinds that have one.
 	Insert     *Insert
 	Change     *Change
+	Load       *Load
 	Definition *Definition // of DDL
 	// Returning: the change gives the rows that it changed, as MariaDB has it.
 	Returning bool

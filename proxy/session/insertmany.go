@@ -19,20 +19,20 @@ var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, 1969: true, 3
 
 // firstFault finds which error one server would give for an INSERT that failed with cause: that of the first of the faulty
 // rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.
-func (s *Session) firstFault(loans []loan, runs []plan.Query, ex *boundExecution, begin, undo string, cause error) error {
+func (s *Session) firstFault(c change, runs []plan.Query, ex *boundExecution, cause error) error {
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
 		return cause
 	}
-	for _, l := range loans {
-		for _, sql := range []string{undo, begin} {
+	for _, l := range c.loans {
+		for _, sql := range []string{c.undo, c.begin} {
 			if err := l.Conn.Exec(sql); err != nil {
 				return err
 			}
 		}
 	}
 	for k := range runs {
-		l := find(loans, runs[k].Node)
+		l := find(c.loans, runs[k].Node)
 		if err := s.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
 			return err
 		}

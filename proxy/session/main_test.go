@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // TestMain stops the shared servers and fails the package if goroutines are left.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := mysqltest.StopShared(); err != nil {
+	if err := errors.Join(mysqltest.StopShared(), stopNodes()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

@@ -23,6 +23,9 @@ func (s *Session) comQuery(arg []byte) error {
 				return s.multiDenied(text[info.Next:])
 			}
 			rest = text[info.Next:]
+			if info.Class == sqltext.LoadDataLocal {
+				rest = strings.Clone(rest) // the file comes into the buffer that it lies in
+			}
 			info.Traits &^= sqltext.Multi
 		}
 		s.more = rest != ""

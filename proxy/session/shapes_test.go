@@ -25,6 +25,7 @@ type shape struct{ ID, SQL string }
 type shards struct {
 	oracle, subject *mysqltest.RawClient
 	nodes           []*mysqltest.RawClient
+	addr            string // of the proxy
 }
 
 // shardedRules are the tables of the shapes' schema, by their rules.
@@ -39,7 +40,7 @@ const shardedRules = `
 // startShards starts the servers of one kind and a proxy over n nodes with the sub-tables of locations.
 func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int, schema string) *shards {
 	t.Helper()
-	login := mysqltest.ClientConfig{User: "root", Password: "root", Without: mysql.ClientFoundRows}
+	login := mysqltest.ClientConfig{User: "root", Password: "root", Capabilities: mysqltest.ScriptCapabilities&^(mysql.ClientConnectWithDB|mysql.ClientFoundRows) | mysql.ClientMultiStatements | mysql.ClientLocalFiles}
 	s := &shards{}
 	var names, counts, nodeList []string
 	for k := range locations {
@@ -49,8 +50,9 @@ func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int,
 	}
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
+max_allowed_packet: 1M
 user_list:
-  - {user: root, password: root}
+  - {user: root, password: root, local_infile: true}
 nodes:
 %s
 schema_list:
@@ -103,7 +105,8 @@ schema_list:
 		}
 	}
 	login.DB = "shop"
-	s.subject = dial(t, srv.Addr().String(), login)
+	s.addr = srv.Addr().String()
+	s.subject = dial(t, s.addr, login)
 	for _, c := range append([]*mysqltest.RawClient{s.oracle, s.subject}, s.nodes...) {
 		must(t, c, "SET NAMES utf8mb4")
 	}

@@ -148,6 +148,8 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 		return s.finishRoute(q, p, r, ex)
 	case plan.ManyWrite, plan.ManyInsert:
 		return s.writeMany(q, p, r, ex)
+	case plan.ManyLoad:
+		return s.loadMany(p, r)
 	case plan.ManyEach:
 		return s.eachShard(q, p, r)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -18,57 +19,84 @@ const savepoint = "ks_statement"
 // writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
 // failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
 func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	nodes := s.nodesOf(r.Queries)
+	c, err := s.openChange(s.nodesOf(r.Queries))
+	if err != nil {
+		return true, err
+	}
+	total, err := s.writeAll(c.loans, p, r, ex)
+	if err != nil && r.Many == plan.ManyInsert {
+		err = s.firstFault(c, s.lookup.execution.InOrder(runsMax), ex, err)
+		err = s.refuseNull(p, err)
+	}
+	if err != nil {
+		return true, s.writeFailed(c.loans, c.undo, err, allRenames(p, r.Queries))
+	}
+	if err := s.commitChange(c); err != nil {
+		return true, err
+	}
+	return false, s.wrote(c.loans, p, r, total)
+}
+
+// allRenames are the renames of several statements.
+func allRenames(p *plan.Plan, queries []plan.Query) (names []mysql.TableName) {
+	for _, query := range queries {
+		names = append(names, renames(p, query.Shards)...)
+	}
+	return names
+}
+
+// change is a change of several shards that has begun.
+type change struct {
+	loans []loan
+	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
+	begin, undo, end string
+}
+
+// openChange borrows connections to the nodes and begins a transaction on each, or sets a savepoint in the client's. After
+// it the caller ends with writeFailed, or with commitChange and wrote.
+func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
 	inTransaction := s.inTransaction() || !s.state.autocommit
 	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
-		return true, newError(KSTransactionNodes, "transaction in multi node")
+		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
 	if inTransaction && s.held.Pooled == nil {
 		// The transaction begins here.
 		if _, err := s.borrow(nodes, true); err != nil {
-			return true, err
+			return c, err
 		}
 	}
-	loans, err := s.borrow(nodes, false)
-	if err != nil {
-		return true, err
+	if c.loans, err = s.borrow(nodes, false); err != nil {
+		return c, err
 	}
-	if !s.publish(loans) {
-		s.giveBack(loans)
-		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	if !s.publish(c.loans) {
+		s.giveBack(c.loans)
+		return c, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	s.stats.scatters.Add(1)
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	begin, undo, end := "BEGIN", "ROLLBACK", "COMMIT"
+	c.begin, c.undo, c.end = "BEGIN", "ROLLBACK", "COMMIT"
 	if inTransaction {
-		begin, undo, end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
+		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
-	for _, l := range loans {
-		if err := l.Conn.Exec(begin); err != nil {
-			return true, s.writeFailed(loans, undo, err, nil)
+	for _, l := range c.loans {
+		if err := l.Conn.Exec(c.begin); err != nil {
+			return c, s.writeFailed(c.loans, c.undo, err, nil)
 		}
 	}
-	total, err := s.writeAll(loans, p, r, ex)
-	if err != nil && r.Many == plan.ManyInsert {
-		err = s.firstFault(loans, s.lookup.execution.InOrder(runsMax), ex, begin, undo, err)
-		err = s.refuseNull(p, err)
-	}
-	if err != nil {
-		var names []mysql.TableName
-		for _, query := range r.Queries {
-			names = append(names, renames(p, query.Shards)...)
-		}
-		return true, s.writeFailed(loans, undo, err, names)
-	}
-	for k, l := range loans {
-		if err := l.Conn.Exec(end); err != nil {
+	return c, nil
+}
+
+// commitChange keeps a change on all of its nodes.
+func (s *Session) commitChange(c change) error {
+	for k, l := range c.loans {
+		if err := l.Conn.Exec(c.end); err != nil {
 			if k > 0 {
 				s.log.Error("a change of several nodes was committed on some of them only", "conn", s.id, "node", l.node, "error", err)
 			}
-			return true, s.writeFailed(loans[k:], undo, err, nil)
+			return s.writeFailed(c.loans[k:], c.undo, err, nil)
 		}
 	}
-	return false, s.wrote(loans, p, r, total)
+	return nil
 }
 
 // wrote gives the connections back and tells the client.
@@ -178,20 +206,28 @@ func addChange(total *mysql.OKPacket, ok mysql.OKPacket) {
 }
 
 // infoForms are the texts that servers add to an OK packet, with numbers in them.
-var infoForms = []string{"Rows matched: %d  Changed: %d  Warnings: %d", "Records: %d  Duplicates: %d  Warnings: %d"}
+var infoForms = []string{"Rows matched: %d  Changed: %d  Warnings: %d", "Records: %d  Duplicates: %d  Warnings: %d",
+	"Records: %d  Deleted: %d  Skipped: %d  Warnings: %d"}
 
 // addInfo adds up the numbers of two such texts.
 func addInfo(a, b string) string {
 	for _, form := range infoForms {
-		var x, y [3]int
-		if n, _ := fmt.Sscanf(b, form, &y[0], &y[1], &y[2]); n != 3 {
+		count := strings.Count(form, "%d")
+		var x, y [4]int
+		if n, _ := fmt.Sscanf(b, form, pointers(&y)[:count]...); n != count {
 			continue
 		}
-		_, _ = fmt.Sscanf(a, form, &x[0], &x[1], &x[2])
-		return fmt.Sprintf(form, x[0]+y[0], x[1]+y[1], x[2]+y[2])
+		_, _ = fmt.Sscanf(a, form, pointers(&x)[:count]...)
+		sums := make([]any, count)
+		for k := range sums {
+			sums[k] = x[k] + y[k]
+		}
+		return fmt.Sprintf(form, sums...)
 	}
 	return b
 }
+
+func pointers(n *[4]int) []any { return []any{&n[0], &n[1], &n[2], &n[3]} }
 
 // infoWarnings puts the number of warnings into the text of an OK packet.
 func infoWarnings(info []byte, warnings uint16) []byte {

@@ -23,9 +23,10 @@ const (
 	ManyFinish      // rows are collected, and a server runs the whole statement on them
 	ManyEach        // DDL and the like: every shard, with an outcome each
 	ManyFirst       // any one shard answers for all: descriptions of a table
+	ManyLoad        // lines of a file go to their shards
 )
 
-var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first"}
+var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load"}
 
 // String names the way as EXPLAIN shows it.
 func (m Many) String() string { return manyNames[m] }
@@ -53,6 +54,7 @@ type Plan struct {
 	insert *insertShape
 	finish *finishShape
 	drop   sqlparse.Span // the names of a DROP TABLE that runs once on each node
+	load   *LoadShape
 	edits  []edit
 	router *router.Router
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
@@ -134,7 +136,7 @@ func (b *builder) build() error {
 	case sqlparse.Lock:
 		return Refuse("LOCK TABLES of the sharded table %s: use transactions", b.p.Refs[0].Parsed.Name)
 	case sqlparse.LoadData:
-		return Refuse("LOAD DATA into the sharded table %s: use INSERT", b.p.Refs[0].Parsed.Name)
+		return b.loadPlan()
 	}
 	return Refuse("a statement of this kind cannot name the sharded table %s", b.sharded().Parsed.Name)
 }

@@ -46,6 +46,9 @@ func (b *builder) tableEdits() (edits []edit) {
 		}
 	}
 	edits = append(edits, b.fieldNames(edits)...)
+	if st.Load != nil && !st.Load.Ignore.Empty() && b.p.load != nil {
+		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
+	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
 	return edits
 }

@@ -67,6 +67,8 @@ func (e *Execution) Route() (Route, error) {
 		return Route{One: e.whole(p.Refs[0].shard(e.at).Node), Many: p.Many}, nil
 	case ManyInsert:
 		return e.routeInsert()
+	case ManyLoad:
+		return e.loads(), nil
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
 		if p.Many == ManyRefuse {

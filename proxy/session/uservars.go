@@ -1,0 +1,58 @@
+package session
+
+import "strings"
+
+// variableName spells a user variable as the session's state names it; the server does not tell cases apart.
+func variableName(name string) string {
+	return "@`" + strings.ReplaceAll(strings.ToLower(name), "`", "``") + "`"
+}
+
+// userVariable is a new value of a user variable, in SQL.
+type userVariable struct{ name, value string }
+
+// keepVariables gives user variables new values, which the session brings to whatever connection it uses next. loans are
+// those of the statement, on which the variables may have any value by now.
+func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
+	if len(variables) == 0 {
+		return nil
+	}
+	for _, l := range loans {
+		var list []string
+		for _, v := range variables {
+			value := v.value
+			if s.held.Pooled != l.Pooled.Pooled {
+				// It goes back as what it is known to carry.
+				if value = s.state.value(variableName(v.name)); value == "" {
+					value = "NULL"
+				}
+			}
+			list = append(list, variableName(v.name)+"="+value)
+		}
+		if err := l.Conn.Exec("SET " + strings.Join(list, ",")); err != nil {
+			return err
+		}
+	}
+	if s.pins.has(pinUserVariable) {
+		return nil // the held connection has them all
+	}
+	for _, v := range variables {
+		if v.value == "NULL" {
+			s.state.unset(variableName(v.name))
+		} else {
+			s.state.set(variableName(v.name), v.value)
+		}
+	}
+	return nil
+}
+
+// textLiteral writes a string of a character set, which may be binary, as a literal that any connection reads alike.
+func textLiteral(text []byte, charset string) string {
+	var b []byte
+	if charset != "binary" && charset != "" {
+		b = append(append(append(b, '_'), charset...), ' ')
+	}
+	if len(text) == 0 {
+		return string(append(b, "''"...))
+	}
+	return string(appendHex(b, text))
+}
