@@ -115,7 +115,7 @@ func (a *aggregate) cell() (value.Cell, error) {
 // groupRows sends one row for each group. Without aggregates that is the group's first row, sent when it comes; with them
 // the row is complete when the next group begins.
 func (m *merge) groupRows() error {
-	for m.left > 0 {
+	for m.left > 0 || m.o.CountAll {
 		s, err := m.next()
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (m *merge) groupRows() error {
 			if err := m.writeGroup(); err != nil {
 				return err
 			}
-			if m.left == 0 {
+			if m.left == 0 && !m.o.CountAll {
 				return nil
 			}
 		}

@@ -25,6 +25,8 @@ type Options struct {
 	// Hidden is the number of columns behind those that the client sees, where the plan does not say how many those are:
 	// its Visible is 0, and hidden columns have the numbers of plan.HiddenColumn.
 	Hidden int
+	// CountAll reads all rows, those behind the limit too, so that Summary.Found is what there would be without one.
+	CountAll bool
 	// Definitions, if set, are sent in place of the first shard's.
 	Definitions []mysql.ColumnDefinition41
 }
@@ -32,6 +34,7 @@ type Options struct {
 // Summary is what one merge did.
 type Summary struct {
 	Rows     uint64 // sent to the client
+	Found    uint64 // merged rows that were read, those that OFFSET and LIMIT leave out included
 	Bytes    uint64 // of those rows, without packet headers
 	Warnings uint16
 	Status   mysql.Status // as sent at the end
@@ -148,7 +151,7 @@ func (m *merge) makeStreams(sources []*Source) {
 
 // plainRows sends rows that are merged without becoming others.
 func (m *merge) plainRows() error {
-	for m.left > 0 {
+	for m.left > 0 || m.o.CountAll {
 		s, err := m.next()
 		if s == nil || err != nil {
 			return err
@@ -163,10 +166,14 @@ func (m *merge) plainRows() error {
 	return nil
 }
 
-// skipped counts a row of the merged ones and tells whether OFFSET leaves it out.
+// skipped counts a row of the merged ones and tells whether OFFSET or LIMIT leaves it out.
 func (m *merge) skipped() bool {
-	if m.skip > 0 {
+	m.sum.Found++
+	switch {
+	case m.skip > 0:
 		m.skip--
+		return true
+	case m.left == 0:
 		return true
 	}
 	m.left--

@@ -374,5 +374,10 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		return res, err
 	}
 	f.s.observe(f.last.Pooled, f.q, &res)
-	return res, nil
+	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {
+		err = f.last.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) {
+			f.s.state.result.foundRows, _ = strconv.ParseUint(row[0], 10, 64)
+		})
+	}
+	return res, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
 	"kingshard/router/plan"
@@ -208,7 +209,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if ex != nil {
 		format = value.BinaryRow
 	}
-	o := exec.Options{Offset: r.Offset, Limit: r.Limit, Status: s.status(), Hidden: r.Hidden}
+	o := exec.Options{Offset: r.Offset, Limit: r.Limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows()}
 	if p.CalcFoundRows() && !s.mode().MariaDB {
 		o.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
@@ -313,6 +314,9 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		s.stats.rows.Add(sum.Rows)
 		s.stats.bytes.Add(sum.Bytes)
 		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
+		if q.info.Has(sqltext.CalcFoundRows) {
+			s.state.result.foundRows = sum.Found
+		}
 		s.state.warningCount = int(sum.Warnings)
 		s.heldLast = false
 		return false, nil

@@ -35,10 +35,6 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		p.Reason = why + ", with locks"
 		return nil
 	}
-	if q := st.Query; q.Select != nil && q.Select.CalcFoundRows {
-		p.Reason = why + ", with SQL_CALC_FOUND_ROWS"
-		return nil
-	}
 	if !p.Mode.MariaDB {
 		if name := b.usedTwice(); name != "" {
 			// MySQL reads a temporary table once in a statement. MySQL manual: "TEMPORARY Table Problems".

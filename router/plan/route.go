@@ -234,7 +234,7 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 				return Route{}, Refuse("OFFSET must be a whole number")
 			}
 		}
-		if sum := r.Limit + r.Offset; sum >= r.Limit && sum <= math.MaxInt64 {
+		if sum := r.Limit + r.Offset; !p.CalcFoundRows() && sum >= r.Limit && sum <= math.MaxInt64 {
 			rows = int64(sum)
 		}
 	}
@@ -411,5 +411,12 @@ func (p *Plan) MayBeOne() bool {
 	return true
 }
 
-// CalcFoundRows tells whether a merge leaves out the client's SQL_CALC_FOUND_ROWS.
-func (p *Plan) CalcFoundRows() bool { return p.merge != nil && p.merge.found }
+// CalcFoundRows tells whether FOUND_ROWS() is to be the number of rows without LIMIT. A merge leaves the option out of the
+// shards' texts, and their LIMIT: its rows are to be counted.
+func (p *Plan) CalcFoundRows() bool {
+	q := p.Statement.Query
+	for q != nil && q.Select == nil && len(q.Parts) > 0 {
+		q = q.Parts[0]
+	}
+	return q != nil && q.Select != nil && q.Select.CalcFoundRows
+}

@@ -21,7 +21,6 @@ type mergeShape struct {
 	group      []int
 	aggregates []shapeAggregate
 	distinct   bool
-	found      bool // SQL_CALC_FOUND_ROWS
 	// sorted: the shards' text needs an ORDER BY of its own, made of order.
 	sorted bool
 }
@@ -130,8 +129,6 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 		return nil, "GROUP BY ... WITH ROLLUP"
 	case (s.Windows || fieldsHave(s, sqlparse.Window)) && !b.windowsByKey(s, info):
 		return nil, "window functions"
-	case s.CalcFoundRows && q.Limit != nil:
-		return nil, "SQL_CALC_FOUND_ROWS with LIMIT"
 	}
 	for _, r := range b.p.Refs {
 		if r.Table.Kind == router.Single {
@@ -153,7 +150,7 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 	if !ok || len(c.Order) != len(q.Order) || len(c.Group) != len(s.Group) || len(c.Fields) != len(s.Fields) {
 		return nil, "the form of the statement"
 	}
-	m := &mergeShape{clauses: c, limit: q.Limit, found: s.CalcFoundRows}
+	m := &mergeShape{clauses: c, limit: q.Limit}
 	if b.severalOnNode() && !keepsType(s) {
 		return nil, "an expression whose form a UNION of sub-tables would change"
 	}
@@ -415,8 +412,6 @@ func (b *builder) grouped(m *mergeShape, q *sqlparse.Query, info *blockInfo, agg
 	switch {
 	case s.Having != nil:
 		return "HAVING over several shards"
-	case s.CalcFoundRows:
-		return "SQL_CALC_FOUND_ROWS over groups"
 	case s.Distinct && (aggregated || len(s.Group) > 0):
 		return "DISTINCT over groups"
 	case s.Distinct:
