@@ -369,7 +369,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			ok.Status |= f.s.status() & mysql.ServerStatusInTrans
 		}
 	}
-	res, err = mysql.ForwardResult(f.s.conn, f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename, Definitions: f.definitions})
+	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename, Definitions: f.definitions})
 	if err != nil {
 		return res, err
 	}

@@ -217,7 +217,7 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 		return true, err
 	}
 	for {
-		res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename})
+		res, err := mysql.ForwardResult(s.out(), p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename})
 		if err != nil {
 			return true, err
 		}

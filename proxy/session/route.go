@@ -46,7 +46,7 @@ func (s *Session) route(q *query) target {
 	}
 	t.stateless = info.Traits&stateful == 0 && stateless(info.Class)
 	t.reads = info.ReadOnly()
-	if master || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
+	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
 		return t
 	}
 	switch info.Class {

@@ -230,7 +230,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	w := &scatterWarnings{s: s, loans: loans, queries: r.Queries, sources: sources, names: o.Names}
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	o.Recount = w.collect
-	sum, err := exec.Merge(s.conn, sources, r.Merge, o)
+	sum, err := exec.Merge(s.out(), sources, r.Merge, o)
 	return s.scattered(q, w, sum, err)
 }
 

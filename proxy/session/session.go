@@ -41,6 +41,8 @@ type Session struct {
 
 	state state
 	stmts stmts
+	// sink, while it is set, takes answers in the client's place.
+	sink *sink
 	// query and execution are those of the command under way.
 	query     query
 	execution execution

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/router"
 	"kingshard/router/plan"
@@ -18,6 +19,18 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return true, true, err
+	}
+	if q.info.Has(sqltext.UserVarWrite) {
+		switch q.info.Class {
+		case sqltext.Select, sqltext.With:
+			if handled, failed, err := s.selectInto(q); handled {
+				return true, failed, err
+			}
+		case sqltext.Explain:
+			if into, ok := sqlparse.CutInto(q.text, s.mode()); ok {
+				q.text = into.Text // the plan is the query's
+			}
+		}
 	}
 	plans := s.schema.Plans
 	l := s.lookups()

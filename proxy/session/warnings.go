@@ -19,9 +19,12 @@ type warning struct {
 // warningsMax bounds the warnings kept for a session whose connection went back to the pool.
 const warningsMax = 1024
 
+// erDeprecated is the code of the warning of syntax that goes. MySQL manual: "Server Error Message Reference".
+const erDeprecated = 1287
+
 // ofText are the codes of warnings about the text of a statement: that something in it is deprecated. MySQL manual: "Server
 // Error Message Reference".
-var ofText = map[uint16]bool{1287: true, 1681: true, 3719: true, 3720: true, 3778: true}
+var ofText = map[uint16]bool{erDeprecated: true, 1681: true, 3719: true, 3720: true, 3778: true}
 
 // oncePerColumn are those that MySQL gives once for each column, however many rows are at fault: that a value is missing,
 // or NULL where none may be.

@@ -1,0 +1,189 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+)
+
+// Codes of SELECT ... INTO. MySQL manual: "Server Error Message Reference".
+const (
+	erTooManyRows        = 1172
+	erWrongNumberColumns = 1222
+	erNoData             = 1329
+	erIntoInside         = 3962
+)
+
+// selectInto runs SELECT ... INTO @a, @b on sharded tables: the query without the clause, whose row then becomes the values
+// of the session's variables. handled is false for every other query.
+func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
+	into, ok := sqlparse.CutInto(q.text, s.mode())
+	if !ok {
+		return false, false, nil
+	}
+	text := into.Text
+	if at, ok := sqlparse.LimitAt(text, s.mode()); ok {
+		text = text[:at] + " LIMIT 2 " + text[at:] // a third row says no more than the second
+	}
+	inner := query{text: text, info: sqltext.Classify(text, s.mode()), attributes: q.attributes}
+	a, handled, err := s.ask(&inner)
+	switch {
+	case !handled || err != nil:
+		return handled, true, err
+	case a.err != nil:
+		return true, true, a.err
+	case len(a.columns) != len(into.Names):
+		return true, true, &mysql.SQLError{Code: erWrongNumberColumns, State: "21000", Message: "The used SELECT statements have a different number of columns"}
+	}
+	if a.rows > 0 {
+		if err := s.assign(&into, &a); err != nil {
+			return true, true, err
+		}
+	}
+	if a.rows > 1 {
+		return true, true, &mysql.SQLError{Code: erTooManyRows, State: "42000", Message: "Result consisted of more than one row"}
+	}
+	s.heldLast = false
+	s.warnOfInto(into.Before, a.rows)
+	s.state.result = lastResult{rowCount: int64(a.rows)}
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.state.warningCount)})
+	return true, false, nil
+}
+
+// warnOfInto makes the warnings that servers give of the clause, by the word behind it and the number of rows.
+func (s *Session) warnOfInto(before string, rows int) {
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	warn := func(code uint16, message string) {
+		s.state.warnings = append(s.state.warnings, warning{Level: "Warning", Code: code, Message: message})
+	}
+	switch {
+	case s.mode().MariaDB && before != "from":
+		warn(erDeprecated, "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. "+
+			"Please use 'SELECT <select list> INTO <destination> FROM...' instead")
+	case !s.mode().MariaDB && (before == "for" || before == "lock"):
+		warn(erIntoInside, "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. "+
+			"Please move the INTO clause to the end of statement instead.")
+	}
+	if rows == 0 {
+		warn(erNoData, "No data - zero rows fetched, selected, or processed")
+	}
+	s.state.warningCount = len(s.state.warnings)
+}
+
+// ask runs a query on sharded tables and gives its answer to the proxy, every text in its own character set.
+func (s *Session) ask(q *query) (a answer, handled bool, err error) {
+	const results = "character_set_results"
+	had := s.state.value(results)
+	s.state.set(results, "NULL")
+	s.sink = newSink(int(s.snap.Config.MaxAllowedPacket) + 1<<20)
+	defer func() {
+		s.sink = nil
+		if had == "" {
+			s.state.unset(results)
+		} else {
+			s.state.set(results, had)
+		}
+	}()
+	handled, _, err = s.sharded(q)
+	if !handled && err == nil {
+		if q.node == nil {
+			return a, false, nil // of no sharded table
+		}
+		_, err = s.forward(q)
+	}
+	if err != nil {
+		return a, true, err
+	}
+	a, ok := s.sink.read()
+	if !ok {
+		return a, true, newError(KSRefusedSharding, "SELECT ... INTO of a row that is longer than max_allowed_packet")
+	}
+	return a, true, nil
+}
+
+// out is where answers go.
+func (s *Session) out() *mysql.Conn {
+	if s.sink != nil {
+		return s.sink.conn
+	}
+	return s.conn
+}
+
+// assign gives variables the values of a row.
+func (s *Session) assign(into *sqlparse.Into, a *answer) error {
+	var list []userVariable
+	info := s.schema.Default.Info()
+	for k, name := range into.Names {
+		d := &a.columns[k]
+		if d.Type == mysql.TypeNewDecimal && sqlparse.Divides(into.Text, s.mode(), k) {
+			return newError(KSRefusedSharding, "SELECT ... INTO of "+d.Name+": a variable takes more digits of a division or AVG than a result shows; ROUND it")
+		}
+		text, err := variableLiteral(d, a.first[k], info)
+		if err != nil {
+			return err
+		}
+		list = append(list, userVariable{name, text})
+	}
+	var held []loan
+	if s.pins.has(pinUserVariable) {
+		held = []loan{{Pooled: s.held, kept: true}}
+	}
+	if err := s.keepVariables(held, list); err != nil {
+		return s.lost(s.held, err)
+	}
+	return nil
+}
+
+// variableLiteral writes the value of a column so that a user variable set to it is what the column would have made of it.
+func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) (string, error) {
+	if cell == nil {
+		return "NULL", nil
+	}
+	text := string(cell)
+	switch {
+	case d.Type == mysql.TypeFloat:
+		return "", newError(KSRefusedSharding, "SELECT ... INTO of the FLOAT column "+d.Name+": its digits are not all known; use "+d.Name+" + 0e0")
+	case d.Type == mysql.TypeDouble:
+		if !strings.ContainsAny(text, "eE") {
+			text += "e0"
+		}
+	case d.Type == mysql.TypeNewDecimal || d.Type == mysql.TypeDecimal:
+		if !strings.Contains(text, ".") {
+			text += "."
+		}
+	case d.Type == mysql.TypeBit:
+		n := uint64(0)
+		for _, b := range cell {
+			n = n<<8 | uint64(b)
+		}
+		text = fmt.Sprintf("CAST(%d AS UNSIGNED)", n)
+	case isText(d):
+		return collatedLiteral(d, cell, info), nil
+	case d.Type == mysql.TypeDate || d.Type == mysql.TypeDatetime || d.Type == mysql.TypeTimestamp || d.Type == mysql.TypeTime:
+		text = "_latin1'" + text + "'"
+	case d.Flags&mysql.UnsignedFlag != 0 || d.Type == mysql.TypeYear:
+		text = "CAST(" + text + " AS UNSIGNED)"
+	}
+	return text, nil
+}
+
+// collatedLiteral writes a text with its character set and collation.
+func collatedLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) string {
+	if d.Type == mysql.TypeJSON {
+		return textLiteral(cell, "utf8mb4") + " COLLATE utf8mb4_bin"
+	}
+	var c backend.Collation
+	if d.Charset != binaryCollation && info != nil {
+		c = info.Collations[d.Charset]
+	}
+	text := textLiteral(cell, c.Charset)
+	if c.Name != "" {
+		text += " COLLATE " + c.Name
+	}
+	return text
+}

@@ -1,0 +1,82 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+func TestSelectInto(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		look := func(after string, names ...string) {
+			t.Helper()
+			for _, name := range names {
+				sql := strings.ReplaceAll("SELECT @v, @v + 1, HEX(@v), CHARSET(@v), COLLATION(@v)", "@v", name)
+				w, g := must(t, s.oracle, sql), must(t, s.subject, sql)
+				text := func(r *mysqltest.RawResult) bool { return r.Columns[0].Type >= mysql.TypeTinyBlob }
+				if fmt.Sprint(w.Rows) != fmt.Sprint(g.Rows) || w.Columns[0].Type != g.Columns[0].Type && !(text(w) && text(g)) {
+					t.Errorf("%s: %s is %v of type %d, not %v of type %d", after, name, g.Rows, g.Columns[0].Type, w.Rows, w.Columns[0].Type)
+				}
+				s.both(t, "SELECT ROUND("+name+" - 100000)", "") // of unsigned numbers an error
+			}
+		}
+		s.everywhere(t, "SET @x = 'before', @y = 'before'")
+		for _, sql := range []string{
+			"SELECT COUNT(*) INTO @x FROM users",
+			"SELECT COUNT(*), MAX(id) FROM users WHERE id > 5 INTO @x, @y",
+			"SELECT SUM(price), ROUND(AVG(price), 1) INTO @x, @Y FROM users",
+			"SELECT name, id FROM users WHERE id = 5 INTO @x, @y",
+			"SELECT name, c INTO @x, @y FROM users ORDER BY id DESC LIMIT 1",
+			"SELECT d, t FROM users ORDER BY id LIMIT 3, 1 INTO @x, @y",
+			"SELECT f, b FROM users ORDER BY id LIMIT 1 INTO @x, @y",
+			"SELECT bits, e FROM users ORDER BY id LIMIT 1 INTO @x, @y",
+			"SELECT u, y FROM users ORDER BY id LIMIT 1 INTO @x, @y",
+			"SELECT price, id FROM users ORDER BY id LIMIT 1 INTO @x, @y",
+			"SELECT w, CONCAT(v, 'é') FROM payments ORDER BY merchant_id, w, at, v LIMIT 1 INTO @x, @y",
+			"SELECT COUNT(DISTINCT n), GROUP_CONCAT(DISTINCT name ORDER BY name) INTO @x, @y FROM users",
+			"SELECT 'none', 1 INTO @x, @y FROM users WHERE id < 0",
+			"SELECT id, n FROM users ORDER BY id INTO @x, @y",
+			"SELECT id, n INTO @x, @y FROM users WHERE id < 20 ORDER BY id LIMIT 10",
+			"SELECT id INTO @x, @y FROM users",
+			"SELECT nosuch INTO @x FROM users",
+			"SELECT COUNT(*) INTO @x FROM users WHERE id = @y",
+			"SELECT id, n FROM users WHERE id = 3 FOR UPDATE INTO @x, @y",
+			"SELECT name INTO @x FROM countries WHERE code = 'DE'",
+		} {
+			for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}} {
+				s.everywhere(t, around[0])
+				s.both(t, sql, "")
+				if r := must(t, s.subject, "SHOW ERRORS"); len(r.Rows) == 0 {
+					s.both(t, "SHOW WARNINGS", "")
+				}
+				look(sql, "@x", "@y")
+				s.everywhere(t, around[1])
+			}
+		}
+		s.both(t, "SELECT id, n FROM users WHERE id > 30 ORDER BY id LIMIT 1 INTO @x, @y FOR UPDATE", "")
+		s.both(t, "SHOW WARNINGS", "")
+		s.both(t, "SELECT id FROM users WHERE id = @x OR n = @x + 1 ORDER BY id", "")
+		s.both(t, "SELECT id, NULL INTO @x, @y FROM users WHERE id = 7", "")
+		s.both(t, "SELECT id FROM users WHERE id = @x AND @y IS NULL", "")
+		s.both(t, "SELECT 1 INTO @x FROM users WHERE id < 0", "")
+		s.both(t, "SHOW WARNINGS", "")
+		fails(t, s.subject, "SELECT AVG(price) INTO @x FROM users", 9012)
+		fails(t, s.subject, "SELECT 1, id, price / 3 + 1 INTO @x, @y, @z FROM users WHERE id = 1", 9012)
+		fails(t, s.subject, "SELECT g INTO @x FROM users WHERE id = 1", 9012)
+		// With a variable that only the connection knows the value goes there.
+		s.everywhere(t, "SET @z = UUID()")
+		s.both(t, "SELECT COUNT(*), MIN(id) INTO @x, @y FROM users", "")
+		look("a pinned session", "@x", "@y")
+		other := dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+		if r := must(t, other, "SELECT @x, @y"); r.Rows[0][0] != nil || r.Rows[0][1] != nil {
+			t.Errorf("another client's variables: %v", r.Rows)
+		}
+		if r := must(t, s.subject, "SELECT @@character_set_results"); r.Rows[0][0] != "utf8mb4" {
+			t.Errorf("character_set_results is %v", r.Rows)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package session
+
+import (
+	"net"
+
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+)
+
+// sink takes the answer to a query that the proxy runs for itself in the way of a client's.
+type sink struct {
+	conn *mysql.Conn
+	kept keptBytes
+}
+
+// keptBytes is a network connection that keeps what is written to it, up to a number of bytes.
+type keptBytes struct {
+	net.Conn // nil: nobody reads, or asks where it leads
+	bytes    []byte
+	most     int
+}
+
+// Write keeps bytes.
+func (k *keptBytes) Write(b []byte) (int, error) {
+	k.bytes = append(k.bytes, b[:min(len(b), k.most-len(k.bytes))]...)
+	return len(b), nil
+}
+
+// newSink makes a sink that keeps the first so many bytes of an answer.
+func newSink(most int) *sink {
+	s := &sink{kept: keptBytes{most: most}}
+	s.conn = mysql.NewConn(&s.kept, mysql.ClientSide, most)
+	s.conn.Capabilities = mysql.ClientProtocol41 | mysql.ClientDeprecateEOF | mysql.ClientTransactions
+	return s
+}
+
+// answer is an answer taken apart: its columns, its first row, and the error that it is or that ended it.
+type answer struct {
+	columns []mysql.ColumnDefinition41
+	first   []value.Cell
+	rows    int // that were seen; 2 stands for more
+	err     *mysql.SQLError
+}
+
+// packets gives the packets that were kept, continued ones joined; the last may be missing where the sink was full.
+func (s *sink) packets() (list [][]byte) {
+	const longest = 1<<24 - 1
+	joined := false
+	for b := s.kept.bytes; len(b) >= 4; {
+		n := int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+		if len(b) < 4+n {
+			break
+		}
+		if joined {
+			last := len(list) - 1
+			list[last] = append(list[last][:len(list[last]):len(list[last])], b[4:4+n]...)
+		} else {
+			list = append(list, b[4:4+n])
+		}
+		joined = n == longest
+		b = b[4+n:]
+	}
+	return list
+}
+
+// read takes the answer apart. ok is false where its first row was longer than the sink.
+func (s *sink) read() (a answer, ok bool) {
+	_ = s.conn.Flush()
+	defer s.conn.Release()
+	list := s.packets()
+	isError := func(p []byte) bool {
+		e := new(mysql.SQLError)
+		if len(p) > 0 && p[0] == mysql.ErrHeader && e.Decode(p) == nil {
+			a.err = e
+		}
+		return a.err != nil
+	}
+	if len(list) == 0 || isError(list[0]) {
+		return a, len(list) > 0
+	}
+	cur := mysql.NewCursor(list[0])
+	n := int(cur.Lenenc())
+	if cur.Err() != nil || n == 0 || len(list) < n+2 {
+		return a, false
+	}
+	layout := value.Layout{Format: value.TextRow, Visible: n, Types: make([]value.Type, n)}
+	a.columns = make([]mysql.ColumnDefinition41, n)
+	for k := range a.columns {
+		if a.columns[k].Decode(list[1+k]) != nil {
+			return a, false
+		}
+		layout.Types[k] = value.TypeOf(&a.columns[k])
+	}
+	for _, p := range list[n+1:] {
+		if isError(p) || len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
+			return a, true
+		}
+		if a.rows++; a.rows > 1 {
+			return a, true
+		}
+		row := value.Row{Raw: p, Cells: make([]value.Cell, n)}
+		if layout.Split(&row) != nil {
+			return a, false
+		}
+		a.first = row.Cells
+	}
+	return a, a.rows > 0
+}
