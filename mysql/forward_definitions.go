@@ -39,25 +39,23 @@ func (f *forward) definitions(n int) (done bool, err error) {
 	return f.copyPackets(n)
 }
 
-// replaced is the definition to send in place of the source's number k. How long a computed text may become the source
-// knows better.
+// replaced is the definition to send in place of the source's number k. A column of another type is described as servers
+// describe those that went through a temporary table of theirs.
 func (f *forward) replaced(k int, source ColumnDefinition41) ColumnDefinition41 {
 	def := f.o.Definitions[k]
-	if encoding(source.Type) == encoding(def.Type) && !(isCharacters(source.Type) && isCharacters(def.Type) && def.OrgName == "") {
+	if encoding(source.Type) == encoding(def.Type) {
 		return def
 	}
-	def.Type, def.Charset, def.Length, def.Decimals = source.Type, source.Charset, source.Length, source.Decimals
-	def.Flags = def.Flags&^UnsignedFlag | source.Flags&UnsignedFlag
+	def.Type, def.Charset, def.Decimals = source.Type, source.Charset, source.Decimals
+	def.Flags = def.Flags&^(UnsignedFlag|binaryFlag) | source.Flags&UnsignedFlag
+	if def.OrgName == "" {
+		def.OrgName = def.Name
+	}
 	return def
 }
 
-func isCharacters(t ColumnType) bool {
-	switch t {
-	case TypeVarchar, TypeVarString, TypeString, TypeTinyBlob, TypeBlob, TypeMediumBlob, TypeLongBlob:
-		return true
-	}
-	return false
-}
+// binaryFlag marks columns without a collation. MySQL manual: "Column Definition Flags".
+const binaryFlag = 128
 
 // encoding names the types whose cells are written alike in rows of both protocols by one of them.
 func encoding(t ColumnType) ColumnType {
