@@ -42,6 +42,7 @@ type groupQuery struct {
 
 var groupQueries = []groupQuery{
 	{sql: "SELECT country, COUNT(*) FROM users GROUP BY country ORDER BY country", merged: true},
+	{sql: "SELECT country c, COUNT(*) FROM users GROUP BY c ORDER BY c", merged: true},
 	{sql: "SELECT DISTINCT country FROM users ORDER BY country DESC LIMIT 2", merged: true},
 	{sql: "SELECT DISTINCT country, age FROM users", merged: true},
 	{sql: "SELECT DISTINCT kind, score, seen FROM users", merged: true},
@@ -105,8 +106,13 @@ func TestGroups(t *testing.T) {
 						must(t, c, sql)
 					}
 				}
-				for _, q := range groupQueries {
-					s.compareGroups(t, q)
+				for _, mode := range []string{"", "ONLY_FULL_GROUP_BY,ANSI"} {
+					for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+						must(t, c, "SET SESSION sql_mode = '"+mode+"'")
+					}
+					for _, q := range groupQueries {
+						s.compareGroups(t, q)
+					}
 				}
 				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
 					must(t, c, "SET SESSION sql_select_limit = 2")

@@ -65,7 +65,7 @@ type partialMaker struct {
 	info  *blockInfo
 	shape *partialShape
 	text  string
-	// averages are the aliases of items that are AVG alone.
+	// averages are the aliases of items that are AVG alone, of exact numbers.
 	averages map[string]bool
 }
 
@@ -153,7 +153,7 @@ func (m *partialMaker) items() bool {
 			return false
 		}
 		span := m.itemSpan(k)
-		if isAverage(f.Expr) && f.Alias != "" {
+		if isAverage(f.Expr) && f.Alias != "" && !m.double(f.Expr.Args[0]) {
 			m.averages[lower(f.Alias)] = true
 		}
 		if !m.rewrite(f.Expr, span, inItems) {
@@ -308,10 +308,7 @@ func (m *partialMaker) mayBeColumn(p sqlparse.Piece) bool {
 // column takes a column outside of aggregates: one that is grouped by, or an alias.
 func (m *partialMaker) column(p sqlparse.Piece, e *sqlparse.Expr, in clause) bool {
 	if f := m.alias(e); in != inItems && f != nil {
-		if m.p.Mode.MariaDB && m.averages[lower(e.Name)] {
-			return false
-		}
-		return !aliasOrColumn(m.info, e, f.Expr)
+		return !m.averages[lower(e.Name)] && !aliasOrColumn(m.info, e, f.Expr)
 	}
 	k := m.find(e)
 	if k < 0 {

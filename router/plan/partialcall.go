@@ -31,8 +31,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		}
 		m.replace(p.Span, "SUM("+m.part(partialPart{span: p.Span})+")")
 	case "avg":
-		// MariaDB rounds a quotient, but an average only where it is shown or sorted by.
-		if !m.number(e.Args[0]) || m.p.Mode.MariaDB && (!alone || in == inHaving) {
+		if !m.number(e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
 			return false
 		}
 		sum := m.part(partialPart{before: "SUM(", span: p.Inside, behind: ")"})
@@ -134,8 +133,18 @@ func (m *partialMaker) pushable(e *sqlparse.Expr, span sqlparse.Span) bool {
 
 // isAverage tells whether an expression is a call of AVG and no more.
 func isAverage(e *sqlparse.Expr) bool {
-	return e.Op == sqlparse.Aggregate && e.Name == "avg"
+	return e.Op == sqlparse.Aggregate && e.Name == "avg" && !e.Distinct && len(e.Args) == 1
 }
+
+// double tells whether the average of an expression is not rounded: servers round one of exact numbers where it is shown or
+// sorted by, and no sooner, but they round a quotient of sums at once.
+func (m *partialMaker) double(e *sqlparse.Expr) bool {
+	d := m.definition(m.info, e)
+	return d != nil && (d.Type == mysql.TypeDouble || d.Type == mysql.TypeFloat) && d.Decimals == notFixed
+}
+
+// notFixed in a definition of a DOUBLE says that it has no fixed number of decimals.
+const notFixed = 31
 
 func isInteger(d *mysql.ColumnDefinition41) bool {
 	switch d.Type {
