@@ -66,6 +66,7 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT COUNT(DISTINCT CONCAT(name, age)) FROM users", few: true},
 	{sql: "SELECT GROUP_CONCAT(DISTINCT age ORDER BY age DESC SEPARATOR '|') FROM users", few: true},
 	{sql: "SELECT country, age, COUNT(*), SUM(balance) FROM users GROUP BY country, age WITH ROLLUP", few: true},
+	{sql: "SELECT country a, country b, COUNT(*) FROM users GROUP BY a, b WITH ROLLUP"},
 	{sql: "SELECT DISTINCT COUNT(*) FROM users GROUP BY country", few: true},
 	{sql: "SELECT DISTINCT age + 1 AS x FROM users ORDER BY x", few: true},
 	{sql: "SELECT DATE_FORMAT(created_at, '%Y-%m') m, COUNT(*) FROM users GROUP BY m ORDER BY m", few: true},

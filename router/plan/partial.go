@@ -123,9 +123,10 @@ func (m *partialMaker) groups() bool {
 		if e == nil || aliasOrColumn(m.info, g, e) {
 			return false
 		}
+		known := len(m.shape.keys)
 		key := m.key(e, span)
-		if key < 0 {
-			return false
+		if key < 0 || s.Rollup && key < known {
+			return false // a column that is grouped by twice is rolled up twice, by the name that an item has
 		}
 		m.replace(m.shape.clauses.Group[k], keyName(key))
 	}

@@ -64,6 +64,8 @@ func TestPartialNames(t *testing.T) {
 		{"select age x, count(*) + 1 from u group by age order by x + 1", mysql8, true},
 		{"select `count(*)`.age, count(*) + 1 from u as `count(*)` group by 1", mysql8, true},
 		{"select age, count(*) + 1 from u group by age having `count(*) + 1` > 2", mysql8, false},
+		{"select age x, age y, count(*) + 1 from u group by x, y", mysql8, true},
+		{"select age x, age y, count(*) + 1 from u group by x, y with rollup", mysql8, false},
 	} {
 		if got := collectsGroups(t, test.sql, test.mode); got != test.want {
 			t.Errorf("%s: %v", test.sql, got)
