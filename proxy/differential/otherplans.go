@@ -27,7 +27,7 @@ func (w *worker) excuse(st *statement, want, got answer, d *Difference) (left *D
 		return d, nil
 	}
 	plans := []otherPlan{{answer: want}}
-	for _, more := range []func(*statement) ([]otherPlan, error){w.resultPlans, w.limitPlans, w.collectedPlans, w.keylessPlans} {
+	for _, more := range []func(*statement) ([]otherPlan, error){w.resultPlans, w.limitPlans, w.collectedPlans, w.keylessPlans, w.fewRowsPlans} {
 		list, err := more(st)
 		if err != nil {
 			return nil, err
@@ -140,16 +140,33 @@ func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 
 // collectedPlans are what the oracle says over copies of which those of sharded tables have no indexes.
 func (w *worker) collectedPlans(st *statement) ([]otherPlan, error) {
-	return w.copies(st, func(t *table) bool { return t.kind == reference || t.kind == single })
+	return w.copies(st, "", func(t *table) bool { return t.kind == reference || t.kind == single })
+}
+
+// fewRowsPlans are what the oracle says of the columns over copies with no row and with one: the subject collects only rows
+// that meet the conditions on their table.
+func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
+	for rows := range 2 {
+		more, err := w.copies(st, fmt.Sprintf(" LIMIT %d", rows), func(*table) bool { return false })
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range more {
+			p.columnsOnly = true
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 // keylessPlans are what the oracle says over copies without indexes.
 func (w *worker) keylessPlans(st *statement) ([]otherPlan, error) {
-	return w.copies(st, func(*table) bool { return false })
+	return w.copies(st, "", func(*table) bool { return false })
 }
 
-// copies are what the oracle says over copies of the tables that have the same rows, and indexes where indexed says so.
-func (w *worker) copies(st *statement, indexed func(*table) bool) (list []otherPlan, err error) {
+// copies are what the oracle says over copies of the tables that have the same rows, up to limit where they have no indexes;
+// indexed says where they have.
+func (w *worker) copies(st *statement, limit string, indexed func(*table) bool) (list []otherPlan, err error) {
 	db := w.oracle.db + "_copy"
 	texts := []string{
 		"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", // no locks on rows of an open transaction
@@ -161,7 +178,7 @@ func (w *worker) copies(st *statement, indexed func(*table) bool) (list []otherP
 			texts = append(texts, "CREATE TABLE "+to+" LIKE "+from, "INSERT INTO "+to+" SELECT * FROM "+from)
 			continue
 		}
-		texts = append(texts, "CREATE TABLE "+to+" AS SELECT * FROM "+from)
+		texts = append(texts, "CREATE TABLE "+to+" AS SELECT * FROM "+from+limit)
 	}
 	if err := runBatch(w.store.oracle, texts); err != nil {
 		return nil, err
