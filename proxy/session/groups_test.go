@@ -120,6 +120,13 @@ func TestGroups(t *testing.T) {
 				}
 				s.compareGroups(t, groupQuery{sql: "SELECT age, COUNT(*) + 1 FROM users GROUP BY age ORDER BY age", few: true})
 				s.compareGroups(t, groupQuery{sql: "SELECT age, STD(age) FROM users GROUP BY age ORDER BY age"})
+				s.compareGroups(t, groupQuery{sql: "SELECT id FROM users ORDER BY id", merged: true})
+				s.compareGroups(t, groupQuery{sql: "SELECT id FROM users ORDER BY id LIMIT 3", merged: true})
+				s.compareGroups(t, groupQuery{sql: "SELECT age, COUNT(*) FROM users GROUP BY age ORDER BY age", merged: true})
+				if r := must(t, s.subject, "SELECT id FROM users"); len(r.Rows) != 2 {
+					t.Errorf("%d rows under sql_select_limit 2", len(r.Rows))
+				}
+				fails(t, s.subject, "SELECT SQL_CALC_FOUND_ROWS id FROM users", 9012)
 				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
 					must(t, c, "SET SESSION sql_select_limit = DEFAULT")
 				}

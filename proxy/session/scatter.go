@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -194,8 +195,22 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	return &endError{EndBackendLost, cause}
 }
 
+// selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
+func (s *Session) selectLimit() (limit uint64, set bool) {
+	limit, err := strconv.ParseUint(s.state.value("sql_select_limit"), 10, 64)
+	return limit, err == nil
+}
+
 // scatter runs a query on several shards and merges the results.
 func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	limit := r.Limit
+	if l, set := s.selectLimit(); set && p.Statement.Query.Limit == nil {
+		// The shards keep to it each for itself.
+		if p.CalcFoundRows() {
+			return true, newError(KSRefusedSharding, "SQL_CALC_FOUND_ROWS over several shards while sql_select_limit is set")
+		}
+		limit = l
+	}
 	loans, err := s.borrow(s.nodesOf(r.Queries), p.ReadOnly)
 	if err != nil {
 		return true, err
@@ -209,7 +224,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if ex != nil {
 		format = value.BinaryRow
 	}
-	o := exec.Options{Offset: r.Offset, Limit: r.Limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows()}
+	o := exec.Options{Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows()}
 	if p.CalcFoundRows() && !s.mode().MariaDB {
 		o.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
