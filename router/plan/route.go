@@ -139,6 +139,14 @@ func (e *Execution) fill(node *string) bool {
 		if e.at[k] != unplaced {
 			continue
 		}
+		for j, other := range e.plan.Refs {
+			if other.Table == r.Table && e.at[j] != unplaced {
+				e.at[k] = e.at[j] // a server refuses to change a table that it reads: so it must be the same one
+			}
+		}
+		if e.at[k] != unplaced {
+			continue
+		}
 		for i, s := range r.Table.Shards {
 			if *node == "" || s.Node == *node {
 				e.at[k] = i

@@ -41,6 +41,20 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
+// TestOneTable wants a reference of which no row matters to be to the sub-table that another one is to: a server tells by the
+// table whether a change reads what it changes.
+func TestOneTable(t *testing.T) {
+	p, err := build("update h as t set age = 1 where age <= (select max(x.age) from h as x where null) and id = 2", testRouter(t), typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e Execution
+	e.Bind(p, nil)
+	if r, err := e.Route(); err != nil || r.One == nil || strings.Count(r.One.Text, "`h_0002`") != 2 {
+		t.Errorf("%+v, %v", r.One, err)
+	}
+}
+
 // TestReturning wants RETURNING to go to one server or nowhere.
 func TestReturning(t *testing.T) {
 	maria, r := sqltext.Mode{MariaDB: true, ServerVersion: 101100}, testRouter(t)
