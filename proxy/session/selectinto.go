@@ -99,7 +99,7 @@ func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 	if err != nil {
 		return a, true, err
 	}
-	a, ok := s.sink.read()
+	a, ok, _ := s.sink.read(nil)
 	if !ok {
 		return a, true, newError(KSRefusedSharding, "SELECT ... INTO of a row that is longer than max_allowed_packet")
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strings"
 
 	"kingshard/backend"
@@ -68,6 +69,15 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		return true, false, s.explain(q)
 	}
 	r, err := l.execution.Route()
+	if errors.Is(err, plan.ErrOwnText) {
+		if p, err = plans.get(q.text, s.state.db, s.mode()); err == nil && p == nil {
+			return false, false, nil
+		}
+		if err == nil {
+			l.execution.Bind(p, nil)
+			r, err = l.execution.Route()
+		}
+	}
 	if err != nil {
 		return true, true, s.planError(err)
 	}
@@ -161,6 +171,8 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 		return s.finishRoute(q, p, r, ex)
 	case plan.ManyWrite, plan.ManyInsert:
 		return s.writeMany(q, p, r, ex)
+	case plan.ManyChoose:
+		return s.chooseMany(p, r, ex)
 	case plan.ManyLoad:
 		return s.loadMany(p, r)
 	case plan.ManyEach:

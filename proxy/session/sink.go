@@ -38,7 +38,7 @@ func newSink(most int) *sink {
 type answer struct {
 	columns []mysql.ColumnDefinition41
 	first   []value.Cell
-	rows    int // that were seen; 2 stands for more
+	rows    int // that were seen; 2 stands for more where they are not all asked for
 	err     *mysql.SQLError
 }
 
@@ -63,8 +63,9 @@ func (s *sink) packets() (list [][]byte) {
 	return list
 }
 
-// read takes the answer apart. ok is false where its first row was longer than the sink.
-func (s *sink) read() (a answer, ok bool) {
+// read takes the answer apart. ok is false where its first row was longer than the sink. each, if set, gets every row, and
+// then ok is false where any was cut off.
+func (s *sink) read(each func(columns []mysql.ColumnDefinition41, row []value.Cell) error) (a answer, ok bool, err error) {
 	_ = s.conn.Flush()
 	defer s.conn.Release()
 	list := s.packets()
@@ -76,33 +77,40 @@ func (s *sink) read() (a answer, ok bool) {
 		return a.err != nil
 	}
 	if len(list) == 0 || isError(list[0]) {
-		return a, len(list) > 0
+		return a, len(list) > 0, nil
 	}
 	cur := mysql.NewCursor(list[0])
 	n := int(cur.Lenenc())
 	if cur.Err() != nil || n == 0 || len(list) < n+2 {
-		return a, false
+		return a, false, nil
 	}
 	layout := value.Layout{Format: value.TextRow, Visible: n, Types: make([]value.Type, n)}
 	a.columns = make([]mysql.ColumnDefinition41, n)
 	for k := range a.columns {
 		if a.columns[k].Decode(list[1+k]) != nil {
-			return a, false
+			return a, false, nil
 		}
 		layout.Types[k] = value.TypeOf(&a.columns[k])
 	}
 	for _, p := range list[n+1:] {
 		if isError(p) || len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return a, true
+			return a, true, nil
 		}
-		if a.rows++; a.rows > 1 {
-			return a, true
+		if a.rows++; a.rows > 1 && each == nil {
+			return a, true, nil
 		}
 		row := value.Row{Raw: p, Cells: make([]value.Cell, n)}
 		if layout.Split(&row) != nil {
-			return a, false
+			return a, false, nil
 		}
-		a.first = row.Cells
+		if a.first == nil {
+			a.first = row.Cells
+		}
+		if each != nil {
+			if err := each(a.columns, row.Cells); err != nil {
+				return a, true, err
+			}
+		}
 	}
-	return a, a.rows > 0
+	return a, a.rows > 0 && each == nil, nil
 }

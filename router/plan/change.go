@@ -28,7 +28,12 @@ func (b *builder) changePlan() error {
 		}
 	}
 	p.Many = ManyWrite
-	if why := b.manyChanges(ch, info); why != "" {
+	why := b.manyChanges(ch, info)
+	if why == "" && ch.Limit != nil {
+		p.Many = ManyChoose
+		why = b.choosePlan(ch)
+	}
+	if why != "" {
 		p.Many, p.Reason = ManyRefuse, why
 	}
 	return nil
@@ -82,9 +87,6 @@ func keyChange(r *Ref, column string) error {
 
 // manyChanges tells why a change cannot run on several shards.
 func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
-	if ch.Limit != nil {
-		return "UPDATE or DELETE with LIMIT over several shards"
-	}
 	if b.apart != "" {
 		return b.apart
 	}

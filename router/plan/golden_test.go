@@ -137,7 +137,7 @@ func showRoute(b *strings.Builder, p *Plan, r *Route) {
 	}
 	if m := r.Merge; m != nil {
 		fmt.Fprintf(b, "merge hidden %d", r.Hidden)
-		if p.merge.limit != nil {
+		if p.choose != nil || p.merge.limit != nil {
 			fmt.Fprintf(b, " offset %d limit %d", r.Offset, r.Limit)
 		}
 		for _, o := range m.Order {

@@ -24,9 +24,10 @@ const (
 	ManyEach        // DDL and the like: every shard, with an outcome each
 	ManyFirst       // any one shard answers for all: descriptions of a table
 	ManyLoad        // lines of a file go to their shards
+	ManyChoose      // a query finds the rows of a change, which then runs on those
 )
 
-var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load"}
+var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose"}
 
 // String names the way as EXPLAIN shows it.
 func (m Many) String() string { return manyNames[m] }
@@ -55,6 +56,7 @@ type Plan struct {
 	finish *finishShape
 	drop   sqlparse.Span // the names of a DROP TABLE that runs once on each node
 	load   *LoadShape
+	choose *chooseShape
 	edits  []edit
 	router *router.Router
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil

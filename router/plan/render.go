@@ -368,6 +368,9 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 		w.copy(0, c.Calc.Pos) // parts of a UNION may not have it
 		w.copy(c.Calc.End, listEnd)
 	}
+	if m.tagged {
+		w.add(", ", strconv.Itoa(w.at[0]), " AS ks_shard")
+	}
 	for k, h := range m.hidden {
 		w.add(", ", h.before)
 		w.copy(h.span.Pos, h.span.End)

@@ -89,8 +89,11 @@ func (e *Execution) Route() (Route, error) {
 	if len(set) == 1 {
 		return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
 	}
-	if p.Many == ManyWrite {
+	switch p.Many {
+	case ManyWrite:
 		return e.writes(set)
+	case ManyChoose:
+		return e.chooses()
 	}
 	return e.routeMerge(set)
 }

@@ -21,6 +21,8 @@ type mergeShape struct {
 	group      []int
 	aggregates []shapeAggregate
 	distinct   bool
+	// tagged: the shard's position follows the columns of the select list, as a further visible one.
+	tagged bool
 	// sorted: the shards' text needs an ORDER BY of its own, made of order.
 	sorted bool
 }

@@ -1,0 +1,73 @@
+package sqlparse
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// ChangeClauses are the places of the clauses of an UPDATE or DELETE of one table.
+type ChangeClauses struct {
+	Table                 Span // the reference to the table, with alias and partitions
+	Where, OrderBy, Limit Span // empty without the clause
+	End                   int  // of the statement, a trailing semicolon left out
+}
+
+// FindChangeClauses finds the clauses; ok is false for any other form.
+func FindChangeClauses(text string, m sqltext.Mode) (c ChangeClauses, ok bool) {
+	tokens, ok := lex(text, m)
+	if n := len(tokens); n > 0 && tokens[n-1].Kind == sqltext.KindSemicolon {
+		tokens = tokens[:n-1]
+	}
+	s := loadScan{scan: scan{tokens: tokens}, text: text, m: m}
+	update := s.skip("update")
+	if !ok || !update && !s.skip("delete") {
+		return c, false
+	}
+	for s.skip("low_priority") || s.skip("quick") || s.skip("ignore") {
+	}
+	if !update && !s.skip("from") || s.k >= len(tokens) {
+		return c, false
+	}
+	c.Table.Pos = tokens[s.k].Pos
+	open, depth, set := &c.Table, 0, !update
+	for ; s.k < len(tokens); s.k++ {
+		t := tokens[s.k]
+		switch t.word {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if depth > 0 || t.Kind != sqltext.KindWord || tokens[s.k-1].word == "." {
+			continue
+		}
+		var next *Span
+		switch w := strings.ToLower(t.word); {
+		case w == "set" && !set:
+			set = true
+			open.End, open = tokens[s.k-1].End, new(Span)
+			continue
+		case w == "returning":
+			return c, false
+		case !set:
+			continue
+		case w == "where":
+			next = &c.Where
+		case w == "order":
+			next = &c.OrderBy
+		case w == "limit":
+			next = &c.Limit
+		default:
+			continue
+		}
+		if next.Pos > 0 {
+			return c, false
+		}
+		open.End = tokens[s.k-1].End
+		next.Pos, open = t.Pos, next
+	}
+	c.End = tokens[len(tokens)-1].End
+	open.End = c.End
+	return c, set && depth == 0
+}

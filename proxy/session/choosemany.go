@@ -1,0 +1,156 @@
+package session
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
+	"kingshard/proxy/exec"
+	"kingshard/router/plan"
+)
+
+// chosenBytesMax bounds the keys of the rows that one statement chooses, in bytes.
+const chosenBytesMax = 64 << 20
+
+// chosenBatch is how many rows are changed by one round of statements.
+const chosenBatch = 500
+
+// chosenRow is a row to change: the position of its shard and the condition that only it meets.
+type chosenRow struct {
+	position int
+	where    string
+}
+
+// chooseMany runs an UPDATE or DELETE with LIMIT over several shards: it locks and reads the keys of the rows that the whole
+// table would give, then changes exactly these, all in one transaction on every node.
+func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	c, err := s.openChange(s.nodesOf(r.Queries))
+	if err != nil {
+		return true, err
+	}
+	rows, err := s.choose(c, p, r, ex)
+	var total mysql.OKPacket
+	if p.Statement.Kind == sqlparse.UpdateKind {
+		total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
+	}
+	for len(rows) > 0 && err == nil {
+		n := min(len(rows), chosenBatch)
+		var sum mysql.OKPacket
+		if sum, err = s.writeAll(c.loans, p, s.chosenChanges(rows[:n]), ex); err == nil {
+			addChange(&total, sum)
+		}
+		rows = rows[n:]
+	}
+	if err != nil {
+		return true, s.writeFailed(c.loans, c.undo, err, allRenames(p, r.Queries))
+	}
+	if err := s.commitChange(c); err != nil {
+		return true, err
+	}
+	return false, s.wrote(c.loans, p, r, total)
+}
+
+// chosenChanges are the changes of some of the rows, one for each of their shards, in the order of the rows.
+func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
+	r := &plan.Route{Many: plan.ManyWrite}
+	where := map[int][]string{}
+	for _, row := range rows {
+		where[row.position] = append(where[row.position], row.where)
+	}
+	for _, row := range rows {
+		if list := where[row.position]; list != nil {
+			r.Queries = append(r.Queries, s.lookups().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
+			where[row.position] = nil
+		}
+	}
+	return r
+}
+
+// choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
+func (s *Session) choose(c change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+	for _, l := range c.loans {
+		if err := l.Conn.Exec("SET character_set_results = NULL"); err != nil {
+			return nil, err
+		}
+	}
+	rows, err = s.readChosen(c, p, r, ex)
+	if isConnError(err) {
+		return nil, err
+	}
+	results := s.state.value("character_set_results")
+	if results == "" {
+		results = "DEFAULT"
+	}
+	for _, l := range c.loans {
+		if back := l.Conn.Exec("SET character_set_results = " + results); back != nil {
+			return nil, back
+		}
+	}
+	return rows, err
+}
+
+// readChosen merges what the shards would choose each for itself. An error other than of a connection leaves all of them ready.
+func (s *Session) readChosen(c change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+	var sources []*exec.Source
+	for k := range r.Queries {
+		query := &r.Queries[k]
+		text := query.Text
+		if ex != nil {
+			if text, err = plan.Bind(text, p.Mode, query.Args, ex.args); err != nil {
+				return nil, err
+			}
+		}
+		l := find(c.loans, query.Node)
+		if err := s.sendTo(l, text, nil, nil); err != nil {
+			return nil, err
+		}
+		sources = append(sources, exec.NewSource(l.Conn.Conn, value.TextRow))
+	}
+	out := newSink(chosenBytesMax)
+	sum, err := exec.Merge(out.conn, sources, r.Merge, exec.Options{Offset: r.Offset, Limit: r.Limit, Hidden: r.Hidden})
+	for _, src := range sources {
+		if !src.Done() && !isConnError(err) {
+			if done, _ := src.Drain(drainMax); !done {
+				return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errors.New("the rest of a result was not read")}
+			}
+		}
+	}
+	if err == nil && sum.Err != nil {
+		err = sum.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.chosenRows(p, out)
+}
+
+// chosenRows writes the conditions for the rows that were read.
+func (s *Session) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err error) {
+	keys := p.ChosenKeys()
+	info := s.schema.Default.Info()
+	_, ok, err := out.read(func(columns []mysql.ColumnDefinition41, cells []value.Cell) error {
+		row := chosenRow{}
+		var parts []string
+		for k, name := range keys {
+			text, err := variableLiteral(&columns[k], cells[k], info)
+			if err != nil {
+				return err
+			}
+			parts = append(parts, quoteName(name)+" = "+text)
+		}
+		row.where = "(" + strings.Join(parts, " AND ") + ")"
+		row.position, err = strconv.Atoi(string(cells[len(keys)]))
+		rows = append(rows, row)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return nil, newError(KSFinishLimit, "the keys of the rows that the statement chooses are longer than "+strconv.Itoa(chosenBytesMax>>20)+" MB: use a smaller LIMIT")
+	}
+	return rows, nil
+}

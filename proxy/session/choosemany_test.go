@@ -1,0 +1,123 @@
+package session_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kingshard/mysql"
+)
+
+func TestChangeWithLimit(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		ways := map[string]bool{}
+		for _, sql := range []string{
+			"DELETE FROM users ORDER BY id LIMIT 7",
+			"DELETE FROM users ORDER BY id DESC LIMIT 1",
+			"DELETE FROM users WHERE n = 2 ORDER BY name DESC, users.id LIMIT 3",
+			"DELETE FROM users WHERE id = 5 LIMIT 1",
+			"DELETE FROM users WHERE id < 0 ORDER BY id LIMIT 5",
+			"DELETE FROM users ORDER BY id LIMIT 0",
+			"DELETE FROM users ORDER BY id LIMIT 1000",
+			"UPDATE users SET n = n + 100, name = CONCAT(name, '!') ORDER BY id LIMIT 9",
+			"UPDATE users AS x SET x.n = 7, price = x.price * 2 WHERE x.id BETWEEN 4 AND 30 ORDER BY x.d DESC, x.id LIMIT 6;",
+			"UPDATE users SET n = 1 WHERE n = 1 ORDER BY id LIMIT 3",
+			"UPDATE users SET n = 1 WHERE id > 1000 ORDER BY id LIMIT 3",
+			"UPDATE orders SET amount = amount + 1, note = 'é' WHERE amount > 1 ORDER BY amount, id LIMIT 11",
+			"DELETE FROM orders WHERE user_id IN (1, 2, 3, 4, 5) ORDER BY id LIMIT 4",
+			"DELETE FROM payments ORDER BY w, at, v LIMIT 5",
+			"UPDATE payments SET v = CONCAT(v, 'x') ORDER BY at, w, v LIMIT 5",
+			"UPDATE IGNORE orders SET id = id + 1 ORDER BY id DESC LIMIT 3",
+			"UPDATE orders SET id = id + 1 WHERE user_id = 3 ORDER BY id DESC LIMIT 2",
+		} {
+			for _, begin := range []bool{false, true} {
+				s.fillRows(t)
+				if begin {
+					st, err := s.subject.Prepare(sql)
+					if err != nil {
+						t.Fatalf("%s: %v", sql, err)
+					}
+					want := must(t, s.oracle, sql)
+					got, err := st.Execute()
+					if err != nil || got.Err != nil || got.OK.AffectedRows != want.OK.AffectedRows || string(got.OK.Info) != string(want.OK.Info) {
+						t.Errorf("prepared %s: %+v %v, want %+v", sql, got, err, want.OK)
+					}
+				} else {
+					s.both(t, sql, "")
+				}
+				s.sameTables(t, sql, "users", "orders", "payments")
+			}
+			ways[must(t, s.subject, "EXPLAIN "+sql).Rows[0][1].(string)] = true
+		}
+		if !ways["choose"] || !ways["forward"] {
+			t.Errorf("the ways are %v", ways)
+		}
+		s.fillRows(t)
+		// Parameters of every clause.
+		for _, c := range []struct {
+			sql  string
+			args []any
+			text string
+		}{
+			{"UPDATE users SET n = ?, name = ? WHERE id > ? AND n < ? ORDER BY id LIMIT ?", []any{int64(77), "prepared", int64(3), int64(4), int64(5)}, "UPDATE users SET n = 77, name = 'prepared' WHERE id > 3 AND n < 4 ORDER BY id LIMIT 5"},
+			{"DELETE FROM users WHERE name > ? ORDER BY id DESC LIMIT ?", []any{"n2", int64(4)}, "DELETE FROM users WHERE name > 'n2' ORDER BY id DESC LIMIT 4"},
+		} {
+			st, err := s.subject.Prepare(c.sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := must(t, s.oracle, c.text)
+			if got, err := st.Execute(c.args...); err != nil || got.Err != nil || got.OK.AffectedRows != want.OK.AffectedRows {
+				t.Errorf("%s: %+v %v, want %+v", c.sql, got, err, want.OK)
+			}
+			s.sameTables(t, c.sql, "users")
+		}
+		// Any rows, but as many as were asked for.
+		if r := must(t, s.subject, "DELETE FROM users LIMIT 13"); r.OK.AffectedRows != 13 {
+			t.Errorf("%d rows", r.OK.AffectedRows)
+		}
+		before := must(t, s.subject, "SELECT COUNT(*) FROM users").Rows[0][0]
+		fails(t, s.subject, "UPDATE users SET n = 'x' ORDER BY id LIMIT 9", 1366)
+		fails(t, s.subject, "DELETE FROM order_items ORDER BY v LIMIT 2", 9012)
+		fails(t, s.subject, "UPDATE users SET id = 3 ORDER BY id LIMIT 2", 9012)
+		fails(t, s.subject, "DELETE FROM users ORDER BY RAND() LIMIT 2", 9012)
+		fails(t, s.subject, "DELETE FROM users WHERE id IN (SELECT id FROM orders) ORDER BY id LIMIT 2", 9012)
+		fails(t, s.subject, "DELETE FROM countries LIMIT 1", 9012)
+		if r := must(t, s.subject, "SELECT COUNT(*) FROM users"); r.Rows[0][0] != before {
+			t.Errorf("%v rows, not %v", r.Rows[0][0], before)
+		}
+		if r := must(t, s.subject, "SELECT @@character_set_results"); r.Rows[0][0] != "utf8mb4" {
+			t.Errorf("character_set_results is %v", r.Rows)
+		}
+		// More rows than one round changes.
+		s.fillRows(t)
+		for k := range 12 {
+			s.everywhere(t, fmt.Sprintf("INSERT INTO orders SELECT user_id, id + %d, amount, note FROM orders WHERE id <= 100", 100*k+100))
+		}
+		s.both(t, "UPDATE orders SET note = 'many' WHERE amount < 5 ORDER BY id LIMIT 350", "", "orders")
+		s.both(t, "DELETE FROM orders ORDER BY id DESC LIMIT 505", "", "orders")
+	})
+}
+
+func TestChangeWithLimitInTransaction(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		must(t, s.subject, "BEGIN")
+		fails(t, s.subject, "DELETE FROM users ORDER BY id LIMIT 2", 9004)
+		must(t, s.subject, "ROLLBACK")
+		if len(must(t, s.nodes[0], "SHOW TABLES LIKE 'users%'").Rows) < 2 {
+			return
+		}
+		// Ids of the two sub-tables of the first node.
+		const sql = "DELETE FROM users WHERE id IN (4, 8, 12, 5, 9, 13) ORDER BY id LIMIT 3"
+		must(t, s.subject, "BEGIN")
+		if r := must(t, s.subject, sql); r.OK.AffectedRows != 3 || !r.Status.Has(mysql.ServerStatusInTrans) {
+			t.Errorf("%+v", r)
+		}
+		fails(t, s.subject, "UPDATE users SET n = 'x' WHERE id IN (4, 8, 12, 5, 9, 13) ORDER BY id LIMIT 3", 1366)
+		if r := must(t, s.subject, "SELECT COUNT(*) FROM users WHERE id IN (4, 8, 12, 5, 9, 13)"); r.Rows[0][0] != "3" {
+			t.Errorf("%v rows in the transaction", r.Rows[0][0])
+		}
+		must(t, s.subject, "ROLLBACK")
+		s.sameTables(t, sql, "users")
+	})
+}

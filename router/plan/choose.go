@@ -1,0 +1,129 @@
+package plan
+
+import (
+	"errors"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+)
+
+// chooseShape is an UPDATE or DELETE with LIMIT over several shards: a query finds the rows, which are then changed by their
+// primary key.
+type chooseShape struct {
+	query   *Plan    // of the key columns, with the shard's position behind them
+	keys    []string // columns of the primary key
+	params  int      // parameters of the statement ahead of those of the query
+	clauses sqlparse.ChangeClauses
+}
+
+// primaryKeyFlag marks the columns of the primary key. MySQL manual: "Column Definition Flags".
+const primaryKeyFlag = 2
+
+// choosePlan plans the query; why tells what keeps that from being right.
+func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
+	p, t := b.p, b.p.Target
+	const what = "UPDATE or DELETE with LIMIT over several shards"
+	if ch.Multi || len(p.Refs) > 1 || t.Table.Kind != router.Sharded {
+		return what + " and tables"
+	}
+	c, ok := sqlparse.FindChangeClauses(p.Statement.Text, p.Mode)
+	if !ok || c.Limit.Empty() {
+		return what + ", in this form"
+	}
+	shape := &chooseShape{clauses: c}
+	var list []string
+	for k := range t.Columns {
+		d := &t.Columns[k]
+		if d.Flags&primaryKeyFlag == 0 {
+			continue
+		}
+		if !writable(d) {
+			return what + ", of a table whose primary key has values that no literal stands for"
+		}
+		shape.keys = append(shape.keys, d.Name)
+		list = append(list, quote(d.Name))
+	}
+	if len(list) == 0 {
+		return what + ", of a table without a known primary key"
+	}
+	text := "SELECT " + strings.Join(list, ", ") + " FROM "
+	for _, span := range []sqlparse.Span{c.Table, c.Where, c.OrderBy, c.Limit} {
+		text += p.Statement.Text[span.Pos:span.End] + " "
+	}
+	st, err := sqlparse.Parse(text+"FOR UPDATE", p.Mode, func(name string) bool { return strings.EqualFold(name, t.Parsed.Name) })
+	if err != nil {
+		return what + ": " + err.Error()
+	}
+	if shape.query, err = Build(st, p.Mode, p.router, b.db, b.catalog); err != nil {
+		return what + ": " + err.Error()
+	}
+	if shape.query == nil {
+		return what + ", in this form"
+	}
+	if shape.query.Many != ManyMerge {
+		return what + ": " + shape.query.Reason
+	}
+	shape.query.merge.tagged = true
+	shape.params = len(p.Statement.Params) - len(st.Params)
+	p.choose = shape
+	return ""
+}
+
+// writable tells whether a value of the column can be written so that it finds the row again.
+func writable(d *mysql.ColumnDefinition41) bool {
+	switch d.Type {
+	case mysql.TypeFloat, mysql.TypeDouble, mysql.TypeTimestamp, mysql.TypeBit, mysql.TypeJSON, mysql.TypeGeometry, mysql.TypeVector:
+		return false
+	}
+	return d.Flags&(enumFlag|setFlag) == 0
+}
+
+// ErrOwnText says that a plan of a text's form cannot run the text: it is to be planned by itself.
+var ErrOwnText = errors.New("the statement is planned by its own text")
+
+// chooses routes the query of the rows to change.
+func (e *Execution) chooses() (Route, error) {
+	if e.digest != nil {
+		return Route{}, ErrOwnText // the query is another text, in which the literals have other places
+	}
+	c := e.plan.choose
+	r, err := c.query.Route(e.bound[min(c.params, len(e.bound)):])
+	if err != nil {
+		return Route{}, err
+	}
+	if r.One != nil {
+		return Route{}, Refuse("UPDATE or DELETE with LIMIT, of which one shard is not known to the change")
+	}
+	for k := range r.Queries {
+		for i := range r.Queries[k].Args {
+			r.Queries[k].Args[i] += c.params
+		}
+	}
+	r.Many = ManyChoose
+	return r, nil
+}
+
+// ChosenKeys are the columns whose values a ManyChoose finds; the position of the shard follows them.
+func (p *Plan) ChosenKeys() []string { return p.choose.keys }
+
+// Chosen writes the change of chosen rows of the shard at a position. where is a condition that holds for them alone.
+func (e *Execution) Chosen(at int, where string) Query {
+	shard := e.plan.Target.Table.Shards[at]
+	e.at = append(e.at[:0], at) // there is one table
+	w := e.writer()
+	c := &e.plan.choose.clauses
+	head := c.Limit.Pos
+	for _, span := range []sqlparse.Span{c.OrderBy, c.Where} {
+		if !span.Empty() {
+			head = span.Pos
+		}
+	}
+	w.copy(0, head)
+	w.add("WHERE ", where, " ")
+	if !c.OrderBy.Empty() {
+		w.copy(c.OrderBy.Pos, c.OrderBy.End)
+	}
+	return Query{Node: shard.Node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
+}
