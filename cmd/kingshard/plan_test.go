@@ -105,7 +105,7 @@ node    node1
 sql     SELECT 1
 `},
 		{"refused", []string{"-u", "app", "UPDATE users SET name = 'x' LIMIT 1"}, 1, `plan    refuse
-reason  UPDATE or DELETE with LIMIT over several shards
+reason  UPDATE or DELETE with LIMIT over several shards, of a table without a known primary key
 `},
 		{"columns are not known", []string{"-u", "app", "SELECT * FROM users ORDER BY name"}, 1, `plan    refuse
 reason  ORDER BY an expression whose type is not known: the columns of users are not known
