@@ -127,7 +127,8 @@ func (g *grammar) insertBeside() *statement {
 	list := []*part{sc.columnOf(src, src.column(key)), constant(intValue(int64(41 + g.IntN(3)))), sc.columnOf(src, src.column("a")), words("'q'")}
 	items := listOf(len(list), list...)
 	verb := pickOne(g, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
-	query := phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source, g.narrow(sc))
+	query := phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source, g.narrow(sc),
+		words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}) // of rows that get one key the first or the last stays
 	if g.one(2) {
 		query = phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source,
 			words("WHERE"), sc.columnOf(src, src.column("a")), words("="), constant(intValue(int64(g.IntN(5)))),
