@@ -33,7 +33,7 @@ func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (f
 	}
 	rows, err := s.choose(c, p, r, ex)
 	var total mysql.OKPacket
-	if p.Statement.Kind == sqlparse.UpdateKind {
+	if p.Statement.Kind == sqlparse.UpdateKind && (r.Limit > 0 || !s.mode().MariaDB) { // MariaDB says nothing of LIMIT 0
 		total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
 	}
 	for len(rows) > 0 && err == nil {

@@ -18,6 +18,7 @@ func TestChangeWithLimit(t *testing.T) {
 			"DELETE FROM users WHERE id < 0 ORDER BY id LIMIT 5",
 			"DELETE FROM users ORDER BY id LIMIT 0",
 			"DELETE FROM users ORDER BY id LIMIT 1000",
+			"UPDATE users SET n = 1 ORDER BY id LIMIT 0",
 			"UPDATE users SET n = n + 100, name = CONCAT(name, '!') ORDER BY id LIMIT 9",
 			"UPDATE users AS x SET x.n = 7, price = x.price * 2 WHERE x.id BETWEEN 4 AND 30 ORDER BY x.d DESC, x.id LIMIT 6;",
 			"UPDATE users SET n = 1 WHERE n = 1 ORDER BY id LIMIT 3",
