@@ -56,7 +56,9 @@ func TestAutoCreate(t *testing.T) {
 		must(t, c, "CREATE TABLE visits_202402 (id INT PRIMARY KEY AUTO_INCREMENT, at DATETIME, p INT DEFAULT 5 COMMENT 'it''s, so', KEY (at), "+
 			"CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id)) AUTO_INCREMENT = 77 CHARACTER SET latin1")
 		p := startProxy(t, autoCreateText(server.Addr, server.Addr))
-		waitFor(t, "the sub-tables", func() bool { return made(t, c) == allMonths })
+		waitFor(t, "the sub-tables, and the log to say so", func() bool {
+			return made(t, c) == allMonths && strings.Count(p.log.String(), "a sub-table was made") == 3
+		})
 		must(t, c, "DROP TABLE visits_202401")
 		must(t, c, "CREATE TABLE visits_202401 LIKE visits_202402")
 		shape := func(month string) string {
