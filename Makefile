@@ -23,8 +23,8 @@ lint: ## formatting and go vet
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
-fuzz: ## every fuzz target for FUZZTIME (default 10s) each
-	.ci/fuzz $(or $(FUZZTIME),10s)
+fuzz: ## every fuzz target for FUZZTIME each: a time (10m) or a number of executions (default 20000x)
+	.ci/fuzz $(or $(FUZZTIME),20000x)
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	$(GO) test ./proxy/differential -run TestDifferential -v -timeout 120m
