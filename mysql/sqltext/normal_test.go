@@ -1,0 +1,142 @@
+package sqltext
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAppendNormal(t *testing.T) {
+	ansi := Mode{ANSIQuotes: true, ServerVersion: 80400}
+	for _, c := range []struct {
+		sql, want string
+		mode      Mode
+	}{
+		{sql: "SELECT name FROM users WHERE id = 42", want: "SELECT name FROM users WHERE id = ?"},
+		{sql: "select  *\tfrom t1\nwhere a='x' -- comment", want: "select * from t1 where a = ?"},
+		{sql: "SELECT 'secret', 1.5e3, x'ff', 0b1, N'n', _utf8mb4'é', -5", want: "SELECT ?, _utf8mb4 ?"},
+		{sql: "SELECT a -5, a - 5, (-5), b=-5, - a", want: "SELECT a - ?, a - ?, (?), b = ?, - a"},
+		{sql: "SELECT * FROM t WHERE a IN (1, 2, 3) AND b in(4)", want: "SELECT * FROM t WHERE a IN (?) AND b in(?)"},
+		{sql: "INSERT INTO t (a, b) VALUES (1, 'x'), (2, NULL), (3, DEFAULT)", want: "INSERT INTO t (a, b) VALUES (?)"},
+		{sql: "INSERT INTO t VALUES (1, NOW()), (2, NOW()), (3, NOW())", want: "INSERT INTO t VALUES (?, NOW())"},
+		{sql: "INSERT INTO t VALUES (1, f(2)), (1, g(2))", want: "INSERT INTO t VALUES (?, f(?)), (?, g(?))"},
+		{sql: "SELECT count(*), a.b, `c`.`d`, t.* FROM a.t1 t WHERE (a, b) IN ((1,2),(3,4)) LIMIT 5, 10",
+			want: "SELECT count(*), a.b, `c`.`d`, t.* FROM a.t1 t WHERE (a, b) IN ((?)) LIMIT ?"},
+		{sql: "SELECT @a, @'b', @@session.sql_mode, 1.a, .5", want: "SELECT @a, @?, @@session.sql_mode, ? a, ?"},
+		{sql: "/*node1*/ SELECT /*+ hint */ a /* 'x' */ FROM t # y", want: "SELECT a FROM t"},
+		{sql: "/*!40101 SET NAMES utf8 */;", want: "SET NAMES utf8", mode: Mode{ServerVersion: 80400}},
+		{sql: "select 1; select a from b;", want: "select ?; select a from b"},
+		{sql: "SELECT a IS NULL, b = NULL, a IS NOT TRUE", want: "SELECT a IS NULL, b = NULL, a IS NOT TRUE"},
+		{sql: "", want: ""},
+		{sql: " /* nothing */ ", want: ""},
+
+		// Malformed: whatever cannot be read is a value.
+		{sql: "SELECT 'abc", want: "SELECT ?"},
+		{sql: "SELECT a /* abc", want: "SELECT a ?"},
+		{sql: "SELECT \"abc", want: "SELECT ?", mode: ansi},
+		{sql: "SELECT `abc", want: "SELECT ?"},
+		{sql: ")))) (((( , , .", want: ")))) ((((,,."},
+
+		// Secrets.
+		{sql: "CREATE USER u IDENTIFIED BY 'pw'", want: "CREATE USER u IDENTIFIED..."},
+		{sql: "CREATE USER u@'h' identified with mysql_native_password by unquoted", want: "CREATE USER u @? identified..."},
+		{sql: "SET PASSWORD FOR 'u'@'h' = PASSWORD(pw)", want: "SET PASSWORD..."},
+		{sql: "set /**/ password = pw", want: "set password..."},
+		{sql: "UPDATE t SET password = 'pw' WHERE id = 1", want: "UPDATE t SET password = ? WHERE id = ?"},
+		{sql: "ALTER USER u PASSWORD EXPIRE", want: "ALTER USER u PASSWORD EXPIRE"},
+		{sql: `CHANGE MASTER TO MASTER_PASSWORD="pw"`, want: "CHANGE MASTER TO MASTER_PASSWORD = ?", mode: ansi},
+		{sql: `SELECT "a" FROM "t"`, want: `SELECT "a" FROM "t"`, mode: ansi},
+	} {
+		if got := string(AppendNormal(nil, c.sql, c.mode, 1024)); got != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.sql, got, c.want)
+		}
+	}
+}
+
+// Lists of any length have one normal form, and long ones do not fill it.
+func TestAppendNormalLists(t *testing.T) {
+	for _, sql := range []string{wideInsert(), "SELECT a FROM t WHERE id IN (" + strings.Repeat("12345, ", 5000) + "1)"} {
+		if got := string(AppendNormal(nil, sql, Mode{}, 128)); len(got) > 64 || strings.Contains(got, "...") {
+			t.Errorf("%d bytes: %s", len(got), got)
+		}
+	}
+}
+
+func TestAppendNormalIsCut(t *testing.T) {
+	for _, sql := range []string{strings.Repeat("abc ", 100), strings.Repeat("é", 400), "SELECT `" + strings.Repeat("é", 400) + "`", strings.Repeat("a", 21)} {
+		got := string(AppendNormal([]byte("before"), sql, Mode{}, 20))
+		if len(got) > 26 || !strings.HasPrefix(got, "before") || !strings.HasSuffix(got, "...") || !strings.HasPrefix(sql, got[6:len(got)-3]) || strings.ToValidUTF8(got, "") != got {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := string(AppendNormal(nil, strings.Repeat("a", 20), Mode{}, 20)); got != strings.Repeat("a", 20) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestSecretive(t *testing.T) {
+	for _, sql := range []string{"SET PASSWORD = 'x'", "create user a Identified by 'x'", "/*!IDENTIFIED*/", "SELECT aes_ENCRYPT(a, 'k')", "api_TOKEN"} {
+		if !Secretive(sql) {
+			t.Error(sql)
+		}
+	}
+	for _, sql := range []string{"", "SELECT 1", "SELECT passwor", "PAS SWORD"} {
+		if Secretive(sql) {
+			t.Error(sql)
+		}
+	}
+}
+
+// What is there already is not touched, and the room behind stays the caller's.
+func TestAppendNormalKeepsTheBuffer(t *testing.T) {
+	if got := AppendNormal(append(make([]byte, 0, 100), "a; "...), " ;", Mode{}, 50); string(got) != "a; " || cap(got) != 100 {
+		t.Errorf("%q, capacity %d", got, cap(got))
+	}
+}
+
+func TestAppendNormalAllocatesNothing(t *testing.T) {
+	buf := make([]byte, 0, 2048)
+	for _, sql := range []string{pointSelect, smallInsert, wideSelect(), wideInsert()} {
+		if n := testing.AllocsPerRun(100, func() { AppendNormal(buf, sql, Mode{}, 1024) }); n != 0 {
+			t.Errorf("%.40s: %v allocations", sql, n)
+		}
+	}
+}
+
+func BenchmarkAppendNormal(b *testing.B) {
+	for _, c := range []struct{ name, sql string }{{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"rows", wideInsert()}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			buf := make([]byte, 0, 2048)
+			for b.Loop() {
+				AppendNormal(buf, c.sql, Mode{ServerVersion: 80400}, 1024)
+			}
+		})
+	}
+}
+
+// No byte of a literal is in the normal form, and it is never longer than asked for.
+func FuzzAppendNormal(f *testing.F) {
+	for _, sql := range []string{pointSelect, smallInsert, "SELECT 'a''b', \"c\\\"d\"", "((1),(2)),((3),(4))", "/*! 'a' */"} {
+		f.Add(sql, false, false)
+	}
+	f.Fuzz(func(t *testing.T, sql string, ansi, noBackslash bool) {
+		m := Mode{ANSIQuotes: ansi, NoBackslashEscapes: noBackslash}
+		out := AppendNormal(nil, sql, m, 100)
+		if len(out) > 100 {
+			t.Fatalf("%d bytes", len(out))
+		}
+		quotes := "'\""
+		if strings.Contains(sql, "`") {
+			return // a name may hold any quote
+		}
+		if ansi {
+			if strings.Contains(sql, "\"") {
+				return
+			}
+			quotes = "'"
+		}
+		if strings.ContainsAny(string(out), quotes) {
+			t.Fatalf("a quote: %q", out)
+		}
+	})
+}
