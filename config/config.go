@@ -24,16 +24,31 @@ type Config struct {
 	// What each user sees: nodes, the default node and the sharded tables.
 	SchemaList []Schema `yaml:"schema_list"`
 
-	// Directory of sys.log and sql.log, relative to the working directory; empty: standard output.
+	// Directory of sys.log, sql.log and audit.log, relative to the working directory, made if it is not there; empty: the
+	// lines of sys.log go to standard error, and there is no audit.log.
 	LogPath string `yaml:"log_path" reload:"no"`
 	// Least severe level that is logged: debug, info, warn or error.
 	LogLevel string `yaml:"log_level"`
 	// Form of log lines: text or json.
 	LogFormat string `yaml:"log_format" reload:"no"`
-	// Log of statements: on or off.
+	// Log of statements, sql.log: on or off; empty: on if log_path is set. Without log_path it goes to standard output.
 	LogSQL string `yaml:"log_sql"`
+	// Form of its lines: text, json or kingshard, the predecessor's; empty: that of log_format.
+	LogSQLFormat string `yaml:"log_sql_format"`
 	// With log_sql on, only statements that take at least so many milliseconds are logged; 0: all.
 	SlowLogTime int `yaml:"slow_log_time"`
+	// Show statements in sql.log with their values, which may be personal data; otherwise each is a ?. Statements that may hold
+	// passwords or keys are never shown with them.
+	LogLiterals bool `yaml:"log_literals"`
+	// A log file that would grow beyond it is put aside, with the time in its name; 0: never.
+	LogMaxSize ByteSize `yaml:"log_max_size"`
+	// A log file of that age is put aside; 0: never.
+	LogMaxAge Duration `yaml:"log_max_age"`
+	// Log files put aside that are kept, of each kind; 0: all.
+	LogKeep int `yaml:"log_keep"`
+	// Statements that statistics are kept of, by user, database and text without values, up to 100000; each takes about 1 KB of
+	// memory for each processor. 0: no statistics.
+	Digests int `yaml:"digests"`
 
 	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`

@@ -31,7 +31,9 @@ func (c *Config) setDefaults(func(string) string) {
 	*c = Config{
 		LogLevel:             "info",
 		LogFormat:            "text",
-		LogSQL:               "on",
+		LogMaxSize:           1 << 30,
+		LogKeep:              10,
+		Digests:              1000,
 		ProxyCharset:         "utf8mb4",
 		AuthPlugin:           nativePassword,
 		TLS:                  ServerTLS{MinVersion: "1.2"},

@@ -117,9 +117,6 @@ func (c *Config) normalize(dir string) {
 	c.WebAddr = webAddr(strings.TrimSpace(c.WebAddr))
 	c.LogLevel = strings.ToLower(c.LogLevel)
 	c.LogSQL = strings.ToLower(c.LogSQL)
-	if c.LogSQL == "" {
-		c.LogSQL = "on"
-	}
 	c.ProxyCharset = strings.ToLower(c.ProxyCharset)
 	for k := range c.Nodes {
 		n := &c.Nodes[k]

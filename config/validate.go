@@ -80,10 +80,26 @@ func (c *Config) checkWebLogin(r *report) {
 func (c *Config) checkLogs(r *report) {
 	r.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	r.oneOf("log_format", c.LogFormat, "text", "json")
-	if c.LogSQL != "on" && c.LogSQL != "off" {
+	if c.LogSQL != "on" && c.LogSQL != "off" && c.LogSQL != "" {
 		r.warn("log_sql", "is neither on nor off: taken as on")
 	}
+	if c.LogSQLFormat != "" {
+		r.oneOf("log_sql_format", c.LogSQLFormat, "text", "json", "kingshard")
+	}
 	r.between("slow_log_time", c.SlowLogTime, 0, math.MaxInt32)
+	if c.LogMaxSize != 0 && c.LogMaxSize < 64<<10 {
+		r.fault("log_max_size", "must be 0 or at least 64K, not %v", c.LogMaxSize)
+	}
+	if age := c.LogMaxAge.Duration(); age != 0 && (age < time.Minute || age > durationMax) {
+		r.fault("log_max_age", "must be 0 or %v to %v, not %v", Duration(time.Minute), Duration(durationMax), c.LogMaxAge)
+	}
+	r.between("log_keep", c.LogKeep, 0, 100_000)
+	r.between("digests", c.Digests, 0, 100_000)
+}
+
+// LogsStatements tells whether statements are logged.
+func (c *Config) LogsStatements() bool {
+	return c.LogSQL != "off" && (c.LogSQL != "" || c.LogPath != "")
 }
 
 func (c *Config) checkGreeting(r *report) {

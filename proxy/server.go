@@ -64,7 +64,10 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	s.install(snap)
-	if err := s.listen(); err != nil {
+	if err = s.shared.Queries.Open(cfg); err == nil {
+		err = s.listen()
+	}
+	if err != nil {
 		s.closeAll()
 		return nil, err
 	}
@@ -244,4 +247,7 @@ func (s *Server) closeAll() {
 		s.monitor.Close()
 	}
 	closeNodes(s.nodes)
+	if err := s.shared.Queries.Close(); err != nil {
+		s.log.Error("log of statements", "error", err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"kingshard/backend/health"
 	"kingshard/config"
 	"kingshard/proxy/account"
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 )
 
@@ -76,10 +77,11 @@ func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Confi
 
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
-// is refused by name.
+// is refused by name. Log files are opened anew in any case.
 func (s *Server) Reload(cfg *config.Config) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
+	s.shared.Queries.Reopen()
 	changes := config.Diff(s.cfg, cfg)
 	for _, c := range changes {
 		if !c.Reloadable {
@@ -95,6 +97,7 @@ func (s *Server) Reload(cfg *config.Config) error {
 		return err
 	}
 	for _, c := range changes {
+		s.shared.Queries.Audit(querylog.Change{Action: "reload", Object: c.Path, Old: c.Old, New: c.New})
 		s.log.Info("reload", "field", c.Path, slog.String("old", c.Old), slog.String("new", c.New))
 	}
 	oldMonitor, oldNodes := s.monitor, s.nodes
@@ -104,6 +107,7 @@ func (s *Server) Reload(cfg *config.Config) error {
 		}
 	}
 	s.install(snap)
+	s.shared.Queries.Apply(cfg)
 	oldMonitor.Close()
 	closeNodes(oldNodes)
 	s.log.Info("reloaded", "generation", snap.Generation, "changes", len(changes))

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -52,6 +53,13 @@ var (
 	descMade       = desc("sub_tables_made_total", "Sub-tables of date rules with auto_create that were made.")
 	descNotMade    = desc("sub_table_failures_total", "Attempts in vain to make a sub-table, or to ask a node for those that it has.")
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
+	descParts      = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
+
+	descDigests     = desc("digests", "Statements that statistics are kept of now.")
+	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
+	descLogLines    = desc("log_lines_total", "Lines for the statement log and the audit log.", "log")
+	descLogDropped  = desc("log_dropped_total", "Lines of them that were dropped as the disk did not keep up.", "log")
+	descLogFailures = desc("log_write_failures_total", "Writes to them that failed, each with all lines that waited.", "log")
 )
 
 // Describe sends no descriptions: which metrics there are follows from the configuration.
@@ -89,7 +97,20 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descMade, r.subTables.Made())
 	counter(descNotMade, r.subTables.Failed())
 	gauge(descDDL, float64(r.shared.DDL.Unfinished()))
-	ch <- latency(t)
+	ch <- latency(descLatency, &t.Latency)
+	for class, name := range session.ClassNames {
+		for part, of := range session.PartNames {
+			ch <- latency(descParts, &t.Parts[class][part], name, of)
+		}
+	}
+	q := r.shared.Queries.Stats()
+	gauge(descDigests, float64(q.Digests))
+	counter(descEvicted, q.Evicted)
+	for name, w := range map[string]querylog.WriterStats{"sql": q.SQL, "audit": q.Audit} {
+		counter(descLogLines, w.Lines, name)
+		counter(descLogDropped, w.Dropped, name)
+		counter(descLogFailures, w.Failures, name)
+	}
 	for _, n := range snap.Nodes {
 		for _, i := range n.Instances() {
 			collectInstance(ch, i)
@@ -98,14 +119,14 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 }
 
 // latency turns the session counters' buckets, powers of two in microseconds, into a histogram in seconds.
-func latency(t session.Totals) prometheus.Metric {
+func latency(d *prometheus.Desc, t *session.Times, labels ...string) prometheus.Metric {
 	buckets := make(map[float64]uint64)
 	var count uint64
-	for k, n := range t.Latency {
+	for k, n := range t.Buckets {
 		count += n
-		if k < len(t.Latency)-1 {
+		if k < len(t.Buckets)-1 {
 			buckets[float64(uint64(1)<<k)/1e6] = count
 		}
 	}
-	return prometheus.MustNewConstHistogram(descLatency, count, float64(t.LatencyMicros)/1e6, buckets)
+	return prometheus.MustNewConstHistogram(d, count, float64(t.Micros)/1e6, buckets, labels...)
 }

@@ -47,6 +47,9 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,
 		`kingshard_pins_total{reason="temporary_table"} 0`,
 		"kingshard_rows_total 0", "kingshard_row_bytes_total 0", "kingshard_replica_reads_total 0",
+		`kingshard_statement_seconds_count{class="read",part="backend"} 0`, `kingshard_statement_seconds_sum{class="write",part="pool_wait"} 0`,
+		`kingshard_statement_seconds_count{class="other",part="proxy"} 0`, "kingshard_digests 0", "kingshard_digest_evictions_total 0",
+		`kingshard_log_lines_total{log="sql"} 0`, `kingshard_log_dropped_total{log="audit"} 0`, `kingshard_log_write_failures_total{log="sql"} 0`,
 		"kingshard_command_seconds_count 0", "kingshard_command_seconds_sum 0",
 		`kingshard_instance_up{instance="127.0.0.1:1",node="n",role="primary"} 0`,
 		`kingshard_instance_up{instance="127.0.0.1:2",node="n",role="replica"} 0`,
@@ -105,10 +108,10 @@ func (o one) Collect(ch chan<- prometheus.Metric) { ch <- o.Metric }
 
 // The buckets of the histogram are bounds in seconds, each with what is below it; the last one has all.
 func TestLatencyBuckets(t *testing.T) {
-	totals := session.Totals{LatencyMicros: 3_500_000}
-	totals.Latency[0], totals.Latency[10], totals.Latency[20], totals.Latency[len(totals.Latency)-1] = 5, 2, 1, 1
+	all := session.Times{Micros: 3_500_000}
+	all.Buckets[0], all.Buckets[10], all.Buckets[20], all.Buckets[len(all.Buckets)-1] = 5, 2, 1, 1
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(one{latency(totals)})
+	registry.MustRegister(one{latency(descLatency, &all)})
 	w := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, line := range []string{

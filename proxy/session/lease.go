@@ -36,7 +36,9 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err
 	}
-	deadline := time.Now().Add(s.snap.Config.PoolWaitTimeout.Duration())
+	now := time.Now()
+	s.asking(now)
+	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := t.instance(attempt)
 		p, err := instance.Get(s.state.current(), deadline, s.cancel)
@@ -128,6 +130,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 
 // setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
 func (s *Session) setRunning(p backend.Pooled) bool {
+	s.exchanging(p.Instance.Addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {

@@ -109,6 +109,7 @@ func malformed() *mysql.SQLError {
 
 // statement answers one statement, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
+	s.work.class = q.info.Class
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
 	}
@@ -239,14 +240,14 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 
 // observe notes what a response says of the session.
 func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
-	s.stats.rows.Add(res.Rows)
-	s.stats.bytes.Add(res.Bytes)
+	s.forwarded(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
 		s.stats.errors[OriginBackend].Add(1)
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		e := *res.Err
 		e.Message = mysql.RenameText(e.Message, q.rename)
+		s.work.errorCode = e.Code
 		s.state.setError(&e)
 		return
 	case mysql.ResponseLocalInfile:

@@ -153,6 +153,7 @@ func (s *Session) giveBack(loans []loan) {
 
 // publish lets KILL reach the connections of a statement; false when the session was killed before.
 func (s *Session) publish(loans []loan) bool {
+	s.exchanging(loans[0].Instance.Addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {
@@ -326,8 +327,7 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}
-		s.stats.rows.Add(sum.Rows)
-		s.stats.bytes.Add(sum.Bytes)
+		s.forwarded(sum.Rows, sum.Bytes)
 		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
 		if q.info.Has(sqltext.CalcFoundRows) {
 			s.state.result.foundRows = sum.Found
@@ -337,6 +337,7 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		return false, nil
 	case err == nil:
 		s.loseAll(lost, nil)
+		s.work.errorCode = sum.Err.Code
 		s.state.setError(sum.Err)
 		return true, nil
 	case errors.As(err, &sqlErr):

@@ -74,8 +74,9 @@ func (s *Session) next() *endError {
 	if err := s.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
 	}
+	text := s.text
 	if d := s.finish(); cmd == mysql.ComQuery || cmd == mysql.ComStmtExecute {
-		s.stats.observe(d)
+		s.record(text, d)
 	}
 	if int(cmd) < mysql.CommandsMax {
 		s.stats.commands[cmd].Add(1)

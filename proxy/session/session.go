@@ -38,6 +38,8 @@ type Session struct {
 	user    string
 	schema  *Schema
 	snap    *Snapshot // that of the command under way
+	client  string    // address with port, for logs
+	work    work      // what the command under way did
 
 	state state
 	stmts stmts
@@ -102,10 +104,10 @@ func New(nc net.Conn, shared *Shared) *Session {
 		started: now, since: now, command: mysql.ComConnect, busy: true, cancel: make(chan struct{}),
 	}
 	s.patchFn = s.patchOK
-	s.host = "localhost"
+	s.host, s.client = "localhost", "localhost"
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		s.addr = a.AddrPort().Addr().Unmap()
-		s.host = s.addr.String()
+		s.host, s.client = s.addr.String(), netip.AddrPortFrom(s.addr, a.AddrPort().Port()).String()
 	}
 	shared.Sessions.add(s)
 	s.stats = shared.Stats.cell(s.id)
@@ -169,6 +171,7 @@ func (s *Session) writeOK() {
 // writeError queues an error and counts it by its origin.
 func (s *Session) writeError(e *mysql.SQLError, o Origin) {
 	s.stats.errors[o].Add(1)
+	s.work.errorCode = e.Code
 	s.state.setError(e)
 	s.conn.WriteError(e)
 }
@@ -186,6 +189,7 @@ func (s *Session) userAtHost() string { return s.user + "@" + s.host }
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (s *Session) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
+	s.work = work{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {

@@ -11,6 +11,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
+	"kingshard/proxy/querylog"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -64,8 +65,10 @@ type Shared struct {
 	Sessions Registry
 	Stats    Stats
 	// DDL are the statements on sharded tables that run or are not done everywhere.
-	DDL     ddl.Journal
-	Log     *slog.Logger
+	DDL ddl.Journal
+	Log *slog.Logger
+	// Queries takes what statements did.
+	Queries querylog.Log
 	Started time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool

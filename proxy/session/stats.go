@@ -1,10 +1,12 @@
 package session
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"time"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 )
 
 // statsCells is how many copies of each counter there are: sessions spread over them so that cores do not fight for
@@ -22,6 +24,53 @@ type Stats struct {
 // microseconds, the last one all the rest.
 const latencyBuckets = 26
 
+// times is a histogram of how long something took.
+type times struct {
+	buckets [latencyBuckets]atomic.Uint64
+	micros  atomic.Uint64
+}
+
+func (t *times) observe(d time.Duration) {
+	us := uint64(max(d, 0).Microseconds())
+	t.buckets[min(bits.Len64(us), latencyBuckets-1)].Add(1)
+	t.micros.Add(us)
+}
+
+// Times is a sum of histograms.
+type Times struct {
+	Buckets [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
+	Micros  uint64
+}
+
+func (t *times) addTo(sum *Times) {
+	for k := range t.buckets {
+		sum.Buckets[k] += t.buckets[k].Load()
+	}
+	sum.Micros += t.micros.Load()
+}
+
+// Classes of statements, and parts of the time that they take, as metrics name them.
+var (
+	ClassNames = [classes]string{"read", "write", "other"}
+	PartNames  = [timeParts]string{"proxy", "pool_wait", "backend"}
+)
+
+const (
+	classes   = 3
+	timeParts = 3
+)
+
+// classOf gives the place of a class in ClassNames.
+func classOf(c sqltext.Class) int {
+	switch c {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
+		return 0
+	case sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete, sqltext.LoadData, sqltext.LoadDataLocal:
+		return 1
+	}
+	return 2
+}
+
 // statsCell is one session group's share of the counters, padded to whole cache lines.
 type statsCell struct {
 	commands [mysql.CommandsMax]atomic.Uint64
@@ -32,8 +81,8 @@ type statsCell struct {
 	scatters atomic.Uint64 // statements on several shards
 	// deadlocks are transactions that gave way to others that waited for connections.
 	deadlocks atomic.Uint64
-	latency   [latencyBuckets]atomic.Uint64
-	micros    atomic.Uint64
+	latency   times
+	parts     [classes][timeParts]times
 	_         [64]byte
 }
 
@@ -53,28 +102,28 @@ func (o Origin) String() string { return [...]string{"client", "proxy", "backend
 
 func (s *Stats) cell(id uint32) *statsCell { return &s.cells[id%statsCells] }
 
-func (c *statsCell) observe(d time.Duration) {
-	us := uint64(d.Microseconds())
-	k := 0
-	for v := us; v > 0 && k < latencyBuckets-1; v >>= 1 {
-		k++
-	}
-	c.latency[k].Add(1)
-	c.micros.Add(us)
+func (c *statsCell) observe(d time.Duration) { c.latency.observe(d) }
+
+// observeParts counts the parts of a statement's time.
+func (c *statsCell) observeParts(class sqltext.Class, proxy, wait, exec time.Duration) {
+	p := &c.parts[classOf(class)]
+	p[0].observe(proxy)
+	p[1].observe(wait)
+	p[2].observe(exec)
 }
 
 // Totals is a sum over all sessions since the start.
 type Totals struct {
-	Commands      map[string]uint64 // by the manual's name, those that occurred
-	Errors        map[string]uint64 // by origin
-	Ends          map[string]uint64 // by reason
-	Pins          map[string]uint64 // by reason
-	Rows, Bytes   uint64            // forwarded to clients
-	ReplicaReads  uint64
-	Scattered     uint64                 // statements on several shards
-	Deadlocks     uint64                 // transactions rolled back as sessions waited for each other's connections
-	Latency       [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
-	LatencyMicros uint64
+	Commands     map[string]uint64 // by the manual's name, those that occurred
+	Errors       map[string]uint64 // by origin
+	Ends         map[string]uint64 // by reason
+	Pins         map[string]uint64 // by reason
+	Rows, Bytes  uint64            // forwarded to clients
+	ReplicaReads uint64
+	Scattered    uint64 // statements on several shards
+	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
+	Latency      Times
+	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
 }
 
 // Totals adds up the counters.
@@ -90,15 +139,17 @@ func (s *Stats) Totals() Totals {
 		for o := range c.errors {
 			t.Errors[Origin(o).String()] += c.errors[o].Load()
 		}
-		for b := range c.latency {
-			t.Latency[b] += c.latency[b].Load()
+		c.latency.addTo(&t.Latency)
+		for class := range c.parts {
+			for part := range c.parts[class] {
+				c.parts[class][part].addTo(&t.Parts[class][part])
+			}
 		}
 		t.Rows += c.rows.Load()
 		t.Bytes += c.bytes.Load()
 		t.ReplicaReads += c.replicas.Load()
 		t.Scattered += c.scatters.Load()
 		t.Deadlocks += c.deadlocks.Load()
-		t.LatencyMicros += c.micros.Load()
 	}
 	for r := range s.ends {
 		t.Ends[EndReason(r).String()] = s.ends[r].Load()

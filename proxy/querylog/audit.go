@@ -1,0 +1,30 @@
+package querylog
+
+import "time"
+
+// Change is something that was done to the proxy: a line of the audit log. Values of secrets are "***" already.
+type Change struct {
+	User, From string // who did it, and from what address
+	Action     string // such as reload
+	Object     string // what was changed, such as nodes[node1].master
+	Old, New   string
+	Error      string // why it was refused; empty when it was done
+}
+
+// Audit writes a change to the audit log, which there is with log_path only. It does not wait for the disk.
+func (l *Log) Audit(c Change) {
+	if l.audit == nil {
+		return
+	}
+	ln := line{json: l.settings.Load().form == formJSON}
+	ln.begin(time.Now())
+	ln.text("user", c.User)
+	ln.text("from", c.From)
+	ln.text("action", c.Action)
+	ln.text("object", c.Object)
+	ln.text("old", c.Old)
+	ln.text("new", c.New)
+	ln.text("error", c.Error)
+	ln.end()
+	_, _ = l.audit.Write(ln.b)
+}

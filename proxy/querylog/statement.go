@@ -1,0 +1,47 @@
+package querylog
+
+import (
+	"time"
+
+	"kingshard/mysql/sqltext"
+)
+
+// Plan is how a statement ran.
+type Plan uint8
+
+// The kinds of plans.
+const (
+	PlanLocal   Plan = iota // the proxy answered
+	PlanForward             // one server
+	PlanMerge               // several shards, their rows merged
+	PlanFinish              // several shards, finished by one server
+	PlanWrite               // a change on several shards
+	PlanEach                // DDL and the like on every shard
+	PlanRefuse              // refused, as rows are on several shards
+	plans
+)
+
+var planNames = [plans]string{"local", "forward", "merge", "finish", "write", "each", "refuse"}
+
+// String gives the word used in logs and statistics.
+func (p Plan) String() string { return planNames[p] }
+
+// Statement is one that ended: all that the statistics and the log say of it. The texts are used during the call only.
+type Statement struct {
+	Conn     uint32
+	User, DB string
+	Client   string // address with port, or localhost
+	Backend  string // address of the instance, the first of several; empty: the proxy answered
+	Text     string // as the client sent it
+	Mode     sqltext.Mode
+	Class    sqltext.Class
+
+	Start time.Time
+	// Total is from the command's arrival to the end of its answer. Wait is the part of it spent waiting for a connection, Exec the part
+	// from then on; what is left is the proxy's own.
+	Total, Wait, Exec time.Duration
+	Rows, Bytes       uint64 // sent to the client
+	Shards            int    // asked
+	Plan              Plan
+	ErrorCode         uint16 // that the client heard; 0 for none
+}

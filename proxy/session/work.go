@@ -1,0 +1,96 @@
+package session
+
+import (
+	"time"
+
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/querylog"
+	"kingshard/router/plan"
+)
+
+// work is what the command under way did, for statistics and the statement log. Times count from the command's begin; a command of
+// several statements has the first one's connection and class, and the sums of all.
+type work struct {
+	asked     time.Duration // when it asked for a connection; 0: it has not, or has one already
+	got       time.Duration // when the first exchange with a server began; 0: there was none
+	backend   string        // address of the first server
+	shards    int
+	plan      querylog.Plan
+	class     sqltext.Class
+	errorCode uint16
+	rows      uint64
+	bytes     uint64
+}
+
+// asking notes that the command waits for a connection from now on.
+func (s *Session) asking(now time.Time) {
+	if s.work.asked == 0 {
+		s.work.asked = now.Sub(s.since)
+	}
+}
+
+// exchanging notes that the command has its connections: to addr, or to several servers of which that is the first.
+func (s *Session) exchanging(addr string) {
+	w := &s.work
+	if w.got == 0 {
+		w.got, w.backend = time.Since(s.since), addr
+		w.shards = max(w.shards, 1)
+	}
+	if w.plan == querylog.PlanLocal {
+		w.plan = querylog.PlanForward
+	}
+}
+
+// planOf gives the kind of a way for several shards.
+func planOf(m plan.Many) querylog.Plan {
+	switch m {
+	case plan.ManyRefuse:
+		return querylog.PlanRefuse
+	case plan.ManyMerge:
+		return querylog.PlanMerge
+	case plan.ManyFinish:
+		return querylog.PlanFinish
+	case plan.ManyEach:
+		return querylog.PlanEach
+	case plan.ManyFirst:
+		return querylog.PlanForward
+	}
+	return querylog.PlanWrite
+}
+
+// spread notes that the command runs on several shards.
+func (s *Session) spread(r *plan.Route) {
+	s.work.plan, s.work.shards = planOf(r.Many), max(s.work.shards, len(r.Queries))
+}
+
+// forwarded counts rows that went to the client.
+func (s *Session) forwarded(rows, bytes uint64) {
+	s.stats.rows.Add(rows)
+	s.stats.bytes.Add(bytes)
+	s.work.rows += rows
+	s.work.bytes += bytes
+}
+
+// record counts a command that took so long, and hands it to the statistics and the statement log.
+func (s *Session) record(text string, took time.Duration) {
+	w := &s.work
+	var wait, exec time.Duration
+	if w.got > 0 {
+		exec = max(took-w.got, 0)
+		if w.asked > 0 {
+			wait = w.got - w.asked
+		}
+	} else if w.asked > 0 {
+		wait = took - w.asked // in vain
+	}
+	s.stats.observe(took)
+	s.stats.observeParts(w.class, took-wait-exec, wait, exec)
+	if !s.shared.Queries.On() {
+		return
+	}
+	s.shared.Queries.Statement(&querylog.Statement{
+		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: w.backend, Text: text, Mode: s.mode(), Class: w.class,
+		Start: s.since.Add(-took), Total: took, Wait: wait, Exec: exec,
+		Rows: w.rows, Bytes: w.bytes, Shards: w.shards, Plan: w.plan, ErrorCode: w.errorCode,
+	})
+}
