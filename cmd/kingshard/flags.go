@@ -19,6 +19,7 @@ const usage = `usage: kingshard [flags]
 // flags are the command line of the daemon.
 type flags struct {
 	config, logLevel        string
+	profile                 string
 	check, version, lenient bool
 }
 
@@ -28,6 +29,7 @@ func parseFlags(args []string) *flags {
 	set := flag.NewFlagSet("kingshard", flag.ContinueOnError)
 	set.StringVar(&f.config, "config", "/etc/ks.yaml", "configuration `file`")
 	set.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error; stronger than log_level of the file")
+	set.StringVar(&f.profile, "profile", "", "write a profile of the whole run into the working directory: cpu, mem, mutex, block or trace")
 	set.BoolVar(&f.check, "check", false, "validate the configuration, print every fault and exit")
 	set.BoolVar(&f.lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
 	set.BoolVar(&f.version, "version", false, "print the version and exit")

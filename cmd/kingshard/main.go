@@ -62,13 +62,19 @@ func run(args []string) int {
 
 // serve runs the proxy until a signal ends it.
 func serve(f *flags, cfg *config.Config) int {
-	log, level, closeLog, err := openLog(cfg, f.logLevel)
+	stopProfile, err := startProfile(f.profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return 2
+	}
+	defer stopProfile()
+	log, err := openLog(cfg, f.logLevel)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kingshard:", err)
 		return 1
 	}
-	defer closeLog()
-	server, err := proxy.New(cfg, log)
+	defer log.close()
+	server, err := proxy.New(cfg, log.Logger)
 	if err != nil {
 		log.Error("start failed", "error", err)
 		return 1
@@ -85,16 +91,17 @@ func serve(f *flags, cfg *config.Config) int {
 			return 1
 		case sig := <-signals:
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
-				reload(server, f, log, level)
+				reload(server, f, log)
 				continue
 			}
-			return drain(server, log, sig, signals)
+			return drain(server, log.Logger, sig, signals)
 		}
 	}
 }
 
 // reload reads the file again; whatever is wrong with it leaves everything as it was.
-func reload(server *proxy.Server, f *flags, log *slog.Logger, level *slog.LevelVar) {
+func reload(server *proxy.Server, f *flags, log *processLog) {
+	log.reopen()
 	cfg, faults := config.Load(f.config, config.Options{Lenient: f.lenient})
 	for _, fault := range faults {
 		log.Error("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text)
@@ -107,9 +114,7 @@ func reload(server *proxy.Server, f *flags, log *slog.Logger, level *slog.LevelV
 		log.Error("reload refused: the running configuration stays", "error", err)
 		return
 	}
-	if l, err := parseLevel(f.logLevel, cfg); err == nil {
-		level.Set(l)
-	}
+	log.apply(cfg, f.logLevel)
 }
 
 // drain shuts down in order; a second signal does not wait.

@@ -27,6 +27,7 @@ func TestRunExitCodes(t *testing.T) {
 		{"no file", []string{"-config", taken}, 1},
 		{"unknown flag", []string{"-no-such-flag"}, 2},
 		{"unknown command", []string{"start"}, 2},
+		{"unknown profile", []string{"-profile", "heap", "-config", "../../etc/ks.yaml"}, 2},
 		{"hash-password without a plugin", []string{"hash-password"}, 2},
 		{"demo with a wrong flag", []string{"demo", "-no-such-flag"}, 2},
 	} {
