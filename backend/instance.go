@@ -41,8 +41,11 @@ const (
 // String gives "unknown", "up" or "down".
 func (s State) String() string { return [...]string{"unknown", "up", "down"}[s] }
 
-// ErrDown says that the health checks have found the instance dead.
-var ErrDown = errors.New("instance is down")
+// ErrDown says that the health checks have found the instance dead, ErrHeldDown that an operator took it down.
+var (
+	ErrDown     = errors.New("instance is down")
+	ErrHeldDown = fmt.Errorf("%w: an operator took it down", ErrDown)
+)
 
 // Instance is one mysqld: its address, a pool of connections to it and what is known of it.
 type Instance struct {
@@ -53,9 +56,11 @@ type Instance struct {
 
 	dial  DialConfig
 	pool  *pool.Pool[*Conn, *Setting]
-	state atomic.Uint32
-	info  atomic.Pointer[Info]
-	known chan struct{} // closed when info is set for the first time
+	state atomic.Uint32 // the verdict of the health checks
+	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
+	heldDown atomic.Bool
+	info     atomic.Pointer[Info]
+	known    chan struct{} // closed when info is set for the first time
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
 	// connectTimeout bounds a dial with its login.
@@ -119,7 +124,11 @@ func (i *Instance) GetAhead(want *Setting, deadline time.Time, cancel <-chan str
 
 func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
 	if i.State() == Down {
-		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, ErrDown)
+		err := ErrDown
+		if i.HeldDown() {
+			err = ErrHeldDown
+		}
+		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 	}
 	var pc *pool.Pooled[*Conn, *Setting]
 	var err error
@@ -191,14 +200,37 @@ func (i *Instance) SetInfo(info *Info) {
 // Known is closed once the instance has been probed with success for the first time.
 func (i *Instance) Known() <-chan struct{} { return i.known }
 
-// State is the verdict of the health checks.
-func (i *Instance) State() State { return State(i.state.Load()) }
+// State is what statements go by: down by an operator, else the verdict of the health checks.
+func (i *Instance) State() State {
+	if i.heldDown.Load() {
+		return Down
+	}
+	return i.Health()
+}
 
-// SetState stores a verdict. Connections of an instance that went down are closed.
+// Health is the verdict of the health checks, of an instance that an operator took down too.
+func (i *Instance) Health() State { return State(i.state.Load()) }
+
+// SetState stores a verdict of the health checks. Connections of an instance that went down are closed.
 func (i *Instance) SetState(s State) {
 	if State(i.state.Swap(uint32(s))) != s && s == Down {
 		i.pool.CloseIdle()
 	}
+}
+
+// HeldDown tells whether an operator took the instance down.
+func (i *Instance) HeldDown() bool { return i.heldDown.Load() }
+
+// HoldDown takes the instance down until it is called with false, for all new statements: idle connections are closed,
+// those on loan when they come back. It tells whether that changed anything.
+func (i *Instance) HoldDown(down bool) (changed bool) {
+	if i.heldDown.Swap(down) == down {
+		return false
+	}
+	if down {
+		i.pool.CloseIdle()
+	}
+	return true
 }
 
 // Stats are the pool's counts.

@@ -99,8 +99,9 @@ func (n *Node) Reader(attempt int) *Instance {
 	return n.Primary
 }
 
-// Succeed makes n the successor of old, the node of that name before a reload: what is known of a server stays known, and
-// statements that find a pool of old closed borrow from n instead. It is called before n is watched and old is closed.
+// Succeed makes n the successor of old, the node of that name before a reload: what is known of a server stays known, what an
+// operator took down stays down, and statements that find a pool of old closed borrow from n instead. It is called before n
+// is watched and old is closed.
 func (n *Node) Succeed(old *Node) {
 	old.Primary.successor.Store(n.Primary)
 	for _, i := range n.Instances() {
@@ -111,7 +112,8 @@ func (n *Node) Succeed(old *Node) {
 			if info := before.Info(); info != nil {
 				i.SetInfo(info)
 			}
-			i.SetState(before.State())
+			i.SetState(before.Health())
+			i.HoldDown(before.HeldDown())
 			if before.Role == i.Role {
 				before.successor.Store(i)
 			}

@@ -23,6 +23,8 @@ type Config struct {
 	// DownAfter is how long probes must have failed, by node name; at least three probes always.
 	DownAfter map[string]time.Duration
 	Log       *slog.Logger
+	// Changed is called when an instance has gone up or down, with the failure that took it down; nil: nobody asks.
+	Changed func(i *backend.Instance, s backend.State, err error)
 }
 
 // Monitor runs one goroutine per instance.
@@ -94,7 +96,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 			}
 			o = Observations{Failures: o.Failures + 1, Since: now.Sub(failedAt)}
 		}
-		m.report(i, Judge(i.State(), o, m.cfg.DownAfter[i.Node]), o, err)
+		m.report(i, Judge(i.Health(), o, m.cfg.DownAfter[i.Node]), o, err)
 		// Jitter keeps many proxies from probing in step.
 		wait := m.cfg.Interval*9/10 + rand.N(m.cfg.Interval/5+1)
 		select {
@@ -106,7 +108,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 
 // report stores a verdict and logs changes, and the first failure of a run.
 func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, err error) {
-	last := i.State()
+	last := i.Health()
 	attrs := []any{"node", i.Node, "instance", i.Addr, "role", i.Role.String()}
 	switch {
 	case s != last && s == backend.Down:
@@ -118,6 +120,9 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 	}
 	if s != last {
 		i.SetState(s)
+		if m.cfg.Changed != nil {
+			m.cfg.Changed(i, s, err)
+		}
 	}
 }
 

@@ -1,0 +1,52 @@
+package backend
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"kingshard/config"
+)
+
+// An instance that an operator took down stays down whatever the health checks find, over a reload too, until it is let go.
+func TestHoldDown(t *testing.T) {
+	open := func() *Node {
+		cfg := config.Default()
+		cfg.Nodes = []config.Node{{Name: "n", Master: "127.0.0.1:1", Slave: "127.0.0.1:2,127.0.0.1:3", MaxConnsLimit: 1}}
+		nodes, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nodes["n"].Close)
+		return nodes["n"]
+	}
+	n := open()
+	held := n.Replicas[0]
+	if !held.HoldDown(true) || held.HoldDown(true) {
+		t.Error("taking it down changes something the first time only")
+	}
+	held.SetState(Up)
+	if held.State() != Down || held.Health() != Up || !held.HeldDown() {
+		t.Errorf("state %v, health %v: a good probe brought it up", held.State(), held.Health())
+	}
+	for range 4 {
+		if r := n.Reader(0); r != n.Replicas[1] {
+			t.Errorf("a read went to %s", r.Addr)
+		}
+	}
+	_, err := held.Get(nil, time.Now().Add(time.Second), nil)
+	if !errors.Is(err, ErrHeldDown) || !errors.Is(err, ErrDown) {
+		t.Errorf("borrowed: %v", err)
+	}
+	after := open()
+	after.Succeed(n)
+	if r := after.Replicas[0]; r.State() != Down || !r.HeldDown() || r.Health() != Up {
+		t.Errorf("after a reload: state %v, health %v", r.State(), r.Health())
+	}
+	if after.Replicas[1].HeldDown() || after.Primary.HeldDown() {
+		t.Error("a reload took others down")
+	}
+	if !after.Replicas[0].HoldDown(false) || after.Replicas[0].State() != Up {
+		t.Error("let go, it is what the health checks say")
+	}
+}
