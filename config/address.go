@@ -51,8 +51,8 @@ func splitAddr(addr string) (host string, port uint16, ok bool) {
 	return host, uint16(n), err == nil
 }
 
-// webAddr completes a web_addr that is only a port: administration stays on this host unless told otherwise.
-func webAddr(addr string) string {
+// localAddr completes a web_addr or admin_addr that is only a port: administration stays on this host unless told otherwise.
+func localAddr(addr string) string {
 	port := strings.TrimPrefix(addr, ":")
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return addr

@@ -12,10 +12,16 @@ type Config struct {
 	// Listen address of the HTTP administration (REST, /metrics, /debug/pprof/); a port alone, or :port, means 127.0.0.1. Any
 	// address but a loopback one needs web_user and web_password. Empty: none.
 	WebAddr string `yaml:"web_addr" reload:"no"`
-	// User of the HTTP administration (Basic authentication); empty: no login, which only a loopback web_addr allows.
+	// User of the HTTP administration (Basic authentication), who may do everything; empty: no login, which only a loopback
+	// web_addr allows, and REST answers to none but web_tokens.
 	WebUser string `yaml:"web_user"`
 	// Password of web_user; set both or neither.
 	WebPassword Secret `yaml:"web_password"`
+	// Bearer tokens of the HTTP administration.
+	WebTokens []WebToken `yaml:"web_tokens"`
+	// Listen address host:port of the admin SQL, for users with rights; a port alone, or :port, means 127.0.0.1. Empty: none;
+	// those users have it on addr and socket too.
+	AdminAddr string `yaml:"admin_addr" reload:"no"`
 
 	// Client accounts. Every user needs an entry in schema_list.
 	UserList []User `yaml:"user_list"`
@@ -123,8 +129,24 @@ type User struct {
 	LocalInfile bool `yaml:"local_infile"`
 	// Let the user see and kill other users' sessions; true by default for root.
 	Process bool `yaml:"process"`
+	// What the user may do to the proxy itself, each with all before it: none, read (look at its state), operate (kill sessions,
+	// take instances down and up, reload) or admin (change the configuration). admin by default for root; a user without a
+	// password has none.
+	Rights string `yaml:"rights"`
 	// Connections of the user at the same time; 0: no limit.
 	MaxConns int `yaml:"max_conns"`
+}
+
+// WebToken is a bearer token of the HTTP administration.
+type WebToken struct {
+	// Name, unique; it stands in the audit log.
+	Name string `yaml:"name"`
+	// The token, at least 16 characters; give it or token_file.
+	Token Secret `yaml:"token"`
+	// File that holds the token; a newline at its end is cut.
+	TokenFile string `yaml:"token_file"`
+	// What it is good for: read, operate or admin, as of users.
+	Rights string `yaml:"rights"`
 }
 
 // Node is a primary and its replicas, reached with one account.

@@ -53,10 +53,15 @@ func (c *Config) setDefaults(func(string) string) {
 	}
 }
 
-// The predecessor's users rely on hints, and only its root could look at other sessions.
+// The predecessor's users rely on hints, and only its root could look at other sessions and administer.
 func (u *User) setDefaults(get func(key string) string) {
-	*u = User{Hints: true, MultiStatements: true, Process: get("user") == "root"}
+	*u = User{Hints: true, MultiStatements: true, Process: get("user") == "root", Rights: rightNone}
+	if u.Process {
+		u.Rights = rightAdmin
+	}
 }
+
+func (t *WebToken) setDefaults(func(string) string) { *t = WebToken{Rights: rightRead} }
 
 func (n *Node) setDefaults(func(string) string) {
 	*n = Node{MaxConnsLimit: maxConnsDefault, AllowPublicKeyRetrieval: true}

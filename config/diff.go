@@ -114,6 +114,8 @@ func nameOf(element reflect.Value) string {
 		return e.User
 	case Node:
 		return e.Name
+	case WebToken:
+		return e.Name
 	case Schema:
 		return e.User
 	case Shard:

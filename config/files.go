@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // fileSizeMax bounds files of keys, certificates and passwords, in bytes.
@@ -16,11 +17,18 @@ const fileSizeMax = 1 << 20
 func (c *Config) readFiles(r *report) {
 	for k := range c.UserList {
 		u := &c.UserList[k]
-		readPassword(r, fmt.Sprintf("user_list[%d]", k), u.PasswordFile, &u.Password)
+		readSecret(r, fmt.Sprintf("user_list[%d].password_file", k), u.PasswordFile, &u.Password)
+	}
+	for k := range c.WebTokens {
+		w := &c.WebTokens[k]
+		readSecret(r, fmt.Sprintf("web_tokens[%d].token_file", k), w.TokenFile, &w.Token)
+		if w.TokenFile != "" && w.Token != "" && len(w.Token) < tokenMin {
+			r.fault(fmt.Sprintf("web_tokens[%d].token_file", k), "must hold %d characters or more", tokenMin)
+		}
 	}
 	for k := range c.Nodes {
 		n, path := &c.Nodes[k], fmt.Sprintf("nodes[%d]", k)
-		readPassword(r, path, n.PasswordFile, &n.Password)
+		readSecret(r, path+".password_file", n.PasswordFile, &n.Password)
 		if (n.TLS.Cert == "") == (n.TLS.Key == "") {
 			_, err := n.TLS.Client()
 			r.check(path+".tls", err)
@@ -49,13 +57,13 @@ func (r *report) check(path string, err error) {
 	}
 }
 
-func readPassword(r *report, path, file string, password *Secret) {
+// readSecret takes a password or a token from its file.
+func readSecret(r *report, path, file string, secret *Secret) {
 	if file == "" {
 		return
 	}
-	path += ".password_file"
-	if *password != "" {
-		r.fault(path, "stands instead of password: remove one of them")
+	if *secret != "" {
+		r.fault(path, "stands instead of %s: remove one of them", strings.TrimSuffix(path[strings.LastIndexByte(path, '.')+1:], "_file"))
 		return
 	}
 	data, err := readFile(file)
@@ -68,10 +76,10 @@ func readPassword(r *report, path, file string, password *Secret) {
 		data = bytes.TrimSuffix(data, []byte("\r"))
 	}
 	if len(data) == 0 || bytes.IndexByte(data, 0) >= 0 {
-		r.fault(path, "%s must hold a password, without NUL", file)
+		r.fault(path, "%s must hold a %s, without NUL", file, strings.TrimSuffix(path[strings.LastIndexByte(path, '.')+1:], "_file"))
 		return
 	}
-	*password = Secret(data)
+	*secret = Secret(data)
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o004 != 0 {
 		r.warn(path, "every user of this host can read %s: take that right away (chmod o-r)", file)
 	}

@@ -114,7 +114,8 @@ func yamlFault(err error) Fault {
 // normalize brings values that may be written in several ways to one form, and paths to absolute ones.
 func (c *Config) normalize(dir string) {
 	c.Addr = strings.TrimSpace(c.Addr)
-	c.WebAddr = webAddr(strings.TrimSpace(c.WebAddr))
+	c.WebAddr = localAddr(strings.TrimSpace(c.WebAddr))
+	c.AdminAddr = localAddr(strings.TrimSpace(c.AdminAddr))
 	c.LogLevel = strings.ToLower(c.LogLevel)
 	c.LogSQL = strings.ToLower(c.LogSQL)
 	c.ProxyCharset = strings.ToLower(c.ProxyCharset)
@@ -137,6 +138,9 @@ func (c *Config) files() []*string {
 	f := []*string{&c.BlacklistSQLFile, &c.AuthRSAKey, &c.TLS.Cert, &c.TLS.Key, &c.TLS.CA}
 	for k := range c.UserList {
 		f = append(f, &c.UserList[k].PasswordFile)
+	}
+	for k := range c.WebTokens {
+		f = append(f, &c.WebTokens[k].TokenFile)
 	}
 	for k := range c.Nodes {
 		n := &c.Nodes[k]

@@ -84,9 +84,27 @@ func TestFullSample(t *testing.T) {
 			}
 		}
 	}
-	c.Addr, c.UserList, c.Nodes, c.SchemaList = "", nil, nil, nil
+	c.Addr, c.WebTokens, c.UserList, c.Nodes, c.SchemaList = "", nil, nil, nil, nil
 	if want := Default(); !reflect.DeepEqual(c, want) {
 		t.Errorf("not the defaults: %+v", Diff(want, c))
+	}
+}
+
+// A bearer token may stand in a file; a short one may not.
+func TestTokenFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, token := range map[string]string{"good": "sesamesesamesesame\n", "short": "sesame\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, faults := Parse([]byte(minimal+"web_tokens: [{name: a, token_file: good, rights: operate}]\n"), dir, Options{})
+	if c == nil || c.WebTokens[0].Token.Reveal() != "sesamesesamesesame" {
+		t.Errorf("token %v, %v", c, faults)
+	}
+	_, faults = Parse([]byte(minimal+"web_tokens: [{name: a, token_file: short}]\n"), dir, Options{})
+	if len(faults) != 1 || faults[0].Path != "web_tokens[0].token_file" || faults[0].Warning {
+		t.Errorf("a short one: %v", faults)
 	}
 }
 

@@ -18,6 +18,7 @@ func (c *Config) Validate() []Fault {
 func (c *Config) validate(r *report) {
 	c.checkListeners(r)
 	c.checkWebLogin(r)
+	c.checkWebTokens(r)
 	c.checkUsers(r)
 	c.checkNodes(r)
 	c.checkSchemas(r)
@@ -38,7 +39,7 @@ func (c *Config) checkListeners(r *report) {
 	}
 	taken := map[string]string{}
 	for _, l := range []struct{ path, addr string }{
-		{"addr", c.Addr}, {"prometheus_addr", c.PrometheusAddr}, {"web_addr", c.WebAddr},
+		{"addr", c.Addr}, {"prometheus_addr", c.PrometheusAddr}, {"web_addr", c.WebAddr}, {"admin_addr", c.AdminAddr},
 	} {
 		if l.addr == "" {
 			continue

@@ -24,7 +24,7 @@ func (c *Config) checkUsers(r *report) {
 			continue
 		}
 		first[u.User] = k
-		if u.User != "" && !owners[u.User] {
+		if u.User != "" && !owners[u.User] && (c.AdminAddr == "" || u.Rights == rightNone) {
 			r.fault(path+".user", "user %q must have an entry in schema_list", u.User)
 		}
 		if u.RequireTLS && c.TLS.Cert == "" && c.Socket == "" {
@@ -48,6 +48,7 @@ func (u *User) check(r *report, path string) {
 	if _, err := ParseNets(u.Hosts); err != nil {
 		r.fault(path+".hosts", "%v", err)
 	}
+	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 }
 
