@@ -38,9 +38,11 @@ func TestHoldDown(t *testing.T) {
 	if !errors.Is(err, ErrHeldDown) || !errors.Is(err, ErrDown) {
 		t.Errorf("borrowed: %v", err)
 	}
+	seen := time.Now()
+	held.SetAnswered(seen)
 	after := open()
 	after.Succeed(n)
-	if r := after.Replicas[0]; r.State() != Down || !r.HeldDown() || r.Health() != Up {
+	if r := after.Replicas[0]; r.State() != Down || !r.HeldDown() || r.Health() != Up || !r.Answered().Equal(seen) {
 		t.Errorf("after a reload: state %v, health %v", r.State(), r.Health())
 	}
 	if after.Replicas[1].HeldDown() || after.Primary.HeldDown() {

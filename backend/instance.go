@@ -60,6 +60,8 @@ type Instance struct {
 	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
 	heldDown atomic.Bool
 	info     atomic.Pointer[Info]
+	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
+	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
@@ -195,6 +197,17 @@ func (i *Instance) SetInfo(info *Info) {
 	if i.info.Swap(info) == nil {
 		close(i.known)
 	}
+}
+
+// SetAnswered notes that a probe was answered at t. Only the instance's one watcher calls it.
+func (i *Instance) SetAnswered(t time.Time) { i.answered.Store(t.UnixNano()) }
+
+// Answered is when a probe was last answered; the zero time if none was.
+func (i *Instance) Answered() time.Time {
+	if ns := i.answered.Load(); ns != 0 {
+		return time.Unix(0, ns)
+	}
+	return time.Time{}
 }
 
 // Known is closed once the instance has been probed with success for the first time.

@@ -113,6 +113,7 @@ func (n *Node) Succeed(old *Node) {
 				i.SetInfo(info)
 			}
 			i.SetState(before.Health())
+			i.answered.Store(before.answered.Load())
 			i.HoldDown(before.HeldDown())
 			if before.Role == i.Role {
 				before.successor.Store(i)

@@ -65,8 +65,9 @@ func (l *logins) closeAll() {
 	}
 }
 
-// admit starts a session for an accepted connection, or turns it away.
-func (s *Server) admit(nc net.Conn) {
+// admit starts a session for an accepted connection, or turns it away. One of the admin port is let in however many
+// clients there are.
+func (s *Server) admit(nc net.Conn, adminPort bool) {
 	if t, ok := nc.(*net.TCPConn); ok {
 		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 10 * time.Second, Count: 6})
 	}
@@ -75,13 +76,16 @@ func (s *Server) admit(nc net.Conn) {
 		return
 	}
 	clientsMax := s.shared.Snapshot.Load().Config.MaxClientConns
-	if clientsMax > 0 && s.shared.Sessions.Len() >= clientsMax {
+	if clientsMax > 0 && !adminPort && s.shared.Sessions.Len() >= clientsMax {
 		refuse(nc)
 		return
 	}
 	waiting := s.logins.add(nc, max(clientsMax/10, loginsMin))
 	s.running.Go(func() {
-		client, err := s.proxyHeader(nc)
+		client, err := nc, error(nil)
+		if !adminPort {
+			client, err = s.proxyHeader(nc)
+		}
 		if err != nil {
 			s.logins.remove(waiting)
 			_ = nc.Close()
@@ -91,6 +95,7 @@ func (s *Server) admit(nc net.Conn) {
 			return
 		}
 		one := session.New(client, &s.shared)
+		one.AdminOnly = adminPort
 		one.LoggedIn = func() { s.logins.remove(waiting) }
 		one.Serve()
 	})

@@ -21,11 +21,15 @@ func (s *Server) addHealth(mux *http.ServeMux) {
 	})
 }
 
-// notReady says why new clients should go to another proxy: this one drains, or reaches no primary. One primary among
+// notReady says why new clients should go to another proxy: this one drains, an operator took it out of
+// service, or it reaches no primary. One primary among
 // several that is down is down for all proxies, so it does not count.
 func (s *Server) notReady() string {
 	if s.shared.Draining.Load() {
 		return "draining"
+	}
+	if s.admin.Offline() {
+		return "an operator said offline"
 	}
 	nodes := s.shared.Snapshot.Load().Nodes
 	var down []string

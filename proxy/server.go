@@ -14,6 +14,7 @@ import (
 	"kingshard/backend"
 	"kingshard/backend/health"
 	"kingshard/config"
+	"kingshard/proxy/admin"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
@@ -26,9 +27,15 @@ type Server struct {
 	listeners []net.Listener
 	http      []*http.Server
 	metrics   *metrics.Registry
+	admin     *admin.Admin
+	// adminPort is the listener of the admin SQL; nil without one.
+	adminPort net.Listener
 	logins    logins
 
-	// reload guards the members below; sessions never take it.
+	// InForce, if set before Serve, is called with every configuration that came into force later.
+	InForce func(cfg *config.Config)
+
+	// reload guards the members below; sessions take it in statements that administer only.
 	reload  sync.Mutex
 	cfg     *config.Config
 	nodes   map[string]*backend.Node
@@ -63,6 +70,8 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.admin = admin.New(admin.Options{Shared: &s.shared, Server: s, Log: log})
+	s.shared.Own = s.admin.Statement
 	s.install(snap)
 	if err = s.shared.Queries.Open(cfg); err == nil {
 		err = s.listen()
@@ -77,7 +86,7 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 // listen opens all listeners of the configuration.
 func (s *Server) listen() error {
 	if s.cfg.Addr != "" {
-		if err := s.listenOn("tcp", s.cfg.Addr); err != nil {
+		if err := s.listenOn("addr", s.cfg.Addr); err != nil {
 			return err
 		}
 	}
@@ -86,13 +95,19 @@ func (s *Server) listen() error {
 			return err
 		}
 	}
+	if s.cfg.AdminAddr != "" {
+		if err := s.listenOn("admin_addr", s.cfg.AdminAddr); err != nil {
+			return err
+		}
+		s.adminPort = s.listeners[len(s.listeners)-1]
+	}
 	return s.listenHTTP()
 }
 
-func (s *Server) listenOn(network, addr string) error {
-	l, err := net.Listen(network, addr)
+func (s *Server) listenOn(field, addr string) error {
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return fmt.Errorf("addr: %w", err)
+		return fmt.Errorf("%s: %w", field, err)
 	}
 	s.listeners = append(s.listeners, l)
 	return nil
@@ -100,6 +115,14 @@ func (s *Server) listenOn(network, addr string) error {
 
 // Addr is the address of the first listener.
 func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
+
+// AdminAddr is the address of the admin SQL; nil without one.
+func (s *Server) AdminAddr() net.Addr {
+	if s.adminPort == nil {
+		return nil
+	}
+	return s.adminPort.Addr()
+}
 
 // Serve accepts clients until Shutdown. It returns nil after a shutdown, else the error that made it stop.
 func (s *Server) Serve() error {
@@ -136,7 +159,7 @@ func (s *Server) accept(l net.Listener) error {
 		nc, err := l.Accept()
 		if err == nil {
 			pause = 5 * time.Millisecond
-			s.admit(nc)
+			s.admit(nc, l == s.adminPort)
 			continue
 		}
 		if s.stopping() || errors.Is(err, net.ErrClosed) {
@@ -162,6 +185,7 @@ func (s *Server) watchSessions() {
 		case <-s.stop:
 			return
 		case <-tick.C:
+			s.admin.Tick()
 			idle := s.shared.Snapshot.Load().Config.IdleTimeout.Duration()
 			for _, one := range s.shared.Sessions.All() {
 				one.Tick(idle)

@@ -10,6 +10,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/querylog"
+	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
 )
 
@@ -30,6 +31,9 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 	}
 	if snap.RSAKey, err = cfg.RSAKey(); err != nil {
 		return nil, fmt.Errorf("auth_rsa_key: %w", err)
+	}
+	if snap.Blacklist, err = queryrule.LoadBlacklist(cfg.BlacklistSQLFile); err != nil {
+		return nil, fmt.Errorf("blacklist_sql_file: %w", err)
 	}
 	if snap.Nodes, err = backend.Open(cfg); err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func (s *Server) install(snap *session.Snapshot) {
 		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
 	}
 	s.monitor = health.Open(snap.Nodes, health.Config{
-		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, Log: s.log,
+		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, Log: s.log, Changed: s.instanceChanged,
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Snapshot.Store(snap)
@@ -82,19 +86,27 @@ func (s *Server) Reload(cfg *config.Config) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.shared.Queries.Reopen()
+	return s.reloadLocked(cfg, false)
+}
+
+// reloadLocked brings a configuration into force; with keepBlacklist the black list is not read again.
+func (s *Server) reloadLocked(cfg *config.Config, keepBlacklist bool) error {
 	changes := config.Diff(s.cfg, cfg)
 	for _, c := range changes {
 		if !c.Reloadable {
 			return fmt.Errorf("%s cannot change while the proxy runs: restart it", c.Path)
 		}
 	}
+	previous := s.shared.Snapshot.Load()
 	if len(changes) == 0 {
-		s.log.Info("reload: nothing changed")
-		return nil
+		return s.reloadBlacklist(previous, keepBlacklist)
 	}
-	snap, err := newSnapshot(cfg, s.shared.Snapshot.Load())
+	snap, err := newSnapshot(cfg, previous)
 	if err != nil {
 		return err
+	}
+	if keepBlacklist {
+		snap.Blacklist = previous.Blacklist
 	}
 	for _, c := range changes {
 		s.shared.Queries.Audit(querylog.Change{Action: "reload", Object: c.Path, Old: c.Old, New: c.New})
@@ -111,5 +123,8 @@ func (s *Server) Reload(cfg *config.Config) error {
 	oldMonitor.Close()
 	closeNodes(oldNodes)
 	s.log.Info("reloaded", "generation", snap.Generation, "changes", len(changes))
+	if s.InForce != nil {
+		s.InForce(cfg)
+	}
 	return nil
 }

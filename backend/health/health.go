@@ -90,6 +90,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 		now := time.Now()
 		if err == nil {
 			o = Observations{}
+			i.SetAnswered(now)
 		} else {
 			if o.Failures == 0 {
 				failedAt = now

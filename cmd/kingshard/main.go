@@ -79,6 +79,8 @@ func serve(f *flags, cfg *config.Config) int {
 		log.Error("start failed", "error", err)
 		return 1
 	}
+	server.SetFile(config.File{Path: f.config, Options: config.Options{Lenient: f.lenient}})
+	server.InForce = func(cfg *config.Config) { log.apply(cfg, f.logLevel) }
 	log.Info("kingshard started", "version", version, "config", f.config)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
@@ -91,30 +93,13 @@ func serve(f *flags, cfg *config.Config) int {
 			return 1
 		case sig := <-signals:
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
-				reload(server, f, log)
+				log.reopen()
+				_ = server.ReloadFile() // logged
 				continue
 			}
 			return drain(server, log.Logger, sig, signals)
 		}
 	}
-}
-
-// reload reads the file again; whatever is wrong with it leaves everything as it was.
-func reload(server *proxy.Server, f *flags, log *processLog) {
-	log.reopen()
-	cfg, faults := config.Load(f.config, config.Options{Lenient: f.lenient})
-	for _, fault := range faults {
-		log.Error("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text)
-	}
-	if cfg == nil {
-		log.Error("reload refused: the running configuration stays")
-		return
-	}
-	if err := server.Reload(cfg); err != nil {
-		log.Error("reload refused: the running configuration stays", "error", err)
-		return
-	}
-	log.apply(cfg, f.logLevel)
 }
 
 // drain shuts down in order; a second signal does not wait.

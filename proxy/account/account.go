@@ -24,6 +24,8 @@ type Account struct {
 	LocalInfile     bool
 	// Process lets the user see and kill other users' sessions.
 	Process bool
+	// Rights are what the user may do to the proxy itself.
+	Rights Rights
 
 	cfg      *config.User   // by pointer: a printed account must not show the password
 	hosts    []netip.Prefix // empty: any
@@ -71,6 +73,9 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 	var err error
 	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {
 		return nil, fmt.Errorf("hosts: %w", err)
+	}
+	if len(u.Verifiers) > 0 || u.Password != "" {
+		a.Rights = ParseRights(u.Rights)
 	}
 	if before != nil {
 		a.conns = before.conns

@@ -34,6 +34,9 @@ const (
 	KSFinishLimit        = 9014
 	KSUnfinishedDDL      = 9015
 	KSNoDDL              = 9016
+	KSNoRights           = 9030
+	KSAdminSyntax        = 9031
+	KSAdminFailed        = 9032
 )
 
 // Errors is the table of the proxy's own errors, by code.
@@ -54,7 +57,13 @@ var Errors = []ErrorEntry{
 	{KSFinishLimit, "HY000", "KS_FINISH_LIMIT", "A statement over several shards needed more rows in one place than the limit allows.", "Narrow it by conditions on one table each, or by its sharding key."},
 	{KSUnfinishedDDL, "HY000", "KS_UNFINISHED_DDL", "DDL is done on some physical tables and not on others; the text names both, and the first cause.", "Remove the cause, then finish it with ADMIN DDL RESUME and its number; ADMIN DDL LIST shows what is unfinished."},
 	{KSNoDDL, "42000", "KS_NO_DDL", "ADMIN DDL names a statement that is not there, is another user's, or runs.", "ADMIN DDL LIST shows the ids. A restart of the proxy forgets them: the log has the statements and their tables."},
+	{KSNoRights, "42000", "KS_NO_RIGHTS", "The statement is about the proxy itself and needs rights that the user does not have.", "Give the user rights in user_list (read, operate or admin) and a password, and reload."},
+	{KSAdminSyntax, "42000", "KS_ADMIN_SYNTAX", "A statement about the proxy itself is not written as it should be. The text says what was expected.", "KS HELP lists the statements."},
+	{KSAdminFailed, "HY000", "KS_ADMIN_FAILED", "What a statement about the proxy itself asked for was not done. The text says why; nothing was changed.", "Remove the cause and send it again."},
 }
+
+// NewError is newError for the rooms above, whose statements are answered by sessions.
+func NewError(code uint16, detail string) *mysql.SQLError { return newError(code, detail) }
 
 // newError makes one of the proxy's own errors; detail replaces the table's cause where it says more.
 func newError(code uint16, detail string) *mysql.SQLError {
@@ -87,6 +96,9 @@ func backendError(err error) *mysql.SQLError {
 	}
 	return newError(KSBackendUnreachable, err.Error())
 }
+
+// errBlacklisted is what the predecessor says of a statement on the black list.
+var errBlacklisted = mysql.NewSQLError(mysql.ERUnknown, "sql in blacklist.")
 
 // refuse says that a statement is not let through, and why.
 func refuse(why string) *mysql.SQLError { return newError(KSRefusedStatement, why) }

@@ -101,7 +101,13 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 		return end
 	}
 	s.schema = s.snap.Schemas[s.user]
-	if s.schema == nil {
+	switch {
+	case s.AdminOnly:
+		if a.Rights == account.None {
+			return s.deny(newError(KSNoRights, "the admin port is for users with rights in user_list"), nil)
+		}
+		s.schema = &Schema{}
+	case s.schema == nil:
 		return s.deny(newError(KSNoSchema, ""), nil)
 	}
 	if !a.Enter() {
@@ -109,7 +115,11 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	}
 	s.account = a
 	s.initState(uint16(resp.Collation))
-	if s.conn.Capabilities.Has(mysql.ClientConnectWithDB) && resp.Database != "" {
+	switch {
+	case !s.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
+	case s.AdminOnly:
+		s.state.setDB(resp.Database)
+	default:
 		if err := s.useDB(resp.Database); err != nil {
 			return s.denyDB(err)
 		}

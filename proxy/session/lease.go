@@ -258,6 +258,9 @@ func (s *Session) resetState() {
 func (s *Session) initState(collation uint16) {
 	s.state.init(collation, s.conn.Capabilities)
 	s.textStmts = nil
+	if s.schema.Default == nil {
+		return // the admin port
+	}
 	if info := s.schema.Default.Info(); info != nil {
 		s.state.resolve(info)
 	}

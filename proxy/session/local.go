@@ -33,8 +33,14 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		return s.show(q)
 	case sqltext.Show:
+		if handled, err := s.own(q); handled {
+			return true, err
+		}
 		return s.sslStatus(q), nil
 	case sqltext.Other:
+		if handled, err := s.own(q); handled {
+			return true, err
+		}
 		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		had := s.pins

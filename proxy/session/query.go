@@ -110,6 +110,9 @@ func malformed() *mysql.SQLError {
 // statement answers one statement, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
 	s.work.class = q.info.Class
+	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(q.text, s.mode()) {
+		return true, errBlacklisted
+	}
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
 	}

@@ -48,5 +48,5 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 	s.conn.WriteEnd(&mysql.OKPacket{Status: s.status()})
 }
 
-// nullText marks a NULL in the proxy's own rows; no value of theirs holds a zero byte.
+// nullText marks a NULL in the proxy's own rows; no value of theirs is a zero byte alone.
 const nullText = "\x00"

@@ -128,6 +128,9 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // dispatch answers one command. Responses are queued; next sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.snap = s.shared.Snapshot.Load()
+	if s.AdminOnly {
+		return s.dispatchAdmin(cmd, arg)
+	}
 	if end := s.refreshSchema(); end != nil {
 		return end
 	}

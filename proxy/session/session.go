@@ -23,6 +23,9 @@ const preAuthCap = 64 << 10
 type Session struct {
 	// LoggedIn, if set before Serve, is called once: when the login succeeded or the session ended without one.
 	LoggedIn func()
+	// AdminOnly, set before Serve, makes it a session of the admin port: it has no schema and no backend, and takes the
+	// proxy's own statements only.
+	AdminOnly bool
 
 	shared *Shared
 	conn   *mysql.Conn
@@ -88,6 +91,8 @@ type Session struct {
 	db       string
 	cancel   chan struct{} // closed to give up waiting for a connection
 	inTx     bool
+	keeps    pinSet            // why it keeps a backend connection between commands
+	kept     *backend.Instance // the one it keeps; nil when there is none
 	loggedIn bool
 	// uploading says that the client is sending a file.
 	uploading bool
@@ -207,6 +212,7 @@ func (s *Session) finish() time.Duration {
 	d := now.Sub(s.since)
 	s.busy, s.command, s.text, s.since = false, mysql.ComSleep, "", now
 	s.db, s.inTx = s.state.db, s.inTransaction()
+	s.keeps, s.kept = s.pins, s.held.Instance
 	if s.wasKill {
 		// A KILL QUERY that came too late for its statement ends with it.
 		s.wasKill = false
@@ -291,14 +297,26 @@ type Process struct {
 	User, Host, DB       string
 	Command, State, Info string
 	Seconds              int
-	Pins                 string
+	// Pins are the reasons, joined by commas, for which it keeps its connection to Instance; both are those of the last moment
+	// between two commands, and may be empty.
+	Pins, Instance string
+	InTransaction  bool
+	Started        time.Time
+	// Admin tells a session of the admin port.
+	Admin bool
 }
 
 // Process describes what the session does now.
 func (s *Session) Process() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := Process{ID: s.id, User: s.user, Host: s.host, DB: s.db, Seconds: int(time.Since(s.since).Seconds())}
+	p := Process{
+		ID: s.id, User: s.user, Host: s.host, DB: s.db, Seconds: int(time.Since(s.since).Seconds()), Pins: s.keeps.String(),
+		InTransaction: s.inTx, Started: s.started, Admin: s.AdminOnly,
+	}
+	if s.kept != nil {
+		p.Instance = s.kept.Addr
+	}
 	if !s.loggedIn {
 		p.User, p.Command, p.State = "unauthenticated user", "Connect", "login"
 		return p

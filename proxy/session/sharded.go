@@ -155,7 +155,10 @@ func contains(shards []router.Shard, s router.Shard) bool {
 }
 
 // planError turns a refusal of the planner into what the client hears.
-func (s *Session) planError(err error) *mysql.SQLError {
+func (s *Session) planError(err error) *mysql.SQLError { return planError(err) }
+
+// planError turns a failure to plan into what the client hears.
+func planError(err error) *mysql.SQLError {
 	if plan.IsRefusal(err) {
 		return newError(KSRefusedSharding, err.Error())
 	}

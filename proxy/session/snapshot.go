@@ -12,6 +12,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
 	"kingshard/proxy/querylog"
+	"kingshard/proxy/queryrule"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -23,6 +24,8 @@ type Snapshot struct {
 	Schemas  map[string]*Schema // by user
 	TLS      *tls.Config        // nil: TLS is not offered
 	RSAKey   *rsa.PrivateKey    // nil: no RSA exchange in caching_sha2_password
+	// Blacklist are the forbidden statements; nil where there are none.
+	Blacklist *queryrule.Blacklist
 	// Generation counts reloads, from 1.
 	Generation uint64
 }
@@ -72,6 +75,8 @@ type Shared struct {
 	Started time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool
+	// Own answers the proxy's own statements, ADMIN and KS; set before the first session begins. nil: there are none.
+	Own Own
 
 	holdWaits holdWaits
 }

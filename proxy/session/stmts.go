@@ -82,6 +82,9 @@ func (s *Session) comStmtPrepare(text string) error {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
 	}
+	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
+		return errBlacklisted
+	}
 	q := query{text: text, info: sqltext.Classify(text, s.mode())}
 	if err := s.admitPrepare(&q); err != nil {
 		return err

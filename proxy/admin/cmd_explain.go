@@ -1,0 +1,55 @@
+package admin
+
+import (
+	"strings"
+
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+	"kingshard/router/plan"
+)
+
+var explainCommand = command{
+	verb: "explain", usage: "KS EXPLAIN [FOR user] statement", rights: account.Read,
+	about: "How a statement would run, of one's own or another user's schema: a row for each statement that a server gets",
+	run: func(c *call) (*session.OwnResult, error) {
+		plans, node := c.caller.Plans, c.caller.Default
+		if c.r.word("for") {
+			before := *c.r
+			user, _ := c.r.name()
+			var err error
+			if plans, node, err = c.a.schemaOf(user); err != nil {
+				return nil, before.expected("a user with a schema")
+			}
+		}
+		if c.r.ended() {
+			return nil, c.r.expected("a statement")
+		}
+		if node == "" {
+			return nil, failed("the admin port has no schema: KS EXPLAIN FOR user statement")
+		}
+		steps, err := explained(plans, node, c.r.rest(), c.caller.DB, c.r.mode)
+		if err != nil {
+			return nil, err
+		}
+		return rowsOf(explainColumns, explainRows(steps))
+	},
+}
+
+// explainColumns are those of EXPLAIN on a sharded table.
+var explainColumns = append(numbers("id"), texts("plan", "reason", "node", "shards", "sql")...)
+
+// schemaOf gives the plans and the default node of a user.
+func (a *Admin) schemaOf(user string) (*session.Plans, string, error) {
+	schema := a.shared.Snapshot.Load().Schemas[user]
+	if schema == nil {
+		return nil, "", failed("user %q has no schema", user)
+	}
+	return schema.Plans, schema.Default.Name, nil
+}
+
+func explainRows(steps []plan.Step) (rows [][]any) {
+	for k, s := range steps {
+		rows = append(rows, []any{k + 1, s.Plan, orNil(s.Reason), orNil(s.Node), orNil(strings.Join(s.Shards, ",")), s.SQL})
+	}
+	return rows
+}

@@ -1,0 +1,30 @@
+package admin
+
+import (
+	"strings"
+
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+var helpCommand = command{
+	verb: "help", usage: "KS HELP", about: "This list", rights: account.Read,
+	run: func(c *call) (*session.OwnResult, error) {
+		if err := c.r.end(); err != nil {
+			return nil, err
+		}
+		var rows [][]any
+		for _, t := range tables {
+			rows = append(rows, []any{"SHOW KS " + strings.ToUpper(t.name) + showUsage, t.about, account.Read.String()})
+		}
+		for _, cmd := range ksCommands {
+			rows = append(rows, []any{cmd.usage, cmd.about, cmd.rights.String()})
+		}
+		for _, o := range oldStatements {
+			rows = append(rows, []any{o.usage(), o.about, o.rights.String()})
+		}
+		return rowsOf(texts("command", "description", "rights"), rows)
+	},
+}
+
+const showUsage = " [LIKE 'x'] [WHERE col op value [AND ...]] [ORDER BY col [DESC]] [LIMIT n[,m]]"

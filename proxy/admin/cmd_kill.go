@@ -1,0 +1,49 @@
+package admin
+
+import (
+	"strconv"
+
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+var killCommand = command{
+	verb: "kill", usage: "KS KILL [QUERY] id", rights: account.Operate,
+	about: "Ends a client's session, or only its statement; SHOW KS SESSIONS has the ids",
+	run: func(c *call) (*session.OwnResult, error) {
+		query := c.r.word("query")
+		id, ok := c.r.number()
+		if !ok {
+			return nil, c.r.expected("the id of a session")
+		}
+		if err := c.r.end(); err != nil {
+			return nil, err
+		}
+		if err := c.a.kill(c.who, id, query); err != nil {
+			return nil, err
+		}
+		return done(), nil
+	},
+}
+
+// kill ends a session, or only its statement.
+func (a *Admin) kill(w who, id uint64, query bool) error {
+	what := "kill"
+	if query {
+		what = "kill query"
+	}
+	return a.act(w, account.Operate, what, strconv.FormatUint(id, 10), func() error {
+		var victim *session.Session
+		if id <= 1<<32-1 {
+			victim = a.shared.Sessions.Get(uint32(id))
+		}
+		switch {
+		case victim == nil:
+			return failed("there is no session %d: SHOW KS SESSIONS lists them", id)
+		case w.session == victim.ID():
+			return failed("session %d is the one that asks", id)
+		}
+		victim.Interrupt(!query)
+		return nil
+	})
+}

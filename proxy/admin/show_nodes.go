@@ -1,0 +1,29 @@
+package admin
+
+import "kingshard/backend"
+
+var nodesTable = table{
+	name: "nodes", about: "Instances of the nodes, with their health", like: "node",
+	columns: append(append(texts("node", "instance", "role"), numbers("weight")...),
+		append(texts("state", "held_down", "health", "answered", "version"), numbers("connections", "in_use", "max")...)...),
+	rows: func(v *view) (rows [][]any) {
+		for _, n := range v.nodes() {
+			for _, i := range n.Instances() {
+				rows = append(rows, instanceRow(i))
+			}
+		}
+		return rows
+	},
+}
+
+func instanceRow(i *backend.Instance) []any {
+	s := i.Stats()
+	var version any
+	if info := i.Info(); info != nil {
+		version = info.Version
+	}
+	return []any{
+		i.Node, i.Addr, i.Role.String(), i.Weight, i.State().String(), i.HeldDown(), i.Health().String(), moment(i.Answered()), version,
+		s.Open, s.InUse, s.Max,
+	}
+}

@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"kingshard/backend"
+)
+
+var statusTable = table{
+	name: "status", about: "Counters and state of the whole proxy", like: "Variable_name",
+	columns: texts("Variable_name", "Value"), rows: statusRows,
+}
+
+func statusRows(v *view) (rows [][]any) {
+	add := func(name, value string) { rows = append(rows, []any{name, value}) }
+	count := func(name string, n uint64) { add(name, strconv.FormatUint(n, 10)) }
+	t := v.a.shared.Stats.Totals()
+	add("Uptime", strconv.Itoa(int(time.Since(v.a.shared.Started).Seconds())))
+	add("Started", v.a.shared.Started.Format(time.RFC3339))
+	count("Config_generation", v.snap.Generation)
+	state := "online"
+	if v.a.shared.Draining.Load() {
+		state = "draining"
+	} else if v.a.Offline() {
+		state = "offline"
+	}
+	add("State", state)
+	add("Sessions", strconv.Itoa(v.a.shared.Sessions.Len()))
+	count("Commands", commands(t))
+	count("Commands_per_second", v.a.rate.perS.Load())
+	if n := t.Commands["COM_QUERY"] + t.Commands["COM_STMT_EXECUTE"]; n > 0 {
+		add("Command_microseconds_mean", strconv.FormatUint(t.LatencyMicros/n, 10))
+	}
+	count("Rows", t.Rows)
+	count("Row_bytes", t.Bytes)
+	count("Replica_reads", t.ReplicaReads)
+	count("Scattered_statements", t.Scattered)
+	count("Connection_deadlocks", t.Deadlocks)
+	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
+	up, down := 0, 0
+	for _, n := range v.nodes() {
+		for _, i := range n.Instances() {
+			if i.State() == backend.Down {
+				down++
+			} else {
+				up++
+			}
+		}
+	}
+	add("Nodes", strconv.Itoa(len(v.snap.Nodes)))
+	add("Instances_in_use", strconv.Itoa(up))
+	add("Instances_down", strconv.Itoa(down))
+	for _, group := range []struct {
+		name   string
+		counts map[string]uint64
+	}{{"Errors_", t.Errors}, {"Commands_", t.Commands}, {"Session_ends_", t.Ends}, {"Pins_", t.Pins}} {
+		for _, key := range slices.Sorted(maps.Keys(group.counts)) {
+			count(group.name+key, group.counts[key])
+		}
+	}
+	return rows
+}

@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"fmt"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session"
+)
+
+// SetFile names the configuration's file, which administration reads again and saves to; before Serve.
+func (s *Server) SetFile(f config.File) { s.admin.SetFile(f) }
+
+// ReloadFile reads the configuration's file again and brings it into force, or none of it. Log files are opened anew in
+// any case.
+func (s *Server) ReloadFile() error {
+	s.shared.Queries.Reopen()
+	return s.admin.ReloadFile()
+}
+
+// Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays.
+func (s *Server) Edit(change func(cfg *config.Config) error) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	cfg := s.cfg.Clone()
+	if err := change(cfg); err != nil {
+		return err
+	}
+	for _, fault := range cfg.Validate() {
+		if !fault.Warning {
+			return fmt.Errorf("the configuration would not be valid: %v", fault)
+		}
+	}
+	return s.reloadLocked(cfg, true)
+}
+
+// EditBlacklist puts another black list in force; its file stays.
+func (s *Server) EditBlacklist(change func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	snap := s.shared.Snapshot.Load()
+	b, err := change(snap.Blacklist)
+	if err != nil {
+		return err
+	}
+	s.swapBlacklist(snap, b)
+	return nil
+}
+
+// swapBlacklist makes a snapshot current that differs from the current one by its black list; the caller holds reload.
+func (s *Server) swapBlacklist(snap *session.Snapshot, b *queryrule.Blacklist) {
+	next := *snap
+	next.Blacklist = b
+	next.Generation++
+	s.shared.Snapshot.Store(&next)
+}
+
+// reloadBlacklist reads the black list again where nothing else of the configuration changed.
+func (s *Server) reloadBlacklist(snap *session.Snapshot, keep bool) error {
+	if !keep {
+		b, err := queryrule.LoadBlacklist(s.cfg.BlacklistSQLFile)
+		if err != nil {
+			return fmt.Errorf("blacklist_sql_file: %w", err)
+		}
+		if !b.Equal(snap.Blacklist) {
+			s.swapBlacklist(snap, b)
+			s.log.Info("reload", "field", "blacklist_sql_file", "statements", len(b.List()))
+			return nil
+		}
+	}
+	s.log.Info("reload: nothing changed")
+	return nil
+}
+
+// Steady runs f while no reload does.
+func (s *Server) Steady(f func()) {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	f()
+}
+
+// instanceChanged puts what the health checks found into the list of events.
+func (s *Server) instanceChanged(i *backend.Instance, state backend.State, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = err.Error()
+	}
+	s.admin.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
+}

@@ -1,0 +1,60 @@
+package session
+
+import (
+	"errors"
+
+	"kingshard/mysql"
+)
+
+// dispatchAdmin answers one command of the admin port.
+func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
+	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
+	if !known || a.Rights == 0 {
+		s.writeError(newError(KSNoRights, "the user has no rights any more"), OriginProxy)
+		s.lastWords()
+		return &endError{reason: EndDenied}
+	}
+	s.account = a // counts of connections are handed on between the accounts of one user
+	s.more = false
+	var err error
+	switch cmd {
+	case mysql.ComQuit:
+		return errQuit
+	case mysql.ComPing, mysql.ComResetConnection:
+		s.writeOK()
+	case mysql.ComInitDB:
+		s.state.setDB(string(arg))
+		s.writeOK()
+	case mysql.ComSetOption:
+		err = s.comSetOption(arg)
+	case mysql.ComStatistics:
+		s.comStatistics()
+	case mysql.ComProcessInfo:
+		s.writeProcesslist(false)
+	case mysql.ComQuery:
+		err = s.adminQuery(arg)
+	default:
+		err = mysql.NewSQLError(mysql.ERUnknownCom, "the admin port takes statements as text only, without parameters: COM_QUERY")
+	}
+	return s.settle(err)
+}
+
+// adminQuery runs a COM_QUERY of the admin port: one statement of the proxy's own.
+func (s *Session) adminQuery(arg []byte) error {
+	_, text, err := s.splitAttributes(arg)
+	if err != nil {
+		return err
+	}
+	if s.shared.Own == nil {
+		return errors.New("no statements of the proxy's own")
+	}
+	r, err := s.shared.Own(s.caller(), text, s.mode())
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return newError(KSAdminSyntax, "the admin port takes statements about the proxy only: KS HELP lists them")
+	}
+	s.writeOwn(r)
+	return nil
+}

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+)
+
+// Own answers a statement of the proxy's own. A result of nil with a nil error says that the statement is none: the
+// server gets it. The texts must not be kept but as copies.
+type Own func(c *Caller, text string, m sqltext.Mode) (*OwnResult, error)
+
+// Caller is who sent a statement of the proxy's own.
+type Caller struct {
+	ID         uint32 // of the session
+	User, Host string
+	DB         string
+	Rights     account.Rights
+	// Process lets the user see other users' statements as they were sent.
+	Process bool
+	// Plans are those of the user's sharded tables; nil where there are none.
+	Plans *Plans
+	// Default is the name of the default node of the user's schema; "" without a schema.
+	Default string
+	// Version is what the greeting says of the server.
+	Version string
+	// AdminOnly tells the admin port.
+	AdminOnly bool
+}
+
+// OwnResult is what a statement of the proxy's own gives: rows or, without columns, OK.
+type OwnResult struct {
+	Columns []OwnColumn
+	Rows    [][]OwnCell
+}
+
+// OwnColumn is a column of an OwnResult.
+type OwnColumn struct {
+	Name    string
+	Numeric bool
+}
+
+// OwnCell is a value of an OwnResult.
+type OwnCell struct {
+	Text string
+	Null bool
+}
+
+// own answers the proxy's own statements. handled is false for everything else.
+func (s *Session) own(q *query) (handled bool, err error) {
+	if s.shared.Own == nil || !mayBeOwn(q.text, s.mode()) {
+		return false, nil
+	}
+	r, err := s.shared.Own(s.caller(), q.text, s.mode())
+	if r != nil {
+		s.writeOwn(r)
+	}
+	return r != nil || err != nil, err
+}
+
+// mayBeOwn tells whether a text begins as one of the proxy's own statements.
+func mayBeOwn(text string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(text, m)
+	t := l.Next()
+	word := text[t.Pos:t.End]
+	if strings.EqualFold(word, "show") {
+		t = l.Next()
+		return strings.EqualFold(text[t.Pos:t.End], "ks")
+	}
+	return strings.EqualFold(word, "ks") || strings.EqualFold(word, "admin")
+}
+
+func (s *Session) caller() *Caller {
+	c := &Caller{
+		ID: s.id, User: s.user, Host: s.host, DB: s.state.db, Rights: s.account.Rights, Process: s.account.Process,
+		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.AdminOnly,
+	}
+	if s.schema.Default != nil {
+		c.Default = s.schema.Default.Name
+	}
+	return c
+}
+
+func (s *Session) writeOwn(r *OwnResult) {
+	if len(r.Columns) == 0 {
+		s.writeOK()
+		return
+	}
+	names, types := make([]string, len(r.Columns)), make([]mysql.ColumnType, len(r.Columns))
+	for k, c := range r.Columns {
+		names[k], types[k] = c.Name, mysql.TypeVarString
+		if c.Numeric {
+			types[k] = mysql.TypeLongLong
+		}
+	}
+	rows := make([][]string, len(r.Rows))
+	for k, row := range r.Rows {
+		rows[k] = make([]string, len(row))
+		for n, cell := range row {
+			rows[k][n] = cell.Text
+			if cell.Null {
+				rows[k][n] = nullText
+			} else if cell.Text == nullText {
+				rows[k][n] = ""
+			}
+		}
+	}
+	s.state.result = lastResult{}
+	s.writeRows(names, types, rows)
+}
