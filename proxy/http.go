@@ -36,6 +36,7 @@ func (s *Server) listenHTTP() error {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	open := http.NewServeMux()
 	s.addHealth(open)
+	open.Handle("/api/", s.admin.Handler())
 	open.Handle("/", s.basicAuth(mux))
 	return s.serveHTTP("web_addr", s.cfg.WebAddr, open)
 }
@@ -47,6 +48,9 @@ func (s *Server) serveHTTP(field, addr string, h http.Handler) error {
 	}
 	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	s.http = append(s.http, server)
+	if field == "web_addr" {
+		s.webAddr = l.Addr()
+	}
 	s.log.Info("listening", field, l.Addr().String())
 	s.running.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

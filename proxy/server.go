@@ -28,6 +28,7 @@ type Server struct {
 	http      []*http.Server
 	metrics   *metrics.Registry
 	admin     *admin.Admin
+	webAddr   net.Addr // nil without one
 	// adminPort is the listener of the admin SQL; nil without one.
 	adminPort net.Listener
 	logins    logins
@@ -115,6 +116,9 @@ func (s *Server) listenOn(field, addr string) error {
 
 // Addr is the address of the first listener.
 func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
+
+// WebAddr is the address of the HTTP administration; nil without one.
+func (s *Server) WebAddr() net.Addr { return s.webAddr }
 
 // AdminAddr is the address of the admin SQL; nil without one.
 func (s *Server) AdminAddr() net.Addr {

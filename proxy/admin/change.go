@@ -46,29 +46,37 @@ func (a *Admin) setSlowLogTime(w who, value string) error {
 // errIP is the predecessor's word for an address that cannot be read.
 const errIP = "invalid ip address"
 
-func (a *Admin) addAllowIP(w who, entry string) error {
-	return a.edit(w, "add allow_ip", entry, func(cfg *config.Config) error {
-		nets, err := config.ParseNets(entry)
-		if err != nil || len(nets) != 1 {
-			return failed("%s", errIP)
+func (a *Admin) addAllowIP(w who, entry string) error { return a.addAllowIPs(w, []string{entry}) }
+
+// addAllowIPs adds entries to allow_ips, all or none.
+func (a *Admin) addAllowIPs(w who, entries []string) error {
+	return a.editAllowIPs(w, "add allow_ip", entries, func(list []string, entry string, net netip.Prefix) []string {
+		if slices.ContainsFunc(list, func(have string) bool { return sameNet(have, net) }) {
+			return list
 		}
-		list := allowIPs(cfg)
-		if !slices.ContainsFunc(list, func(have string) bool { return sameNet(have, nets[0]) }) {
-			list = append(list, strings.TrimSpace(entry))
-		}
-		cfg.AllowIPs = strings.Join(list, ",")
-		return nil
+		return append(list, entry)
 	})
 }
 
-// deleteAllowIP takes an entry away; one that is not there is no error, as by the predecessor.
-func (a *Admin) deleteAllowIP(w who, entry string) error {
-	return a.edit(w, "del allow_ip", entry, func(cfg *config.Config) error {
-		nets, err := config.ParseNets(entry)
-		if err != nil || len(nets) != 1 {
-			return failed("%s", errIP)
+func (a *Admin) deleteAllowIP(w who, entry string) error { return a.deleteAllowIPs(w, []string{entry}) }
+
+// deleteAllowIPs takes entries away, all or none; one that is not there is no error, as by the predecessor.
+func (a *Admin) deleteAllowIPs(w who, entries []string) error {
+	return a.editAllowIPs(w, "del allow_ip", entries, func(list []string, _ string, net netip.Prefix) []string {
+		return slices.DeleteFunc(list, func(have string) bool { return sameNet(have, net) })
+	})
+}
+
+func (a *Admin) editAllowIPs(w who, what string, entries []string, change func(list []string, entry string, net netip.Prefix) []string) error {
+	return a.edit(w, what, strings.Join(entries, ", "), func(cfg *config.Config) error {
+		list := allowIPs(cfg)
+		for _, entry := range entries {
+			nets, err := config.ParseNets(entry)
+			if err != nil || len(nets) != 1 {
+				return failed("%s", errIP)
+			}
+			list = change(list, strings.TrimSpace(entry), nets[0])
 		}
-		list := slices.DeleteFunc(allowIPs(cfg), func(have string) bool { return sameNet(have, nets[0]) })
 		cfg.AllowIPs = strings.Join(list, ",")
 		return nil
 	})

@@ -217,7 +217,11 @@ func (c *condition) holds(cell any, numeric bool) bool {
 	case "not like":
 		return !like(text, c.value)
 	}
-	order := compareTexts(text, c.value, numeric)
+	value := c.value
+	if _, is := cell.(bool); is {
+		value, _ = cellText(strings.EqualFold(value, "yes") || strings.EqualFold(value, "true") || value == "1")
+	}
+	order := compareTexts(text, value, numeric)
 	switch c.op {
 	case "=":
 		return order == 0

@@ -26,6 +26,7 @@ type testProxy struct {
 	*proxy.Server
 	t           testing.TB
 	addr, admin string
+	web         string // URL of the HTTP administration
 	file        string
 	log         *logBuffer
 	n1, n2, r1  *mysqltest.ScriptServer
@@ -112,6 +113,7 @@ func start(t testing.TB, edit func(text string) string) *testProxy {
 	}
 	server.SetFile(f)
 	p.Server, p.addr, p.admin = server, server.Addr().String(), server.AdminAddr().String()
+	p.web = "http://" + server.WebAddr().String()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()
 	t.Cleanup(func() {

@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+
+	"kingshard/mysql"
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+// bodyMax bounds the body of a request, in bytes.
+const bodyMax = 1 << 20
+
+// route is one call of REST.
+type route struct {
+	method, path string // the path with {parameters}
+	about        string
+	rights       account.Rights
+	// body are the keys of the request's JSON object: name, type and meaning; none: there is no body.
+	body []field
+	// columns are those of the answer's rows, for calls that show a table.
+	columns []column
+	answer  string // what a call without columns answers
+	handle  func(c *request) (any, error)
+}
+
+// field is a key of a request's body.
+type field struct{ name, kind, about string }
+
+// request is one call under way.
+type request struct {
+	a    *Admin
+	who  who
+	http *http.Request
+}
+
+// Handler serves REST: /api/v1, the predecessor's, and /api/v2. It asks for a login by itself.
+func (a *Admin) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range v1Routes {
+		mux.Handle(r.method+" "+r.path, a.serve(r, writeV1Error))
+	}
+	for _, r := range v2Routes() {
+		mux.Handle(r.method+" "+r.path, a.serve(r, writeV2Error))
+	}
+	// A page of another site cannot make a browser that is logged in change anything.
+	return http.NewCrossOriginProtection().Handler(mux)
+}
+
+// serve makes the handler of a route.
+func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, h *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h.Body = http.MaxBytesReader(w, h.Body, bodyMax)
+		by, ok, err := a.authenticate(h)
+		switch {
+		case err != nil:
+			fail(w, http.StatusForbidden, err)
+			return
+		case !ok:
+			w.Header().Set("WWW-Authenticate", `Basic realm="Restricted"`)
+			fail(w, http.StatusUnauthorized, errors.New("Unauthorized"))
+			return
+		}
+		err = by.need(r.rights, r.method+" "+r.path)
+		var answer any
+		if err == nil {
+			answer, err = r.handle(&request{a: a, who: by, http: h})
+		}
+		if err != nil {
+			fail(w, statusOf(err), err)
+			return
+		}
+		writeJSON(w, http.StatusOK, answer)
+	})
+}
+
+// authenticate finds out who sends a request: the web user, or the bearer of a token.
+func (a *Admin) authenticate(h *http.Request) (by who, ok bool, err error) {
+	cfg := a.shared.Snapshot.Load().Config
+	if cfg.WebUser == "" && len(cfg.WebTokens) == 0 {
+		return by, false, failed("REST is closed: set web_user and web_password, or web_tokens")
+	}
+	by.from = h.RemoteAddr
+	if host, _, err := net.SplitHostPort(h.RemoteAddr); err == nil {
+		by.from = host
+	}
+	if token, is := bearer(h); is {
+		for _, t := range cfg.WebTokens {
+			if same(token, t.Token.Reveal()) && t.Token != "" {
+				by.name, by.rights, ok = t.Name, account.ParseRights(t.Rights), true
+			}
+		}
+	} else if user, password, is := h.BasicAuth(); is && cfg.WebUser != "" {
+		nameOK, passwordOK := same(user, cfg.WebUser), same(password, cfg.WebPassword.Reveal())
+		by.name, by.rights, ok = cfg.WebUser, account.Admin, nameOK && passwordOK
+	}
+	if !ok && h.Header.Get("Authorization") != "" {
+		a.log.Warn("login of the HTTP administration denied", "from", by.from)
+	}
+	return by, ok, nil
+}
+
+// decode reads the request's body, a JSON object; with optional, none is an empty one.
+func (c *request) decode(into any, optional bool) error {
+	if c.http.ContentLength == 0 && optional {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(c.http.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return session.NewError(session.KSAdminSyntax, "the body must be JSON, with Content-Type: application/json")
+	}
+	d := json.NewDecoder(c.http.Body)
+	err := d.Decode(into)
+	if err == nil {
+		if _, more := d.Token(); more != io.EOF {
+			err = errors.New("more than one value")
+		}
+	}
+	if err != nil && !(optional && err == io.EOF) {
+		return session.NewError(session.KSAdminSyntax, "the body is no JSON object of this call: "+err.Error())
+	}
+	return nil
+}
+
+// statusOf gives the status of an error: what the caller may not, said wrongly, or what cannot be done now.
+func statusOf(err error) int {
+	var e *mysql.SQLError
+	if errors.As(err, &e) {
+		switch e.Code {
+		case session.KSNoRights:
+			return http.StatusForbidden
+		case session.KSAdminFailed:
+			return http.StatusConflict
+		}
+	}
+	return http.StatusBadRequest
+}
+
+func writeJSON(w http.ResponseWriter, status int, answer any) {
+	data, err := json.Marshal(answer)
+	if err != nil { // nothing that is answered has a form that JSON lacks
+		status, data = http.StatusInternalServerError, []byte(`{"message":"the answer has no form in JSON"}`)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}

@@ -1,0 +1,225 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+// v2 is the root of our calls.
+const v2 = "/api/v2"
+
+// v2Routes are our calls: one for each table, and one for each thing that can be done.
+func v2Routes() []route {
+	routes := []route{{
+		method: "GET", path: v2 + "/openapi.json", about: "This description", rights: account.Read, answer: "an OpenAPI document",
+		handle: func(*request) (any, error) { return openAPI(), nil },
+	}}
+	for _, t := range tables {
+		routes = append(routes, route{
+			method: "GET", path: v2 + "/" + t.name, about: t.about, rights: account.Read, columns: t.columns,
+			handle: func(c *request) (any, error) { return c.show(t) },
+		})
+	}
+	return append(routes,
+		route{
+			method: "POST", path: v2 + "/explain", about: "How a statement of a user would run", rights: account.Read, columns: explainColumns,
+			body:   []field{{"user", "string", "whose schema"}, {"sql", "string", "the statement"}, {"db", "string", "the current database; may be left out"}},
+			handle: v2Explain,
+		},
+		route{
+			method: "POST", path: v2 + "/reload", about: "Reads the configuration's file and brings it into force, or none of it; needs the rights operate unless it only checks",
+			rights: account.Read, columns: changeColumns, body: []field{{"check", "boolean", "only show what would change"}}, handle: v2Reload,
+		},
+		route{
+			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
+			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/down", about: "Takes the instances of a node out of use, or one", rights: account.Operate, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "the address of the one; all when left out"}}, handle: v2Hold(true),
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/up", about: "Ends that", rights: account.Operate, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "the address of the one; all when left out"}}, handle: v2Hold(false),
+		},
+	)
+}
+
+// writeV2Error says why, with the code of docs/errors.md; 0 where there is none.
+func writeV2Error(w http.ResponseWriter, status int, err error) {
+	var code uint16
+	var e *mysql.SQLError
+	if errors.As(err, &e) {
+		code = e.Code
+	}
+	writeJSON(w, status, map[string]any{"error": map[string]any{"code": code, "reason": message(err)}})
+}
+
+// rowsAnswer is a table in JSON: an object for each row, its keys in the order of the columns.
+type rowsAnswer struct {
+	columns []column
+	rows    [][]any
+}
+
+// MarshalJSON gives {"rows":[...]}.
+func (r rowsAnswer) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(`{"rows":[`)
+	for k, row := range r.rows {
+		if k > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('{')
+		for n, cell := range row {
+			if n > 0 {
+				b.WriteByte(',')
+			}
+			name, err := json.Marshal(r.columns[n].name)
+			if err != nil {
+				return nil, err
+			}
+			value, err := json.Marshal(cell)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(name)
+			b.WriteByte(':')
+			b.Write(value)
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]}")
+	return b.Bytes(), nil
+}
+
+// show answers with a table. Parameters: a column's name for rows with that value, like, order (columns with - for
+// descending, joined by commas), limit and offset.
+func (c *request) show(t *table) (any, error) {
+	f := filter{limit: -1}
+	for name, values := range c.http.URL.Query() {
+		value := values[len(values)-1]
+		var err error
+		switch k := t.column(name); {
+		case k >= 0:
+			cond := condition{k, "=", value}
+			if _, bad := strconv.ParseFloat(value, 64); t.columns[k].numeric && bad != nil {
+				err = errors.New("a number is needed")
+			}
+			f.conditions = append(f.conditions, cond)
+		case name == "like":
+			f.conditions = append(f.conditions, condition{t.column(t.like), "like", value})
+		case name == "limit":
+			f.limit, err = whole(value)
+		case name == "offset":
+			f.offset, err = whole(value)
+		case name == "order":
+			f.order, err = ordered(t, value)
+		default:
+			err = errors.New("it is none of like, order, limit, offset and the columns " + t.columnNames())
+		}
+		if err != nil {
+			return nil, session.NewError(session.KSAdminSyntax, "parameter "+name+": "+err.Error())
+		}
+	}
+	return rowsAnswer{t.columns, f.apply(t, t.rows(c.a.view(c.who)))}, nil
+}
+
+func whole(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, errors.New("a whole number is needed")
+	}
+	return int(n), nil
+}
+
+func ordered(t *table, list string) (order []ordering, err error) {
+	for name := range strings.SplitSeq(list, ",") {
+		name, descending := strings.CutPrefix(name, "-")
+		k := t.column(name)
+		if k < 0 {
+			return nil, errors.New(name + " is none of the columns " + t.columnNames())
+		}
+		order = append(order, ordering{k, descending})
+	}
+	return order, nil
+}
+
+func v2Explain(c *request) (any, error) {
+	var body struct {
+		User string `json:"user"`
+		SQL  string `json:"sql"`
+		DB   string `json:"db"`
+	}
+	if err := c.decode(&body, false); err != nil {
+		return nil, err
+	}
+	plans, node, err := c.a.schemaOf(body.User)
+	if err != nil {
+		return nil, err
+	}
+	if r := newReader(body.SQL, sqltext.Mode{}); r.ended() {
+		return nil, r.expected("a statement in sql")
+	}
+	steps, err := explained(plans, node, body.SQL, body.DB, sqltext.Mode{})
+	if err != nil {
+		return nil, err
+	}
+	return rowsAnswer{explainColumns, explainRows(steps)}, nil
+}
+
+func v2Reload(c *request) (any, error) {
+	var body struct {
+		Check bool `json:"check"`
+	}
+	if err := c.decode(&body, true); err != nil {
+		return nil, err
+	}
+	changes, err := c.a.reload(c.who, body.Check)
+	if err != nil {
+		return nil, err
+	}
+	return rowsAnswer{changeColumns, changeRows(changes)}, nil
+}
+
+func v2Kill(c *request) (any, error) {
+	var body struct {
+		Query bool `json:"query"`
+	}
+	if err := c.decode(&body, true); err != nil {
+		return nil, err
+	}
+	id, err := strconv.ParseUint(c.http.PathValue("id"), 10, 32)
+	if err != nil {
+		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
+	}
+	return struct{}{}, c.a.kill(c.who, id, body.Query)
+}
+
+func v2Hold(down bool) func(c *request) (any, error) {
+	return func(c *request) (any, error) {
+		var body struct {
+			Instance string `json:"instance"`
+		}
+		if err := c.decode(&body, true); err != nil {
+			return nil, err
+		}
+		instances, err := c.a.hold(c.who, c.http.PathValue("node"), body.Instance, "", down)
+		if err != nil {
+			return nil, err
+		}
+		var rows [][]any
+		for _, i := range instances {
+			rows = append(rows, instanceRow(i))
+		}
+		return rowsAnswer{nodesTable.columns, rows}, nil
+	}
+}
