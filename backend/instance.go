@@ -112,6 +112,18 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 	return c, nil
 }
 
+// Try logs in at another address with the instance's account, within the deadline, and tells what hindered it.
+func (i *Instance) Try(addr string, deadline time.Time) error {
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	dial := i.dial.to(addr)
+	c, err := Dial(ctx, &dial, 0)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
 // Get borrows a connection that carries want. It waits for one until the deadline, or until cancel is closed, and
 // returns it with Put or Taint. Of an instance that a reload has retired it is one to its successor. Errors are those of
 // the pool, of the login, or a *mysql.SQLError of the server that refused the setting.

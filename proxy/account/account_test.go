@@ -197,3 +197,22 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// Rights are those of the configuration; a user without a password has none, whatever it says.
+func TestRights(t *testing.T) {
+	cfg := config.Default()
+	cfg.UserList = []config.User{
+		{User: "root", Password: "x", Rights: "admin"}, {User: "ops", Password: "x", Rights: "operate"}, {User: "look", Password: "x", Rights: "read"},
+		{User: "app", Password: "x", Rights: "none"}, {User: "odd", Password: "x", Rights: "everything"}, {User: "open", Rights: "admin"},
+		{User: "verified", Rights: "read", Verifiers: config.Verifiers{"mysql_native_password": "*6D8E7CA2D13CBEBC74BE7EF3A2976000952DCE92"}},
+	}
+	s, err := New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, want := range map[string]Rights{"root": Admin, "ops": Operate, "look": Read, "app": None, "odd": None, "open": None, "verified": Read, "nobody": None} {
+		if a, _ := s.Lookup(user, netip.Addr{}); a.Rights != want {
+			t.Errorf("%s has %v, want %v", user, a.Rights, want)
+		}
+	}
+}

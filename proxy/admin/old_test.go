@@ -215,7 +215,9 @@ func TestOldNodes(t *testing.T) {
 	if got := state(extra.Addr); got == "none" {
 		t.Error("the primary has not changed")
 	}
-	fails(t, root, node("up", "n2", "master", "nowhere"), 1105, "nodes[1].master")
+	for _, addr := range []string{"nowhere", p.r1.Addr} { // r1 is closed
+		fails(t, root, node("up", "n2", "master", addr), 1105, "cannot be reached", extra.Addr)
+	}
 	for _, text := range []string{
 		"admin node(opt,node,k,v) values('up','n1','slave')", "admin node values('break','n1','slave','x:1')", "admin server(opt,v,k) values('show','proxy','status')",
 		"admin server(opt,k,v,w) values('show','proxy','status','x')", "admin server values('show','proxy','status'),('show','proxy','config')",

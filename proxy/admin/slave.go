@@ -117,7 +117,11 @@ func (a *Admin) upMaster(w who, node, addr string) error {
 	case n.Primary.Addr == addr:
 		return a.upReached(w, n, addr, "primary")
 	}
+	timeout := a.shared.Snapshot.Load().Config.ConnectTimeout.Duration()
 	return a.edit(w, "change master", node+" "+n.Primary.Addr+" to "+addr, func(cfg *config.Config) error {
+		if err := n.Primary.Try(addr, time.Now().Add(timeout)); err != nil {
+			return failed("%s cannot be reached, the primary of node %s stays %s: %v", addr, node, n.Primary.Addr, err)
+		}
 		c := cfg.Node(node)
 		if c == nil {
 			return failed("invalid node %s", node)
@@ -137,11 +141,9 @@ func (a *Admin) upReached(w who, n *backend.Node, addr, role string) error {
 		if i.Addr != addr || i.Role.String() != role {
 			continue
 		}
-		conn, err := i.Dial(0, time.Now().Add(timeout))
-		if err != nil {
+		if err := i.Try(addr, time.Now().Add(timeout)); err != nil {
 			return failed("%s %s of node %s cannot be reached, it stays as it is: %v", role, addr, n.Name, err)
 		}
-		conn.Close()
 	}
 	return a.oldHold(w, n.Name, addr, role, false)
 }
