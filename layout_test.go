@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"proxy/session":      {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/querylog", "proxy/queryrule", "router", "router/plan"},
 	"proxy/subtables":    {"backend", "mysql", "router"},
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/querylog", "proxy/session", "proxy/subtables"},
-	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/queryrule", "proxy/session", "router/plan"},
+	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
 	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/metrics", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
 	"cmd/kingshard":      {"cmd/kingshard/demo", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

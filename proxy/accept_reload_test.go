@@ -12,6 +12,7 @@ import (
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/querylog"
 )
 
 // connections counts the server's connections of the proxy's account, the one that asks left out.
@@ -185,7 +186,7 @@ func TestReloadAllOrNothing(t *testing.T) {
 			return cfg
 		},
 	} {
-		if err := p.Reload(cfg()); err == nil {
+		if err := p.Reload(querylog.By{}, cfg()); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 		if p.Config() != before {

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
 )
@@ -20,7 +21,7 @@ func (s *Server) ReloadFile() error {
 }
 
 // Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays.
-func (s *Server) Edit(change func(cfg *config.Config) error) error {
+func (s *Server) Edit(by querylog.By, change func(cfg *config.Config) error) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	cfg := s.cfg.Clone()
@@ -32,7 +33,7 @@ func (s *Server) Edit(change func(cfg *config.Config) error) error {
 			return fmt.Errorf("the configuration would not be valid: %v", fault)
 		}
 	}
-	return s.reloadLocked(cfg, true)
+	return s.reloadLocked(by, cfg, true)
 }
 
 // EditBlacklist puts another black list in force; its file stays.

@@ -23,6 +23,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy"
+	"kingshard/proxy/querylog"
 )
 
 // TestMain stops the shared servers and fails the package if goroutines are left.
@@ -166,7 +167,7 @@ func (p *testProxy) stop(drain time.Duration) (err error) {
 // reload brings another configuration into force.
 func (p *testProxy) reload(text string) {
 	p.t.Helper()
-	if err := p.Reload(parse(p.t, text)); err != nil {
+	if err := p.Reload(querylog.By{User: "test"}, parse(p.t, text)); err != nil {
 		p.t.Fatal(err)
 	}
 }

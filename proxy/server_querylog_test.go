@@ -149,7 +149,7 @@ func TestCanaries(t *testing.T) {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}
-	if !strings.Contains(logs["sql.log"], `SELECT 'shown'`) || !strings.Contains(logs["audit.log"], `object="log_literals" old="false" new="true"`) {
+	if !strings.Contains(logs["sql.log"], `SELECT 'shown'`) || !strings.Contains(logs["audit.log"], `user="test" from="" action="reload" object="log_literals" old="false" new="true"`) {
 		t.Errorf("the reload did nothing:\n%s\n%s", logs["sql.log"], logs["audit.log"])
 	}
 }

@@ -82,15 +82,15 @@ func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Confi
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
 // is refused by name. Log files are opened anew in any case.
-func (s *Server) Reload(cfg *config.Config) error {
+func (s *Server) Reload(by querylog.By, cfg *config.Config) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.shared.Queries.Reopen()
-	return s.reloadLocked(cfg, false)
+	return s.reloadLocked(by, cfg, false)
 }
 
 // reloadLocked brings a configuration into force; with keepBlacklist the black list is not read again.
-func (s *Server) reloadLocked(cfg *config.Config, keepBlacklist bool) error {
+func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, keepBlacklist bool) error {
 	changes := config.Diff(s.cfg, cfg)
 	for _, c := range changes {
 		if !c.Reloadable {
@@ -109,7 +109,7 @@ func (s *Server) reloadLocked(cfg *config.Config, keepBlacklist bool) error {
 		snap.Blacklist = previous.Blacklist
 	}
 	for _, c := range changes {
-		s.shared.Queries.Audit(querylog.Change{Action: "reload", Object: c.Path, Old: c.Old, New: c.New})
+		s.shared.Queries.Audit(querylog.Change{By: by, Action: "reload", Object: c.Path, Old: c.Old, New: c.New})
 		s.log.Info("reload", "field", c.Path, slog.String("old", c.Old), slog.String("new", c.New))
 	}
 	oldMonitor, oldNodes := s.monitor, s.nodes

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"kingshard/config"
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
 )
 
-// Server is what changes are made through. Each method serialises with reloads; after an error nothing has changed.
+// Server is what changes are made through. Each method serialises with reloads; after an error nothing has changed. Changed
+// fields go to the audit log.
 type Server interface {
 	// Reload brings a configuration into force.
-	Reload(cfg *config.Config) error
+	Reload(by querylog.By, cfg *config.Config) error
 	// Edit changes a copy of the configuration in force, checks it and brings it into force. The black list stays.
-	Edit(change func(cfg *config.Config) error) error
+	Edit(by querylog.By, change func(cfg *config.Config) error) error
 	// EditBlacklist puts another black list in force.
 	EditBlacklist(change func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error
 	// Steady runs f while no reload does, so that what it does to an instance is not lost in one.

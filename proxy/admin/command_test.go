@@ -310,3 +310,23 @@ func TestAdminPort(t *testing.T) {
 	must(t, dial(t, p.admin, "root"), "KS RELOAD")
 	fails(t, c, "SHOW KS STATUS", 9030, "no rights any more")
 }
+
+// Statistics of statements are shown by their text without values, can be filtered, and are forgotten on request.
+func TestDigests(t *testing.T) {
+	p := start(t, nil)
+	root := p.client("root")
+	for k := range 3 {
+		must(t, root, fmt.Sprintf("SELECT * FROM orders WHERE id = %d", k))
+	}
+	const one = "SHOW KS DIGESTS WHERE statement LIKE 'SELECT % orders WHERE id = ?' AND count = 3"
+	waitFor(t, "the last statement to be counted", func() bool { return len(rows(t, root, one)) == 1 })
+	fails(t, p.client("look"), "KS RESET DIGESTS", 9030)
+	fails(t, root, "KS RESET", 9031, "DIGESTS")
+	must(t, root, "KS RESET DIGESTS")
+	if got := rows(t, root, "SHOW KS DIGESTS WHERE statement LIKE 'SELECT %'"); len(got) != 0 {
+		t.Errorf("after the reset: %q", got)
+	}
+	if status, text := p.call("operator", "POST", "/api/v2/digests/reset", ""); status != 200 {
+		t.Errorf("%d %s", status, text)
+	}
+}

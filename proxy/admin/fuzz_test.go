@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
 )
@@ -17,9 +18,9 @@ import (
 // still is a server that nothing changes.
 type still struct{}
 
-func (still) Reload(*config.Config) error               { return errors.New("no") }
-func (still) Edit(func(cfg *config.Config) error) error { return errors.New("no") }
-func (still) Steady(f func())                           { f() }
+func (still) Reload(querylog.By, *config.Config) error               { return errors.New("no") }
+func (still) Edit(querylog.By, func(cfg *config.Config) error) error { return errors.New("no") }
+func (still) Steady(f func())                                        { f() }
 func (still) EditBlacklist(func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {
 	return errors.New("no")
 }

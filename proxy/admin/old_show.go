@@ -81,7 +81,7 @@ func oldProxyConfig(v *view) [][]any {
 		{"ClientConns", strconv.Itoa(v.a.shared.Sessions.Len())},
 		{"ClientQPS", strconv.FormatUint(v.a.rate.perS.Load(), 10)},
 		{"ErrLogTotal", strconv.FormatUint(errors, 10)},
-		{"SlowLogTotal", "0"},
+		{"SlowLogTotal", strconv.FormatUint(v.a.shared.Queries.Stats().SQL.Lines, 10)},
 	}
 }
 

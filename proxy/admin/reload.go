@@ -26,7 +26,7 @@ func (a *Admin) reload(w who, check bool) (changes []config.Change, err error) {
 		if err != nil {
 			return err
 		}
-		if err := a.server.Reload(cfg); err != nil {
+		if err := a.server.Reload(w.by(), cfg); err != nil {
 			return failed("reload refused, the running configuration stays: %v", err)
 		}
 		changes = diff
@@ -62,7 +62,7 @@ func (a *Admin) load() (*config.Config, []config.Fault, []config.Change, error) 
 
 // edit changes the configuration in force, not the file.
 func (a *Admin) edit(w who, what, detail string, change func(cfg *config.Config) error) error {
-	return a.act(w, account.Admin, what, detail, func() error { return a.server.Edit(change) })
+	return a.act(w, account.Admin, what, detail, func() error { return a.server.Edit(w.by(), change) })
 }
 
 // save writes what administration changed into the file, and the black list into its own.

@@ -44,6 +44,10 @@ func v2Routes() []route {
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
 		route{
+			method: "POST", path: v2 + "/digests/reset", about: "Forgets the statistics of statements", rights: account.Operate,
+			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetDigests(c.who) },
+		},
+		route{
 			method: "POST", path: v2 + "/nodes/{node}/down", about: "Takes the instances of a node out of use, or one", rights: account.Operate, columns: nodesTable.columns,
 			body: []field{{"instance", "string", "the address of the one; all when left out"}}, handle: v2Hold(true),
 		},

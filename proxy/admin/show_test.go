@@ -40,6 +40,9 @@ func TestShow(t *testing.T) {
 			"table=visits|type=date_year|shards=3", "user=app|type=default|nodes=n2",
 		}},
 		{"PLANS", "user, db, statement, when_many, reason", []string{"user=root|db=shop|when_many=merge"}},
+		{"DIGESTS", "user, db, statement, plan, count, errors, rows, bytes, shards, total_sum, total_min, total_mean, total_p50, total_p95, total_p99, total_max, " +
+			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, first_seen, last_seen",
+			[]string{"user=root|db=shop|statement=SELECT * FROM orders WHERE id = ? AND note = ?|plan=merge|count=1|errors=0|rows=2|shards=2"}},
 		{"PINS", "reason, sessions, total", []string{"reason=get_lock|sessions=1|total=1", "reason=cursor|sessions=0|total=0"}},
 		{"CONFIG", "key, value, reloadable", []string{"key=addr|value=127.0.0.1:0|reloadable=NO", "key=user_list[app].password|value=***|reloadable=YES", "key=nodes[n1].max_conns_limit|value=4"}},
 		{"EVENTS", "id, at, what, who, from, detail, outcome", []string{"who=kingshard|outcome=ok"}},

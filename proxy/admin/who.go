@@ -5,6 +5,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
+	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 )
 
@@ -21,6 +22,9 @@ type who struct {
 // itself is the proxy, which needs no rights.
 var itself = who{name: "kingshard", rights: account.Admin}
 
+// by is who asks, for the audit log.
+func (w who) by() querylog.By { return querylog.By{User: w.name, From: w.from} }
+
 // need gives an error if the rights do not reach.
 func (w who) need(r account.Rights, what string) error {
 	if w.rights >= r {
@@ -29,7 +33,7 @@ func (w who) need(r account.Rights, what string) error {
 	return session.NewError(session.KSNoRights, fmt.Sprintf("%s needs the rights %s, and %q has %s", what, r, w.name, w.rights))
 }
 
-// act runs a change and leaves a line in the log and the list of events, whether it succeeds or not.
+// act runs a change and leaves a line in the log, in the audit log and in the list of events, whether it succeeds or not.
 func (a *Admin) act(w who, r account.Rights, what, detail string, change func() error) error {
 	err := w.need(r, what)
 	if err == nil {
@@ -44,6 +48,11 @@ func (a *Admin) act(w who, r account.Rights, what, detail string, change func() 
 		a.log.Info("administration", attrs...)
 	}
 	a.events.add(e)
+	c := querylog.Change{By: w.by(), Action: what, Object: detail}
+	if err != nil {
+		c.Error = e.Outcome
+	}
+	a.shared.Queries.Audit(c)
 	return err
 }
 

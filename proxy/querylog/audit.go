@@ -2,13 +2,19 @@ package querylog
 
 import "time"
 
+// By is who changes the proxy.
+type By struct {
+	User string // of admin SQL or REST, or "kingshard" for the proxy itself, as at a signal
+	From string // its address
+}
+
 // Change is something that was done to the proxy: a line of the audit log. Values of secrets are "***" already.
 type Change struct {
-	User, From string // who did it, and from what address
-	Action     string // such as reload
-	Object     string // what was changed, such as nodes[node1].master
-	Old, New   string
-	Error      string // why it was refused; empty when it was done
+	By
+	Action   string // such as reload
+	Object   string // what was changed, such as nodes[node1].master
+	Old, New string
+	Error    string // why it was refused; empty when it was done
 }
 
 // Audit writes a change to the audit log, which there is with log_path only. It does not wait for the disk.

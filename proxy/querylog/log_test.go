@@ -156,7 +156,7 @@ func TestAudit(t *testing.T) {
 	if err := l.Open(cfg); err != nil {
 		t.Fatal(err)
 	}
-	l.Audit(Change{User: "root", From: "127.0.0.1:5", Action: "reload", Object: "nodes[n].master", Old: "a\n", New: "b"})
+	l.Audit(Change{By: By{User: "root", From: "127.0.0.1:5"}, Action: "reload", Object: "nodes[n].master", Old: "a\n", New: "b"})
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
