@@ -184,7 +184,9 @@ func TestStalledLogFile(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	if st := p.Queries().Stats(); st.SQL.Lines != 4*each || st.SQL.Dropped == 0 {
+	// A statement is counted after its answer is sent.
+	waitFor(t, "the last line", func() bool { return p.Queries().Stats().SQL.Lines == 4*each })
+	if st := p.Queries().Stats(); st.SQL.Dropped == 0 {
 		t.Errorf("the queue did not fill up: %+v", st)
 	}
 	p.reload(oneNode(server.Addr, 8, "log_path: "+dir)) // does not wait either
