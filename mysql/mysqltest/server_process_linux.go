@@ -3,7 +3,7 @@ package mysqltest
 import "syscall"
 
 // processAttr makes a server die with the process that started it, and keeps the terminal's Ctrl-C from it: its owner
-// stops it in order.
+// stops it in order. SIGKILL, as one that is stopped by SIGSTOP at that moment takes no SIGTERM.
 func processAttr(c *syscall.Credential) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Credential: c, Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	return &syscall.SysProcAttr{Credential: c, Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
