@@ -37,6 +37,7 @@ func baseSettings(i Installation, dir string) settings {
 		"sync-binlog":           "0", "max-connections": "2000", "max-allowed-packet": "1G", "local-infile": "1",
 		"performance-schema": "OFF", "secure-file-priv": "", "max-prepared-stmt-count": "200000",
 		"max-connect-errors": "1000000", "event-scheduler": "OFF", "back-log": "1024",
+		"long-query-time": "3600", // a machine under load makes a query slow, which shows in the status flags of its answer
 	}
 	switch {
 	case i.Kind == MariaDB:
