@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,13 @@ func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (f
 	}
 	rows, err := s.choose(c, p, r, ex)
 	var total mysql.OKPacket
-	if p.Statement.Kind == sqlparse.UpdateKind && (r.Limit > 0 || !s.mode().MariaDB) { // MariaDB says nothing of LIMIT 0
-		total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
+	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {
+		switch {
+		case !s.mode().MariaDB:
+			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
+		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
+			total, err = s.writeAll(c.loans, p, s.noChange(p, r), ex)
+		}
 	}
 	for len(rows) > 0 && err == nil {
 		n := min(len(rows), chosenBatch)
@@ -67,6 +73,12 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 		}
 	}
 	return r
+}
+
+// noChange is a change of no row, on one of the shards that might have had some.
+func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
+	at := slices.Index(p.Target.Table.Shards, r.Queries[0].Shards[0])
+	return &plan.Route{Many: plan.ManyWrite, Queries: []plan.Query{s.lookups().execution.NoneChosen(at)}}
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.

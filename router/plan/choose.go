@@ -110,6 +110,24 @@ func (p *Plan) ChosenKeys() []string { return p.choose.keys }
 
 // Chosen writes the change of chosen rows of the shard at a position. where is a condition that holds for them alone.
 func (e *Execution) Chosen(at int, where string) Query {
+	return e.change(at, func(w *writer) { w.add(where) })
+}
+
+// NoneChosen writes the client's change of the shard at a position with a condition more that holds for no row. A server that
+// finds the client's own to be impossible does so still.
+func (e *Execution) NoneChosen(at int) Query {
+	return e.change(at, func(w *writer) {
+		w.add("RAND() < 0")
+		if where := e.plan.choose.clauses.Where; !where.Empty() {
+			w.add(" AND (")
+			w.copy(where.Pos+len("WHERE"), where.End)
+			w.add(")")
+		}
+	})
+}
+
+// change writes the client's change of the shard at a position with another condition and without LIMIT.
+func (e *Execution) change(at int, condition func(*writer)) Query {
 	shard := e.plan.Target.Table.Shards[at]
 	e.at = append(e.at[:0], at) // there is one table
 	w := e.writer()
@@ -121,7 +139,9 @@ func (e *Execution) Chosen(at int, where string) Query {
 		}
 	}
 	w.copy(0, head)
-	w.add("WHERE ", where, " ")
+	w.add("WHERE ")
+	condition(&w)
+	w.add(" ")
 	if !c.OrderBy.Empty() {
 		w.copy(c.OrderBy.Pos, c.OrderBy.End)
 	}
