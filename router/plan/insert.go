@@ -245,6 +245,11 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 		return err
 	}
 	p.Many, p.Reason = ManyWrite, ""
+	for _, r := range p.Refs {
+		if r.Table.Kind == router.Single {
+			p.Many, p.Reason = ManyRefuse, "the table "+r.Parsed.Name+" is on one node"
+		}
+	}
 	return nil
 }
 
