@@ -54,6 +54,7 @@ func TestCompareRows(t *testing.T) {
 		{"array in any order", statement{}, "bag1", []string{"[1, null, 2]"}, []string{"[2,1,null]"}, ""},
 		{"list in order", statement{}, "x", []string{"a,b"}, []string{"b,a"}, "rows"},
 		{"last digits", statement{inexact: true}, "d", []string{"0.30000000000000004", "1e-17"}, []string{"0.3", "0"}, ""},
+		{"last digits between two of nine", statement{inexact: true}, "d", []string{"23.605468750000004"}, []string{"23.605468749999996"}, ""},
 		{"other digits", statement{inexact: true}, "d", []string{"0.3"}, []string{"0.3001"}, "rows"},
 		{"exact digits", statement{}, "d", []string{"0.30000000000000004"}, []string{"0.3"}, "rows"},
 	} {

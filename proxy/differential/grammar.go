@@ -85,7 +85,9 @@ func (g *grammar) prepare(s *statement) *statement {
 // foundRows is a query for all rows but a few, and the question how many there would have been.
 func (g *grammar) foundRows() scenario {
 	g.folds = false
+	g.converts = false
 	s := g.plain()
+	s.converts = g.converts
 	s.root.kids[0] = words("SELECT SQL_CALC_FOUND_ROWS")
 	return scenario{s, {root: words("SELECT FOUND_ROWS()"), follows: true}}
 }

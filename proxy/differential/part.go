@@ -162,3 +162,18 @@ func (p *part) here() int {
 	}
 	return n
 }
+
+// clauses finds the optional parts that begin with a word.
+func (p *part) clauses(word string, found func(*part)) {
+	switch {
+	case !p.present():
+	case p.chosen != nil:
+		p.chosen.clauses(word, found)
+	case p.optional && len(p.kids) > 0 && p.kids[0].text == word:
+		found(p)
+	default:
+		for _, kid := range p.kids {
+			kid.clauses(word, found)
+		}
+	}
+}

@@ -47,6 +47,21 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestClauses finds the conditions that a statement can do without, those of its subqueries that stay among them.
+func TestClauses(t *testing.T) {
+	where := func(condition ...*part) *part { return maybe(phrase(append([]*part{words("WHERE")}, condition...)...)) }
+	inner := phrase(words("(SELECT x FROM u"), where(words("y = 1")), words(")"))
+	root := phrase(words("SELECT a,"), inner, words("FROM t"), where(words("b IN (SELECT c FROM v"), where(words("d = 2")), words(")")), maybe(words("LIMIT 1")))
+	n := 0
+	root.clauses("WHERE", func(p *part) {
+		p.gone = true
+		n++
+	})
+	if got := root.render("", false).sql; got != "SELECT a, (SELECT x FROM u ) FROM t LIMIT 1" || n != 2 {
+		t.Errorf("%q after %d clauses", got, n)
+	}
+}
+
 // TestGrammar makes many statements without a server: each has a text, and never a LIMIT whose order can be taken away.
 func TestGrammar(t *testing.T) {
 	seen := map[string]int{}

@@ -1,0 +1,139 @@
+package differential
+
+import (
+	"fmt"
+	"strings"
+)
+
+// copying is how tables are copied to ask the oracle for another plan.
+type copying struct {
+	indexed func(*table) bool // which copies have their table's indexes; nil is none
+	limit   int               // how many rows those without have at most, where limited
+	limited bool
+	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
+}
+
+// spread tells the tables that the subject collects rows of; of the others it has one that is whole, with its indexes.
+func spread(t *table) bool { return t.kind != reference && t.kind != single }
+
+// collectedPlans are what the oracle says over copies of which those of sharded tables have no indexes, with their rows in the
+// orders in which the nodes may send theirs: a sum of numbers with fractions has other last digits in another order.
+func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
+	whole := func(t *table) bool { return !spread(t) }
+	for _, c := range []copying{
+		{indexed: whole},
+		{indexed: whole, order: w.database.Layout.byShard},
+		{indexed: whole, order: w.database.Layout.byLastNode},
+	} {
+		more, err := w.copies(st, c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+// fewRowsPlans are what the oracle says of the columns over copies with no row and with one: the subject collects only rows
+// that meet the conditions on their table.
+func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
+	for rows := range 2 {
+		more, err := w.copies(st, copying{limit: rows, limited: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range more {
+			p.columnsOnly = true
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// keylessPlans are what the oracle says over copies without indexes.
+func (w *worker) keylessPlans(st *statement) ([]otherPlan, error) {
+	return w.copies(st, copying{})
+}
+
+// copies are what the oracle says over copies of the tables.
+func (w *worker) copies(st *statement, c copying) (list []otherPlan, err error) {
+	s, err := w.copy(c)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if list, err = w.variants(&s, st); err != nil {
+		return nil, err
+	}
+	for _, p := range list {
+		for k := range p.Columns {
+			if p.Columns[k].Schema == s.db {
+				p.Columns[k].Schema = w.oracle.db
+			}
+		}
+	}
+	return list, nil
+}
+
+// copy makes copies of the tables as they are, rows of an open transaction among them, and gives a side that has them; the
+// caller closes it.
+func (w *worker) copy(c copying) (side, error) {
+	db := w.oracle.db + "_copy"
+	texts := []string{
+		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
+		"DROP DATABASE IF EXISTS " + db, "CREATE DATABASE " + db + " CHARACTER SET utf8mb4",
+	}
+	for _, t := range w.store.schema.tables {
+		from, to := w.oracle.db+"."+t.name, db+"."+t.name
+		if c.indexed != nil && c.indexed(t) {
+			texts = append(texts, "CREATE TABLE "+to+" LIKE "+from, "INSERT INTO "+to+" SELECT * FROM "+from)
+			continue
+		}
+		text := "CREATE TABLE " + to + " AS SELECT * FROM " + from
+		if c.order != nil && spread(t) {
+			text += " ORDER BY " + c.order(t)
+		}
+		if c.limited {
+			text += fmt.Sprintf(" LIMIT %d", c.limit)
+		}
+		texts = append(texts, text)
+	}
+	texts = append(texts, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+	if err := runBatch(w.store.oracle, texts); err != nil {
+		return side{}, err
+	}
+	s := w.oracle
+	s.db, s.conn = db, nil
+	return s, nil
+}
+
+// shardOf is an expression for the shard of a row of a sharded table, which counts up with the tables of places.
+func (l Layout) shardOf(t *table) string {
+	switch t.kind {
+	case hashed:
+		return fmt.Sprintf("CAST(%s AS UNSIGNED) %% %d", t.shardKey, l.shards())
+	case ranged:
+		return fmt.Sprintf("%s DIV %d", t.shardKey, l.rangeLimit())
+	}
+	return "EXTRACT(YEAR_MONTH FROM " + t.shardKey + ")"
+}
+
+// byShard sorts the rows of a sharded table by their shards, and those of one shard by their key.
+func (l Layout) byShard(t *table) string {
+	if l.plain() {
+		return strings.Join(t.primary, ", ")
+	}
+	return l.shardOf(t) + ", " + strings.Join(t.primary, ", ")
+}
+
+// byLastNode sorts like byShard, but has the rows of the second node first.
+func (l Layout) byLastNode(t *table) string {
+	if l.plain() {
+		return l.byShard(t)
+	}
+	second := l.Locations[0]
+	if t.kind == monthly {
+		second = months[l.monthsFirst()]
+	}
+	return fmt.Sprintf("%s < %d, %s", l.shardOf(t), second, l.byShard(t))
+}
