@@ -18,7 +18,10 @@ type Stmt struct {
 	Key    StmtKey
 	ID     uint32 // the server's
 	Params int
-	elem   *list.Element
+	// Kinds are of what kind the values of its parameters were so far, by parameter and in the user's own codes: 0 for none.
+	// nil before the first execution.
+	Kinds []byte
+	elem  *list.Element
 }
 
 // stmtCache keeps the most recently used statements of a connection.

@@ -166,7 +166,7 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 		s.stats.replicas.Add(1)
 	}
 	sent := s.conn.Sequence()
-	bs, err := s.backendStmt(p, st.setting, q.text)
+	bs, err := s.backendStmt(p, q.text, st, ex)
 	if err != nil {
 		return s.notPrepared(p, err)
 	}

@@ -175,7 +175,7 @@ func (b *boundExecution) pick(args []int) (*stmt, *execution) {
 // sendBound prepares a text on a connection if it is not there yet, and sends its execution.
 func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution) error {
 	st, ex := b.pick(args)
-	bs, err := s.backendStmt(l.Pooled, st.setting, text)
+	bs, err := s.backendStmt(l.Pooled, text, st, ex)
 	if err != nil {
 		var gone *stmtGone
 		if errors.As(err, &gone) {

@@ -220,10 +220,11 @@ func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
 	}
 }
 
-// backendStmt gives the statement of a text under a setting on p, prepared there if it is not.
-func (s *Session) backendStmt(p backend.Pooled, setting *backend.Setting, text string) (*backend.Stmt, error) {
+// backendStmt gives the statement of a text under st's setting on p for an execution, prepared there if it is not.
+func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execution) (*backend.Stmt, error) {
+	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
-	if bs := p.Conn.Stmts.Get(key); bs != nil {
+	if bs := p.Conn.Stmts.Get(key); bs != nil && (s.mode().MariaDB || takes(bs, st, ex)) {
 		return bs, nil
 	}
 	current := s.state.current()
@@ -254,6 +255,7 @@ func (s *Session) backendStmt(p backend.Pooled, setting *backend.Setting, text s
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
+	takes(bs, st, ex)
 	return bs, p.Apply(current)
 }
 
