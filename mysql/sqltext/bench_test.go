@@ -29,9 +29,27 @@ func wideSelect() string {
 	return b.String()
 }
 
+// quotedSelect is a select of 400 columns in backticks with aliases, as another object mapper writes it, 17 KB long.
+func quotedSelect() string {
+	var b strings.Builder
+	b.WriteString("SELECT ")
+	for k := range 400 {
+		fmt.Fprintf(&b, "`wide0_`.`c%d` AS `entity_attribute_c%d_0_0_`, ", k, k)
+	}
+	b.WriteString("1 FROM `wide` `wide0_` WHERE `wide0_`.`c0`=5")
+	return b.String()
+}
+
+// numberList is a select with a list of numbers, as long as said.
+func numberList(bytes int) string {
+	return "SELECT c FROM sbtest1 WHERE id=5 AND k NOT IN (-1" + strings.Repeat(", -1234567", bytes/10) + ")"
+}
+
 func BenchmarkClassify(b *testing.B) {
 	for _, c := range []struct{ name, sql string }{
-		{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()},
+		{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"quoted", quotedSelect()}, {"rows", wideInsert()},
+		{"list=1k", numberList(1000)}, {"list=17k", numberList(17_000)}, {"list=170k", numberList(170_000)},
+		{"string=1M", "REPLACE INTO sink VALUES (1, '" + strings.Repeat("0123456789", 100_000) + "')"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

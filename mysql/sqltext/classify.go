@@ -66,6 +66,7 @@ func (s *scanner) body() {
 			s.inner()
 		default:
 			s.token()
+			s.skim()
 			s.advance()
 		}
 	}
