@@ -1,7 +1,10 @@
 package mysql
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"unsafe"
 )
 
 // loopConn gives the same bytes again and again, in reads as long as asked for, and drops what is written.
@@ -32,7 +35,7 @@ func exchange(tb testing.TB, client, backend *Conn) {
 		tb.Fatal(err)
 	}
 	backend.ResetSequence()
-	backend.WritePacket(p)
+	backend.WritePacketParts(p[:1], unsafe.String(&p[1], len(p)-1))
 	if err := backend.Flush(); err != nil {
 		tb.Fatal(err)
 	}
@@ -40,8 +43,9 @@ func exchange(tb testing.TB, client, backend *Conn) {
 	backend.Release()
 }
 
-func queryPair() (client, backend *Conn) {
-	wire := frames(0, []byte("\x03SELECT c FROM t WHERE id = 1234567890123"))
+// queryPair has a client that sends a statement of so many bytes.
+func queryPair(bytes int) (client, backend *Conn) {
+	wire := frames(0, []byte("\x03SELECT c FROM t WHERE id = "+strings.Repeat("1", bytes-27)))
 	return NewConn(newLoopConn(wire), ClientSide, testCap), NewConn(newLoopConn(nil), BackendSide, testCap)
 }
 
@@ -81,10 +85,15 @@ func forwardOne(tb testing.TB, dst, src *Conn, o ForwardOptions) {
 func patchNothing(*OKPacket) {}
 
 func BenchmarkQuery(b *testing.B) {
-	client, backend := queryPair()
-	b.ReportAllocs()
-	for b.Loop() {
-		exchange(b, client, backend)
+	for _, bytes := range []int{40, 1000, 17_000, 170_000, 1_000_000} {
+		b.Run(fmt.Sprintf("bytes=%d", bytes), func(b *testing.B) {
+			client, backend := queryPair(bytes)
+			b.SetBytes(int64(bytes))
+			b.ReportAllocs()
+			for b.Loop() {
+				exchange(b, client, backend)
+			}
+		})
 	}
 }
 

@@ -3,32 +3,39 @@ package mysql
 import "sync"
 
 // Sizes of pooled buffers in bytes. The small one holds nearly every request and response whole; a result that goes
-// on is moved in large ones.
+// on is moved in large ones. Commands that are longer still are read into the next sizes.
 const (
 	bufferSmall = 16 << 10
 	bufferLarge = 64 << 10
+	bufferMax   = 1 << 20
 )
 
-// buffer is a byte array from one of two pools.
+// bufferGrowth is the ratio of one size to the next.
+const bufferGrowth = 4
+
+// buffer is a byte array from one of the pools.
 type buffer struct{ b []byte }
 
-var (
-	smallBuffers = sync.Pool{New: func() any { return &buffer{make([]byte, bufferSmall)} }}
-	largeBuffers = sync.Pool{New: func() any { return &buffer{make([]byte, bufferLarge)} }}
-)
+// buffers are the pools, the smallest size first, up to bufferMax.
+var buffers [4]sync.Pool
 
-// newBuffer gives a buffer of at least n bytes, n being at most bufferLarge.
+// newBuffer gives a buffer of at least n bytes, n being at most bufferMax.
 func newBuffer(n int) *buffer {
-	if n <= bufferSmall {
-		return smallBuffers.Get().(*buffer)
+	size, k := bufferSmall, 0
+	for size < n {
+		size *= bufferGrowth
+		k++
 	}
-	return largeBuffers.Get().(*buffer)
+	if b, ok := buffers[k].Get().(*buffer); ok {
+		return b
+	}
+	return &buffer{make([]byte, size)}
 }
 
 func (b *buffer) free() {
-	if len(b.b) == bufferSmall {
-		smallBuffers.Put(b)
-	} else {
-		largeBuffers.Put(b)
+	k := 0
+	for size := bufferSmall; size < len(b.b); size *= bufferGrowth {
+		k++
 	}
+	buffers[k].Put(b)
 }

@@ -89,6 +89,9 @@ type Conn struct {
 	wbuf *buffer
 	out  []byte // bytes not yet written, in wbuf.b where they fit
 	werr error
+	// vector, over parts, is what one write of several pieces needs.
+	vector net.Buffers
+	parts  [2][]byte
 
 	activity atomic.Uint32
 	writing  atomic.Bool

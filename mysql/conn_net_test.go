@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -132,5 +133,45 @@ func TestStartTLSRefusesInjectedBytes(t *testing.T) {
 	var ce *ConnError
 	if !errors.As(err, &ce) || c.Secure() || c.Buffered() != 0 {
 		t.Errorf("%v, %d bytes left to read", err, c.Buffered())
+	}
+}
+
+// TestLongCommandIsOneWrite has sockets that keep the writes apart.
+func TestLongCommandIsOneWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unixpacket", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("unixpacket", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	c := NewConn(a, BackendSide, testCap)
+	text := payload(20_000)
+	for name, write := range map[string]func(){
+		"packet": func() { c.WritePacket(text) },
+		"parts":  func() { c.WritePacketParts(text[:1], string(text[1:])) },
+		"run":    func() { c.WriteOK(&OKPacket{}); c.writeRaw(text) },
+	} {
+		write()
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 64<<10)
+		n, err := b.Read(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasSuffix(got[:n], text) || n < len(text)+headerLen {
+			t.Errorf("%s: %d bytes in the first write, of a header and %d", name, n, len(text))
+		}
 	}
 }

@@ -15,7 +15,7 @@ func (c *Conn) ReadPacket() ([]byte, error) {
 	if n > c.payloadCap {
 		return nil, &ConnError{c.side, "read", ErrPacketTooLarge}
 	}
-	if n < payloadMax && n <= bufferLarge {
+	if n <= bufferMax {
 		if err := c.fill(n); err != nil {
 			return nil, midPacket(err)
 		}
@@ -45,21 +45,17 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 	var p []byte
 	for {
 		for n > 0 {
-			if c.start == c.end {
-				if err := c.fill(1); err != nil {
-					return nil, midPacket(err)
-				}
-			}
-			k := min(n, c.end-c.start)
-			p = append(p, c.rbuf.b[c.start:c.start+k]...)
-			c.start += k
-			n -= k
-			if n >= bufferLarge {
+			if c.Buffered() == 0 {
 				var err error
 				if p, n, err = c.readInto(p, n); err != nil {
 					return nil, err
 				}
+				continue
 			}
+			k := min(n, c.Buffered())
+			p = append(p, c.rbuf.b[c.start:c.start+k]...)
+			c.start += k
+			n -= k
 		}
 		if len(p)%payloadMax != 0 {
 			return p, nil
@@ -78,9 +74,9 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 	}
 }
 
-// readInto reads straight into the end of p while nothing is buffered, at most doubling p, and says how much of n is left.
+// readInto reads straight into the end of p, making it at most bufferGrowth times as long, and says how much of n is left.
 func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
-	k := min(n, max(len(p), bufferLarge))
+	k := min(n, max(len(p)*(bufferGrowth-1), bufferLarge))
 	if cap(p)-len(p) < k {
 		grown := make([]byte, len(p), len(p)+k)
 		copy(grown, p)
@@ -116,15 +112,24 @@ func (c *Conn) readMore(want int) error {
 		c.start, c.end = 0, 0
 	}
 	if c.start+want > len(c.rbuf.b) {
-		c.makeRoom(want)
+		c.makeRoom(c.affordable(want))
 	}
 	n, err := c.r.Read(c.rbuf.b[c.end:])
 	return c.took(n, err)
 }
 
+// affordable is the size of buffer that want unread bytes justify: beyond a large one, only so many times what has come of
+// them. It always leaves room for a read.
+func (c *Conn) affordable(want int) int {
+	return min(want, max(bufferLarge, bufferGrowth*c.Buffered()))
+}
+
 // makeRoom moves the unread bytes to the front of a buffer that holds want bytes.
 func (c *Conn) makeRoom(want int) {
 	old := c.rbuf
+	if c.start == 0 && want <= len(old.b) {
+		return
+	}
 	if want > len(old.b) {
 		c.rbuf = newBuffer(want)
 	}

@@ -56,8 +56,7 @@ func (c *Conn) writeChunk(payload []byte) {
 		return
 	}
 	c.out = b
-	c.send()
-	c.sendBytes(payload)
+	c.sendWith(payload)
 }
 
 func (c *Conn) putHeader(h []byte, n int) {
@@ -68,8 +67,7 @@ func (c *Conn) putHeader(h []byte, n int) {
 // writeRaw queues bytes that have their packet headers already: a short run is copied, a long one sent from where it is.
 func (c *Conn) writeRaw(b []byte) {
 	if len(b) >= directWriteMin {
-		c.send()
-		c.sendBytes(b)
+		c.sendWith(b)
 		return
 	}
 	if len(c.out)+len(b) > bufferSmall {
@@ -93,6 +91,25 @@ func (c *Conn) send() {
 	}
 	c.sendBytes(c.out)
 	c.out = c.wbuf.b[:0]
+}
+
+// sendWith sends what is queued and b behind it, in one write where the connection can.
+func (c *Conn) sendWith(b []byte) {
+	if len(c.out) > 0 && c.werr == nil {
+		n := min(len(b), writeStep)
+		c.parts = [2][]byte{c.out, b[:n]}
+		c.vector = c.parts[:]
+		c.writing.Store(true)
+		if _, err := c.vector.WriteTo(c.w); err != nil {
+			c.werr = &ConnError{c.side, "write", err}
+		}
+		c.writing.Store(false)
+		c.activity.Add(1)
+		c.vector, c.parts = nil, [2][]byte{}
+		c.out = c.wbuf.b[:0]
+		b = b[n:]
+	}
+	c.sendBytes(b)
 }
 
 // sendBytes writes in steps, so that Activity shows a long payload moving.
