@@ -12,7 +12,8 @@ func wideInsert() string {
 
 func BenchmarkDigest(b *testing.B) {
 	for _, c := range []struct{ name, sql string }{
-		{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"rows", wideInsert()},
+		{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"quoted", quotedSelect()}, {"rows", wideInsert()},
+		{"list=1k", numberList(1000)}, {"list=17k", numberList(17_000)}, {"list=170k", numberList(170_000)},
 		{"list", "SELECT a FROM t WHERE id IN (" + strings.Repeat("12345, ", 999) + "1)"},
 	} {
 		b.Run(c.name, func(b *testing.B) {

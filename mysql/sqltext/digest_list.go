@@ -146,6 +146,12 @@ func (s *digester) element(pos int) (from, end int, kind LiteralKind, ok bool) {
 			return 0, 0, 0, false
 		}
 	}
+	if isDigit(c) {
+		end = s.l.run(pos, byteDigit)
+		if next := s.l.at(end); !isIdent(next) && next != '.' {
+			return from, end, LiteralInt, true
+		}
+	}
 	if isIdent(c) && !isDigit(c) && s.l.at(pos+1) != '\'' || c == '(' || pos >= len(s.sql) {
 		return 0, 0, 0, false
 	}

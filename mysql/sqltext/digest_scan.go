@@ -70,7 +70,7 @@ func (s *digester) run() bool {
 			return false
 		}
 		switch {
-		case s.prev == roleDot:
+		case s.prev == roleDot && c != '`':
 			end = s.slow(pos) // only the lexer knows what a dot does to it
 		case plainByte[c]:
 			if isDigit(c) {
@@ -90,6 +90,11 @@ func (s *digester) run() bool {
 		case c == '=':
 			end = pos + 1
 			s.set(roleCompare)
+		case c == '`':
+			end = s.backticks(pos)
+		case c == '.' && s.l.at(pos+1) == '`':
+			end = pos + 1
+			s.set(roleDot)
 		default:
 			end = s.slow(pos)
 		}
@@ -214,6 +219,19 @@ func (s *digester) token(t Token) int {
 		return s.operator(t)
 	}
 	return -1
+}
+
+// backticks takes an identifier in backticks at pos.
+func (s *digester) backticks(pos int) int {
+	end := 0
+	if !s.l.mode.Charset.multibyte() {
+		end = backtickEnd(s.sql, pos)
+	}
+	if end == 0 {
+		return s.slow(pos)
+	}
+	s.set(roleOperand)
+	return end
 }
 
 // plainByte tells the bytes of unquoted identifiers that are read here: those of ASCII.

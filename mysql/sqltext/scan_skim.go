@@ -114,7 +114,7 @@ func (k *skimmer) run() {
 		case skimQuote:
 			end, g = k.str(pos, c)
 		case skimBacktick:
-			end, g = k.quoted(pos), sigQuoted
+			end, g = backtickEnd(sql, pos), sigQuoted
 		case skimOp:
 		case skimCompare:
 			if next == '=' || next == '>' || next == '<' {
@@ -218,9 +218,9 @@ func (k *skimmer) str(pos int, quote byte) (int, sig) {
 	return end, sigKind + sig(KindString)
 }
 
-// quoted gives the end of an identifier in backticks, 0 for one with a backtick or a zero byte in it.
-func (k *skimmer) quoted(pos int) int {
-	sql := k.sql
+// backtickEnd gives the end of the identifier in backticks that begins at pos, 0 for one with a backtick or a zero byte in it.
+// It is not for character sets in which a backtick may be part of a character.
+func backtickEnd(sql string, pos int) int {
 	for end := pos + 1; end < len(sql); end++ {
 		switch sql[end] {
 		case '`':

@@ -42,8 +42,9 @@ func (s *Session) releaseLookup() {
 // shapeKeyMax is the length in bytes of the longest digest whose shape is kept.
 const shapeKeyMax = 64 << 10
 
-// digestMax bounds the memory that a lookup keeps for the next statement: the length of a key and the number of literals.
-const digestMax = 16 << 10
+// digestMax bounds the memory that a lookup keeps for the next statement: the number of literals, and a fourth of the length of
+// a key in bytes. A list of numbers has as many in 256 KB.
+const digestMax = 32 << 10
 
 // release lets go of the statement, and of memory that is more than most need.
 func (l *lookup) release() {

@@ -51,6 +51,11 @@ func hitTexts() map[string]string {
 	texts := benchTexts()
 	texts["100 rows"] = rowsText(99)
 	texts["list"] = "SELECT column_number_001 FROM t WHERE column_number_002 IN (1, 2, 3, 4, 5, 6, 7, 8) AND id = %d"
+	for _, size := range []int{1, 17, 170} {
+		list := strings.Repeat("-1234567, ", size*100) + "1) AND id = %d"
+		texts[fmt.Sprintf("list=%dk", size)] = "SELECT column_number_001 FROM t WHERE column_number_002 IN (" + list
+	}
+	texts["quoted"] = "SELECT `t`.`id`" + strings.Repeat(", `t`.`column_number_001` AS `entity_attribute_0`", 350) + " FROM `t` WHERE `t`.`id` = %d"
 	return texts
 }
 
