@@ -54,6 +54,10 @@ func resultPair(rows int, algorithm Compression) (dst, src *Conn) {
 	for range rows {
 		r.rows = append(r.rows, textRow(100))
 	}
+	return replyPair(r, algorithm)
+}
+
+func replyPair(r reply, algorithm Compression) (dst, src *Conn) {
 	caps := ClientProtocol41 | ClientDeprecateEOF
 	wire := frames(1, r.packets(caps)...)
 	if algorithm != NoCompression {
@@ -111,6 +115,15 @@ func BenchmarkForwardResult(b *testing.B) {
 				forwardOne(b, dst, src, ForwardOptions{Patch: patchNothing})
 			}
 		})
+	}
+}
+
+// BenchmarkForwardColumns is a row of many columns.
+func BenchmarkForwardColumns(b *testing.B) {
+	dst, src := replyPair(reply{columns: 400, rows: [][]byte{textRow(4000)}, status: autocommit}, NoCompression)
+	b.ReportAllocs()
+	for b.Loop() {
+		forwardOne(b, dst, src, ForwardOptions{Patch: patchNothing})
 	}
 }
 

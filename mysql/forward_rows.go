@@ -48,7 +48,7 @@ func (f *forward) take(b []byte) (int, error) {
 // copyPackets forwards the next n packets as they are: column definitions. done says that an error of the server came
 // in their place and was forwarded.
 func (f *forward) copyPackets(n int) (done bool, err error) {
-	for ; n > 0; n-- {
+	for n > 0 {
 		length, first, err := f.peek()
 		if err != nil {
 			return false, err
@@ -63,14 +63,35 @@ func (f *forward) copyPackets(n int) (done bool, err error) {
 		if length == payloadMax {
 			return false, f.protocolError(fmt.Errorf("%w: column definition", ErrMalformedPacket))
 		}
-		if _, err := f.take(f.src.rbuf.b[f.src.start:]); err != nil {
+		run, count, err := f.scanPackets(n)
+		if err != nil {
 			return false, err
 		}
-		if err := f.copyBytes(headerLen + length); err != nil {
+		if err := f.copyBytes(run); err != nil {
 			return false, err
 		}
+		n -= count
 	}
 	return false, nil
+}
+
+// scanPackets walks the headers of at most n packets in src's buffer, the first of which peek has found good, up to one that
+// needs a look. It gives their length and their number; the last may be still to come in part.
+func (f *forward) scanPackets(n int) (run, count int, err error) {
+	b := f.src.rbuf.b[f.src.start:f.src.end]
+	for count < n && run+headerLen < len(b) {
+		p := b[run:]
+		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
+		if length == 0 || length == payloadMax || p[headerLen] == ErrHeader {
+			break
+		}
+		if _, err := f.take(p); err != nil {
+			return 0, 0, err
+		}
+		run += headerLen + length
+		count++
+	}
+	return run, count, nil
 }
 
 // copyBytes forwards the next n bytes of src.
