@@ -82,6 +82,10 @@ type Conn struct {
 	rbuf  *buffer
 	start int // unread bytes are rbuf.b[start:end]
 	end   int
+	// reach is how far the buffer was filled since Release; long says that it was farther than a small one goes before
+	// that: then the next bytes come into a large one at once, which saves moving them, and a read.
+	reach int
+	long  bool
 	rawN  int
 	rawE  error
 	rawFn func(fd uintptr) bool
@@ -164,6 +168,7 @@ func (c *Conn) Release() {
 	if c.rbuf != nil && c.start == c.end {
 		c.rbuf.free()
 		c.rbuf, c.start, c.end = nil, 0, 0
+		c.long, c.reach = c.reach > bufferSmall, 0
 	}
 	if c.wbuf != nil && len(c.out) == 0 {
 		c.wbuf.free()

@@ -175,3 +175,43 @@ func TestLongCommandIsOneWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestLongCommandsComeInOneRead has commands longer than a small buffer, of which the first teaches the connection.
+func TestLongCommandsComeInOneRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	server := NewConn(b, ClientSide, testCap)
+	for k, test := range []struct {
+		bytes int
+		reads uint32
+	}{{20_000, 2}, {20_000, 1}, {20_000, 1}, {100, 1}, {20_000, 2}} {
+		if _, err := a.Write(frames(0, payload(test.bytes))); err != nil {
+			t.Fatal(err)
+		}
+		before := server.Activity()
+		server.ResetSequence()
+		p, err := server.ReadPacket()
+		if err != nil {
+			t.Fatal(err)
+		}
+		equalBytes(t, "a command", p, payload(test.bytes))
+		server.Release()
+		if reads := server.Activity() - before; reads != test.reads {
+			t.Errorf("command %d of %d bytes: %d reads, not %d", k, test.bytes, reads, test.reads)
+		}
+	}
+}

@@ -161,7 +161,11 @@ func (c *Conn) readFirst() error {
 
 // readRaw is one non-blocking read for RawConn.Read; false makes the caller wait until the socket is readable.
 func (c *Conn) readRaw(fd uintptr) bool {
-	b := newBuffer(bufferSmall)
+	size := bufferSmall
+	if c.long {
+		size = bufferLarge
+	}
+	b := newBuffer(size)
 	n, err := syscall.Read(int(fd), b.b)
 	for err == syscall.EINTR {
 		n, err = syscall.Read(int(fd), b.b)
@@ -184,6 +188,7 @@ func (c *Conn) readRaw(fd uintptr) bool {
 func (c *Conn) took(n int, err error) error {
 	if n > 0 {
 		c.end += n
+		c.reach = max(c.reach, c.end)
 		c.activity.Add(1)
 		return nil
 	}
