@@ -69,6 +69,27 @@ func TestCompareRows(t *testing.T) {
 	}
 }
 
+// TestAmongOpen wants rows that another plan shows in no order, in the order that the values which it shows alike have.
+func TestAmongOpen(t *testing.T) {
+	want := result("k x", "1|0.3333", "2|0.6667", "2|0.5")
+	open := result("k x", "3|9", "2|0.5", "2|0.6666666", "1|0.3333333")
+	for _, test := range []struct {
+		rows []string
+		same bool
+	}{
+		{[]string{"1|0.3333333", "2|0.6666666", "2|0.5"}, true},
+		{[]string{"1|0.3333333", "2|0.5", "2|0.6666666"}, true}, // nothing tells which of the two is first
+		{[]string{"2|0.6666666", "1|0.3333333", "2|0.5"}, false},
+		{[]string{"1|0.3333333", "2|0.6667", "2|0.5"}, false},
+		{[]string{"1|0.3333333", "2|0.5", "2|0.5"}, false},
+		{[]string{"1|0.3333333", "2|0.6666666"}, false},
+	} {
+		if got := new(statement).amongOpen(want, open, result("k x", test.rows...)); got != test.same {
+			t.Errorf("%q: %v", test.rows, got)
+		}
+	}
+}
+
 func TestCompareErrors(t *testing.T) {
 	e := func(code uint16, state, message string) *mysql.SQLError {
 		return &mysql.SQLError{Code: code, State: state, Message: message}

@@ -8,18 +8,20 @@ import (
 // copying is how tables are copied to ask the oracle for another plan.
 type copying struct {
 	indexed func(*table) bool // which copies have their table's indexes; nil is none
-	limit   int               // how many rows those without have at most, where limited
-	limited bool
+	limited bool              // whether those without have at most limit rows
+	limit   int
 	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
 }
 
-// spread tells the tables that the subject collects rows of; of the others it has one that is whole, with its indexes.
+// spread tells the tables that the subject collects rows of.
 func spread(t *table) bool { return t.kind != reference && t.kind != single }
+
+// whole tells the others, of which it has one that has all rows and its indexes.
+func whole(t *table) bool { return !spread(t) }
 
 // collectedPlans are what the oracle says over copies of which those of sharded tables have no indexes, with their rows in the
 // orders in which the nodes may send theirs: a sum of numbers with fractions has other last digits in another order.
 func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
-	whole := func(t *table) bool { return !spread(t) }
 	for _, c := range []copying{
 		{indexed: whole},
 		{indexed: whole, order: w.database.Layout.byShard},
@@ -37,8 +39,10 @@ func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
 // fewRowsPlans are what the oracle says of the columns over copies with no row and with one: the subject collects only rows
 // that meet the conditions on their table.
 func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
-	for rows := range 2 {
-		more, err := w.copies(st, copying{limit: rows, limited: true})
+	for _, c := range []copying{
+		{limited: true}, {limited: true, limit: 1}, {limited: true, indexed: whole}, {limited: true, limit: 1, indexed: whole},
+	} {
+		more, err := w.copies(st, c)
 		if err != nil {
 			return nil, err
 		}

@@ -74,6 +74,44 @@ func (s *statement) compareKeys(oracle, subject *mysqltest.RawResult) *Differenc
 	return nil
 }
 
+// amongOpen tells whether rows are among those of the statement without ORDER BY and LIMIT, and in its order: row by row they
+// have want's values in every column whose values are the same with these clauses and without.
+func (s *statement) amongOpen(want, open, got *mysqltest.RawResult) bool {
+	if len(got.Columns) != len(open.Columns) || len(got.Columns) != len(want.Columns) || len(got.Rows) != len(want.Rows) {
+		return false
+	}
+	all := func(r *mysqltest.RawResult, from, to int) (list []string) {
+		for _, row := range r.Rows {
+			list = append(list, s.canonical(open.Columns[from:to], row[from:to]))
+		}
+		return list
+	}
+	width := len(open.Columns)
+	if !containsAll(all(open, 0, width), all(got, 0, width)) {
+		return false
+	}
+	for k := range width {
+		if w := all(want, k, k+1); containsAll(all(open, k, k+1), w) && !slices.Equal(w, all(got, k, k+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// containsAll tells whether a list has all members of another, each as many times.
+func containsAll(list, other []string) bool {
+	left := map[string]int{}
+	for _, v := range list {
+		left[v]++
+	}
+	for _, v := range other {
+		if left[v]--; left[v] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // canonical writes a row so that rows that are equally right are written alike.
 func (s *statement) canonical(columns []mysql.ColumnDefinition41, row []any) string {
 	cells := make([]string, len(row))

@@ -84,6 +84,14 @@ func (s *side) run(st *statement) (answer, error) {
 	return a, err
 }
 
+// both runs a statement and the one that follows it, whose answer it gives.
+func (s *side) both(first, second *statement) (answer, error) {
+	if _, err := s.run(first); err != nil {
+		return answer{}, err
+	}
+	return s.run(second)
+}
+
 func (s *side) send(r rendered, prepared bool) (answer, error) {
 	if !prepared {
 		result, err := s.conn.Query(r.sql)

@@ -153,7 +153,7 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		}
 		failed = want.Err != nil
 		if d := compare(st, want, got, w.oracleName); d != nil {
-			left, err := w.excuse(st, want, got, d)
+			left, err := w.excuse(s[:k+1], want, got, d)
 			if left != nil || err != nil {
 				return left, err
 			}
