@@ -27,19 +27,19 @@ type discard struct{ memConn }
 
 func (c *discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// merger merges the same answers of two shards each time it is called.
-func merger(tb testing.TB, p *plan.Merge, n int, defs []mysql.ColumnDefinition41, f value.Format) func() {
+// merger merges the same answers of so many shards each time it is called.
+func merger(tb testing.TB, p *plan.Merge, shards, n int, defs []mysql.ColumnDefinition41, f value.Format) func() {
 	var conns []*mysql.Conn
 	l := value.Layout{Format: f, Visible: len(defs)}
 	for i := range defs {
 		l.Types = append(l.Types, value.TypeOf(&defs[i]))
 	}
-	for k := range 2 {
+	for k := range shards {
 		s := &shard{defs: defs, format: f}
 		for i := range n {
 			row := make([]value.Cell, len(defs))
 			for j := range row {
-				row[j] = value.Cell(fmt.Sprintf("%04d", 2*i+k))
+				row[j] = value.Cell(fmt.Sprintf("%04d", shards*i+k))
 			}
 			s.rows = append(s.rows, row)
 		}
@@ -82,12 +82,35 @@ func BenchmarkMerge(b *testing.B) {
 	const n = 5000
 	for name, test := range steady {
 		b.Run(name, func(b *testing.B) {
-			f := merger(b, &test.plan, n, columns(test.defs...), test.format)
+			f := merger(b, &test.plan, 2, n, columns(test.defs...), test.format)
 			b.ReportAllocs()
 			for b.Loop() {
 				f()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2*n), "ns/row")
+		})
+	}
+}
+
+// BenchmarkMergeShort is a result of a hundred rows in order, and counts of eight shards.
+func BenchmarkMergeShort(b *testing.B) {
+	count := plan.Merge{Visible: 1, Aggregates: []plan.Aggregate{{Func: plan.Count}}}
+	for _, test := range []struct {
+		name   string
+		plan   plan.Merge
+		shards int
+		rows   int
+		defs   []string
+	}{
+		{"ordered", plan.Merge{Visible: 2, Order: []plan.OrderKey{{Column: 1}}}, 2, 50, []string{"id int", "amount int"}},
+		{"count", count, 8, 1, []string{"n bigint"}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			f := merger(b, &test.plan, test.shards, test.rows, columns(test.defs...), value.TextRow)
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
 		})
 	}
 }

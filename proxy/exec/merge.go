@@ -144,8 +144,10 @@ func (m *merge) makeStreams(sources []*Source) {
 		split = max(split, m.plan.Visible)
 	}
 	m.streams = make([]stream, len(sources))
+	cells, order := make([]value.Cell, split*len(sources)), len(m.plan.Order)
+	keys := make([]value.Key, order*len(sources))
 	for i := range m.streams {
-		m.streams[i] = stream{source: sources[i], row: value.Row{Cells: make([]value.Cell, split)}, keys: make([]value.Key, len(m.plan.Order))}
+		m.streams[i] = stream{source: sources[i], row: value.Row{Cells: cells[i*split : (i+1)*split]}, keys: keys[i*order : (i+1)*order]}
 	}
 }
 

@@ -56,9 +56,10 @@ func (s *Source) Warnings() uint16 { return s.end.Warnings }
 func (s *Source) Drain(bytesMax int) (done bool, err error) {
 	for !s.done && bytesMax >= 0 {
 		row, err := s.next()
-		var sqlErr *mysql.SQLError
-		if err != nil && !errors.As(err, &sqlErr) {
-			return false, err
+		if err != nil {
+			if _, refused := err.(*mysql.SQLError); !refused {
+				return false, err
+			}
 		}
 		bytesMax -= len(row)
 	}
@@ -144,8 +145,8 @@ func decodeUnnamed(d *mysql.ColumnDefinition41, p []byte) error {
 		return c.Err()
 	}
 	// Six empty names in front of the rest are a definition as well.
-	unnamed := make([]byte, 6, 6+c.Len())
-	return d.Decode(append(unnamed, c.Rest()...))
+	var unnamed [32]byte
+	return d.Decode(append(unnamed[:6], c.Rest()...))
 }
 
 // mayWait guesses whether the next packet is not there as a whole. A wrong guess sends rows to the client in smaller
