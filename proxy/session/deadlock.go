@@ -100,7 +100,9 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 		}
 	})
 	p, err := i.GetAhead(want, deadline, s.cancel)
-	look.Stop()
+	if look.Stop() {
+		return p, err // it was not long enough for a look, nor for a lock that all sessions share
+	}
 	s.shared.holdWaits.leave(w)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,6 +49,7 @@ func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]loan, error) {
 
 // borrowAll gives the loans that it got with its error, too.
 func (s *Session) borrowAll(nodes []*backend.Node, readOnly bool) (loans []loan, err error) {
+	loans = make([]loan, 0, len(nodes))
 	for _, n := range nodes {
 		l, err := s.borrowOne(n, readOnly, loans)
 		if err != nil {
@@ -229,7 +230,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if p.CalcFoundRows() && !s.mode().MariaDB {
 		o.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
-	var sources []*exec.Source
+	sources := make([]*exec.Source, 0, len(r.Queries))
 	for k := range r.Queries {
 		query := &r.Queries[k]
 		l := find(loans, query.Node)
@@ -300,7 +301,7 @@ func (s *Session) startFailed(loans []loan, sources []*exec.Source, at int, err 
 // scattered ends a merge: connections come back, and the session knows what its last statement did.
 func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err error) (bool, error) {
 	var lost []loan
-	var kept []loan
+	kept := make([]loan, 0, len(w.queries))
 	for k := range w.queries {
 		l := *find(w.loans, w.queries[k].Node)
 		done := w.sources[k].Done()

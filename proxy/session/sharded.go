@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"kingshard/backend"
@@ -191,11 +192,10 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 
 // nodesOf lists the nodes of queries in the order of the queries, each once.
 func (s *Session) nodesOf(queries []plan.Query) (nodes []*backend.Node) {
-	seen := map[string]bool{}
-	for _, q := range queries {
-		if !seen[q.Node] {
-			seen[q.Node] = true
-			nodes = append(nodes, s.schema.Nodes[q.Node])
+	nodes = make([]*backend.Node, 0, len(queries))
+	for k := range queries {
+		if n := s.schema.Nodes[queries[k].Node]; !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
 		}
 	}
 	return nodes

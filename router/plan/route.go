@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
@@ -267,18 +268,15 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 		}
 		r.Merge.Aggregates = append(r.Merge.Aggregates, x)
 	}
-	var nodes []string
-	byNode := map[string][]int{}
-	for _, at := range set {
-		node := p.nodeAt(at)
-		if byNode[node] == nil {
-			nodes = append(nodes, node)
+	byNode := append([]int(nil), set...)
+	slices.SortStableFunc(byNode, func(a, b int) int { return strings.Compare(p.nodeAt(a), p.nodeAt(b)) })
+	for len(byNode) > 0 {
+		n := 1
+		for n < len(byNode) && p.nodeAt(byNode[n]) == p.nodeAt(byNode[0]) {
+			n++
 		}
-		byNode[node] = append(byNode[node], at)
-	}
-	slices.Sort(nodes)
-	for _, node := range nodes {
-		r.Queries = append(r.Queries, e.nodeQuery(byNode[node], rows))
+		r.Queries = append(r.Queries, e.nodeQuery(byNode[:n], rows))
+		byNode = byNode[n:]
 	}
 	return r, nil
 }
