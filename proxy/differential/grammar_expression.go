@@ -111,7 +111,7 @@ func (g *grammar) logicalExpression(sc scope) *part {
 	case 2:
 		return phrase(a, words("BETWEEN 1 AND 3"))
 	case 3:
-		return phrase(sc.columnOf(src, src.column("s")), words("LIKE 'a%'"))
+		return phrase(sc.columnOf(src, src.column("s")), words("LIKE '%a%'"))
 	case 4:
 		return phrase(around("(", a, " > 1)"), words(pickOne(g, []string{"XOR", "AND", "OR"})), around("(", a, " < 5)"))
 	case 5:

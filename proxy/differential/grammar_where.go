@@ -80,7 +80,8 @@ func (g *grammar) onColumn(sc scope, src source, c *column) *part {
 	case n < 19 && c.class == integer && !c.small:
 		return phrase(col, words("="), constant(textValue(c.pool[g.IntN(len(c.pool))].sql)))
 	case c.class == text:
-		return phrase(col, words(pickOne(g, []string{"LIKE", "NOT LIKE"})), constant(textValue(pickOne(g, []string{"a%", "%b", "_", "%", "A%", "á%", "10", `\%`}))))
+		// Not a%: MariaDB does not find a and a tab by an index, as collations that pad have them before a and a blank.
+		return phrase(col, words(pickOne(g, []string{"LIKE", "NOT LIKE"})), constant(textValue(pickOne(g, []string{"ab%", "%b", "_", "%", "AB%", "áb%", "%a%", "10", `\%`}))))
 	}
 	return phrase(col, words("="), v())
 }

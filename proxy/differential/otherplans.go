@@ -37,6 +37,9 @@ func (w *worker) excuse(ran scenario, want, got answer, d *Difference) (left *Di
 		if err != nil {
 			return nil, err
 		}
+		for k := range list {
+			list[k].Status = want.Status // the oracle was asked outside of the transaction
+		}
 		plans = append(plans, list...)
 		if left = w.amongPlans(st, plans, got, d); left == nil {
 			return nil, nil
@@ -139,8 +142,8 @@ func (w *worker) variants(s *side, st *statement) (list []otherPlan, err error) 
 	return list, stmt.Close()
 }
 
-// limitPlans are what the oracle says of the columns without LIMIT, without ORDER BY too, and with LIMIT 0, for which it
-// does not look for a plan.
+// limitPlans are what the oracle says of the columns without LIMIT, without ORDER BY too, with LIMIT 0, for which it does not
+// look for a plan, and with other limits: to LIMIT 0 OFFSET 5 the subject needs five rows of each shard.
 func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 	if st.limit.present() {
 		st.limit.gone = true
@@ -160,14 +163,19 @@ func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 		list = append(list, more...)
 	}
 	r := st.root.render(w.oracle.db, st.prepared)
-	a, err := w.oracle.send(rendered{r.sql + " LIMIT 0", r.args}, st.prepared)
-	if err == nil && a.Err == nil {
-		list = append(list, otherPlan{answer: a})
+	for _, n := range []int{0, 1, 5, 100} {
+		a, err := w.oracle.send(rendered{fmt.Sprintf("%s LIMIT %d", r.sql, n), r.args}, st.prepared)
+		if err != nil {
+			return nil, err
+		}
+		if a.Err == nil {
+			list = append(list, otherPlan{answer: a})
+		}
 	}
 	for k := range list {
 		list[k].columnsOnly = true
 	}
-	return list, err
+	return list, nil
 }
 
 // wherePlans are what the oracle says of the columns without conditions: those that it finds never to be true end its search
