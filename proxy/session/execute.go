@@ -162,33 +162,15 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	if err != nil {
 		return err
 	}
-	if p.Instance.Role == backend.Replica {
-		s.stats.replicas.Add(1)
-	}
-	sent := s.conn.Sequence()
 	bs, err := s.backendStmt(p, q.text, st, ex)
 	if err != nil {
 		return s.notPrepared(p, err)
 	}
-	if err := s.bringLastInsertID(p, q); err != nil {
-		return s.unprepared(p, err)
+	x := exchange{target: t, p: p, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
+	if err := s.startExecution(&x, q, ex); err != nil {
+		return err
 	}
-	added := s.before(q)
-	if q.info.Class == sqltext.Set {
-		s.pin(pinVariable)
-	}
-	s.sendExecution(p, bs, st, ex)
-	failed, err := s.responses(p, q)
-	if err != nil {
-		return s.broken(p, err, sent)
-	}
-	if !failed && p.Conn.Status.Has(mysql.ServerStatusCursorExists) && ex.flags&cursorTypes != 0 {
-		st.cursor = bs
-		s.openCursors++
-		s.pin(pinCursor)
-	}
-	s.after(p, q, failed, added)
-	return nil
+	return s.finishExecution(&x, q)
 }
 
 // notPrepared deals with a text that could not be prepared again.

@@ -132,33 +132,24 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 
 // forward runs a statement on a backend and its responses to the client.
 func (s *Session) forward(q *query) (failed bool, err error) {
-	t := s.route(q)
-	for attempt := 0; ; attempt++ {
+	return s.forwardTo(s.route(q), q, 0)
+}
+
+// forwardTo is forward to a target, from the attempt-th try, from 0.
+func (s *Session) forwardTo(t target, q *query, attempt int) (failed bool, err error) {
+	for ; ; attempt++ {
 		p, err := s.acquire(t)
 		if err != nil {
 			return true, err
 		}
-		if p.Instance.Role == backend.Replica {
-			s.stats.replicas.Add(1)
+		x := exchange{target: t, p: p, attempt: attempt}
+		if err := s.startStatement(&x, q); err != nil {
+			return true, err
 		}
-		wasHeld := s.held.Pooled == p.Pooled
-		if err := s.bringLastInsertID(p, q); err != nil {
-			return true, s.lost(p, err)
+		failed, again, err := s.finishStatement(&x, q)
+		if !again {
+			return failed, err
 		}
-		added := s.before(q)
-		s.send(p, q)
-		sent := s.conn.Sequence()
-		failed, err := s.responses(p, q)
-		if err == nil {
-			s.after(p, q, failed, added)
-			return failed, nil
-		}
-		// A query that may go to a replica has no effects: it is asked again elsewhere when nothing of an answer has come.
-		if t.replica && attempt == 0 && !wasHeld && !isClientSide(err) && s.conn.Sequence() == sent && s.conn.Pending() == 0 {
-			s.drop(p)
-			continue
-		}
-		return true, s.broken(p, err, sent)
 	}
 }
 

@@ -70,7 +70,11 @@ func (s *Session) next() *endError {
 	if !s.begin(cmd, s.describe(cmd, arg)) {
 		return &endError{reason: EndKilled}
 	}
-	end := s.dispatch(cmd, arg)
+	return s.conclude(cmd, s.dispatch(cmd, arg))
+}
+
+// conclude ends a command: what is queued is sent, and nothing is kept of it but the session's state.
+func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	if err := s.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
 	}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// exchange is a statement of a client on one backend connection: its start queues it there, its finish takes its responses to the
+// client and gives the connection back. In between the session waits for the server, on its goroutine or in a loop.
+type exchange struct {
+	target  target
+	p       backend.Pooled
+	attempt int // from 0; a query without effects is tried a second time
+	wasHeld bool
+	added   pinSet
+	sent    uint8 // the client's sequence id before the response
+
+	// Of a prepared statement, else nil.
+	st     *stmt
+	bs     *backend.Stmt
+	cursor bool // the client wants one
+}
+
+// begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
+func (x *exchange) begin(s *Session, q *query) {
+	if x.p.Instance.Role == backend.Replica {
+		s.stats.replicas.Add(1)
+	}
+	x.wasHeld = s.held.Pooled == x.p.Pooled
+	x.sent = s.conn.Sequence()
+	x.added = s.before(q)
+}
+
+// startStatement queues a statement on the exchange's connection.
+func (s *Session) startStatement(x *exchange, q *query) error {
+	if err := s.bringLastInsertID(x.p, q); err != nil {
+		return s.lost(x.p, err)
+	}
+	x.begin(s, q)
+	s.send(x.p, q)
+	return nil
+}
+
+// startExecution queues the execution of a prepared statement on the exchange's connection.
+func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
+	if err := s.bringLastInsertID(x.p, q); err != nil {
+		return s.unprepared(x.p, err)
+	}
+	x.begin(s, q)
+	if q.info.Class == sqltext.Set {
+		s.pin(pinVariable)
+	}
+	s.sendExecution(x.p, x.bs, x.st, ex)
+	return nil
+}
+
+// finishStatement takes the responses to a statement to the client. again says that nothing has come and that the statement
+// may be asked of another server: it has no effects, and the connection that broke is dropped.
+func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, err error) {
+	failed, err = s.responses(x.p, q)
+	if err == nil {
+		s.after(x.p, q, failed, x.added)
+		return failed, false, nil
+	}
+	if x.target.replica && x.attempt == 0 && !x.wasHeld && !isClientSide(err) && s.conn.Sequence() == x.sent && s.conn.Pending() == 0 {
+		s.drop(x.p)
+		return true, true, nil
+	}
+	return true, false, s.broken(x.p, err, x.sent)
+}
+
+// finishExecution takes the responses to the execution of a prepared statement to the client.
+func (s *Session) finishExecution(x *exchange, q *query) error {
+	failed, err := s.responses(x.p, q)
+	if err != nil {
+		return s.broken(x.p, err, x.sent)
+	}
+	if x.cursor && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
+		x.st.cursor = x.bs
+		s.openCursors++
+		s.pin(pinCursor)
+	}
+	s.after(x.p, q, failed, x.added)
+	return nil
+}
