@@ -250,6 +250,15 @@ func (c *Conn) Alive() bool {
 	return err == nil && alive
 }
 
+// Rebase goes on over p, which took the place of the network connection.
+func (c *Conn) Rebase(p mysql.Poller) {
+	c.Conn.Rebase(p)
+	c.raw = nil
+	if sc, ok := p.(syscall.Conn); ok {
+		c.raw, _ = sc.SyscallConn()
+	}
+}
+
 // Command starts a command: the packet with the command byte and its argument is queued, not sent.
 func (c *Conn) Command(cmd mysql.Command, argument string) {
 	c.ResetSequence()

@@ -136,6 +136,22 @@ func (i *Instance) GetAhead(want *Setting, deadline time.Time, cancel <-chan str
 	return i.get(want, deadline, cancel, true)
 }
 
+// TryGet borrows a connection that carries want if one is idle and nobody waits for one; it does not wait itself. Without
+// one, full tells that Get would wait, too.
+func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
+	if i.State() == Down {
+		return Pooled{}, false
+	}
+	pc, full := i.pool.TryGet(want)
+	return Pooled{pc, i}, full
+}
+
+// Wanted tells whether somebody waits for a connection now.
+func (i *Instance) Wanted() bool { return i.pool.Wanted() }
+
+// WhenWanted has f called each time that somebody begins to wait for a connection. f must not wait, nor use the instance.
+func (i *Instance) WhenWanted(f func()) { i.pool.WhenWanted(f) }
+
 func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
 	if i.State() == Down {
 		err := ErrDown

@@ -77,6 +77,9 @@ type Config struct {
 	ProxyProtocol string `yaml:"proxy_protocol" reload:"no"`
 	// Offer zlib and zstd compression to clients.
 	Compression bool `yaml:"compression"`
+	// Hold idle clients in event loops, one per core, and run plain statements there; Linux only, and only for clients without
+	// TLS and compression. Without it each client has a goroutine of its own.
+	FastLane bool `yaml:"fast_lane" reload:"no"`
 
 	// Client connections at the same time; 0: no limit.
 	MaxClientConns int `yaml:"max_client_conns"`

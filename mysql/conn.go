@@ -78,6 +78,7 @@ type Conn struct {
 	r     io.Reader // nc, or the layer above it
 	w     io.Writer
 	raw   syscall.RawConn // for reading without holding a buffer; nil over TLS or compression
+	poll  Poller          // nc after Rebase
 	tiny  [64]byte        // where a connection without raw waits for its first bytes
 	rbuf  *buffer
 	start int // unread bytes are rbuf.b[start:end]
@@ -96,6 +97,10 @@ type Conn struct {
 	// vector, over parts, is what one write of several pieces needs.
 	vector net.Buffers
 	parts  [2][]byte
+	// noWait and unsent are those of NoWait.
+	noWait bool
+	unsent []byte
+	unix   bool
 
 	activity atomic.Uint32
 	writing  atomic.Bool
@@ -106,6 +111,7 @@ type Conn struct {
 func NewConn(nc net.Conn, side Side, payloadCap int) *Conn {
 	c := &Conn{nc: nc, side: side, payloadCap: payloadCap, r: nc, w: nc}
 	c.rawFn = c.readRaw
+	_, c.unix = nc.(*net.UnixConn)
 	if sc, ok := nc.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
 			c.raw = raw
@@ -130,8 +136,7 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 
 // Secure tells whether the bytes cannot be read on the way: TLS or a unix socket.
 func (c *Conn) Secure() bool {
-	_, unix := c.nc.(*net.UnixConn)
-	return unix || c.tls.Load() != nil
+	return c.unix || c.tls.Load() != nil
 }
 
 // Activity counts reads and writes that moved bytes. A watcher that sees the same number twice knows that the

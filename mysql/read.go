@@ -108,6 +108,9 @@ func (c *Conn) readMore(want int) error {
 	if c.rbuf == nil {
 		return c.readFirst()
 	}
+	if c.noWait {
+		return &ConnError{c.side, "read", syscall.EAGAIN}
+	}
 	if c.start == c.end {
 		c.start, c.end = 0, 0
 	}
@@ -143,6 +146,9 @@ func (c *Conn) makeRoom(want int) {
 // readFirst waits for bytes without holding a buffer and takes one when they are there.
 func (c *Conn) readFirst() error {
 	c.start, c.end = 0, 0
+	if c.poll != nil {
+		return c.readPolled()
+	}
 	if c.raw == nil {
 		n, err := c.r.Read(c.tiny[:])
 		if n > 0 {
@@ -159,13 +165,17 @@ func (c *Conn) readFirst() error {
 	return c.took(c.rawN, err)
 }
 
+// firstSize is the size of the buffer for the first bytes of a command or its response.
+func (c *Conn) firstSize() int {
+	if c.long {
+		return bufferLarge
+	}
+	return bufferSmall
+}
+
 // readRaw is one non-blocking read for RawConn.Read; false makes the caller wait until the socket is readable.
 func (c *Conn) readRaw(fd uintptr) bool {
-	size := bufferSmall
-	if c.long {
-		size = bufferLarge
-	}
-	b := newBuffer(size)
+	b := newBuffer(c.firstSize())
 	n, err := syscall.Read(int(fd), b.b)
 	for err == syscall.EINTR {
 		n, err = syscall.Read(int(fd), b.b)

@@ -95,6 +95,11 @@ func (c *Conn) send() {
 
 // sendWith sends what is queued and b behind it, in one write where the connection can.
 func (c *Conn) sendWith(b []byte) {
+	if c.noWait || len(c.unsent) > 0 {
+		c.send()
+		c.sendBytes(b)
+		return
+	}
 	if len(c.out) > 0 && c.werr == nil {
 		n := min(len(b), writeStep)
 		c.parts = [2][]byte{c.out, b[:n]}
@@ -114,6 +119,13 @@ func (c *Conn) sendWith(b []byte) {
 
 // sendBytes writes in steps, so that Activity shows a long payload moving.
 func (c *Conn) sendBytes(b []byte) {
+	if c.noWait && c.werr == nil {
+		c.sendNow(b)
+		return
+	}
+	if len(c.unsent) > 0 {
+		c.sendUnsent()
+	}
 	c.writing.Store(true)
 	defer c.writing.Store(false)
 	for len(b) > 0 && c.werr == nil {
@@ -130,6 +142,9 @@ func (c *Conn) sendBytes(b []byte) {
 // Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the
 // connection was made.
 func (c *Conn) Flush() error {
+	if len(c.unsent) > 0 && !c.noWait {
+		c.sendUnsent()
+	}
 	c.send()
 	if c.zip != nil && c.zip.gathered > 0 && c.werr == nil {
 		c.writing.Store(true)

@@ -3,6 +3,7 @@ package proxy
 import (
 	"kingshard/backend"
 	"kingshard/proxy/querylog"
+	"kingshard/proxy/session"
 )
 
 // Nodes are the nodes in force, for tests that look into their pools.
@@ -13,3 +14,6 @@ func (s *Server) Clients() int { return s.shared.Sessions.Len() }
 
 // Queries is what takes the statements.
 func (s *Server) Queries() *querylog.Log { return &s.shared.Queries }
+
+// Totals are what the sessions have counted.
+func (s *Server) Totals() session.Totals { return s.shared.Stats.Totals() }

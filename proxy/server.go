@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ type Server struct {
 	// installed wakes the making of sub-tables after a start or a reload.
 	installed chan struct{}
 
+	lanes   *session.Lanes // nil: each client has a goroutine
 	proxied []netip.Prefix // peers that send a PROXY header
 
 	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
@@ -75,6 +77,9 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 	s.shared.Own = s.admin.Statement
 	s.install(snap)
 	if err = s.shared.Queries.Open(cfg); err == nil {
+		err = s.openLanes()
+	}
+	if err == nil {
 		err = s.listen()
 	}
 	if err != nil {
@@ -82,6 +87,34 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// openLanes starts the fast lane, where it is configured and there is one on this system.
+func (s *Server) openLanes() error {
+	if !s.cfg.FastLane || runtime.GOOS != "linux" {
+		return nil
+	}
+	var err error
+	if s.lanes, err = session.OpenLanes(runtime.GOMAXPROCS(0)); err != nil {
+		return fmt.Errorf("fast_lane: %w", err)
+	}
+	s.shared.Lanes = s.lanes
+	return nil
+}
+
+// drainLanes waits for the sessions in the fast lane, all of which are closed.
+func (s *Server) drainLanes() {
+	if s.lanes != nil {
+		s.lanes.Drain()
+	}
+}
+
+// closeLanes stops the fast lane, which nobody uses any more.
+func (s *Server) closeLanes() {
+	if s.lanes != nil {
+		s.lanes.Drain()
+		s.lanes.Close()
+	}
 }
 
 // listen opens all listeners of the configuration.
@@ -226,6 +259,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.drain(ctx)
 	s.logins.closeAll()
 	s.closeHTTP()
+	s.drainLanes()
 	s.running.Wait()
 	s.closeAll()
 	return err
@@ -274,6 +308,7 @@ func (s *Server) closeAll() {
 	if s.monitor != nil {
 		s.monitor.Close()
 	}
+	s.closeLanes()
 	closeNodes(s.nodes)
 	if err := s.shared.Queries.Close(); err != nil {
 		s.log.Error("log of statements", "error", err)

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -82,6 +83,8 @@ type Pool[C Conn, K comparable] struct {
 	stop   chan struct{}
 	done   chan struct{} // closed when the goroutine of run has ended
 	counts counts
+
+	wanted atomic.Pointer[func()] // that of WhenWanted
 
 	mu         sync.Mutex // guards what follows
 	max        int
@@ -199,10 +202,43 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 			if err != nil {
 				return nil, p.fail(err, 0)
 			}
+			if f := p.wanted.Load(); f != nil {
+				(*f)()
+			}
 			return p.await(w, &r)
 		}
 	}
 }
+
+// TryGet borrows an idle connection that carries want, or gives nil: it neither waits nor opens one, and does not pass
+// those who wait. It ends with Put or Taint. Without one, full tells that Get would wait, too.
+func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
+	for {
+		now := p.now()
+		p.mu.Lock()
+		pc := p.idle.tops[want]
+		if pc == nil || p.queue.len > 0 || p.closed {
+			full := !p.closed && (p.queue.len > 0 || p.idle.len == 0 && p.open >= p.max)
+			p.mu.Unlock()
+			return nil, full
+		}
+		p.idle.remove(pc)
+		pc.state = lent
+		p.mu.Unlock()
+		if now-pc.idleSince <= aliveAfter || pc.Conn.Alive() {
+			p.counts.got(Hit, 0)
+			return pc, false
+		}
+		p.retire(pc, ClosedDead)
+	}
+}
+
+// Wanted tells whether somebody waits for a connection. It takes no lock: the answer may be a moment old.
+func (p *Pool[C, K]) Wanted() bool { return p.queue.shown.Load() > 0 }
+
+// WhenWanted has f called each time that somebody begins to wait, for a borrower that keeps connections to spare. f must
+// neither wait nor use the pool.
+func (p *Pool[C, K]) WhenWanted(f func()) { p.wanted.Store(&f) }
 
 // Put gives a connection back in a clean protocol state, with its Key telling the setting it carries. It goes to the
 // first waiter, else it stays idle; or it is closed, when the pool is closed, the ceiling was lowered, CloseIdle was

@@ -1,6 +1,9 @@
 package pool
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // waiter is one Get in line. It is answered exactly once, under the mutex, when it leaves the queue in any other way
 // than by its own goroutine's doing.
@@ -33,6 +36,7 @@ type queue[C Conn, K comparable] struct {
 	first, last *waiter[C, K]
 	ahead       *waiter[C, K] // the last one of GetAhead
 	len         int
+	shown       atomic.Int32 // len, for those who do not hold the mutex
 }
 
 func (q *queue[C, K]) push(w *waiter[C, K]) {
@@ -51,6 +55,7 @@ func (q *queue[C, K]) push(w *waiter[C, K]) {
 		q.last = w
 	}
 	q.len++
+	q.shown.Store(int32(q.len))
 }
 
 func (q *queue[C, K]) remove(w *waiter[C, K]) {
@@ -69,6 +74,7 @@ func (q *queue[C, K]) remove(w *waiter[C, K]) {
 	}
 	w.next, w.prev, w.queued = nil, nil, false
 	q.len--
+	q.shown.Store(int32(q.len))
 }
 
 // enqueueLocked puts a Get in line, or tells why it may not wait.

@@ -38,9 +38,12 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	}
 	now := time.Now()
 	s.asking(now)
-	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
+	if p, ok := s.offered(t); ok {
+		return p, s.prepare(p)
+	}
+	deadline := s.waitingSince(now).Add(s.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
-		instance := t.instance(attempt)
+		instance := s.chosen(t, attempt)
 		p, err := instance.Get(s.state.current(), deadline, s.cancel)
 		if err == nil {
 			return p, s.prepare(p)
@@ -171,6 +174,10 @@ func (s *Session) release(p backend.Pooled) {
 	}
 	if killed {
 		p.Taint()
+		return
+	}
+	if s.lane.lease != nil {
+		s.lane.lease.put()
 		return
 	}
 	p.Put()

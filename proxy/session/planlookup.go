@@ -78,6 +78,22 @@ func (p *Plans) find(l *lookup, q *query, db string, m sqltext.Mode) (found *pla
 	return s.plan, l.execution.BindText(s.plan, q.text, d), nil
 }
 
+// known is find for those who must not wait: it gives a plan only if nothing needs to be planned. known is false otherwise.
+func (p *Plans) known(l *lookup, q *query, db string, m sqltext.Mode) (found *plan.Plan, known bool) {
+	d := &l.digest
+	if !d.Scan(q.text, m) || len(d.Key) > shapeKeyMax {
+		return nil, false
+	}
+	s := p.shapes.find(d, db)
+	if s == nil || s.whole {
+		return nil, false
+	}
+	if s.plan == nil {
+		return nil, true
+	}
+	return s.plan, l.execution.BindText(s.plan, q.text, d)
+}
+
 // makeShape plans the form of a text.
 func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shape, error) {
 	s := &shape{hash: l.digest.Hash, db: strings.Clone(db), key: bytes.Clone(l.digest.Key)}

@@ -9,24 +9,42 @@ import (
 	"kingshard/mysql"
 )
 
-// Serve runs the session until it ends and closes the client's connection. Everything that the session held is given back.
-func (s *Session) Serve() {
+// Serve runs the session until it ends, or waits in a loop for its next command: goroutines of the loops run the rest. At
+// the end it closes the client's connection, and everything that the session held is given back.
+func (s *Session) Serve() { s.goOn(stepLogin) }
+
+// goOn takes one step and then answers commands, until the session ends or waits in a loop for the next one. Then it is the
+// loop's.
+func (s *Session) goOn(first step) {
 	var end *endError
+	parked := false
 	defer func() {
 		if r := recover(); r != nil {
 			end = &endError{reason: EndPanic}
 			s.dropRunning()
 			s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
 		}
-		s.end(end)
+		if !parked {
+			s.end(end)
+		}
 	}()
-	if end = s.handshake(); end != nil {
-		return
-	}
-	s.loginOver()
+	end = s.take(first)
 	for end == nil {
+		if parked = s.park(); parked {
+			return
+		}
 		end = s.next()
 	}
+}
+
+// enter lets the client in.
+func (s *Session) enter() *endError {
+	if end := s.handshake(); end != nil {
+		return end
+	}
+	s.loginOver()
+	s.enterLane()
+	return nil
 }
 
 // end closes the client's connection and gives back what the session holds.
@@ -42,6 +60,8 @@ func (s *Session) end(e *endError) {
 	s.conn.Release()
 	s.loginOver()
 	s.dropHeld()
+	s.returnOffer()
+	s.leaveLane()
 	s.shared.Sessions.remove(s)
 	if s.account != nil {
 		s.account.Leave()
@@ -87,7 +107,9 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	}
 	s.conn.Release()
 	s.releaseLookup()
+	s.returnOffer()
 	s.query, s.execution = query{}, execution{} // which alias the read buffer
+	s.lane.x, s.lane.text, s.lane.instance = exchange{}, "", nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}
 	}

@@ -53,6 +53,7 @@ type Session struct {
 	execution execution
 	// lookup finds the plans of statements on sharded tables; nil between commands, and before one needs it.
 	lookup *lookup
+	lane   laned
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]bool
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.

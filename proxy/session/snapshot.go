@@ -78,5 +78,8 @@ type Shared struct {
 	// Own answers the proxy's own statements, ADMIN and KS; set before the first session begins. nil: there are none.
 	Own Own
 
+	// Lanes, if set, are where sessions wait that need no goroutine. Set before the first session begins.
+	Lanes *Lanes
+
 	holdWaits holdWaits
 }

@@ -81,6 +81,8 @@ type statsCell struct {
 	scatters atomic.Uint64 // statements on several shards
 	// deadlocks are transactions that gave way to others that waited for connections.
 	deadlocks atomic.Uint64
+	looped    atomic.Uint64 // statements that began in a loop
+	handed    atomic.Uint64 // times that a loop handed a session to a goroutine
 	latency   times
 	parts     [classes][timeParts]times
 	_         [64]byte
@@ -121,6 +123,8 @@ type Totals struct {
 	Rows, Bytes  uint64            // forwarded to clients
 	ReplicaReads uint64
 	Scattered    uint64 // statements on several shards
+	Looped       uint64 // statements sent by the fast lane
+	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
 	Latency      Times
 	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
@@ -149,6 +153,8 @@ func (s *Stats) Totals() Totals {
 		t.Bytes += c.bytes.Load()
 		t.ReplicaReads += c.replicas.Load()
 		t.Scattered += c.scatters.Load()
+		t.Looped += c.looped.Load()
+		t.Handed += c.handed.Load()
 		t.Deadlocks += c.deadlocks.Load()
 	}
 	for r := range s.ends {

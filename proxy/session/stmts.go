@@ -222,11 +222,11 @@ func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
 
 // backendStmt gives the statement of a text under st's setting on p for an execution, prepared there if it is not.
 func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execution) (*backend.Stmt, error) {
-	setting := st.setting
-	key := backend.StmtKey{Setting: setting, Text: text}
-	if bs := p.Conn.Stmts.Get(key); bs != nil && (s.mode().MariaDB || takes(bs, st, ex)) {
+	if bs := s.preparedStmt(p, text, st, ex); bs != nil {
 		return bs, nil
 	}
+	setting := st.setting
+	key := backend.StmtKey{Setting: setting, Text: text}
 	current := s.state.current()
 	if err := p.Apply(setting); err != nil {
 		return nil, err
@@ -257,6 +257,15 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	p.Conn.AddStmt(bs)
 	takes(bs, st, ex)
 	return bs, p.Apply(current)
+}
+
+// preparedStmt is backendStmt where it needs nothing to be asked of the server; else it is nil.
+func (s *Session) preparedStmt(p backend.Pooled, text string, st *stmt, ex *execution) *backend.Stmt {
+	bs := p.Conn.Stmts.Get(backend.StmtKey{Setting: st.setting, Text: text})
+	if bs != nil && (s.mode().MariaDB || takes(bs, st, ex)) {
+		return bs
+	}
+	return nil
 }
 
 // stmtGone is the server's refusal to prepare a text again that it once took: its table is gone, say. The connection is

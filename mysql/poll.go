@@ -1,0 +1,121 @@
+package mysql
+
+import (
+	"net"
+	"syscall"
+)
+
+// Poller is a network connection that can also be used without waiting.
+type Poller interface {
+	net.Conn
+	// TryRead reads what has arrived; syscall.EAGAIN if nothing has.
+	TryRead(b []byte) (int, error)
+	// TryWrite writes what fits in; with less than all written comes syscall.EAGAIN.
+	TryWrite(b []byte) (int, error)
+	// WaitRead waits until a read may give something.
+	WaitRead() error
+}
+
+// Bare gives the network connection where nothing lies between it and the packets: no TLS, no compression. Else it is nil.
+func (c *Conn) Bare() net.Conn {
+	if c.tls.Load() != nil || c.zip != nil {
+		return nil
+	}
+	return c.nc
+}
+
+// Poller gives the network connection if it is one that Rebase was called with.
+func (c *Conn) Poller() Poller { return c.poll }
+
+// Rebase goes on over p, which took the place of the network connection that Bare gave.
+func (c *Conn) Rebase(p Poller) {
+	c.nc, c.r, c.w, c.raw, c.poll = p, p, p, nil, p
+}
+
+// NoWait says whether the Conn must not wait, from now on: then a write keeps what does not fit in until Flush is called
+// while waiting is allowed, and a read that finds too little is an error. Only for a Conn over a Poller.
+func (c *Conn) NoWait(on bool) { c.noWait = on }
+
+// Unsent is the number of bytes that a write kept because they did not fit in.
+func (c *Conn) Unsent() int { return len(c.unsent) }
+
+// ReadNow makes one read of what has arrived, for Peek and Whole to look at. The error is syscall.EAGAIN if nothing has,
+// syscall.ENOBUFS if bufferLarge bytes are unread already, else the reason why no more will come; io.EOF is one.
+func (c *Conn) ReadNow() error {
+	if c.rbuf == nil {
+		c.rbuf, c.start, c.end = newBuffer(c.firstSize()), 0, 0
+	}
+	if c.end == len(c.rbuf.b) {
+		if c.start == 0 && c.end >= bufferLarge {
+			return syscall.ENOBUFS
+		}
+		want := bufferSmall
+		if c.start == 0 {
+			want = bufferLarge
+		}
+		c.makeRoom(want)
+	}
+	n, err := c.poll.TryRead(c.rbuf.b[c.end:])
+	if n > 0 {
+		return c.took(n, nil)
+	}
+	if c.start == c.end {
+		c.rbuf.free()
+		c.rbuf, c.start, c.end = nil, 0, 0
+	}
+	return err
+}
+
+// Peek gives the payload of a command that is in the read buffer whole and alone, and leaves it there; nil for anything else.
+func (c *Conn) Peek() []byte {
+	n := c.Buffered()
+	if n <= headerLen {
+		return nil
+	}
+	p := c.rbuf.b[c.start:c.end]
+	length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
+	if p[3] != 0 || n != headerLen+length || length > c.payloadCap {
+		return nil
+	}
+	return p[headerLen:]
+}
+
+// readPolled waits for bytes without holding a buffer and takes one when they are there.
+func (c *Conn) readPolled() error {
+	for {
+		b := newBuffer(c.firstSize())
+		n, err := c.poll.TryRead(b.b)
+		if n > 0 {
+			c.rbuf = b
+			return c.took(n, nil)
+		}
+		b.free()
+		if err != syscall.EAGAIN || c.noWait {
+			return c.took(0, err)
+		}
+		if err := c.poll.WaitRead(); err != nil {
+			return c.took(0, err)
+		}
+	}
+}
+
+// sendNow writes what fits in and keeps the rest.
+func (c *Conn) sendNow(b []byte) {
+	n := 0
+	if len(c.unsent) == 0 {
+		var err error
+		if n, err = c.poll.TryWrite(b); err != nil && err != syscall.EAGAIN {
+			c.werr = &ConnError{c.side, "write", err}
+			return
+		}
+		c.activity.Add(1)
+	}
+	c.unsent = append(c.unsent, b[n:]...)
+}
+
+// sendUnsent writes what sendNow kept.
+func (c *Conn) sendUnsent() {
+	b := c.unsent
+	c.unsent = nil
+	c.sendBytes(b)
+}

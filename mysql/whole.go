@@ -1,0 +1,153 @@
+package mysql
+
+import "encoding/binary"
+
+// Arrival is how much of a response has arrived.
+type Arrival uint8
+
+// The arrivals.
+const (
+	// ArrivedPart: more is to come.
+	ArrivedPart Arrival = iota
+	// ArrivedPlain: all of a response without an error, warnings, further responses, a cursor or a file to be sent.
+	ArrivedPlain
+	// ArrivedOther: it is, or may be, a response of another kind, perhaps only a part of it.
+	ArrivedOther
+)
+
+// Walk is how far Arrived has walked through a response. Zero is the beginning.
+type Walk struct {
+	at    int // bytes behind the unread ones' start
+	phase phase
+	left  int // definitions
+}
+
+type phase uint8
+
+const (
+	phaseFirst phase = iota
+	phaseDefinitions
+	phaseMiddle
+	phaseRows
+)
+
+// Arrived looks at the unread bytes, which begin with the response to a COM_QUERY or COM_STMT_EXECUTE, and tells how much of
+// it they are. It reads packet headers and what ends the response, and takes nothing; w is carried from call to call.
+func (c *Conn) Arrived(w *Walk) Arrival {
+	if c.Buffered() == 0 {
+		return ArrivedPart
+	}
+	return w.walk(c.rbuf.b[c.start:c.end], c.Capabilities)
+}
+
+func (w *Walk) walk(b []byte, caps Capability) Arrival {
+	for w.at+headerLen < len(b) {
+		p := b[w.at:]
+		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
+		if length == 0 || length == payloadMax {
+			return ArrivedOther
+		}
+		if len(p) < headerLen+length {
+			return ArrivedPart
+		}
+		w.at += headerLen + length
+		if a := w.packet(p[headerLen:headerLen+length], caps); a != ArrivedPart {
+			if w.at != len(b) {
+				return ArrivedOther
+			}
+			return a
+		}
+	}
+	return ArrivedPart
+}
+
+// packet takes one whole packet into account. ArrivedPart says that another one follows.
+func (w *Walk) packet(p []byte, caps Capability) Arrival {
+	first := p[0]
+	if first == ErrHeader {
+		return ArrivedOther
+	}
+	switch w.phase {
+	case phaseFirst:
+		return w.first(p, caps)
+	case phaseDefinitions:
+		if w.left--; w.left == 0 {
+			w.phase = afterDefinitions(caps)
+		}
+	case phaseMiddle:
+		if first != EOFHeader || len(p) != eofLen || eofStatus(p).Has(ServerStatusCursorExists) {
+			return ArrivedOther
+		}
+		w.phase = phaseRows
+	case phaseRows:
+		if first != EOFHeader {
+			break
+		}
+		if caps.Has(ClientDeprecateEOF) {
+			return plain(p)
+		}
+		if len(p) > eofLenMax {
+			break // a row
+		}
+		if len(p) == eofLen && p[1] == 0 && p[2] == 0 && eofStatus(p)&unplain == 0 {
+			return ArrivedPlain
+		}
+		return ArrivedOther
+	}
+	return ArrivedPart
+}
+
+// first takes the packet that begins a response.
+func (w *Walk) first(p []byte, caps Capability) Arrival {
+	switch p[0] {
+	case OKHeader:
+		return plain(p)
+	case LocalInfileHeader, EOFHeader:
+		return ArrivedOther
+	}
+	c := NewCursor(p)
+	n := c.Lenenc()
+	metadata := !caps.Has(ClientOptionalResultsetMetadata) || c.Uint8() != 0
+	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
+		return ArrivedOther
+	}
+	w.left, w.phase = int(n), phaseDefinitions
+	if !metadata {
+		w.phase = afterDefinitions(caps)
+	}
+	return ArrivedPart
+}
+
+func afterDefinitions(caps Capability) phase {
+	if caps.Has(ClientDeprecateEOF) {
+		return phaseRows
+	}
+	return phaseMiddle
+}
+
+// Lengths of the payload of an EOF packet and of the shortest OK packet.
+const (
+	eofLen   = 5
+	okLenMin = 7
+)
+
+// unplain are the flags of a response that something follows, or that leaves a cursor.
+const unplain = ServerMoreResultsExists | ServerStatusCursorExists
+
+// plain looks at an OK packet, under either of its headers.
+func plain(p []byte) Arrival {
+	if len(p) < okLenMin {
+		return ArrivedOther
+	}
+	c := NewCursor(p[1:])
+	c.Lenenc()
+	c.Lenenc()
+	status, warnings := Status(c.Uint16()), c.Uint16()
+	if c.Err() != nil || warnings != 0 || status&unplain != 0 {
+		return ArrivedOther
+	}
+	return ArrivedPlain
+}
+
+// eofStatus are the flags of an EOF packet.
+func eofStatus(p []byte) Status { return Status(binary.LittleEndian.Uint16(p[3:])) }

@@ -1,0 +1,231 @@
+package mysql
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// replies of one response each, with the arrival of the whole; ArrivedOther may be said before all is there.
+func arrivalOf(replies []reply, caps Capability) Arrival {
+	r := replies[0]
+	warnings := r.warnings != 0
+	switch {
+	case len(replies) > 1, r.rowsOnly, r.err != nil, r.infile != "", r.eof, warnings:
+		return ArrivedOther
+	case r.cursor || Status(r.status)&unplain != 0:
+		return ArrivedOther
+	}
+	for _, row := range r.rows {
+		if len(row) == 0 || len(row) >= payloadMax {
+			return ArrivedOther
+		}
+	}
+	return ArrivedPlain
+}
+
+// Of every prefix of a response: a part is never taken for the whole, and a whole that is plain is seen as such, whether
+// the walk begins anew or goes on where it was.
+func TestArrivedOfPrefixes(t *testing.T) {
+	for _, test := range forwardCases {
+		if test.r[0].rowsOnly || test.size() > 1<<20 {
+			continue
+		}
+		for i, caps := range capabilitySets() {
+			if test.big && i%7 > 0 {
+				continue
+			}
+			var packets [][]byte
+			for _, r := range test.r {
+				packets = append(packets, r.packets(caps)...)
+			}
+			wire := frames(1, packets...)
+			want := arrivalOf(test.r, caps)
+			var carried Walk
+			for n := range wire {
+				if test.big && n%61 != 0 {
+					continue
+				}
+				a := carried.walk(wire[:n], caps)
+				if carried.at > n {
+					t.Fatalf("%s, %v: the walk is at %d of %d bytes", test.name, caps, carried.at, n)
+				}
+				if a == ArrivedOther && want == ArrivedOther {
+					break
+				}
+				if a != ArrivedPart {
+					t.Fatalf("%s, %v: %d of %d bytes are %d", test.name, caps, n, len(wire), a)
+				}
+				if fresh := new(Walk); !test.big && fresh.walk(wire[:n], caps) != a {
+					t.Fatalf("%s, %v: %d bytes at once differ from bytes one by one", test.name, caps, n)
+				}
+			}
+			if a := new(Walk).walk(wire, caps); a != want {
+				t.Fatalf("%s, %v: the whole is %d, want %d", test.name, caps, a, want)
+			}
+			if a := new(Walk).walk(append(slices.Clip(wire), 0), caps); want == ArrivedPlain && a != ArrivedOther {
+				t.Fatalf("%s, %v: with a byte behind it is %d", test.name, caps, a)
+			}
+		}
+	}
+}
+
+// What the walk takes for the whole of a plain response, ForwardResult reads without asking for more, and it ends the
+// exchange; and no bytes make the walk go astray.
+func FuzzArrived(f *testing.F) {
+	for k, test := range forwardCases {
+		if test.big || test.r[0].rowsOnly {
+			continue
+		}
+		for bits, caps := range capabilitySets() {
+			var packets [][]byte
+			for _, r := range test.r {
+				packets = append(packets, r.packets(caps)...)
+			}
+			f.Add(frames(1, packets...), uint8(bits), uint16(k))
+		}
+	}
+	f.Fuzz(func(t *testing.T, wire []byte, bits uint8, cut uint16) {
+		caps := capabilitySets()[bits%8]
+		var w Walk
+		if len(wire) > 0 {
+			first := int(cut) % len(wire)
+			if w.walk(wire[:first], caps) != ArrivedPart {
+				return
+			}
+		}
+		if w.walk(wire, caps) != ArrivedPlain {
+			return
+		}
+		src := NewConn(&memConn{in: wire}, BackendSide, testCap)
+		dst := NewConn(&memConn{discard: true}, ClientSide, testCap)
+		src.Capabilities, dst.Capabilities = caps, ClientProtocol41|ClientOptionalResultsetMetadata
+		src.seq = 1
+		res, err := ForwardResult(dst, src, ForwardOptions{})
+		if err != nil {
+			return // nonsense, which ForwardResult finds out about
+		}
+		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered() > 0 || res.OK.Warnings != 0 {
+			t.Fatalf("%+v, %d bytes behind it", res, src.Buffered())
+		}
+	})
+}
+
+// pollConn is a Poller in memory: there are so many bytes to read, and so much room to write.
+type pollConn struct {
+	memConn
+	here int
+	room int
+}
+
+func (c *pollConn) TryRead(b []byte) (int, error) {
+	if c.here == 0 {
+		return 0, syscall.EAGAIN
+	}
+	n, err := c.memConn.Read(b[:min(len(b), c.here)])
+	c.here -= n
+	return n, err
+}
+
+func (c *pollConn) TryWrite(b []byte) (int, error) {
+	n := min(len(b), c.room)
+	c.room -= n
+	c.memConn.Write(b[:n])
+	if n < len(b) {
+		return n, syscall.EAGAIN
+	}
+	return n, nil
+}
+
+func (c *pollConn) WaitRead() error { c.here = 1; return nil }
+
+func polled(in []byte, side Side) (*Conn, *pollConn) {
+	p := &pollConn{memConn: memConn{in: in}}
+	c := NewConn(p, side, testCap)
+	c.Rebase(p)
+	return c, p
+}
+
+// A command is seen when it is there whole and alone, and stays to be read.
+func TestPeek(t *testing.T) {
+	command := frames(0, []byte("\x03SELECT 1"))
+	for n := 1; n <= len(command); n++ {
+		c, p := polled(command, ClientSide)
+		if p.here = n; c.ReadNow() != nil {
+			t.Fatal("nothing read")
+		}
+		if got := c.Peek(); (got != nil) != (n == len(command)) || got != nil && string(got) != "\x03SELECT 1" {
+			t.Fatalf("of %d bytes: %q", n, got)
+		}
+		if err := c.ReadNow(); err != syscall.EAGAIN {
+			t.Fatalf("with nothing more there: %v", err)
+		}
+		if got, err := c.ReadPacket(); err != nil || string(got) != "\x03SELECT 1" {
+			t.Fatalf("read after %d bytes: %q, %v", n, got, err)
+		}
+		if c.Release(); c.rbuf != nil {
+			t.Fatal("a buffer is kept")
+		}
+	}
+	for name, wire := range map[string][]byte{
+		"two commands": append(slices.Clip(command), command...), "second packet first": frames(1, []byte("\x03SELECT 1")), "too long": frames(0, make([]byte, 100)),
+	} {
+		c, p := polled(wire, ClientSide)
+		c.SetPayloadCap(50)
+		p.here = len(wire)
+		if err := c.ReadNow(); err != nil || c.Peek() != nil {
+			t.Errorf("%s: taken for a command, or %v", name, err)
+		}
+	}
+}
+
+// A read of what is there takes no more than the largest buffer, and keeps no buffer for nothing.
+func TestReadNowIsBounded(t *testing.T) {
+	c, p := polled(payload(3*bufferLarge), BackendSide)
+	if err := c.ReadNow(); err != syscall.EAGAIN || c.rbuf != nil {
+		t.Fatalf("nothing there: %v, buffer kept: %t", err, c.rbuf != nil)
+	}
+	p.here = 3 * bufferLarge
+	var err error
+	for err == nil {
+		err = c.ReadNow()
+	}
+	if err != syscall.ENOBUFS || c.Buffered() != bufferLarge {
+		t.Fatalf("%v with %d bytes", err, c.Buffered())
+	}
+}
+
+// Without waiting, what does not fit in is kept; it goes out first once waiting is allowed.
+func TestNoWait(t *testing.T) {
+	for room := range 30 {
+		c, p := polled(nil, ClientSide)
+		c.NoWait(true)
+		p.room = room
+		for _, s := range []string{"one", "two"} {
+			c.WritePacket([]byte(s))
+			if err := c.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := frames(0, []byte("one"), []byte("two"))
+		if sent := p.out.Len(); sent != min(room, len(want)) || c.Unsent() != len(want)-sent {
+			t.Fatalf("room for %d: %d sent, %d kept", room, sent, c.Unsent())
+		}
+		c.NoWait(false)
+		if err := c.Flush(); err != nil || c.Unsent() != 0 {
+			t.Fatal(err, c.Unsent())
+		}
+		equalBytes(t, "sent", p.out.Bytes(), want)
+	}
+	c, p := polled(frames(0, []byte("x")), ClientSide)
+	p.here = 5
+	c.NoWait(true)
+	if err := c.ReadNow(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadPacket(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.ReadPacket()
+	wantConnError(t, err, ClientSide, "read", syscall.EAGAIN)
+}

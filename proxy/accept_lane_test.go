@@ -1,0 +1,476 @@
+package proxy_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/session"
+)
+
+const laneOn = "fast_lane: true"
+
+// startLane runs a proxy with the fast lane. There is none on other systems than Linux.
+func startLane(t testing.TB, text string, replace ...string) *testProxy {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the fast lane is for Linux")
+	}
+	return startProxy(t, text+laneOn+"\n", replace...)
+}
+
+// looped runs f and wants n of its statements to have gone through the loops.
+func looped(t *testing.T, p *testProxy, n uint64, f func()) {
+	t.Helper()
+	before := p.Totals().Looped
+	f()
+	if got := p.Totals().Looped - before; got < n {
+		t.Errorf("%d statements were in the fast lane, want %d", got, n)
+	}
+}
+
+// A plain statement goes through a loop and gives what it gives else; what is not plain goes on a goroutine.
+func TestLaneAnswersAsTheServer(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		p := startLane(t, oneNode(server.Addr, 4))
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		c := p.client(database)
+		must(t, direct, "CREATE TABLE lane (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(200)) CHARACTER SET utf8mb4")
+		must(t, direct, "INSERT INTO lane (v) VALUES ('a'), (NULL), (REPEAT('b', 200))")
+		for _, text := range []string{
+			"SELECT * FROM lane WHERE id = 1", "SELECT * FROM lane WHERE id > 1 ORDER BY id", "SELECT id FROM lane WHERE FALSE", "SELECT 1 + 1",
+			"SELECT REPEAT('x', 20000)", "SELECT REPEAT('x', 70000)", "SELECT REPEAT('x', 300000), v FROM lane", "SELECT nothing", "SELECT CAST('x' AS SIGNED)",
+			"SELECT '' FROM lane", "SELECT NULL", "UPDATE lane SET v = 'c' WHERE id = 77", "SELECT 1; SELECT 2", "SELECT 9223372036854775807", "SELECT",
+		} {
+			for range 3 {
+				want, err := direct.Query(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := c.Query(text)
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				if fmt.Sprint(got.Rows) != fmt.Sprint(want.Rows) || fmt.Sprint(got.Names()) != fmt.Sprint(want.Names()) ||
+					(got.Err == nil) != (want.Err == nil) || got.Err != nil && got.Err.Code != want.Err.Code {
+					t.Errorf("%s: %.200v, error %v; want %.200v, error %v", text, got.Rows, got.Err, want.Rows, want.Err)
+				}
+			}
+		}
+		looped(t, p, 15, func() {
+			for range 10 {
+				must(t, c, "SELECT v FROM lane WHERE id = 1")
+				must(t, c, "UPDATE lane SET v = CONCAT(v, 'd') WHERE id = 1")
+			}
+		})
+		if got := value(t, direct, "SELECT v FROM lane WHERE id = 1"); got != "a"+strings.Repeat("d", 10) {
+			t.Errorf("after ten updates: %q", got)
+		}
+		must(t, c, "SET autocommit = 0")
+		must(t, c, "UPDATE lane SET v = 'uncommitted' WHERE id = 2")
+		if got := value(t, direct, "SELECT v FROM lane WHERE id = 2"); got != "NULL" {
+			t.Errorf("seen by others before the commit: %q", got)
+		}
+		must(t, c, "ROLLBACK")
+		must(t, c, "SET autocommit = 1")
+		insert := must(t, c, "INSERT INTO lane (v) VALUES ('last')").OK.LastInsertID
+		for range 3 {
+			if got := number(t, c, "SELECT LAST_INSERT_ID()"); insert == 0 || got != int(insert) {
+				t.Errorf("LAST_INSERT_ID() is %d, want %d", got, insert)
+			}
+		}
+		p.quiet(1)
+	})
+}
+
+// laneServer is a scripted server with statements that misbehave.
+func laneServer(t testing.TB) *mysqltest.ScriptServer {
+	base := answers("n")
+	return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		text := strings.TrimLeft(string(payload), "\x00\x01")
+		switch {
+		case text == "SELECT cut":
+			c.Cut()
+		case text == "SELECT half":
+			c.Columns(mysqltest.Strings("a")...)
+			c.Row("one")
+			_ = c.Conn.Flush()
+			c.Cut()
+		case text == "SELECT pieces":
+			c.Columns(mysqltest.Strings("a")...)
+			for k := range 5 {
+				c.Row(k)
+				_ = c.Conn.Flush()
+				time.Sleep(time.Millisecond)
+			}
+			c.End()
+		case strings.HasPrefix(text, "BEGIN"), strings.HasPrefix(text, "START TRANSACTION"):
+			c.Status |= mysql.ServerStatusInTrans
+			c.OK()
+		case text == "COMMIT", text == "ROLLBACK":
+			c.Status &^= mysql.ServerStatusInTrans
+			c.OK()
+		case strings.HasPrefix(text, "SELECT large"):
+			c.Rows([]string{"a"}, []any{strings.Repeat("l", 16<<20)})
+		case strings.HasPrefix(text, "SELECT slow"):
+			time.Sleep(30 * time.Millisecond)
+			base(c, cmd, payload)
+		default:
+			base(c, cmd, payload)
+		}
+	}})
+}
+
+// readAnswer reads the answer to one command, which was not sent by the client's own means.
+func readAnswer(t *testing.T, c *mysqltest.RawClient) {
+	t.Helper()
+	c.Conn.Discard(1) // the sequence id that it begins with
+	for {
+		b, err := c.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch b[0] {
+		case mysql.OKHeader, mysql.EOFHeader:
+			return
+		case mysql.ErrHeader:
+			t.Fatalf("answered with %q", b)
+		}
+	}
+}
+
+// Commands come in any pieces, and several at once.
+func TestLaneTakesAnyPieces(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 4))
+	c := p.client("")
+	must(t, c, "SELECT 1")
+	command := append([]byte{9, 0, 0, 0, 3}, "SELECT 1"...)
+	looped(t, p, 1, func() {
+		c.Conn.NetConn().Write(command)
+		readAnswer(t, c)
+	})
+	for range 3 {
+		for k := range command {
+			c.Conn.NetConn().Write(command[k : k+1])
+			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+		}
+		readAnswer(t, c)
+		// A command and a half, then the rest; three at once; a ping in front.
+		c.Conn.NetConn().Write(append(bytes.Clone(command), command[:7]...))
+		time.Sleep(time.Millisecond)
+		c.Conn.NetConn().Write(command[7:])
+		readAnswer(t, c)
+		readAnswer(t, c)
+		c.Conn.NetConn().Write(bytes.Repeat(command, 3))
+		for range 3 {
+			readAnswer(t, c)
+		}
+		c.Conn.NetConn().Write(append([]byte{1, 0, 0, 0, byte(mysql.ComPing)}, command...))
+		readAnswer(t, c)
+		readAnswer(t, c)
+	}
+	// A command that comes while the one before is at the server.
+	c.Conn.NetConn().Write(append([]byte{12, 0, 0, 0, 3}, "SELECT slow"...))
+	time.Sleep(5 * time.Millisecond)
+	c.Conn.NetConn().Write(command)
+	readAnswer(t, c)
+	readAnswer(t, c)
+}
+
+func TestLaneOfABackendThatMisbehaves(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 4))
+	c := p.client("")
+	for range 3 {
+		must(t, c, "SELECT 1")
+		must(t, c, "SELECT 1")
+		if r := must(t, c, "SELECT pieces"); len(r.Rows) != 5 {
+			t.Errorf("%d rows", len(r.Rows))
+		}
+		fails(t, c, "SELECT cut", session.KSBackendLost) // asked twice: it has no effects
+	}
+	// Part of the rows are with the client already: it hears why no more come, and is cut off.
+	fails(t, c, "SELECT half", session.KSStatementBroken)
+	if _, err := c.Query("SELECT 1"); err == nil {
+		t.Error("the session goes on")
+	}
+	p.quiet(0)
+}
+
+// Connections that the server closes while they lie unused are not given to anybody.
+func TestLaneDropsDeadConnections(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 4))
+	c := p.client("")
+	for range 20 {
+		must(t, c, "SELECT 1")
+		must(t, c, "SELECT 1")
+		server.CutAll()
+		waitFor(t, "the connections to be seen dead", func() bool { return p.primary("n").Stats().Open == 0 || server.Open() == 0 })
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+	}
+	p.quiet(1)
+}
+
+// A client that does not read keeps nobody else waiting, and gets all in the end.
+func TestLaneOfAClientThatDoesNotRead(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 8))
+	var stalled []*mysqltest.RawClient
+	for k := range 4 {
+		c := p.client("")
+		must(t, c, "SELECT 1")
+		if err := c.Send(mysql.ComQuery, fmt.Sprintf("SELECT large %d", k)); err != nil {
+			t.Fatal(err)
+		}
+		stalled = append(stalled, c)
+	}
+	c := p.client("")
+	looped(t, p, 50, func() {
+		for range 100 {
+			must(t, c, "SELECT 1")
+		}
+	})
+	for _, c := range stalled {
+		longest := 0
+		for longest < 16<<20 {
+			b, err := c.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			longest = max(longest, len(b))
+		}
+		if _, err := c.Read(); err != nil {
+			t.Fatal(err)
+		}
+		must(t, c, "SELECT 1")
+	}
+	p.quiet(5)
+}
+
+// With one connection for all, loops and goroutines take turns, and who waits too long hears so.
+func TestLaneSharesTheCeiling(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 1))
+	var all sync.WaitGroup
+	stop := time.Now().Add(time.Second)
+	var plain, inTransactions atomic.Int64
+	for k := range 12 {
+		c := p.client("")
+		all.Go(func() {
+			for time.Now().Before(stop) {
+				if k%3 == 0 {
+					must(t, c, "BEGIN")
+					must(t, c, "SELECT 1")
+					must(t, c, "COMMIT")
+					inTransactions.Add(1)
+				} else {
+					must(t, c, "SELECT 1")
+					plain.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if plain.Load() < 20 || inTransactions.Load() < 20 {
+		t.Errorf("%d plain statements, %d transactions", plain.Load(), inTransactions.Load())
+	}
+	p.quiet(12)
+	if st := p.primary("n").Stats(); st.Open > 1 {
+		t.Errorf("%d connections", st.Open)
+	}
+}
+
+func TestLaneWaitEnds(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 200ms")
+	holder, waiter, victim := p.client(""), p.client(""), p.client("")
+	must(t, waiter, "SELECT 1")
+	must(t, holder, "BEGIN")
+	must(t, holder, "SELECT 1")
+	fails(t, waiter, "SELECT 1", session.KSPoolTimeout)
+	answered := make(chan *mysqltest.RawResult, 1)
+	go func() {
+		r, _ := victim.Query("SELECT 1")
+		answered <- r
+	}()
+	waitFor(t, "the statement to wait", func() bool {
+		return strings.Contains(fmt.Sprint(must(t, holder, "SHOW PROCESSLIST").Rows), "SELECT 1")
+	})
+	must(t, holder, fmt.Sprintf("KILL QUERY %d", victim.Greeting.ConnectionID))
+	if r := <-answered; r == nil || r.Err == nil || r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != session.KSPoolTimeout {
+		t.Errorf("the statement that was killed: %+v", r)
+	}
+	must(t, holder, "COMMIT")
+	must(t, victim, "SELECT 1")
+	must(t, waiter, "SELECT 1")
+}
+
+// An idle client costs no goroutine. Time-out, KILL and drain reach it.
+func TestLaneOfIdleClients(t *testing.T) {
+	server := laneServer(t)
+	text := oneNode(server.Addr, 4)
+	p := startLane(t, text)
+	before := runtime.NumGoroutine()
+	var clients []*mysqltest.RawClient
+	for range 200 {
+		c := p.client("")
+		must(t, c, "SELECT 1")
+		clients = append(clients, c)
+	}
+	waitFor(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() < before+60 })
+	killer := p.client("")
+	must(t, killer, fmt.Sprintf("KILL %d", clients[0].Greeting.ConnectionID))
+	if _, err := clients[0].Read(); err == nil {
+		t.Error("a client that was killed is connected")
+	}
+	p.reload(text + laneOn + "\nidle_timeout: 1s\n")
+	waitFor(t, "the idle time-out", func() bool {
+		must(t, killer, "SELECT 1")
+		return p.Clients() == 1
+	})
+	if _, err := clients[199].Read(); err == nil {
+		t.Error("an idle client is connected")
+	}
+}
+
+func TestLaneDrains(t *testing.T) {
+	server := laneServer(t)
+	p := startLane(t, oneNode(server.Addr, 4))
+	idle, busy, inTransaction := p.client(""), p.client(""), p.client("")
+	must(t, idle, "SELECT 1")
+	must(t, busy, "SELECT 1")
+	must(t, inTransaction, "BEGIN")
+	must(t, inTransaction, "SELECT 1")
+	if err := busy.Send(mysql.ComQuery, "SELECT slow"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Millisecond)
+	over := make(chan error, 1)
+	go func() {
+		over <- p.stop(10 * time.Second)
+	}()
+	if _, err := idle.Read(); err == nil {
+		t.Error("an idle client got an answer")
+	}
+	readAnswer(t, busy)
+	must(t, inTransaction, "SELECT 2")
+	must(t, inTransaction, "COMMIT")
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+}
+
+// Clients under load hear of no reload.
+func TestLaneReloads(t *testing.T) {
+	servers := []*mysqltest.ScriptServer{laneServer(t), laneServer(t)}
+	text := oneNode(servers[0].Addr, 4) + laneOn + "\n"
+	p := startLane(t, oneNode(servers[0].Addr, 4))
+	var all sync.WaitGroup
+	var stop atomic.Bool
+	for range 8 {
+		c := p.client("")
+		all.Go(func() {
+			for !stop.Load() {
+				must(t, c, "SELECT 1")
+			}
+		})
+	}
+	for k := range 20 {
+		time.Sleep(10 * time.Millisecond)
+		p.reload(strings.ReplaceAll(text, servers[0].Addr, servers[k%2].Addr))
+	}
+	stop.Store(true)
+	all.Wait()
+	p.quiet(8)
+	if n := len(servers[0].Queries()) + len(servers[1].Queries()); n < 100 {
+		t.Errorf("%d queries", n)
+	}
+}
+
+// Clients that work, leave, vanish and are killed at random: every statement has its own answer, and nothing is left behind.
+func TestLaneAtRandom(t *testing.T) {
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		text := string(payload)
+		if at := strings.Index(text, "SELECT n"); cmd == mysql.ComQuery && at >= 0 {
+			if rand.IntN(50) == 0 {
+				time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+			}
+			if rand.IntN(200) == 0 {
+				c.Cut()
+				return
+			}
+			c.Rows([]string{"a"}, []any{text[at:]})
+			return
+		}
+		answers("n")(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 6))
+	killer := p.client("")
+	var all sync.WaitGroup
+	var ids sync.Map
+	stop := time.Now().Add(2 * time.Second)
+	for w := range 12 {
+		all.Go(func() {
+			for n := 0; time.Now().Before(stop); {
+				c, err := mysqltest.DialRaw(p.addr, rootClient())
+				if err != nil {
+					continue // killed at the door
+				}
+				ids.Store(c.Greeting.ConnectionID, true)
+				for range rand.IntN(100) {
+					n++
+					text := fmt.Sprintf("SELECT n%d_%d", w, n)
+					r, err := c.Query(text)
+					if err != nil {
+						break
+					}
+					if r.Err != nil {
+						if r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != session.KSBackendLost {
+							t.Errorf("%s: %v", text, r.Err)
+						}
+						continue
+					}
+					if len(r.Rows) != 1 || r.Rows[0][0] != text {
+						t.Errorf("%s: %v", text, r.Rows)
+					}
+				}
+				ids.Delete(c.Greeting.ConnectionID)
+				switch rand.IntN(3) {
+				case 0:
+					_ = c.Send(mysql.ComQuery, "SELECT n and gone")
+					_ = c.Conn.Close()
+				case 1:
+					_ = c.Conn.Close()
+				default:
+					_ = c.Close()
+				}
+			}
+		})
+	}
+	for time.Now().Before(stop) {
+		ids.Range(func(id, _ any) bool {
+			text := "KILL %d"
+			if rand.IntN(2) == 0 {
+				text = "KILL QUERY %d"
+			}
+			_, _ = killer.Query(fmt.Sprintf(text, id))
+			return rand.IntN(4) > 0
+		})
+		time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+	}
+	all.Wait()
+	p.quiet(1)
+	if p.Totals().Looped < 100 {
+		t.Errorf("%d statements were in the fast lane", p.Totals().Looped)
+	}
+}

@@ -1,0 +1,312 @@
+package fastlane
+
+import (
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// closedBit in Conn.refs says that Close was called.
+const closedBit = 1 << 31
+
+// Conn is a connection in a loop: a net.Conn, and a syscall.Conn.
+type Conn struct {
+	fd            int
+	seq           int32
+	group         *Group
+	loop          atomic.Pointer[Loop]
+	local, remote net.Addr
+
+	// refs counts system calls under way, and 1 until Close: the last one closes the descriptor, so that none works on a
+	// descriptor that is another connection's already.
+	refs atomic.Uint32
+	// gone says that the peer has closed or the connection broke: after what can still be read comes an error.
+	gone    atomic.Bool
+	in, out side
+	handler Handler // while parked
+}
+
+// hold begins a system call; false if the connection is closed.
+func (c *Conn) hold() bool {
+	for {
+		n := c.refs.Load()
+		if n&closedBit != 0 {
+			return false
+		}
+		if c.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// letGo ends a system call.
+func (c *Conn) letGo() {
+	if c.refs.Add(^uint32(0)) == closedBit {
+		c.free()
+	}
+}
+
+func (c *Conn) free() {
+	c.group.conns.drop(c.fd, c)
+	_ = unix.Close(c.fd)
+}
+
+func (c *Conn) closed() bool { return c.refs.Load()&closedBit != 0 }
+
+// Close ends the connection. Reads and writes that wait fail with net.ErrClosed, and the handler of a parked connection
+// is called. Any goroutine may call it, more than once.
+func (c *Conn) Close() error {
+	for {
+		n := c.refs.Load()
+		if n&closedBit != 0 {
+			return nil
+		}
+		if c.refs.CompareAndSwap(n, (n-1)|closedBit) {
+			if n == 1 {
+				c.free()
+			}
+			break
+		}
+	}
+	c.out.ready()
+	if l := c.in.parkedIn(c.group); l != nil {
+		l.post(c)
+		return nil
+	}
+	c.in.ready()
+	return nil
+}
+
+// Park gives the connection up to its loop, which calls h when there is something to read. False says that there may be
+// already: then the caller keeps the connection and reads. The caller is a goroutine, not the loop.
+func (c *Conn) Park(h Handler) bool {
+	c.handler = h
+	l := c.loop.Load()
+	if c.gone.Load() || !c.in.state.CompareAndSwap(idle, parked+l.index) {
+		return false
+	}
+	// A Close that came just before has not seen that the connection is parked.
+	return !c.closed() || !c.in.state.CompareAndSwap(parked+l.index, idle)
+}
+
+// Park parks a connection that the loop owns and that is in it. What there is to read already is found in the next round.
+func (l *Loop) Park(c *Conn, h Handler) {
+	c.handler = h
+	if !c.in.state.CompareAndSwap(idle, parked+l.index) {
+		c.in.state.Store(parked + l.index)
+		l.again = append(l.again, c)
+		return
+	}
+	if c.gone.Load() || c.closed() {
+		l.again = append(l.again, c)
+	}
+}
+
+// Unpark takes back a connection that is parked in the loop. An event that has come and is not yet handled is not lost: it
+// wakes whoever waits next.
+func (l *Loop) Unpark(c *Conn) { c.in.state.CompareAndSwap(parked+l.index, idle) }
+
+// Take moves a connection, which the caller owns, into this loop.
+func (l *Loop) Take(c *Conn) error {
+	old := c.loop.Load()
+	if old == l {
+		return nil
+	}
+	if !c.hold() {
+		return net.ErrClosed
+	}
+	defer c.letGo()
+	if err := old.unwatch(c); err != nil {
+		return err
+	}
+	c.loop.Store(l)
+	return l.watch(c)
+}
+
+// readable is called on the loop when there is something to read, or the connection is closed.
+func (c *Conn) readable(l *Loop) {
+	for {
+		// It may be parked at any moment: then the handler must hear of the event.
+		switch s := c.in.state.Load(); s {
+		case idle:
+			if c.in.state.CompareAndSwap(idle, ready) {
+				return
+			}
+		case waiting:
+			if c.in.ready() {
+				l.woken++
+				return
+			}
+		case ready:
+			return
+		case parked + l.index:
+			if c.in.state.CompareAndSwap(s, idle) {
+				c.handler.Ready(l, c)
+				return
+			}
+		default:
+			return // parked in another loop since
+		}
+	}
+}
+
+// TryRead reads what has arrived; syscall.EAGAIN if nothing has, io.EOF at the end.
+func (c *Conn) TryRead(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if !c.hold() {
+		return 0, net.ErrClosed
+	}
+	defer c.letGo()
+	// An event that comes during the call counts for the next one.
+	c.in.state.CompareAndSwap(ready, idle)
+	for {
+		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		switch {
+		case errno == 0 && n == 0:
+			c.in.state.CompareAndSwap(idle, ready)
+			return 0, io.EOF
+		case errno == 0:
+			if int(n) == len(b) || c.gone.Load() {
+				// What is left behind raises no event.
+				c.in.state.CompareAndSwap(idle, ready)
+			}
+			return int(n), nil
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
+			return 0, syscall.EAGAIN
+		default:
+			c.in.state.CompareAndSwap(idle, ready)
+			return 0, &net.OpError{Op: "read", Net: c.network(), Addr: c.remote, Err: errno}
+		}
+	}
+}
+
+// TryWrite writes what fits in without waiting; with less than all written comes syscall.EAGAIN.
+func (c *Conn) TryWrite(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	if !c.hold() {
+		return 0, net.ErrClosed
+	}
+	defer c.letGo()
+	c.out.state.CompareAndSwap(ready, idle)
+	total := 0
+	for {
+		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&b[total])), uintptr(len(b)-total), unix.MSG_NOSIGNAL, 0, 0)
+		switch {
+		case errno == 0:
+			if total += int(n); total == len(b) {
+				return total, nil
+			}
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
+			return total, syscall.EAGAIN
+		default:
+			return total, &net.OpError{Op: "write", Net: c.network(), Addr: c.remote, Err: errno}
+		}
+	}
+}
+
+// Read is that of net.Conn.
+func (c *Conn) Read(b []byte) (int, error) {
+	for {
+		n, err := c.TryRead(b)
+		if err != syscall.EAGAIN {
+			return n, err
+		}
+		if err := c.WaitRead(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// WaitRead waits until a read may give something.
+func (c *Conn) WaitRead() error { return c.wait(&c.in) }
+
+// Write is that of net.Conn.
+func (c *Conn) Write(b []byte) (int, error) {
+	total := 0
+	for {
+		n, err := c.TryWrite(b[total:])
+		if total += n; err != syscall.EAGAIN {
+			return total, err
+		}
+		if err := c.wait(&c.out); err != nil {
+			return total, err
+		}
+	}
+}
+
+// LocalAddr is that of net.Conn.
+func (c *Conn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr is that of net.Conn.
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+
+func (c *Conn) network() string {
+	if c.remote == nil {
+		return ""
+	}
+	return c.remote.Network()
+}
+
+// SetDeadline is that of net.Conn; it does not concern TryRead, TryWrite and handlers.
+func (c *Conn) SetDeadline(t time.Time) error {
+	_ = c.SetReadDeadline(t)
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline is that of net.Conn.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.in.setDeadline(t)
+	return nil
+}
+
+// SetWriteDeadline is that of net.Conn.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.out.setDeadline(t)
+	return nil
+}
+
+// SyscallConn is that of syscall.Conn.
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return (*rawConn)(c), nil }
+
+// rawConn is the syscall.RawConn of a Conn.
+type rawConn Conn
+
+func (r *rawConn) Control(f func(fd uintptr)) error {
+	c := (*Conn)(r)
+	if !c.hold() {
+		return net.ErrClosed
+	}
+	defer c.letGo()
+	f(uintptr(c.fd))
+	return nil
+}
+
+func (r *rawConn) Read(f func(fd uintptr) bool) error { return r.until(&r.in, f) }
+
+func (r *rawConn) Write(f func(fd uintptr) bool) error { return r.until(&r.out, f) }
+
+func (r *rawConn) until(s *side, f func(fd uintptr) bool) error {
+	c := (*Conn)(r)
+	for done := false; ; {
+		if err := r.Control(func(fd uintptr) { done = f(fd) }); err != nil || done {
+			return err
+		}
+		if s.state.CompareAndSwap(ready, idle) {
+			continue // it may have been raised since f looked
+		}
+		if err := c.wait(s); err != nil {
+			return err
+		}
+	}
+}

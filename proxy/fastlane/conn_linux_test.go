@@ -1,0 +1,417 @@
+package fastlane
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// noTicker keeps nothing.
+type noTicker struct{}
+
+func (noTicker) Tick(*Loop) {}
+func (noTicker) Stop(*Loop) {}
+
+// openGroup starts loops that stop with the test; no descriptor may be left of them.
+func openGroup(t *testing.T, loops int) *Group {
+	t.Helper()
+	before := descriptors(t)
+	var running sync.WaitGroup
+	g, err := Open(loops, running.Go, func(*Loop) Ticker { return noTicker{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		g.Close()
+		running.Wait()
+		if after := descriptors(t); after != before {
+			t.Errorf("%d descriptors before, %d after", before, after)
+		}
+	})
+	return g
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// pair gives a connection in a loop and its peer.
+func pair(t *testing.T, g *Group) (*Conn, *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	peer, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := g.Adopt(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(); peer.Close() })
+	return c, peer.(*net.TCPConn)
+}
+
+// echo is a handler that sends back what comes, on the loop.
+type echo struct {
+	c    *Conn
+	over chan error
+	seen int
+}
+
+func (e *echo) Ready(l *Loop, c *Conn) {
+	var b [1000]byte
+	n, err := c.TryRead(b[:])
+	switch {
+	case err == syscall.EAGAIN:
+	case err != nil:
+		e.over <- err
+		return
+	default:
+		e.seen += n
+		if _, err := c.TryWrite(b[:n]); err != nil {
+			e.over <- err
+			return
+		}
+	}
+	l.Park(c, e)
+}
+
+func (e *echo) start(t *testing.T) {
+	t.Helper()
+	if !e.c.Park(e) {
+		t.Fatal("a fresh connection cannot be parked")
+	}
+}
+
+func TestParkedConnectionIsServedByItsLoop(t *testing.T) {
+	g := openGroup(t, 2)
+	for range 4 {
+		c, peer := pair(t, g)
+		e := &echo{c: c, over: make(chan error, 1)}
+		// A new connection can be written to, which is no reason not to park it.
+		e.start(t)
+		sent := make([]byte, 100_000)
+		for k := range sent {
+			sent[k] = byte(rand.Int())
+		}
+		go func() {
+			for rest := sent; len(rest) > 0; {
+				n := min(len(rest), 1+rand.IntN(3000))
+				peer.Write(rest[:n])
+				rest = rest[n:]
+			}
+			peer.CloseWrite()
+		}()
+		got, err := io.ReadAll(io.LimitReader(peer, int64(len(sent))))
+		if err != nil || !bytes.Equal(got, sent) {
+			t.Fatalf("%d bytes came back, error %v", len(got), err)
+		}
+		if err := <-e.over; err != io.EOF {
+			t.Errorf("the end is %v", err)
+		}
+	}
+}
+
+// What came before the connection was parked is seen.
+func TestParkWithSomethingToRead(t *testing.T) {
+	g := openGroup(t, 1)
+	for range 200 {
+		c, peer := pair(t, g)
+		e := &echo{c: c, over: make(chan error, 1)}
+		peer.Write([]byte("x"))
+		for !c.Park(e) {
+			var b [1]byte
+			if n, err := c.TryRead(b[:]); err == nil {
+				c.Write(b[:n])
+			} else if err != syscall.EAGAIN {
+				t.Fatal(err)
+			}
+		}
+		var b [1]byte
+		if _, err := io.ReadFull(peer, b[:]); err != nil {
+			t.Fatal(err)
+		}
+		peer.Close()
+		if err := <-e.over; err != io.EOF {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+func TestCloseTellsTheHandler(t *testing.T) {
+	g := openGroup(t, 2)
+	for range 200 {
+		c, _ := pair(t, g)
+		e := &echo{c: c, over: make(chan error, 1)}
+		parked := c.Park(e)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { c.Close() })
+		}
+		if parked {
+			if err := <-e.over; !errors.Is(err, net.ErrClosed) {
+				t.Fatalf("the handler saw %v", err)
+			}
+		}
+		all.Wait()
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Fatalf("read: %v", err)
+		}
+		if c.Park(e) {
+			if err := <-e.over; !errors.Is(err, net.ErrClosed) {
+				t.Fatalf("the handler saw %v", err)
+			}
+		}
+	}
+}
+
+// For goroutines it is a net.Conn: reads wait, deadlines end them, Close does.
+func TestGoroutineReads(t *testing.T) {
+	g := openGroup(t, 1)
+	c, peer := pair(t, g)
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("a read with a deadline ended with %v", err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	go func() {
+		for range 100 {
+			peer.Write([]byte("hello"))
+			runtime.Gosched()
+		}
+	}()
+	if _, err := io.ReadFull(c, make([]byte, 500)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := c.Read(make([]byte, 1))
+		ended <- err
+	}()
+	time.Sleep(time.Millisecond)
+	_ = c.SetReadDeadline(time.Unix(1, 0))
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("a deadline set meanwhile: %v", err)
+	}
+	_ = c.SetReadDeadline(time.Time{})
+	go func() {
+		_, err := c.Read(make([]byte, 1))
+		ended <- err
+	}()
+	time.Sleep(time.Millisecond)
+	c.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Fatalf("closed meanwhile: %v", err)
+	}
+}
+
+// A write waits for a peer that does not read, without holding the loop up.
+func TestWriteWaits(t *testing.T) {
+	g := openGroup(t, 1)
+	c, peer := pair(t, g)
+	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<18)
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.Write(sent)
+		written <- err
+	}()
+	other, otherPeer := pair(t, g)
+	e := &echo{c: other, over: make(chan error, 1)}
+	e.start(t)
+	otherPeer.Write([]byte("y"))
+	if _, err := io.ReadFull(otherPeer, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(io.LimitReader(peer, int64(len(sent))))
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Fatalf("%d of %d bytes, error %v", len(got), len(sent), err)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// switcher tells which loop called it, and gives the connection to a goroutine.
+type switcher struct{ got chan *Loop }
+
+func (s *switcher) Ready(l *Loop, c *Conn) { s.got <- l }
+
+// mover moves a connection into its loop and parks it there.
+type mover struct {
+	c    *Conn
+	h    Handler
+	done chan error
+}
+
+func (m *mover) Ready(l *Loop, c *Conn) {
+	var b [1]byte
+	_, _ = c.TryRead(b[:])
+	err := l.Take(m.c)
+	if err == nil {
+		l.Park(m.c, m.h)
+	}
+	m.done <- err
+}
+
+func TestTakeMovesBetweenLoops(t *testing.T) {
+	g := openGroup(t, 2)
+	c, peer := pair(t, g)
+	for range 2 {
+		door, doorPeer := pair(t, g)
+		m := &mover{c: c, h: &switcher{make(chan *Loop, 1)}, done: make(chan error, 1)}
+		if !door.Park(m) {
+			t.Fatal("cannot park")
+		}
+		// The first move may be one into the loop in which it is.
+		doorPeer.Write([]byte("z"))
+		if err := <-m.done; err != nil {
+			t.Fatal(err)
+		}
+		peer.Write([]byte("1"))
+		if l := <-m.h.(*switcher).got; l != door.loop.Load() {
+			t.Fatal("another loop than that which took the connection called its handler")
+		}
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Connections that come and go under load, closed from anywhere at any time: none hangs, and no descriptor is mixed up.
+func TestCloseAtRandom(t *testing.T) {
+	g := openGroup(t, 2)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 40 {
+				c, peer := pair(t, g)
+				e := &echo{c: c, over: make(chan error, 2)}
+				parked := c.Park(e)
+				var sides sync.WaitGroup
+				sides.Go(func() {
+					b := []byte{byte(rand.Int())}
+					for range rand.IntN(20) {
+						if _, err := peer.Write(b); err != nil {
+							return
+						}
+						got := make([]byte, 1)
+						if _, err := io.ReadFull(peer, got); err != nil {
+							return
+						}
+						if got[0] != b[0] {
+							t.Errorf("sent %d, got %d", b[0], got[0])
+						}
+					}
+					peer.Close()
+				})
+				time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+				c.Close()
+				if parked {
+					<-e.over
+				}
+				peer.Close()
+				sides.Wait()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// ticking counts ticks.
+type ticking struct {
+	ticks chan struct{}
+	stops int
+}
+
+func (k *ticking) Tick(l *Loop) {
+	select {
+	case k.ticks <- struct{}{}:
+	default:
+	}
+	l.After(time.Millisecond)
+}
+
+func (k *ticking) Stop(*Loop) { k.stops++ }
+
+func TestTicker(t *testing.T) {
+	k := &ticking{ticks: make(chan struct{}, 3)}
+	var running sync.WaitGroup
+	g, err := Open(1, running.Go, func(*Loop) Ticker { return k })
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Loops()[0].Poke()
+	for range 10 {
+		<-k.ticks
+	}
+	g.Close()
+	running.Wait()
+	if k.stops != 1 {
+		t.Errorf("stopped %d times", k.stops)
+	}
+}
+
+// An unix socket and a connection without a descriptor.
+func TestAdopt(t *testing.T) {
+	g := openGroup(t, 1)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := make([]net.Conn, 2)
+	for k, fd := range fds {
+		f := os.NewFile(uintptr(fd), "socket")
+		if ends[k], err = net.FileConn(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	c, err := g.Adopt(ends[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &echo{c: c, over: make(chan error, 1)}
+	e.start(t)
+	ends[1].Write([]byte("w"))
+	if _, err := io.ReadFull(ends[1], make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	ends[1].Close()
+	if err := <-e.over; err != io.EOF {
+		t.Fatal(err)
+	}
+	c.Close()
+	one, two := net.Pipe()
+	defer two.Close()
+	defer one.Close()
+	if _, err := g.Adopt(one); err == nil {
+		t.Error("a pipe in memory was adopted")
+	}
+}

@@ -1,0 +1,92 @@
+package fastlane
+
+import (
+	"fmt"
+	"net"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Group is a number of loops. Its methods may be called by any goroutine.
+type Group struct {
+	loops []*Loop
+	next  atomic.Uint32 // turn of the loop that gets the next connection
+	seq   atomic.Int32  // tells connections apart that had the same descriptor
+	conns table
+}
+
+// Open starts n loops by spawn, each with a Ticker of its own. Close stops them.
+func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) {
+	g := new(Group)
+	for k := range n {
+		l, err := openLoop(g, uint32(k))
+		if err != nil {
+			for _, opened := range g.loops {
+				opened.free()
+			}
+			return nil, fmt.Errorf("open an event loop: %w", err)
+		}
+		l.ticker = ticker(l)
+		g.loops = append(g.loops, l)
+	}
+	for _, l := range g.loops {
+		spawn(l.run)
+	}
+	return g, nil
+}
+
+// Loops are the group's loops.
+func (g *Group) Loops() []*Loop { return g.loops }
+
+// Adopt takes a connection that nobody uses into one of the loops; see [Loop.Adopt].
+func (g *Group) Adopt(nc net.Conn) (*Conn, error) {
+	return g.loops[int(g.next.Add(1)%uint32(len(g.loops)))].Adopt(nc)
+}
+
+// Close stops the loops and waits for them. No connection is parked any more.
+func (g *Group) Close() {
+	for _, l := range g.loops {
+		l.stopping.Store(true)
+		l.Poke()
+	}
+	for _, l := range g.loops {
+		<-l.done
+	}
+}
+
+// Adopt takes a connection that nobody uses into the loop, with its socket options: nc is closed without ending the
+// connection, which goes on as the Conn. Without success nc is as it was. nc has a file descriptor: it is TCP or a unix
+// socket, with no layer above.
+func (l *Loop) Adopt(nc net.Conn) (*Conn, error) {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return nil, fmt.Errorf("a %T has no file descriptor", nc)
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	cerr := raw.Control(func(old uintptr) { fd, err = unix.FcntlInt(old, unix.F_DUPFD_CLOEXEC, 0) })
+	if cerr != nil {
+		return nil, cerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{fd: fd, seq: l.group.seq.Add(1), group: l.group, local: nc.LocalAddr(), remote: nc.RemoteAddr()}
+	c.refs.Store(1)
+	c.loop.Store(l)
+	if err := l.group.conns.set(fd, c); err == nil {
+		err = l.watch(c)
+	}
+	if err != nil {
+		l.group.conns.drop(fd, c)
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	_ = nc.Close()
+	return c, nil
+}

@@ -1,0 +1,69 @@
+//go:build !linux
+
+package fastlane
+
+import (
+	"errors"
+	"net"
+	"time"
+)
+
+// errNone says that there are no loops on this system.
+var errNone = errors.New("event loops are for Linux only")
+
+// Group is a number of loops: none here.
+type Group struct{}
+
+// Loop is an event loop.
+type Loop struct{}
+
+// Conn is a connection in a loop.
+type Conn struct{ net.Conn }
+
+// Open fails: there are loops on Linux only.
+func Open(int, func(func()), func(*Loop) Ticker) (*Group, error) { return nil, errNone }
+
+// Loops are none.
+func (*Group) Loops() []*Loop { return nil }
+
+// Adopt fails.
+func (*Group) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
+
+// Close does nothing.
+func (*Group) Close() {}
+
+// Adopt fails.
+func (*Loop) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
+
+// Ticker is nil.
+func (*Loop) Ticker() Ticker { return nil }
+
+// After does nothing.
+func (*Loop) After(time.Duration) {}
+
+// Woke does nothing.
+func (*Loop) Woke() {}
+
+// Poke does nothing.
+func (*Loop) Poke() {}
+
+// Park does nothing.
+func (*Loop) Park(*Conn, Handler) {}
+
+// Unpark does nothing.
+func (*Loop) Unpark(*Conn) {}
+
+// Take fails.
+func (*Loop) Take(*Conn) error { return errNone }
+
+// Park declines.
+func (*Conn) Park(Handler) bool { return false }
+
+// TryRead fails.
+func (*Conn) TryRead([]byte) (int, error) { return 0, errNone }
+
+// TryWrite fails.
+func (*Conn) TryWrite([]byte) (int, error) { return 0, errNone }
+
+// WaitRead fails.
+func (*Conn) WaitRead() error { return errNone }

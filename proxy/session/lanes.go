@@ -1,0 +1,149 @@
+package session
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/proxy/fastlane"
+)
+
+// Lanes are the fast lane: loops that hold the sessions which wait for a command and run their plain statements, and
+// goroutines to which the loops hand everything else. docs/design/fast-lane.md tells how they work together.
+type Lanes struct {
+	group   *fastlane.Group
+	running sync.WaitGroup // the loops, and goroutines that have work or wait for it
+	work    chan *Session  // to a goroutine that has nothing to do
+	stop    chan struct{}
+	closing sync.Once
+
+	mu      sync.Mutex
+	members int // sessions that a loop may hold
+	closed  bool
+	empty   chan struct{} // closed when closed and no member is left
+
+	spare chan struct{} // takes one for each goroutine that waits for work
+}
+
+// OpenLanes starts so many loops. Drain and then Close stop them.
+func OpenLanes(loops int) (*Lanes, error) {
+	l := &Lanes{
+		work: make(chan *Session), stop: make(chan struct{}), empty: make(chan struct{}),
+		spare: make(chan struct{}, 8*runtime.GOMAXPROCS(0)),
+	}
+	var err error
+	l.group, err = fastlane.Open(loops, l.running.Go, func(loop *fastlane.Loop) fastlane.Ticker { return newShelves(l, loop) })
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Drain waits until the sessions in the lanes have ended, which the caller sees to. No more can join.
+func (l *Lanes) Drain() {
+	l.mu.Lock()
+	if !l.closed {
+		l.closed = true
+		if l.members == 0 {
+			close(l.empty)
+		}
+	}
+	l.mu.Unlock()
+	<-l.empty
+}
+
+// Close stops the loops after Drain. Backend connections that were in a loop once need it to be read, so that nobody may use
+// these any more.
+func (l *Lanes) Close() {
+	l.closing.Do(func() {
+		l.group.Close()
+		close(l.stop)
+		l.running.Wait()
+	})
+}
+
+// join makes a session a member; false once the lanes close.
+func (l *Lanes) join() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.members++
+	return true
+}
+
+func (l *Lanes) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.members--; l.members == 0 && l.closed {
+		close(l.empty)
+	}
+}
+
+// run has a goroutine take the session's next step.
+func (l *Lanes) run(s *Session) {
+	select {
+	case l.work <- s:
+	default:
+		l.running.Go(func() { l.serve(s) })
+	}
+}
+
+// serve is a goroutine that runs sessions which a loop has handed over. A few of them wait for more when they are done:
+// their stacks have grown already.
+func (l *Lanes) serve(s *Session) {
+	patience := time.NewTimer(sparePatience)
+	defer patience.Stop()
+	for {
+		s.goOn(s.lane.next)
+		select {
+		case l.spare <- struct{}{}:
+		default:
+			return
+		}
+		patience.Reset(sparePatience)
+		select {
+		case s = <-l.work:
+			<-l.spare
+		case <-patience.C:
+			<-l.spare
+			return
+		case <-l.stop:
+			return
+		}
+	}
+}
+
+// sparePatience is how long a goroutine without work waits for more.
+const sparePatience = time.Second
+
+// wanted is called when somebody begins to wait for a connection that a loop may have to spare.
+func (l *Lanes) wanted() {
+	for _, loop := range l.group.Loops() {
+		if loop.Ticker().(*shelves).holding.Load() {
+			loop.Poke()
+		}
+	}
+}
+
+// laned is what a session needs to be in a lane.
+type laned struct {
+	conn *fastlane.Conn // nil: the session is always on a goroutine
+	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
+	next step
+	end  *endError
+	// x, command and lease are of the statement under way that began in a loop; lease is nil once a goroutine has it.
+	x       exchange
+	command mysql.Command
+	text    string // the client's
+	lease   *lease
+	// since is when the statement began to wait in a loop for a connection; zero if it did not.
+	since time.Time
+	// instance is the one that the loop chose for the statement, nil before.
+	instance *backend.Instance
+	// offer is a connection that the loop had for the statement but that is not ready to run it.
+	offer offer
+}

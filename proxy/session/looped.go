@@ -1,0 +1,351 @@
+package session
+
+import (
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/fastlane"
+	"kingshard/router/plan"
+)
+
+// walk is how far a response has come.
+type walk = mysql.Walk
+
+// plainClasses are the statements that a loop may run: they are about rows and nothing else.
+func plainClass(c sqltext.Class) bool {
+	switch c {
+	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
+		return true
+	}
+	return false
+}
+
+// notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
+const notPlain = stateful | own | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body
+
+// Ready takes a command that has come while the session waited in a loop. It answers there what it can without waiting for
+// anything but one backend's response; the rest goes to a goroutine.
+func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
+	defer s.caught(l)
+	s.conn.NoWait(true)
+	if err := s.conn.ReadNow(); err == syscall.EAGAIN && s.conn.Buffered() == 0 {
+		l.Park(c, s)
+		return
+	} else if err != nil {
+		s.handOver(l, stepServe) // which finds out what is wrong
+		return
+	}
+	p := s.conn.Peek()
+	if len(p) == 0 {
+		s.handOver(l, stepServe)
+		return
+	}
+	switch mysql.Command(p[0]) {
+	case mysql.ComPing:
+		s.concluded(l, s.next())
+		return
+	case mysql.ComQuery, mysql.ComStmtExecute:
+		if s.plain() && s.decide(p) {
+			s.seek(l.Ticker().(*shelves))
+			return
+		}
+	}
+	s.handOver(l, stepServe)
+}
+
+// plain tells whether the session has no state that binds its next statement to more than the setting of a connection.
+func (s *Session) plain() bool {
+	s.snap = s.shared.Snapshot.Load()
+	return s.schema == s.snap.Schemas[s.user] && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 &&
+		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.shared.Draining.Load()
+}
+
+// decide does what dispatch does for a statement, up to its target, as far as nothing has to be waited for and nothing can go
+// wrong. On false nothing has changed.
+func (s *Session) decide(p []byte) bool {
+	s.more = false
+	s.lane.x, s.lane.command, s.lane.text = exchange{}, mysql.Command(p[0]), ""
+	q := &s.query
+	if mysql.Command(p[0]) == mysql.ComStmtExecute {
+		if !s.decideExecution(p[1:]) {
+			return false
+		}
+	} else {
+		attributes, text, err := s.splitAttributes(p[1:])
+		if err != nil || len(text) >= largeText {
+			return false
+		}
+		info := sqltext.Classify(text, s.mode())
+		if info.Traits&notPlain != 0 || !plainClass(info.Class) || info.Next < len(text) {
+			return false
+		}
+		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
+			return false
+		}
+		*q = query{text: text, info: info, attributes: attributes}
+		s.lane.text = text
+		if s.schema.Plans != nil && !s.decideShard(q) {
+			return false
+		}
+	}
+	s.lane.x.target = s.route(q)
+	return len(q.text) < largeText
+}
+
+// decideShard is sharded for a statement whose plan is known and that goes to one server.
+func (s *Session) decideShard(q *query) bool {
+	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+		return true
+	}
+	l := s.lookups()
+	p, known := s.schema.Plans.known(l, q, s.state.db, s.mode())
+	if !known || p == nil {
+		return known
+	}
+	r, err := l.execution.Route()
+	if err != nil || r.One == nil || p.Many == plan.ManyFirst {
+		return false
+	}
+	s.oneShard(q, r.One, p)
+	return true
+}
+
+// decideExecution is comStmtExecute up to the target of the statement.
+func (s *Session) decideExecution(arg []byte) bool {
+	st, ok := s.stmts.get(arg)
+	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information {
+		return false
+	}
+	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) {
+		return false
+	}
+	ex, q := &s.execution, &s.query
+	*ex = execution{}
+	if err := s.decodeExecution(ex, st, arg); err != nil || ex.flags&cursorTypes != 0 {
+		return false
+	}
+	*q = query{text: st.text, info: st.info}
+	s.lane.x.st, s.lane.text = st, st.text
+	if !st.sharded {
+		return true
+	}
+	plans := s.schema.Plans
+	if st.plan == nil || st.plans != plans || st.forgotten != plans.forgotten.Load() {
+		return false
+	}
+	b, err := s.bind(st, ex)
+	if err != nil {
+		return false
+	}
+	l := s.lookups()
+	l.execution.Bind(st.plan, b.args)
+	r, err := l.execution.Route()
+	if err != nil || r.One == nil || len(r.One.Args) != st.params {
+		return false
+	}
+	s.oneShard(q, r.One, st.plan)
+	return true
+}
+
+// seek sends the statement on a connection that the loop has or can have at once, or puts the session in line for one.
+func (s *Session) seek(h *shelves) {
+	instance := s.lane.x.target.instance(0)
+	if instance.State() == backend.Down {
+		s.handOver(h.loop, stepServe)
+		return
+	}
+	s.lane.instance = instance
+	sh := h.shelf(shelfKey{instance, s.state.current()})
+	le, wait := sh.take(s)
+	switch {
+	case le == nil && !wait:
+		s.handOver(h.loop, stepServe)
+		return
+	case !s.begin(s.lane.command, s.lane.text):
+		if le != nil {
+			s.lane.lease = le
+			le.put()
+		}
+		s.finishLoop(h.loop, &endError{reason: EndKilled})
+		return
+	}
+	s.work.class = s.query.info.Class
+	if wait {
+		s.lane.since = time.Now()
+		s.asking(s.lane.since)
+		sh.line = append(sh.line, s)
+		h.arm()
+		return
+	}
+	s.launch(le)
+}
+
+// lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
+// ended the wait.
+func (s *Session) lineOver() bool {
+	select {
+	case <-s.cancelled():
+		return true
+	default:
+		return time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
+	}
+}
+
+// cancelled is closed to end the session's wait for a connection.
+func (s *Session) cancelled() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cancel
+}
+
+// launch sends the statement on a connection of the loop, which goes on when something of the response has come.
+func (s *Session) launch(le *lease) {
+	l := le.shelf.h.loop
+	defer s.caught(l)
+	s.lane.lease = le
+	x := &s.lane.x
+	x.p = le.p
+	if x.st != nil {
+		if x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution); x.bs == nil {
+			le.leave()
+			s.lane.offer = le.p
+			s.handOver(l, stepServe)
+			return
+		}
+	}
+	if !s.setRunning(le.p) {
+		le.put()
+		s.finishLoop(l, &endError{reason: EndKilled})
+		return
+	}
+	s.lane.since = time.Time{}
+	s.conn.ResetSequence()
+	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
+		s.lane.end = clientEnd(err)
+		le.leave()
+		s.drop(le.p)
+		s.handOver(l, stepEnd)
+		return
+	}
+	// What the loop took the statement for keeps these from sending anything else.
+	if x.st != nil {
+		_ = s.startExecution(x, &s.query, &s.execution)
+	} else {
+		_ = s.startStatement(x, &s.query)
+	}
+	s.stats.looped.Add(1)
+	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
+		le.leave()
+		s.handOver(l, stepFinish)
+		return
+	}
+	l.Park(le.conn, le)
+}
+
+// Ready takes what a backend has sent.
+func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
+	s := le.session
+	if s == nil {
+		if err := le.p.Conn.ReadNow(); err == syscall.EAGAIN {
+			l.Park(c, le)
+			return
+		}
+		le.discard()
+		return
+	}
+	defer s.caught(l)
+	switch err := le.p.Conn.ReadNow(); {
+	case err == syscall.EAGAIN:
+		l.Park(c, le)
+		return
+	case err != nil:
+		le.leave()
+		s.handOver(l, stepFinish)
+		return
+	}
+	switch le.p.Conn.Arrived(&le.walk) {
+	case mysql.ArrivedPart:
+		l.Park(c, le)
+	case mysql.ArrivedPlain:
+		s.answer(l, le)
+	default:
+		le.leave()
+		s.handOver(l, stepFinish)
+	}
+}
+
+// answer takes a response that has come whole to the client.
+func (s *Session) answer(l *fastlane.Loop, le *lease) {
+	// A KILL holds the lock until the server has heard of it, for which a loop cannot wait.
+	if !s.mu.TryLock() {
+		le.leave()
+		s.handOver(l, stepFinish)
+		return
+	}
+	s.running = backend.Pooled{} // from here on a KILL has nothing to wait for
+	s.mu.Unlock()
+	x := &s.lane.x
+	var again bool
+	var err error
+	if x.st != nil {
+		err = s.finishExecution(x, &s.query)
+	} else {
+		_, again, err = s.finishStatement(x, &s.query)
+	}
+	if s.lane.lease == le {
+		le.leave() // the session holds the connection from here on, or it was dropped
+	}
+	if again {
+		s.handOver(l, stepRepeat)
+		return
+	}
+	end := s.settle(err)
+	if end == nil {
+		if err := s.conn.Flush(); err != nil {
+			end = clientEnd(err)
+		}
+	}
+	if end == nil && s.conn.Unsent() > 0 {
+		s.handOver(l, stepConclude)
+		return
+	}
+	s.concluded(l, s.conclude(s.lane.command, end))
+}
+
+// concluded has the session wait for its next command, or end.
+func (s *Session) concluded(l *fastlane.Loop, end *endError) {
+	if end != nil {
+		s.finishLoop(l, end)
+		return
+	}
+	if s.conn.Unsent() > 0 {
+		s.handOver(l, stepServe)
+		return
+	}
+	l.Park(s.lane.conn, s)
+}
+
+// finishLoop has a goroutine end the session.
+func (s *Session) finishLoop(l *fastlane.Loop, end *endError) {
+	s.lane.end = end
+	s.handOver(l, stepEnd)
+}
+
+// caught ends the session whose handler panicked, and no other.
+func (s *Session) caught(l *fastlane.Loop) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+	if le := s.lane.lease; le != nil {
+		le.leave()
+		s.takeRunning()
+		le.p.Taint()
+	}
+	s.finishLoop(l, &endError{reason: EndPanic})
+}

@@ -1,0 +1,280 @@
+package session
+
+import (
+	"sync/atomic"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/proxy/fastlane"
+)
+
+const (
+	// shelfTick is how often a loop looks after the connections that it keeps.
+	shelfTick = 5 * time.Millisecond
+	// spareTicks is how many ticks a connection lies unused before it goes back to its pool.
+	spareTicks = 2
+	// leaseTicks is how many ticks a loop uses a connection before it goes back to its pool, which may find it too old, or
+	// have others that wait.
+	leaseTicks = 200
+)
+
+// shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
+type shelves struct {
+	lanes *Lanes
+	loop  *fastlane.Loop
+	byKey map[shelfKey]*shelf
+	ticks uint32
+	armed bool // a tick is to come
+	// holding tells others that a connection may lie unused.
+	holding atomic.Bool
+}
+
+type shelfKey struct {
+	instance *backend.Instance
+	setting  *backend.Setting
+}
+
+// shelf are the connections to one instance in one state, and the sessions that wait for one.
+type shelf struct {
+	key  shelfKey
+	h    *shelves
+	idle []*lease // the one used last is at the end
+	out  int      // that run a statement
+	line []*Session
+	turn bool // the next connection that comes back is for those who wait at the pool
+	// barred: connections to the instance cannot be in a loop, because of TLS say.
+	barred bool
+}
+
+// lease is a connection that a loop has borrowed from its pool.
+type lease struct {
+	p     backend.Pooled
+	conn  *fastlane.Conn
+	shelf *shelf
+	// session is the one whose statement it runs; nil if it lies unused.
+	session *Session
+	walk    walk
+	began   uint32 // tick of the loan
+	used    uint32 // tick of the last use
+}
+
+func newShelves(l *Lanes, loop *fastlane.Loop) *shelves {
+	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf)}
+}
+
+// shelf gives the shelf of a key.
+func (h *shelves) shelf(k shelfKey) *shelf {
+	sh := h.byKey[k]
+	if sh == nil {
+		sh = &shelf{key: k, h: h}
+		h.byKey[k] = sh
+		k.instance.WhenWanted(h.lanes.wanted)
+		h.arm()
+	}
+	return sh
+}
+
+// arm has the loop tick.
+func (h *shelves) arm() {
+	if !h.armed {
+		h.armed = true
+		h.loop.After(shelfTick)
+	}
+}
+
+// take gives a connection for a session's statement. Without one, wait tells that one will come back here and that there is
+// no other to be had.
+func (sh *shelf) take(s *Session) (le *lease, wait bool) {
+	if len(sh.line) > 0 {
+		return nil, true
+	}
+	if n := len(sh.idle); n > 0 {
+		le = sh.idle[n-1]
+		sh.idle[n-1] = nil
+		sh.idle = sh.idle[:n-1]
+		sh.h.loop.Unpark(le.conn)
+	} else if sh.barred {
+		return nil, false
+	} else {
+		p, full := sh.key.instance.TryGet(sh.key.setting)
+		if p.Pooled == nil {
+			return nil, full && sh.out > 0
+		}
+		if le = sh.borrow(p); le == nil {
+			return nil, false
+		}
+	}
+	sh.out++
+	le.session, le.walk, le.used = s, walk{}, sh.h.ticks
+	return le, false
+}
+
+// borrow brings a connection into the loop; nil if that cannot be.
+func (sh *shelf) borrow(p backend.Pooled) *lease {
+	loop := sh.h.loop
+	c, ok := p.Conn.Poller().(*fastlane.Conn)
+	if ok {
+		if err := loop.Take(c); err != nil {
+			p.Taint()
+			return nil
+		}
+	} else {
+		nc := p.Conn.Bare()
+		if nc == nil {
+			sh.barred = true
+			p.Put()
+			return nil
+		}
+		var err error
+		if c, err = loop.Adopt(nc); err != nil {
+			p.Put()
+			return nil
+		}
+		p.Conn.Rebase(c)
+	}
+	p.Conn.NoWait(true)
+	sh.h.arm()
+	return &lease{p: p, conn: c, shelf: sh, began: sh.h.ticks}
+}
+
+// put takes a connection back after a statement: for the next session in line, or for later. It goes to the pool when
+// others wait there, or when it has been away for long.
+func (le *lease) put() {
+	sh := le.shelf
+	le.session.lane.lease, le.session = nil, nil
+	sh.out--
+	wanted := sh.key.instance.Wanted()
+	switch {
+	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.ticks-le.began >= leaseTicks,
+		wanted && (len(sh.line) == 0 || sh.turn):
+		sh.turn = false
+		le.giveBack()
+		return
+	}
+	sh.turn = wanted
+	if s := sh.next(); s != nil {
+		sh.out++
+		le.session, le.walk, le.used = s, walk{}, sh.h.ticks
+		s.launch(le)
+		return
+	}
+	le.used = sh.h.ticks
+	sh.idle = append(sh.idle, le)
+	sh.h.loop.Park(le.conn, le)
+	if !sh.h.holding.Load() {
+		sh.h.holding.Store(true)
+		if sh.key.instance.Wanted() {
+			// Whoever began to wait in between has not seen that there is one to spare.
+			sh.h.loop.Poke()
+		}
+	}
+	sh.h.arm()
+}
+
+// next takes the first of the line; nil if nobody waits.
+func (sh *shelf) next() *Session {
+	if len(sh.line) == 0 {
+		return nil
+	}
+	s := sh.line[0]
+	sh.line[0] = nil
+	if sh.line = sh.line[1:]; len(sh.line) == 0 {
+		sh.line = nil
+	}
+	return s
+}
+
+// giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.
+func (le *lease) giveBack() {
+	le.p.Conn.NoWait(false)
+	le.p.Put()
+	le.shelf.settle()
+}
+
+// leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
+func (le *lease) leave() {
+	le.shelf.out--
+	le.session.lane.lease, le.session = nil, nil
+	le.p.Conn.NoWait(false)
+	le.shelf.settle()
+}
+
+// settle hands those in line to goroutines, which wait at the pool, when no connection will come back here.
+func (sh *shelf) settle() {
+	if sh.out > 0 || len(sh.idle) > 0 {
+		return
+	}
+	for s := sh.next(); s != nil; s = sh.next() {
+		s.handOver(sh.h.loop, stepServe)
+	}
+}
+
+// discard closes an unused connection that its server closed, or on which it said something unasked.
+func (le *lease) discard() {
+	sh := le.shelf
+	for k, other := range sh.idle {
+		if other == le {
+			sh.idle = append(sh.idle[:k], sh.idle[k+1:]...)
+			break
+		}
+	}
+	le.p.Taint()
+	sh.settle()
+}
+
+// Tick gives connections back that are not used or that others wait for, and sends those on who waited too long.
+func (h *shelves) Tick(*fastlane.Loop) {
+	h.ticks++
+	h.armed = false
+	h.holding.Store(false)
+	for k, sh := range h.byKey {
+		sh.sweep()
+		if len(sh.idle) > 0 {
+			h.holding.Store(true)
+		}
+		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 {
+			delete(h.byKey, k)
+		}
+	}
+	if len(h.byKey) > 0 {
+		h.arm()
+	}
+}
+
+// sweep looks after one shelf.
+func (sh *shelf) sweep() {
+	all := sh.key.instance.Wanted() || sh.key.instance.State() == backend.Down
+	kept := sh.idle[:0]
+	for _, le := range sh.idle {
+		if all || sh.h.ticks-le.used > spareTicks || sh.h.ticks-le.began >= leaseTicks {
+			sh.h.loop.Unpark(le.conn)
+			defer le.giveBack()
+			continue
+		}
+		kept = append(kept, le)
+	}
+	clear(sh.idle[len(kept):])
+	sh.idle = kept
+	line := sh.line[:0]
+	for _, s := range sh.line {
+		if s.lineOver() {
+			s.handOver(sh.h.loop, stepServe)
+			continue
+		}
+		line = append(line, s)
+	}
+	clear(sh.line[len(line):])
+	sh.line = line
+}
+
+// Stop gives all connections back.
+func (h *shelves) Stop(*fastlane.Loop) {
+	for _, sh := range h.byKey {
+		for _, le := range sh.idle {
+			h.loop.Unpark(le.conn)
+			le.p.Conn.NoWait(false)
+			le.p.Put()
+		}
+		sh.idle = nil
+	}
+}

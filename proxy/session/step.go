@@ -1,0 +1,153 @@
+package session
+
+import (
+	"time"
+
+	"kingshard/backend"
+	"kingshard/proxy/fastlane"
+)
+
+// step is what a goroutine does first when it takes a session over.
+type step uint8
+
+// The steps.
+const (
+	stepLogin    step = iota // a new client
+	stepServe                // the next command, of which something may have been read
+	stepFinish               // the responses to the statement that the loop sent
+	stepRepeat               // the statement again: it has no effects, and its connection broke
+	stepConclude             // the end of a command whose answer the client has not taken whole
+	stepEnd                  // the end of the session
+)
+
+// take takes a step.
+func (s *Session) take(first step) *endError {
+	if first == stepLogin {
+		return s.enter()
+	}
+	s.conn.NoWait(false)
+	switch first {
+	case stepFinish, stepRepeat:
+		return s.finishHanded(first == stepRepeat)
+	case stepConclude:
+		return s.conclude(s.lane.command, nil)
+	case stepEnd:
+		return s.lane.end
+	}
+	if err := s.conn.Flush(); err != nil {
+		return clientEnd(err)
+	}
+	return s.next()
+}
+
+// finishHanded ends a statement that the loop began.
+func (s *Session) finishHanded(repeat bool) *endError {
+	x := s.lane.x
+	q := &s.query
+	var err error
+	switch {
+	case repeat:
+		_, err = s.forwardTo(x.target, q, x.attempt+1)
+	case x.st != nil:
+		err = s.finishExecution(&x, q)
+	default:
+		var again bool
+		if _, again, err = s.finishStatement(&x, q); again {
+			_, err = s.forwardTo(x.target, q, x.attempt+1)
+		}
+	}
+	return s.conclude(s.lane.command, s.settle(err))
+}
+
+// enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and
+// the packets.
+func (s *Session) enterLane() {
+	l := s.shared.Lanes
+	if l == nil || s.AdminOnly {
+		return
+	}
+	s.mu.Lock() // others close the connection under it
+	defer s.mu.Unlock()
+	nc := s.conn.Bare()
+	if s.closing || nc == nil || !l.join() {
+		return
+	}
+	c, err := l.group.Adopt(nc)
+	if err != nil {
+		l.leave()
+		s.log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
+		return
+	}
+	s.conn.Rebase(c)
+	s.lane.conn = c
+}
+
+// leaveLane ends what enterLane began.
+func (s *Session) leaveLane() {
+	if s.lane.conn != nil {
+		s.lane.conn = nil
+		s.shared.Lanes.leave()
+	}
+}
+
+// park gives the session to its loop until the next command, if nothing but the client binds it. Whatever it returns, the
+// session is the loop's when it is true.
+func (s *Session) park() bool {
+	if s.lane.conn == nil || s.held.Pooled != nil || len(s.others) > 0 || s.inTransaction() || s.conn.Buffered() > 0 {
+		return false
+	}
+	return s.lane.conn.Park(s)
+}
+
+// handOver gives the session to a goroutine, which begins with next.
+func (s *Session) handOver(l *fastlane.Loop, next step) {
+	s.stats.handed.Add(1)
+	s.lane.next = next
+	s.shared.Lanes.run(s)
+	l.Woke()
+}
+
+// chosen is the instance for the attempt-th try of a statement: the one that the loop has chosen already, if it has.
+func (s *Session) chosen(t target, attempt int) *backend.Instance {
+	i := s.lane.instance
+	s.lane.instance = nil
+	if i != nil && attempt == 0 && t.replica && i.Node == t.node.Name {
+		return i
+	}
+	return t.instance(attempt)
+}
+
+// waitingSince is when the statement began to wait for a connection.
+func (s *Session) waitingSince(now time.Time) time.Time {
+	since := s.lane.since
+	s.lane.since = time.Time{}
+	if since.IsZero() {
+		return now
+	}
+	return since
+}
+
+// offer is a connection that a session may use before it asks the pool.
+type offer = backend.Pooled
+
+// returnOffer gives back a connection that the command did not need after all.
+func (s *Session) returnOffer() {
+	if p := s.lane.offer; p.Pooled != nil {
+		s.lane.offer = offer{}
+		p.Put()
+	}
+}
+
+// offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
+func (s *Session) offered(t target) (backend.Pooled, bool) {
+	p := s.lane.offer
+	if p.Pooled == nil {
+		return p, false
+	}
+	s.lane.offer = offer{}
+	if p.Instance.Node == t.node.Name && (p.Instance == t.node.Primary || t.replica) && p.Key == s.state.current() {
+		return p, true
+	}
+	p.Put()
+	return backend.Pooled{}, false
+}
