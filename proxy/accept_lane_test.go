@@ -155,8 +155,10 @@ func TestLaneTakesAnyPieces(t *testing.T) {
 	must(t, c, "SELECT 1")
 	command := append([]byte{9, 0, 0, 0, 3}, "SELECT 1"...)
 	looped(t, p, 1, func() {
-		c.Conn.NetConn().Write(command)
-		readAnswer(t, c)
+		for range 20 {
+			c.Conn.NetConn().Write(command)
+			readAnswer(t, c)
+		}
 	})
 	for range 3 {
 		for k := range command {
@@ -290,6 +292,43 @@ func TestLaneSharesTheCeiling(t *testing.T) {
 	}
 }
 
+// Who waits for a connection gets one from another loop or from goroutines, too, while those of its own loop are busy for long.
+func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
+	long := make(chan struct{})
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if string(payload) == "SELECT long" {
+			<-long
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 2), "pool_wait_timeout: 2s")
+	var clients []*mysqltest.RawClient
+	for range 8 {
+		c := p.client("")
+		must(t, c, "SELECT 1")
+		clients = append(clients, c)
+	}
+	busy := clients[0]
+	if err := busy.Send(mysql.ComQuery, "SELECT long"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the long statement to run", func() bool {
+		return strings.Contains(fmt.Sprint(must(t, clients[1], "SHOW PROCESSLIST").Rows), "executing on")
+	})
+	var all sync.WaitGroup
+	for _, c := range clients[1:] {
+		all.Go(func() {
+			for range 50 {
+				must(t, c, "SELECT 1")
+			}
+		})
+	}
+	all.Wait()
+	close(long)
+	readAnswer(t, busy)
+}
+
 func TestLaneWaitEnds(t *testing.T) {
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 200ms")
@@ -416,6 +455,7 @@ func TestLaneAtRandom(t *testing.T) {
 	}})
 	p := startLane(t, oneNode(server.Addr, 6))
 	killer := p.client("")
+	must(t, killer, "SELECT 1") // the server is known from here on
 	var all sync.WaitGroup
 	var ids sync.Map
 	stop := time.Now().Add(2 * time.Second)

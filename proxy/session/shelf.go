@@ -16,6 +16,8 @@ const (
 	// leaseTicks is how many ticks a loop uses a connection before it goes back to its pool, which may find it too old, or
 	// have others that wait.
 	leaseTicks = 200
+	// lineMax is how long the first in line waits before it goes on to the pool.
+	lineMax = 2 * shelfTick
 )
 
 // shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
@@ -265,6 +267,10 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.line[len(line):])
 	sh.line = line
+	if len(sh.line) > 0 && time.Since(sh.line[0].lane.since) > lineMax {
+		// The connections here may be busy for long while there are others: one who waits at the pool calls them in.
+		sh.next().handOver(sh.h.loop, stepServe)
+	}
 }
 
 // Stop gives all connections back.
