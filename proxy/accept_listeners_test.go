@@ -225,7 +225,7 @@ func TestMetricsAndProfiles(t *testing.T) {
 		}
 		for _, line := range []string{
 			`kingshard_sessions 1`, `kingshard_commands_total{command="COM_QUERY"} 1`, `kingshard_config_generation 1`,
-			`kingshard_pool_connections_max{instance="` + server.Addr + `",node="n",role="primary"} 2`,
+			`kingshard_pool_connections_max{backend="` + server.Addr + `",node="n",role="primary"} 2`,
 		} {
 			if !strings.Contains(body, line+"\n") {
 				t.Errorf("no %s in the metrics", line)

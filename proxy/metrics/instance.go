@@ -6,7 +6,9 @@ import (
 	"kingshard/backend"
 )
 
-var instanceLabels = []string{"node", "instance", "role"}
+// instanceLabels name an instance: its address is "backend", as in sql.log, since Prometheus puts the address of the proxy into a label
+// "instance" of every series and would rename ours.
+var instanceLabels = []string{"node", "backend", "role"}
 
 func instanceDesc(name, help string, more ...string) *prometheus.Desc {
 	return desc(name, help, append(append([]string(nil), instanceLabels...), more...)...)

@@ -51,14 +51,14 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_statement_seconds_count{class="other",part="proxy"} 0`, "kingshard_digests 0", "kingshard_digest_evictions_total 0",
 		`kingshard_log_lines_total{log="sql"} 0`, `kingshard_log_dropped_total{log="audit"} 0`, `kingshard_log_write_failures_total{log="sql"} 0`,
 		"kingshard_command_seconds_count 0", "kingshard_command_seconds_sum 0",
-		`kingshard_instance_up{instance="127.0.0.1:1",node="n",role="primary"} 0`,
-		`kingshard_instance_up{instance="127.0.0.1:2",node="n",role="replica"} 0`,
-		`kingshard_pool_connections_max{instance="127.0.0.1:1",node="n",role="primary"} 7`,
-		`kingshard_pool_connections_open{instance="127.0.0.1:1",node="n",role="primary"} 0`,
-		`kingshard_pool_gets_total{instance="127.0.0.1:1",node="n",outcome="timed_out",role="primary"} 0`,
-		`kingshard_pool_wait_seconds_total{instance="127.0.0.1:2",node="n",outcome="waited",role="replica"} 0`,
-		`kingshard_pool_closed_total{cause="tainted",instance="127.0.0.1:1",node="n",role="primary"} 0`,
-		`kingshard_pool_dial_failures_total{instance="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_instance_up{backend="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_instance_up{backend="127.0.0.1:2",node="n",role="replica"} 0`,
+		`kingshard_pool_connections_max{backend="127.0.0.1:1",node="n",role="primary"} 7`,
+		`kingshard_pool_connections_open{backend="127.0.0.1:1",node="n",role="primary"} 0`,
+		`kingshard_pool_gets_total{backend="127.0.0.1:1",node="n",outcome="timed_out",role="primary"} 0`,
+		`kingshard_pool_wait_seconds_total{backend="127.0.0.1:2",node="n",outcome="waited",role="replica"} 0`,
+		`kingshard_pool_closed_total{backend="127.0.0.1:1",cause="tainted",node="n",role="primary"} 0`,
+		`kingshard_pool_dial_failures_total{backend="127.0.0.1:1",node="n",role="primary"} 0`,
 		"# TYPE kingshard_command_seconds histogram", "# TYPE kingshard_sessions gauge", "# TYPE kingshard_rows_total counter",
 	} {
 		if !strings.Contains(text, line+"\n") {
@@ -90,7 +90,7 @@ func TestMetricsFollowTheSnapshot(t *testing.T) {
 		snap.Nodes, snap.Generation = nodes, 5
 		shared.Snapshot.Store(&snap)
 	})
-	for _, line := range []string{"kingshard_config_generation 5", `kingshard_instance_up{instance="127.0.0.1:3",node="new",role="primary"} 1`} {
+	for _, line := range []string{"kingshard_config_generation 5", `kingshard_instance_up{backend="127.0.0.1:3",node="new",role="primary"} 1`} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no %s", line)
 		}
