@@ -52,6 +52,7 @@ func TestOtherPlacements(t *testing.T) {
   - {db: k, table: ref, type: reference}
   - {db: k, table: one, nodes: [node3], type: single}
   - {db: k, table: big, key: id, nodes: [node1], type: hash, locations: [10001]}
+  - {db: k, table: order, key: id, nodes: [node3, node1], type: hash, locations: [1, 1]}
 `)
 	for name, want := range map[string]string{
 		"plain":  "node1/k.plain node2/k.plain",
@@ -61,6 +62,7 @@ func TestOtherPlacements(t *testing.T) {
 		"list":   "node1/k.list_0000 node2/k.list_0001",
 		"ref":    "node1/k.ref node2/k.ref node3/k.ref",
 		"one":    "node3/k.one",
+		"order":  "node3/k.order_0000 node1/k.order_0001", // not a beginning of the schema's nodes, and not in their order
 	} {
 		var got []string
 		for _, s := range router.Table("k", name).Shards {
@@ -80,7 +82,7 @@ func TestOtherPlacements(t *testing.T) {
 	for _, table := range router.Tables() {
 		names = append(names, table.Name)
 	}
-	if len(names) != 8 || !slices.IsSorted(names) {
+	if len(names) != 9 || !slices.IsSorted(names) {
 		t.Errorf("%v", names)
 	}
 	if got := eq(value.NewInt(1))(router.Table("k", "list")); !slices.Equal(got, rule.Set{0}) {
