@@ -92,7 +92,7 @@ func (s *Session) writeOwn(r *OwnResult) {
 	for k, c := range r.Columns {
 		names[k], types[k] = c.Name, mysql.TypeVarString
 		if c.Numeric {
-			types[k] = mysql.TypeLongLong
+			types[k] = numericType(r.Rows, k)
 		}
 	}
 	rows := make([][]string, len(r.Rows))
@@ -109,4 +109,14 @@ func (s *Session) writeOwn(r *OwnResult) {
 	}
 	s.state.result = lastResult{}
 	s.writeRows(names, types, rows)
+}
+
+// numericType is the type of a column of numbers: drivers read what is called a BIGINT as one, and fail at 0.5.
+func numericType(rows [][]OwnCell, k int) mysql.ColumnType {
+	for _, row := range rows {
+		if strings.ContainsAny(row[k].Text, ".eE") {
+			return mysql.TypeDouble
+		}
+	}
+	return mysql.TypeLongLong
 }

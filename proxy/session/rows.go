@@ -25,6 +25,9 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 			def.Charset, def.Length = binaryCollation, 21
 			def.Flags |= mysql.BinaryFlag
 		}
+		if types[k] == mysql.TypeDouble {
+			def.Decimals = 31 // as many as the value has
+		}
 		if slices.ContainsFunc(rows, func(row []string) bool { return row[k] == nullText }) {
 			def.Flags &^= mysql.NotNullFlag
 		}
