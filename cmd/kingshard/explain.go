@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,28 +15,27 @@ import (
 	"kingshard/router/plan"
 )
 
-const explainUsage = `usage: kingshard explain [flags] 'SQL'
-
-Shows how a statement would run: a block for each statement that a server would get. No server is asked, so the columns of
+// explainCommand prints the plan of a statement.
+var explainCommand = command{
+	name: "explain", args: "'SQL'", summary: "how a statement would run",
+	about: `Shows how a statement would run: a block for each statement that a server would get. No server is asked, so the columns of
 tables are not known: key values are placed by the way they are written (42 as a number, '42' as text), and some queries
 are refused that a running proxy merges or finishes; its own EXPLAIN knows. Exit status: 0 it would run, 1 it is refused or
-the configuration is not valid, 2 wrong arguments.
+the configuration is not valid, 2 wrong arguments.`,
+	bind: func(set *flag.FlagSet) func([]string) int {
+		f := bindSchema(set)
+		set.StringVar(&f.db, "db", "", "current `database`; when left out, that of the rules if all have the same")
+		set.StringVar(&f.db, "d", "", "short for -db")
+		return f.explain
+	},
+}
 
-`
-
-// explain prints the plan of a statement.
-func explain(args []string) int {
-	f := newSchemaFlags("explain", explainUsage)
-	f.set.StringVar(&f.db, "db", "", "current `database`; when left out, that of the rules if all have the same")
-	f.set.StringVar(&f.db, "d", "", "short for -db")
-	if f.set.Parse(args) != nil {
-		return 2
-	}
-	if f.set.NArg() != 1 || strings.TrimSpace(f.set.Arg(0)) == "" {
+func (f *schemaFlags) explain(args []string) int {
+	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
 		fmt.Fprintln(os.Stderr, "kingshard explain: give one statement, in quotes, behind the flags")
 		return 2
 	}
-	text := f.set.Arg(0)
+	text := args[0]
 	info := sqltext.Classify(text, sqltext.Mode{})
 	if info.Has(sqltext.Multi) {
 		fmt.Fprintln(os.Stderr, "kingshard explain: several statements; give one")

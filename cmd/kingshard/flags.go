@@ -4,17 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"kingshard/config"
 )
-
-const usage = `usage: kingshard [flags]
-       kingshard explain [flags] 'SQL'           how a statement would run
-       kingshard route [flags] DB.TABLE KEY...   the sub-tables of keys
-       kingshard demo [flags]                    a look around
-       kingshard hash-password PLUGIN < password
-
-`
 
 // flags are the command line of the daemon.
 type flags struct {
@@ -23,29 +16,31 @@ type flags struct {
 	check, version, lenient bool
 }
 
-// parseFlags reads the command line; nil when it is wrong, which has been printed then.
-func parseFlags(args []string) *flags {
-	f := new(flags)
-	set := flag.NewFlagSet("kingshard", flag.ContinueOnError)
+// daemon is what the command line is about when it names no command.
+var daemon = command{
+	about: "Without a command it runs the proxy until SIGTERM, which drains it. SIGHUP and SIGUSR1 read the configuration again.",
+	bind: func(set *flag.FlagSet) func([]string) int {
+		f := new(flags)
+		f.bindConfig(set)
+		set.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error; stronger than log_level of the file")
+		set.StringVar(&f.profile, "profile", "", "write a profile of the whole run into the working directory: cpu, mem, mutex, block or trace")
+		set.BoolVar(&f.check, "check", false, "validate the configuration, print every fault and exit")
+		set.BoolVar(&f.version, "version", false, "print the version and exit")
+		set.BoolVar(&f.version, "v", false, "short for -version")
+		return func(args []string) int {
+			if len(args) > 0 {
+				fmt.Fprintf(os.Stderr, "kingshard: %q is neither a flag nor a command (%s)\n", args[0], strings.Join(names(), ", "))
+				return 2
+			}
+			return f.run()
+		}
+	},
+}
+
+// bindConfig adds the flags that say which configuration is meant.
+func (f *flags) bindConfig(set *flag.FlagSet) {
 	set.StringVar(&f.config, "config", "/etc/ks.yaml", "configuration `file`")
-	set.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error; stronger than log_level of the file")
-	set.StringVar(&f.profile, "profile", "", "write a profile of the whole run into the working directory: cpu, mem, mutex, block or trace")
-	set.BoolVar(&f.check, "check", false, "validate the configuration, print every fault and exit")
 	set.BoolVar(&f.lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
-	set.BoolVar(&f.version, "version", false, "print the version and exit")
-	set.BoolVar(&f.version, "v", false, "short for -version")
-	set.Usage = func() {
-		fmt.Fprint(set.Output(), usage)
-		set.PrintDefaults()
-	}
-	if err := set.Parse(args); err != nil {
-		return nil
-	}
-	if set.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "kingshard: %q is neither a flag nor a command (explain, route, demo, hash-password)\n", set.Arg(0))
-		return nil
-	}
-	return f
 }
 
 // load reads the configuration and prints its faults and warnings.
@@ -58,4 +53,42 @@ func (f *flags) load() (*config.Config, bool) {
 		fmt.Fprintf(os.Stderr, "kingshard: %s is not valid\n", f.config)
 	}
 	return cfg, cfg != nil
+}
+
+// run does what the flags say: print the version, check the configuration, or serve.
+func (f *flags) run() int {
+	if f.version {
+		fmt.Println(versionText())
+		return 0
+	}
+	cfg, ok := f.load()
+	if !ok {
+		return 1
+	}
+	if f.check {
+		fmt.Println(f.config + " is valid")
+		return 0
+	}
+	return serve(f, cfg)
+}
+
+// check is kingshard -check under a name of its own.
+var check = command{
+	name: "check", args: "[FILE]", summary: "every fault of the configuration",
+	about: `Reads the configuration as the proxy would and prints every fault with its path. No server is asked and nothing listens.
+Exit status: 0 it is valid, 1 it is not, 2 wrong arguments.`,
+	bind: func(set *flag.FlagSet) func([]string) int {
+		f := &flags{check: true}
+		f.bindConfig(set)
+		return func(args []string) int {
+			if len(args) > 1 {
+				fmt.Fprintln(os.Stderr, "kingshard check: one configuration at a time")
+				return 2
+			}
+			if len(args) == 1 {
+				f.config = args[0]
+			}
+			return f.run()
+		}
+	},
 }

@@ -1,11 +1,14 @@
 // Command kingshard is a MySQL sharding proxy: one binary, one YAML file.
 //
 //	kingshard -config /etc/ks.yaml        run the proxy
-//	kingshard -check -config ks.yaml      validate the configuration: every fault is printed
+//	kingshard check ks.yaml               validate the configuration: every fault is printed
 //	kingshard explain -config ks.yaml SQL how a statement would run, without a server
 //	kingshard route -config ks.yaml T KEY the sub-tables of keys
-//	kingshard demo                        two nodes with replicas, a small sharded shop and the proxy, for a look around
+//	kingshard admin -e SQL                admin SQL at a running proxy
+//	kingshard top                         what a running proxy does, live
 //	kingshard hash-password PLUGIN        read a password, print the verifier to put into user_list
+//	kingshard demo                        two nodes with replicas, a small sharded shop and the proxy, for a look around
+//	kingshard completion SHELL            completion for bash, zsh and fish
 package main
 
 import (
@@ -17,7 +20,6 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"kingshard/cmd/kingshard/demo"
 	"kingshard/config"
 	"kingshard/proxy"
 )
@@ -30,34 +32,11 @@ func main() { os.Exit(run(os.Args[1:])) }
 // run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
 func run(args []string) int {
 	if len(args) > 0 {
-		switch args[0] {
-		case "demo":
-			return demo.Main(args[1:])
-		case "explain":
-			return explain(args[1:])
-		case "route":
-			return route(args[1:])
-		case "hash-password":
-			return hashPassword(args[1:])
+		if c := named(args[0]); c != &daemon {
+			return c.exec(args[1:])
 		}
 	}
-	f := parseFlags(args)
-	switch {
-	case f == nil:
-		return 2
-	case f.version:
-		fmt.Println(versionText())
-		return 0
-	}
-	cfg, ok := f.load()
-	if !ok {
-		return 1
-	}
-	if f.check {
-		fmt.Println(f.config + " is valid")
-		return 0
-	}
-	return serve(f, cfg)
+	return daemon.exec(args)
 }
 
 // serve runs the proxy until a signal ends it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,21 +14,21 @@ import (
 	"kingshard/router/rule"
 )
 
-const routeUsage = `usage: kingshard route [flags] DB.TABLE KEY...
-
-Shows the sub-table of each key; without a key, all of the table's. A whole number is one, anything else is text; put quotes
+// routeCommand prints where keys of a table are.
+var routeCommand = command{
+	name: "route", args: "DB.TABLE KEY...", summary: "the sub-tables of keys",
+	about: `Shows the sub-table of each key; without a key, all of the table's. A whole number is one, anything else is text; put quotes
 inside the argument for a text of digits: "'0042'". Of a key with several columns, give the values of all, key after key. No
-server is asked. Exit status: 0 every key has a place, 1 one has none or the configuration is not valid, 2 wrong arguments.
+server is asked. Exit status: 0 every key has a place, 1 one has none or the configuration is not valid, 2 wrong arguments.`,
+	bind: func(set *flag.FlagSet) func([]string) int { return bindSchema(set).route },
+}
 
-`
-
-// route prints where keys of a table are.
-func route(args []string) int {
-	f := newSchemaFlags("route", routeUsage)
-	if f.set.Parse(args) != nil {
-		return 2
+func (f *schemaFlags) route(args []string) int {
+	var table string
+	if len(args) > 0 {
+		table = args[0]
 	}
-	db, name, ok := strings.Cut(f.set.Arg(0), ".")
+	db, name, ok := strings.Cut(table, ".")
 	if !ok || db == "" || name == "" {
 		fmt.Fprintln(os.Stderr, "kingshard route: give a table as db.table, behind the flags")
 		return 2
@@ -41,7 +42,7 @@ func route(args []string) int {
 		fmt.Fprintf(os.Stderr, "kingshard route: no rule is about %s.%s: it is whole on the default node %s\n", db, name, r.Default())
 		return 1
 	}
-	keys := f.set.Args()[1:]
+	keys := args[1:]
 	if len(keys) == 0 || t.Kind != router.Sharded {
 		printShards(t)
 		return 0

@@ -13,7 +13,6 @@ import (
 
 // schemaFlags are those of the commands that ask the rules of a configuration and no server.
 type schemaFlags struct {
-	set     *flag.FlagSet
 	file    flags
 	user    string
 	db      string
@@ -21,17 +20,12 @@ type schemaFlags struct {
 	nodes   []string    // of the schema
 }
 
-// newSchemaFlags makes the flags of a command; usage is printed ahead of them.
-func newSchemaFlags(name, usage string) *schemaFlags {
-	f := &schemaFlags{set: flag.NewFlagSet("kingshard "+name, flag.ContinueOnError)}
-	f.set.StringVar(&f.file.config, "config", "/etc/ks.yaml", "configuration `file`")
-	f.set.BoolVar(&f.file.lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
-	f.set.StringVar(&f.user, "user", "", "`user` of schema_list; may be left out if there is one only")
-	f.set.StringVar(&f.user, "u", "", "short for -user")
-	f.set.Usage = func() {
-		fmt.Fprint(f.set.Output(), usage)
-		f.set.PrintDefaults()
-	}
+// bindSchema adds the flags to a command's.
+func bindSchema(set *flag.FlagSet) *schemaFlags {
+	f := new(schemaFlags)
+	f.file.bindConfig(set)
+	set.StringVar(&f.user, "user", "", "`user` of schema_list; may be left out if there is one only")
+	set.StringVar(&f.user, "u", "", "short for -user")
 	return f
 }
 

@@ -27,15 +27,19 @@ type options struct {
 	addr string
 }
 
-// Main runs the demo until Ctrl-C and gives the process's exit code.
-func Main(args []string) int {
+// About says what the demo is.
+const About = `Starts two nodes, each a primary and a replica with real replication, loads a small sharded shop, runs the proxy in front and says
+what to type. Ctrl-C stops all of it. It needs mariadbd or mysqld on this machine.`
+
+// Bind adds the demo's flags and gives what runs it until Ctrl-C, with the process's exit code.
+func Bind(set *flag.FlagSet) func(args []string) int {
 	var o options
-	set := flag.NewFlagSet("kingshard demo", flag.ContinueOnError)
 	set.StringVar(&o.dir, "dir", "", "`directory` to work in; it is kept. Without it a temporary one is used and removed")
 	set.StringVar(&o.addr, "addr", "127.0.0.1:9696", "`address` that the proxy listens on")
-	if err := set.Parse(args); err != nil {
-		return 2
-	}
+	return func([]string) int { return serve(o) }
+}
+
+func serve(o options) int {
 	// SIGHUP is a terminal that was closed: nothing may be left then either.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
