@@ -94,7 +94,7 @@ func (c *command) help(w io.Writer, set *flag.FlagSet) {
 	if c.name == "" {
 		t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		for _, one := range commands {
-			fmt.Fprintf(t, "       %s [flags] %s\t%s\n", one.title(), one.args, one.summary)
+			fmt.Fprintf(t, "       %s\t%s\n", one.title(), one.summary)
 		}
 		_ = t.Flush()
 	}

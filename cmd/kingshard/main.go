@@ -65,17 +65,31 @@ func serve(f *flags, cfg *config.Config) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()
+	super := findSupervisor()
+	defer super.close()
+	alive, stop := super.ticks()
+	defer stop()
+	const serving = "READY=1\nSTATUS=serving"
+	super.tell(serving)
 	for {
 		select {
+		case <-alive:
+			super.tell("WATCHDOG=1")
 		case err := <-served:
 			log.Error("stopped", "error", err)
 			return 1
 		case sig := <-signals:
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
+				super.reloading()
 				log.reopen()
-				_ = server.ReloadFile() // logged
+				if server.ReloadFile() != nil { // logged
+					super.tell(serving + "; the last reload was refused, see the log")
+				} else {
+					super.tell(serving)
+				}
 				continue
 			}
+			super.tell("STOPPING=1")
 			return drain(server, log.Logger, sig, signals)
 		}
 	}
