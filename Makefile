@@ -5,10 +5,13 @@ INSTALL := mysql/mysqltest/install
 
 export CGO_ENABLED = 0
 
-.PHONY: build demo test unit lint fuzz differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
+.PHONY: build image demo test unit lint fuzz differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
 
 build: ## bin/kingshard, one static binary
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
+
+image: ## the container image kingshard:$(VERSION), by docker
+	docker build -f etc/docker/Dockerfile --build-arg VERSION=$(VERSION) -t kingshard:$(VERSION) -t kingshard:latest .
 
 demo: build install-mariadb ## two nodes with replicas, a small shop and the proxy on 127.0.0.1:9696
 	bin/kingshard demo
