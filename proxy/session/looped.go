@@ -178,7 +178,7 @@ func (s *Session) seek(h *shelves) {
 		s.lane.since = time.Now()
 		s.asking(s.lane.since)
 		sh.line = append(sh.line, s)
-		h.arm()
+		h.loop.After(lineMax)
 		return
 	}
 	s.launch(le)

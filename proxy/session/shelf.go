@@ -11,13 +11,13 @@ import (
 const (
 	// shelfTick is how often a loop looks after the connections that it keeps.
 	shelfTick = 5 * time.Millisecond
-	// spareTicks is how many ticks a connection lies unused before it goes back to its pool.
-	spareTicks = 2
-	// leaseTicks is how many ticks a loop uses a connection before it goes back to its pool, which may find it too old, or
-	// have others that wait.
-	leaseTicks = 200
+	// spareMax is how long a connection lies unused before it goes back to its pool.
+	spareMax = 10 * time.Millisecond
+	// leaseMax is how long a loop uses a connection before it goes back to its pool, which may find it too old, or have
+	// others that wait.
+	leaseMax = time.Second
 	// lineMax is how long the first in line waits before it goes on to the pool.
-	lineMax = 2 * shelfTick
+	lineMax = 2 * time.Millisecond
 )
 
 // shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
@@ -25,8 +25,9 @@ type shelves struct {
 	lanes *Lanes
 	loop  *fastlane.Loop
 	byKey map[shelfKey]*shelf
-	ticks uint32
-	armed bool // a tick is to come
+	start time.Time
+	now   time.Duration // of the last tick, since start
+	armed bool          // a tick is to come
 	// holding tells others that a connection may lie unused.
 	holding atomic.Bool
 }
@@ -56,12 +57,12 @@ type lease struct {
 	// session is the one whose statement it runs; nil if it lies unused.
 	session *Session
 	walk    walk
-	began   uint32 // tick of the loan
-	used    uint32 // tick of the last use
+	began   time.Duration // of the loan, as of shelves.now
+	used    time.Duration // of the last use
 }
 
 func newShelves(l *Lanes, loop *fastlane.Loop) *shelves {
-	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf)}
+	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf), start: time.Now()}
 }
 
 // shelf gives the shelf of a key.
@@ -69,6 +70,7 @@ func (h *shelves) shelf(k shelfKey) *shelf {
 	sh := h.byKey[k]
 	if sh == nil {
 		sh = &shelf{key: k, h: h}
+		h.now = time.Since(h.start)
 		h.byKey[k] = sh
 		k.instance.WhenWanted(h.lanes.wanted)
 		h.arm()
@@ -107,7 +109,7 @@ func (sh *shelf) take(s *Session) (le *lease, wait bool) {
 		}
 	}
 	sh.out++
-	le.session, le.walk, le.used = s, walk{}, sh.h.ticks
+	le.session, le.walk, le.used = s, walk{}, sh.h.now
 	return le, false
 }
 
@@ -136,7 +138,7 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 	}
 	p.Conn.NoWait(true)
 	sh.h.arm()
-	return &lease{p: p, conn: c, shelf: sh, began: sh.h.ticks}
+	return &lease{p: p, conn: c, shelf: sh, began: sh.h.now}
 }
 
 // put takes a connection back after a statement: for the next session in line, or for later. It goes to the pool when
@@ -147,7 +149,7 @@ func (le *lease) put() {
 	sh.out--
 	wanted := sh.key.instance.Wanted()
 	switch {
-	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.ticks-le.began >= leaseTicks,
+	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax,
 		wanted && (len(sh.line) == 0 || sh.turn):
 		sh.turn = false
 		le.giveBack()
@@ -156,11 +158,11 @@ func (le *lease) put() {
 	sh.turn = wanted
 	if s := sh.next(); s != nil {
 		sh.out++
-		le.session, le.walk, le.used = s, walk{}, sh.h.ticks
+		le.session, le.walk, le.used = s, walk{}, sh.h.now
 		s.launch(le)
 		return
 	}
-	le.used = sh.h.ticks
+	le.used = sh.h.now
 	sh.idle = append(sh.idle, le)
 	sh.h.loop.Park(le.conn, le)
 	if !sh.h.holding.Load() {
@@ -226,7 +228,7 @@ func (le *lease) discard() {
 
 // Tick gives connections back that are not used or that others wait for, and sends those on who waited too long.
 func (h *shelves) Tick(*fastlane.Loop) {
-	h.ticks++
+	h.now = time.Since(h.start)
 	h.armed = false
 	h.holding.Store(false)
 	for k, sh := range h.byKey {
@@ -248,7 +250,7 @@ func (sh *shelf) sweep() {
 	all := sh.key.instance.Wanted() || sh.key.instance.State() == backend.Down
 	kept := sh.idle[:0]
 	for _, le := range sh.idle {
-		if all || sh.h.ticks-le.used > spareTicks || sh.h.ticks-le.began >= leaseTicks {
+		if all || sh.h.now-le.used > spareMax || sh.h.now-le.began >= leaseMax {
 			sh.h.loop.Unpark(le.conn)
 			defer le.giveBack()
 			continue
@@ -267,9 +269,12 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.line[len(line):])
 	sh.line = line
-	if len(sh.line) > 0 && time.Since(sh.line[0].lane.since) > lineMax {
+	if len(sh.line) > 0 && time.Since(sh.line[0].lane.since) >= lineMax {
 		// The connections here may be busy for long while there are others: one who waits at the pool calls them in.
 		sh.next().handOver(sh.h.loop, stepServe)
+	}
+	if len(sh.line) > 0 {
+		sh.h.loop.After(lineMax)
 	}
 }
 
