@@ -354,6 +354,6 @@ func (m *partialMaker) key(e *sqlparse.Expr, span sqlparse.Span) int {
 			return k
 		}
 	}
-	m.shape.keys = append(m.shape.keys, partialKey{span: span, integer: e.Name == "year" && !m.p.Mode.MariaDB})
+	m.shape.keys = append(m.shape.keys, partialKey{span: span, integer: m.isYear(e)})
 	return len(m.shape.keys) - 1
 }

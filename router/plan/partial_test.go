@@ -44,6 +44,24 @@ func TestAveragesInExpressions(t *testing.T) {
 	}
 }
 
+// TestYearsInAggregates: MySQL has no column that is like its YEAR().
+func TestYearsInAggregates(t *testing.T) {
+	for _, sql := range []string{
+		"select coalesce(min(year(at)), 0) from u",
+		"select kind, max(year(at)) from u group by kind having max(year(at)) > 3",
+	} {
+		if collectsGroups(t, sql, mysql8) {
+			t.Error(sql)
+		}
+		if !collectsGroups(t, sql, sqltext.Mode{MariaDB: true, ServerVersion: 101100}) {
+			t.Errorf("%s, MariaDB", sql)
+		}
+	}
+	if !collectsGroups(t, "select count(*), year(at) from u group by year(at) having count(*) > 1", mysql8) {
+		t.Error("GROUP BY")
+	}
+}
+
 // TestPartialNames: what looks like a name of a column and is none, or is one where the tree has none, needs all rows.
 func TestPartialNames(t *testing.T) {
 	ansi := mysql8

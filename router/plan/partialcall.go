@@ -44,7 +44,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 				return false
 			}
 			part.whole = d.Type == mysql.TypeFloat
-		} else if e.Args[0].Op != sqlparse.Call || !m.fixedForm(e.Args[0]) {
+		} else if e.Args[0].Op != sqlparse.Call || !m.fixedForm(e.Args[0]) || m.isYear(e.Args[0]) {
 			return false
 		}
 		m.replace(p.Span, e.Name+"("+m.part(part)+")")
@@ -187,6 +187,12 @@ func (m *partialMaker) number(e *sqlparse.Expr) bool {
 		return true
 	}
 	return truths[e.Op]
+}
+
+// isYear tells of MySQL's YEAR(), whose type no column has that holds all its values: one of YEAR has those of 1901 to 2155, and
+// a BIGINT UNSIGNED, which CREATE TABLE ... SELECT makes of it, gives COALESCE(MIN(YEAR(c)), 0) another type.
+func (m *partialMaker) isYear(e *sqlparse.Expr) bool {
+	return e.Op == sqlparse.Call && e.Name == "year" && !m.p.Mode.MariaDB
 }
 
 // isNumeral tells whether an expression is a number as written.
