@@ -3,7 +3,6 @@ package admin
 import (
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"kingshard/config"
 	"kingshard/proxy/querylog"
@@ -42,7 +41,7 @@ type Admin struct {
 	events events
 	// offline is what an operator says to load balancers; clients are served all the same.
 	offline atomic.Bool
-	rate    rate
+	history history
 }
 
 // New makes the administration of a server.
@@ -57,29 +56,3 @@ func (a *Admin) SetFile(f config.File) { a.file.Store(&f) }
 
 // Offline tells whether an operator has said that load balancers should pass over this proxy.
 func (a *Admin) Offline() bool { return a.offline.Load() }
-
-// Tick is called about every second: it measures the rate of commands.
-func (a *Admin) Tick() { a.rate.tick(time.Now(), commands(a.shared.Stats.Totals())) }
-
-func commands(t session.Totals) (n uint64) {
-	for _, c := range t.Commands {
-		n += c
-	}
-	return n
-}
-
-// rate is the number of commands in the last whole second.
-type rate struct {
-	last  atomic.Int64 // nanoseconds since 1970
-	count atomic.Uint64
-	perS  atomic.Uint64
-}
-
-// tick is called by one goroutine.
-func (r *rate) tick(now time.Time, count uint64) {
-	before := r.last.Swap(now.UnixNano())
-	grown := count - r.count.Swap(count)
-	if passed := time.Duration(now.UnixNano() - before); before != 0 && passed > 0 {
-		r.perS.Store(uint64(float64(grown)/passed.Seconds() + 0.5))
-	}
-}

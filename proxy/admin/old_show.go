@@ -79,7 +79,7 @@ func oldProxyConfig(v *view) [][]any {
 		{"Nodes_Count", strconv.Itoa(len(nodes))},
 		{"Nodes_List", strings.Join(nodes, ",")},
 		{"ClientConns", strconv.Itoa(v.a.shared.Sessions.Len())},
-		{"ClientQPS", strconv.FormatUint(v.a.rate.perS.Load(), 10)},
+		{"ClientQPS", strconv.FormatUint(v.a.history.commandsPerSecond(), 10)},
 		{"ErrLogTotal", strconv.FormatUint(errors, 10)},
 		{"SlowLogTotal", strconv.FormatUint(v.a.shared.Queries.Stats().SQL.Lines, 10)},
 	}

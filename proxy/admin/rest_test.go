@@ -165,7 +165,7 @@ func TestV2(t *testing.T) {
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`,
 	}
-	if len(doc.Paths) != 1+12+6 {
+	if len(doc.Paths) != 1+13+6 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

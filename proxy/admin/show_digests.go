@@ -11,13 +11,13 @@ var digestsTable = table{
 	columns: append(append(texts("user", "db", "statement", "plan"), numbers(
 		"count", "errors", "rows", "bytes", "shards",
 		"total_sum", "total_min", "total_mean", "total_p50", "total_p95", "total_p99", "total_max",
-		"backend_sum", "backend_min", "backend_mean", "backend_p50", "backend_p95", "backend_p99", "backend_max")...),
+		"backend_sum", "backend_min", "backend_mean", "backend_p50", "backend_p95", "backend_p99", "backend_max", "wait_sum")...),
 		texts("first_seen", "last_seen")...),
 	rows: func(v *view) (rows [][]any) {
 		for _, d := range v.a.shared.Queries.Digests() {
 			row := []any{d.User, orNil(d.DB), orNil(d.Text), d.Plan.String(), d.Count, d.Errors, d.Rows, d.Bytes, d.Shards}
 			row = append(append(row, milliseconds(d.Total)...), milliseconds(d.Exec)...)
-			rows = append(rows, append(row, moment(d.First), moment(d.Last)))
+			rows = append(rows, append(row, inMilliseconds(d.Wait), moment(d.First), moment(d.Last)))
 		}
 		return rows
 	},
@@ -27,7 +27,11 @@ var digestsTable = table{
 func milliseconds(t querylog.Times) []any {
 	var cells []any
 	for _, d := range []time.Duration{t.Sum, t.Min, t.Mean, t.P50, t.P95, t.P99, t.Max} {
-		cells = append(cells, float64(d.Round(time.Microsecond))/float64(time.Millisecond))
+		cells = append(cells, inMilliseconds(d))
 	}
 	return cells
+}
+
+func inMilliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }

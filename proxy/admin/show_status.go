@@ -30,7 +30,7 @@ func statusRows(v *view) (rows [][]any) {
 	add("State", state)
 	add("Sessions", strconv.Itoa(v.a.shared.Sessions.Len()))
 	count("Commands", commands(t))
-	count("Commands_per_second", v.a.rate.perS.Load())
+	count("Commands_per_second", v.a.history.commandsPerSecond())
 	if n := t.Commands["COM_QUERY"] + t.Commands["COM_STMT_EXECUTE"]; n > 0 {
 		add("Command_microseconds_mean", strconv.FormatUint(t.Latency.Micros/n, 10))
 	}

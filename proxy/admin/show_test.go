@@ -19,11 +19,14 @@ func TestShow(t *testing.T) {
 	waitFor(t, "the statement to be over", func() bool {
 		return len(rows(t, root, "SHOW KS SESSIONS WHERE db = 'shop' AND command = 'Sleep'")) == 1
 	})
+	waitFor(t, "a second to pass", func() bool { return len(rows(t, root, "SHOW KS HISTORY WHERE sessions >= 2")) > 0 })
 	for _, c := range []struct {
 		name, columns string
 		rows          []string // each as "column=value|..."; they must be there
 	}{
 		{"STATUS", "Variable_name, Value", []string{"Variable_name=State|Value=online", "Variable_name=Nodes|Value=2", "Variable_name=Instances_in_use|Value=3"}},
+		{"HISTORY", "id, at, commands, rows, bytes, errors_client, errors_proxy, errors_backend, p50, p95, p99, proxy, pool_wait, backend, sessions, in_use, waiting",
+			[]string{"id=1"}},
 		{"NODES", "node, instance, role, weight, state, held_down, health, answered, version, connections, in_use, max",
 			[]string{"node=n1|instance=" + p.n1.Addr + "|role=primary|weight=1|state=up|held_down=NO|health=up|max=4", "node=n1|role=replica", "node=n2|role=primary"}},
 		{"POOLS", "node, instance, role, max, open, idle, in_use, dialling, waiting, gets, hits, dialled, waited, wait_microseconds, timed_out, rejected, dial_failures, closed",
@@ -41,7 +44,7 @@ func TestShow(t *testing.T) {
 		}},
 		{"PLANS", "user, db, statement, when_many, reason", []string{"user=root|db=shop|when_many=merge"}},
 		{"DIGESTS", "user, db, statement, plan, count, errors, rows, bytes, shards, total_sum, total_min, total_mean, total_p50, total_p95, total_p99, total_max, " +
-			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, first_seen, last_seen",
+			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, wait_sum, first_seen, last_seen",
 			[]string{"user=root|db=shop|statement=SELECT * FROM orders WHERE id = ? AND note = ?|plan=merge|count=1|errors=0|rows=2|shards=2"}},
 		{"PINS", "reason, sessions, total", []string{"reason=get_lock|sessions=1|total=1", "reason=cursor|sessions=0|total=0"}},
 		{"CONFIG", "key, value, reloadable", []string{"key=addr|value=127.0.0.1:0|reloadable=NO", "key=user_list[app].password|value=***|reloadable=YES", "key=nodes[n1].max_conns_limit|value=4"}},

@@ -64,7 +64,7 @@ var tables []*table
 
 func init() {
 	tables = []*table{
-		&statusTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &plansTable, &digestsTable,
+		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &plansTable, &digestsTable,
 		&pinsTable, &configTable, &eventsTable,
 	}
 }

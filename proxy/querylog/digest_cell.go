@@ -21,6 +21,7 @@ type counts struct {
 	n, errors, rows, bytes, shards uint64
 	totalSum, totalMin, totalMax   time.Duration
 	execSum, execMin, execMax      time.Duration
+	waitSum                        time.Duration
 	first, last                    int64 // when statements began, in ns since 1970
 	plan                           Plan  // of the last one
 }
@@ -43,6 +44,7 @@ func (c *cell) add(st *Statement, began int64) bool {
 	t.rows += st.Rows
 	t.bytes += st.Bytes
 	t.shards += uint64(st.Shards)
+	t.waitSum += st.Wait
 	t.totalSum += st.Total
 	t.totalMin, t.totalMax = min(t.totalMin, st.Total), max(t.totalMax, st.Total)
 	t.execSum += st.Exec
@@ -68,6 +70,7 @@ func (t *counts) merge(o *counts) {
 	t.rows += o.rows
 	t.bytes += o.bytes
 	t.shards += o.shards
+	t.waitSum += o.waitSum
 	t.totalSum += o.totalSum
 	t.totalMin, t.totalMax = min(t.totalMin, o.totalMin), max(t.totalMax, o.totalMax)
 	t.execSum += o.execSum

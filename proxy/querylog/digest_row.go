@@ -43,6 +43,8 @@ type Digest struct {
 	First, Last time.Time
 	// Total is the time in the proxy and the servers, Exec that from when a connection was there.
 	Total, Exec Times
+	// Wait is the time that all executions together waited for a connection; what Total.Sum has beyond it and Exec.Sum is the proxy's own.
+	Wait time.Duration
 }
 
 // Times say how long the executions of a digest took. Percentiles are off by 12.5 % at the most.
@@ -53,7 +55,7 @@ func (d *digest) row() Digest {
 	c := &s.counts
 	r := Digest{
 		User: printable(d.user), DB: printable(d.db), Text: printable(d.text), Count: c.n, Errors: c.errors, Rows: c.rows, Bytes: c.bytes,
-		Shards: c.shards, Plan: c.plan,
+		Shards: c.shards, Plan: c.plan, Wait: c.waitSum,
 	}
 	if c.n == 0 {
 		return r

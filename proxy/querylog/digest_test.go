@@ -13,7 +13,7 @@ import (
 
 // statement is one that took so long.
 func statement(text string, took time.Duration) *Statement {
-	return &Statement{User: "ks", DB: "shop", Client: "10.0.0.9:5000", Text: text, Start: time.Unix(1e9, 0), Total: took, Exec: took / 2, Plan: PlanForward, Shards: 1}
+	return &Statement{User: "ks", DB: "shop", Client: "10.0.0.9:5000", Text: text, Start: time.Unix(1e9, 0), Total: took, Wait: took / 5, Exec: took / 2, Plan: PlanForward, Shards: 1}
 }
 
 // open gives a log that keeps statistics of so many digests and writes no file.
@@ -61,6 +61,7 @@ func TestDigests(t *testing.T) {
 		First: time.Unix(1e9, 0), Last: time.Unix(1e9+9, 0),
 		Total: Times{Sum: 55 * ms, Min: ms, Mean: 5500 * time.Microsecond, P50: 5 * ms, P95: 9 * ms, P99: 9 * ms, Max: 10 * ms},
 		Exec:  Times{Sum: 55 * ms / 2, Min: ms / 2, Mean: 2750 * time.Microsecond, P50: 2 * ms, P95: 5 * ms, P99: 5 * ms, Max: 5 * ms},
+		Wait:  11 * ms,
 	}
 	if first != want {
 		t.Errorf("got  %+v\nwant %+v", first, want)

@@ -1,0 +1,142 @@
+package admin
+
+import (
+	"sync"
+	"time"
+
+	"kingshard/proxy/session"
+)
+
+// historyMax is how many samples are kept, one for each second; the oldest go.
+const historyMax = 600
+
+// sample is what happened in one second, or since the last sample if that was longer ago.
+type sample struct {
+	id     uint64 // from 1
+	at     time.Time
+	length time.Duration
+	// The counters grew by these.
+	commands, rows, bytes uint64
+	errors                [len(origins)]uint64
+	latency               session.Times // of queries and executions
+	parts                 [3]uint64     // microseconds, as session.PartNames names them
+	// As they were at the end.
+	sessions, inUse, waiting int
+}
+
+// origins are where errors come from, as session.Totals names them.
+var origins = [...]string{"client", "proxy", "backend"}
+
+// history are the latest samples, in a ring.
+type history struct {
+	mu   sync.Mutex
+	ring []sample
+	last uint64
+	// What the counters were at the last sample; before is zero until there was one.
+	before time.Time
+	totals session.Totals
+}
+
+// Tick is called about every second, by one goroutine: it takes a sample.
+func (a *Admin) Tick() {
+	s := sample{at: time.Now(), sessions: a.shared.Sessions.Len()}
+	for _, n := range a.shared.Snapshot.Load().Nodes {
+		for _, i := range n.Instances() {
+			stats := i.Stats()
+			s.inUse += stats.InUse
+			s.waiting += stats.Waiting
+		}
+	}
+	a.history.add(s, a.shared.Stats.Totals())
+}
+
+// add completes a sample with what the counters grew by and keeps it; the first one gives only their state.
+func (h *history) add(s sample, now session.Totals) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was, before := h.totals, h.before
+	h.totals, h.before = now, s.at
+	if before.IsZero() {
+		return
+	}
+	s.length = s.at.Sub(before)
+	s.commands = commands(now) - commands(was)
+	s.rows, s.bytes = now.Rows-was.Rows, now.Bytes-was.Bytes
+	for k, origin := range origins {
+		s.errors[k] = now.Errors[origin] - was.Errors[origin]
+	}
+	s.latency.Micros = now.Latency.Micros - was.Latency.Micros
+	for k := range s.latency.Buckets {
+		s.latency.Buckets[k] = now.Latency.Buckets[k] - was.Latency.Buckets[k]
+	}
+	for class := range now.Parts {
+		for part := range s.parts {
+			s.parts[part] += now.Parts[class][part].Micros - was.Parts[class][part].Micros
+		}
+	}
+	h.last++
+	s.id = h.last
+	if len(h.ring) < historyMax {
+		h.ring = append(h.ring, s)
+		return
+	}
+	h.ring[(h.last-1)%historyMax] = s
+}
+
+// list gives the samples, the oldest first.
+func (h *history) list() []sample {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.ring) < historyMax {
+		return append([]sample(nil), h.ring...)
+	}
+	first := h.last % historyMax
+	return append(append([]sample(nil), h.ring[first:]...), h.ring[:first]...)
+}
+
+// commandsPerSecond is the rate of the last sample, rounded; 0 before there is one.
+func (h *history) commandsPerSecond() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.last == 0 {
+		return 0
+	}
+	s := &h.ring[(h.last-1)%historyMax]
+	return uint64(s.perSecond(s.commands) + 0.5)
+}
+
+func (s *sample) perSecond(n uint64) float64 {
+	if s.length <= 0 {
+		return 0
+	}
+	return float64(n) / s.length.Seconds()
+}
+
+func commands(t session.Totals) (n uint64) {
+	for _, c := range t.Commands {
+		n += c
+	}
+	return n
+}
+
+// percentile gives the time in milliseconds that a share of all is not longer than, as if times were spread evenly within a
+// bucket; 0 if there is none.
+func percentile(t *session.Times, share float64) float64 {
+	var all uint64
+	for _, n := range t.Buckets {
+		all += n
+	}
+	rank, seen := share*float64(all), uint64(0)
+	for k, n := range t.Buckets {
+		if n > 0 && float64(seen+n) >= rank {
+			high := float64(uint64(1) << k)
+			low := high / 2
+			if k == 0 {
+				low = 0
+			}
+			return (low + (high-low)*(rank-float64(seen))/float64(n)) / 1000
+		}
+		seen += n
+	}
+	return 0
+}
