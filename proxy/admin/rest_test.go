@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -163,15 +164,16 @@ func TestV2(t *testing.T) {
 	victim := p.client("app")
 	bodies := map[string]string{
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`,
-		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`,
+		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`,
 	}
-	if len(doc.Paths) != 1+13+6 {
+	logins := map[string]string{"/api/v2/profile": "web"}
+	if len(doc.Paths) != 1+13+7 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
 			url := strings.NewReplacer("{id}", fmt.Sprint(victim.Greeting.ConnectionID), "{node}", "n1").Replace(path)
-			status, text := p.call("operator", strings.ToUpper(method), url, bodies[path])
+			status, text := p.call(cmp.Or(logins[path], "operator"), strings.ToUpper(method), url, bodies[path])
 			if status != 200 || op.Summary == "" {
 				t.Errorf("%s %s: %d %s", method, path, status, text)
 				continue
@@ -243,6 +245,10 @@ func TestV2Details(t *testing.T) {
 		{"operator", "POST", "/explain", `{"user":"root","db":"shop","sql":"UPDATE orders SET id = 1"}`, 400, `"code":9012`},
 		{"operator", "POST", "/explain", `{"user":"root","sql":" ; "}`, 400, `9031`},
 		{"operator", "POST", "/explain", `{"user":"me","sql":"SELECT 1"}`, 409, `no schema`},
+		{"operator", "POST", "/profile", `{"seconds":1}`, 403, `9030`},
+		{"web", "POST", "/profile", `{"seconds":61}`, 409, `1 to 60`},
+		{"web", "POST", "/profile", `{"seconds":0}`, 409, `1 to 60`},
+		{"web", "POST", "/profile", `{"seconds":1}`, 200, `"root":{"name":"all"`},
 		{"operator", "POST", "/explain", `{"user":"look","sql":"SELECT 1"}`, 200, `"node":"n1"`},
 	} {
 		path := "/api/v2" + c.path

@@ -48,6 +48,11 @@ func v2Routes() []route {
 			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetDigests(c.who) },
 		},
 		route{
+			method: "POST", path: v2 + "/profile", about: "A CPU profile of the proxy, taken now", rights: account.Admin,
+			body:   []field{{"seconds", "integer", "how long, 1 to 60; 10 when left out"}},
+			answer: "seconds, and root: a tree of functions with name, value (nanoseconds with what it called) and children", handle: v2Profile,
+		},
+		route{
 			method: "POST", path: v2 + "/nodes/{node}/down", about: "Takes the instances of a node out of use, or one", rights: account.Operate, columns: nodesTable.columns,
 			body: []field{{"instance", "string", "the address of the one; all when left out"}}, handle: v2Hold(true),
 		},
@@ -206,6 +211,16 @@ func v2Kill(c *request) (any, error) {
 		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
 	}
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
+}
+
+func v2Profile(c *request) (any, error) {
+	body := struct {
+		Seconds int `json:"seconds"`
+	}{10}
+	if err := c.decode(&body, true); err != nil {
+		return nil, err
+	}
+	return c.a.cpuProfile(c.http.Context(), c.who, body.Seconds)
 }
 
 func v2Hold(down bool) func(c *request) (any, error) {
