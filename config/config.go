@@ -9,7 +9,7 @@ type Config struct {
 	Socket string `yaml:"socket" reload:"no"`
 	// Listen address host:port of an HTTP server for /metrics only; empty: none.
 	PrometheusAddr string `yaml:"prometheus_addr" reload:"no"`
-	// Listen address of the HTTP administration (REST, /metrics, /debug/pprof/); a port alone, or :port, means 127.0.0.1. Any
+	// Listen address of the HTTP administration (console, REST, /metrics, /debug/pprof/); a port alone, or :port, means 127.0.0.1. Any
 	// address but a loopback one needs web_user and web_password. Empty: none.
 	WebAddr string `yaml:"web_addr" reload:"no"`
 	// User of the HTTP administration (Basic authentication), who may do everything; empty: no login, which only a loopback

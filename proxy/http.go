@@ -10,6 +10,7 @@ import (
 	"net/http/pprof"
 	"time"
 
+	"kingshard/proxy/console"
 	"kingshard/proxy/metrics"
 )
 
@@ -36,8 +37,11 @@ func (s *Server) listenHTTP() error {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	open := http.NewServeMux()
 	s.addHealth(open)
-	open.Handle("/api/", s.admin.Handler())
-	open.Handle("/", s.basicAuth(mux))
+	page := console.New(s.admin, s.log)
+	open.Handle("/api/", page.Guard(s.admin.Handler()))
+	open.Handle("/metrics", s.basicAuth(mux))
+	open.Handle("/debug/pprof/", s.basicAuth(mux))
+	open.Handle("/", page.Handler())
 	return s.serveHTTP("web_addr", s.cfg.WebAddr, open)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 
 	"kingshard/mysql"
@@ -79,32 +78,6 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 		}
 		writeJSON(w, http.StatusOK, answer)
 	})
-}
-
-// authenticate finds out who sends a request: the web user, or the bearer of a token.
-func (a *Admin) authenticate(h *http.Request) (by who, ok bool, err error) {
-	cfg := a.shared.Snapshot.Load().Config
-	if cfg.WebUser == "" && len(cfg.WebTokens) == 0 {
-		return by, false, failed("REST is closed: set web_user and web_password, or web_tokens")
-	}
-	by.from = h.RemoteAddr
-	if host, _, err := net.SplitHostPort(h.RemoteAddr); err == nil {
-		by.from = host
-	}
-	if token, is := bearer(h); is {
-		for _, t := range cfg.WebTokens {
-			if same(token, t.Token.Reveal()) && t.Token != "" {
-				by.name, by.rights, ok = t.Name, account.ParseRights(t.Rights), true
-			}
-		}
-	} else if user, password, is := h.BasicAuth(); is && cfg.WebUser != "" {
-		nameOK, passwordOK := same(user, cfg.WebUser), same(password, cfg.WebPassword.Reveal())
-		by.name, by.rights, ok = cfg.WebUser, account.Admin, nameOK && passwordOK
-	}
-	if !ok && h.Header.Get("Authorization") != "" {
-		a.log.Warn("login of the HTTP administration denied", "from", by.from)
-	}
-	return by, ok, nil
 }
 
 // decode reads the request's body, a JSON object; with optional, none is an empty one.

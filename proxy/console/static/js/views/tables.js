@@ -1,0 +1,46 @@
+import { bar, el } from "../dom.js";
+import { grid } from "../grid.js";
+
+export default {
+  id: "tables",
+  title: "Tables",
+  every: 10000,
+  open(context) {
+    const table = grid([
+      { name: "name", title: "Table", cell: (t) => el("strong", {}, t.name) },
+      { name: "user", title: "User" },
+      { name: "type", title: "Rule", cell: (t) => t.type || t.kind || "" },
+      { name: "key", title: "Key", cell: (t) => t.key || "" },
+      { name: "shards", title: "Shards", number: true },
+      { name: "nodes", title: "On nodes", wide: true, cell: (t) => spread(t.places) },
+      { name: "detail", title: "More", cell: (t) => t.detail || "" },
+    ], { key: (t) => t.user + "\n" + t.name, order: "name", open: (t) => places(t.places), empty: "No table is sharded: everything goes to the default nodes." });
+    const defaults = el("div", { class: "facts" });
+
+    async function refresh() {
+      const [rules, physical] = await Promise.all([context.rows("rules"), context.rows("tables")]);
+      const of = Map.groupBy(physical, (p) => JSON.stringify([p.user, p.db, p.table]));
+      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [] })));
+      defaults.replaceChildren(...rules.filter((r) => r.table === null).map((r) => el("div", {}, el("span", {}, r.user), el("span", {}, r.nodes))));
+    }
+    const element = el("div", { class: "detail" }, table.element, el("section", { class: "panel detail" }, el("h2", {}, "Default nodes, for tables without a rule"), defaults));
+    return { element, refresh, filter: table.filter };
+  },
+};
+
+const colours = ["s1", "s2", "s3"];
+
+// spread shows how many shards each node has.
+function spread(list) {
+  const nodes = [...Map.groupBy(list, (p) => p.node)].sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }));
+  const text = nodes.map(([name, of]) => `${name}: ${of.length}`).join(", ");
+  return el("div", {}, bar(nodes.map(([, of], k) => [colours[k % colours.length], of.length]), list.length, text, "split"), el("span", { class: "dim" }, text));
+}
+
+function places(list) {
+  const most = 200;
+  const nodes = [...Map.groupBy(list.slice(0, most), (p) => p.node)];
+  return el("div", { class: "detail" },
+    nodes.map(([name, of]) => el("div", {}, el("strong", {}, name + " "), el("code", {}, of.map((p) => `${p.shard}: ${p.physical_db}.${p.physical_table}`).join("   ")))),
+    list.length > most ? el("p", { class: "dim" }, `and ${list.length - most} more`) : null);
+}
