@@ -47,9 +47,10 @@ bench-compare: ## micro-benchmarks of BASE=revision and of this checkout, compar
 install-mariadb: # MariaDB by apt-get where it is missing
 	@command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || command -v mysqld >/dev/null || $(INSTALL)/mariadb.sh
 
-install-servers: # what the tests need: MariaDB and its clients, MySQL 9, sysbench, HAProxy
+install-servers: # what the tests need: MariaDB and its clients, MySQL 9, sysbench, HAProxy, Chromium
 	$(INSTALL)/mariadb.sh
 	$(INSTALL)/mysql9.sh
+	$(INSTALL)/chromium.sh
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14

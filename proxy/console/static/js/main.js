@@ -48,12 +48,13 @@ const context = {
   parcel: null,
 };
 
+let answerAsk = () => {};
 function ask(question) {
+  answerAsk(false);
   const dialog = byID("ask");
   dialog.querySelector("p").textContent = question;
-  dialog.returnValue = "no";
-  dialog.showModal();
-  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+  if (!dialog.open) dialog.showModal();
+  return new Promise((resolve) => (answerAsk = resolve));
 }
 
 let noteTimer = 0;
@@ -193,6 +194,9 @@ function start() {
   byID("theme").addEventListener("click", turnTheme);
   byID("keys").addEventListener("click", () => byID("help").showModal());
   byID("logout").addEventListener("click", () => api.logout().then(() => leave("You are logged out."), (error) => leave(error.message)));
+  // Not by the event of closing, which comes late: the dialog may be open again by then.
+  for (const button of document.querySelectorAll("#ask button")) button.addEventListener("click", () => answerAsk(button.value === "yes"));
+  byID("ask").addEventListener("cancel", () => answerAsk(false));
   byID("filter").addEventListener("input", (event) => current?.opened.filter?.(event.target.value));
   document.addEventListener("keydown", key);
   document.addEventListener("visibilitychange", () => !document.hidden && !paused && refresh());
