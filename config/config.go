@@ -12,6 +12,10 @@ type Config struct {
 	// Listen address of the HTTP administration (console, REST, /metrics, /debug/pprof/); a port alone, or :port, means 127.0.0.1. Any
 	// address but a loopback one needs web_user and web_password. Empty: none.
 	WebAddr string `yaml:"web_addr" reload:"no"`
+	// PEM file of the certificate of web_addr and its chain, read again when it changes; empty: web_addr speaks no TLS.
+	WebTLSCert string `yaml:"web_tls_cert" reload:"no"`
+	// PEM file of its private key; set both or neither.
+	WebTLSKey string `yaml:"web_tls_key" reload:"no"`
 	// User of the HTTP administration (Basic authentication), who may do everything; empty: no login, which only a loopback
 	// web_addr allows, and REST answers to none but web_tokens.
 	WebUser string `yaml:"web_user"`

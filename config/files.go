@@ -43,6 +43,10 @@ func (c *Config) readFiles(r *report) {
 		}
 		r.check("blacklist_sql_file", err)
 	}
+	if c.WebTLSCert != "" && c.WebTLSKey != "" {
+		_, err := c.WebTLS(nil)
+		r.check("web_tls_cert", err)
+	}
 	if (c.TLS.Cert == "") == (c.TLS.Key == "") {
 		_, err := c.TLS.Server()
 		r.check("tls", err)

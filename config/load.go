@@ -135,7 +135,7 @@ func (c *Config) normalize(dir string) {
 
 // files gives the fields that name a file to read.
 func (c *Config) files() []*string {
-	f := []*string{&c.BlacklistSQLFile, &c.AuthRSAKey, &c.TLS.Cert, &c.TLS.Key, &c.TLS.CA}
+	f := []*string{&c.BlacklistSQLFile, &c.AuthRSAKey, &c.WebTLSCert, &c.WebTLSKey, &c.TLS.Cert, &c.TLS.Key, &c.TLS.CA}
 	for k := range c.UserList {
 		f = append(f, &c.UserList[k].PasswordFile)
 	}

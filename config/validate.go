@@ -66,6 +66,9 @@ func anyPort(addr string) bool {
 }
 
 func (c *Config) checkWebLogin(r *report) {
+	if (c.WebTLSCert == "") != (c.WebTLSKey == "") {
+		r.fault("web_tls_cert", "web_tls_cert and web_tls_key must be set together")
+	}
 	switch {
 	case c.WebUser != "" && c.WebPassword == "":
 		r.fault("web_password", "is required with web_user")

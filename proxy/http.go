@@ -3,8 +3,10 @@ package proxy
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -21,7 +23,7 @@ func (s *Server) listenHTTP() error {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", s.metrics.Handler())
 		s.addHealth(mux)
-		if err := s.serveHTTP("prometheus_addr", s.cfg.PrometheusAddr, mux); err != nil {
+		if err := s.serveHTTP("prometheus_addr", s.cfg.PrometheusAddr, nil, mux); err != nil {
 			return err
 		}
 	}
@@ -42,22 +44,34 @@ func (s *Server) listenHTTP() error {
 	open.Handle("/metrics", s.basicAuth(mux))
 	open.Handle("/debug/pprof/", s.basicAuth(mux))
 	open.Handle("/", page.Handler())
-	return s.serveHTTP("web_addr", s.cfg.WebAddr, open)
+	secure, err := s.cfg.WebTLS(func(err error) { s.log.Error("the old certificate of web_addr is shown", "error", err) })
+	if err != nil {
+		return fmt.Errorf("web_tls_cert: %w", err)
+	}
+	return s.serveHTTP("web_addr", s.cfg.WebAddr, secure, open)
 }
 
-func (s *Server) serveHTTP(field, addr string, h http.Handler) error {
+// serveHTTP opens a listener, with TLS unless secure is nil, and serves requests until Shutdown.
+func (s *Server) serveHTTP(field, addr string, secure *tls.Config, h http.Handler) error {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	server := &http.Server{
+		Handler: h, TLSConfig: secure, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+	}
 	s.http = append(s.http, server)
 	if field == "web_addr" {
 		s.webAddr = l.Addr()
 	}
 	s.log.Info("listening", field, l.Addr().String())
 	s.running.Go(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		serve := server.Serve
+		if secure != nil {
+			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+		}
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("http server stopped", "addr", addr, "error", err)
 		}
 	})

@@ -103,6 +103,9 @@ func start(t testing.TB, edit func(text string) string) *testProxy {
 	}
 	server.SetFile(f)
 	p.Server, p.web = server, "http://"+server.WebAddr().String()
+	if cfg.WebTLSCert != "" {
+		p.web = "https://" + server.WebAddr().String()
+	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve() }()
 	t.Cleanup(func() {
@@ -149,7 +152,7 @@ func (p *testProxy) load() (stop func()) {
 		c := p.client("app")
 		workers.Go(func() {
 			texts := []string{
-				"SELECT id, total FROM shop.orders WHERE id = %d", "SELECT id, total FROM shop.orders ORDER BY id LIMIT %d",
+				"SELECT id, total FROM shop.orders WHERE id = %d", "SELECT id, total FROM shop.orders WHERE id IN (1, %d)",
 				"UPDATE shop.orders SET total = 1 WHERE id = %d", "SELECT '<script>' FROM shop.prices WHERE id = %d", "SELECT * FROM shop.nowhere WHERE id = %d",
 			}
 			for n := 0; ; n++ {
