@@ -22,6 +22,7 @@ type browser struct {
 	cmd     *exec.Cmd
 	in, out *os.File
 	session string // of the page
+	profile string // Chromium's folder
 
 	mu      sync.Mutex
 	last    int
@@ -59,10 +60,15 @@ func startBrowser(t testing.TB) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{t: t, in: in, out: out, waiting: make(map[int]chan message), done: make(chan struct{})}
+	// Not t.TempDir: Chromium's other processes may still write there when the first has ended.
+	profile, err := os.MkdirTemp("", "kingshard-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t, profile: profile, in: in, out: out, waiting: make(map[int]chan message), done: make(chan struct{})}
 	b.cmd = exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--lang=en-US", "--remote-debugging-pipe",
-		"--user-data-dir="+t.TempDir(), "about:blank")
+		"--user-data-dir="+profile, "about:blank")
 	b.cmd.ExtraFiles = []*os.File{theirIn, theirOut} // as 3 and 4
 	if err := b.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -92,6 +98,12 @@ func (b *browser) close() {
 	}
 	_ = b.cmd.Wait()
 	b.out.Close()
+	for range 100 {
+		if os.RemoveAll(b.profile) == nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 	if b.t.Failed() {
 		b.t.Logf("the page's console: %q", b.troubles())
 	}

@@ -75,7 +75,10 @@ func TestPage(t *testing.T) {
 	b.view("2", "Topology")
 	b.wait("document.querySelectorAll('.instance').length === 3")
 	b.view("4", "Statements")
-	b.wait("[...document.querySelectorAll('#view code')].some((c) => c.textContent.includes('shop.prices'))")
+	b.wait("[...document.querySelectorAll('#view code')].some((c) => c.textContent.includes('shop.`<img src=x onerror=alert(1)>`'))")
+	if n := b.eval("document.querySelectorAll('#view img').length"); n != "0" {
+		t.Errorf("a table's name became %s images", n)
+	}
 	b.click("#view tbody tr")
 	b.wait("document.querySelector('#view .detail-row')?.textContent.includes('Where the time went')")
 	b.view("5", "Tables")

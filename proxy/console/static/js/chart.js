@@ -4,13 +4,14 @@ import { el, svg } from "./dom.js";
 import { clock } from "./format.js";
 
 const height = 150, left = 48, right = 6, top = 8, bottom = 18;
-const span = 600; // seconds
+const spans = [60, 120, 300, 600]; // seconds
 
 // chart makes one: series are [{title, class, value(sample)}], three at most; show formats values. With stacked each series stands on
 // the one before.
 export function chart(title, series, show, stacked) {
   let samples = [];
   let at = null; // the sample pointed at
+  let span = spans[0];
   const values = series.map(() => el("b", {}));
   const when = el("span", {});
   const legend = el("div", { class: "legend" }, series.map((s, k) => el("span", {}, el("i", { class: s.class }), s.title + " ", values[k])), when);
@@ -34,6 +35,7 @@ export function chart(title, series, show, stacked) {
     const width = drawing.clientWidth;
     if (!width) return;
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    span = spans.find((s) => s >= samples.length) || spans.at(-1);
     const last = samples.length ? samples.at(-1).id : 0;
     const x = (s) => left + (width - left - right) * (1 - (last - s.id) / span);
     const stacks = samples.map((s) => {
@@ -52,9 +54,10 @@ export function chart(title, series, show, stacked) {
       parts.push(svg("line", { class: "grid", x1: left, x2: width - right, y1: line, y2: line }));
       parts.push(svg("text", { x: left - 5, y: line + 4, "text-anchor": "end" }, show(most * share)));
     }
-    for (let back = span; back >= 0; back -= width < 420 ? 300 : 120) {
+    for (let back = span; back >= 0; back -= span / 2) {
       const place = left + (width - left - right) * (1 - back / span);
-      parts.push(svg("text", { x: place, y: height - 4, "text-anchor": back === span ? "start" : back ? "middle" : "end" }, back ? `-${back / 60} min` : "now"));
+      const label = back >= 60 ? `−${back / 60} min` : back ? `−${back} s` : "now";
+      parts.push(svg("text", { x: place, y: height - 4, "text-anchor": back === span ? "start" : back ? "middle" : "end" }, label));
     }
     for (let k = series.length - 1; k >= 0; k--) {
       if (!samples.length) break;

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 
 const rowsMax = 500;
 
-// grid makes one. Columns: {name, title, number, wide, short, cell(row) -> text or element, sort(row) -> value, once: made once for
+// grid makes one. Columns: {name, title, number, wide, short, long (on a phone: a line of its own), cell(row) -> text or element, sort(row) -> value, once: made once for
 // a row}. Options: key(row), order: a column's name, "-" before it for descending, open(row): detail below a row, empty: a text.
 export function grid(columns, options) {
   let order = options.order || "";
@@ -46,7 +46,7 @@ export function grid(columns, options) {
   }
 
   function make(row) {
-    const cells = columns.map((c) => el("td", { class: [c.number && "number", c.wide && "wide", c.short && "short"].filter(Boolean).join(" "), "data-label": c.title }));
+    const cells = columns.map((c) => el("td", { class: [c.number && "number", c.wide && "wide", c.short && "short", c.long && "long"].filter(Boolean).join(" "), "data-label": c.title }));
     const tr = el("tr", {}, cells);
     const entry = { tr, cells, shown: [] };
     if (options.open) {

@@ -8,7 +8,7 @@ export default {
   open(context) {
     const table = grid([
       { name: "key", title: "Key", wide: true, cell: (s) => el("code", {}, s.key) },
-      { name: "value", title: "In force", cell: (s) => el("code", {}, s.value) },
+      { name: "value", title: "In force", long: true, cell: (s) => (s.value ? el("code", {}, s.value) : "") },
       { name: "reloadable", title: "Reload", cell: (s) => (s.reloadable ? "" : tag("needs a restart", "")) },
     ], { key: (s) => s.key });
     const result = el("div", { class: "detail", role: "status" });
@@ -44,8 +44,8 @@ function difference(changes, check) {
   if (!changes.length) return el("p", {}, check ? "The file says what is in force." : "Reloaded: nothing was different.");
   const table = grid([
     { name: "field", title: "Key", wide: true, cell: (c) => el("code", {}, c.field) },
-    { name: "old", title: "Was", cell: (c) => el("code", { class: "old" }, c.old) },
-    { name: "new", title: check ? "Would be" : "Is", cell: (c) => el("code", { class: "new" }, c.new) },
+    { name: "old", title: "Was", long: true, cell: (c) => el("code", { class: "old" }, c.old) },
+    { name: "new", title: check ? "Would be" : "Is", long: true, cell: (c) => el("code", { class: "new" }, c.new) },
     { name: "reloadable", title: "Reload", cell: (c) => (c.reloadable ? "" : tag("needs a restart", "bad")) },
   ], { key: (c) => c.field });
   table.update(changes);

@@ -34,7 +34,7 @@ export default {
     const reset = el("button", { class: "push danger", on: { click: () => context.change("Forget the statistics of all statements?", "The statistics begin anew.", () => context.act("digests/reset")) } }, "Reset");
     const element = el("div", { class: "detail" },
       el("div", { class: "bar" },
-        el("span", { class: "legend dim" }, el("i", { class: "key s1" }), "backend "), el("span", {}, el("i", { class: "key s2" }), "pool wait"), el("span", {}, el("i", { class: "key s3" }), "proxy"),
+        el("span", {}, el("i", { class: "key s1" }), "backend"), el("span", {}, el("i", { class: "key s2" }), "pool wait"), el("span", {}, el("i", { class: "key s3" }), "proxy"),
         context.may("operate") ? reset : null),
       table.element);
     return { element, refresh: async () => table.update(await context.rows("digests")), filter: table.filter };

@@ -14,9 +14,9 @@ export default {
     const table = grid([
       { name: "id", title: "Step", number: true },
       { name: "plan", title: "Plan", cell: (s) => tag(s.plan, "") },
-      { name: "reason", title: "Why" },
+      { name: "reason", title: "Why", long: true },
       { name: "node", title: "Node" },
-      { name: "shards", title: "Shards" },
+      { name: "shards", title: "Shards", long: true, cell: (s) => (s.shards || "").replaceAll(",", ", ") },
       { name: "sql", title: "What the server gets", wide: true, cell: (s) => el("code", {}, s.sql) },
     ], { key: (s) => s.id, empty: "Nothing is run: the box says which servers would get what." });
     table.update([]);
@@ -34,7 +34,7 @@ export default {
     sql.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && run(event));
     const form = el("form", { class: "panel grid", on: { submit: run } },
       el("div", { class: "bar" }, el("label", {}, "As user", user), el("label", {}, "Database", db)), sql,
-      el("div", { class: "bar" }, el("button", { class: "primary" }, "Explain"), el("span", { class: "dim" }, "A ? stands for any value: put one in its place."), ), error);
+      el("div", { class: "bar" }, el("button", { class: "primary" }, "Explain"), el("span", { class: "dim" }, "A ? stands for any value: put one in its place.")), error);
 
     async function refresh() {
       if (user.options.length) return;

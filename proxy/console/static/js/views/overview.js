@@ -1,6 +1,6 @@
 import { chart } from "../chart.js";
 import { el } from "../dom.js";
-import { bytes, count, millis, seconds, significant } from "../format.js";
+import { count, millis, seconds, significant } from "../format.js";
 
 const samplesMax = 600;
 
@@ -33,7 +33,7 @@ export default {
         { title: "connections in use", class: "s2", value: (s) => s.in_use },
         { title: "waiting for one", class: "s3", value: (s) => s.waiting },
       ], count),
-      chart("Bytes of rows per second", [{ title: "bytes", class: "s1", value: (s) => s.bytes }], bytes),
+      chart("Bytes of rows per second", [{ title: "bytes", class: "s1", value: (s) => s.bytes }], count),
     ];
     const tile = (title) => {
       const value = el("div", { class: "value" }, "–");

@@ -18,7 +18,7 @@ export default {
       { name: "age", title: "Age", number: true, cell: (s) => seconds(s.age) },
       { name: "in_transaction", title: "Transaction", cell: (s) => (s.in_transaction ? "open" : "") },
       { name: "pins", title: "Pinned by", cell: (s) => (s.pins ? el("span", { class: "tags" }, s.pins.split(",").map((p) => tag(p, "warn"))) : "") },
-      { name: "instance", title: "Holds", cell: (s) => s.instance || "" },
+      { name: "instance", title: "Holds", long: true, cell: (s) => s.instance || "" },
       { name: "Info", title: "Statement", wide: true, cell: (s) => (s.Info ? el("code", {}, s.Info) : "") },
     ];
     if (context.may("operate")) columns.push({ name: "", once: true, cell: (s) => actions(context, s) });

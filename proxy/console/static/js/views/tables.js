@@ -13,7 +13,7 @@ export default {
       { name: "key", title: "Key", cell: (t) => t.key || "" },
       { name: "shards", title: "Shards", number: true },
       { name: "nodes", title: "On nodes", wide: true, cell: (t) => spread(t.places) },
-      { name: "detail", title: "More", cell: (t) => t.detail || "" },
+      { name: "detail", title: "More", long: true, cell: (t) => t.detail || "" },
     ], { key: (t) => t.user + "\n" + t.name, order: "name", open: (t) => places(t.places), empty: "No table is sharded: everything goes to the default nodes." });
     const defaults = el("div", { class: "facts" });
 
