@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin"
@@ -19,8 +20,11 @@ var static embed.FS
 // csrfHeader carries the session's token. The page sends it with every request, so it also tells the page from other programs.
 const csrfHeader = "X-KS-CSRF"
 
-// bodyMax bounds the body of a login, in bytes.
-const bodyMax = 16 << 10
+// bodyMax bounds the body of a login, in bytes, and loginTimeout the time that it may take to arrive.
+const (
+	bodyMax      = 16 << 10
+	loginTimeout = 3 * time.Second
+)
 
 // contentSecurity lets the page load its own files and nothing else, and run no script that is not in one of them.
 const contentSecurity = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; " +
@@ -130,6 +134,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnsupportedMediaType, "a login is JSON")
 		return
 	}
+	// Nobody knows yet who sends: the body must not take forever. Errors do not matter, as a next request has a deadline of its own.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTimeout))
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyMax)).Decode(&body); err != nil {
 		refuse(w, http.StatusBadRequest, "a login is a JSON object with user and password, or token")
 		return

@@ -2,9 +2,12 @@ package console_test
 
 import (
 	"encoding/json"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // enter logs in and gives the cookie, as name=value, and the token for changes.
@@ -179,5 +182,27 @@ func TestClosed(t *testing.T) {
 		if answer, text := p.call("POST", "/console/login", body); answer.StatusCode != 403 || !strings.Contains(text, "web_tokens") {
 			t.Errorf("%s: %d %s", body, answer.StatusCode, text)
 		}
+	}
+}
+
+// Who says that a login comes, and sends nothing, is not waited for.
+func TestSlowLogin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	p := start(t, nil)
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.web, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("POST /console/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") {
+		t.Errorf("%v: %q", err, answer)
 	}
 }
