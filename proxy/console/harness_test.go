@@ -153,7 +153,7 @@ func (p *testProxy) load() (stop func()) {
 		workers.Go(func() {
 			texts := []string{
 				"SELECT id, total FROM shop.orders WHERE id = %d", "SELECT id, total FROM shop.orders WHERE id IN (1, %d)",
-				"UPDATE shop.orders SET total = 1 WHERE id = %d", "SELECT '<script>' FROM shop.`<img src=x onerror=alert(1)>` WHERE id = %d", "SELECT * FROM shop.nowhere WHERE id = %d",
+				"UPDATE shop.orders SET total = 1 WHERE id = %d", "SELECT 'sesame' FROM shop.`<img src=x onerror=alert(1)>` WHERE id = %d", "SELECT * FROM shop.nowhere WHERE id = %d",
 			}
 			for n := 0; ; n++ {
 				select {

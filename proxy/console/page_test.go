@@ -26,9 +26,12 @@ func (b *browser) fillLogin(user, password, token string) {
 	b.click("#login button")
 }
 
-// view goes to a view by its key and waits for its rows.
+// view goes to a view by its key. The one before must show no secret and no value of a client's statement.
 func (b *browser) view(key, title string) {
 	b.t.Helper()
+	if b.eval("document.body.textContent.includes('sesame')") == "true" {
+		b.t.Errorf("a secret, or a value, before %s: %s", title, b.eval("document.body.textContent"))
+	}
 	b.key(key)
 	b.wait("document.querySelector('#title').textContent === " + quoted(title))
 }

@@ -47,6 +47,7 @@ func TestSizes(t *testing.T) {
 	b.open(p.web + "/")
 	b.wait("!document.querySelector('#login').hidden")
 	fits("login")
+	shot("login-narrow-light")
 	b.fillLogin("web", "websesame", "")
 	b.wait("!document.querySelector('#app').hidden")
 	if *screenshots != "" { // a chart needs some time to have something to show
