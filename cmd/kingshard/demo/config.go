@@ -20,10 +20,17 @@ var configText = template.Must(template.New("ks.yaml").Parse(`# The demo's confi
 # Where MySQL clients connect.
 addr: {{.Addr}}
 
-# Accounts of the proxy: what clients log in with. The servers behind have one account of their own, below.
+# The console in the browser, and REST. Choose a better password, and TLS, before anybody else can reach it.
+web_addr: {{.Web}}
+web_user: shop
+web_password: shop
+
+# Accounts of the proxy: what clients log in with. The servers behind have one account of their own, below. With these rights
+# the user may also type admin SQL: KS HELP lists it.
 user_list:
   - user: shop
     password: shop
+    rights: admin
 
 # A node is one primary and its replicas. Reads that can have no effects go to the replicas, by weight.
 nodes:
@@ -68,12 +75,12 @@ schema_list:
 `))
 
 // writeConfig writes ks.yaml; it names the servers' account, so it is the owner's alone to read.
-func writeConfig(file, addr string, nodes []*node) error {
+func writeConfig(file string, o options, nodes []*node) error {
 	type nodeText struct{ Name, Primary, Replica string }
 	data := struct {
-		Addr, User, Password string
-		Nodes                []nodeText
-	}{Addr: addr, User: mysqltest.User, Password: mysqltest.Password}
+		Addr, Web, User, Password string
+		Nodes                     []nodeText
+	}{Addr: o.addr, Web: o.web, User: mysqltest.User, Password: mysqltest.Password}
 	for _, n := range nodes {
 		data.Nodes = append(data.Nodes, nodeText{n.name, n.primary.Addr, n.replica.Addr})
 	}

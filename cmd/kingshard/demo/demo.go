@@ -25,6 +25,7 @@ import (
 type options struct {
 	dir  string
 	addr string
+	web  string
 }
 
 // About says what the demo is.
@@ -36,6 +37,7 @@ func Bind(set *flag.FlagSet) func(args []string) int {
 	var o options
 	set.StringVar(&o.dir, "dir", "", "`directory` to work in; it is kept. Without it a temporary one is used and removed")
 	set.StringVar(&o.addr, "addr", "127.0.0.1:9696", "`address` that the proxy listens on")
+	set.StringVar(&o.web, "web", "127.0.0.1:9797", "`address` of the console")
 	return func([]string) int { return serve(o) }
 }
 
@@ -74,7 +76,10 @@ type running struct {
 
 // open starts servers and proxy and loads the shop. The caller closes what it returns; with an error nothing is left.
 func open(ctx context.Context, o options) (r *running, err error) {
-	if err := addrIsFree(o.addr); err != nil {
+	if err := addrIsFree("addr", o.addr); err != nil {
+		return nil, err
+	}
+	if err := addrIsFree("web", o.web); err != nil {
 		return nil, err
 	}
 	installation, err := mysqltest.FindAny()
@@ -97,7 +102,7 @@ func open(ctx context.Context, o options) (r *running, err error) {
 		return r, err
 	}
 	r.file = filepath.Join(r.dir, "ks.yaml")
-	if err := writeConfig(r.file, o.addr, r.nodes); err != nil {
+	if err := writeConfig(r.file, o, r.nodes); err != nil {
 		return r, err
 	}
 	cfg, faults := config.Load(r.file, config.Options{})
@@ -108,7 +113,7 @@ func open(ctx context.Context, o options) (r *running, err error) {
 	if err := makeTables(ctx, r.nodes, cfg.SchemaList[0]); err != nil {
 		return r, err
 	}
-	if r.proxy, err = startProxy(cfg, r.dir); err != nil {
+	if r.proxy, err = startProxy(cfg, r.dir, r.file); err != nil {
 		return r, err
 	}
 	progress("loading the shop through the proxy")
@@ -141,14 +146,14 @@ func (r *running) close() error {
 	return err
 }
 
-// addrIsFree says what to do when the proxy's port is taken.
-func addrIsFree(addr string) error {
+// addrIsFree says what to do when a port of the proxy is taken; flag is what chooses another.
+func addrIsFree(flag, addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken by another process, perhaps another demo: stop that one, or choose a port with -addr 127.0.0.1:9697", addr)
+		return fmt.Errorf("%s is taken by another process, perhaps another demo: stop that one, or choose another port with -%s", addr, flag)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another one with -addr", addr, err)
+		return fmt.Errorf("cannot listen on %s: %w; choose another one with -%s", addr, err, flag)
 	}
 	return l.Close()
 }
@@ -182,8 +187,8 @@ type startedProxy struct {
 	log    *os.File
 }
 
-// startProxy runs the proxy; its log goes to sys.log in dir.
-func startProxy(cfg *config.Config, dir string) (*startedProxy, error) {
+// startProxy runs the proxy; its log goes to sys.log in dir, and KS RELOAD reads file.
+func startProxy(cfg *config.Config, dir, file string) (*startedProxy, error) {
 	log, err := os.Create(filepath.Join(dir, "sys.log"))
 	if err != nil {
 		return nil, err
@@ -193,6 +198,7 @@ func startProxy(cfg *config.Config, dir string) (*startedProxy, error) {
 		_ = log.Close()
 		return nil, err
 	}
+	server.SetFile(config.File{Path: file})
 	p := &startedProxy{server: server, served: make(chan error, 1), log: log}
 	go func() { p.served <- server.Serve() }()
 	return p, nil
@@ -229,12 +235,19 @@ The tables users, orders and events are in pieces on both nodes; products is on 
 	for _, s := range firstStatements {
 		fmt.Printf("%s:\n  %s;\n\n", s.about, s.text)
 	}
-	fmt.Print(`A read that one server answers goes to its replica; the rest, and what spans several, to the primaries:
+	fmt.Printf(`A read that one server answers goes to its replica; the rest, and what spans several, to the primaries:
   SELECT @@server_id, @@read_only;
   SELECT /*master*/ @@server_id, @@read_only;
   /*node2*/ SELECT COUNT(*) FROM users_0002;          (start the client with -c, so that it keeps comments)
   SHOW PROCESSLIST;
 
+What the proxy does: which statements take the time, which sessions are pinned and why, how the rows are spread.
+  http://%s/                                 (in a browser; user %s, password %s)
+  SHOW KS DIGESTS;
+  SHOW KS NODES;
+  KS EXPLAIN UPDATE orders SET quantity = 2 WHERE user_id = 8;
+  KS HELP;
+
 Ctrl-C stops everything.
-`)
+`, r.proxy.server.WebAddr(), shopUser, shopPassword)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +40,7 @@ func TestDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs database servers")
 	}
-	r, err := open(context.Background(), options{addr: "127.0.0.1:0"})
+	r, err := open(context.Background(), options{addr: "127.0.0.1:0", web: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +70,7 @@ func TestDemo(t *testing.T) {
 			}
 		})
 	}
+	t.Run("console and admin SQL", func(t *testing.T) { testAdministration(t, r, shards) })
 	t.Run("placement", func(t *testing.T) { testPlacement(t, r) })
 	_ = shards.Close()
 	closed = true
@@ -133,6 +135,29 @@ func testExplain(t *testing.T, shards *sql.DB, text string) {
 	}
 }
 
+// testAdministration wants what printNext says of the console and of admin SQL to be there.
+func testAdministration(t *testing.T, r *running, shards *sql.DB) {
+	page, err := http.Get("http://" + r.proxy.server.WebAddr().String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Body.Close()
+	if page.StatusCode != http.StatusOK {
+		t.Errorf("the console answers %s", page.Status)
+	}
+	for _, text := range []string{"SHOW KS DIGESTS", "SHOW KS NODES", "KS EXPLAIN UPDATE orders SET quantity = 2 WHERE user_id = 8", "KS HELP", "KS RELOAD"} {
+		rows, err := shards.Query(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if !rows.Next() && text != "KS RELOAD" { // which has nothing to tell: the file is as it was
+			t.Errorf("%s: no rows", text)
+		}
+		_ = rows.Close()
+	}
+}
+
 // testPlacement looks behind the proxy: every sub-table has rows, on its node and on no other, on replicas as on primaries.
 func testPlacement(t *testing.T, r *running) {
 	want := map[string]map[string]int{
@@ -185,7 +210,7 @@ func TestAddrTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = open(context.Background(), options{addr: l.Addr().String()})
+	_, err = open(context.Background(), options{addr: l.Addr().String(), web: "127.0.0.1:0"})
 	if err == nil || !strings.Contains(err.Error(), "-addr") {
 		t.Errorf("got %v, want an error that names -addr", err)
 	}
@@ -199,7 +224,7 @@ func TestCancelled(t *testing.T) {
 	dir := keptDir(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := open(ctx, options{dir: dir, addr: "127.0.0.1:0"})
+	r, err := open(ctx, options{dir: dir, addr: "127.0.0.1:0", web: "127.0.0.1:0"})
 	if err == nil {
 		_ = r.close()
 	}
@@ -226,7 +251,7 @@ func TestKeptDirectory(t *testing.T) {
 	}
 	dir := keptDir(t)
 	for range 2 {
-		r, err := open(context.Background(), options{dir: dir, addr: "127.0.0.1:0"})
+		r, err := open(context.Background(), options{dir: dir, addr: "127.0.0.1:0", web: "127.0.0.1:0"})
 		if err != nil {
 			t.Fatal(err)
 		}
