@@ -141,3 +141,22 @@ func TestCompareColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorsOnly: behind an error which of several faulty rows it names is open, and nothing else of the errors is.
+func TestErrorsOnly(t *testing.T) {
+	rows := func(list ...string) answer {
+		a := answer{RawResult: result("Level Code Message", list...)}
+		errorsOnly(a)
+		return a
+	}
+	want := rows("Warning|1265|Data truncated", "Error|1062|Duplicate entry '15-41' for key 'h2.PRIMARY'", "Error|1105|Unknown error")
+	for row, same := range map[string]bool{
+		"Error|1062|Duplicate entry '34-41' for key 'h2.PRIMARY'": true,
+		"Error|1062|Duplicate entry '34-41'":                      false,
+		"Error|1022|Duplicate entry '34-41' for key 'h2.PRIMARY'": false,
+	} {
+		if d := compareRows(new(statement), want.RawResult, rows(row).RawResult); (d == nil) != same {
+			t.Errorf("%s: %v", row, d)
+		}
+	}
+}

@@ -170,11 +170,18 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 }
 
 // errorsOnly leaves the errors in the rows of SHOW WARNINGS: behind a change of several shards that failed the proxy has no
-// more, as it knows neither which warnings the rest of the rows would have had nor which came of trying.
+// more, as it knows neither which warnings the rest of the rows would have had nor which came of trying. Which of several faulty
+// rows an error names is open, as it is for the answer to the change.
 func errorsOnly(a answer) {
-	if a.RawResult != nil {
-		const unknown = "1105" // which MariaDB adds to a NULL of a single row
-		a.Rows = slices.DeleteFunc(a.Rows, func(row []any) bool { return row[0] != "Error" || row[1] == unknown })
+	if a.RawResult == nil {
+		return
+	}
+	const unknown = "1105" // which MariaDB adds to a NULL of a single row
+	a.Rows = slices.DeleteFunc(a.Rows, func(row []any) bool { return row[0] != "Error" || row[1] == unknown })
+	for _, row := range a.Rows {
+		if text, ok := row[2].(string); ok {
+			row[2] = maskMessage(text)
+		}
 	}
 }
 
