@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kingshard/mysql/mysqltest"
@@ -32,7 +33,7 @@ func (w *worker) excuse(ran scenario, want, got answer, d *Difference) (left *Di
 		return d, nil
 	}
 	plans := []otherPlan{{answer: want}}
-	for _, more := range []func(*statement) ([]otherPlan, error){w.resultPlans, w.limitPlans, w.wherePlans, w.collectedPlans, w.keylessPlans, w.fewRowsPlans, w.openPlans} {
+	for _, more := range []func(*statement) ([]otherPlan, error){w.resultPlans, w.limitPlans, w.wherePlans, w.widerPlans, w.collectedPlans, w.keylessPlans, w.fewRowsPlans, w.openPlans} {
 		list, err := more(st)
 		if err != nil {
 			return nil, err
@@ -203,6 +204,25 @@ func (w *worker) wherePlans(st *statement) ([]otherPlan, error) {
 		list[k].columnsOnly = true
 	}
 	return append(list, few...), err
+}
+
+// widerPlans are what the oracle says of the columns of a DISTINCT with one more that no index has: the subject asks its shards for
+// some to merge by, and MariaDB then does not read the groups of an index alone.
+func (w *worker) widerPlans(st *statement) ([]otherPlan, error) {
+	kids := st.root.kids
+	if len(kids) < 2 || kids[0].text != "SELECT DISTINCT" || !kids[1].list {
+		return nil, nil
+	}
+	items := kids[1]
+	narrow := items.kids
+	items.kids = append(slices.Clone(narrow), words("RAND()"))
+	defer func() { items.kids = narrow }()
+	list, err := w.variants(&w.oracle, st)
+	for k := range list {
+		list[k].columnsOnly = true
+		list[k].RawResult.Columns = list[k].Columns[:len(list[k].Columns)-1]
+	}
+	return list, err
 }
 
 // openPlans are what the oracle says without ORDER BY and LIMIT: sorting takes it to a temporary table, in which AVG(a) / 3 is
