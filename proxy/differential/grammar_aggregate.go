@@ -137,10 +137,11 @@ func (g *grammar) grouped() *statement {
 func (g *grammar) group(sc scope, from *part, s *statement) *statement {
 	list, by := listOf(1), listOf(1)
 	var total []*part
-	computed := false
+	computed, repeated := false, false
 	for len(by.kids) == 0 || g.one(3) && len(by.kids) < 3 {
-		item, key, name, expression := g.groupKey(sc, len(list.kids)+1)
-		computed = computed || expression
+		item, key, name, form := g.groupKey(sc, len(list.kids)+1)
+		computed = computed || form != plainColumn
+		repeated = repeated || form == repeatedExpression
 		list.kids = append(list.kids, item)
 		by.kids = append(by.kids, key)
 		total = append(total, words(name))
@@ -158,22 +159,35 @@ func (g *grammar) group(sc scope, from *part, s *statement) *statement {
 	}
 	group := phrase(words("GROUP BY"), by)
 	// In the row for all rows, when there are none, MySQL shows a IS NULL as NULL or as 1 by its plan: 1 where the condition
-	// is an id that a key finds not to be there, NULL without the key.
-	if g.one(8) && (g.dialect.mariaDB || !computed) {
+	// is an id that a key finds not to be there, NULL without the key. MariaDB does not know CONCAT(s, 'x') in GROUP BY for the
+	// item where it converts s, as one of latin1, and has the last row's value for NULL.
+	if rolled := !computed || g.dialect.mariaDB && !repeated; g.one(8) && rolled {
 		group.kids = append(group.kids, words("WITH ROLLUP"))
 		s.folds = g.folds
 		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), group, g.having(sc, s))
 		return s
 	}
 	o := g.orderBy(keys, total)
+	if computed && g.dialect.mariaDB && o.total != nil {
+		o.total.kids = total // not DESC: of sorted rows MariaDB puts those with a NULL for a / 2 into the group before
+	}
 	having := g.having(sc, s)
 	s.folds = g.folds
 	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), group, having, o.order, o.limit)
 	return o.apply(s)
 }
 
-// groupKey makes an item to group by: the item, what GROUP BY calls it, its name, and whether it is an expression.
-func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string, expression bool) {
+// keyForm is what is grouped by.
+type keyForm int
+
+const (
+	plainColumn keyForm = iota
+	namedExpression
+	repeatedExpression // in GROUP BY as it is in the select list
+)
+
+// groupKey makes an item to group by: the item, what GROUP BY calls it, its name, and its form.
+func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string, form keyForm) {
 	name = g.name("g")
 	src, c := g.column(sc, (*column).sortable)
 	col := sc.columnOf(src, c)
@@ -186,17 +200,17 @@ func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string
 	case 5:
 		g.folds = true
 		e := g.expression(sc)
-		return phrase(e, words("AS "+name)), phrase(e), name, true
+		return phrase(e, words("AS "+name)), phrase(e), name, repeatedExpression
 	case 0:
-		return phrase(col, words("AS "+name)), words(fmt.Sprint(position)), name, false
+		return phrase(col, words("AS "+name)), words(fmt.Sprint(position)), name, plainColumn
 	case 1:
-		return phrase(col, words("AS "+name)), words(name), name, false
+		return phrase(col, words("AS "+name)), words(name), name, plainColumn
 	case 2:
 		g.folds = true
 		e := g.expression(sc)
-		return phrase(e, words("AS "+name)), words(name), name, true
+		return phrase(e, words("AS "+name)), words(name), name, namedExpression
 	}
-	return phrase(col, words("AS "+name)), col, name, false
+	return phrase(col, words("AS "+name)), col, name, plainColumn
 }
 
 // smallOf names a column with small numbers.
