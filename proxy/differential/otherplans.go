@@ -217,9 +217,8 @@ func (w *worker) widerPlans(st *statement) ([]otherPlan, error) {
 	narrow := items.kids
 	items.kids = append(slices.Clone(narrow), words("RAND()"))
 	defer func() { items.kids = narrow }()
-	list, err := w.variants(&w.oracle, st)
+	list, err := w.limitPlans(st)
 	for k := range list {
-		list[k].columnsOnly = true
 		list[k].RawResult.Columns = list[k].Columns[:len(list[k].Columns)-1]
 	}
 	return list, err
