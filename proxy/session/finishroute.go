@@ -150,13 +150,12 @@ func (f *finishing) fill() error {
 		name := "ks_scratch_" + strconv.Itoa(k)
 		table := quoteName(scratch.Ref.Table.DB) + "." + quoteName(name)
 		f.names[scratch.Ref] = name
-		columns := make([]string, len(scratch.Columns))
-		for i, c := range scratch.Columns {
-			columns[i] = quoteName(c)
-		}
-		list, target := strings.Join(columns, ", "), ""
+		list, target, key := nameList(scratch.Columns), "", nameList(scratch.Key)
 		if target = " (" + list + ")"; list == "" {
 			list, target = "*", ""
+		}
+		if key != "" {
+			key = " (PRIMARY KEY (" + key + "))"
 		}
 		if err := f.last.Conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err
@@ -168,7 +167,7 @@ func (f *finishing) fill() error {
 				return err
 			}
 		}
-		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + " AS " + like + " LIMIT 0"); err != nil {
+		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + key + " AS " + like + " LIMIT 0"); err != nil {
 			return err
 		}
 		f.made = append(f.made, table)
@@ -181,6 +180,18 @@ func (f *finishing) fill() error {
 		}
 	}
 	return nil
+}
+
+// nameList writes names as identifiers with commas between them.
+func nameList(names []string) string {
+	var b strings.Builder
+	for k, name := range names {
+		if k > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoteName(name))
+	}
+	return b.String()
 }
 
 // describe asks for the columns of the result where the final statement's own are others.

@@ -84,6 +84,8 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT country, SUM(age), AVG(balance), MIN(created_at), MAX(big), MIN(since), SUM(weight) FROM users WHERE name LIKE ? GROUP BY country HAVING COUNT(*) >= ? ORDER BY country", args: []any{"%o%", 1}, few: true},
 	{sql: "SELECT COUNT(DISTINCT country), MIN(seen), MAX(score), MIN(kind) FROM users WHERE id <> ?", args: []any{3}, few: true},
 	{sql: "SELECT age, SUM(balance * ?) + 1 FROM users GROUP BY age ORDER BY age", args: []any{"1.5"}},
+	{sql: "SELECT u.id, u.name, u.age, COUNT(*) FROM users u JOIN orders o ON o.status <> u.name GROUP BY u.id ORDER BY u.id"},
+	{sql: "SELECT u.name, COUNT(*) FROM users u JOIN orders o ON o.status <> u.name GROUP BY u.age"}, // the age fixes nothing
 
 	{sql: "SELECT age, name FROM users GROUP BY age HAVING COUNT(*) > 100"}, // an error under only_full_group_by
 	{sql: "SELECT nope, COUNT(*) + 1 FROM users GROUP BY nope"},

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
 )
@@ -22,6 +24,8 @@ type Gather struct {
 	Columns []string // that the statement names; nil: all
 	// Where is the part of the statement's condition that concerns this table alone; empty for all rows.
 	Where []sqlparse.Span
+	// Key are the columns of the primary key where the scratch table needs one; nil for none.
+	Key []string
 }
 
 // finishPlan collects the rows of every reference that is not whole on the node where the statement ends, and lets that
@@ -46,7 +50,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 	f := &finishShape{}
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
-			f.rest = append(f.rest, Gather{Ref: r})
+			f.rest = append(f.rest, Gather{Ref: r, Key: b.scratchKey(r, nil)})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
@@ -62,6 +66,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		if len(g.Columns) == 0 {
 			g.Columns = []string{r.Columns[0].Name}
 		}
+		g.Key = b.scratchKey(r, g.Columns)
 		f.gathers = append(f.gathers, g)
 	}
 	if q := st.Query; q != nil {
@@ -69,6 +74,41 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 	}
 	p.Many, p.finish = ManyFinish, f
 	return nil
+}
+
+// scratchKey finds the primary key of a reference that is grouped on MySQL, which by it knows that GROUP BY id fixes the other columns,
+// as ONLY_FULL_GROUP_BY wants. collected are the columns that a scratch table of a sharded one has. Rows of several shards have
+// different keys if the sharding key is among them, and equal values are on one shard: of texts they need not be.
+func (b *builder) scratchKey(r *Ref, collected []string) (key []string) {
+	if b.p.Mode.MariaDB || r.block == nil || len(r.block.Group) == 0 {
+		return nil
+	}
+	sharded := r.Table.Kind == router.Sharded
+	for k := range r.Columns {
+		d := &r.Columns[k]
+		if d.Flags&primaryKeyFlag == 0 {
+			continue
+		}
+		if !exact(d) || sharded && !slices.Contains(collected, d.Name) {
+			return nil
+		}
+		key = append(key, d.Name)
+	}
+	for _, name := range r.Table.Keys {
+		if !slices.ContainsFunc(key, func(c string) bool { return lower(c) == name }) {
+			return nil
+		}
+	}
+	return key
+}
+
+// exact tells whether values of the column that are equal are written alike, and short enough for a key.
+func exact(d *mysql.ColumnDefinition41) bool {
+	switch d.Type {
+	case mysql.TypeDecimal, mysql.TypeNewDecimal, mysql.TypeDate, mysql.TypeNewDate, mysql.TypeDatetime:
+		return true
+	}
+	return isInteger(d)
 }
 
 // usedTwice finds a common table expression that is named more than once.

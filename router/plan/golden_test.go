@@ -167,6 +167,9 @@ func showRoute(b *strings.Builder, p *Plan, r *Route) {
 			showQuery(b, "like", s.Like)
 		} else {
 			fmt.Fprintf(b, "collect %s like %s: %s\n", s.Ref.Parsed.Label(), s.Model, strings.Join(s.Columns, " "))
+			if len(s.Key) > 0 {
+				fmt.Fprintf(b, "  by %s\n", strings.Join(s.Key, " "))
+			}
 		}
 		for i := range s.Queries {
 			showQuery(b, "from", &s.Queries[i])

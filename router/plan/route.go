@@ -45,6 +45,7 @@ type Scratch struct {
 	// there that has the columns, in place of Model and Columns.
 	Model   string
 	Like    *Query
+	Key     []string // of its primary key; nil for none
 	Queries []Query
 }
 
@@ -317,7 +318,7 @@ func (e *Execution) routeFinish() (Route, error) {
 func (p *Plan) whole1(g Gather, node string) Scratch {
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := quote(shard.DB) + "." + quote(shard.Table)
-	return Scratch{Ref: g.Ref, Model: name, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	return Scratch{Ref: g.Ref, Model: name, Key: g.Key, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
 }
 
 // finishNode is where the statement ends: the node of a table that is there only, else that of the first rows.
@@ -333,7 +334,7 @@ func (p *Plan) finishNode() string {
 
 // gather writes the statements that collect the rows of one reference.
 func (e *Execution) gather(g Gather, node string) Scratch {
-	s := Scratch{Ref: g.Ref, Columns: g.Columns}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key}
 	shards := g.Ref.Table.Shards
 	model := shards[0]
 	for _, shard := range shards {
