@@ -223,7 +223,7 @@ func (m *partialMaker) rewrite(e *sqlparse.Expr, span sqlparse.Span, in clause) 
 	for _, p := range pieces {
 		if p.Call != "" {
 			at := slices.IndexFunc(aggregates, func(a *sqlparse.Expr) bool { return m.isCall(p, a) })
-			if at < 0 || !m.aggregate(p, aggregates[at], in, isAverage(e)) {
+			if at < 0 || !m.aggregate(p, aggregates[at], in, e.Op == sqlparse.Aggregate) {
 				return false
 			}
 			aggregates = slices.Delete(aggregates, at, at+1)

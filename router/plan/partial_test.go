@@ -26,15 +26,18 @@ func collectsGroups(t *testing.T, text string, m sqltext.Mode) bool {
 // TestAveragesInExpressions: servers round the quotient of two exact sums, but no average within an expression.
 func TestAveragesInExpressions(t *testing.T) {
 	for sql, want := range map[string]bool{
-		"select kind, avg(age) a from u group by kind order by count(*)":         true,
-		"select kind from u group by kind order by avg(age)":                     true,
-		"select kind, avg(age) a from u group by kind order by a":                true,
-		"select kind, avg(age) * 3 from u group by kind":                         false,
-		"select kind, avg(age) a from u group by kind having a > 0.3333":         false,
-		"select kind, avg(age) a from u group by kind order by a * 3":            false,
-		"select kind from u group by kind having avg(age)":                       false,
-		"select kind, avg(distinct age) a from u group by kind having a * 3 > 1": true,
-		"select kind, avg(score) a from u group by kind having a * 3 > 1":        true,
+		"select kind, avg(age) a from u group by kind order by count(*)":                                  true,
+		"select kind from u group by kind order by avg(age)":                                              true,
+		"select kind, avg(age) a from u group by kind order by a":                                         true,
+		"select kind, avg(age) * 3 from u group by kind":                                                  false,
+		"select kind, avg(age) a from u group by kind having a > 0.3333":                                  false,
+		"select kind, avg(age) a from u group by kind order by a * 3":                                     false,
+		"select kind from u group by kind having avg(age)":                                                false,
+		"select kind, avg(distinct age) a from u group by kind having a * 3 > 1":                          true,
+		"select kind, avg(score) a from u group by kind having a * 3 > 1":                                 true,
+		"select kind, avg(distinct age) / 3 from u group by kind":                                         true,
+		"select kind, avg(distinct age) / 3 from u join o on u.id = o.u_id group by kind":                 false,
+		"select kind, avg(distinct age) from u join o on u.id = o.u_id group by kind having count(*) > 1": true,
 	} {
 		for _, m := range []sqltext.Mode{mysql8, {MariaDB: true, ServerVersion: 101100}} {
 			if got := collectsGroups(t, sql, m); got != want {

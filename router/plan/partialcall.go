@@ -12,6 +12,9 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		return false
 	}
 	if e.Distinct && e.Name != "min" && e.Name != "max" {
+		if e.Name == "avg" && !alone && len(m.p.Refs) > 1 && !m.double(e.Args[0]) {
+			return false // rounded within an expression where a join is grouped in a temporary table, and not where one table is
+		}
 		return m.distinct(p, e)
 	}
 	if e.Ordered || len(e.Args) != 1 && e.Name != "count" {
