@@ -18,9 +18,10 @@ type Stmt struct {
 	Key    StmtKey
 	ID     uint32 // the server's
 	Params int
-	// Kinds are of what kind the values of its parameters were so far, by parameter and in the user's own codes: 0 for none.
-	// nil before the first execution.
+	// Kinds are of what kind the first value of each of its parameters was, in the user's own codes: 0 for none yet. nil before
+	// the first execution. Mixed is whose it became when values of other kinds followed; nil for everybody's.
 	Kinds []byte
+	Mixed any
 	elem  *list.Element
 }
 

@@ -152,9 +152,11 @@ func timeText(b []byte) string {
 
 // pick makes the execution of a statement whose parameters are some of the client's, in another order.
 func (b *boundExecution) pick(args []int) (*stmt, *execution) {
-	st := &stmt{setting: b.st.setting, params: len(args)}
+	b.st.noteKinds(b.ex)
+	st := &stmt{setting: b.st.setting, params: len(args), kinds: make([]byte, len(args))}
 	ex := &execution{flags: b.ex.flags &^ cursorTypes, bitmap: make([]byte, (len(args)+7)/8)}
 	for k, arg := range args {
+		st.kinds[k] = b.st.kinds[arg]
 		ex.types = append(ex.types, b.ex.types[2*arg], b.ex.types[2*arg+1])
 		if data, long := b.st.long[uint16(arg)]; long {
 			if st.long == nil {

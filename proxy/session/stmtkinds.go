@@ -16,24 +16,45 @@ const (
 	kindText
 )
 
-// takes tells whether a statement on a backend, which sessions share, can be executed with values of these types, and notes
-// them if so. MySQL gives a parameter that nothing else gives a type that of its first value, and converts later ones to it:
-// behind SELECT ? with 7 the same with 'x' is 0. MySQL manual: "PREPARE Statement", on parameters' types.
+// takes tells whether a statement on a backend, which sessions share, is the client's own for all that the client can see, and notes
+// the kinds of its first values. MySQL gives a parameter that nothing else gives a type that of its first value, and converts
+// later ones to it, or refuses them: behind SELECT ? with 7 the same with 'x' is 0. So those first values count, the client's and
+// the backend's, and not the ones of this execution. After values of another kind it may go by these, so that from then on it is
+// that client's statement alone. MySQL manual: "PREPARE Statement", on parameters' types.
 func takes(bs *backend.Stmt, st *stmt, ex *execution) bool {
+	st.noteKinds(ex)
 	if bs.Kinds == nil {
 		bs.Kinds = make([]byte, st.params)
 	}
-	for k, had := range bs.Kinds {
-		if kind := kindOf(st, ex, k); kind != 0 && had != 0 && kind != had {
+	if bs.Mixed != nil {
+		return bs.Mixed == st
+	}
+	for k, first := range bs.Kinds {
+		if first != 0 && st.kinds[k] != 0 && first != st.kinds[k] {
 			return false
 		}
 	}
-	for k := range bs.Kinds {
-		if kind := kindOf(st, ex, k); kind != 0 {
+	for k, first := range bs.Kinds {
+		switch kind := kindOf(st, ex, k); {
+		case first == 0:
 			bs.Kinds[k] = kind
+		case kind != 0 && kind != first:
+			bs.Mixed = st
 		}
 	}
 	return true
+}
+
+// noteKinds keeps the kind of each parameter's first value.
+func (st *stmt) noteKinds(ex *execution) {
+	if st.kinds == nil {
+		st.kinds = make([]byte, st.params)
+	}
+	for k, first := range st.kinds {
+		if first == 0 {
+			st.kinds[k] = kindOf(st, ex, k)
+		}
+	}
 }
 
 // kindOf is the kind of a parameter's value, 0 for NULL, which any type has.

@@ -31,6 +31,8 @@ type stmt struct {
 	// types are the parameter types that the client sent last, two bytes each; the client may leave them out after the
 	// first execution.
 	types []byte
+	// kinds are those of the first value of each parameter, 0 as long as it had none but NULL; nil before the first execution.
+	kinds []byte
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
 	long    map[uint16][]byte
 	longErr *mysql.SQLError
