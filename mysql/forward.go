@@ -76,6 +76,8 @@ type TableName struct {
 	Schema, Table         string // as the destination is to hear
 	// Flags are added to those of the table's columns, by name, where the server shows key flags.
 	Flags map[string]uint16
+	// KeyFlags are added to those of columns that the source shows as some of a primary key, by name.
+	KeyFlags map[string]uint16
 }
 
 // errNoMetadata says that a server left out column definitions for a client that cannot do without.

@@ -27,6 +27,9 @@ func (p *ColumnDefinition41) Rename(names []TableName) {
 			p.OrgTable = n.Table
 			if p.Flags&groupFlag == 0 {
 				p.Flags |= n.Flags[p.OrgName]
+				if p.Flags&priKeyFlag != 0 {
+					p.Flags |= n.KeyFlags[p.OrgName]
+				}
 			}
 		}
 		return
@@ -65,3 +68,6 @@ func (f *forward) renameDefinitions(n int) (done bool, err error) {
 	}
 	return false, nil
 }
+
+// priKeyFlag marks the columns of a primary key. MySQL manual: "Column Definition Flags".
+const priKeyFlag = 2

@@ -184,3 +184,14 @@ func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
 	}
 	return flags
 }
+
+// Counters gives the flag of a reference's AUTO_INCREMENT column, which a scratch table has not where it has the key.
+func (r *Ref) Counters() map[string]uint16 {
+	flags := map[string]uint16{}
+	for k := range r.Columns {
+		if f := r.Columns[k].Flags & autoIncrementFlag; f != 0 {
+			flags[r.Columns[k].Name] = f
+		}
+	}
+	return flags
+}
