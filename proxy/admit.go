@@ -17,8 +17,8 @@ import (
 const loginsMin = 100
 
 // loginPatience is how long a connection may take to log in before it gives way to new ones when there are too many. A
-// client that means it needs milliseconds, even in a crowd.
-const loginPatience = time.Second
+// client that means it needs milliseconds, but two thousand that come at once to a machine that has other work take seconds.
+const loginPatience = 5 * time.Second
 
 // logins are the connections that have not logged in yet, the oldest first. When there are too many, those that have had
 // their time give way: whoever holds sockets open without a word cannot keep others out.
