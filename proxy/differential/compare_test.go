@@ -142,11 +142,11 @@ func TestCompareColumns(t *testing.T) {
 	}
 }
 
-// TestErrorsOnly: behind an error which of several faulty rows it names is open, and nothing else of the errors is.
-func TestErrorsOnly(t *testing.T) {
+// TestErrorAlone: behind an error which of several faulty rows it names is open, and nothing else of the errors is.
+func TestErrorAlone(t *testing.T) {
 	rows := func(list ...string) answer {
 		a := answer{RawResult: result("Level Code Message", list...)}
-		errorsOnly(a)
+		errorAlone(a, 1062)
 		return a
 	}
 	want := rows("Warning|1265|Data truncated", "Error|1062|Duplicate entry '15-41' for key 'h2.PRIMARY'", "Error|1105|Unknown error")

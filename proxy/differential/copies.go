@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -11,7 +12,11 @@ type copying struct {
 	limited bool              // whether those without have at most limit rows
 	limit   int
 	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
+	inner   bool                // whether subqueries read tables of one row, without indexes, in place of them
 }
+
+// innerTable is the table of a subquery. Its alias is the grammar's, of no other table.
+var innerTable = regexp.MustCompile(`\bFROM ((?:\w+\.)?\w+) AS (x\d+)\b`)
 
 // spread tells the tables that the subject collects rows of.
 func spread(t *table) bool { return t.kind != reference && t.kind != single }
@@ -36,11 +41,12 @@ func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
 	return list, nil
 }
 
-// fewRowsPlans are what the oracle says of the columns over copies with no row and with one: the subject collects only rows
-// that meet the conditions on their table.
+// fewRowsPlans are what the oracle says of the columns over copies with no row and with one, of all tables or of those of
+// subqueries: the subject collects only rows that meet the conditions on their table.
 func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
 	for _, c := range []copying{
 		{limited: true}, {limited: true, limit: 1}, {limited: true, indexed: whole}, {limited: true, limit: 1, indexed: whole},
+		{inner: true}, {inner: true, indexed: whole},
 	} {
 		more, err := w.copies(st, c)
 		if err != nil {
@@ -89,6 +95,9 @@ func (w *worker) copy(c copying) (side, error) {
 	}
 	for _, t := range w.store.schema.tables {
 		from, to := w.oracle.db+"."+t.name, db+"."+t.name
+		if c.inner {
+			texts = append(texts, "CREATE TABLE "+to+"_inner AS SELECT * FROM "+from+" LIMIT 1")
+		}
 		if c.indexed != nil && c.indexed(t) {
 			texts = append(texts, "CREATE TABLE "+to+" LIKE "+from, "INSERT INTO "+to+" SELECT * FROM "+from)
 			continue
@@ -108,6 +117,9 @@ func (w *worker) copy(c copying) (side, error) {
 	}
 	s := w.oracle
 	s.db, s.conn = db, nil
+	if c.inner {
+		s.alter = func(sql string) string { return innerTable.ReplaceAllString(sql, "FROM ${1}_inner AS $2") }
+	}
 	return s, nil
 }
 

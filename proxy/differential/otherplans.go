@@ -121,7 +121,7 @@ func (w *worker) variants(s *side, st *statement) (list []otherPlan, err error) 
 			return nil, err
 		}
 	}
-	r := st.root.render(s.db, st.prepared)
+	r := s.render(st)
 	texts := []string{r.sql}
 	if rest, ok := strings.CutPrefix(r.sql, "SELECT "); ok {
 		texts = append(texts, "SELECT SQL_BUFFER_RESULT "+rest, "SELECT SQL_SMALL_RESULT "+rest, "SELECT SQL_BIG_RESULT "+rest)

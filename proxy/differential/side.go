@@ -25,7 +25,7 @@ type side struct {
 	addr, db string
 	mode     string // sql_mode, "" for the server's
 	conn     *mysqltest.RawClient
-	// alter changes the text of statements on their way; only tests of the tester have it.
+	// alter changes the text of statements on their way; nil for none.
 	alter func(sql string) string
 }
 
@@ -73,15 +73,20 @@ func (s *side) run(st *statement) (answer, error) {
 			return answer{}, err
 		}
 	}
-	r := st.root.render(s.db, st.prepared)
-	if s.alter != nil {
-		r.sql = s.alter(r.sql)
-	}
-	a, err := s.send(r, st.prepared)
+	a, err := s.send(s.render(st), st.prepared)
 	if err != nil {
 		s.close()
 	}
 	return a, err
+}
+
+// render gives a statement's text for the side.
+func (s *side) render(st *statement) rendered {
+	r := st.root.render(s.db, st.prepared)
+	if s.alter != nil {
+		r.sql = s.alter(r.sql)
+	}
+	return r
 }
 
 // both runs a statement and the one that follows it, whose answer it gives.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 const (
@@ -123,7 +124,7 @@ func (w *worker) rollback() {
 // The subject goes first: what it refuses is not run on the oracle, so that both stay the same if the subject was honest.
 func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	w.touch(s.tables())
-	refused, failed := false, false
+	refused, failed := false, uint16(0) // the error of the statement before
 	for k, st := range s {
 		last := k == len(s)-1
 		if refused && !(st.control && last) {
@@ -147,11 +148,13 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		if err != nil {
 			return nil, fmt.Errorf("on the oracle: %s: %w", st.root.render(w.oracle.db, false).sql, err)
 		}
-		if st.own && failed {
-			errorsOnly(want)
-			errorsOnly(got)
+		if st.own && failed != 0 {
+			errorAlone(want, failed)
+			errorAlone(got, failed)
 		}
-		failed = want.Err != nil
+		if failed = 0; want.Err != nil {
+			failed = want.Err.Code
+		}
 		if d := compare(st, want, got, w.oracleName); d != nil {
 			left, err := w.excuse(s[:k+1], want, got, d)
 			if left != nil || err != nil {
@@ -169,15 +172,15 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	return w.store.compare(s.tables()...)
 }
 
-// errorsOnly leaves the errors in the rows of SHOW WARNINGS: behind a change of several shards that failed the proxy has no
-// more, as it knows neither which warnings the rest of the rows would have had nor which came of trying. Which of several faulty
-// rows an error names is open, as it is for the answer to the change.
-func errorsOnly(a answer) {
+// errorAlone leaves in the rows of SHOW WARNINGS the error that the client has heard: behind a change of several shards that
+// failed the proxy has no more, as it knows neither which warnings the rest of the rows would have had nor which came of
+// trying. Which of several faulty rows it names is open, as it is for the answer to the change.
+func errorAlone(a answer, heard uint16) {
 	if a.RawResult == nil {
 		return
 	}
-	const unknown = "1105" // which MariaDB adds to a NULL of a single row
-	a.Rows = slices.DeleteFunc(a.Rows, func(row []any) bool { return row[0] != "Error" || row[1] == unknown })
+	code := strconv.Itoa(int(heard))
+	a.Rows = slices.DeleteFunc(a.Rows, func(row []any) bool { return row[0] != "Error" || row[1] != code })
 	for _, row := range a.Rows {
 		if text, ok := row[2].(string); ok {
 			row[2] = maskMessage(text)
