@@ -217,7 +217,7 @@ func TestLaneDropsDeadConnections(t *testing.T) {
 		must(t, c, "SELECT 1")
 		must(t, c, "SELECT 1")
 		server.CutAll()
-		waitFor(t, "the connections to be seen dead", func() bool { return p.primary("n").Stats().Open == 0 || server.Open() == 0 })
+		// Seen dead on a loop's shelf, in the pool, or not yet: then the statement is sent again.
 		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 	}
 	p.quiet(1)
