@@ -210,7 +210,7 @@ func (w *worker) wherePlans(st *statement) ([]otherPlan, error) {
 // some to merge by, and MariaDB then does not read the groups of an index alone.
 func (w *worker) widerPlans(st *statement) ([]otherPlan, error) {
 	kids := st.root.kids
-	if len(kids) < 2 || kids[0].text != "SELECT DISTINCT" || !kids[1].list {
+	if len(kids) < 2 || kids[0] == nil || kids[1] == nil || kids[0].text != "SELECT DISTINCT" || !kids[1].list {
 		return nil, nil
 	}
 	items := kids[1]
