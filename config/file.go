@@ -20,11 +20,7 @@ func (f File) Load() (*Config, []Fault) { return Load(f.Path, f.Options) }
 // master and slave) into the file where they differ from it; every other byte of it stays, comments too. The file is
 // replaced as a whole, or, after an error, left alone. saved are the changes.
 func (f File) Save(running *Config) (saved []Change, err error) {
-	path, err := filepath.EvalSymlinks(f.Path)
-	if err != nil {
-		return nil, err
-	}
-	data, err := read(path)
+	data, err := read(f.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +32,7 @@ func (f File) Save(running *Config) (saved []Change, err error) {
 	if err != nil || len(saved) == 0 {
 		return nil, err
 	}
-	return saved, replace(path, changed)
+	return saved, ReplaceFile(f.Path, changed)
 }
 
 // edited gives the file's text with the running values, and what that changes.
@@ -95,13 +91,18 @@ func edited(data []byte, dir string, opts Options, running *Config) ([]byte, []C
 	return data, changes, nil
 }
 
-// replace puts a new content in a file's place at once, with the same rights.
-func replace(path string, data []byte) error {
+// ReplaceFile puts a new content in a file's place at once, with the same rights; of a symbolic link, in the place of the file
+// that it leads to. After an error the file is as it was.
+func ReplaceFile(path string, data []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".ks-*.yaml")
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".ks-*")
 	if err != nil {
 		return err
 	}

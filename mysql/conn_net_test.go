@@ -138,22 +138,7 @@ func TestStartTLSRefusesInjectedBytes(t *testing.T) {
 
 // TestLongCommandIsOneWrite has sockets that keep the writes apart.
 func TestLongCommandIsOneWrite(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unixpacket", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("unixpacket", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	a, b := sockets(t, "unixpacket")
 	c := NewConn(a, BackendSide, testCap)
 	text := payload(20_000)
 	for name, write := range map[string]func(){
@@ -178,22 +163,7 @@ func TestLongCommandIsOneWrite(t *testing.T) {
 
 // TestLongCommandsComeInOneRead has commands longer than a small buffer, of which the first teaches the connection.
 func TestLongCommandsComeInOneRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	a, b := sockets(t, "unix")
 	server := NewConn(b, ClientSide, testCap)
 	for k, test := range []struct {
 		bytes int
@@ -214,4 +184,24 @@ func TestLongCommandsComeInOneRead(t *testing.T) {
 			t.Errorf("command %d of %d bytes: %d reads, not %d", k, test.bytes, reads, test.reads)
 		}
 	}
+}
+
+// sockets gives both ends of a connection over a unix socket, which the test's end closes.
+func sockets(t *testing.T, network string) (a, b net.Conn) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen(network, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if a, err = net.Dial(network, path); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	if b, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return a, b
 }

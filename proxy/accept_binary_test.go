@@ -17,7 +17,7 @@ import (
 type process struct {
 	*exec.Cmd
 	file, addr string // its configuration, and where it listens
-	log        *logBuffer
+	log        *mysqltest.LogBuffer
 	ended      chan struct{} // closed when ProcessState is there
 	t          *testing.T
 }
@@ -27,7 +27,7 @@ var listens = regexp.MustCompile(`msg=listening addr=(\S+)`)
 // startProcess runs the daemon until the test ends; it is killed then if it has not ended by itself.
 func startProcess(t *testing.T, path, text string) *process {
 	t.Helper()
-	p := &process{file: filepath.Join(t.TempDir(), "ks.yaml"), log: new(logBuffer), ended: make(chan struct{}), t: t}
+	p := &process{file: filepath.Join(t.TempDir(), "ks.yaml"), log: new(mysqltest.LogBuffer), ended: make(chan struct{}), t: t}
 	p.configure(text)
 	p.Cmd = exec.Command(path, "-config", p.file)
 	p.Stderr = p.log
@@ -42,7 +42,7 @@ func startProcess(t *testing.T, path, text string) *process {
 		_ = p.Process.Kill()
 		<-p.ended
 	})
-	waitFor(t, "the daemon to listen", func() bool { return listens.MatchString(p.log.String()) })
+	mysqltest.WaitFor(t, "the daemon to listen", func() bool { return listens.MatchString(p.log.String()) })
 	p.addr = listens.FindStringSubmatch(p.log.String())[1]
 	return p
 }
@@ -61,7 +61,7 @@ func (p *process) signal(s os.Signal, says string) {
 	if err := p.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
-	waitFor(p.t, says+" in the log", func() bool { return strings.Count(p.log.String(), says) > before })
+	mysqltest.WaitFor(p.t, says+" in the log", func() bool { return strings.Count(p.log.String(), says) > before })
 }
 
 // end waits for the daemon to end with status 0.
@@ -145,12 +145,12 @@ func TestTerminationSignals(t *testing.T) {
 		p.signal(syscall.SIGINT, "draining")
 		p.signal(syscall.SIGTERM, "cut off")
 		p.end()
-		waitFor(t, "the roll-back", func() bool { return number(t, direct, connections) == before })
+		mysqltest.WaitFor(t, "the roll-back", func() bool { return number(t, direct, connections) == before })
 
 		p, _ = begin(replaceLine(oneNode(server.Addr, 2), "drain_timeout: 300ms"))
 		p.signal(syscall.SIGTERM, "cut off")
 		p.end()
-		waitFor(t, "the roll-back", func() bool { return number(t, direct, connections) == before })
+		mysqltest.WaitFor(t, "the roll-back", func() bool { return number(t, direct, connections) == before })
 		if n := number(t, direct, "SELECT COUNT(*) FROM ended_rows"); n != 0 {
 			t.Errorf("%d rows of transactions that were cut off", n)
 		}

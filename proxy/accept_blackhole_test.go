@@ -48,7 +48,7 @@ func TestBlackHole(t *testing.T) {
 	nodes := []node{{name: "n1", master: good.Addr, slave: spare.Addr, conns: 2}, {name: "n2", master: startBlackHole(t), conns: 2}}
 	// An hour is longer than the test may take: whatever waits for the black hole is seen to hang.
 	p := startProxy(t, configText(nodes, "idle_timeout: 8h"), "connect_timeout: 1h", "pool_wait_timeout: 3s")
-	waitFor(t, "the other servers", func() bool {
+	mysqltest.WaitFor(t, "the other servers", func() bool {
 		return p.primary("n1").State() == backend.Up && p.Nodes()["n1"].Replicas[0].State() == backend.Up
 	})
 	var stuck sync.WaitGroup
@@ -62,7 +62,7 @@ func TestBlackHole(t *testing.T) {
 			}
 		})
 	}
-	waitFor(t, "statements to wait for the black hole", func() bool { st := p.primary("n2").Stats(); return st.Dialling+st.Waiting == 6 })
+	mysqltest.WaitFor(t, "statements to wait for the black hole", func() bool { st := p.primary("n2").Stats(); return st.Dialling+st.Waiting == 6 })
 	c := p.client("")
 	for n := range 100 {
 		if got := value(t, c, fmt.Sprintf("SELECT %d FOR UPDATE", n)); got != "good" {
@@ -71,7 +71,7 @@ func TestBlackHole(t *testing.T) {
 	}
 	spare.Configure(refuseLogins)
 	spare.CutAll()
-	waitFor(t, "the probe of another server to find it dead", func() bool { return p.Nodes()["n1"].Replicas[0].State() == backend.Down })
+	mysqltest.WaitFor(t, "the probe of another server to find it dead", func() bool { return p.Nodes()["n1"].Replicas[0].State() == backend.Down })
 	p.reload(replaceLine(replaceLine(configText(nodes, "idle_timeout: 7h"), "connect_timeout: 1h"), "pool_wait_timeout: 3s"))
 	must(t, c, "SELECT name")
 	stuck.Wait()
@@ -88,7 +88,7 @@ func TestBlackHoleReplica(t *testing.T) {
 	if got := value(t, c, "SELECT name"); got != "primary" {
 		t.Errorf("served by %s", got)
 	}
-	waitFor(t, "the replica to be found dead", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Down })
+	mysqltest.WaitFor(t, "the replica to be found dead", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Down })
 	for range 100 {
 		must(t, c, "SELECT name")
 	}
@@ -110,11 +110,11 @@ func TestServerFallsSilent(t *testing.T) {
 		}
 		failed <- err
 	}()
-	waitFor(t, "the statement to run", func() bool { return p.primary("n2").Stats().InUse == 1 })
+	mysqltest.WaitFor(t, "the statement to run", func() bool { return p.primary("n2").Stats().InUse == 1 })
 	for range 100 {
 		must(t, c, "SELECT name")
 	}
-	waitFor(t, "the silent server to be found dead", func() bool { return p.primary("n2").State() == backend.Down })
+	mysqltest.WaitFor(t, "the silent server to be found dead", func() bool { return p.primary("n2").State() == backend.Down })
 	fails(t, c, "/*n2*/ SELECT name", 9002)
 	// KILL cannot be told to a server that does not listen: the connection is closed, so the client is free.
 	must(t, c, fmt.Sprintf("KILL %d", victim.Greeting.ConnectionID))

@@ -91,7 +91,7 @@ func TestCrowdLeavesNothing(t *testing.T) {
 		must(t, direct, "INSERT INTO crowd VALUES (1, 0)")
 		p := startProxy(t, oneNode(server.Addr, 8))
 		must(t, p.client(database), "SELECT 1")
-		waitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
+		mysqltest.WaitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
 		others := number(t, direct, connections) // the pool's one and the probe's among them
 		goroutines, files := runtime.NumGoroutine(), openFiles(t)
 		room := make(chan struct{}, 200) // so many at a time
@@ -109,8 +109,8 @@ func TestCrowdLeavesNothing(t *testing.T) {
 		if n := number(t, direct, connections); n > others+7 {
 			t.Errorf("%d connections to the server, %d before the crowd", n, others)
 		}
-		waitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines })
-		waitFor(t, "file descriptors to be closed", func() bool { return openFiles(t) <= files+7 })
+		mysqltest.WaitFor(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines })
+		mysqltest.WaitFor(t, "file descriptors to be closed", func() bool { return openFiles(t) <= files+7 })
 		must(t, direct, "SET SESSION lock_wait_timeout = 1, innodb_lock_wait_timeout = 1")
 		if got := value(t, direct, "SELECT IS_FREE_LOCK('crowd'), (SELECT COUNT(*) FROM information_schema.innodb_trx)"); got != "1,0" {
 			t.Errorf("lock free, transactions open: %s", got)

@@ -31,7 +31,7 @@ func TestShutdownDrains(t *testing.T) {
 			}
 			answered <- r.Rows[0][1].(string)
 		}()
-		waitFor(t, "the statement to run", func() bool {
+		mysqltest.WaitFor(t, "the statement to run", func() bool {
 			return strings.Contains(value(t, direct, "SELECT GROUP_CONCAT(info) FROM information_schema.processlist WHERE id <> CONNECTION_ID()"), "SLEEP")
 		})
 		stopped := make(chan error, 1)
@@ -58,7 +58,7 @@ func TestShutdownDrains(t *testing.T) {
 		if n := number(t, direct, "SELECT COUNT(*) FROM drained"); n != 2 {
 			t.Errorf("%d rows of the drained transaction, want 2", n)
 		}
-		waitFor(t, "the backend connections to be closed", func() bool { return number(t, direct, connections) == before })
+		mysqltest.WaitFor(t, "the backend connections to be closed", func() bool { return number(t, direct, connections) == before })
 	})
 }
 
@@ -87,12 +87,12 @@ func TestShutdownCutsOff(t *testing.T) {
 			}
 			defer silent.Close()
 		}
-		waitFor(t, "all clients", func() bool { return p.Clients() == 3 && p.primary("n").Stats().InUse == 2 })
+		mysqltest.WaitFor(t, "all clients", func() bool { return p.Clients() == 3 && p.primary("n").Stats().InUse == 2 })
 		if err := p.stop(200 * time.Millisecond); err == nil || !strings.Contains(err.Error(), "cut off") {
 			t.Errorf("the drain: %v", err)
 		}
 		running.Wait()
-		waitFor(t, "the backend connections to be closed", func() bool { return number(t, direct, connections) == before })
+		mysqltest.WaitFor(t, "the backend connections to be closed", func() bool { return number(t, direct, connections) == before })
 		if n := number(t, direct, "SELECT COUNT(*) FROM cut"); n != 0 {
 			t.Errorf("%d rows of a transaction that was cut off", n)
 		}

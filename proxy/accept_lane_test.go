@@ -313,7 +313,7 @@ func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
 	if err := busy.Send(mysql.ComQuery, "SELECT long"); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the long statement to run", func() bool {
+	mysqltest.WaitFor(t, "the long statement to run", func() bool {
 		return strings.Contains(fmt.Sprint(must(t, clients[1], "SHOW PROCESSLIST").Rows), "executing on")
 	})
 	var all sync.WaitGroup
@@ -342,7 +342,7 @@ func TestLaneWaitEnds(t *testing.T) {
 		r, _ := victim.Query("SELECT 1")
 		answered <- r
 	}()
-	waitFor(t, "the statement to wait", func() bool {
+	mysqltest.WaitFor(t, "the statement to wait", func() bool {
 		return strings.Contains(fmt.Sprint(must(t, holder, "SHOW PROCESSLIST").Rows), "SELECT 1")
 	})
 	must(t, holder, fmt.Sprintf("KILL QUERY %d", victim.Greeting.ConnectionID))
@@ -366,14 +366,14 @@ func TestLaneOfIdleClients(t *testing.T) {
 		must(t, c, "SELECT 1")
 		clients = append(clients, c)
 	}
-	waitFor(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() < before+60 })
+	mysqltest.WaitFor(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() < before+60 })
 	killer := p.client("")
 	must(t, killer, fmt.Sprintf("KILL %d", clients[0].Greeting.ConnectionID))
 	if _, err := clients[0].Read(); err == nil {
 		t.Error("a client that was killed is connected")
 	}
 	p.reload(text + laneOn + "\nidle_timeout: 1s\n")
-	waitFor(t, "the idle time-out", func() bool {
+	mysqltest.WaitFor(t, "the idle time-out", func() bool {
 		must(t, killer, "SELECT 1")
 		return p.Clients() == 1
 	})

@@ -90,7 +90,7 @@ schema_list: [{user: root, nodes: [n], default: n}, {user: far, nodes: [n], defa
 		}
 		c.Close()
 		p.quiet(0)
-		waitFor(t, "the log line with "+want, func() bool {
+		mysqltest.WaitFor(t, "the log line with "+want, func() bool {
 			return strings.Contains(p.log.String(), "host="+want) || strings.Contains(p.log.String(), `host="`+want)
 		})
 		far, err := mysqltest.LoginRaw(dialFrom(t, "127.0.0.9", p.addr, header), mysqltest.ClientConfig{User: "far", Password: "far"})

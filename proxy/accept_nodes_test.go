@@ -38,7 +38,7 @@ func TestOneNodeDown(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		waitFor(t, "the node to be down", func() bool { return p.primary("n2").State() == backend.Down })
+		mysqltest.WaitFor(t, "the node to be down", func() bool { return p.primary("n2").State() == backend.Down })
 		// All four connections of the healthy node can be held at one time.
 		for range 4 {
 			c := p.client(database)
@@ -64,7 +64,7 @@ func TestUnreachableReplicaAtStart(t *testing.T) {
 			t.Errorf("served by %s", got)
 		}
 	}
-	waitFor(t, "the replica to be found dead", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Down })
+	mysqltest.WaitFor(t, "the replica to be found dead", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Down })
 	must(t, c, "SELECT name")
 	if !strings.Contains(p.log.String(), missing) {
 		t.Error("the log does not name the replica that cannot be reached")
@@ -72,7 +72,7 @@ func TestUnreachableReplicaAtStart(t *testing.T) {
 	replica := startScript(t, "replica")
 	nodes[0].slave = replica.Addr
 	p.reload(configText(nodes))
-	waitFor(t, "the replica to be found alive", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Up })
+	mysqltest.WaitFor(t, "the replica to be found alive", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Up })
 	if got := value(t, c, "SELECT name"); got != "replica" {
 		t.Errorf("served by %s once the replica is there", got)
 	}
@@ -92,7 +92,7 @@ func TestUnreachablePrimaryAtStart(t *testing.T) {
 func TestLeadingComments(t *testing.T) {
 	first, replica, second := startScript(t, "first"), startScript(t, "replica"), startScript(t, "second")
 	p := startProxy(t, configText([]node{{name: "n1", master: first.Addr, slave: replica.Addr, conns: 2}, {name: "n2", master: second.Addr, conns: 2}}))
-	waitFor(t, "all servers", func() bool {
+	mysqltest.WaitFor(t, "all servers", func() bool {
 		return p.primary("n1").State() == backend.Up && p.primary("n2").State() == backend.Up && p.Nodes()["n1"].Replicas[0].State() == backend.Up
 	})
 	c := dial(t, p.addr, rootClient())

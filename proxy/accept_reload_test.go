@@ -51,14 +51,14 @@ func TestReloadsKeepWhatIsThere(t *testing.T) {
 			must(t, plain, "SELECT 1")
 		}
 		use(1)
-		waitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
+		mysqltest.WaitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
 		backends, goroutines := number(t, direct, connections), runtime.NumGoroutine()
 		for n := 2; n <= 4; n++ {
 			p.reload(text(n))
 			use(n)
 			// One more: an answer arrives before its connection is given back, so the next statement may have taken another.
-			waitFor(t, "the old pool's connections to be closed", func() bool { return number(t, direct, connections) <= backends+1 })
-			waitFor(t, "the old snapshot's goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines })
+			mysqltest.WaitFor(t, "the old pool's connections to be closed", func() bool { return number(t, direct, connections) <= backends+1 })
+			mysqltest.WaitFor(t, "the old snapshot's goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines })
 		}
 		must(t, inTransaction, "COMMIT")
 		if n := number(t, direct, "SELECT COUNT(*) FROM kept"); n != 5 {
@@ -117,7 +117,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	p.quiet(8)
-	waitFor(t, "the old connections to be closed", func() bool { return server.Open() <= 3+1 })
+	mysqltest.WaitFor(t, "the old connections to be closed", func() bool { return server.Open() <= 3+1 })
 }
 
 // A reload is all or nothing: whatever is wrong with the new configuration, none of it comes into force and nothing of
@@ -136,7 +136,7 @@ func TestReloadAllOrNothing(t *testing.T) {
 	p := startProxy(t, oneNode(first.Addr, 1)) // one connection, as the scripted server has a goroutine for each
 	c := p.client("")
 	must(t, c, "SELECT name")
-	waitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
+	mysqltest.WaitFor(t, "the probe", func() bool { return p.primary("n").State() == backend.Up })
 	goroutines, before := runtime.NumGoroutine(), p.Config()
 	// The second server and another password of ks are in all of them.
 	changed := func(more string) string {
@@ -203,7 +203,7 @@ func TestReloadAllOrNothing(t *testing.T) {
 		t.Errorf("%d connections to a server that is in no configuration in force", n)
 	}
 	p.quiet(1)
-	waitFor(t, "what was built for the refused ones to be gone", func() bool { return runtime.NumGoroutine() <= goroutines })
+	mysqltest.WaitFor(t, "what was built for the refused ones to be gone", func() bool { return runtime.NumGoroutine() <= goroutines })
 	p.reload(changed(""))
 	if got := value(t, c, "SELECT name"); got != "second" {
 		t.Errorf("after a good reload: served by %s", got)

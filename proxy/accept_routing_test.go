@@ -30,7 +30,7 @@ func TestReplicaFailover(t *testing.T) {
 	primary, heavy, light := startScript(t, "primary"), startScript(t, "heavy"), startScript(t, "light")
 	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: heavy.Addr + "@3," + light.Addr + "@1", conns: 2}}))
 	replicas := p.Nodes()["n"].Replicas
-	waitFor(t, "all servers", func() bool {
+	mysqltest.WaitFor(t, "all servers", func() bool {
 		return p.primary("n").State() == backend.Up && replicas[0].State() == backend.Up && replicas[1].State() == backend.Up
 	})
 	c := p.client("")
@@ -44,7 +44,7 @@ func TestReplicaFailover(t *testing.T) {
 	if by := served(t, c, 50); by["heavy"] != 0 || by["light"] == 0 { // not known to be down yet
 		t.Errorf("just after the heavy one died: %v", by)
 	}
-	waitFor(t, "the heavy one to be found dead", func() bool { return replicas[0].State() == backend.Down })
+	mysqltest.WaitFor(t, "the heavy one to be found dead", func() bool { return replicas[0].State() == backend.Down })
 	if by := served(t, c, 50); by["light"] != 50 {
 		t.Errorf("without the heavy one: %v", by)
 	}
@@ -54,14 +54,14 @@ func TestReplicaFailover(t *testing.T) {
 	if by := served(t, c, 50); by["primary"] == 0 || by["heavy"]+by["light"] != 0 {
 		t.Errorf("just after the light one died: %v", by)
 	}
-	waitFor(t, "the light one to be found dead", func() bool { return replicas[1].State() == backend.Down })
+	mysqltest.WaitFor(t, "the light one to be found dead", func() bool { return replicas[1].State() == backend.Down })
 	if by := served(t, c, 50); by["primary"] != 50 {
 		t.Errorf("without replicas: %v", by)
 	}
 
 	heavy.Configure(welcome)
 	light.Configure(welcome)
-	waitFor(t, "the replicas to come back", func() bool { return replicas[0].State() == backend.Up && replicas[1].State() == backend.Up })
+	mysqltest.WaitFor(t, "the replicas to come back", func() bool { return replicas[0].State() == backend.Up && replicas[1].State() == backend.Up })
 	if by := served(t, c, 40); by["heavy"] != 30 || by["light"] != 10 {
 		t.Errorf("with both again: %v", by)
 	}
@@ -87,13 +87,13 @@ func TestReplicaDiesInAStatement(t *testing.T) {
 		}
 	})
 	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}))
-	waitFor(t, "the replica", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Up })
+	mysqltest.WaitFor(t, "the replica", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Up })
 	c := p.client("")
 	if got := value(t, c, "SELECT dies"); got != "primary" {
 		t.Errorf("a read that its replica dropped: served by %q", got)
 	}
 	replica.Configure(func(c *mysqltest.ScriptConfig) { c.Refuse = nil })
-	waitFor(t, "the replica to serve again", func() bool { return value(t, c, "SELECT name") == "replica" })
+	mysqltest.WaitFor(t, "the replica to serve again", func() bool { return value(t, c, "SELECT name") == "replica" })
 	r, err := c.Query("SELECT dies_late")
 	if err == nil && r.Err == nil {
 		t.Errorf("half a result passed for a whole one: %v", r.Rows)
@@ -119,7 +119,7 @@ schema_list:
   - {user: plain, nodes: [n1, n2], default: n1}
   - {user: small, nodes: [n1], default: n1}
 `, first.Addr, replica.Addr, second.Addr))
-	waitFor(t, "all servers", func() bool {
+	mysqltest.WaitFor(t, "all servers", func() bool {
 		return p.primary("n1").State() == backend.Up && p.primary("n2").State() == backend.Up && p.Nodes()["n1"].Replicas[0].State() == backend.Up
 	})
 	for user, want := range map[string][4]string{

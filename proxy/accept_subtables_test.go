@@ -56,7 +56,7 @@ func TestAutoCreate(t *testing.T) {
 		must(t, c, "CREATE TABLE visits_202402 (id INT PRIMARY KEY AUTO_INCREMENT, at DATETIME, p INT DEFAULT 5 COMMENT 'it''s, so', KEY (at), "+
 			"CONSTRAINT f FOREIGN KEY (p) REFERENCES parent (id)) AUTO_INCREMENT = 77 CHARACTER SET latin1")
 		p := startProxy(t, autoCreateText(server.Addr, server.Addr))
-		waitFor(t, "the sub-tables, and the log to say so", func() bool {
+		mysqltest.WaitFor(t, "the sub-tables, and the log to say so", func() bool {
 			return made(t, c) == allMonths && strings.Count(p.log.String(), "a sub-table was made") == 3
 		})
 		must(t, c, "DROP TABLE visits_202401")
@@ -89,14 +89,14 @@ func TestAutoCreateThroughANodeThatIsDown(t *testing.T) {
 		c := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 		late := closedAddr(t)
 		p := startProxy(t, autoCreateText(server.Addr, late))
-		waitFor(t, "the log to say that there is nothing to copy, or no node", func() bool { return strings.Contains(p.log.String(), "auto_create: ") })
+		mysqltest.WaitFor(t, "the log to say that there is nothing to copy, or no node", func() bool { return strings.Contains(p.log.String(), "auto_create: ") })
 		must(t, c, "CREATE TABLE visits_202402 (id INT, at DATE)")
-		waitFor(t, "the sub-tables of the node that is up", func() bool { return made(t, c) == "202401 202402 202403" })
+		mysqltest.WaitFor(t, "the sub-tables of the node that is up", func() bool { return made(t, c) == "202401 202402 202403" })
 		relay(t, late, server.Addr)
-		waitFor(t, "the sub-tables of the other node", func() bool { return made(t, c) == allMonths })
+		mysqltest.WaitFor(t, "the sub-tables of the other node", func() bool { return made(t, c) == allMonths })
 		must(t, c, "DROP TABLE visits_202403")
 		p.reload(strings.Replace(autoCreateText(server.Addr, late), "max_conns_limit: 8", "max_conns_limit: 9", 1))
-		waitFor(t, "the sub-table that went", func() bool { return made(t, c) == allMonths })
+		mysqltest.WaitFor(t, "the sub-table that went", func() bool { return made(t, c) == allMonths })
 	})
 }
 
@@ -138,7 +138,7 @@ func TestAutoCreateEndsWithTheServer(t *testing.T) {
 		must(t, c, "LOCK TABLES visits_202402 WRITE")
 		p := startProxy(t, autoCreateText(server.Addr, server.Addr))
 		watch := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
-		waitFor(t, "the statement to wait", func() bool {
+		mysqltest.WaitFor(t, "the statement to wait", func() bool {
 			return number(t, watch, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'CREATE TABLE IF NOT EXISTS%'") > 0
 		})
 		var over atomic.Bool
@@ -146,7 +146,7 @@ func TestAutoCreateEndsWithTheServer(t *testing.T) {
 			_ = p.stop(0)
 			over.Store(true)
 		}()
-		waitFor(t, "the end of the server", over.Load)
+		mysqltest.WaitFor(t, "the end of the server", over.Load)
 		must(t, c, "UNLOCK TABLES")
 	})
 }

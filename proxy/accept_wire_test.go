@@ -84,7 +84,7 @@ func TestBigResultToASlowReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The client reads nothing until the proxy is stuck with what the sockets do not take.
-		waitFor(t, "the proxy to wait for its client", func() bool {
+		mysqltest.WaitFor(t, "the proxy to wait for its client", func() bool {
 			return p.primary("n").Stats().InUse == 1 && strings.Contains(stacks(), "sendBytes")
 		})
 		var most, length int
@@ -113,7 +113,7 @@ func TestBigResultToASlowReader(t *testing.T) {
 		}
 		c.Conn.Close()
 		p.quiet(0)
-		waitFor(t, "the statement to end on the server", func() bool {
+		mysqltest.WaitFor(t, "the statement to end on the server", func() bool {
 			return number(t, setup, "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%REPEAT%' AND id <> CONNECTION_ID()") == 0
 		})
 	})
@@ -215,7 +215,7 @@ func TestResultWithoutEnd(t *testing.T) {
 	}
 	c.Conn.Close()
 	p.quiet(0)
-	waitFor(t, "the connection to be closed", func() bool { return server.Open() <= 1 }) // the probe's stays
+	mysqltest.WaitFor(t, "the connection to be closed", func() bool { return server.Open() <= 1 }) // the probe's stays
 	must(t, p.client(""), "SELECT name")
 }
 

@@ -1,7 +1,6 @@
 package proxy_test
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -99,7 +98,7 @@ func oneNode(addr string, conns int, more ...string) string {
 type testProxy struct {
 	*proxy.Server
 	addr   string
-	log    *logBuffer
+	log    *mysqltest.LogBuffer
 	t      testing.TB
 	served chan error
 	once   sync.Once
@@ -113,7 +112,7 @@ func startProxy(t testing.TB, text string, replace ...string) *testProxy {
 	for _, line := range replace {
 		text = replaceLine(text, line)
 	}
-	p := &testProxy{log: new(logBuffer), t: t, served: make(chan error, 1)}
+	p := &testProxy{log: new(mysqltest.LogBuffer), t: t, served: make(chan error, 1)}
 	var err error
 	if p.Server, err = proxy.New(parse(t, text), slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))); err != nil {
 		t.Fatal(err)
@@ -181,7 +180,7 @@ func (p *testProxy) primary(name string) *backend.Instance { return p.Nodes()[na
 // quiet waits until no session holds a backend connection and no client is left but those given.
 func (p *testProxy) quiet(clients int) {
 	p.t.Helper()
-	waitFor(p.t, "sessions to end and connections to come back", func() bool {
+	mysqltest.WaitFor(p.t, "sessions to end and connections to come back", func() bool {
 		for _, n := range p.Nodes() {
 			for _, i := range n.Instances() {
 				if st := i.Stats(); st.InUse != 0 || st.Waiting != 0 || st.Dialling != 0 {
@@ -292,18 +291,6 @@ func isCode(err error, code uint16) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// waitFor asks again and again, for fifteen seconds, until the answer is yes.
-func waitFor(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for range 1500 {
-		if is() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
-}
-
 // closedAddr is an address that refuses connections.
 func closedAddr(t testing.TB) string {
 	t.Helper()
@@ -341,22 +328,4 @@ func answers(name string) mysqltest.Handler {
 // startScript starts a scripted server with the answers of that name.
 func startScript(t testing.TB, name string) *mysqltest.ScriptServer {
 	return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: answers(name)})
-}
-
-// logBuffer collects a log that several goroutines write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"gopkg.in/yaml.v3"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // board is what the test reads of a Grafana dashboard.
@@ -247,7 +249,7 @@ func exported(t *testing.T) *exposition {
 	p := startProxy(t, configText([]node{{name: "n", master: server.Addr, slave: startScript(t, "replica").Addr, conns: 2}}, "prometheus_addr: 127.0.0.1:0"))
 	must(t, p.client(""), "SELECT name")
 	// A statement is counted after its answer is sent.
-	waitFor(t, "the statement to be counted", func() bool { return p.Totals().Commands["COM_QUERY"] > 0 })
+	mysqltest.WaitFor(t, "the statement to be counted", func() bool { return p.Totals().Commands["COM_QUERY"] > 0 })
 	status, body := get(t, p.httpAddr("prometheus_addr")+"/metrics", "")
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)

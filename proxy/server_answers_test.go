@@ -54,7 +54,7 @@ func TestServerAnswersTheProbeWrongly(t *testing.T) {
 	}})
 	good := startScript(t, "good")
 	p := startProxy(t, configText([]node{{name: "n1", master: good.Addr, conns: 2}, {name: "n2", master: odd.Addr, conns: 2}}))
-	waitFor(t, "the odd server's probe to fail", func() bool { return strings.Contains(p.log.String(), odd.Addr) })
+	mysqltest.WaitFor(t, "the odd server's probe to fail", func() bool { return strings.Contains(p.log.String(), odd.Addr) })
 	c := p.client("")
 	fails(t, c, "/*n2*/ SELECT name", 9002)
 	if got := value(t, c, "SELECT name"); got != "good" {

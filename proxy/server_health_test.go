@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql/mysqltest"
 )
 
 // Supervisors ask whether the process lives, and load balancers whether it takes clients, without a login.
@@ -14,7 +15,7 @@ func TestHealthEndpoints(t *testing.T) {
 	up := startScript(t, "up")
 	p := startProxy(t, configText([]node{{name: "n1", master: up.Addr, conns: 1}, {name: "n2", master: closedAddr(t), conns: 1}}),
 		"web_addr: 127.0.0.1:0", "web_user: web", "web_password: secret", "prometheus_addr: 127.0.0.1:0")
-	waitFor(t, "the first node", func() bool { return p.primary("n1").State() == backend.Up })
+	mysqltest.WaitFor(t, "the first node", func() bool { return p.primary("n1").State() == backend.Up })
 	lost := startProxy(t, oneNode(closedAddr(t), 1), "prometheus_addr: 127.0.0.1:0")
 	ask := func(of *testProxy, listener, page string, status int, text string) {
 		t.Helper()
@@ -33,7 +34,7 @@ func TestHealthEndpoints(t *testing.T) {
 	must(t, c, "BEGIN") // which keeps the drain waiting
 	done := make(chan error, 1)
 	go func() { done <- p.stop(20 * time.Second) }()
-	waitFor(t, "the proxy to say that it drains", func() bool {
+	mysqltest.WaitFor(t, "the proxy to say that it drains", func() bool {
 		status, body := get(t, p.httpAddr("prometheus_addr")+"/readyz", "")
 		return status == http.StatusServiceUnavailable && strings.HasPrefix(body, "draining")
 	})

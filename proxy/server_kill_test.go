@@ -38,7 +38,7 @@ func TestKillThatCameTooEarly(t *testing.T) {
 		r, _ := victim.Query("SELECT long")
 		answered <- r
 	}()
-	waitFor(t, "the statement to be on its server", func() bool {
+	mysqltest.WaitFor(t, "the statement to be on its server", func() bool {
 		return strings.Contains(fmt.Sprint(must(t, killer, "SHOW PROCESSLIST").Rows), "executing on")
 	})
 	must(t, killer, fmt.Sprintf("KILL QUERY %d", victim.Greeting.ConnectionID))

@@ -55,18 +55,18 @@ func TestLogInjection(t *testing.T) {
 	hostile := mysqltest.StartScript(t, mysqltest.ScriptConfig{Refuse: mysql.NewSQLError(1040, "%s", forged)})
 	boaster := mysqltest.StartScript(t, mysqltest.ScriptConfig{Version: "8.4.0-" + forged, Handler: answers("boaster")})
 	for name, format := range map[string]struct {
-		handler func(w *logBuffer) slog.Handler
+		handler func(w *mysqltest.LogBuffer) slog.Handler
 		check   func(t *testing.T, log string)
 	}{
-		"text": {func(w *logBuffer) slog.Handler {
+		"text": {func(w *mysqltest.LogBuffer) slog.Handler {
 			return slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})
 		}, textRecords},
-		"json": {func(w *logBuffer) slog.Handler {
+		"json": {func(w *mysqltest.LogBuffer) slog.Handler {
 			return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})
 		}, jsonRecords},
 	} {
 		t.Run(name, func(t *testing.T) {
-			log := new(logBuffer)
+			log := new(mysqltest.LogBuffer)
 			text := configText([]node{{name: "n", master: boaster.Addr, slave: hostile.Addr, conns: 2}})
 			server, err := proxy.New(parse(t, text), slog.New(format.handler(log)))
 			if err != nil {
@@ -93,7 +93,7 @@ func TestLogInjection(t *testing.T) {
 				_, _ = c.Conn.NetConn().Write([]byte("\xff\xff\xff\x07" + forged))
 				c.Conn.Close()
 			}
-			waitFor(t, "the logins and the probe in the log", func() bool {
+			mysqltest.WaitFor(t, "the logins and the probe in the log", func() bool {
 				return strings.Count(log.String(), `\r\ntime=`) > 2 && strings.Contains(log.String(), hostile.Addr) && strings.Count(log.String(), "denied") > 2
 			})
 			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -147,7 +147,7 @@ func TestFailedLoginLogsNoSecret(t *testing.T) {
 	if status, _ := get(t, web+"/metrics", "admin:canary-web"); status != http.StatusUnauthorized {
 		t.Errorf("the web_password before the reload: status %d", status)
 	}
-	waitFor(t, "all that failed in the log", func() bool {
+	mysqltest.WaitFor(t, "all that failed in the log", func() bool {
 		return strings.Count(p.log.String(), "reason=denied") == failed && strings.Contains(p.log.String(), "probe failed")
 	})
 	if !strings.Contains(p.log.String(), "user_list[ks].password") {

@@ -90,7 +90,7 @@ user_list:
 nodes: [{name: n, user: root, password: root, master: "%s"}]
 schema_list: [{user: root, nodes: [n], default: n}, {user: far0, nodes: [n], default: n}, {user: safe, nodes: [n], default: n}]
 `, greeting, key, certificate, server.Addr))
-			waitFor(t, "the version that the greeting tells", func() bool { return p.primary("n").Info() != nil })
+			mysqltest.WaitFor(t, "the version that the greeting tells", func() bool { return p.primary("n").Info() != nil })
 			for _, plugin := range []string{auth.NativePassword, auth.CachingSHA2} {
 				for _, password := range []string{"", "wrong"} {
 					name := fmt.Sprintf("%s, greeting %s, RSA key %v, password %q", plugin, greeting, key != "", password)

@@ -185,7 +185,7 @@ func TestStalledLogFile(t *testing.T) {
 	}
 	clients.Wait()
 	// A statement is counted after its answer is sent.
-	waitFor(t, "the last line", func() bool { return p.Queries().Stats().SQL.Lines == 4*each })
+	mysqltest.WaitFor(t, "the last line", func() bool { return p.Queries().Stats().SQL.Lines == 4*each })
 	if st := p.Queries().Stats(); st.SQL.Dropped == 0 {
 		t.Errorf("the queue did not fill up: %+v", st)
 	}

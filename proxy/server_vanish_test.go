@@ -25,7 +25,7 @@ func TestClientVanishesInAStatement(t *testing.T) {
 		if err := victim.Send(mysql.ComQuery, "UPDATE locked SET n = 2 WHERE id = 1"); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "the victim to wait", func() bool {
+		mysqltest.WaitFor(t, "the victim to wait", func() bool {
 			return strings.Contains(fmt.Sprint(must(t, other, "SHOW PROCESSLIST").Rows), "SET n = 2 WHERE id = 1")
 		})
 		_ = victim.Conn.Close()

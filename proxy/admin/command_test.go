@@ -100,7 +100,7 @@ func TestNodeDown(t *testing.T) {
 	must(t, root, "KS RELOAD")
 	health := func() [][]string { return rows(t, root, "SHOW KS NODES WHERE node = 'n1' AND answered IS NOT NULL") }
 	before := fmt.Sprint(health())
-	waitFor(t, "more probes", func() bool { return fmt.Sprint(health()) != before })
+	mysqltest.WaitFor(t, "more probes", func() bool { return fmt.Sprint(health()) != before })
 	for _, row := range health() {
 		if row[4] != "down" || row[5] != "YES" || row[6] != "up" {
 			t.Errorf("after a reload and good probes: %q", row)
@@ -112,7 +112,7 @@ func TestNodeDown(t *testing.T) {
 		t.Errorf("served by %s", got)
 	}
 	must(t, root, "KS NODE `n1` UP")
-	waitFor(t, "the replica to serve", func() bool { return rows(t, app, "SELECT name")[0][0] == "r1" })
+	mysqltest.WaitFor(t, "the replica to serve", func() bool { return rows(t, app, "SELECT name")[0][0] == "r1" })
 	for _, c := range []struct {
 		text string
 		code uint16
@@ -251,7 +251,7 @@ func TestConcurrentChanges(t *testing.T) {
 			t.Errorf("in the end: %q", row)
 		}
 	}
-	waitFor(t, "the old connections to be closed", func() bool { return p.n1.Open() <= 4+1 })
+	mysqltest.WaitFor(t, "the old connections to be closed", func() bool { return p.n1.Open() <= 4+1 })
 }
 
 // The admin port speaks the proxy's own statements and no others, to users with rights, with or without a schema.
@@ -270,7 +270,7 @@ func TestAdminPort(t *testing.T) {
 		t.Error("a user without a schema is let in on the service port")
 	}
 	root := dial(t, p.admin, "root")
-	waitFor(t, "those denied to be gone", func() bool { return len(rows(t, root, "SHOW KS SESSIONS")) == 2 })
+	mysqltest.WaitFor(t, "those denied to be gone", func() bool { return len(rows(t, root, "SHOW KS SESSIONS")) == 2 })
 	for range 2 {
 		p.client("app")
 	}
@@ -319,7 +319,7 @@ func TestDigests(t *testing.T) {
 		must(t, root, fmt.Sprintf("SELECT * FROM orders WHERE id = %d", k))
 	}
 	const one = "SHOW KS DIGESTS WHERE statement LIKE 'SELECT % orders WHERE id = ?' AND count = 3"
-	waitFor(t, "the last statement to be counted", func() bool { return len(rows(t, root, one)) == 1 })
+	mysqltest.WaitFor(t, "the last statement to be counted", func() bool { return len(rows(t, root, one)) == 1 })
 	fails(t, p.client("look"), "KS RESET DIGESTS", 9030)
 	fails(t, root, "KS RESET", 9031, "DIGESTS")
 	must(t, root, "KS RESET DIGESTS")

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,7 +27,7 @@ type testProxy struct {
 	addr, admin string
 	web         string // URL of the HTTP administration
 	file        string
-	log         *logBuffer
+	log         *mysqltest.LogBuffer
 	n1, n2, r1  *mysqltest.ScriptServer
 	text        string // of the file at the start
 }
@@ -96,7 +95,7 @@ func start(t testing.TB, edit func(text string) string) *testProxy {
 	script := func(name string) *mysqltest.ScriptServer {
 		return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: answers(name)})
 	}
-	p := &testProxy{t: t, log: new(logBuffer), n1: script("n1"), r1: script("r1"), n2: script("n2"), file: filepath.Join(t.TempDir(), "ks.yaml")}
+	p := &testProxy{t: t, log: new(mysqltest.LogBuffer), n1: script("n1"), r1: script("r1"), n2: script("n2"), file: filepath.Join(t.TempDir(), "ks.yaml")}
 	p.text = fileText(p.n1.Addr, p.r1.Addr, p.n2.Addr)
 	if edit != nil {
 		p.text = edit(p.text)
@@ -133,7 +132,7 @@ func start(t testing.TB, edit func(text string) string) *testProxy {
 		}
 	})
 	root := p.client("root")
-	waitFor(t, "the probes", func() bool { return len(rows(t, root, "SHOW KS NODES WHERE state = up")) == 3 })
+	mysqltest.WaitFor(t, "the probes", func() bool { return len(rows(t, root, "SHOW KS NODES WHERE state = up")) == 3 })
 	return p
 }
 
@@ -212,33 +211,4 @@ func columns(r *mysqltest.RawResult) string {
 		names[k] = c.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-func waitFor(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for range 1500 {
-		if is() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
-}
-
-// logBuffer collects a log that several goroutines write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -62,9 +62,9 @@ func TestReloadsUnderLoad(t *testing.T) {
 	if got := rows(t, root, "SHOW KS STATUS LIKE 'Config_generation'")[0][1]; got != fmt.Sprint(reloads+1) {
 		t.Errorf("generation %s after %d reloads", got, reloads)
 	}
-	waitFor(t, "the old connections to be closed", func() bool {
+	mysqltest.WaitFor(t, "the old connections to be closed", func() bool {
 		return p.n1.Open() <= 4+1 && p.n2.Open() <= 4+1 && p.r1.Open() <= 4+1
 	})
 	// A few more than before are those of connections that the pools keep, one for each in a scripted server.
-	waitFor(t, "the old goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines+12 })
+	mysqltest.WaitFor(t, "the old goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines+12 })
 }

@@ -183,7 +183,7 @@ func TestOldNodes(t *testing.T) {
 	fails(t, root, node("add", "n1", "slave", extra.Addr), 1105, "slave has exist")
 	fails(t, root, node("add", "nx", "slave", extra.Addr), 1105, "invalid node nx")
 	fails(t, root, node("add", "n1", "slave", "nowhere"), 1105, "nowhere")
-	waitFor(t, "the new replica to serve", func() bool { return served() == "extra" })
+	mysqltest.WaitFor(t, "the new replica to serve", func() bool { return served() == "extra" })
 	if got := state(p.r1.Addr); got != "slave down" {
 		t.Errorf("after a change of the node: %s", got)
 	}

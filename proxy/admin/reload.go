@@ -83,7 +83,7 @@ func (a *Admin) save(w who) error {
 		if path == "" {
 			return nil
 		}
-		if err := snap.Blacklist.Save(path); err != nil {
+		if err := config.ReplaceFile(path, snap.Blacklist.Text()); err != nil {
 			return fmt.Errorf("the configuration is saved; %w", failed("blacklist_sql_file was not changed: %v", err))
 		}
 		return nil

@@ -16,10 +16,10 @@ func TestShow(t *testing.T) {
 	must(t, pinned, "SELECT GET_LOCK('a', 0)")
 	must(t, pinned, "USE shop")
 	must(t, pinned, "SELECT * FROM orders WHERE id = 1 AND note = 'sesame'")
-	waitFor(t, "the statement to be over", func() bool {
+	mysqltest.WaitFor(t, "the statement to be over", func() bool {
 		return len(rows(t, root, "SHOW KS SESSIONS WHERE db = 'shop' AND command = 'Sleep'")) == 1
 	})
-	waitFor(t, "a second to pass", func() bool { return len(rows(t, root, "SHOW KS HISTORY WHERE sessions >= 2")) > 0 })
+	mysqltest.WaitFor(t, "a second to pass", func() bool { return len(rows(t, root, "SHOW KS HISTORY WHERE sessions >= 2")) > 0 })
 	for _, c := range []struct {
 		name, columns string
 		rows          []string // each as "column=value|..."; they must be there

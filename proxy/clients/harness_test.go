@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -72,7 +71,7 @@ schema_list:
 	if cfg == nil {
 		t.Fatal(faults)
 	}
-	log := new(syncBuffer)
+	log := new(mysqltest.LogBuffer)
 	server, err := proxy.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -97,24 +96,6 @@ schema_list:
 	})
 	port := server.Addr().(*net.TCPAddr).Port
 	return endpoint{name: "proxy", host: "127.0.0.1", port: port, ca: ca}
-}
-
-// syncBuffer is a buffer that several goroutines write to.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func lastLines(text string, n int) string {

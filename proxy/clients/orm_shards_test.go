@@ -165,7 +165,7 @@ func serveProxy(t *testing.T, text string) endpoint {
 	if cfg == nil {
 		t.Fatal(faults)
 	}
-	log := new(syncBuffer)
+	log := new(mysqltest.LogBuffer)
 	server, err := proxy.New(cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // browser is a headless Chromium with one page, spoken to in its DevTools protocol: JSON messages that end in a zero byte, over
@@ -241,7 +243,7 @@ func (b *browser) eval(expression string) string {
 // wait waits until an expression is true.
 func (b *browser) wait(expression string) {
 	b.t.Helper()
-	waitFor(b.t, expression, func() bool { return b.eval("Boolean("+expression+")") == "true" })
+	mysqltest.WaitFor(b.t, expression, func() bool { return b.eval("Boolean("+expression+")") == "true" })
 }
 
 // open loads a page.

@@ -33,7 +33,7 @@ type testProxy struct {
 	web       string // URL of the HTTP administration
 	file      string
 	text      string // of the file at the start
-	log       *logBuffer
+	log       *mysqltest.LogBuffer
 	n1, r1    *mysqltest.ScriptServer
 	transport *http.Transport
 }
@@ -86,7 +86,7 @@ func start(t testing.TB, edit func(text string) string) *testProxy {
 	script := func() *mysqltest.ScriptServer {
 		return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: answer})
 	}
-	p := &testProxy{t: t, log: new(logBuffer), n1: script(), r1: script(), file: filepath.Join(t.TempDir(), "ks.yaml"), transport: &http.Transport{}}
+	p := &testProxy{t: t, log: new(mysqltest.LogBuffer), n1: script(), r1: script(), file: filepath.Join(t.TempDir(), "ks.yaml"), transport: &http.Transport{}}
 	p.text = fmt.Sprintf(fileText, p.n1.Addr, p.r1.Addr, script().Addr)
 	if edit != nil {
 		p.text = edit(p.text)
@@ -195,33 +195,4 @@ func (p *testProxy) call(method, path, body string, headers ...string) (*http.Re
 		p.t.Fatal(err)
 	}
 	return answer, string(data)
-}
-
-func waitFor(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for range 1500 {
-		if is() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
-}
-
-// logBuffer collects a log that several goroutines write.
-type logBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // enterPage opens the page and logs in as a person does.
@@ -70,8 +72,8 @@ func TestPage(t *testing.T) {
 	// Numbers move under load.
 	b.wait("document.querySelector('#tile-commands').textContent !== '–'")
 	stop := p.load()
-	waitFor(t, "the rate of commands to rise", func() bool { return b.number("#tile-commands") > 50 })
-	waitFor(t, "errors to be seen", func() bool { return b.number("#tile-errors") > 5 })
+	mysqltest.WaitFor(t, "the rate of commands to rise", func() bool { return b.number("#tile-commands") > 50 })
+	mysqltest.WaitFor(t, "errors to be seen", func() bool { return b.number("#tile-errors") > 5 })
 	b.wait("document.querySelectorAll('.chart svg polyline').length >= 3")
 
 	// Every view by its key; what the clients sent is text.
@@ -119,7 +121,7 @@ func TestPage(t *testing.T) {
 	}
 	b.click("[data-kill='" + id + "']")
 	b.click("#ask [value=yes]")
-	waitFor(t, "the session to end", func() bool { _, err := victim.Query("SELECT 1"); return err != nil })
+	mysqltest.WaitFor(t, "the session to end", func() bool { _, err := victim.Query("SELECT 1"); return err != nil })
 	b.wait("document.querySelectorAll('#view tbody tr').length === 0")
 
 	// The file changes: the check shows it, the reload brings it into force.
@@ -134,7 +136,7 @@ func TestPage(t *testing.T) {
 	}
 	b.click("#reload")
 	b.click("#ask [value=yes]")
-	waitFor(t, "the reload", func() bool { return p.Config().Nodes[1].MaxConnsLimit == 17 })
+	mysqltest.WaitFor(t, "the reload", func() bool { return p.Config().Nodes[1].MaxConnsLimit == 17 })
 	p.write("addr: [")
 	b.click("#check")
 	b.wait("document.querySelector('#view .error')?.textContent.includes('reload refused')")

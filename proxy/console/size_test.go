@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // The pictures of docs/console are made by: go test ./proxy/console -run TestSizes -screenshots ../../docs/console
@@ -51,7 +53,7 @@ func TestSizes(t *testing.T) {
 	b.fillLogin("web", "websesame", "")
 	b.wait("!document.querySelector('#app').hidden")
 	if *screenshots != "" { // a chart needs some time to have something to show
-		waitFor(t, "samples", func() bool {
+		mysqltest.WaitFor(t, "samples", func() bool {
 			return b.eval("fetch('/api/v2/history').then((r) => r.json()).then((h) => h.rows.length >= 25)") == "true"
 		})
 	}

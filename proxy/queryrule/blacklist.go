@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -136,33 +135,7 @@ func (b *Blacklist) copied() map[string]string {
 	return prints
 }
 
-// Save writes the list to a file in place of what is there, at once.
-func (b *Blacklist) Save(path string) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".ks-*.list")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = io.WriteString(tmp, strings.Join(append(slices.Clone(b.List()), ""), "\n"))
-	if err == nil {
-		err = tmp.Chmod(info.Mode().Perm())
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+// Text is what the file of the list holds: a statement on each line.
+func (b *Blacklist) Text() []byte {
+	return []byte(strings.Join(append(slices.Clone(b.List()), ""), "\n"))
 }

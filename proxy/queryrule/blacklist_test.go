@@ -60,7 +60,7 @@ func TestBlacklist(t *testing.T) {
 	if more, err = more.Without("delete from t"); err != nil {
 		t.Fatal(err)
 	}
-	if err := more.Save(path); err != nil {
+	if err := os.WriteFile(path, more.Text(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	again, err := LoadBlacklist(path)

@@ -235,7 +235,7 @@ func TestKill(t *testing.T) {
 			r, _ := victim.Query("SELECT SLEEP(20) FROM (SELECT 1 UNION SELECT 2) t")
 			killed <- r
 		}()
-		waitFor(t, "the victim's statement in the process list", func() bool {
+		mysqltest.WaitFor(t, "the victim's statement in the process list", func() bool {
 			for _, row := range must(t, killer, "SHOW PROCESSLIST").Rows {
 				if row[0] == id && strings.Contains(fmt.Sprint(row), "SLEEP") {
 					return true
@@ -267,17 +267,6 @@ func TestKill(t *testing.T) {
 			}
 		}
 	})
-}
-
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for range 3000 {
-		if is() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 // Clients opened and killed at random moments, inside transactions too, leave nothing behind on the server.
@@ -313,7 +302,7 @@ func TestRandomlyKilledClientsLeaveNothing(t *testing.T) {
 		}
 		clients.Wait()
 		must(t, setup, "SET SESSION lock_wait_timeout = 5, innodb_lock_wait_timeout = 5")
-		waitFor(t, "all locks to be free", func() bool {
+		mysqltest.WaitFor(t, "all locks to be free", func() bool {
 			r, err := setup.Query("SELECT IS_FREE_LOCK('random')")
 			return err == nil && r.Err == nil && r.Rows[0][0] == "1"
 		})

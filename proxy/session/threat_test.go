@@ -230,7 +230,7 @@ schema_list: [{user: u, nodes: [n], default: n}]
 			c.Close()
 		}
 	}
-	waitFor(t, "the failed logins in the log", func() bool {
+	mysqltest.WaitFor(t, "the failed logins in the log", func() bool {
 		return strings.Contains(log.String(), "denied") && strings.Contains(log.String(), "probe failed")
 	})
 	for _, secret := range []string{canary, backendCanary} {
