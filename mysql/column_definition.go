@@ -1,5 +1,10 @@
 package mysql
 
+import (
+	"strings"
+	"unsafe"
+)
+
 // ColumnType is the type byte of a column or parameter. MySQL manual: "field_types.h".
 type ColumnType byte
 
@@ -55,9 +60,19 @@ type ColumnDefinition41 struct {
 
 // Decode reads a definition; strings are copies. The default value of COM_FIELD_LIST is left out.
 func (p *ColumnDefinition41) Decode(payload []byte) error {
-	c := NewCursor(payload)
+	err := p.view(payload)
 	for _, s := range []*string{&p.Catalog, &p.Schema, &p.Table, &p.OrgTable, &p.Name, &p.OrgName} {
-		*s = string(c.LenencBytes())
+		*s = strings.Clone(*s)
+	}
+	return err
+}
+
+// view is Decode with strings that alias the payload.
+func (p *ColumnDefinition41) view(payload []byte) error {
+	c := NewCursor(payload)
+	for _, s := range [...]*string{&p.Catalog, &p.Schema, &p.Table, &p.OrgTable, &p.Name, &p.OrgName} {
+		b := c.LenencBytes()
+		*s = unsafe.String(unsafe.SliceData(b), len(b))
 	}
 	fixed := c.LenencBytes()
 	if c.Err() != nil || len(fixed) < 10 {

@@ -57,7 +57,7 @@ func (f *forward) renameDefinitions(n int) (done bool, err error) {
 			return true, f.err(p)
 		}
 		var def ColumnDefinition41
-		if err := def.Decode(p); err != nil {
+		if err := def.view(p); err != nil {
 			return false, f.protocolError(fmt.Errorf("%w: column definition", err))
 		}
 		if len(f.o.Definitions) == n {
