@@ -33,6 +33,7 @@ func (c *Config) setDefaults(func(string) string) {
 		LogFormat:            "text",
 		LogMaxSize:           1 << 30,
 		LogKeep:              10,
+		FastLane:             true,
 		Digests:              1000,
 		ProxyCharset:         "utf8mb4",
 		AuthPlugin:           nativePassword,

@@ -11,6 +11,8 @@ const (
 	ArrivedPart Arrival = iota
 	// ArrivedPlain: all of a response without an error, warnings, further responses, a cursor or a file to be sent.
 	ArrivedPlain
+	// ArrivedAside: all of a response that is an error, or has warnings.
+	ArrivedAside
 	// ArrivedOther: it is, or may be, a response of another kind, perhaps only a part of it.
 	ArrivedOther
 )
@@ -34,11 +36,26 @@ const (
 // Arrived looks at the unread bytes, which begin with the response to a COM_QUERY or COM_STMT_EXECUTE, and tells how much of
 // it they are. It reads packet headers and what ends the response, and takes nothing; w is carried from call to call.
 func (c *Conn) Arrived(w *Walk) Arrival {
+	a := c.ArrivedFirst(w)
+	if (a == ArrivedPlain || a == ArrivedAside) && w.at != c.Buffered() {
+		return ArrivedOther
+	}
+	return a
+}
+
+// ArrivedFirst is Arrived where responses to further commands may follow.
+func (c *Conn) ArrivedFirst(w *Walk) Arrival {
 	if c.Buffered() == 0 {
 		return ArrivedPart
 	}
 	return w.walk(c.rbuf.b[c.start:c.end], c.Capabilities)
 }
+
+// SkipArrived drops the response that w has walked over, which has arrived whole.
+func (c *Conn) SkipArrived(w *Walk) { c.start += w.at }
+
+// ExpectResponse has the next packet be the first of a response, whatever was sent since the command.
+func (c *Conn) ExpectResponse() { c.seq = 1 }
 
 func (w *Walk) walk(b []byte, caps Capability) Arrival {
 	for w.at+headerLen < len(b) {
@@ -52,9 +69,6 @@ func (w *Walk) walk(b []byte, caps Capability) Arrival {
 		}
 		w.at += headerLen + length
 		if a := w.packet(p[headerLen:headerLen+length], caps); a != ArrivedPart {
-			if w.at != len(b) {
-				return ArrivedOther
-			}
 			return a
 		}
 	}
@@ -65,7 +79,7 @@ func (w *Walk) walk(b []byte, caps Capability) Arrival {
 func (w *Walk) packet(p []byte, caps Capability) Arrival {
 	first := p[0]
 	if first == ErrHeader {
-		return ArrivedOther
+		return ArrivedAside
 	}
 	switch w.phase {
 	case phaseFirst:
@@ -89,10 +103,13 @@ func (w *Walk) packet(p []byte, caps Capability) Arrival {
 		if len(p) > eofLenMax {
 			break // a row
 		}
-		if len(p) == eofLen && p[1] == 0 && p[2] == 0 && eofStatus(p)&unplain == 0 {
-			return ArrivedPlain
+		if len(p) != eofLen || eofStatus(p)&unplain != 0 {
+			return ArrivedOther
 		}
-		return ArrivedOther
+		if p[1] != 0 || p[2] != 0 {
+			return ArrivedAside
+		}
+		return ArrivedPlain
 	}
 	return ArrivedPart
 }
@@ -134,7 +151,7 @@ const (
 // unplain are the flags of a response that something follows, or that leaves a cursor.
 const unplain = ServerMoreResultsExists | ServerStatusCursorExists
 
-// plain looks at an OK packet, under either of its headers.
+// plain looks at an OK packet, under either of its headers, which ends a response.
 func plain(p []byte) Arrival {
 	if len(p) < okLenMin {
 		return ArrivedOther
@@ -143,8 +160,11 @@ func plain(p []byte) Arrival {
 	c.Lenenc()
 	c.Lenenc()
 	status, warnings := Status(c.Uint16()), c.Uint16()
-	if c.Err() != nil || warnings != 0 || status&unplain != 0 {
+	if c.Err() != nil || status&unplain != 0 {
 		return ArrivedOther
+	}
+	if warnings != 0 {
+		return ArrivedAside
 	}
 	return ArrivedPlain
 }

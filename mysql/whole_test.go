@@ -9,17 +9,17 @@ import (
 // replies of one response each, with the arrival of the whole; ArrivedOther may be said before all is there.
 func arrivalOf(replies []reply, caps Capability) Arrival {
 	r := replies[0]
-	warnings := r.warnings != 0
 	switch {
-	case len(replies) > 1, r.rowsOnly, r.err != nil, r.infile != "", r.eof, warnings:
-		return ArrivedOther
-	case r.cursor || Status(r.status)&unplain != 0:
+	case len(replies) > 1, r.rowsOnly, r.infile != "", r.eof, r.cursor, Status(r.status)&unplain != 0:
 		return ArrivedOther
 	}
 	for _, row := range r.rows {
 		if len(row) == 0 || len(row) >= payloadMax {
 			return ArrivedOther
 		}
+	}
+	if r.err != nil || r.warnings != 0 {
+		return ArrivedAside
 	}
 	return ArrivedPlain
 }
@@ -63,8 +63,22 @@ func TestArrivedOfPrefixes(t *testing.T) {
 			if a := new(Walk).walk(wire, caps); a != want {
 				t.Fatalf("%s, %v: the whole is %d, want %d", test.name, caps, a, want)
 			}
-			if a := new(Walk).walk(append(slices.Clip(wire), 0), caps); want == ArrivedPlain && a != ArrivedOther {
-				t.Fatalf("%s, %v: with a byte behind it is %d", test.name, caps, a)
+			for behind := range 2 {
+				c := NewConn(&memConn{}, BackendSide, testCap)
+				c.Capabilities, c.rbuf, c.end = caps, &buffer{b: append(slices.Clip(wire), make([]byte, behind)...)}, len(wire)+behind
+				alone, w := want, Walk{}
+				if behind > 0 {
+					alone = ArrivedOther
+				}
+				if a := c.Arrived(new(Walk)); a != alone {
+					t.Fatalf("%s, %v: with %d bytes behind it is %d", test.name, caps, behind, a)
+				}
+				if a := c.ArrivedFirst(&w); a != want {
+					t.Fatalf("%s, %v: the first of several is %d, want %d", test.name, caps, a, want)
+				}
+				if c.SkipArrived(&w); want != ArrivedOther && c.Buffered() != behind {
+					t.Fatalf("%s, %v: %d bytes are left behind it, want %d", test.name, caps, c.Buffered(), behind)
+				}
 			}
 		}
 	}
@@ -105,7 +119,7 @@ func FuzzArrived(f *testing.F) {
 		if err != nil {
 			return // nonsense, which ForwardResult finds out about
 		}
-		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered() > 0 || res.OK.Warnings != 0 {
+		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered() != len(wire)-w.at || res.OK.Warnings != 0 {
 			t.Fatalf("%+v, %d bytes behind it", res, src.Buffered())
 		}
 	})

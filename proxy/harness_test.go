@@ -148,7 +148,8 @@ func parse(t testing.TB, text string) *config.Config {
 		t.Fatal(faults)
 	}
 	if on := os.Getenv("KS_FAST_LANE"); on != "" && !strings.Contains(text, "fast_lane:") {
-		cfg.FastLane = on == "on" // so that the tests can be run both ways
+		cfg.FastLane = on != "off" // so that the tests can be run each way
+		cfg.PipelinedSharing = on == "pipelined"
 	}
 	return cfg
 }

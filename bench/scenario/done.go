@@ -44,7 +44,11 @@ func cpuChecks() []report.Check {
 			report.Check{Line: 1, Promise: "allocations per " + s.name + " point select", Bound: 2,
 				Figure: report.Value(at(s.scenario, proxyName, report.Allocations))},
 			report.Check{Line: 1, Promise: "the same, sharded to one shard", Bound: 2,
-				Figure: report.Value(at(s.scenario, oneShardName, report.Allocations))})
+				Figure: report.Value(at(s.scenario, oneShardName, report.Allocations))},
+			report.Check{Line: 1, Promise: "CPU per " + s.name + " point select with a goroutine for each client, over HAProxy's", Bound: 1.25,
+				Figure: against(s.scenario, goroutinesName, report.ProxyCPU)},
+			report.Check{Line: 1, Promise: "the same with pipelined sharing, an aim", Bound: 0.8,
+				Figure: against(s.scenario, pipelinedName, report.ProxyCPU)})
 	}
 	return checks
 }

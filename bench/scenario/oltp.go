@@ -16,11 +16,15 @@ func oltp() []Scenario {
 		{"read-write", "oltp_read_write", rig.DB},
 	} {
 		for _, prepared := range []bool{false, true} {
+			against := []rig.Spec{direct, plain, haproxy, oneShard, goroutines}
+			if script.family == "point-select" {
+				against = append(against, pipelined)
+			}
 			for _, n := range threads {
 				all = append(all, Scenario{
 					Family: script.family + "/" + form(prepared), Parameter: "threads", X: float64(n),
 					Work:    sysbench{script: script.script, threads: n, prepared: prepared, db: script.db},
-					Against: []rig.Spec{direct, plain, haproxy, oneShard},
+					Against: against,
 				})
 			}
 		}

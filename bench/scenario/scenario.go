@@ -29,6 +29,9 @@ const (
 	haproxyName  = "haproxy"
 	proxyName    = "kingshard"
 	oneShardName = "kingshard one shard"
+
+	goroutinesName = "kingshard goroutines"
+	pipelinedName  = "kingshard pipelined"
 )
 
 // The contenders of most scenarios.
@@ -37,6 +40,9 @@ var (
 	haproxy  = rig.Spec{Name: haproxyName, Kind: rig.HAProxy}
 	plain    = rig.Spec{Name: proxyName, Kind: rig.Kingshard}
 	oneShard = rig.Spec{Name: oneShardName, Kind: rig.Kingshard, Shards: 1}
+	// A goroutine for each client, as with TLS and on other systems than Linux.
+	goroutines = rig.Spec{Name: goroutinesName, Kind: rig.Kingshard, Config: "fast_lane: false"}
+	pipelined  = rig.Spec{Name: pipelinedName, Kind: rig.Kingshard, Config: "pipelined_sharing: true"}
 )
 
 // All gives every scenario, group by group.

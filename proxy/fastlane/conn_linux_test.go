@@ -22,8 +22,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noTicker keeps nothing.
 type noTicker struct{}
 
-func (noTicker) Tick(*Loop) {}
-func (noTicker) Stop(*Loop) {}
+func (noTicker) Tick(*Loop)  {}
+func (noTicker) Round(*Loop) {}
+func (noTicker) Stop(*Loop)  {}
 
 // openGroup starts loops that stop with the test; no descriptor may be left of them.
 func openGroup(t *testing.T, loops int) *Group {
@@ -346,8 +347,9 @@ func TestCloseAtRandom(t *testing.T) {
 
 // ticking counts ticks.
 type ticking struct {
-	ticks chan struct{}
-	stops int
+	ticks  chan struct{}
+	rounds int // ends of rounds in which a tick was
+	stops  int
 }
 
 func (k *ticking) Tick(l *Loop) {
@@ -356,7 +358,10 @@ func (k *ticking) Tick(l *Loop) {
 	default:
 	}
 	l.After(time.Millisecond)
+	l.AtRoundEnd()
 }
+
+func (k *ticking) Round(*Loop) { k.rounds++ }
 
 func (k *ticking) Stop(*Loop) { k.stops++ }
 
@@ -375,6 +380,9 @@ func TestTicker(t *testing.T) {
 	running.Wait()
 	if k.stops != 1 {
 		t.Errorf("stopped %d times", k.stops)
+	}
+	if k.rounds == 0 {
+		t.Error("no end of a round was told")
 	}
 }
 

@@ -41,6 +41,7 @@ type Loop struct {
 	woken  int // goroutines woken in this round
 	tickAt time.Time
 	ticks  bool // tickAt is set
+	ending bool // AtRoundEnd was called
 
 	mu     sync.Mutex
 	posted []*Conn // closed while they were parked
@@ -80,6 +81,9 @@ func (l *Loop) After(d time.Duration) {
 		l.tickAt, l.ticks = at, true
 	}
 }
+
+// AtRoundEnd asks for a call of Ticker.Round at the end of this round.
+func (l *Loop) AtRoundEnd() { l.ending = true }
 
 // Woke says that a handler has given work to a goroutine: the loop lets it run soon.
 func (l *Loop) Woke() { l.woken++ }
@@ -132,6 +136,10 @@ func (l *Loop) run() {
 			l.event(&list[k])
 		}
 		l.repeat()
+		if l.ending {
+			l.ending = false
+			l.ticker.Round(l)
+		}
 		if l.ticks && !time.Now().Before(l.tickAt) {
 			l.runTick()
 		}

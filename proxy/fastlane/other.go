@@ -41,6 +41,9 @@ func (*Loop) Ticker() Ticker { return nil }
 // After does nothing.
 func (*Loop) After(time.Duration) {}
 
+// AtRoundEnd does nothing.
+func (*Loop) AtRoundEnd() {}
+
 // Woke does nothing.
 func (*Loop) Woke() {}
 

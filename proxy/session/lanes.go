@@ -25,13 +25,14 @@ type Lanes struct {
 	empty   chan struct{} // closed when closed and no member is left
 
 	spare chan struct{} // takes one for each goroutine that waits for work
+	asks  chan struct{} // and for each question what a statement is
 }
 
 // OpenLanes starts so many loops. Drain and then Close stop them.
 func OpenLanes(loops int) (*Lanes, error) {
 	l := &Lanes{
 		work: make(chan *Session), stop: make(chan struct{}), empty: make(chan struct{}),
-		spare: make(chan struct{}, 8*runtime.GOMAXPROCS(0)),
+		spare: make(chan struct{}, 8*runtime.GOMAXPROCS(0)), asks: make(chan struct{}, asksMax),
 	}
 	var err error
 	l.group, err = fastlane.Open(loops, l.running.Go, func(loop *fastlane.Loop) fastlane.Ticker { return newShelves(l, loop) })
@@ -142,6 +143,8 @@ type laned struct {
 	lease   *lease
 	// since is when the statement began to wait in a loop for a connection; zero if it did not.
 	since time.Time
+	// point, if set, is what allows the statement to share a connection.
+	point *pointRead
 	// instance is the one that the loop chose for the statement, nil before.
 	instance *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.

@@ -172,6 +172,10 @@ func (s *Session) release(p backend.Pooled) {
 	if len(s.others) > 0 && !s.inTransaction() {
 		s.endOthers()
 	}
+	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
+		le.given = true // a KILL of a session that shares it was not told to the server
+		return
+	}
 	if killed {
 		p.Taint()
 		return

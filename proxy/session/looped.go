@@ -159,29 +159,51 @@ func (s *Session) seek(h *shelves) {
 		return
 	}
 	s.lane.instance = instance
-	sh := h.shelf(shelfKey{instance, s.state.current()})
+	setting := s.state.current()
+	sh := h.shelf(shelfKey{instance, setting})
+	if s.lane.point = s.point(h, setting); s.lane.point != nil {
+		sh.gather(s)
+		return
+	}
+	s.seekAlone(sh)
+}
+
+// seekAlone sends the statement on a connection that it has for itself, or puts the session in line for one.
+func (s *Session) seekAlone(sh *shelf) {
+	l := sh.h.loop
 	le, wait := sh.take(s)
 	switch {
 	case le == nil && !wait:
-		s.handOver(h.loop, stepServe)
+		s.handOver(l, stepServe)
 		return
-	case !s.begin(s.lane.command, s.lane.text):
+	case !s.commence(l):
 		if le != nil {
-			s.lane.lease = le
 			le.put()
 		}
-		s.finishLoop(h.loop, &endError{reason: EndKilled})
 		return
 	}
-	s.work.class = s.query.info.Class
 	if wait {
-		s.lane.since = time.Now()
-		s.asking(s.lane.since)
+		if s.lane.since.IsZero() {
+			s.lane.since = time.Now()
+			s.asking(s.lane.since)
+		}
 		sh.line = append(sh.line, s)
-		h.loop.After(lineMax)
+		l.After(lineMax)
 		return
 	}
 	s.launch(le)
+}
+
+// commence notes for others that the session has a statement; false when somebody closed the session meanwhile.
+func (s *Session) commence(l *fastlane.Loop) bool {
+	if s.lane.since.IsZero() { // else it was in line
+		if !s.begin(s.lane.command, s.lane.text) {
+			s.finishLoop(l, &endError{reason: EndKilled})
+			return false
+		}
+		s.work.class = s.query.info.Class
+	}
+	return true
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
@@ -248,6 +270,13 @@ func (s *Session) launch(le *lease) {
 
 // Ready takes what a backend has sent.
 func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
+	switch {
+	case le.lost:
+		return
+	case len(le.queue) > 0:
+		le.readyShared(l)
+		return
+	}
 	s := le.session
 	if s == nil {
 		if err := le.p.Conn.ReadNow(); err == syscall.EAGAIN {
@@ -288,6 +317,11 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	}
 	s.running = backend.Pooled{} // from here on a KILL has nothing to wait for
 	s.mu.Unlock()
+	s.deliver(l, le)
+}
+
+// deliver finishes a response that has come whole, and what follows for the session.
+func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	x := &s.lane.x
 	var again bool
 	var err error
@@ -296,7 +330,10 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	} else {
 		_, again, err = s.finishStatement(x, &s.query)
 	}
-	if s.lane.lease == le {
+	switch {
+	case len(le.queue) > 0 && le.queue[0] == s:
+		s.lane.lease = nil // who shares it sees to the connection
+	case s.lane.lease == le:
 		le.leave() // the session holds the connection from here on, or it was dropped
 	}
 	if again {
@@ -342,7 +379,10 @@ func (s *Session) caught(l *fastlane.Loop) {
 		return
 	}
 	s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
-	if le := s.lane.lease; le != nil {
+	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
+		s.lane.lease = nil
+		le.scatter(s)
+	} else if le != nil {
 		le.leave()
 		s.takeRunning()
 		le.p.Taint()

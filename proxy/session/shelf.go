@@ -28,6 +28,9 @@ type shelves struct {
 	start time.Time
 	now   time.Duration // of the last tick, since start
 	armed bool          // a tick is to come
+	// leaving are the shelves whose gathered statements leave at the end of the round.
+	leaving []*shelf
+	points  points
 	// holding tells others that a connection may lie unused.
 	holding atomic.Bool
 }
@@ -44,7 +47,10 @@ type shelf struct {
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
 	line []*Session
-	turn bool // the next connection that comes back is for those who wait at the pool
+	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
+	gathered []*Session
+	shared   []*lease
+	turn     bool // the next connection that comes back is for those who wait at the pool
 	// barred: connections to the instance cannot be in a loop, because of TLS say.
 	barred bool
 }
@@ -56,13 +62,16 @@ type lease struct {
 	shelf *shelf
 	// session is the one whose statement it runs; nil if it lies unused.
 	session *Session
-	walk    walk
-	began   time.Duration // of the loan, as of shelves.now
-	used    time.Duration // of the last use
+	// queue are the sessions that share it, in the order of their statements, instead of session; see pipeline.go.
+	queue []*Session
+	pipeline
+	walk  walk
+	began time.Duration // of the loan, as of shelves.now
+	used  time.Duration // of the last use
 }
 
 func newShelves(l *Lanes, loop *fastlane.Loop) *shelves {
-	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf), start: time.Now()}
+	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf), points: points{}, start: time.Now()}
 }
 
 // shelf gives the shelf of a key.
@@ -92,6 +101,14 @@ func (sh *shelf) take(s *Session) (le *lease, wait bool) {
 	if len(sh.line) > 0 {
 		return nil, true
 	}
+	if le, wait = sh.lend(); le != nil {
+		le.session = s
+	}
+	return le, wait
+}
+
+// lend gives a connection that runs nothing. Without one, wait is that of take.
+func (sh *shelf) lend() (le *lease, wait bool) {
 	if n := len(sh.idle); n > 0 {
 		le = sh.idle[n-1]
 		sh.idle[n-1] = nil
@@ -109,7 +126,7 @@ func (sh *shelf) take(s *Session) (le *lease, wait bool) {
 		}
 	}
 	sh.out++
-	le.session, le.walk, le.used = s, walk{}, sh.h.now
+	le.walk, le.used = walk{}, sh.h.now
 	return le, false
 }
 
@@ -144,8 +161,10 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 // put takes a connection back after a statement: for the next session in line, or for later. It goes to the pool when
 // others wait there, or when it has been away for long.
 func (le *lease) put() {
+	if le.session != nil {
+		le.session.lane.lease, le.session = nil, nil
+	}
 	sh := le.shelf
-	le.session.lane.lease, le.session = nil, nil
 	sh.out--
 	wanted := sh.key.instance.Wanted()
 	switch {
@@ -156,10 +175,15 @@ func (le *lease) put() {
 		return
 	}
 	sh.turn = wanted
-	if s := sh.next(); s != nil {
+	if len(sh.line) > 0 {
 		sh.out++
-		le.session, le.walk, le.used = s, walk{}, sh.h.now
-		s.launch(le)
+		le.walk, le.used = walk{}, sh.h.now
+		if sh.line[0].lane.point != nil {
+			le.fill()
+			return
+		}
+		le.session = sh.next()
+		le.session.launch(le)
 		return
 	}
 	le.used = sh.h.now
@@ -236,7 +260,7 @@ func (h *shelves) Tick(*fastlane.Loop) {
 		if len(sh.idle) > 0 {
 			h.holding.Store(true)
 		}
-		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 {
+		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 {
 			delete(h.byKey, k)
 		}
 	}
@@ -259,6 +283,7 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.idle[len(kept):])
 	sh.idle = kept
+	sh.sweepShared()
 	line := sh.line[:0]
 	for _, s := range sh.line {
 		if s.lineOver() {

@@ -82,6 +82,8 @@ type statsCell struct {
 	// deadlocks are transactions that gave way to others that waited for connections.
 	deadlocks atomic.Uint64
 	looped    atomic.Uint64 // statements that began in a loop
+	shared    atomic.Uint64 // of them, those that went on a connection with others'
+	late      atomic.Uint64 // of these, those that were not as short or as plain as they were taken for
 	handed    atomic.Uint64 // times that a loop handed a session to a goroutine
 	latency   times
 	parts     [classes][timeParts]times
@@ -124,6 +126,8 @@ type Totals struct {
 	ReplicaReads uint64
 	Scattered    uint64 // statements on several shards
 	Looped       uint64 // statements sent by the fast lane
+	Shared       uint64 // of these, on a connection with others'
+	Late         uint64 // of these, long or without plain success
 	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
 	Latency      Times
@@ -154,6 +158,8 @@ func (s *Stats) Totals() Totals {
 		t.ReplicaReads += c.replicas.Load()
 		t.Scattered += c.scatters.Load()
 		t.Looped += c.looped.Load()
+		t.Shared += c.shared.Load()
+		t.Late += c.late.Load()
 		t.Handed += c.handed.Load()
 		t.Deadlocks += c.deadlocks.Load()
 	}

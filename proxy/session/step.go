@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
 )
 
@@ -16,6 +17,7 @@ const (
 	stepServe                // the next command, of which something may have been read
 	stepFinish               // the responses to the statement that the loop sent
 	stepRepeat               // the statement again: it has no effects, and its connection broke
+	stepAlone                // the statement that was, or was to be, sent with others', on its own
 	stepConclude             // the end of a command whose answer the client has not taken whole
 	stepEnd                  // the end of the session
 )
@@ -27,8 +29,8 @@ func (s *Session) take(first step) *endError {
 	}
 	s.conn.NoWait(false)
 	switch first {
-	case stepFinish, stepRepeat:
-		return s.finishHanded(first == stepRepeat)
+	case stepFinish, stepRepeat, stepAlone:
+		return s.finishHanded(first)
 	case stepConclude:
 		return s.conclude(s.lane.command, nil)
 	case stepEnd:
@@ -41,13 +43,15 @@ func (s *Session) take(first step) *endError {
 }
 
 // finishHanded ends a statement that the loop began.
-func (s *Session) finishHanded(repeat bool) *endError {
+func (s *Session) finishHanded(first step) *endError {
 	x := s.lane.x
 	q := &s.query
 	var err error
 	switch {
-	case repeat:
+	case first == stepRepeat:
 		_, err = s.forwardTo(x.target, q, x.attempt+1)
+	case first == stepAlone:
+		err = s.alone(&x, q)
 	case x.st != nil:
 		err = s.finishExecution(&x, q)
 	default:
@@ -57,6 +61,21 @@ func (s *Session) finishHanded(repeat bool) *endError {
 		}
 	}
 	return s.conclude(s.lane.command, s.settle(err))
+}
+
+// alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
+func (s *Session) alone(x *exchange, q *query) error {
+	s.takeRunning()
+	select {
+	case <-s.cancelled():
+		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	default:
+	}
+	if x.st != nil {
+		return s.execute(x.st, q, &s.execution)
+	}
+	_, err := s.forwardTo(x.target, q, 0)
+	return err
 }
 
 // enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and

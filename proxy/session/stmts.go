@@ -46,6 +46,10 @@ type stmt struct {
 	plan      *plan.Plan
 	plans     *Plans
 	forgotten uint64
+	// point is what the loop pointIn knows of the statement on pointOf.
+	point   *pointRead
+	pointOf pointKey
+	pointIn *shelves
 	// cursor is the backend connection that an open cursor lives on, and its statement there.
 	cursor *backend.Stmt
 }

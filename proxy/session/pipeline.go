@@ -1,0 +1,320 @@
+package session
+
+import (
+	"syscall"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/proxy/fastlane"
+)
+
+// Pipelined sharing: short reads of several sessions go out back to back on one connection and are answered in order, so that
+// one write and few reads of it serve them all. What a statement may wait for is the ones ahead of it: each is sure to be
+// short (pointread.go), there are few, and after pipelineMax those behind are asked again, each alone.
+const (
+	// pipelineDepth is how many statements are under way on one connection at most.
+	pipelineDepth = 8
+	// pipelineMax is how long the first of them may take before the others do not wait for it any longer.
+	pipelineMax = 50 * time.Millisecond
+)
+
+// pipeline is what a connection needs that sessions share.
+type pipeline struct {
+	since   time.Duration // since when the first of the queue is waited for, as of shelves.now
+	given   bool          // the session whose response was finished left the connection in order
+	exposed bool          // the first was late: it is alone now, and a KILL of it is told to the server
+	lost    bool          // the connection is closed
+}
+
+// gather has the session's statement leave at the end of the round, with those of others.
+func (sh *shelf) gather(s *Session) {
+	if len(sh.gathered) == 0 {
+		sh.h.leaving = append(sh.h.leaving, sh)
+		sh.h.loop.AtRoundEnd()
+	}
+	sh.gathered = append(sh.gathered, s)
+}
+
+// Round sends the statements that were gathered.
+func (h *shelves) Round(*fastlane.Loop) {
+	for k, sh := range h.leaving {
+		h.leaving[k] = nil
+		sh.depart()
+	}
+	h.leaving = h.leaving[:0]
+}
+
+// depart spreads the gathered statements evenly over as few connections as hold them. Those that find no room stand in line.
+func (sh *shelf) depart() {
+	list := sh.gathered
+	for len(list) > 0 && len(sh.line) == 0 {
+		le := sh.withRoom()
+		if le == nil {
+			break
+		}
+		connections := (len(list) + pipelineDepth - 1) / pipelineDepth
+		n := min((len(list)+connections-1)/connections, pipelineDepth-len(le.queue))
+		list = list[le.board(list[:n]):]
+	}
+	for _, s := range list {
+		s.seekAlone(sh)
+	}
+	clear(sh.gathered)
+	sh.gathered = sh.gathered[:0]
+}
+
+// withRoom gives a connection for further statements: one that has none if possible, else the one that has the fewest.
+func (sh *shelf) withRoom() *lease {
+	le, _ := sh.lend()
+	if le != nil || sh.key.instance.Wanted() {
+		return le
+	}
+	for _, other := range sh.shared {
+		if other.room() > 0 && (le == nil || other.room() > le.room()) {
+			le = other
+		}
+	}
+	return le
+}
+
+// room is how many statements the connection can take. One that goes back to its pool soon takes no more.
+func (le *lease) room() int {
+	if le.exposed || le.shelf.h.now-le.began >= leaseMax {
+		return 0
+	}
+	return pipelineDepth - len(le.queue)
+}
+
+// fill takes from the line what the connection has room for. The first in line is one who may share it.
+func (le *lease) fill() {
+	sh := le.shelf
+	var list [pipelineDepth]*Session
+	n := 0
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil {
+		list[n] = sh.next()
+		n++
+	}
+	for _, s := range list[le.board(list[:n]):n] {
+		s.seekAlone(sh)
+	}
+}
+
+// board sends the statements of sessions on a connection, which has room for them, and tells how many of the sessions it took
+// care of.
+func (le *lease) board(list []*Session) (taken int) {
+	idle := len(le.queue) == 0
+	for _, s := range list {
+		taken++
+		switch {
+		case !s.commence(le.shelf.h.loop):
+		case s.preparedOn(le):
+			s.embark(le)
+			if le.lost {
+				return taken
+			}
+		case len(le.queue) == 0:
+			// It has to be prepared first, for which the connection is its own.
+			le.session = s
+			s.launch(le)
+			return taken
+		default:
+			s.seekAlone(le.shelf)
+		}
+	}
+	switch {
+	case len(le.queue) == 0:
+		le.put()
+		return taken
+	case idle:
+		le.since = le.shelf.h.now
+		le.shelf.shared = append(le.shelf.shared, le)
+	}
+	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
+		le.scatter(nil)
+	} else if idle {
+		le.shelf.h.loop.Park(le.conn, le)
+	}
+	return taken
+}
+
+// preparedOn tells whether the statement can be sent on a connection at once.
+func (s *Session) preparedOn(le *lease) bool {
+	x := &s.lane.x
+	if x.st != nil {
+		x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution)
+		return x.bs != nil
+	}
+	return true
+}
+
+// embark queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
+func (s *Session) embark(le *lease) {
+	s.lane.lease = le
+	le.queue = append(le.queue, s)
+	defer s.caught(le.shelf.h.loop)
+	s.lane.since = time.Time{}
+	s.exchanging(le.p.Instance.Addr)
+	s.conn.ResetSequence()
+	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
+	x := &s.lane.x
+	x.p = le.p
+	// What the loop took the statement for keeps these from sending anything else.
+	if x.st != nil {
+		_ = s.startExecution(x, &s.query, &s.execution)
+	} else {
+		_ = s.startStatement(x, &s.query)
+	}
+	s.stats.looped.Add(1)
+	s.stats.shared.Add(1)
+}
+
+// readyShared takes what a backend has sent on a connection that sessions share.
+func (le *lease) readyShared(l *fastlane.Loop) {
+	switch err := le.p.Conn.ReadNow(); {
+	case err == syscall.EAGAIN:
+		l.Park(le.conn, le)
+		return
+	case err != nil:
+		le.scatter(nil)
+		return
+	}
+	for len(le.queue) > 0 {
+		s := le.queue[0]
+		switch arrival := le.p.Conn.ArrivedFirst(&le.walk); {
+		case arrival == mysql.ArrivedPart:
+			le.await(l)
+			return
+		case arrival == mysql.ArrivedOther:
+			s.lateOn(le)
+			le.scatter(nil)
+			return
+		case s == nil:
+			le.p.Conn.SkipArrived(&le.walk)
+		case le.exposed && !s.covered():
+			s.lane.lease = nil
+			s.handOver(l, stepAlone) // where it hears of the KILL
+			le.scatter(s)
+			return
+		case arrival == mysql.ArrivedAside:
+			// Errors and warnings are the ordinary code's, which needs the connection for itself.
+			le.p.Conn.SkipArrived(&le.walk)
+			s.lateOn(le)
+			s.lane.lease = nil
+			s.handOver(l, stepAlone)
+		default:
+			if !le.exposed {
+				s.lane.point.fine++
+			}
+			s.answerShared(l, le)
+			if !le.given {
+				le.scatter(s)
+				return
+			}
+		}
+		le.queue[0] = nil
+		le.queue = le.queue[1:]
+		le.walk, le.since = walk{}, le.shelf.h.now
+	}
+	le.unshare()
+	if le.p.Conn.Buffered() > 0 {
+		le.shelf.out--
+		le.p.Taint() // nobody knows what it is
+		le.shelf.settle()
+		return
+	}
+	le.p.Conn.Release()
+	le.put()
+}
+
+// await has the connection wait for the next response. Half empty, it takes more from the line.
+func (le *lease) await(l *fastlane.Loop) {
+	le.p.Conn.Release()
+	l.Park(le.conn, le)
+	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].lane.point != nil && le.room() >= pipelineDepth/2 && !sh.key.instance.Wanted() {
+		le.fill()
+	}
+}
+
+// answerShared takes the first response, which has come whole, to its client. le.given tells whether the connection is in order.
+func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
+	defer s.caught(l)
+	le.given = false
+	le.p.Conn.ExpectResponse()
+	s.deliver(l, le)
+}
+
+// covered has a KILL not be told to the server any more; false if one has been, or is being, told: then it may still be on its
+// way, for which a loop cannot wait.
+func (s *Session) covered() bool {
+	if !s.mu.TryLock() {
+		return false
+	}
+	defer s.mu.Unlock()
+	s.running = backend.Pooled{}
+	return !s.wasKill
+}
+
+// scatter closes a connection that cannot be gone on with. Its sessions ask again, each alone; but for one, which has been
+// taken care of.
+func (le *lease) scatter(but *Session) {
+	if le.lost {
+		return
+	}
+	le.lost = true
+	list, l := le.queue, le.shelf.h.loop
+	le.unshare()
+	le.shelf.out--
+	l.Unpark(le.conn)
+	le.p.Conn.NoWait(false)
+	for _, s := range list {
+		if s != nil && s != but {
+			s.lane.lease = nil
+			s.handOver(l, stepAlone)
+		}
+	}
+	le.p.Taint()
+	le.shelf.settle()
+}
+
+// unshare ends the sharing of a connection.
+func (le *lease) unshare() {
+	le.queue, le.exposed = nil, false
+	list := le.shelf.shared
+	for k, other := range list {
+		if other == le {
+			list[k] = list[len(list)-1]
+			list[len(list)-1] = nil
+			le.shelf.shared = list[:len(list)-1]
+			return
+		}
+	}
+}
+
+// sweepShared has those ask again, each alone, who wait behind a statement that takes long.
+func (sh *shelf) sweepShared() {
+	for _, le := range sh.shared {
+		if le.exposed || sh.h.now-le.since <= pipelineMax {
+			continue
+		}
+		first := le.queue[0]
+		first.lateOn(le)
+		le.exposed = true
+		for k, s := range le.queue[1:] {
+			le.queue[1+k] = nil
+			s.lane.lease = nil
+			s.handOver(sh.h.loop, stepAlone)
+		}
+		if first.setRunning(le.p) {
+			sh.h.lanes.running.Go(first.interruptAgain) // of a KILL that came before
+		}
+	}
+}
+
+// lateOn notes that the session's statement was not what it was taken for.
+func (s *Session) lateOn(le *lease) {
+	if s != nil && s.lane.point != nil {
+		s.lane.point.failed(le.shelf.h.now)
+		s.stats.late.Add(1)
+	}
+}

@@ -1,0 +1,229 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// A point read finds at most one row of one table by a unique key, and calls nothing: pipelined sharing is for these. Whether a
+// statement is one, its text tells in part, and its server the rest: EXPLAIN gives the access type const. That is asked once for
+// all texts of a digest. MySQL manual: "EXPLAIN Output Format".
+
+// What is known of a pointRead.
+const (
+	pointUnknown uint32 = iota
+	pointAsking
+	pointShort
+	pointLong
+)
+
+const (
+	// pointKeep is how long the server's word counts: a key may be dropped.
+	pointKeep = time.Minute
+	// A digest whose statement was late or did not plainly succeed goes alone for pointAlone, unless pointFine of it were fine
+	// since the last time; twice as long each time that this comes again, up to pointKeep. A busy machine makes any statement late
+	// now and then.
+	pointAlone = time.Second
+	pointFine  = 500
+	// pointRetry is the time until the server is asked again that could not be asked.
+	pointRetry = time.Second
+	// pointsMax is how many digests are kept; beyond, all are forgotten.
+	pointsMax = 4096
+	// pointTimeout bounds the question.
+	pointTimeout = 3 * time.Second
+	// asksMax is how many questions there may be at a time.
+	asksMax = 2
+)
+
+// pointRead is what is known of the statements of one digest.
+type pointRead struct {
+	key   []byte
+	state atomic.Uint32
+	until atomic.Int64 // as of shelves.now, in nanoseconds
+	// Of the loop: how many were fine since one was not, and for how long that one had them all go alone.
+	fine  int
+	alone time.Duration
+}
+
+// pointKey is where a pointRead is found. The setting says in which database and SQL mode a text is read.
+type pointKey struct {
+	hash    uint64
+	setting *backend.Setting
+	node    *backend.Node
+}
+
+// points are those that a loop knows.
+type points map[pointKey]*pointRead
+
+// pointTraits are those that a point read may have.
+const pointTraits = sqltext.Param | sqltext.MasterHint
+
+// point gives what is known of the session's statement if that may share a connection with others; else nil.
+func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
+	q, t := &s.query, &s.lane.x.target
+	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit {
+		return nil
+	}
+	r := s.findPoint(h, setting)
+	if r == nil {
+		return nil
+	}
+	state, over := r.state.Load(), int64(h.now) > r.until.Load()
+	if state == pointShort && !over {
+		return r
+	}
+	if state != pointAsking && over {
+		r.state.Store(pointAsking)
+		s.askPoint(h, r, setting)
+	}
+	return nil
+}
+
+// findPoint looks the statement's digest up, and notes it when it is new.
+func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
+	st := s.lane.x.st
+	k := pointKey{setting: setting, node: s.lane.x.target.node}
+	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
+		return st.point
+	}
+	fresh := s.lookup == nil || st != nil // else the plan was looked for by it
+	d := &s.lookups().digest
+	if fresh && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
+		return nil
+	}
+	k.hash = d.Hash
+	r := h.points[k]
+	if r == nil {
+		if len(h.points) >= pointsMax {
+			clear(h.points)
+		}
+		r = &pointRead{key: bytes.Clone(d.Key)}
+		r.until.Store(-1)
+		if !mayBePoint(s.query.text, s.mode()) {
+			r.state.Store(pointLong)
+			r.until.Store(1<<63 - 1)
+		}
+		h.points[k] = r
+	} else if !bytes.Equal(r.key, d.Key) {
+		return nil
+	}
+	if k.hash = 0; st != nil {
+		st.point, st.pointOf, st.pointIn = r, k, h
+	}
+	return r
+}
+
+// mayBePoint tells whether a SELECT may be a point read by its text: it has conditions and calls nothing, as there is no parenthesis.
+func mayBePoint(text string, m sqltext.Mode) bool {
+	where := false
+	for lexer := sqltext.NewLexer(text, m); ; {
+		switch t := lexer.Next(); t.Kind {
+		case sqltext.KindEOF:
+			return where && !lexer.Doubt()
+		case sqltext.KindWord:
+			where = where || strings.EqualFold(text[t.Pos:t.End], "where")
+		case sqltext.KindOp:
+			if text[t.Pos] == '(' {
+				return false
+			}
+		}
+	}
+}
+
+// failed notes that one of the digest's statements was not what it was taken for.
+func (r *pointRead) failed(now time.Duration) {
+	fine := r.fine
+	if r.fine = 0; fine >= pointFine {
+		r.alone = 0
+		return
+	}
+	r.alone = min(max(2*r.alone, pointAlone), pointKeep)
+	r.state.Store(pointLong)
+	r.until.Store(int64(now + r.alone))
+}
+
+// askPoint has a goroutine ask the server.
+func (s *Session) askPoint(h *shelves, r *pointRead, setting *backend.Setting) {
+	select {
+	case h.lanes.asks <- struct{}{}:
+	default:
+		r.state.Store(pointUnknown)
+		return
+	}
+	instance, text := s.lane.instance, withValues(s.query.text, s.mode())
+	h.lanes.running.Go(func() {
+		defer func() { <-h.lanes.asks }()
+		short, err := explainsAsPoint(instance, setting, text)
+		state, keep := pointLong, pointKeep
+		switch {
+		case err != nil:
+			state, keep = pointUnknown, pointRetry
+		case short:
+			state = pointShort
+		}
+		r.until.Store(int64(time.Since(h.start) + keep))
+		r.state.Store(state)
+	})
+}
+
+// withValues copies a text with a value in the place of each parameter.
+func withValues(text string, m sqltext.Mode) string {
+	var b strings.Builder
+	from := 0
+	for lexer := sqltext.NewLexer(text, m); ; {
+		switch t := lexer.Next(); t.Kind {
+		case sqltext.KindEOF:
+			b.WriteString(text[from:])
+			return b.String()
+		case sqltext.KindParam:
+			b.WriteString(text[from:t.Pos])
+			b.WriteString("'1'")
+			from = t.End
+		}
+	}
+}
+
+// explainsAsPoint asks a server how it would find the rows of a query: by a unique key from one table, which it then reads
+// while it explains, so that a row that is not there shows too.
+func explainsAsPoint(instance *backend.Instance, setting *backend.Setting, text string) (bool, error) {
+	deadline := time.Now().Add(pointTimeout)
+	p, err := instance.Get(setting, deadline, nil)
+	if err != nil {
+		return false, err
+	}
+	if err := p.Apply(setting); err != nil {
+		p.Taint()
+		return false, err
+	}
+	p.Conn.SetDeadline(deadline)
+	kind, extra := -1, -1
+	rows, point := 0, false
+	err = p.Conn.Table("EXPLAIN FORMAT=TRADITIONAL "+text, func(columns []mysql.ColumnDefinition41) {
+		for k := range columns {
+			switch strings.ToLower(columns[k].Name) {
+			case "type":
+				kind = k
+			case "extra":
+				extra = k
+			}
+		}
+	}, func(cells []string, null []bool) {
+		rows++
+		point = kind >= 0 && extra >= 0 && (cells[kind] == "const" || null[kind] && strings.Contains(cells[extra], "const table"))
+	})
+	var sqlErr *mysql.SQLError
+	if err != nil && !errors.As(err, &sqlErr) {
+		p.Taint()
+		return false, err
+	}
+	p.Conn.SetDeadline(time.Time{})
+	p.Put()
+	return err == nil && rows == 1 && point, nil
+}
