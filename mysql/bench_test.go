@@ -118,6 +118,46 @@ func BenchmarkForwardResult(b *testing.B) {
 	}
 }
 
+// BenchmarkForwardArrived is what a loop does with a response that has arrived whole: it walks over it, and forwards it by that walk.
+func BenchmarkForwardArrived(b *testing.B) {
+	rows := func(n int) reply {
+		r := reply{columns: 1, status: autocommit}
+		for range n {
+			r.rows = append(r.rows, textRow(100))
+		}
+		return r
+	}
+	for _, bench := range []struct {
+		name string
+		r    reply
+	}{{"rows=1", rows(1)}, {"rows=100", rows(100)}, {"columns=400", reply{columns: 400, rows: [][]byte{textRow(4000)}, status: autocommit}}} {
+		for _, known := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/known=%t", bench.name, known), func(b *testing.B) {
+				dst, src := replyPair(bench.r, NoCompression)
+				b.ReportAllocs()
+				var w Walk
+				for b.Loop() {
+					src.seq, dst.seq, w = 1, 1, Walk{}
+					for src.Arrived(&w) != ArrivedPlain {
+						if err := src.readMore(bufferLarge); err != nil {
+							b.Fatal(err)
+						}
+					}
+					o := ForwardOptions{Patch: patchNothing}
+					if known {
+						o.Arrived = &w
+					}
+					if _, err := ForwardResult(dst, src, o); err != nil {
+						b.Fatal(err)
+					}
+					src.Release()
+					dst.Release()
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkForwardColumns is a row of many columns.
 func BenchmarkForwardColumns(b *testing.B) {
 	dst, src := replyPair(reply{columns: 400, rows: [][]byte{textRow(4000)}, status: autocommit}, NoCompression)

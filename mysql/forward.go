@@ -68,6 +68,8 @@ type ForwardOptions struct {
 	// Definitions, if there are as many as columns, are sent in place of the source's; where the rows' cells are encoded
 	// otherwise than such a definition says, the source's own type stays.
 	Definitions []ColumnDefinition41
+	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again.
+	Arrived *Walk
 }
 
 // TableName is a table that one side knows by another name than the other.
@@ -113,6 +115,9 @@ type forward struct {
 }
 
 func (f *forward) run() error {
+	if f.o.Arrived != nil && f.alike() {
+		return f.arrived(f.o.Arrived)
+	}
 	if f.o.Shape == ShapeRows {
 		return f.rows()
 	}

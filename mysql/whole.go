@@ -17,11 +17,17 @@ const (
 	ArrivedOther
 )
 
-// Walk is how far Arrived has walked through a response. Zero is the beginning.
+// Walk is how far Arrived has walked through a response, and what it found there. Zero is the beginning. Positions are in bytes
+// behind the unread ones' start.
 type Walk struct {
-	at    int // bytes behind the unread ones' start
+	at    int
+	seq   uint8 // of the last packet
 	phase phase
 	left  int // definitions
+	// Of a result set: its columns, where the EOF packet behind their definitions is, if there is one, and its rows.
+	columns, middle, rowsAt int
+	rows                    uint64
+	last                    int // where the last packet is
 }
 
 type phase uint8
@@ -61,13 +67,18 @@ func (w *Walk) walk(b []byte, caps Capability) Arrival {
 	for w.at+headerLen < len(b) {
 		p := b[w.at:]
 		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
-		if length == 0 || length == payloadMax {
+		if length == 0 || length == payloadMax || p[3] != w.seq+1 {
 			return ArrivedOther
 		}
 		if len(p) < headerLen+length {
 			return ArrivedPart
 		}
+		w.seq, w.last = p[3], w.at
 		w.at += headerLen + length
+		if first := p[headerLen]; w.phase == phaseRows && first != EOFHeader && first != ErrHeader {
+			w.rows++
+			continue
+		}
 		if a := w.packet(p[headerLen:headerLen+length], caps); a != ArrivedPart {
 			return a
 		}
@@ -86,22 +97,21 @@ func (w *Walk) packet(p []byte, caps Capability) Arrival {
 		return w.first(p, caps)
 	case phaseDefinitions:
 		if w.left--; w.left == 0 {
-			w.phase = afterDefinitions(caps)
+			w.defined(caps)
 		}
 	case phaseMiddle:
 		if first != EOFHeader || len(p) != eofLen || eofStatus(p).Has(ServerStatusCursorExists) {
 			return ArrivedOther
 		}
-		w.phase = phaseRows
+		w.middle = w.last
+		w.phase, w.rowsAt = phaseRows, w.at
 	case phaseRows:
-		if first != EOFHeader {
-			break
-		}
 		if caps.Has(ClientDeprecateEOF) {
 			return plain(p)
 		}
 		if len(p) > eofLenMax {
-			break // a row
+			w.rows++
+			break
 		}
 		if len(p) != eofLen || eofStatus(p)&unplain != 0 {
 			return ArrivedOther
@@ -124,22 +134,25 @@ func (w *Walk) first(p []byte, caps Capability) Arrival {
 	}
 	c := NewCursor(p)
 	n := c.Lenenc()
-	metadata := !caps.Has(ClientOptionalResultsetMetadata) || c.Uint8() != 0
-	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
+	metadata := uint8(1)
+	if caps.Has(ClientOptionalResultsetMetadata) {
+		metadata = c.Uint8()
+	}
+	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 || metadata > 1 {
 		return ArrivedOther
 	}
-	w.left, w.phase = int(n), phaseDefinitions
-	if !metadata {
-		w.phase = afterDefinitions(caps)
+	w.columns, w.left, w.phase = int(n), int(n), phaseDefinitions
+	if metadata == 0 {
+		w.defined(caps)
 	}
 	return ArrivedPart
 }
 
-func afterDefinitions(caps Capability) phase {
-	if caps.Has(ClientDeprecateEOF) {
-		return phaseRows
+// defined goes on behind the definitions.
+func (w *Walk) defined(caps Capability) {
+	if w.phase, w.rowsAt = phaseMiddle, w.at; caps.Has(ClientDeprecateEOF) {
+		w.phase = phaseRows
 	}
-	return phaseMiddle
 }
 
 // Lengths of the payload of an EOF packet and of the shortest OK packet.

@@ -1,6 +1,8 @@
 package mysql
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"syscall"
 	"testing"
@@ -111,18 +113,41 @@ func FuzzArrived(f *testing.F) {
 		if w.walk(wire, caps) != ArrivedPlain {
 			return
 		}
-		src := NewConn(&memConn{in: wire}, BackendSide, testCap)
-		dst := NewConn(&memConn{discard: true}, ClientSide, testCap)
-		src.Capabilities, dst.Capabilities = caps, ClientProtocol41|ClientOptionalResultsetMetadata
-		src.seq = 1
-		res, err := ForwardResult(dst, src, ForwardOptions{})
+		res, src, _, err := forwardWire(wire, caps, ClientProtocol41|ClientOptionalResultsetMetadata, nil)
 		if err != nil {
 			return // nonsense, which ForwardResult finds out about
 		}
-		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered() != len(wire)-w.at || res.OK.Warnings != 0 {
-			t.Fatalf("%+v, %d bytes behind it", res, src.Buffered())
+		for _, to := range capabilitySets() {
+			plain, _, want, err := forwardWire(wire, caps, to, nil)
+			known, _, got, knownErr := forwardWire(wire, caps, to, &w)
+			if err != nil || knownErr != nil {
+				if (err == nil) != (knownErr == nil) {
+					t.Fatalf("to %v: %v, with the walk %v", to, err, knownErr)
+				}
+				continue
+			}
+			if !bytes.Equal(got, want) || fmt.Sprintf("%+v", known) != fmt.Sprintf("%+v", plain) {
+				t.Fatalf("to %v:\n%q, %+v\nwith the walk\n%q, %+v", to, want, plain, got, known)
+			}
+		}
+		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered()+len(src.nc.(*memConn).in) != len(wire)-w.at || res.OK.Warnings != 0 {
+			t.Fatalf("%+v, %d bytes behind it in the buffer", res, src.Buffered())
 		}
 	})
+}
+
+// forwardWire forwards what begins wire, with the walk over it if there was one, and gives what went out.
+func forwardWire(wire []byte, from, to Capability, w *Walk) (Response, *Conn, []byte, error) {
+	in, out := &memConn{in: bytes.Clone(wire)}, &memConn{}
+	src, dst := NewConn(in, BackendSide, testCap), NewConn(out, ClientSide, testCap)
+	src.Capabilities, dst.Capabilities = from, to
+	src.seq, dst.seq = 1, 1
+	o := ForwardOptions{Arrived: w, Patch: func(p *OKPacket) { p.Status ^= ServerStatusInTrans }}
+	if w != nil {
+		src.rbuf, src.end = &buffer{b: bytes.Clone(wire)}, len(wire)
+	}
+	res, err := ForwardResult(dst, src, o)
+	return res, src, out.out.Bytes(), err
 }
 
 // pollConn is a Poller in memory: there are so many bytes to read, and so much room to write.

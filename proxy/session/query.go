@@ -211,8 +211,12 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 	if err := p.Conn.Flush(); err != nil {
 		return true, err
 	}
+	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename}
+	if s.lane.lease != nil {
+		o.Arrived = &s.lane.lease.walk
+	}
 	for {
-		res, err := mysql.ForwardResult(s.out(), p.Conn.Conn, mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename})
+		res, err := mysql.ForwardResult(s.out(), p.Conn.Conn, o)
 		if err != nil {
 			return true, err
 		}
