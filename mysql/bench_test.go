@@ -130,10 +130,11 @@ func BenchmarkForwardArrived(b *testing.B) {
 	for _, bench := range []struct {
 		name string
 		r    reply
-	}{{"rows=1", rows(1)}, {"rows=100", rows(100)}, {"columns=400", reply{columns: 400, rows: [][]byte{textRow(4000)}, status: autocommit}}} {
+	}{{"rows=1", rows(1)}, {"rows=100", rows(100)}, {"rows=400", rows(400)}, {"columns=400", reply{columns: 400, rows: [][]byte{textRow(4000)}, status: autocommit}}} {
 		for _, known := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/known=%t", bench.name, known), func(b *testing.B) {
 				dst, src := replyPair(bench.r, NoCompression)
+				dst.Capabilities &^= ClientDeprecateEOF // as many clients
 				b.ReportAllocs()
 				var w Walk
 				for b.Loop() {

@@ -89,15 +89,20 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
+// processors is how many threads may run Go code at once, as asked for from outside. A loop of the fast lane keeps one of the scheduler's
+// places even while it waits for a moment, so that there are as many again for goroutines.
+var processors = runtime.GOMAXPROCS(0)
+
 // openLanes starts the fast lane, where it is configured and there is one on this system.
 func (s *Server) openLanes() error {
 	if !s.cfg.FastLane || runtime.GOOS != "linux" {
 		return nil
 	}
 	var err error
-	if s.lanes, err = session.OpenLanes(runtime.GOMAXPROCS(0)); err != nil {
+	if s.lanes, err = session.OpenLanes(processors); err != nil {
 		return fmt.Errorf("fast_lane: %w", err)
 	}
+	runtime.GOMAXPROCS(2 * processors)
 	s.shared.Lanes = s.lanes
 	return nil
 }

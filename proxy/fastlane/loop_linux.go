@@ -14,6 +14,13 @@ import (
 // eventsMax is how many events one wait gives.
 const eventsMax = 128
 
+// napMax is how long a wait keeps the processor of the Go scheduler, in milliseconds: under load there is an event long before, and a
+// wait that the scheduler is told of costs more than the event, as others look for something to run on that processor.
+const napMax = 1
+
+// waitMax is how long a loop waits without a tick, in milliseconds.
+const waitMax = 1 << 20
+
 // yieldEvery is the number of rounds without a wait after which a loop lets other goroutines run.
 const yieldEvery = 32
 
@@ -128,8 +135,10 @@ func (l *Loop) run() {
 	var list [eventsMax]unix.EpollEvent
 	rounds := 0
 	for !l.stopping.Load() {
-		n := l.poll(list[:])
-		if n == 0 && len(l.again) == 0 {
+		n := 0
+		if len(l.again) > 0 {
+			n = l.nap(list[:], 0)
+		} else if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
 			n, rounds = l.wait(list[:]), 0
 		}
 		for k := range n {
@@ -151,9 +160,9 @@ func (l *Loop) run() {
 	l.ticker.Stop(l)
 }
 
-// poll takes the events that are there. The scheduler is not told of a call that does not wait.
-func (l *Loop) poll(list []unix.EpollEvent) int {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&list[0])), uintptr(len(list)), 0, 0, 0)
+// nap waits at most so many milliseconds for events. The scheduler is not told of the wait; it can interrupt it.
+func (l *Loop) nap(list []unix.EpollEvent, timeout int) int {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&list[0])), uintptr(len(list)), uintptr(timeout), 0, 0)
 	if errno != 0 {
 		return 0
 	}
@@ -162,15 +171,23 @@ func (l *Loop) poll(list []unix.EpollEvent) int {
 
 // wait waits for events or the next tick.
 func (l *Loop) wait(list []unix.EpollEvent) int {
-	timeout := -1
-	if l.ticks {
-		timeout = int(max(0, time.Until(l.tickAt)+tickMin-1) / tickMin)
+	timeout := l.timeout()
+	if timeout > napMax {
+		timeout -= napMax
 	}
 	n, err := unix.EpollWait(l.epoll, list, timeout)
 	if err != nil {
 		return 0
 	}
 	return n
+}
+
+// timeout is the time until the next tick in milliseconds, or long.
+func (l *Loop) timeout() int {
+	if !l.ticks {
+		return waitMax
+	}
+	return int(max(0, time.Until(l.tickAt)+tickMin-1) / tickMin)
 }
 
 // repeat calls the handlers of connections that were parked with something left to read.
