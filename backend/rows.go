@@ -122,6 +122,25 @@ func (c *Conn) readDefinitions() ([]mysql.ColumnDefinition41, error) {
 	return definitions, nil
 }
 
+// SkipRows reads a result set and drops it.
+func (c *Conn) SkipRows() error {
+	if _, err := c.readDefinitions(); err != nil {
+		return err
+	}
+	for {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return err
+		}
+		if len(p) > 0 && p[0] == mysql.ErrHeader {
+			return decodeError(p)
+		}
+		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
+			return c.readStatus(p)
+		}
+	}
+}
+
 // ReadChange reads the answer to a statement that returns no rows.
 func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 	var ok mysql.OKPacket

@@ -90,6 +90,8 @@ type Conn struct {
 	rawN  int
 	rawE  error
 	rawFn func(fd uintptr) bool
+	// sendFirst has the next read send what is queued; short says that not all of that fit in.
+	sendFirst, short bool
 
 	wbuf *buffer
 	out  []byte // bytes not yet written, in wbuf.b where they fit

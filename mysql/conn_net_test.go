@@ -205,3 +205,57 @@ func sockets(t *testing.T, network string) (a, b net.Conn) {
 	t.Cleanup(func() { _ = b.Close() })
 	return a, b
 }
+
+// A read that sends the request first: answers come whole whatever of the request fits into the socket at once, and to a peer that is gone it
+// is an error.
+func TestFlushWithRead(t *testing.T) {
+	for _, size := range []int{1, 100, 14_000} {
+		a, b := socketPair(t)
+		if err := a.(*net.TCPConn).SetWriteBuffer(1); err != nil {
+			t.Fatal(err)
+		}
+		client, server := NewConn(a, BackendSide, testCap), NewConn(b, ClientSide, testCap)
+		go func() {
+			for {
+				server.ResetSequence()
+				p, err := server.ReadPacket()
+				if err != nil {
+					return
+				}
+				server.WritePacket(p)
+				_ = server.Flush()
+				server.Release()
+			}
+		}()
+		for range 200 {
+			client.ResetSequence()
+			client.WritePacket(payload(size))
+			if err := client.FlushWithRead(); err != nil {
+				t.Fatal(err)
+			}
+			p, err := client.ReadPacket()
+			if err != nil {
+				t.Fatal(err)
+			}
+			equalBytes(t, "the answer", p, payload(size))
+			client.Release()
+		}
+		server.Close()
+		failed := false
+		for range 100 {
+			client.ResetSequence()
+			client.WritePacket(payload(size))
+			if err := client.FlushWithRead(); err != nil {
+				failed = true
+				break
+			}
+			if _, err := client.ReadPacket(); err != nil {
+				failed = true
+				break
+			}
+		}
+		if !failed {
+			t.Error("a peer that is gone answers")
+		}
+	}
+}

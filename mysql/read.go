@@ -159,6 +159,13 @@ func (c *Conn) readFirst() error {
 	}
 	c.rawN, c.rawE = 0, nil
 	err := c.raw.Read(c.rawFn)
+	if c.short || c.werr != nil {
+		c.short = false
+		if err := c.Flush(); err != nil {
+			return err
+		}
+		return c.readFirst()
+	}
 	if err == nil {
 		err = c.rawE
 	}
@@ -175,6 +182,12 @@ func (c *Conn) firstSize() int {
 
 // readRaw is one non-blocking read for RawConn.Read; false makes the caller wait until the socket is readable.
 func (c *Conn) readRaw(fd uintptr) bool {
+	if c.sendFirst {
+		c.sendFirst = false
+		if len(c.out) > 0 {
+			return !c.sendRaw(fd) // sent: then there is nothing to read yet
+		}
+	}
 	b := newBuffer(c.firstSize())
 	n, err := syscall.Read(int(fd), b.b)
 	for err == syscall.EINTR {

@@ -1,6 +1,9 @@
 package mysql
 
-import "unsafe"
+import (
+	"syscall"
+	"unsafe"
+)
 
 // writeStep is the most bytes handed to one write of the connection.
 const writeStep = 1 << 20
@@ -86,6 +89,7 @@ func (c *Conn) setOut(b []byte) {
 }
 
 func (c *Conn) send() {
+	c.sendFirst = false
 	if len(c.out) == 0 {
 		return
 	}
@@ -155,6 +159,36 @@ func (c *Conn) Flush() error {
 		c.activity.Add(1)
 	}
 	return c.werr
+}
+
+// FlushWithRead is Flush just before the read of an answer. Where it can, it leaves the sending to that read, which then waits: a read
+// that would find nothing is saved. Only towards a server, from which nothing comes unasked.
+func (c *Conn) FlushWithRead() error {
+	if c.raw == nil || c.rbuf != nil || len(c.unsent) > 0 || c.werr != nil {
+		return c.Flush()
+	}
+	c.sendFirst = true
+	return nil
+}
+
+// sendRaw makes one non-blocking write of what is queued and tells whether all of it went out.
+func (c *Conn) sendRaw(fd uintptr) bool {
+	n, err := syscall.Write(int(fd), c.out)
+	for err == syscall.EINTR {
+		n, err = syscall.Write(int(fd), c.out)
+	}
+	c.activity.Add(1)
+	switch {
+	case n == len(c.out):
+		c.out = c.wbuf.b[:0]
+		return true
+	case n > 0:
+		c.out = c.out[n:]
+	case err != syscall.EAGAIN:
+		c.werr = &ConnError{c.side, "write", err}
+	}
+	c.short = true
+	return false
 }
 
 // Pending is the number of bytes queued and not sent.

@@ -166,6 +166,7 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	if err != nil {
 		return s.notPrepared(p, err)
 	}
+	s.pinMixed(bs, st)
 	x := exchange{target: t, p: p, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
 	if err := s.startExecution(&x, q, ex); err != nil {
 		return err

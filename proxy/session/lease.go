@@ -258,7 +258,7 @@ func (s *Session) dropHeld() {
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
 	s.dropHeld()
-	s.stmts.clear()
+	s.clearStmts()
 	db := s.state.db
 	s.initState(s.state.collation)
 	s.state.db = db

@@ -231,13 +231,11 @@ func (s *Session) launch(le *lease) {
 	s.lane.lease = le
 	x := &s.lane.x
 	x.p = le.p
-	if x.st != nil {
-		if x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution); x.bs == nil {
-			le.leave()
-			s.lane.offer = le.p
-			s.handOver(l, stepServe)
-			return
-		}
+	if !s.preparedOn(le) {
+		le.leave()
+		s.lane.offer = le.p
+		s.handOver(l, stepServe)
+		return
 	}
 	if !s.setRunning(le.p) {
 		le.put()

@@ -21,12 +21,13 @@ const (
 	pinFoundRows                     // SQL_CALC_FOUND_ROWS, for the next statement only
 	pinLastInsertID                  // LAST_INSERT_ID(expr) in a query
 	pinTracker                       // the server reported a state change that was not asked for
+	pinParameterTypes                // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
 	pinReasons
 )
 
 var pinNames = [pinReasons]string{
 	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
-	"cursor", "found_rows", "last_insert_id", "tracker",
+	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types",
 }
 
 // pinSet is a set of reasons.

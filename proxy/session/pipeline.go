@@ -141,11 +141,11 @@ func (le *lease) board(list []*Session) (taken int) {
 // preparedOn tells whether the statement can be sent on a connection at once.
 func (s *Session) preparedOn(le *lease) bool {
 	x := &s.lane.x
-	if x.st != nil {
-		x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution)
-		return x.bs != nil
+	if x.st == nil {
+		return true
 	}
-	return true
+	x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution)
+	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
 // embark queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.

@@ -208,7 +208,7 @@ func appendAttributes(b []byte, caps mysql.Capability, attributes []byte) []byte
 
 // responses forwards all responses to one command. failed says that the last was an error.
 func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error) {
-	if err := p.Conn.Flush(); err != nil {
+	if err := p.Conn.FlushWithRead(); err != nil {
 		return true, err
 	}
 	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename}

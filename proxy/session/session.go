@@ -72,6 +72,8 @@ type Session struct {
 	others map[string]backend.Pooled
 	// openCursors counts statements with a cursor on held.
 	openCursors int
+	// mixedStmts counts those that pinParameterTypes is for.
+	mixedStmts int
 	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
 	heldLast bool
 	// heldNames are the names in those diagnostics that a client must not see, with the logical ones.

@@ -92,7 +92,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 		return nil
 	}
 	s.dropHeld()
-	s.stmts.clear()
+	s.clearStmts()
 	s.conn.SetPayloadCap(preAuthCap)
 	_ = s.conn.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
 	// The answer is to the greeting's random bytes, as by the server: MariaDB's client library computes it once and repeats

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"errors"
+	"slices"
+
 	"kingshard/backend"
 	"kingshard/mysql"
 )
@@ -43,6 +46,76 @@ func takes(bs *backend.Stmt, st *stmt, ex *execution) bool {
 		}
 	}
 	return true
+}
+
+// lacks tells whether a statement on a backend has not had the values that the client's began with, while those of this execution are of
+// other kinds.
+func lacks(bs *backend.Stmt, st *stmt, ex *execution) bool {
+	st.noteKinds(ex)
+	if bs.Mixed != nil {
+		return false
+	}
+	for k, first := range st.kinds {
+		if kind := kindOf(st, ex, k); first != 0 && kind != 0 && kind != first && (bs.Kinds == nil || bs.Kinds[k] == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// prime executes a query on a backend with values of the kinds that the client's first ones had, which gives its parameters their types, and
+// drops what comes of it: the client's own executions were on other connections.
+func (s *Session) prime(p backend.Pooled, bs *backend.Stmt, st *stmt) error {
+	first := &stmt{params: st.params}
+	ex := &execution{bitmap: make([]byte, (st.params+7)/8)}
+	for k, kind := range st.kinds {
+		t, v := sample(kind)
+		if v == nil {
+			ex.bitmap[k/8] |= 1 << (k % 8)
+		}
+		ex.types = append(ex.types, byte(t), 0)
+		ex.values = append(ex.values, v...)
+	}
+	s.sendExecution(p, bs, first, ex)
+	if err := p.Conn.Flush(); err != nil {
+		return err
+	}
+	var sqlErr *mysql.SQLError
+	if err := p.Conn.SkipRows(); err != nil && !errors.As(err, &sqlErr) {
+		return err
+	}
+	bs.Kinds = slices.Clone(st.kinds)
+	return nil
+}
+
+// sample gives a value of a kind, encoded, and its type; nil for NULL. MySQL manual: "Binary Protocol Value".
+func sample(kind byte) (mysql.ColumnType, []byte) {
+	switch kind {
+	case kindInteger:
+		return mysql.TypeLongLong, make([]byte, 8)
+	case kindFloat:
+		return mysql.TypeDouble, make([]byte, 8)
+	case kindDecimal:
+		return mysql.TypeNewDecimal, []byte("\x010")
+	case kindDate:
+		return mysql.TypeDate, []byte{4, 0xd0, 0x07, 1, 1} // 2000-01-01
+	case kindDatetime:
+		return mysql.TypeDatetime, []byte{4, 0xd0, 0x07, 1, 1}
+	case kindTime:
+		return mysql.TypeTime, []byte{0}
+	case kindText:
+		return mysql.TypeVarString, []byte{0}
+	}
+	return mysql.TypeNull, nil
+}
+
+// pinMixed keeps the connection for a statement that values of several kinds have made the client's own there.
+func (s *Session) pinMixed(bs *backend.Stmt, st *stmt) {
+	if bs.Mixed == st && !st.mixed {
+		st.mixed = true
+		s.mixedStmts++
+		s.pin(pinParameterTypes)
+	}
 }
 
 // noteKinds keeps the kind of each parameter's first value.

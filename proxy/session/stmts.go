@@ -33,6 +33,8 @@ type stmt struct {
 	types []byte
 	// kinds are those of the first value of each parameter, 0 as long as it had none but NULL; nil before the first execution.
 	kinds []byte
+	// mixed says that values of other kinds followed the first ones: what the server makes of them, it knows on one connection.
+	mixed bool
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
 	long    map[uint16][]byte
 	longErr *mysql.SQLError
@@ -54,7 +56,11 @@ type stmt struct {
 	cursor *backend.Stmt
 }
 
-func (st *stmts) clear() { *st = stmts{nextID: st.nextID} }
+// clearStmts forgets all statements, those on the held connection, which is given back, included.
+func (s *Session) clearStmts() {
+	s.stmts = stmts{nextID: s.stmts.nextID}
+	s.openCursors, s.mixedStmts = 0, 0
+}
 
 // lastStmtID stands for the statement that the last COM_STMT_PREPARE made, none if that failed. MariaDB's own drivers use
 // it to send an execution without waiting for the statement's id. MariaDB manual: "COM_STMT_EXECUTE".
@@ -261,14 +267,22 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
+	if err := p.Apply(current); err != nil {
+		return nil, err
+	}
+	if !s.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {
+		if err := s.prime(p, bs, st); err != nil {
+			return nil, err
+		}
+	}
 	takes(bs, st, ex)
-	return bs, p.Apply(current)
+	return bs, nil
 }
 
 // preparedStmt is backendStmt where it needs nothing to be asked of the server; else it is nil.
 func (s *Session) preparedStmt(p backend.Pooled, text string, st *stmt, ex *execution) *backend.Stmt {
 	bs := p.Conn.Stmts.Get(backend.StmtKey{Setting: st.setting, Text: text})
-	if bs != nil && (s.mode().MariaDB || takes(bs, st, ex)) {
+	if bs != nil && (s.mode().MariaDB || !lacks(bs, st, ex) && takes(bs, st, ex)) {
 		return bs
 	}
 	return nil
@@ -290,6 +304,15 @@ func (s *Session) comStmtClose(arg []byte) {
 	s.dropLongData(st)
 	delete(s.stmts.byID, st.id)
 	_ = s.closeCursor(st)
+	if st.mixed {
+		if s.mixedStmts--; s.mixedStmts == 0 {
+			s.unpin(pinParameterTypes)
+			if p := s.held; p.Pooled != nil {
+				s.setRunning(p)
+				s.release(p)
+			}
+		}
+	}
 }
 
 // comStmtReset drops long data and closes the cursor. MySQL manual: "COM_STMT_RESET".
