@@ -29,9 +29,10 @@ const (
 	pointKeep = time.Minute
 	// A digest whose statement was late or did not plainly succeed goes alone for pointAlone, unless pointFine of it were fine
 	// since the last time; twice as long each time that this comes again, up to pointKeep. A busy machine makes any statement late
-	// now and then.
+	// now and then, several at a time: those within pointStall of one count as that one.
 	pointAlone = time.Second
 	pointFine  = 500
+	pointStall = 200 * time.Millisecond
 	// pointRetry is the time until the server is asked again that could not be asked.
 	pointRetry = time.Second
 	// pointsMax is how many digests are kept; beyond, all are forgotten.
@@ -47,7 +48,8 @@ type pointRead struct {
 	key   []byte
 	state atomic.Uint32
 	until atomic.Int64 // as of shelves.now, in nanoseconds
-	// Of the loop: how many were fine since one was not, and for how long that one had them all go alone.
+	// Of the loop: when one was not fine, how many were since then, and for how long it had them all go alone.
+	bad   time.Duration
 	fine  int
 	alone time.Duration
 }
@@ -139,8 +141,12 @@ func mayBePoint(text string, m sqltext.Mode) bool {
 
 // failed notes that one of the digest's statements was not what it was taken for.
 func (r *pointRead) failed(now time.Duration) {
+	if r.bad > 0 && now-r.bad < pointStall {
+		return
+	}
 	fine := r.fine
-	if r.fine = 0; fine >= pointFine {
+	r.bad, r.fine = now, 0
+	if fine >= pointFine {
 		r.alone = 0
 		return
 	}
