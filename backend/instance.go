@@ -154,6 +154,9 @@ func (i *Instance) WhenWanted(f func()) { i.pool.WhenWanted(f) }
 
 func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
 	if i.State() == Down {
+		if next := i.successor.Load(); next != nil {
+			return next.get(want, deadline, cancel, ahead)
+		}
 		err := ErrDown
 		if i.HeldDown() {
 			err = ErrHeldDown

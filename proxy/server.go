@@ -255,6 +255,7 @@ func (s *Server) closeListeners() {
 // are not by the time ctx ends are cut off. It returns when everything the server started has stopped.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.shared.Draining.Store(true)
+	s.shared.Pause.Cut()
 	s.serving.Lock()
 	if !s.stopping() {
 		close(s.stop)

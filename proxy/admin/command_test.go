@@ -33,6 +33,8 @@ func TestRights(t *testing.T) {
 		{func() string { return "KS RELOAD" }, operate},
 		{func() string { return "KS KILL " + victim() }, operate},
 		{func() string { return "KS NODE n2 UP" }, operate},
+		{func() string { return "KS PAUSE" }, operate},
+		{func() string { return "KS RESUME" }, operate},
 		{func() string { return "admin server values('change','proxy','online')" }, operate},
 		{func() string { return "admin node values('down','n1','slave','" + p.r1.Addr + "')" }, operate},
 		{func() string { return "admin node values('up','n1','slave','" + p.r1.Addr + "')" }, operate},

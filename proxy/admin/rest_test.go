@@ -167,7 +167,7 @@ func TestV2(t *testing.T) {
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`,
 	}
 	logins := map[string]string{"/api/v2/profile": "web"}
-	if len(doc.Paths) != 1+13+7 {
+	if len(doc.Paths) != 1+13+9 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

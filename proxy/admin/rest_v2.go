@@ -44,6 +44,13 @@ func v2Routes() []route {
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
 		route{
+			method: "POST", path: v2 + "/pause", about: "New statements wait until they may go on again; those under way and transactions go on", rights: account.Operate,
+			columns: pauseColumns, body: []field{{"seconds", "integer", "how long each statement waits at most, 1 to 3600; 30 when left out"}}, handle: v2Pause,
+		},
+		route{
+			method: "POST", path: v2 + "/resume", about: "Ends that", rights: account.Operate, columns: pauseColumns, handle: v2Resume,
+		},
+		route{
 			method: "POST", path: v2 + "/digests/reset", about: "Forgets the statistics of statements", rights: account.Operate,
 			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetDigests(c.who) },
 		},
@@ -211,6 +218,26 @@ func v2Kill(c *request) (any, error) {
 		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
 	}
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
+}
+
+func v2Pause(c *request) (any, error) {
+	body := struct {
+		Seconds uint64 `json:"seconds"`
+	}{pauseSeconds}
+	if err := c.decode(&body, true); err != nil {
+		return nil, err
+	}
+	if err := c.a.pause(c.who, body.Seconds); err != nil {
+		return nil, err
+	}
+	return rowsAnswer{pauseColumns, c.a.pauseRows(c.who)}, nil
+}
+
+func v2Resume(c *request) (any, error) {
+	if err := c.a.resume(c.who); err != nil {
+		return nil, err
+	}
+	return rowsAnswer{pauseColumns, c.a.pauseRows(c.who)}, nil
 }
 
 func v2Profile(c *request) (any, error) {

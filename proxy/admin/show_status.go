@@ -22,12 +22,23 @@ func statusRows(v *view) (rows [][]any) {
 	add("Started", v.a.shared.Started.Format(time.RFC3339))
 	count("Config_generation", v.snap.Generation)
 	state := "online"
+	pause := v.a.shared.Pause.State()
 	if v.a.shared.Draining.Load() {
 		state = "draining"
+	} else if !pause.Since.IsZero() {
+		state = "paused"
 	} else if v.a.Offline() {
 		state = "offline"
 	}
 	add("State", state)
+	paused := 0
+	if !pause.Since.IsZero() {
+		paused = int(time.Since(pause.Since).Seconds())
+	}
+	add("Paused_seconds", strconv.Itoa(paused))
+	add("Paused_statements", strconv.Itoa(pause.Waiting))
+	count("Paused_statements_failed", pause.Timeouts)
+	add("Under_way", strconv.Itoa(v.a.underWay(v.who)))
 	add("Sessions", strconv.Itoa(v.a.shared.Sessions.Len()))
 	count("Commands", commands(t))
 	count("Commands_per_second", v.a.history.commandsPerSecond())

@@ -39,6 +39,9 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	descSessions   = desc("sessions", "Client connections open now.")
+	descPaused     = desc("paused", "1 while an operator has paused the proxy, else 0.")
+	descHeldUp     = desc("paused_statements", "Statements that wait for the end of a pause now.")
+	descPauseFails = desc("paused_statements_failed_total", "Statements that failed as they waited too long for the end of a pause.")
 	descGeneration = desc("config_generation", "Number of configurations brought into force since the start.")
 	descCommands   = desc("commands_total", "Commands answered, by the manual's name.", "command")
 	descErrors     = desc("errors_total", "Errors that clients heard, by where they came from.", "origin")
@@ -78,6 +81,14 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
 	gauge(descSessions, float64(r.shared.Sessions.Len()))
+	pause := r.shared.Pause.State()
+	paused := 0.0
+	if !pause.Since.IsZero() {
+		paused = 1
+	}
+	gauge(descPaused, paused)
+	gauge(descHeldUp, float64(pause.Waiting))
+	counter(descPauseFails, pause.Timeouts)
 	snap := r.shared.Snapshot.Load()
 	gauge(descGeneration, float64(snap.Generation))
 	t := r.shared.Stats.Totals()

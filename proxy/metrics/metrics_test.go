@@ -41,6 +41,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 	text := scrape(t, nil)
 	for _, line := range []string{
 		"kingshard_sessions 0",
+		"kingshard_paused 0", "kingshard_paused_statements 0", "kingshard_paused_statements_failed_total 0",
 		"kingshard_config_generation 4",
 		"kingshard_ddl_unfinished 0", "kingshard_sub_tables_made_total 0", "kingshard_sub_table_failures_total 0",
 		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,

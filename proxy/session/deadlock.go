@@ -83,6 +83,9 @@ var errDeadlock = errors.New("deadlock between sessions that wait for connection
 
 // getHolding is Get for a session that holds other connections: it ends with errDeadlock where waiting would be in vain.
 func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds []*backend.Instance) (backend.Pooled, error) {
+	if _, err := s.gate(); err != nil {
+		return backend.Pooled{}, err
+	}
 	now := time.Now()
 	s.asking(now)
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())

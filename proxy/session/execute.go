@@ -51,6 +51,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 			return err
 		}
 	}
+	if err := s.startOfStatement(); err != nil {
+		return err
+	}
 	if st.sharded {
 		return s.executeSharded(st, q, ex)
 	}

@@ -21,6 +21,9 @@ func (s *Session) inTransaction() bool {
 // acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
 // where that serves. The caller ends with release, or with drop after a failure of the connection.
 func (s *Session) acquire(t target) (backend.Pooled, error) {
+	if _, err := s.gate(); err != nil {
+		return backend.Pooled{}, err
+	}
 	if s.held.Pooled != nil {
 		if s.held.Instance.Node == t.node.Name {
 			return s.held, s.prepare(s.held)

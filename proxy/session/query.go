@@ -28,7 +28,7 @@ func (s *Session) comQuery(arg []byte) error {
 			}
 			info.Traits &^= sqltext.Multi
 		}
-		s.more = rest != ""
+		s.more, s.passed = rest != "", false
 		q := &s.query
 		*q = query{text: text[info.First:info.End], info: info, attributes: attributes}
 		if rest == "" && info.Next >= len(text) {
@@ -115,6 +115,9 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	}
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
+	}
+	if err := s.startOfStatement(); err != nil {
+		return true, err
 	}
 	if err := s.admit(q); err != nil {
 		return true, err

@@ -76,6 +76,8 @@ type Session struct {
 	mixedStmts int
 	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
 	heldLast bool
+	// passed says that the statement has been through the gate.
+	passed bool
 	// heldNames are the names in those diagnostics that a client must not see, with the logical ones.
 	heldNames []mysql.TableName
 
@@ -97,6 +99,7 @@ type Session struct {
 	keeps    pinSet            // why it keeps a backend connection between commands
 	kept     *backend.Instance // the one it keeps; nil when there is none
 	loggedIn bool
+	heldUp   bool // it waits for the end of a pause
 	// uploading says that the client is sending a file.
 	uploading bool
 	// stalledAt and stalledFor watch a client that does not read.
@@ -197,7 +200,7 @@ func (s *Session) userAtHost() string { return s.user + "@" + s.host }
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (s *Session) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
-	s.work = work{}
+	s.work, s.passed = work{}, false
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {
@@ -326,7 +329,9 @@ func (s *Session) Process() Process {
 	}
 	p.Command = commandWord(s.command)
 	p.Info = strings.Clone(s.text)
-	if s.running.Pooled != nil {
+	if s.heldUp {
+		p.State = "waiting for KS RESUME"
+	} else if s.running.Pooled != nil {
 		p.State = fmt.Sprintf("executing on %s", s.running.Instance.Addr)
 	}
 	return p

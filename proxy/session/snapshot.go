@@ -75,6 +75,8 @@ type Shared struct {
 	Started time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool
+	// Pause holds new statements up.
+	Pause Pause
 	// Own answers the proxy's own statements, ADMIN and KS; set before the first session begins. nil: there are none.
 	Own Own
 

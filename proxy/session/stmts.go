@@ -98,6 +98,9 @@ func (s *Session) comStmtPrepare(text string) error {
 		return errBlacklisted
 	}
 	q := query{text: text, info: sqltext.Classify(text, s.mode())}
+	if err := s.startOfStatement(); err != nil {
+		return err
+	}
 	if err := s.admitPrepare(&q); err != nil {
 		return err
 	}
