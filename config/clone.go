@@ -2,9 +2,10 @@ package config
 
 import "slices"
 
-// Clone gives a copy whose own fields, and those of its nodes, may be changed; users, schemas and tokens are shared.
+// Clone gives a copy whose own fields, and those of its users and nodes, may be changed; schemas and tokens are shared.
 func (c *Config) Clone() *Config {
 	d := *c
+	d.UserList = slices.Clone(c.UserList)
 	d.Nodes = slices.Clone(c.Nodes)
 	return &d
 }

@@ -1,7 +1,7 @@
 package config
 
 // Config is the whole file. It is not changed after Load; a reload makes another one. A field tagged reload:"no" cannot
-// change while the proxy runs.
+// change while the proxy runs; one tagged reload:"set" can also be set by itself.
 type Config struct {
 	// TCP listen address of the MySQL port, host:port; an empty host is all interfaces. Required unless socket is set.
 	Addr string `yaml:"addr" reload:"no"`
@@ -38,37 +38,37 @@ type Config struct {
 	// lines of sys.log go to standard error, and there is no audit.log.
 	LogPath string `yaml:"log_path" reload:"no"`
 	// Least severe level that is logged: debug, info, warn or error.
-	LogLevel string `yaml:"log_level"`
+	LogLevel string `yaml:"log_level" reload:"set"`
 	// Form of log lines: text or json.
 	LogFormat string `yaml:"log_format" reload:"no"`
 	// Log of statements, sql.log: on or off; empty: on if log_path is set. Without log_path it goes to standard output.
-	LogSQL string `yaml:"log_sql"`
+	LogSQL string `yaml:"log_sql" reload:"set"`
 	// Form of its lines: text, json or kingshard, the predecessor's; empty: that of log_format.
-	LogSQLFormat string `yaml:"log_sql_format"`
+	LogSQLFormat string `yaml:"log_sql_format" reload:"set"`
 	// With log_sql on, only statements that take at least so many milliseconds are logged; 0: all.
-	SlowLogTime int `yaml:"slow_log_time"`
+	SlowLogTime int `yaml:"slow_log_time" reload:"set"`
 	// Show statements in sql.log with their values, which may be personal data; otherwise each is a ?. Statements that may hold
 	// passwords or keys are never shown with them.
-	LogLiterals bool `yaml:"log_literals"`
+	LogLiterals bool `yaml:"log_literals" reload:"set"`
 	// A log file that would grow beyond it is put aside, with the time in its name; 0: never.
-	LogMaxSize ByteSize `yaml:"log_max_size"`
+	LogMaxSize ByteSize `yaml:"log_max_size" reload:"set"`
 	// A log file of that age is put aside; 0: never.
-	LogMaxAge Duration `yaml:"log_max_age"`
+	LogMaxAge Duration `yaml:"log_max_age" reload:"set"`
 	// Log files put aside that are kept, of each kind; 0: all.
-	LogKeep int `yaml:"log_keep"`
+	LogKeep int `yaml:"log_keep" reload:"set"`
 	// Statements that statistics are kept of, by user, database and text without values, up to 100000; each takes about 1 KB of
 	// memory for each processor. 0: no statistics.
-	Digests int `yaml:"digests"`
+	Digests int `yaml:"digests" reload:"set"`
 
 	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
 	// Comma list of IP addresses and CIDR networks that may connect; empty: any.
-	AllowIPs string `yaml:"allow_ips"`
+	AllowIPs string `yaml:"allow_ips" reload:"set"`
 
 	// Character set named in the greeting, which a client that names none gets.
-	ProxyCharset string `yaml:"proxy_charset"`
+	ProxyCharset string `yaml:"proxy_charset" reload:"set"`
 	// Server version named in the greeting; empty: that of the backend's primary.
-	ServerVersion string `yaml:"server_version"`
+	ServerVersion string `yaml:"server_version" reload:"set"`
 	// Authentication plugin named in the greeting: mysql_native_password, caching_sha2_password or client_ed25519.
 	AuthPlugin string `yaml:"auth_plugin"`
 	// TLS towards clients; without cert and key TLS is not offered.
@@ -80,39 +80,39 @@ type Config struct {
 	// protocol header, one from elsewhere must not; empty: none.
 	ProxyProtocol string `yaml:"proxy_protocol" reload:"no"`
 	// Offer zlib and zstd compression to clients.
-	Compression bool `yaml:"compression"`
+	Compression bool `yaml:"compression" reload:"set"`
 	// Hold idle clients in event loops, one per core, and run plain statements there; Linux only, and only for clients without
 	// TLS and compression. Without it each client has a goroutine of its own.
 	FastLane bool `yaml:"fast_lane" reload:"no"`
 	// Send reads by a unique key, outside of transactions, of several clients back to back on one backend connection: less CPU for
 	// proxy and server, but one may wait for those ahead of it, up to 50 ms. Needs fast_lane.
-	PipelinedSharing bool `yaml:"pipelined_sharing"`
+	PipelinedSharing bool `yaml:"pipelined_sharing" reload:"set"`
 
 	// Client connections at the same time; 0: no limit.
-	MaxClientConns int `yaml:"max_client_conns"`
+	MaxClientConns int `yaml:"max_client_conns" reload:"set"`
 	// Longest statement of a client, 1M to 1G.
-	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet"`
+	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet" reload:"set"`
 	// Prepared statements of one client session, 1 to 1048576.
-	MaxPreparedStmts int `yaml:"max_prepared_stmts"`
+	MaxPreparedStmts int `yaml:"max_prepared_stmts" reload:"set"`
 	// Prepared statements kept on one backend connection, the least recently used go first; 1 to 16384.
-	BackendPreparedStmts int `yaml:"backend_prepared_stmts"`
+	BackendPreparedStmts int `yaml:"backend_prepared_stmts" reload:"set"`
 
 	// Time for a client's whole login.
-	HandshakeTimeout Duration `yaml:"handshake_timeout"`
+	HandshakeTimeout Duration `yaml:"handshake_timeout" reload:"set"`
 	// Time for opening one backend connection, its login included.
-	ConnectTimeout Duration `yaml:"connect_timeout"`
+	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`
 	// Time a statement waits for a free backend connection.
-	PoolWaitTimeout Duration `yaml:"pool_wait_timeout"`
+	PoolWaitTimeout Duration `yaml:"pool_wait_timeout" reload:"set"`
 	// A client without a command for so long is disconnected (MySQL's wait_timeout); 0: never.
-	IdleTimeout Duration `yaml:"idle_timeout"`
+	IdleTimeout Duration `yaml:"idle_timeout" reload:"set"`
 	// Time that sessions have to end at a shutdown, then they are cut; 0: cut at once.
-	DrainTimeout Duration `yaml:"drain_timeout"`
+	DrainTimeout Duration `yaml:"drain_timeout" reload:"set"`
 	// Time between two probes of an instance, at least 100ms.
-	HealthInterval Duration `yaml:"health_interval"`
+	HealthInterval Duration `yaml:"health_interval" reload:"set"`
 	// A pooled backend connection without use for so long is closed; 0: never.
-	ConnIdleTimeout Duration `yaml:"conn_idle_timeout"`
+	ConnIdleTimeout Duration `yaml:"conn_idle_timeout" reload:"set"`
 	// A pooled backend connection of that age is closed when it is free; 0: never.
-	ConnMaxLifetime Duration `yaml:"conn_max_lifetime"`
+	ConnMaxLifetime Duration `yaml:"conn_max_lifetime" reload:"set"`
 }
 
 // User is a client account.
@@ -144,7 +144,7 @@ type User struct {
 	// password has none.
 	Rights string `yaml:"rights"`
 	// Connections of the user at the same time; 0: no limit.
-	MaxConns int `yaml:"max_conns"`
+	MaxConns int `yaml:"max_conns" reload:"set"`
 }
 
 // WebToken is a bearer token of the HTTP administration.
@@ -164,7 +164,7 @@ type Node struct {
 	// Name, unique; used by schemas, hints and administration.
 	Name string `yaml:"name"`
 	// Connections to each instance at most, up to 100000; 0 or less: 1024.
-	MaxConnsLimit int `yaml:"max_conns_limit"`
+	MaxConnsLimit int `yaml:"max_conns_limit" reload:"set"`
 	// Account on the primary and all replicas.
 	User string `yaml:"user"`
 	// Password of user; give it or password_file.
@@ -176,7 +176,7 @@ type Node struct {
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.
 	Slave string `yaml:"slave" alias:"replica"`
 	// Seconds without an answer after which an instance counts as down; 0: never.
-	DownAfterNoAlive int `yaml:"down_after_noalive"`
+	DownAfterNoAlive int `yaml:"down_after_noalive" reload:"set"`
 	// TLS towards the instances.
 	TLS NodeTLS `yaml:"tls"`
 	// PEM file of the instances' RSA public key, for caching_sha2_password and sha256_password without TLS; empty: asked of the

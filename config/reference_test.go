@@ -64,7 +64,7 @@ named by key and line, and on reload the running configuration stays. Unknown ke
 Samples: [etc/ks.yaml](../etc/ks.yaml) to start from, [etc/full.yaml](../etc/full.yaml) with every key.
 
 - A key that is absent or empty has its default. The reload column says "no" for what cannot
-  change while the proxy runs: a reload that would change it is refused.
+  change while the proxy runs: a reload that would change it is refused. It says "set" for what KS SET can change, too.
 - ` + "`${NAME}` and `${NAME:-default}`" + ` in a value are replaced by environment variables; the default also stands in for an
   empty one, and a variable that is not set and has no default is a fault. ` + "`$$`" + ` is one ` + "`$`" + `; any other ` + "`$`" + ` stays. Keys are not replaced.
 - Sizes are bytes, or powers of 1024 with K, M or G: ` + "`64M`" + `. Times are such as ` + "`250ms`, `5s`, `10m`, `8h`" + `; a number alone is seconds.
@@ -95,8 +95,8 @@ func reference(t *testing.T) string {
 				names += " or `" + alias + "`"
 			}
 			reload := "yes"
-			if field.Tag.Get("reload") == "no" {
-				reload = "no"
+			if tag := field.Tag.Get("reload"); tag != "" {
+				reload = tag
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", names, typeName(field.Type), defaultText(s.value.Field(k)), reload, comment)
 		}

@@ -10,6 +10,8 @@ type Setting struct {
 	Value string
 	// Reloadable is false for what cannot change while the proxy runs.
 	Reloadable bool
+	// Settable is true for what can be set by itself while the proxy runs, see Set.
+	Settable bool
 }
 
 // Settings gives every key of the configuration, in the order of the fields.
@@ -19,16 +21,20 @@ func (c *Config) Settings() []Setting {
 	return l.settings
 }
 
-type settingLister struct{ settings []Setting }
+type settingLister struct {
+	settings []Setting
+	values   []reflect.Value // of the settings
+}
 
 func (l *settingLister) structure(path string, v reflect.Value, reloadable bool) {
 	for k := range v.NumField() {
 		field := v.Type().Field(k)
-		l.value(join(path, field.Tag.Get("yaml")), v.Field(k), reloadable && field.Tag.Get("reload") != "no")
+		tag := field.Tag.Get("reload")
+		l.value(join(path, field.Tag.Get("yaml")), v.Field(k), reloadable && tag != "no", tag == "set")
 	}
 }
 
-func (l *settingLister) value(path string, v reflect.Value, reloadable bool) {
+func (l *settingLister) value(path string, v reflect.Value, reloadable, settable bool) {
 	switch {
 	case v.Kind() == reflect.Struct:
 		l.structure(path, v, reloadable)
@@ -37,6 +43,7 @@ func (l *settingLister) value(path string, v reflect.Value, reloadable bool) {
 			l.structure(path+"["+nameOf(v.Index(k))+"]", v.Index(k), reloadable)
 		}
 	default:
-		l.settings = append(l.settings, Setting{Path: path, Value: show(v), Reloadable: reloadable})
+		l.settings = append(l.settings, Setting{Path: path, Value: show(v), Reloadable: reloadable, Settable: settable})
+		l.values = append(l.values, v)
 	}
 }

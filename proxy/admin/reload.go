@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kingshard/config"
+	"kingshard/mysql"
 	"kingshard/proxy/account"
 )
 
@@ -62,7 +63,13 @@ func (a *Admin) load() (*config.Config, []config.Fault, []config.Change, error) 
 
 // edit changes the configuration in force, not the file.
 func (a *Admin) edit(w who, what, detail string, change func(cfg *config.Config) error) error {
-	return a.act(w, account.Admin, what, detail, func() error { return a.server.Edit(w.by(), change) })
+	return a.act(w, account.Admin, what, detail, func() error {
+		err := a.server.Edit(w.by(), change)
+		if _, said := err.(*mysql.SQLError); err != nil && !said {
+			return failed("the running configuration stays: %v", err)
+		}
+		return err
+	})
 }
 
 // save writes what administration changed into the file, and the black list into its own.

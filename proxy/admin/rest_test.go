@@ -165,9 +165,10 @@ func TestV2(t *testing.T) {
 	bodies := map[string]string{
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`,
+		"/api/v2/config/set": `{"name":"slow_log_time","value":"7"}`,
 	}
-	logins := map[string]string{"/api/v2/profile": "web"}
-	if len(doc.Paths) != 1+13+9 {
+	logins := map[string]string{"/api/v2/profile": "web", "/api/v2/config/set": "web"}
+	if len(doc.Paths) != 1+13+10 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

@@ -44,6 +44,10 @@ func v2Routes() []route {
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
 		route{
+			method: "POST", path: v2 + "/config/set", about: "Gives a setting another value until the next reload or start", rights: account.Admin, columns: changeColumns,
+			body: []field{{"name", "string", "the key of the setting"}, {"value", "string", "as in the configuration's file"}}, handle: v2Set,
+		},
+		route{
 			method: "POST", path: v2 + "/pause", about: "New statements wait until they may go on again; those under way and transactions go on", rights: account.Operate,
 			columns: pauseColumns, body: []field{{"seconds", "integer", "how long each statement waits at most, 1 to 3600; 30 when left out"}}, handle: v2Pause,
 		},
@@ -218,6 +222,21 @@ func v2Kill(c *request) (any, error) {
 		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
 	}
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
+}
+
+func v2Set(c *request) (any, error) {
+	var body struct {
+		Name  string `json:"name"`
+		Value string `json:"value"`
+	}
+	if err := c.decode(&body, false); err != nil {
+		return nil, err
+	}
+	changes, err := c.a.set(c.who, body.Name, body.Value)
+	if err != nil {
+		return nil, err
+	}
+	return rowsAnswer{changeColumns, changeRows(changes)}, nil
 }
 
 func v2Pause(c *request) (any, error) {

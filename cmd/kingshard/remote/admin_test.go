@@ -78,12 +78,12 @@ func TestAdmin(t *testing.T) {
 	}{
 		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\n" +
 			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\n", ""},
-		{"several", root, "show ks config like 'addr'; ; show ks config like 'admin_addr';", "", "tsv", "key\tvalue\treloadable\naddr\t127.0.0.1:0\tNO\nkey\tvalue\treloadable\nadmin_addr\t127.0.0.1:0\tNO\n", ""},
-		{"standard input", root, "", "show ks config like 'addr';\n", "table", `+------+-------------+------------+
-| key  | value       | reloadable |
-+------+-------------+------------+
-| addr | 127.0.0.1:0 | NO         |
-+------+-------------+------------+
+		{"several", root, "show ks config like 'addr'; ; show ks config like 'admin_addr';", "", "tsv", "key\tvalue\treloadable\tsettable\naddr\t127.0.0.1:0\tNO\tNO\nkey\tvalue\treloadable\tsettable\nadmin_addr\t127.0.0.1:0\tNO\tNO\n", ""},
+		{"standard input", root, "", "show ks config like 'addr';\n", "table", `+------+-------------+------------+----------+
+| key  | value       | reloadable | settable |
++------+-------------+------------+----------+
+| addr | 127.0.0.1:0 | NO         | NO       |
++------+-------------+------------+----------+
 `, ""},
 		{"no rows", root, "SHOW KS NODES LIKE 'x'", "", "table", "Empty set\n", ""},
 		{"JSON", watcher, "SHOW KS POOLS WHERE role = 'primary' LIMIT 1", "", "json", "", ""},

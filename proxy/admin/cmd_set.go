@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"strings"
+
+	"kingshard/config"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+var setCommand = command{
+	verb: "set", usage: "KS SET name = value", rights: account.Admin,
+	about: "Gives a setting another value, until the next reload or start; SHOW KS CONFIG WHERE settable = 'YES' lists them",
+	run: func(c *call) (*session.OwnResult, error) {
+		name, value, err := c.r.assignment()
+		if err != nil {
+			return nil, err
+		}
+		changes, err := c.a.set(c.who, name, value)
+		if err != nil {
+			return nil, err
+		}
+		return rowsOf(changeColumns, changeRows(changes))
+	},
+}
+
+// assignment reads the rest of the statement, name = value. The name may be a path such as nodes[node1].max_conns_limit, and the
+// value what is no token of SQL, such as 64M or 10.0.0.0/8; both may be quoted.
+func (r *reader) assignment() (name, value string, err error) {
+	name, value, found := strings.Cut(r.rest(), "=")
+	if !found {
+		return "", "", r.expected("name = value")
+	}
+	name, okName := r.plain(name)
+	value, okValue := r.plain(value)
+	if !okName || name == "" || !okValue {
+		return "", "", r.expected("name = value, with quotes around a value that has blanks or is empty")
+	}
+	return name, value, nil
+}
+
+// plain takes the quotes off a text, if it has any; one without must have no blanks.
+func (r *reader) plain(text string) (plain string, ok bool) {
+	text = strings.TrimSpace(text)
+	if text != "" && strings.IndexByte("'\"`", text[0]) >= 0 {
+		l := sqltext.NewLexer(text, r.mode)
+		if t := l.Next(); t.End != len(text) {
+			return "", false
+		}
+		return sqltext.Unquote(text, r.mode)
+	}
+	return text, text != "" && !strings.ContainsAny(text, " \t\r\n'\"`;")
+}
+
+// set gives a setting of the configuration in force another value.
+func (a *Admin) set(w who, name, value string) (changes []config.Change, err error) {
+	detail := name
+	for _, s := range a.shared.Snapshot.Load().Config.Settings() {
+		if s.Settable && strings.EqualFold(s.Path, name) {
+			detail = s.Path + " = " + value // of others the value may be a secret
+		}
+	}
+	err = a.edit(w, "set", detail, func(cfg *config.Config) error {
+		before := cfg.Clone()
+		if err := cfg.Set(name, value); err != nil {
+			return failed("%v; SHOW KS CONFIG WHERE settable = 'YES' lists what can be set", err)
+		}
+		changes = config.Diff(before, cfg)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changes, nil
+}
