@@ -7,17 +7,28 @@ import (
 	"kingshard/proxy/session"
 )
 
+// nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
 var nodeCommand = command{
-	verb: "node", usage: "KS NODE name UP|DOWN ['host:port']", rights: account.Operate,
-	about: "Takes a node's instances out of use until they are taken up again, or the one given; its idle connections are closed",
+	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port'",
+	rights: account.Operate,
+	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
+		"needs the rights admin: statements and transactions under way go on where they are",
 	run: func(c *call) (*session.OwnResult, error) {
 		name, ok := c.r.name()
 		if !ok {
 			return nil, c.r.expected("the name of a node")
 		}
+		switch {
+		case c.r.word("add"):
+			return c.addReplica(name)
+		case c.r.word("remove"):
+			return c.removeReplica(name)
+		case c.r.word("set"):
+			return c.setPrimary(name)
+		}
 		down := c.r.word("down")
 		if !down && !c.r.word("up") {
-			return nil, c.r.expected("UP or DOWN")
+			return nil, c.r.expected("UP, DOWN, ADD REPLICA, REMOVE REPLICA or SET PRIMARY")
 		}
 		addr := ""
 		if !c.r.ended() {
@@ -29,12 +40,59 @@ var nodeCommand = command{
 		if err != nil {
 			return nil, err
 		}
-		var rows [][]any
-		for _, i := range instances {
-			rows = append(rows, instanceRow(i))
-		}
-		return rowsOf(nodesTable.columns, rows)
+		return rowsOf(nodesTable.columns, instanceRows(instances))
 	},
+}
+
+func (c *call) addReplica(node string) (*session.OwnResult, error) {
+	if !c.r.word("replica") {
+		return nil, c.r.expected("REPLICA")
+	}
+	addr, ok := c.r.name()
+	if !ok {
+		return nil, c.r.expected("the address in quotes, as 'host:port'")
+	}
+	weight := uint64(1)
+	if c.r.word("weight") {
+		if weight, ok = c.r.number(); !ok {
+			return nil, c.r.expected("a number from 1")
+		}
+	}
+	if err := c.r.end(); err != nil {
+		return nil, err
+	}
+	if err := c.a.addReplica(c.who, node, addr, weight); err != nil {
+		return nil, err
+	}
+	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+}
+
+func (c *call) removeReplica(node string) (*session.OwnResult, error) {
+	if !c.r.word("replica") {
+		return nil, c.r.expected("REPLICA")
+	}
+	addr, ok := c.r.address()
+	if !ok {
+		return nil, c.r.expected("the address of the replica, as SHOW KS NODES has it")
+	}
+	if err := c.a.removeReplica(c.who, node, addr); err != nil {
+		return nil, err
+	}
+	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+}
+
+func (c *call) setPrimary(node string) (*session.OwnResult, error) {
+	if !c.r.word("primary") {
+		return nil, c.r.expected("PRIMARY")
+	}
+	addr, ok := c.r.address()
+	if !ok {
+		return nil, c.r.expected("the address of the new primary, as 'host:port'")
+	}
+	if err := c.a.setPrimary(c.who, node, addr); err != nil {
+		return nil, err
+	}
+	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
 }
 
 // address reads the rest of the statement: an address in quotes, or without any.

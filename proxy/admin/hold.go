@@ -35,7 +35,7 @@ func (a *Admin) hold(w who, node, addr, role string, down bool) (instances []*ba
 func (a *Admin) instances(node, addr, role string) (found []*backend.Instance, err error) {
 	n := a.shared.Snapshot.Load().Nodes[node]
 	if n == nil {
-		return nil, failed("there is no node %q: SHOW KS NODES lists them", node)
+		return nil, noNode(node)
 	}
 	for _, i := range n.Instances() {
 		if (addr == "" || i.Addr == addr) && (role == "" || i.Role.String() == role) {

@@ -134,7 +134,12 @@ func TestV1(t *testing.T) {
 
 // Every route that the OpenAPI document describes is served as it says, and no other.
 func TestV2(t *testing.T) {
-	p := start(t, nil)
+	p := start(t, func(text string) string {
+		return strings.Replace(text, `"}
+- {name: n2`, `,127.0.0.1:1"}
+- {name: n2`, 1)
+	})
+	fresh := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: answers("fresh")})
 	status, text := p.call("reader", "GET", "/api/v2/openapi.json", "")
 	var doc struct {
 		OpenAPI string
@@ -165,10 +170,15 @@ func TestV2(t *testing.T) {
 	bodies := map[string]string{
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`,
-		"/api/v2/config/set": `{"name":"slow_log_time","value":"7"}`,
+		"/api/v2/nodes/{node}/replicas/add": `{"instance":"127.0.0.1:2","weight":3}`, "/api/v2/nodes/{node}/replicas/remove": `{"instance":"127.0.0.1:1"}`,
+		"/api/v2/nodes/{node}/primary": `{"instance":"` + fresh.Addr + `"}`,
+		"/api/v2/config/set":           `{"name":"slow_log_time","value":"7"}`,
 	}
 	logins := map[string]string{"/api/v2/profile": "web", "/api/v2/config/set": "web"}
-	if len(doc.Paths) != 1+13+10 {
+	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
+		logins["/api/v2/nodes/{node}/"+path] = "web"
+	}
+	if len(doc.Paths) != 1+13+13 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

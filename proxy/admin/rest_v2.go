@@ -71,6 +71,18 @@ func v2Routes() []route {
 			method: "POST", path: v2 + "/nodes/{node}/up", about: "Ends that", rights: account.Operate, columns: nodesTable.columns,
 			body: []field{{"instance", "string", "the address of the one; all when left out"}}, handle: v2Hold(false),
 		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/replicas/add", about: "Adds a replica until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "its address"}, {"weight", "integer", "its share of reads, 1 to 1000; 1 when left out"}}, handle: v2AddReplica,
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/replicas/remove", about: "Takes a replica away until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*Admin).removeReplica),
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "its address; it must answer"}}, handle: v2ChangeNode((*Admin).setPrimary),
+		},
 	)
 }
 
@@ -281,10 +293,38 @@ func v2Hold(down bool) func(c *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		var rows [][]any
-		for _, i := range instances {
-			rows = append(rows, instanceRow(i))
+		return rowsAnswer{nodesTable.columns, instanceRows(instances)}, nil
+	}
+}
+
+func v2AddReplica(c *request) (any, error) {
+	body := struct {
+		Instance string `json:"instance"`
+		Weight   uint64 `json:"weight"`
+	}{Weight: 1}
+	if err := c.decode(&body, false); err != nil {
+		return nil, err
+	}
+	node := c.http.PathValue("node")
+	if err := c.a.addReplica(c.who, node, body.Instance, body.Weight); err != nil {
+		return nil, err
+	}
+	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
+}
+
+// v2ChangeNode makes the handler of a change that is about one instance of a node.
+func v2ChangeNode(change func(a *Admin, w who, node, addr string) error) func(c *request) (any, error) {
+	return func(c *request) (any, error) {
+		var body struct {
+			Instance string `json:"instance"`
 		}
-		return rowsAnswer{nodesTable.columns, rows}, nil
+		if err := c.decode(&body, false); err != nil {
+			return nil, err
+		}
+		node := c.http.PathValue("node")
+		if err := change(c.a, c.who, node, body.Instance); err != nil {
+			return nil, err
+		}
+		return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
 	}
 }

@@ -8,9 +8,7 @@ var nodesTable = table{
 		append(texts("state", "held_down", "health", "answered", "version"), numbers("connections", "in_use", "max")...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, n := range v.nodes() {
-			for _, i := range n.Instances() {
-				rows = append(rows, instanceRow(i))
-			}
+			rows = append(rows, instanceRows(n.Instances())...)
 		}
 		return rows
 	},

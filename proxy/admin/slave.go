@@ -50,20 +50,11 @@ func (a *Admin) deleteSlave(w who, node, addr string) error {
 		if n == nil {
 			return failed("invalid node %s", node)
 		}
-		var left []string
-		found := false
-		for entry := range strings.SplitSeq(n.Slave, ",") {
-			one, err := config.Node{Slave: entry}.Replicas()
-			if err == nil && len(one) == 1 && one[0].Addr == addr {
-				found = true
-				continue
-			}
-			left = append(left, strings.TrimSpace(entry))
-		}
+		left, found := withoutReplica(n.Slave, addr)
 		if !found {
 			return failed("slave has not exist")
 		}
-		n.Slave = strings.Join(left, ",")
+		n.Slave = left
 		return nil
 	})
 }
