@@ -11,8 +11,8 @@ import (
 
 // editScalar changes one value of a YAML text in place, or adds its key. path leads to the mapping: keys and numbers of
 // elements. keys are the key's names, the first one for a key that is not there yet. Forms that cannot be changed so
-// (values over several lines, aliases) are an error.
-func editScalar(data []byte, path []any, keys []string, value string) ([]byte, error) {
+// (values over several lines, aliases) are an error. text is the value as it is written.
+func editScalar(data []byte, path []any, keys []string, text string) ([]byte, error) {
 	root, err := parseYAML(data)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,6 @@ func editScalar(data []byte, path []any, keys []string, value string) ([]byte, e
 	if m == nil || m.Kind != yaml.MappingNode || len(m.Content) == 0 {
 		return nil, fmt.Errorf("%s cannot be changed in place: change the file by hand", keys[0])
 	}
-	text := quoted(value)
 	for k := 0; k < len(m.Content); k += 2 {
 		if slices.Contains(keys, m.Content[k].Value) {
 			return replaceScalar(data, m.Content[k], m.Content[k+1], text)

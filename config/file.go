@@ -1,39 +1,68 @@
 package config
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 )
 
-// File is where a configuration comes from, and where changes made while the proxy runs can be saved.
+// File is where a configuration comes from, and where changes made while the proxy runs can be saved. A copy of it remembers
+// what the original has read.
 type File struct {
 	Path    string
 	Options Options
+
+	sum [sha256.Size]byte // of what Load or Save saw last; zero: nothing
 }
 
 // Load reads the file as the function Load does.
-func (f File) Load() (*Config, []Fault) { return Load(f.Path, f.Options) }
+func (f *File) Load() (*Config, []Fault) {
+	data, dir, err := f.read()
+	if err != nil {
+		return nil, []Fault{{Text: err.Error()}}
+	}
+	f.sum = sha256.Sum256(data)
+	return Parse(data, dir, f.Options)
+}
 
-// Save writes the values of those keys that administration can change (allow_ips, log_sql, slow_log_time, and each node's
-// master and slave) into the file where they differ from it; every other byte of it stays, comments too. The file is
-// replaced as a whole, or, after an error, left alone. saved are the changes.
-func (f File) Save(running *Config) (saved []Change, err error) {
-	data, err := read(f.Path)
+// read gives the file's text and its folder.
+func (f *File) read() (data []byte, dir string, err error) {
+	if data, err = read(f.Path); err != nil {
+		return nil, "", err
+	}
+	dir, err = filepath.Abs(filepath.Dir(f.Path))
+	return data, dir, err
+}
+
+// Save writes the values that can change while the proxy runs (those of Set, and each node's master and slave) into the file
+// where they differ from it; every other byte of it stays, comments too. A file that is not what Load or Save saw last is left
+// alone unless force is set; then only those values change in it. The file is replaced as a whole, or, after an error, left
+// alone. saved are the changes.
+func (f *File) Save(running *Config, force bool) (saved []Change, err error) {
+	data, dir, err := f.read()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(filepath.Dir(f.Path))
-	if err != nil {
-		return nil, err
+	if !force && f.sum != [sha256.Size]byte{} && f.sum != sha256.Sum256(data) {
+		return nil, ErrFileChanged
 	}
 	changed, saved, err := edited(data, dir, f.Options, running)
-	if err != nil || len(saved) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return saved, ReplaceFile(f.Path, changed)
+	if len(saved) > 0 {
+		if err := ReplaceFile(f.Path, changed); err != nil {
+			return nil, err
+		}
+	}
+	f.sum = sha256.Sum256(changed)
+	return saved, nil
 }
+
+// ErrFileChanged says that somebody changed the configuration's file since it was read.
+var ErrFileChanged = errors.New("the file has changed since it was read")
 
 // edited gives the file's text with the running values, and what that changes.
 func edited(data []byte, dir string, opts Options, running *Config) ([]byte, []Change, error) {
@@ -41,48 +70,23 @@ func edited(data []byte, dir string, opts Options, running *Config) ([]byte, []C
 	if inFile == nil {
 		return nil, nil, fmt.Errorf("the file is not valid now: %s", faults[0])
 	}
-	wanted := inFile.Clone()
-	wanted.AllowIPs, wanted.LogSQL, wanted.SlowLogTime = running.AllowIPs, running.LogSQL, running.SlowLogTime
-	for k := range wanted.Nodes {
-		if n := running.Node(wanted.Nodes[k].Name); n != nil {
-			wanted.Nodes[k].Master, wanted.Nodes[k].Slave = n.Master, n.Slave
-		}
+	now := map[string]place{}
+	for _, p := range running.places() {
+		now[p.Path] = p
 	}
-	changes := Diff(inFile, wanted)
-	for _, e := range []struct {
-		key, value string
-		differs    bool
-	}{
-		{"allow_ips", wanted.AllowIPs, wanted.AllowIPs != inFile.AllowIPs},
-		{"log_sql", wanted.LogSQL, wanted.LogSQL != inFile.LogSQL},
-		{"slow_log_time", strconv.Itoa(wanted.SlowLogTime), wanted.SlowLogTime != inFile.SlowLogTime},
-	} {
-		if !e.differs {
+	wanted := inFile.Clone()
+	for _, p := range wanted.places() {
+		r, ok := now[p.Path]
+		if !ok || !p.saved() || r.Value == p.Value {
 			continue
 		}
+		p.value.Set(r.value)
 		var err error
-		if data, err = editScalar(data, nil, []string{e.key}, e.value); err != nil {
+		if data, err = editScalar(data, p.in, p.names, r.written()); err != nil {
 			return nil, nil, err
 		}
 	}
-	for k, n := range wanted.Nodes {
-		for _, e := range []struct {
-			keys    []string
-			value   string
-			differs bool
-		}{
-			{[]string{"master", "primary"}, n.Master, n.Master != inFile.Nodes[k].Master},
-			{[]string{"slave", "replica"}, n.Slave, n.Slave != inFile.Nodes[k].Slave},
-		} {
-			if !e.differs {
-				continue
-			}
-			var err error
-			if data, err = editScalar(data, []any{"nodes", k}, e.keys, e.value); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
+	changes := Diff(inFile, wanted)
 	// Whatever the edits did to the text, it says now what was wanted and nothing else, or it is not written.
 	after, faults := Parse(data, dir, opts)
 	if after == nil || len(Diff(after, wanted)) > 0 {

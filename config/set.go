@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 )
 
@@ -10,10 +9,8 @@ import (
 // any case; value is written as in the file, without quotes. After an error the value is not to be used. The rest of Validate is
 // the caller's.
 func (c *Config) Set(path, value string) error {
-	var l settingLister
-	l.structure("", reflect.ValueOf(c).Elem(), true)
 	var names []string
-	for k, s := range l.settings {
+	for _, s := range c.places() {
 		if s.Settable {
 			names = append(names, s.Path)
 		}
@@ -26,7 +23,7 @@ func (c *Config) Set(path, value string) error {
 		case !s.Settable:
 			return fmt.Errorf("%s cannot be set by itself: change it in the file and reload", s.Path)
 		}
-		if err := setScalar(l.values[k], value); err != nil {
+		if err := setScalar(s.value, value); err != nil {
 			return fmt.Errorf("%s %w, not %.40q", s.Path, err, value)
 		}
 		c.normalize("")

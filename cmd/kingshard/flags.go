@@ -11,9 +11,10 @@ import (
 
 // flags are the command line of the daemon.
 type flags struct {
-	config, logLevel        string
-	profile                 string
-	check, version, lenient bool
+	file           config.File
+	logLevel       string
+	profile        string
+	check, version bool
 }
 
 // daemon is what the command line is about when it names no command.
@@ -39,18 +40,18 @@ var daemon = command{
 
 // bindConfig adds the flags that say which configuration is meant.
 func (f *flags) bindConfig(set *flag.FlagSet) {
-	set.StringVar(&f.config, "config", "/etc/ks.yaml", "configuration `file`")
-	set.BoolVar(&f.lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
+	set.StringVar(&f.file.Path, "config", "/etc/ks.yaml", "configuration `file`")
+	set.BoolVar(&f.file.Options.Lenient, "lenient", false, "warn of unknown keys in the configuration instead of refusing them")
 }
 
 // load reads the configuration and prints its faults and warnings.
 func (f *flags) load() (*config.Config, bool) {
-	cfg, faults := config.Load(f.config, config.Options{Lenient: f.lenient})
+	cfg, faults := f.file.Load()
 	for _, fault := range faults {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", f.config, fault)
+		fmt.Fprintf(os.Stderr, "%s: %s\n", f.file.Path, fault)
 	}
 	if cfg == nil {
-		fmt.Fprintf(os.Stderr, "kingshard: %s is not valid\n", f.config)
+		fmt.Fprintf(os.Stderr, "kingshard: %s is not valid\n", f.file.Path)
 	}
 	return cfg, cfg != nil
 }
@@ -66,7 +67,7 @@ func (f *flags) run() int {
 		return 1
 	}
 	if f.check {
-		fmt.Println(f.config + " is valid")
+		fmt.Println(f.file.Path + " is valid")
 		return 0
 	}
 	return serve(f, cfg)
@@ -86,7 +87,7 @@ Exit status: 0 it is valid, 1 it is not, 2 wrong arguments.`,
 				return 2
 			}
 			if len(args) == 1 {
-				f.config = args[0]
+				f.file.Path = args[0]
 			}
 			return f.run()
 		}

@@ -58,9 +58,9 @@ func serve(f *flags, cfg *config.Config) int {
 		log.Error("start failed", "error", err)
 		return 1
 	}
-	server.SetFile(config.File{Path: f.config, Options: config.Options{Lenient: f.lenient}})
+	server.SetFile(f.file)
 	server.InForce = func(cfg *config.Config) { log.apply(cfg, f.logLevel) }
-	log.Info("kingshard started", "version", version, "config", f.config)
+	log.Info("kingshard started", "version", version, "config", f.file.Path)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
 	served := make(chan error, 1)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"kingshard/config"
@@ -41,6 +42,8 @@ type Admin struct {
 	events events
 	// offline is what an operator says to load balancers; clients are served all the same.
 	offline atomic.Bool
+	// filing is held from reading or writing the file to the end of what that is for.
+	filing  sync.Mutex
 	history history
 }
 

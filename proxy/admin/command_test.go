@@ -39,6 +39,7 @@ func TestRights(t *testing.T) {
 		{func() string { return "admin node values('down','n1','slave','" + p.r1.Addr + "')" }, operate},
 		{func() string { return "admin node values('up','n1','slave','" + p.r1.Addr + "')" }, operate},
 		{func() string { return "KS SET slow_log_time = 5" }, admin},
+		{func() string { return "KS SAVE CONFIG" }, admin},
 		{func() string { return "admin server values('change','slow_log_time','5')" }, admin},
 		{func() string { return "admin server values('add','black_sql','select never')" }, admin},
 		{func() string { return "admin server values('del','black_sql','select never')" }, admin},

@@ -29,7 +29,7 @@ var oldChanges = []*oldStatement{
 	{
 		region: "server", opt: "save", k: "proxy", v: "config", about: "writes what administration changed into the files", rights: account.Admin,
 		run: func(c *call, _, _ string) (*session.OwnResult, error) {
-			if err := c.a.save(c.who); err != nil {
+			if _, err := c.a.save(c.who, true); err != nil {
 				return nil, oldError(err)
 			}
 			return done(), nil

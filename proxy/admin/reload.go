@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,21 +17,24 @@ func (a *Admin) reload(w who, check bool) (changes []config.Change, err error) {
 		if err := w.need(account.Read, "a check of the configuration"); err != nil {
 			return nil, err
 		}
-		_, _, changes, err := a.load()
-		return changes, err
+		l, _, err := a.load()
+		return l.changes, err
 	}
 	err = a.act(w, account.Operate, "reload", "", func() error {
-		cfg, faults, diff, err := a.load()
+		a.filing.Lock()
+		defer a.filing.Unlock()
+		l, faults, err := a.load()
 		for _, fault := range faults {
 			a.log.Warn("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text, "warning", fault.Warning)
 		}
 		if err != nil {
 			return err
 		}
-		if err := a.server.Reload(w.by(), cfg); err != nil {
+		if err := a.server.Reload(w.by(), l.cfg); err != nil {
 			return failed("reload refused, the running configuration stays: %v", err)
 		}
-		changes = diff
+		changes = l.changes
+		a.file.Store(&l.file)
 		return nil
 	})
 	return changes, err
@@ -42,23 +46,30 @@ func (a *Admin) ReloadFile() error {
 	return err
 }
 
+// loaded is the file as it is now.
+type loaded struct {
+	file    config.File // which remembers what was read
+	cfg     *config.Config
+	changes []config.Change // from what is in force
+}
+
 // load reads the file and compares it with what is in force.
-func (a *Admin) load() (*config.Config, []config.Fault, []config.Change, error) {
-	f := a.file.Load()
-	if f.Path == "" {
-		return nil, nil, nil, failed("the proxy was not started from a file")
+func (a *Admin) load() (l loaded, faults []config.Fault, err error) {
+	l.file = *a.file.Load()
+	if l.file.Path == "" {
+		return loaded{}, nil, failed("the proxy was not started from a file")
 	}
-	cfg, faults := f.Load()
-	if cfg == nil {
+	if l.cfg, faults = l.file.Load(); l.cfg == nil {
 		var lines []string
 		for _, fault := range faults {
 			if !fault.Warning {
 				lines = append(lines, fault.String())
 			}
 		}
-		return nil, faults, nil, failed("reload refused, the running configuration stays: %s", strings.Join(lines, "; "))
+		return loaded{}, faults, failed("reload refused, the running configuration stays: %s", strings.Join(lines, "; "))
 	}
-	return cfg, faults, config.Diff(a.shared.Snapshot.Load().Config, cfg), nil
+	l.changes = config.Diff(a.shared.Snapshot.Load().Config, l.cfg)
+	return l, faults, nil
 }
 
 // edit changes the configuration in force, not the file.
@@ -72,10 +83,13 @@ func (a *Admin) edit(w who, what, detail string, change func(cfg *config.Config)
 	})
 }
 
-// save writes what administration changed into the file, and the black list into its own.
-func (a *Admin) save(w who) error {
-	return a.act(w, account.Admin, "save config", a.file.Load().Path, func() error {
-		f := a.file.Load()
+// save writes what administration changed into the file, and the black list into its own. With force it does so although
+// somebody else changed the file. saved are the changes of the file.
+func (a *Admin) save(w who, force bool) (saved []config.Change, err error) {
+	err = a.act(w, account.Admin, "save config", a.file.Load().Path, func() error {
+		a.filing.Lock()
+		defer a.filing.Unlock()
+		f := *a.file.Load()
 		if f.Path == "" {
 			return failed("the proxy was not started from a file")
 		}
@@ -84,9 +98,13 @@ func (a *Admin) save(w who) error {
 		if path == "" && len(snap.Blacklist.List()) > 0 {
 			return failed("the black list has no file to go to: set blacklist_sql_file and create it")
 		}
-		if _, err := f.Save(snap.Config); err != nil {
+		var err error
+		if saved, err = f.Save(snap.Config, force); errors.Is(err, config.ErrFileChanged) {
+			return failed("%v and was left alone: KS RELOAD takes it, KS SAVE CONFIG FORCE writes into it all the same", err)
+		} else if err != nil {
 			return failed("the file was not changed: %v", err)
 		}
+		a.file.Store(&f)
 		if path == "" {
 			return nil
 		}
@@ -95,4 +113,5 @@ func (a *Admin) save(w who) error {
 		}
 		return nil
 	})
+	return saved, err
 }

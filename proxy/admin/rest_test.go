@@ -174,11 +174,11 @@ func TestV2(t *testing.T) {
 		"/api/v2/nodes/{node}/primary": `{"instance":"` + fresh.Addr + `"}`,
 		"/api/v2/config/set":           `{"name":"slow_log_time","value":"7"}`,
 	}
-	logins := map[string]string{"/api/v2/profile": "web", "/api/v2/config/set": "web"}
+	logins := map[string]string{"/api/v2/profile": "web", "/api/v2/config/set": "web", "/api/v2/config/save": "web"}
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+13+13 {
+	if len(doc.Paths) != 1+13+14 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

@@ -34,7 +34,7 @@ var v1Routes = []route{
 	{method: "PUT", path: v1 + "/proxy/slow_sql/status", rights: account.Admin, handle: v1Option((*Admin).setLogSQL)},
 	{method: "GET", path: v1 + "/proxy/slow_sql/time", rights: account.Read, handle: func(c *request) (any, error) { return c.a.view(c.who).snap.Config.SlowLogTime, nil }},
 	{method: "PUT", path: v1 + "/proxy/slow_sql/time", rights: account.Admin, handle: v1SlowTime},
-	{method: "PUT", path: v1 + "/proxy/config/save", rights: account.Admin, handle: func(c *request) (any, error) { return okAnswer, c.a.save(c.who) }},
+	{method: "PUT", path: v1 + "/proxy/config/save", rights: account.Admin, handle: v1Save},
 }
 
 // writeV1Error has the predecessor's form, with the reason in it.
@@ -186,6 +186,11 @@ func v1BlackSQL(change func(a *Admin, w who, text string) error) func(c *request
 		}
 		return okAnswer, err
 	}
+}
+
+func v1Save(c *request) (any, error) {
+	_, err := c.a.save(c.who, true)
+	return okAnswer, err
 }
 
 func v1SlowTime(c *request) (any, error) {

@@ -48,6 +48,10 @@ func v2Routes() []route {
 			body: []field{{"name", "string", "the key of the setting"}, {"value", "string", "as in the configuration's file"}}, handle: v2Set,
 		},
 		route{
+			method: "POST", path: v2 + "/config/save", about: "Writes what was set into the configuration's file, which keeps its comments and order", rights: account.Admin,
+			columns: changeColumns, body: []field{{"force", "boolean", "also if somebody changed the file since it was read"}}, handle: v2Save,
+		},
+		route{
 			method: "POST", path: v2 + "/pause", about: "New statements wait until they may go on again; those under way and transactions go on", rights: account.Operate,
 			columns: pauseColumns, body: []field{{"seconds", "integer", "how long each statement waits at most, 1 to 3600; 30 when left out"}}, handle: v2Pause,
 		},
@@ -249,6 +253,20 @@ func v2Set(c *request) (any, error) {
 		return nil, err
 	}
 	return rowsAnswer{changeColumns, changeRows(changes)}, nil
+}
+
+func v2Save(c *request) (any, error) {
+	var body struct {
+		Force bool `json:"force"`
+	}
+	if err := c.decode(&body, true); err != nil {
+		return nil, err
+	}
+	saved, err := c.a.save(c.who, body.Force)
+	if err != nil {
+		return nil, err
+	}
+	return rowsAnswer{changeColumns, changeRows(saved)}, nil
 }
 
 func v2Pause(c *request) (any, error) {
