@@ -47,6 +47,8 @@ func TestShow(t *testing.T) {
 			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, wait_sum, first_seen, last_seen",
 			[]string{"user=root|db=shop|statement=SELECT * FROM orders WHERE id = ? AND note = ?|plan=merge|count=1|errors=0|rows=2|shards=2"}},
 		{"PINS", "reason, sessions, total", []string{"reason=get_lock|sessions=1|total=1", "reason=cursor|sessions=0|total=0"}},
+		{"LOCKS", "id, user, host, db, state, seconds, waits_for, node, holds, why, blocked_by",
+			[]string{"user=root|host=127.0.0.1|db=shop|state=keeps|waits_for=NULL|node=n1|holds=" + p.n1.Addr + "|why=get_lock|blocked_by=NULL"}},
 		{"CONFIG", "key, value, reloadable, settable", []string{"key=addr|value=127.0.0.1:0|reloadable=NO|settable=NO", "key=log_level|reloadable=YES|settable=YES", "key=user_list[app].password|value=***|reloadable=YES", "key=nodes[n1].max_conns_limit|value=4"}},
 		{"EVENTS", "id, at, what, who, from, detail, outcome", []string{"who=kingshard|outcome=ok"}},
 	} {

@@ -65,7 +65,7 @@ var tables []*table
 func init() {
 	tables = []*table{
 		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &plansTable, &digestsTable,
-		&pinsTable, &configTable, &eventsTable,
+		&pinsTable, &locksTable, &configTable, &eventsTable,
 	}
 }
 

@@ -25,7 +25,9 @@ type holdWaits struct {
 type holdWait struct {
 	holds []*backend.Instance // one for each connection
 	wants *backend.Instance
-	over  bool // under the lock of the list
+	// session is the id of the one that waits.
+	session uint32
+	over    bool // under the lock of the list
 }
 
 // stuck adds a wait and tells whether it can only end if one of those that wait gives way.
@@ -89,10 +91,12 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 	now := time.Now()
 	s.asking(now)
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
+	s.wants.Store(i)
+	defer s.wants.Store(nil)
 	if len(holds) == 0 {
 		return i.Get(want, deadline, s.cancel)
 	}
-	w := &holdWait{holds: holds, wants: i}
+	w := &holdWait{holds: holds, wants: i, session: s.id}
 	victim := false // under the session's lock
 	look := time.AfterFunc(deadlockAfter, func() {
 		if s.shared.holdWaits.stuck(w) {

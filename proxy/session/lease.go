@@ -47,7 +47,9 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	deadline := s.waitingSince(now).Add(s.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
+		s.wants.Store(instance)
 		p, err := instance.Get(s.state.current(), deadline, s.cancel)
+		s.wants.Store(nil)
 		if err == nil {
 			return p, s.prepare(p)
 		}

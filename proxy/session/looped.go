@@ -186,6 +186,7 @@ func (s *Session) seekAlone(sh *shelf) {
 		if s.lane.since.IsZero() {
 			s.lane.since = time.Now()
 			s.asking(s.lane.since)
+			s.wants.Store(sh.key.instance)
 		}
 		sh.line = append(sh.line, s)
 		l.After(lineMax)
@@ -204,6 +205,14 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 		s.work.class = s.query.info.Class
 	}
 	return true
+}
+
+// outOfLine notes that the session has a connection, for which it may have waited.
+func (s *Session) outOfLine() {
+	if !s.lane.since.IsZero() {
+		s.lane.since = time.Time{}
+		s.wants.Store(nil)
+	}
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
@@ -243,7 +252,7 @@ func (s *Session) launch(le *lease) {
 		s.finishLoop(l, &endError{reason: EndKilled})
 		return
 	}
-	s.lane.since = time.Time{}
+	s.outOfLine()
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)

@@ -153,7 +153,8 @@ func (s *Session) embark(le *lease) {
 	s.lane.lease = le
 	le.queue = append(le.queue, s)
 	defer s.caught(le.shelf.h.loop)
-	s.lane.since = time.Time{}
+	s.passed = true
+	s.outOfLine()
 	s.exchanging(le.p.Instance.Addr)
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it

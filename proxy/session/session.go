@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kingshard/backend"
@@ -81,6 +82,9 @@ type Session struct {
 	// heldNames are the names in those diagnostics that a client must not see, with the logical ones.
 	heldNames []mysql.TableName
 
+	// wants is the instance that the session waits for a connection to, or asks for one; nil: none.
+	wants atomic.Pointer[backend.Instance]
+
 	mu sync.Mutex
 	// Under mu: what others may see or do while the session works.
 	started  time.Time
@@ -98,8 +102,10 @@ type Session struct {
 	inTx     bool
 	keeps    pinSet            // why it keeps a backend connection between commands
 	kept     *backend.Instance // the one it keeps; nil when there is none
-	loggedIn bool
-	heldUp   bool // it waits for the end of a pause
+	// keptOthers are those that its transaction reads from.
+	keptOthers []*backend.Instance
+	loggedIn   bool
+	heldUp     bool // it waits for the end of a pause
 	// uploading says that the client is sending a file.
 	uploading bool
 	// stalledAt and stalledFor watch a client that does not read.
@@ -219,6 +225,10 @@ func (s *Session) finish() time.Duration {
 	s.busy, s.command, s.text, s.since = false, mysql.ComSleep, "", now
 	s.db, s.inTx = s.state.db, s.inTransaction()
 	s.keeps, s.kept = s.pins, s.held.Instance
+	s.keptOthers = s.keptOthers[:0]
+	for _, p := range s.others {
+		s.keptOthers = append(s.keptOthers, p.Instance)
+	}
 	if s.wasKill {
 		// A KILL QUERY that came too late for its statement ends with it.
 		s.wasKill = false
