@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/config"
@@ -55,6 +56,9 @@ func (r *reader) plain(text string) (plain string, ok bool) {
 
 // set gives a setting of the configuration in force another value.
 func (a *Admin) set(w who, name, value string) (changes []config.Change, err error) {
+	if strings.EqualFold(name, profileLabels) {
+		return nil, a.setProfileLabels(w, value)
+	}
 	detail := name
 	for _, s := range a.shared.Snapshot.Load().Config.Settings() {
 		if s.Settable && strings.EqualFold(s.Path, name) {
@@ -73,4 +77,20 @@ func (a *Admin) set(w who, name, value string) (changes []config.Change, err err
 		return nil, err
 	}
 	return changes, nil
+}
+
+// profileLabels is a setting that no configuration has: whoever profiles switches it on, and off again.
+const profileLabels = "profile_labels"
+
+// setProfileLabels switches labels of goroutines on or off.
+func (a *Admin) setProfileLabels(w who, value string) error {
+	return a.act(w, account.Admin, "set", profileLabels+" = "+value, func() error {
+		word := strings.ToLower(value)
+		on := slices.Contains([]string{"on", "true", "yes"}, word)
+		if !on && !slices.Contains([]string{"off", "false", "no"}, word) {
+			return failed("%s is on or off, not %.40q", profileLabels, value)
+		}
+		a.shared.Labels.Switch(on)
+		return nil
+	})
 }

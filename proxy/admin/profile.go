@@ -38,11 +38,15 @@ type profileAnswer struct {
 	Root    *frame  `json:"root"`
 }
 
-// cpuProfile takes a CPU profile of the whole process for so many seconds, or until ctx ends.
-func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int) (answer profileAnswer, err error) {
+// cpuProfile takes a CPU profile of the whole process for so many seconds, or until ctx ends; with byStatement its tree begins
+// with the statements that goroutines ran.
+func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int, byStatement bool) (answer profileAnswer, err error) {
 	err = a.act(w, account.Admin, "cpu profile", fmt.Sprintf("%d s", seconds), func() error {
 		if seconds < 1 || seconds > profileSecondsMax {
 			return failed("a profile takes 1 to %d seconds", profileSecondsMax)
+		}
+		if byStatement {
+			defer a.shared.Labels.Want()()
 		}
 		var b bytes.Buffer
 		if err := pprof.StartCPUProfile(&b); err != nil {
@@ -63,14 +67,15 @@ func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int) (answer prof
 		if err != nil {
 			return failed("the profile cannot be read: %v", err)
 		}
-		answer = profileAnswer{Seconds: time.Since(began).Seconds(), Root: tree(p)}
+		answer = profileAnswer{Seconds: time.Since(began).Seconds(), Root: tree(p, byStatement)}
 		return nil
 	})
 	return answer, err
 }
 
-// tree adds up the stacks of a CPU profile.
-func tree(p *profile.Profile) *frame {
+// tree adds up the stacks of a CPU profile; with byStatement under the user and digest of the statement that ran, and the kind of its
+// plan.
+func tree(p *profile.Profile, byStatement bool) *frame {
 	root := &frame{Name: "all"}
 	for _, s := range p.Sample {
 		if len(s.Value) == 0 {
@@ -79,6 +84,14 @@ func tree(p *profile.Profile) *frame {
 		v := s.Value[len(s.Value)-1] // samples, nanoseconds
 		root.Value += v
 		at, depth := root, 0
+		if byStatement {
+			at = root.child(statementOf(s))
+			at.Value += v
+			if plan := s.Label["plan"]; len(plan) > 0 {
+				at = at.child("plan " + plan[0])
+				at.Value += v
+			}
+		}
 		for _, l := range slices.Backward(s.Location) {
 			for _, line := range slices.Backward(l.Line) { // what is inlined comes first
 				if line.Function == nil || depth == depthMax {
@@ -92,6 +105,15 @@ func tree(p *profile.Profile) *frame {
 	}
 	root.finish(int64(float64(root.Value) * frameShareMin))
 	return root
+}
+
+// statementOf names what a sample was taken of.
+func statementOf(s *profile.Sample) string {
+	user, digest := s.Label["user"], s.Label["digest"]
+	if len(user) == 0 || len(digest) == 0 {
+		return "no statement"
+	}
+	return user[0] + ": " + digest[0]
 }
 
 func (f *frame) child(name string) *frame {

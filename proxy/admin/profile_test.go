@@ -36,7 +36,13 @@ func TestProfileTree(t *testing.T) {
 		return text
 	}
 	want := "all=10081 (idle=10000 (other=10000)) (main=80 (other=50) (outer=30 (inner=30)))"
-	if got := show(tree(p)); got != want {
+	if got := show(tree(p, false)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	p.Sample[0].Label = map[string][]string{"user": {"app"}, "digest": {"SELECT ?"}, "plan": {"merge"}}
+	p.Sample[1].Label = map[string][]string{"user": {"app"}, "digest": {"SELECT ?"}}
+	want = "all=10081 (no statement=10001 (idle=10000 (other=10000))) (app: SELECT ?=80 (main=50 (other=50)) (plan merge=30 (main=30 (outer=30 (inner=30)))))"
+	if got := show(tree(p, true)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	deep := make([][]string, 10*depthMax)
@@ -45,7 +51,7 @@ func TestProfileTree(t *testing.T) {
 	}
 	stack(p, 1_000_000, deep...)
 	depth := 0
-	for f := tree(p); len(f.Children) > 0; f = f.Children[0] {
+	for f := tree(p, false); len(f.Children) > 0; f = f.Children[0] {
 		depth++
 	}
 	if depth != depthMax {

@@ -64,7 +64,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/profile", about: "A CPU profile of the proxy, taken now", rights: account.Admin,
-			body:   []field{{"seconds", "integer", "how long, 1 to 60; 10 when left out"}},
+			body:   []field{{"seconds", "integer", "how long, 1 to 60; 10 when left out"}, {"by_statement", "boolean", "the first level are users with their statements, then plans"}},
 			answer: "seconds, and root: a tree of functions with name, value (nanoseconds with what it called) and children", handle: v2Profile,
 		},
 		route{
@@ -291,12 +291,13 @@ func v2Resume(c *request) (any, error) {
 
 func v2Profile(c *request) (any, error) {
 	body := struct {
-		Seconds int `json:"seconds"`
-	}{10}
+		Seconds     int  `json:"seconds"`
+		ByStatement bool `json:"by_statement"`
+	}{Seconds: 10}
 	if err := c.decode(&body, true); err != nil {
 		return nil, err
 	}
-	return c.a.cpuProfile(c.http.Context(), c.who, body.Seconds)
+	return c.a.cpuProfile(c.http.Context(), c.who, body.Seconds, body.ByStatement)
 }
 
 func v2Hold(down bool) func(c *request) (any, error) {

@@ -42,6 +42,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 		return err
 	}
 	s.showText(st.text)
+	s.label(st.text)
 	s.work.class = st.info.Class
 	q := &s.query
 	*q = query{text: st.text, info: st.info}

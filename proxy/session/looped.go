@@ -49,6 +49,9 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		s.concluded(l, s.next())
 		return
 	case mysql.ComQuery, mysql.ComStmtExecute:
+		if s.shared.Labels.on() {
+			l.Ticker().(*shelves).labelled = true
+		}
 		if s.plain() && s.decide(p) {
 			s.seek(l.Ticker().(*shelves))
 			return
@@ -88,6 +91,7 @@ func (s *Session) decide(p []byte) bool {
 		}
 		*q = query{text: text, info: info, attributes: attributes}
 		s.lane.text = text
+		s.label(text)
 		if s.schema.Plans != nil && !s.decideShard(q) {
 			return false
 		}
@@ -130,6 +134,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	}
 	*q = query{text: st.text, info: st.info}
 	s.lane.x.st, s.lane.text = st, st.text
+	s.label(st.text)
 	if !st.sharded {
 		return true
 	}
@@ -237,6 +242,7 @@ func (s *Session) cancelled() <-chan struct{} {
 func (s *Session) launch(le *lease) {
 	l := le.shelf.h.loop
 	defer s.caught(l)
+	s.relabelLoop(le.shelf.h) // it may have waited for le
 	s.lane.lease = le
 	x := &s.lane.x
 	x.p = le.p
@@ -330,6 +336,7 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 
 // deliver finishes a response that has come whole, and what follows for the session.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
+	s.relabelLoop(le.shelf.h)
 	x := &s.lane.x
 	var again bool
 	var err error
@@ -380,9 +387,10 @@ func (s *Session) finishLoop(l *fastlane.Loop, end *endError) {
 	s.handOver(l, stepEnd)
 }
 
-// caught ends the session whose handler panicked, and no other.
+// caught ends a handler: the session whose handler panicked ends, and no other.
 func (s *Session) caught(l *fastlane.Loop) {
 	r := recover()
+	unlabelLoop(l)
 	if r == nil {
 		return
 	}

@@ -153,6 +153,7 @@ func (s *Session) embark(le *lease) {
 	s.lane.lease = le
 	le.queue = append(le.queue, s)
 	defer s.caught(le.shelf.h.loop)
+	s.relabelLoop(le.shelf.h)
 	s.passed = true
 	s.outOfLine()
 	s.exchanging(le.p.Instance.Addr)

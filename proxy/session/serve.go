@@ -105,6 +105,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	if int(cmd) < mysql.CommandsMax {
 		s.stats.commands[cmd].Add(1)
 	}
+	s.unlabel()
 	s.conn.Release()
 	s.releaseLookup()
 	s.returnOffer()
@@ -154,6 +155,7 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // dispatch answers one command. Responses are queued; next sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.snap = s.shared.Snapshot.Load()
+	s.label(s.text)
 	if s.AdminOnly {
 		return s.dispatchAdmin(cmd, arg)
 	}

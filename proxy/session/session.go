@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -54,6 +55,8 @@ type Session struct {
 	execution execution
 	// lookup finds the plans of statements on sharded tables; nil between commands, and before one needs it.
 	lookup *lookup
+	// labels are those of the goroutine while a statement runs; nil: none are wanted.
+	labels context.Context
 	lane   laned
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]bool

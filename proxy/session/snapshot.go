@@ -77,6 +77,8 @@ type Shared struct {
 	Draining atomic.Bool
 	// Pause holds new statements up.
 	Pause Pause
+	// Labels says whether goroutines carry labels for profiles.
+	Labels Labels
 	// Own answers the proxy's own statements, ADMIN and KS; set before the first session begins. nil: there are none.
 	Own Own
 

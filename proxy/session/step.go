@@ -44,6 +44,7 @@ func (s *Session) take(first step) *endError {
 
 // finishHanded ends a statement that the loop began.
 func (s *Session) finishHanded(first step) *endError {
+	s.relabel()
 	x := s.lane.x
 	q := &s.query
 	var err error

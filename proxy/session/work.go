@@ -38,6 +38,7 @@ func (s *Session) exchanging(addr string) {
 	}
 	if w.plan == querylog.PlanLocal {
 		w.plan = querylog.PlanForward
+		s.labelPlan(w.plan)
 	}
 }
 
@@ -61,6 +62,7 @@ func planOf(m plan.Many) querylog.Plan {
 // spread notes that the command runs on several shards.
 func (s *Session) spread(r *plan.Route) {
 	s.work.plan, s.work.shards = planOf(r.Many), max(s.work.shards, len(r.Queries))
+	s.labelPlan(s.work.plan)
 }
 
 // forwarded counts rows that went to the client.
