@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"config":             nil,
 	"backend/pool":       nil,
 	"backend":            {"backend/pool", "mysql", "mysql/auth", "mysql/value", "config"},
-	"backend/health":     {"backend"},
+	"backend/health":     {"backend", "mysql"},
 	"router/rule":        {"mysql/value"},
 	"router":             {"router/rule", "mysql/value", "config"},
 	"router/plan":        {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},

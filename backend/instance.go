@@ -53,6 +53,8 @@ type Instance struct {
 	Addr   string
 	Role   Role
 	Weight int
+	// IsSource says that a replica is the primary's own server, which takes its share of reads.
+	IsSource bool
 
 	dial  DialConfig
 	pool  *pool.Pool[*Conn, *Setting]
@@ -63,6 +65,10 @@ type Instance struct {
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
+	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
+	lag        atomic.Int64
+	lagMax     time.Duration
+	passedOver atomic.Bool
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
 	// connectTimeout bounds a dial with its login.
@@ -83,6 +89,7 @@ type PoolConfig struct {
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
 	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
+	i.lag.Store(lagUnasked)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
 		Dial:        func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) },
 		Max:         p.Max,

@@ -50,7 +50,12 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	}
 	n := &Node{Name: nc.Name, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
 	for _, r := range replicas {
-		n.Replicas = append(n.Replicas, newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits))
+		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
+		i.IsSource = r.Addr == nc.Master
+		if i.lagMax = nc.MaxReplicaLag.Duration(); i.lagMax > 0 && !i.IsSource {
+			i.passedOver.Store(true) // until a probe has asked
+		}
+		n.Replicas = append(n.Replicas, i)
 	}
 	n.turns = takeTurns(n.Replicas)
 	return n, nil
@@ -85,14 +90,14 @@ func takeTurns(replicas []*Instance) []*Instance {
 }
 
 // Reader picks the instance for the attempt-th try (from 0) of a read that may be served by a replica: replicas by
-// weight, those known to be down passed over, and the primary when there is no other.
+// weight, those known to be down or too far behind passed over, and the primary when there is no other.
 func (n *Node) Reader(attempt int) *Instance {
 	if len(n.turns) == 0 || attempt >= len(n.Replicas) {
 		return n.Primary
 	}
 	start := n.next.Add(1)
 	for k := range uint32(len(n.turns)) {
-		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down {
+		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down && !r.PassedOver() {
 			return r
 		}
 	}
@@ -114,6 +119,7 @@ func (n *Node) Succeed(old *Node) {
 			}
 			i.SetState(before.Health())
 			i.answered.Store(before.answered.Load())
+			i.succeedLag(before)
 			i.HoldDown(before.HeldDown())
 			if before.Role == i.Role {
 				before.successor.Store(i)

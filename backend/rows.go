@@ -96,6 +96,11 @@ func (c *Conn) readDefinitions() ([]mysql.ColumnDefinition41, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.definitions(p)
+}
+
+// definitions reads the definitions behind p, the first packet of an answer.
+func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
 	if len(p) > 0 && p[0] == mysql.ErrHeader {
 		return nil, decodeError(p)
 	}

@@ -89,3 +89,15 @@ func (s *Server) instanceChanged(i *backend.Instance, state backend.State, err e
 	}
 	s.admin.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
 }
+
+// replicaLagged puts a replica that reads pass over, or not any more, into the list of events.
+func (s *Server) replicaLagged(i *backend.Instance, l backend.Lag, passedOver bool) {
+	what, behind := "replica caught up", "not known"
+	if passedOver {
+		what = "replica behind"
+	}
+	if l.Known {
+		behind = l.Behind.String()
+	}
+	s.admin.Note(what, fmt.Sprintf("%s of node %s, lag %s", i.Addr, i.Node, behind), "ok")
+}

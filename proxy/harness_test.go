@@ -313,6 +313,8 @@ func answers(name string) mysqltest.Handler {
 			c.Rows([]string{"id", "collation_name", "character_set_name"}, []any{45, "utf8mb4_general_ci", "utf8mb4"})
 		case strings.Contains(text, "lower_case_table_names"):
 			c.Rows([]string{"l", "m"}, []any{0, ""})
+		case strings.Contains(text, "SLAVE"), strings.Contains(text, "REPLICA"):
+			c.Rows([]string{"Seconds_Behind_Master"}, []any{"0"})
 		case cmd == mysql.ComQuery && strings.Contains(text, "SELECT"):
 			c.Rows([]string{"server"}, []any{name})
 		case cmd == mysql.ComStmtPrepare:

@@ -250,6 +250,7 @@ func exported(t *testing.T) *exposition {
 	must(t, p.client(""), "SELECT name")
 	// A statement is counted after its answer is sent.
 	mysqltest.WaitFor(t, "the statement to be counted", func() bool { return p.Totals().Commands["COM_QUERY"] > 0 })
+	mysqltest.WaitFor(t, "the replica to tell its lag", func() bool { _, asked := p.Nodes()["n"].Replicas[0].Lag(); return asked })
 	status, body := get(t, p.httpAddr("prometheus_addr")+"/metrics", "")
 	if status != http.StatusOK {
 		t.Fatalf("status %d", status)

@@ -61,12 +61,14 @@ func closeNodes(nodes map[string]*backend.Node) {
 // install makes snap the current snapshot and watches its nodes; the caller holds reload, or nobody else runs yet.
 func (s *Server) install(snap *session.Snapshot) {
 	cfg := snap.Config
-	downAfter := make(map[string]time.Duration, len(cfg.Nodes))
+	downAfter, lagMax := make(map[string]time.Duration, len(cfg.Nodes)), make(map[string]time.Duration, len(cfg.Nodes))
 	for _, n := range cfg.Nodes {
+		lagMax[n.Name] = n.MaxReplicaLag.Duration()
 		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
 	}
 	s.monitor = health.Open(snap.Nodes, health.Config{
-		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, Log: s.log, Changed: s.instanceChanged,
+		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, LagMax: lagMax, Log: s.log,
+		Changed: s.instanceChanged, Lagged: s.replicaLagged,
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Snapshot.Store(snap)

@@ -22,9 +22,13 @@ type Config struct {
 	Timeout  time.Duration // of one probe, its login included
 	// DownAfter is how long probes must have failed, by node name; at least three probes always.
 	DownAfter map[string]time.Duration
-	Log       *slog.Logger
+	// LagMax is how far a replica may be behind, by node name; 0: as far as it likes.
+	LagMax map[string]time.Duration
+	Log    *slog.Logger
 	// Changed is called when an instance has gone up or down, with the failure that took it down; nil: nobody asks.
 	Changed func(i *backend.Instance, s backend.State, err error)
+	// Lagged is called when reads begin to pass a replica over for its lag, or cease to; nil: nobody asks.
+	Lagged func(i *backend.Instance, l backend.Lag, passedOver bool)
 }
 
 // Monitor runs one goroutine per instance.
@@ -149,7 +153,11 @@ func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.
 		}
 		i.SetInfo(conn.Info)
 	}
-	if err := conn.Ping(); err != nil {
+	err := conn.Ping()
+	if err == nil {
+		err = m.watchLag(i, conn)
+	}
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}

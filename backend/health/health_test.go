@@ -30,3 +30,27 @@ func TestJudge(t *testing.T) {
 		}
 	}
 }
+
+func TestJudgeLag(t *testing.T) {
+	behind := func(d time.Duration) backend.Lag { return backend.Lag{Behind: d, Known: true} }
+	for _, c := range []struct {
+		name       string
+		passedOver bool
+		l          backend.Lag
+		max        time.Duration
+		want       bool
+	}{
+		{"no bound", false, behind(time.Hour), 0, false},
+		{"no bound, not known", true, backend.Lag{}, 0, false},
+		{"not known", false, backend.Lag{}, time.Hour, true},
+		{"within", false, behind(4 * time.Second), 4 * time.Second, false},
+		{"beyond", false, behind(5 * time.Second), 4 * time.Second, true},
+		{"comes back not yet", true, behind(3 * time.Second), 4 * time.Second, true},
+		{"comes back", true, behind(2 * time.Second), 4 * time.Second, false},
+		{"comes back to a bound of a second", true, behind(0), time.Second, false},
+	} {
+		if got := JudgeLag(c.passedOver, c.l, c.max); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

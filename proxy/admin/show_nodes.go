@@ -5,7 +5,7 @@ import "kingshard/backend"
 var nodesTable = table{
 	name: "nodes", about: "Instances of the nodes, with their health", like: "node",
 	columns: append(append(texts("node", "instance", "role"), numbers("weight")...),
-		append(texts("state", "held_down", "health", "answered", "version"), numbers("connections", "in_use", "max")...)...),
+		append(texts("state", "held_down", "health", "answered", "version"), append(numbers("connections", "in_use", "max", "lag"), texts("passed_over")...)...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, n := range v.nodes() {
 			rows = append(rows, instanceRows(n.Instances())...)
@@ -22,6 +22,14 @@ func instanceRow(i *backend.Instance) []any {
 	}
 	return []any{
 		i.Node, i.Addr, i.Role.String(), i.Weight, i.State().String(), i.HeldDown(), i.Health().String(), moment(i.Answered()), version,
-		s.Open, s.InUse, s.Max,
+		s.Open, s.InUse, s.Max, lagCell(i), i.PassedOver(),
 	}
+}
+
+// lagCell is a replica's lag in seconds; nil where it is not known.
+func lagCell(i *backend.Instance) any {
+	if l, _ := i.Lag(); i.Role == backend.Replica && l.Known {
+		return l.Behind.Seconds()
+	}
+	return nil
 }

@@ -16,6 +16,8 @@ func instanceDesc(name, help string, more ...string) *prometheus.Desc {
 
 var (
 	descUp          = instanceDesc("instance_up", "1 when the last health check found the instance alive, 0 when it is down or not known yet.")
+	descLag         = instanceDesc("replica_lag_seconds", "Seconds that a replica is behind its source, as it says; absent while that is not known.")
+	descPassedOver  = instanceDesc("replica_passed_over", "1 when reads pass the replica over because it is behind by more than max_replica_lag, or does not tell, else 0.")
 	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")
 	descPoolOpen    = instanceDesc("pool_connections_open", "Connections open to the instance.")
 	descPoolInUse   = instanceDesc("pool_connections_in_use", "Connections that sessions hold now.")
@@ -37,6 +39,16 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 		up = 1
 	}
 	send(descUp, prometheus.GaugeValue, up)
+	if i.Role == backend.Replica {
+		if l, _ := i.Lag(); l.Known {
+			send(descLag, prometheus.GaugeValue, l.Behind.Seconds())
+		}
+		passedOver := 0.0
+		if i.PassedOver() {
+			passedOver = 1
+		}
+		send(descPassedOver, prometheus.GaugeValue, passedOver)
+	}
 	st := i.Stats()
 	send(descPoolMax, prometheus.GaugeValue, float64(st.Max))
 	send(descPoolOpen, prometheus.GaugeValue, float64(st.Open))

@@ -76,8 +76,8 @@ func TestAdmin(t *testing.T) {
 		format       string
 		output, says string
 	}{
-		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\n" +
-			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\n", ""},
+		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\n" +
+			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\t\\N\tNO\n", ""},
 		{"several", root, "show ks config like 'addr'; ; show ks config like 'admin_addr';", "", "tsv", "key\tvalue\treloadable\tsettable\naddr\t127.0.0.1:0\tNO\tNO\nkey\tvalue\treloadable\tsettable\nadmin_addr\t127.0.0.1:0\tNO\tNO\n", ""},
 		{"standard input", root, "", "show ks config like 'addr';\n", "table", `+------+-------------+------------+----------+
 | key  | value       | reloadable | settable |
@@ -88,7 +88,7 @@ func TestAdmin(t *testing.T) {
 		{"no rows", root, "SHOW KS NODES LIKE 'x'", "", "table", "Empty set\n", ""},
 		{"JSON", watcher, "SHOW KS POOLS WHERE role = 'primary' LIMIT 1", "", "json", "", ""},
 		{"no rows as JSON", watcher, "SHOW KS NODES LIKE 'x'", "", "json", "[]\n", ""},
-		{"the file's user may not", watcher, "SHOW KS NODES LIKE 'x'; KS RELOAD", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\n", "ERROR 9030 (42000)"},
+		{"the file's user may not", watcher, "SHOW KS NODES LIKE 'x'; KS RELOAD", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\n", "ERROR 9030 (42000)"},
 		{"written wrongly", root, "SHOW KS NOTHING", "", "tsv", "", "ERROR 9031 (42000)"},
 		{"the password of another", wrong, "SHOW KS NODES", "", "tsv", "", "Access denied"},
 	} {

@@ -1,0 +1,117 @@
+package proxy_test
+
+import (
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// A replica that falls behind its source, or whose replication stops, gets no reads beyond max_replica_lag; when it has caught
+// up it is read from again.
+func TestReplicaLag(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("two servers of its own")
+			}
+			start := func(c mysqltest.ServerConfig) *mysqltest.RealServer {
+				s, err := mysqltest.StartServer(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() {
+					if err := s.Stop(); err != nil {
+						t.Error(err)
+					}
+				})
+				return s
+			}
+			primary := start(mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
+			replica := start(mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 2})
+			source, direct := dial(t, primary.Addr, rootClient()), dial(t, replica.Addr, rootClient())
+			must(t, source, "CREATE TABLE test.t (id INT PRIMARY KEY)")
+			if err := replica.CatchUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Replace(configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 4}}), "down_after_noalive: 1", "max_replica_lag: 1s", 1)
+			p := startProxy(t, text)
+			c := p.client("")
+			servedBy := func(id string) func() bool {
+				return func() bool { return value(t, c, "SELECT @@server_id") == id }
+			}
+			mysqltest.WaitFor(t, "reads on the replica", servedBy("2"))
+			if got := value(t, c, "SHOW KS NODES WHERE role = replica"); !strings.HasSuffix(got, ",0,NO") {
+				t.Errorf("a replica that has caught up: %s", got)
+			}
+			// The replica's applier waits for the lock while the change grows old.
+			must(t, direct, "FLUSH TABLES WITH READ LOCK")
+			must(t, source, "INSERT INTO test.t VALUES (1)")
+			mysqltest.WaitFor(t, "the replica to be passed over", servedBy("1"))
+			if got := value(t, c, "SHOW KS NODES WHERE role = replica"); !strings.HasSuffix(got, ",YES") || strings.HasSuffix(got, "NULL,YES") {
+				t.Errorf("a replica that is behind: %s", got)
+			}
+			must(t, direct, "UNLOCK TABLES")
+			mysqltest.WaitFor(t, "reads on the replica again", servedBy("2"))
+			stop := "STOP SLAVE"
+			if kind != mysqltest.MariaDB {
+				stop = "STOP REPLICA"
+			}
+			must(t, direct, stop)
+			mysqltest.WaitFor(t, "a stopped replica to be passed over", servedBy("1"))
+			if got := value(t, c, "SHOW KS NODES WHERE role = replica"); !strings.HasSuffix(got, ",NULL,YES") {
+				t.Errorf("a replica that is stopped: %s", got)
+			}
+			p.reload(replaceLine(text, "idle_timeout: 7h"))
+			if !servedBy("1")() {
+				t.Error("a reload forgot that the replica is stopped")
+			}
+			p.reload(strings.Replace(text, "max_replica_lag: 1s", "max_replica_lag: 0", 1))
+			if !servedBy("2")() {
+				t.Error("without a bound the replica is not read from")
+			}
+			if rows := must(t, c, "SHOW KS EVENTS WHERE what = 'replica behind'").Rows; len(rows) != 2 {
+				t.Errorf("events: %v", rows)
+			}
+		})
+	}
+}
+
+// A server that does not tell its lag is passed over where there is a bound, and only there; the primary's own server is never
+// behind, and before the first probe nobody knows.
+func TestReplicaLagNotKnown(t *testing.T) {
+	answer := answers("replica")
+	replica := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if text := string(payload); strings.Contains(text, "REPLICA") || strings.Contains(text, "SLAVE") {
+			c.Error(1227, "Access denied; you need (at least one of) the REPLICATION CLIENT privilege(s) for this operation")
+			return
+		}
+		answer(c, cmd, payload)
+	}})
+	primary := startScript(t, "primary")
+	bound := func(lag string) string {
+		return strings.Replace(configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}), "down_after_noalive: 1", "max_replica_lag: "+lag, 1)
+	}
+	p := startProxy(t, bound("0"))
+	c := p.client("")
+	asked := func() bool { _, asked := p.Nodes()["n"].Replicas[0].Lag(); return asked }
+	mysqltest.WaitFor(t, "a probe", asked)
+	if got := value(t, c, "SELECT name"); got != "replica" {
+		t.Errorf("without a bound: served by %s", got)
+	}
+	p.reload(bound("10s"))
+	for range 2 { // before and after a probe has asked
+		if got := value(t, c, "SELECT name"); got != "primary" {
+			t.Errorf("with a bound: served by %s", got)
+		}
+		mysqltest.WaitFor(t, "a probe", asked)
+	}
+	if n := strings.Count(p.log.String(), "does the account have REPLICATION CLIENT"); n != 1 {
+		t.Errorf("the log says %d times that the server does not tell", n)
+	}
+	p.reload(strings.Replace(bound("10s"), `slave: "`+replica.Addr, `slave: "`+primary.Addr, 1))
+	if got := p.Nodes()["n"].Reader(0); got.Role.String() != "replica" {
+		t.Errorf("the primary as its own replica: reads go to the %s", got.Role)
+	}
+}
