@@ -1,8 +1,10 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -127,5 +129,46 @@ func TestDefaultIsNotComplete(t *testing.T) {
 	}
 	if want := []string{"addr", "user_list", "nodes"}; !slices.Equal(paths, want) {
 		t.Errorf("faults of %v, want of %v", paths, want)
+	}
+}
+
+// Every key that is not a text refuses what is none of its values, by name and line.
+func TestEveryKeyRefusesNonsense(t *testing.T) {
+	base := saveBase + "web_tokens:\n- {name: one, token: sixteencharacters}\n"
+	checked := 0
+	for _, p := range mustParse(t, base).places() {
+		if k := p.value.Kind(); k == reflect.String || k == reflect.Map {
+			continue
+		}
+		data, err := editScalar([]byte(base), p.in, p.names, `"no such value"`)
+		if err != nil {
+			if p.in != nil && p.in[0] != "tls" && len(p.in) < 3 && p.value.Kind() != reflect.Slice {
+				t.Errorf("%s: %v", p.Path, err)
+			}
+			continue // a mapping that the file has not
+		}
+		checked++
+		at := ""
+		for _, step := range p.in {
+			if n, element := step.(int); element {
+				at += fmt.Sprintf("[%d]", n)
+			} else {
+				at = join(at, step.(string))
+			}
+		}
+		at = join(at, p.names[0])
+		c, faults := Parse(data, "", Options{})
+		if c != nil || len(faults) == 0 {
+			t.Errorf("%s: taken, faults %v", at, faults)
+			continue
+		}
+		for _, f := range faults {
+			if !strings.HasPrefix(f.Path, at) || f.Line == 0 {
+				t.Errorf("%s: fault %v", at, f)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("only %d keys", checked)
 	}
 }
