@@ -52,12 +52,12 @@ function instance(context, i, pool) {
   const fact = (name, value) => (value === null || value === undefined || value === "" ? null : el("div", {}, el("span", {}, name), el("span", {}, String(value))));
   const use = `${pool.in_use} in use, ${pool.idle} idle, ${pool.max} at most`;
   return el("div", { class: "instance" },
-    el("div", { class: "bar" }, tag(i.state, state), i.held_down ? tag("held down", "warn") : null, i.health !== i.state ? tag("probes: " + i.health, "") : null,
+    el("div", { class: "bar" }, tag(i.state, state), i.held_down ? tag("held down", "warn") : null, i.passed_over ? tag("behind", "warn") : null, i.health !== i.state ? tag("probes: " + i.health, "") : null,
       el("span", { class: "dim" }, i.role), context.may("operate") ? button : null),
     el("div", { class: "address" }, i.instance),
     el("div", { class: "pool" }, el("div", { class: "dim" }, "Pool: " + use), bar([["s2", pool.in_use], ["s1", pool.idle]], pool.max, use)),
     el("div", { class: "facts" },
-      fact("version", i.version), fact("weight", i.role === "replica" ? i.weight : ""), fact("lag", i.lag), fact("waiting", pool.waiting),
+      fact("version", i.version), fact("weight", i.role === "replica" ? i.weight : ""), fact("lag", i.lag === null ? null : i.lag + " s"), fact("waiting", pool.waiting),
       fact("borrowed", count(pool.gets)), fact("dialled", count(pool.dialled)), fact("had to wait", count(pool.waited)),
       fact("mean wait", pool.waited ? millis(pool.wait_microseconds / 1000 / pool.waited) : ""), fact("timed out", count(pool.timed_out)), fact("dial failures", count(pool.dial_failures))));
 }
