@@ -16,20 +16,8 @@ func TestReplicaLag(t *testing.T) {
 			if testing.Short() {
 				t.Skip("two servers of its own")
 			}
-			start := func(c mysqltest.ServerConfig) *mysqltest.RealServer {
-				s, err := mysqltest.StartServer(t.Context(), c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() {
-					if err := s.Stop(); err != nil {
-						t.Error(err)
-					}
-				})
-				return s
-			}
-			primary := start(mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
-			replica := start(mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 2})
+			primary := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
+			replica := startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 2})
 			source, direct := dial(t, primary.Addr, rootClient()), dial(t, replica.Addr, rootClient())
 			must(t, source, "CREATE TABLE test.t (id INT PRIMARY KEY)")
 			if err := replica.CatchUp(t.Context()); err != nil {
