@@ -336,3 +336,31 @@ func TestDigests(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 }
+
+// KS PAUSE and KS RESUME say what is wrong with them, may be repeated, and are in the list of events.
+func TestPauseStatements(t *testing.T) {
+	p := start(t, nil)
+	root, ops := p.client("root"), p.client("ops")
+	for _, c := range []struct {
+		text string
+		code uint16
+	}{
+		{"KS PAUSE FOR 5", 9031}, {"KS PAUSE SECONDS", 9031}, {"KS PAUSE SECONDS x", 9031}, {"KS PAUSE SECONDS 5 6", 9031}, {"KS RESUME NOW", 9031},
+		{"KS PAUSE SECONDS 0", 9032}, {"KS PAUSE SECONDS 3601", 9032},
+	} {
+		fails(t, root, c.text, c.code)
+	}
+	for _, text := range []string{"KS PAUSE", "KS PAUSE SECONDS 7;"} {
+		if got := rows(t, ops, text); len(got) != 1 || got[0][0] != "paused" || got[0][2] != "0" {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	for range 2 {
+		if got := rows(t, ops, "KS RESUME"); len(got) != 1 || got[0][0] != "online" {
+			t.Errorf("KS RESUME: %q", got)
+		}
+	}
+	if got := rows(t, root, "SHOW KS EVENTS WHERE who = 'ops' AND what = 'pause' ORDER BY id"); len(got) != 2 || got[1][5] != "7 s" {
+		t.Errorf("events: %q", got)
+	}
+}

@@ -260,6 +260,14 @@ func TestV2Details(t *testing.T) {
 		{"web", "POST", "/profile", `{"seconds":61}`, 409, `1 to 60`},
 		{"web", "POST", "/profile", `{"seconds":0}`, 409, `1 to 60`},
 		{"web", "POST", "/profile", `{"seconds":1}`, 200, `"root":{"name":"all"`},
+		{"reader", "POST", "/pause", ``, 403, `9030`},
+		{"operator", "POST", "/pause", `{"seconds":0}`, 409, `1 to 3600`},
+		{"operator", "POST", "/pause", `{"seconds":-1}`, 400, `9031`},
+		{"operator", "POST", "/pause", `{"seconds":5}`, 200, `{"rows":[{"state":"paused","under_way":0,"waiting":0,"seconds":0}]}`},
+		{"reader", "GET", "/status?Variable_name=State", "", 200, `"Value":"paused"`},
+		{"operator", "POST", "/resume", ``, 200, `{"rows":[{"state":"online","under_way":0,"waiting":0,"seconds":0}]}`},
+		{"reader", "GET", "/locks?state=waits", "", 200, `{"rows":[]}`},
+		{"web", "POST", "/profile", `{"seconds":1,"by_statement":true}`, 200, `"root":{"name":"all"`},
 		{"operator", "POST", "/explain", `{"user":"look","sql":"SELECT 1"}`, 200, `"node":"n1"`},
 	} {
 		path := "/api/v2" + c.path
