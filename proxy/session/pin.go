@@ -8,20 +8,20 @@ type pinReason uint8
 
 // The reasons.
 const (
-	pinUserVariable pinReason = iota // a user variable got a value that the proxy does not know
-	pinTempTable                     // CREATE TEMPORARY TABLE
-	pinLockTables                    // LOCK TABLES, until UNLOCK TABLES
-	pinUserLock                      // GET_LOCK
-	pinPrepare                       // PREPARE ... FROM, until the last DEALLOCATE
-	pinProcedure                     // CALL: what it did is not visible
-	pinVariable                      // a system variable whose value cannot be carried over
-	pinXA                            // XA START, until its end
-	pinUnknown                       // a statement that the proxy does not understand
-	pinCursor                        // an open cursor of a prepared statement
-	pinFoundRows                     // SQL_CALC_FOUND_ROWS, for the next statement only
-	pinLastInsertID                  // LAST_INSERT_ID(expr) in a query
-	pinTracker                       // the server reported a state change that was not asked for
-	pinParameterTypes                // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
+	pinUserVariable   pinReason = iota // a user variable got a value that the proxy does not know
+	pinTempTable                       // CREATE TEMPORARY TABLE
+	pinLockTables                      // LOCK TABLES, until UNLOCK TABLES
+	pinUserLock                        // GET_LOCK
+	pinPrepare                         // PREPARE ... FROM, until the last DEALLOCATE
+	pinProcedure                       // CALL: what it did is not visible
+	pinVariable                        // a system variable whose value cannot be carried over
+	pinXA                              // XA START, until its end
+	pinUnknown                         // a statement that the proxy does not understand
+	pinCursor                          // an open cursor of a prepared statement
+	pinFoundRows                       // SQL_CALC_FOUND_ROWS, for the next statement only
+	pinLastInsertID                    // LAST_INSERT_ID(expr) in a query
+	pinTracker                         // the server reported a state change that was not asked for
+	pinParameterTypes                  // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
 	pinReasons
 )
 
