@@ -151,6 +151,12 @@ func (c *Conn) Writing() bool { return c.writing.Load() }
 // SetDeadline bounds all reads and writes from now on; the zero time lifts the bound.
 func (c *Conn) SetDeadline(t time.Time) error { return c.nc.SetDeadline(t) }
 
+// SetReadDeadline bounds all reads from now on; the zero time lifts the bound. Any goroutine may call it.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.nc.SetReadDeadline(t) }
+
+// Settled tells whether nothing that was read or written waits in the Conn.
+func (c *Conn) Settled() bool { return c.Buffered() == 0 && len(c.out) == 0 && len(c.unsent) == 0 }
+
 // Close closes the network connection; safe to call at any time, more than once, from any goroutine.
 func (c *Conn) Close() error {
 	if c.closed.Swap(true) {

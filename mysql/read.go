@@ -26,6 +26,14 @@ func (c *Conn) ReadPacket() ([]byte, error) {
 	return c.readLarge(n)
 }
 
+// Await waits until something of the next command has come; the Conn is between two commands. A time-out leaves it as it was.
+func (c *Conn) Await() error {
+	if c.Buffered() > 0 {
+		return nil
+	}
+	return c.readMore(1)
+}
+
 // readHeader takes a packet header and checks its sequence id.
 func (c *Conn) readHeader() (length int, err error) {
 	if err := c.fill(headerLen); err != nil {

@@ -131,5 +131,8 @@ func (a *Account) Enter() bool {
 	return true
 }
 
-// Leave ends what Enter began.
+// Stay counts a connection that has entered in another process of the proxy, whatever the limit. It is paired with Leave.
+func (a *Account) Stay() { a.conns.Add(1) }
+
+// Leave ends what Enter or Stay began.
 func (a *Account) Leave() { a.conns.Add(-1) }

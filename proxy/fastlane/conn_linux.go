@@ -82,6 +82,22 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// Wake has the loop call the handler of a connection that is parked, as if something had come. Any goroutine may call it.
+func (c *Conn) Wake() {
+	if l := c.in.parkedIn(c.group); l != nil {
+		l.post(c)
+	}
+}
+
+// Leave takes the connection, which the caller owns, out of the loops for good: it is closed next, and goes on in another
+// process, whose events must not come here any more.
+func (c *Conn) Leave() {
+	if c.hold() {
+		defer c.letGo()
+		_ = c.loop.Load().unwatch(c)
+	}
+}
+
 // Park gives the connection up to its loop, which calls h when there is something to read. False says that there may be
 // already: then the caller keeps the connection and reads. The caller is a goroutine, not the loop.
 func (c *Conn) Park(h Handler) bool {

@@ -62,6 +62,12 @@ func (*Loop) Take(*Conn) error { return errNone }
 // Park declines.
 func (*Conn) Park(Handler) bool { return false }
 
+// Wake does nothing.
+func (*Conn) Wake() {}
+
+// Leave does nothing.
+func (*Conn) Leave() {}
+
 // TryRead fails.
 func (*Conn) TryRead([]byte) (int, error) { return 0, errNone }
 

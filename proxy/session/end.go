@@ -26,11 +26,13 @@ const (
 	EndDrained                      // the proxy shuts down
 	EndBackendLost                  // the backend connection that held the session's state broke
 	EndPanic                        // a fault in the proxy, logged with its stack
+	EndMoved                        // the process of another binary goes on with it
 	endReasons
 )
 
 var endNames = [endReasons]string{
 	"quit", "client_gone", "protocol", "denied", "handshake_timeout", "idle_timeout", "client_stalled", "killed", "drained", "backend_lost", "panic",
+	"moved",
 }
 
 // String gives the label used in metrics and logs.

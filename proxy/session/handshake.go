@@ -135,7 +135,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	_ = s.conn.SetDeadline(time.Time{})
 	s.conn.Release()
 	s.mu.Lock()
-	s.loggedIn = true
+	s.loggedIn, s.stays = true, s.conn.Bare() == nil
 	s.mu.Unlock()
 	s.finish()
 	return nil

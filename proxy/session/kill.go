@@ -28,7 +28,9 @@ func (s *Session) kill(id uint64, query bool) error {
 		}
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
-	victim.Interrupt(!query)
+	if !victim.Interrupt(!query) {
+		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
+	}
 	s.writeOK()
 	return nil
 }
@@ -40,10 +42,13 @@ func (s *Session) ownerName() string {
 }
 
 // Interrupt ends the statement that the session runs, on its backend too; with connection the session as well. It
-// returns when the backend has been told.
-func (s *Session) Interrupt(connection bool) {
+// returns when the backend has been told. False says that another process has the session.
+func (s *Session) Interrupt(connection bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.moved {
+		return false
+	}
 	if s.busy {
 		s.interruptLocked()
 		s.wasKill = true
@@ -52,6 +57,7 @@ func (s *Session) Interrupt(connection bool) {
 	if connection {
 		s.closeLocked(EndKilled)
 	}
+	return true
 }
 
 // interruptAgain repeats the interrupt of a statement that goes on.

@@ -33,6 +33,10 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	defer s.caught(l)
 	s.conn.NoWait(true)
 	if err := s.conn.ReadNow(); err == syscall.EAGAIN && s.conn.Buffered() == 0 {
+		if s.shared.mover.Load() != nil {
+			s.handOver(l, stepMove)
+			return
+		}
 		l.Park(c, s)
 		return
 	} else if err != nil {
@@ -376,6 +380,10 @@ func (s *Session) concluded(l *fastlane.Loop, end *endError) {
 	}
 	if s.conn.Unsent() > 0 {
 		s.handOver(l, stepServe)
+		return
+	}
+	if s.shared.mover.Load() != nil {
+		s.handOver(l, stepMove)
 		return
 	}
 	l.Park(s.lane.conn, s)

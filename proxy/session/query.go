@@ -65,6 +65,8 @@ type query struct {
 	rename []mysql.TableName
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
+	// source is the text of a statement to be prepared, as it came.
+	source string
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.

@@ -31,6 +31,39 @@ func (r *Registry) add(s *Session) {
 	r.nextID++
 }
 
+// place gives a session that comes from another process the id that it had there; false if that is another session's by now.
+func (r *Registry) place(s *Session, id uint32) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[uint32]*Session)
+		r.nextID = firstID
+	}
+	if r.byID[id] != nil {
+		return false
+	}
+	s.id = id
+	r.byID[id] = s
+	return true
+}
+
+// NextID is the id that the next session gets at the least.
+func (r *Registry) NextID() uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(r.nextID, firstID)
+}
+
+// GoOnFrom makes id the next one, before the first session.
+func (r *Registry) GoOnFrom(id uint32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.byID == nil {
+		r.byID = make(map[uint32]*Session)
+	}
+	r.nextID = id
+}
+
 func (r *Registry) remove(s *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -30,6 +30,10 @@ func (s *Session) goOn(first step) {
 	}()
 	end = s.take(first)
 	for end == nil {
+		if s.move() {
+			end = &endError{reason: EndMoved}
+			return
+		}
 		if parked = s.park(); parked {
 			return
 		}
@@ -68,16 +72,22 @@ func (s *Session) end(e *endError) {
 	}
 	s.shared.Stats.ends[reason].Add(1)
 	switch reason {
-	case EndQuit, EndClientGone, EndIdle, EndDrained:
+	case EndQuit, EndClientGone, EndIdle, EndDrained, EndMoved:
 		s.log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String())
 	default:
 		s.log.Info("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String(), "error", e.err)
 	}
 }
 
-// next reads one command and answers it.
+// next reads one command and answers it, unless the session is called away first.
 func (s *Session) next() *endError {
 	s.conn.ResetSequence()
+	if called, err := s.await(); called || err != nil {
+		if called {
+			return nil
+		}
+		return s.readFailed(err)
+	}
 	p, err := s.conn.ReadPacket()
 	if err != nil {
 		return s.readFailed(err)

@@ -87,6 +87,7 @@ type Session struct {
 
 	// wants is the instance that the session waits for a connection to, or asks for one; nil: none.
 	wants atomic.Pointer[backend.Instance]
+	waits atomic.Uint32 // whether it waits for its client; see await
 
 	mu sync.Mutex
 	// Under mu: what others may see or do while the session works.
@@ -111,6 +112,10 @@ type Session struct {
 	heldUp     bool // it waits for the end of a pause
 	// uploading says that the client is sending a file.
 	uploading bool
+	// stays says that the session cannot move to another process, or could not when it tried last.
+	stays bool
+	// moved says that another process has the session.
+	moved bool
 	// stalledAt and stalledFor watch a client that does not read.
 	stalledAt  uint32
 	stalledFor int

@@ -85,5 +85,17 @@ type Shared struct {
 	// Lanes, if set, are where sessions wait that need no goroutine. Set before the first session begins.
 	Lanes *Lanes
 
+	// mover, if set, takes the sessions that can move to another process.
+	mover atomic.Pointer[Mover]
+
 	holdWaits holdWaits
+}
+
+// MoveBy has sessions move to another process at their next idle point, by m; nil ends that.
+func (s *Shared) MoveBy(m Mover) {
+	if m == nil {
+		s.mover.Store(nil)
+		return
+	}
+	s.mover.Store(&m)
 }

@@ -18,6 +18,8 @@ type Stats struct {
 	cells [statsCells]statsCell
 	ends  [endReasons]atomic.Uint64
 	pins  [pinReasons]atomic.Uint64
+	// adopted are sessions that came from another process.
+	adopted atomic.Uint64
 }
 
 // latencyBuckets is the number of buckets of the latency histogram; bucket k counts commands shorter than 2^k
@@ -130,6 +132,7 @@ type Totals struct {
 	Late         uint64 // of these, long or without plain success
 	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
+	Adopted      uint64 // sessions that came from the process of another binary
 	Latency      Times
 	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
 }
@@ -163,6 +166,7 @@ func (s *Stats) Totals() Totals {
 		t.Handed += c.handed.Load()
 		t.Deadlocks += c.deadlocks.Load()
 	}
+	t.Adopted = s.adopted.Load()
 	for r := range s.ends {
 		t.Ends[EndReason(r).String()] = s.ends[r].Load()
 	}

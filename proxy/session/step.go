@@ -19,13 +19,19 @@ const (
 	stepRepeat               // the statement again: it has no effects, and its connection broke
 	stepAlone                // the statement that was, or was to be, sent with others', on its own
 	stepConclude             // the end of a command whose answer the client has not taken whole
+	stepMove                 // the session waits for a command, but is to move to another process
+	stepResume               // a session that came from another process
 	stepEnd                  // the end of the session
 )
 
 // take takes a step.
 func (s *Session) take(first step) *endError {
-	if first == stepLogin {
+	switch first {
+	case stepLogin:
 		return s.enter()
+	case stepResume:
+		s.enterLane()
+		return nil
 	}
 	s.conn.NoWait(false)
 	switch first {
@@ -38,6 +44,9 @@ func (s *Session) take(first step) *endError {
 	}
 	if err := s.conn.Flush(); err != nil {
 		return clientEnd(err)
+	}
+	if first == stepMove {
+		return nil
 	}
 	return s.next()
 }

@@ -24,6 +24,7 @@ type stmts struct {
 type stmt struct {
 	id     uint32
 	text   string // as prepared: own functions are already the session's values
+	source string // as the client sent it
 	info   sqltext.Info
 	params int
 	// setting is the session state that the text was prepared under: it decides what names and quotes in it mean.
@@ -41,7 +42,7 @@ type stmt struct {
 	// sharded: the text names sharded tables by their logical names; db is the database it was prepared in.
 	sharded bool
 	db      string
-	mode    sqltext.Mode
+	mode    sqltext.Mode // that the text was read in
 	// information: it asks information_schema.
 	information bool
 	// plan is the one that plans made when it had forgotten so many times; nil before the first execution.
@@ -97,7 +98,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
 		return errBlacklisted
 	}
-	q := query{text: text, info: sqltext.Classify(text, s.mode())}
+	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
 	if err := s.startOfStatement(); err != nil {
 		return err
 	}
@@ -188,12 +189,15 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
-	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), setting: s.state.current()}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), mode: s.mode(), setting: s.state.current()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
-		st.text, st.sharded, st.db, st.mode = strings.Clone(q.logical), true, s.state.db, s.mode()
+		st.text, st.sharded, st.db = strings.Clone(q.logical), true, s.state.db
 		st.information = mentions(st.text, informationSchema)
+	}
+	if st.source = st.text; q.source != st.text {
+		st.source = strings.Clone(q.source)
 	}
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)

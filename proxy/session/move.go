@@ -1,0 +1,221 @@
+package session
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/fastlane"
+)
+
+// Mover gives a session, described by state, and its client's connection to another process. With gone the session is not
+// this process's any more, for better or, with an error, for worse; else it stays as it was.
+type Mover func(state []byte, conn syscall.RawConn) (gone bool, err error)
+
+// The states of Session.waits.
+const (
+	waitsNot    uint32 = iota // something of a command has come
+	waitsIdle                 // it waits for the client
+	waitsCalled               // and was called away from that
+)
+
+// longAgo as a deadline ends every read.
+var longAgo = time.Unix(1, 0)
+
+// CallToMove asks an idle session that can move to do so: it ends its wait for the client. Others do it by themselves
+// after the command under way. Moved tells what came of it.
+func (s *Session) CallToMove() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || !s.loggedIn || s.busy || s.inTx || s.keeps != 0 || s.stays {
+		return
+	}
+	if s.waits.CompareAndSwap(waitsIdle, waitsCalled) {
+		_ = s.conn.SetReadDeadline(longAgo)
+	} else if s.lane.conn != nil {
+		s.lane.conn.Wake()
+	}
+}
+
+// await waits for the next command. called says that somebody has asked the session to move instead, and that nothing has come.
+func (s *Session) await() (called bool, err error) {
+	s.waits.Store(waitsIdle)
+	err = s.conn.Await()
+	if s.waits.Swap(waitsNot) != waitsCalled {
+		return false, err
+	}
+	s.mu.Lock() // so that the deadline was set
+	defer s.mu.Unlock()
+	_ = s.conn.SetReadDeadline(time.Time{})
+	return err != nil && s.conn.Buffered() == 0 && !s.closing, nil
+}
+
+// move gives the session to another process if there is one and nothing but the client binds it. It is between two commands.
+func (s *Session) move() (gone bool) {
+	m := s.shared.mover.Load()
+	if m == nil {
+		return false
+	}
+	// A KILL waits until it is clear whose session it is.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return false
+	}
+	nc, ok := s.conn.Bare().(syscall.Conn)
+	if s.stays = !ok || !s.unbound(); s.stays {
+		return false
+	}
+	raw, err := nc.SyscallConn()
+	if err == nil {
+		gone, err = (*m)(s.carried().appendTo(nil), raw)
+	}
+	if err != nil {
+		s.stays = true
+		s.log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
+	}
+	if c, ok := nc.(*fastlane.Conn); ok && gone {
+		c.Leave()
+	}
+	s.moved = gone && err == nil
+	return gone
+}
+
+// unbound tells whether the session has nothing that cannot be told another process.
+func (s *Session) unbound() bool {
+	if s.held.Pooled != nil || len(s.others) > 0 || s.pins != 0 || s.inTransaction() || s.openCursors > 0 || len(s.textStmts) > 0 {
+		return false
+	}
+	return s.stmts.longData == 0 && !s.longDataOpen() && s.conn.Settled()
+}
+
+// longDataOpen tells whether COM_STMT_SEND_LONG_DATA brought something, if only an empty piece or a fault.
+func (s *Session) longDataOpen() bool {
+	for _, st := range s.stmts.byID {
+		if st.long != nil || st.longErr != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// carried describes the session.
+func (s *Session) carried() *carried {
+	st := &s.state
+	c := &carried{
+		id: s.id, adminOnly: s.AdminOnly, user: s.user, started: s.started.UnixNano(), since: s.since.UnixNano(), salt: s.salt,
+		capabilities: s.conn.Capabilities, db: st.db, autocommit: st.autocommit, resolved: st.resolved, strict: st.strict,
+		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.nextTransaction,
+		rowCount: st.result.rowCount, foundRows: st.result.foundRows, lastInsertID: st.lastInsertID, warnings: st.warnings,
+		warningCount: uint32(st.warningCount), errorCount: uint32(st.errorCount),
+		nextStmtID: s.stmts.nextID, lastStmtID: s.stmts.lastID,
+	}
+	if s.addr.IsValid() {
+		c.client = s.client
+	}
+	for _, one := range s.stmts.byID {
+		carried := carriedStmt{
+			id: one.id, text: one.text, params: uint16(one.params), types: one.types, kinds: one.kinds, sharded: one.sharded,
+			db: one.db, mode: one.mode, current: one.setting == st.current(),
+		}
+		if one.source != one.text {
+			carried.source = one.source
+		}
+		if !carried.current {
+			carried.settingDB, carried.settingFlags, carried.settingVars = one.setting.DB, one.setting.Flags, one.setting.Vars
+		}
+		c.stmts = append(c.stmts, carried)
+	}
+	return c
+}
+
+// Adopt goes on with a session of another process, of which the client's connection and the description came. It owns the
+// connection; the caller calls Resume. After an error the session stays with the other process, and nc is closed.
+func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
+	var c carried
+	if err := c.decode(state); err != nil {
+		_ = nc.Close()
+		return nil, err
+	}
+	s := &Session{
+		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), AdminOnly: c.adminOnly, salt: c.salt, user: c.user,
+		started: time.Unix(0, c.started), since: time.Unix(0, c.since), command: mysql.ComSleep, cancel: make(chan struct{}),
+		loggedIn: true, log: shared.Log, host: "localhost", client: "localhost", db: c.db,
+	}
+	s.patchFn = s.patchOK
+	if c.client != "" {
+		a, err := netip.ParseAddrPort(c.client)
+		if err != nil {
+			_ = nc.Close()
+			return nil, errCarried
+		}
+		s.addr, s.host, s.client = a.Addr(), a.Addr().String(), c.client
+	}
+	if !shared.Sessions.place(s, c.id) {
+		_ = nc.Close()
+		return nil, fmt.Errorf("its connection id %d is another session's", c.id)
+	}
+	s.stats = shared.Stats.cell(s.id)
+	s.rejoin()
+	s.restore(&c)
+	shared.Stats.adopted.Add(1)
+	return s, nil
+}
+
+// rejoin finds the session's account and schema. Where there are none by now, the next command says so: the schema is none
+// that a snapshot has.
+func (s *Session) rejoin() {
+	s.snap = s.shared.Snapshot.Load()
+	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
+	s.schema = &Schema{}
+	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
+	if !known {
+		return
+	}
+	a.Stay()
+	s.account = a
+	if schema := s.snap.Schemas[s.user]; schema != nil && !s.AdminOnly {
+		s.schema = schema
+	}
+}
+
+// restore takes over what the client has set and prepared.
+func (s *Session) restore(c *carried) {
+	s.conn.Capabilities = c.capabilities
+	s.state = state{
+		db: c.db, autocommit: c.autocommit, vars: c.vars, flags: c.flags, mode: c.mode, strict: c.strict, collation: c.collation,
+		resolved: c.resolved, nextTransaction: c.nextTransaction, result: lastResult{c.rowCount, c.foundRows},
+		lastInsertID: c.lastInsertID, warnings: c.warnings, warningCount: int(c.warningCount), errorCount: int(c.errorCount),
+	}
+	s.stmts = stmts{nextID: c.nextStmtID, lastID: c.lastStmtID}
+	if len(c.stmts) > 0 {
+		s.stmts.byID = make(map[uint32]*stmt, len(c.stmts))
+	}
+	for k := range c.stmts {
+		one := &c.stmts[k]
+		st := &stmt{
+			id: one.id, text: one.text, source: one.source, params: int(one.params), sharded: one.sharded, db: one.db, mode: one.mode,
+			types: one.types, setting: s.state.current(),
+		}
+		if st.source == "" {
+			st.source = st.text
+		}
+		if len(one.kinds) > 0 {
+			st.kinds = one.kinds
+		}
+		if !one.current {
+			st.setting = backend.Intern(one.settingDB, one.settingFlags, one.settingVars)
+		}
+		st.info = sqltext.Classify(st.source, st.mode)
+		st.information = st.sharded && mentions(st.text, informationSchema)
+		s.stmts.byID[st.id] = st
+	}
+}
+
+// Resume is Serve for a session that Adopt gave.
+func (s *Session) Resume() { s.goOn(stepResume) }
