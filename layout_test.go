@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"router":             {"router/rule", "mysql/value", "config"},
 	"router/plan":        {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},
 	"proxy/fastlane":     nil,
+	"proxy/handover":     {"mysql"},
 	"proxy/exec":         {"mysql", "mysql/value", "router/plan"},
 	"proxy/differential": {"mysql", "mysql/mysqltest"},
 	"proxy/querylog":     {"config", "mysql/sqltext"},
@@ -38,8 +39,8 @@ var allowed = map[string][]string{
 	"proxy/subtables":    {"backend", "mysql", "router"},
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/querylog", "proxy/session", "proxy/subtables"},
 	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/metrics", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
-	"cmd/kingshard":      {"cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/querylog", "router", "router/plan", "router/rule"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
+	"cmd/kingshard":      {"cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.
