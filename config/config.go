@@ -107,6 +107,8 @@ type Config struct {
 	IdleTimeout Duration `yaml:"idle_timeout" reload:"set"`
 	// Time that sessions have to end at a shutdown, then they are cut; 0: cut at once.
 	DrainTimeout Duration `yaml:"drain_timeout" reload:"set"`
+	// Time that sessions which cannot move to the new process of an upgrade go on in the old one, at least 1s; then it shuts down.
+	UpgradeTimeout Duration `yaml:"upgrade_timeout" reload:"set"`
 	// Time between two probes of an instance, at least 100ms.
 	HealthInterval Duration `yaml:"health_interval" reload:"set"`
 	// A pooled backend connection without use for so long is closed; 0: never.

@@ -48,6 +48,7 @@ func (c *Config) setDefaults(func(string) string) {
 		PoolWaitTimeout:      Duration(10 * time.Second),
 		IdleTimeout:          Duration(8 * time.Hour),
 		DrainTimeout:         Duration(30 * time.Second),
+		UpgradeTimeout:       Duration(10 * time.Minute),
 		HealthInterval:       Duration(time.Second),
 		ConnIdleTimeout:      Duration(10 * time.Minute),
 		ConnMaxLifetime:      Duration(time.Hour),

@@ -150,6 +150,7 @@ func (c *Config) checkTimes(r *report) {
 		{"pool_wait_timeout", c.PoolWaitTimeout, time.Millisecond},
 		{"idle_timeout", c.IdleTimeout, 0},
 		{"drain_timeout", c.DrainTimeout, 0},
+		{"upgrade_timeout", c.UpgradeTimeout, time.Second},
 		{"health_interval", c.HealthInterval, 100 * time.Millisecond},
 		{"conn_idle_timeout", c.ConnIdleTimeout, 0},
 		{"conn_max_lifetime", c.ConnMaxLifetime, 0},

@@ -20,6 +20,9 @@ func (s *Server) ReloadFile() error {
 	return s.admin.ReloadFile()
 }
 
+// UpgradeBySignal is Upgrade with a line in the log, in the audit log and in the list of events.
+func (s *Server) UpgradeBySignal() error { return s.admin.Upgrade() }
+
 // Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays.
 func (s *Server) Edit(by querylog.By, change func(cfg *config.Config) error) error {
 	s.reload.Lock()

@@ -56,6 +56,13 @@ func (l *logins) remove(e *list.Element) {
 	l.open.Remove(e)
 }
 
+// count is the number of connections that have not logged in.
+func (l *logins) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open.Len()
+}
+
 // closeAll closes every connection that has not logged in.
 func (l *logins) closeAll() {
 	l.mu.Lock()
@@ -68,9 +75,7 @@ func (l *logins) closeAll() {
 // admit starts a session for an accepted connection, or turns it away. One of the admin port is let in however many
 // clients there are.
 func (s *Server) admit(nc net.Conn, adminPort bool) {
-	if t, ok := nc.(*net.TCPConn); ok {
-		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 10 * time.Second, Count: 6})
-	}
+	keepAlive(nc)
 	if s.stopping() {
 		_ = nc.Close()
 		return
@@ -99,6 +104,13 @@ func (s *Server) admit(nc net.Conn, adminPort bool) {
 		one.LoggedIn = func() { s.logins.remove(waiting) }
 		one.Serve()
 	})
+}
+
+// keepAlive has the system find out about clients that are gone without a word.
+func keepAlive(nc net.Conn) {
+	if t, ok := nc.(*net.TCPConn); ok {
+		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 10 * time.Second, Count: 6})
+	}
 }
 
 // refuse tells a client that there is no room, not waiting for it.

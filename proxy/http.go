@@ -23,7 +23,7 @@ func (s *Server) listenHTTP() error {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", s.metrics.Handler())
 		s.addHealth(mux)
-		if err := s.serveHTTP("prometheus_addr", s.cfg.PrometheusAddr, nil, mux); err != nil {
+		if err := s.addHTTP("prometheus_addr", s.cfg.PrometheusAddr, nil, mux); err != nil {
 			return err
 		}
 	}
@@ -48,34 +48,45 @@ func (s *Server) listenHTTP() error {
 	if err != nil {
 		return fmt.Errorf("web_tls_cert: %w", err)
 	}
-	return s.serveHTTP("web_addr", s.cfg.WebAddr, secure, open)
+	return s.addHTTP("web_addr", s.cfg.WebAddr, secure, open)
 }
 
-// serveHTTP opens a listener, with TLS unless secure is nil, and serves requests until Shutdown.
-func (s *Server) serveHTTP(field, addr string, secure *tls.Config, h http.Handler) error {
-	l, err := net.Listen("tcp", addr)
+// webServer is an HTTP server and what it listens on.
+type webServer struct {
+	*http.Server
+	listener net.Listener
+}
+
+// addHTTP opens a listener, with TLS unless secure is nil, for serveHTTP.
+func (s *Server) addHTTP(field, addr string, secure *tls.Config, h http.Handler) error {
+	l, err := s.open(field, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
+		return err
 	}
-	server := &http.Server{
+	s.http = append(s.http, webServer{listener: l, Server: &http.Server{
 		Handler: h, TLSConfig: secure, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}
-	s.http = append(s.http, server)
+	}})
 	if field == "web_addr" {
 		s.webAddr = l.Addr()
 	}
 	s.log.Info("listening", field, l.Addr().String())
-	s.running.Go(func() {
-		serve := server.Serve
-		if secure != nil {
-			serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
-		}
-		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.log.Error("http server stopped", "addr", addr, "error", err)
-		}
-	})
 	return nil
+}
+
+// serveHTTP serves requests until Shutdown.
+func (s *Server) serveHTTP() {
+	for _, h := range s.http {
+		s.running.Go(func() {
+			serve := h.Serve
+			if h.TLSConfig != nil {
+				serve = func(l net.Listener) error { return h.ServeTLS(l, "", "") }
+			}
+			if err := serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
+				s.log.Error("http server stopped", "addr", h.listener.Addr().String(), "error", err)
+			}
+		})
+	}
 }
 
 // basicAuth asks for web_user and web_password where they are configured.

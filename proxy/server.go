@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"kingshard/backend/health"
 	"kingshard/config"
 	"kingshard/proxy/admin"
+	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
@@ -26,16 +26,20 @@ type Server struct {
 	shared    session.Shared
 	log       *slog.Logger
 	listeners []net.Listener
-	http      []*http.Server
-	metrics   *metrics.Registry
-	admin     *admin.Admin
-	webAddr   net.Addr // nil without one
+	// opened are all listeners, those of HTTP too, by the fields of the configuration.
+	opened  []opened
+	http    []webServer
+	metrics *metrics.Registry
+	admin   *admin.Admin
+	webAddr net.Addr // nil without one
 	// adminPort is the listener of the admin SQL; nil without one.
 	adminPort net.Listener
 	logins    logins
 
 	// InForce, if set before Serve, is called with every configuration that came into force later.
 	InForce func(cfg *config.Config)
+	// Upgrading, set before Serve, is how Upgrade starts the process of another binary, and whom it tells.
+	Upgrading Upgrading
 
 	// reload guards the members below; sessions take it in statements that administer only.
 	reload  sync.Mutex
@@ -55,12 +59,34 @@ type Server struct {
 	// serving is held while Serve starts and while Shutdown says stop: what starts is waited for, or does not start.
 	serving sync.Mutex
 	stop    chan struct{}
+
+	gate gate
+	// upgrading is held during an upgrade, and for good after one.
+	upgrading sync.Mutex
+	// predecessor, if set, is the process that hands its sessions over; received is closed when it has no more. receiving is set
+	// when it does, under serving.
+	predecessor *handover.Predecessor
+	receiving   bool
+	received    chan struct{}
+	// left is closed when nothing is left to do after an upgrade.
+	left chan struct{}
 }
 
 // New builds a server from a configuration without faults and opens its listeners. Backends are not waited for: those
 // that cannot be reached are logged and tried again for as long as the server runs.
 func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
-	s := &Server{log: log, cfg: cfg, stop: make(chan struct{}), installed: make(chan struct{}, 1)}
+	s, err := build(cfg, log, nil)
+	if err == nil {
+		s.serveHTTP()
+	}
+	return s, err
+}
+
+// build is New up to the first answer to anybody. The listeners of a predecessor, which may be nil, are gone on with.
+func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*Server, error) {
+	s := &Server{
+		log: log, cfg: cfg, predecessor: from, stop: make(chan struct{}), installed: make(chan struct{}, 1), left: make(chan struct{}),
+	}
 	s.subTables.Log = log
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
 	s.shared.Log = log
@@ -122,36 +148,6 @@ func (s *Server) closeLanes() {
 	}
 }
 
-// listen opens all listeners of the configuration.
-func (s *Server) listen() error {
-	if s.cfg.Addr != "" {
-		if err := s.listenOn("addr", s.cfg.Addr); err != nil {
-			return err
-		}
-	}
-	if s.cfg.Socket != "" {
-		if err := s.listenUnix(s.cfg.Socket); err != nil {
-			return err
-		}
-	}
-	if s.cfg.AdminAddr != "" {
-		if err := s.listenOn("admin_addr", s.cfg.AdminAddr); err != nil {
-			return err
-		}
-		s.adminPort = s.listeners[len(s.listeners)-1]
-	}
-	return s.listenHTTP()
-}
-
-func (s *Server) listenOn(field, addr string) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	s.listeners = append(s.listeners, l)
-	return nil
-}
-
 // Addr is the address of the first listener.
 func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
 
@@ -176,9 +172,14 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.watchSessions)
 	s.running.Go(s.makeSubTables)
+	s.gate.open(len(s.listeners))
 	for _, l := range s.listeners {
 		s.log.Info("listening", "addr", l.Addr().String())
 		s.running.Go(func() { errs <- s.accept(l) })
+	}
+	if s.predecessor != nil {
+		s.receiving = true
+		s.running.Go(s.receive)
 	}
 	s.serving.Unlock()
 	var first error
@@ -208,6 +209,9 @@ func (s *Server) accept(l net.Listener) error {
 			return nil
 		}
 		var ne net.Error
+		if s.gate.wait() {
+			continue
+		}
 		if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {
 			s.log.Error("accept failed", "error", err)
 			time.Sleep(pause)
@@ -262,6 +266,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.serving.Unlock()
 	s.closeListeners()
+	s.stopReceiving()
 	err := s.drain(ctx)
 	s.logins.closeAll()
 	s.closeHTTP()
@@ -302,6 +307,7 @@ func (s *Server) drain(ctx context.Context) error {
 func (s *Server) closeHTTP() {
 	for _, h := range s.http {
 		_ = h.Close()
+		_ = h.listener.Close() // which nobody may have served yet
 	}
 }
 

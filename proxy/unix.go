@@ -8,28 +8,26 @@ import (
 	"syscall"
 )
 
-// listenUnix listens on a unix socket. A socket file that nobody listens on any more, left by a crash, is replaced.
-func (s *Server) listenUnix(path string) error {
+// listenUnix listens on a unix socket, with rights for everybody as MySQL's own: who may connect is for the accounts to say. A socket file that nobody listens on any more, left by a crash, is replaced.
+func listenUnix(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		nc, dialErr := net.Dial("unix", path)
 		if dialErr == nil {
 			_ = nc.Close()
-			return fmt.Errorf("socket: %s is in use by another process", path)
+			return nil, fmt.Errorf("%s is in use by another process", path)
 		}
 		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("socket: %w", err)
+			return nil, err
 		}
 		l, err = net.Listen("unix", path)
 	}
 	if err != nil {
-		return fmt.Errorf("socket: %w", err)
+		return nil, err
 	}
-	// As MySQL's own socket: who may connect is for the accounts to say.
 	if err := os.Chmod(path, 0o777); err != nil {
 		_ = l.Close()
-		return fmt.Errorf("socket: %w", err)
+		return nil, err
 	}
-	s.listeners = append(s.listeners, l)
-	return nil
+	return l, nil
 }

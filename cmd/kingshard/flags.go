@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/config"
+	"kingshard/proxy/handover"
 )
 
 // flags are the command line of the daemon.
@@ -19,7 +20,8 @@ type flags struct {
 
 // daemon is what the command line is about when it names no command.
 var daemon = command{
-	about: "Without a command it runs the proxy until SIGTERM, which drains it. SIGHUP and SIGUSR1 read the configuration again.",
+	about: `Without a command it runs the proxy until SIGTERM, which drains it. SIGHUP and SIGUSR1 read the configuration again.
+SIGUSR2 starts the binary's file, which may be a new one, and hands listeners and sessions over to its process.`,
 	bind: func(set *flag.FlagSet) func([]string) int {
 		f := new(flags)
 		f.bindConfig(set)
@@ -62,15 +64,27 @@ func (f *flags) run() int {
 		fmt.Println(versionText())
 		return 0
 	}
-	cfg, ok := f.load()
-	if !ok {
-		return 1
-	}
 	if f.check {
+		if _, ok := f.load(); !ok {
+			return 1
+		}
 		fmt.Println(f.file.Path + " is valid")
 		return 0
 	}
-	return serve(f, cfg)
+	from, err := handover.Inherited()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return 2
+	}
+	cfg, ok := f.load()
+	if !ok {
+		if from != nil {
+			from.Refuse(f.file.Path + " is not valid: kingshard check says more")
+			from.Close()
+		}
+		return 1
+	}
+	return serve(f, cfg, from)
 }
 
 // check is kingshard -check under a name of its own.

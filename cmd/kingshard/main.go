@@ -19,9 +19,11 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"kingshard/config"
 	"kingshard/proxy"
+	"kingshard/proxy/handover"
 )
 
 // version is set by the Makefile.
@@ -39,8 +41,12 @@ func run(args []string) int {
 	return daemon.exec(args)
 }
 
-// serve runs the proxy until a signal ends it.
-func serve(f *flags, cfg *config.Config) int {
+// serve runs the proxy until a signal ends it, or it has handed over to another process. from is the process that hands over
+// to this one; nil without one.
+func serve(f *flags, cfg *config.Config, from *handover.Predecessor) int {
+	if from != nil {
+		f.profile = "" // the old process writes its own to the same file
+	}
 	stopProfile, err := startProfile(f.profile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kingshard:", err)
@@ -53,7 +59,7 @@ func serve(f *flags, cfg *config.Config) int {
 		return 1
 	}
 	defer log.close()
-	server, err := proxy.New(cfg, log.Logger)
+	server, err := start(cfg, log.Logger, from)
 	if err != nil {
 		log.Error("start failed", "error", err)
 		return 1
@@ -62,23 +68,36 @@ func serve(f *flags, cfg *config.Config) int {
 	server.InForce = func(cfg *config.Config) { log.apply(cfg, f.logLevel) }
 	log.Info("kingshard started", "version", version, "config", f.file.Path)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve() }()
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	super := findSupervisor()
 	defer super.close()
 	alive, stop := super.ticks()
 	defer stop()
 	const serving = "READY=1\nSTATUS=serving"
-	super.tell(serving)
+	server.Upgrading = upgrading(super, serving)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve() }()
+	if from == nil { // else the supervisor hears of it from the process that it knows
+		super.tell(serving)
+	}
 	for {
 		select {
 		case <-alive:
 			super.tell("WATCHDOG=1")
 		case err := <-served:
+			if err == nil { // it accepts no clients any more: another process does
+				alive, served, super = nil, nil, supervisor{}
+				continue
+			}
 			log.Error("stopped", "error", err)
 			return 1
+		case <-server.Left():
+			return drain(server, log.Logger, "upgrade", signals)
 		case sig := <-signals:
+			if sig == syscall.SIGUSR2 {
+				go func() { _ = server.UpgradeBySignal() }() // logged; it may take longer than a supervisor waits for a sign of life
+				continue
+			}
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
 				super.reloading()
 				log.reopen()
@@ -90,20 +109,54 @@ func serve(f *flags, cfg *config.Config) int {
 				continue
 			}
 			super.tell("STOPPING=1")
-			return drain(server, log.Logger, sig, signals)
+			return drain(server, log.Logger, sig.String(), signals)
 		}
 	}
 }
 
+// start makes the server, and takes over from another process where there is one, which hears why not.
+func start(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*proxy.Server, error) {
+	if from == nil {
+		return proxy.New(cfg, log)
+	}
+	err := from.Receive(time.Now().Add(offerPatience))
+	var server *proxy.Server
+	if err == nil {
+		server, err = proxy.TakeOver(cfg, log, from, versionText())
+	}
+	if err != nil {
+		from.Refuse(err.Error())
+		from.Close()
+	}
+	return server, err
+}
+
+// offerPatience is how long the process that hands over may take to say what it has.
+const offerPatience = 10 * time.Second
+
+// upgrading is how another binary is started, and what the supervisor hears of it.
+func upgrading(super supervisor, serving string) proxy.Upgrading {
+	return proxy.Upgrading{
+		Command: itself, Program: versionText(),
+		Begun:     super.reloading,
+		Failed:    func() { super.tell(serving + "; the last upgrade was refused, see the log") },
+		Successor: func(pid int) { super.tell(fmt.Sprintf("MAINPID=%d\n%s", pid, serving)) },
+	}
+}
+
+// itself starts this program anew. It is looked for at the start, when relative paths mean what they meant to the shell; where
+// it cannot be found there is no upgrade.
+var itself, _ = handover.CommandOf(os.Args)
+
 // drain shuts down in order; a second signal does not wait.
-func drain(server *proxy.Server, log *slog.Logger, sig os.Signal, signals <-chan os.Signal) int {
+func drain(server *proxy.Server, log *slog.Logger, why string, signals <-chan os.Signal) int {
 	timeout := server.Config().DrainTimeout
-	log.Info("draining", "signal", sig.String(), "drain_timeout", timeout.String())
+	log.Info("draining", "signal", why, "drain_timeout", timeout.String())
 	ctx, cancel := context.WithTimeout(context.Background(), timeout.Duration())
 	defer cancel()
 	go func() {
 		for s := range signals {
-			if s != syscall.SIGHUP && s != syscall.SIGUSR1 {
+			if s != syscall.SIGHUP && s != syscall.SIGUSR1 && s != syscall.SIGUSR2 {
 				cancel()
 				return
 			}

@@ -22,6 +22,8 @@ type Server interface {
 	EditBlacklist(change func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error
 	// Steady runs f while no reload does, so that what it does to an instance is not lost in one.
 	Steady(f func())
+	// Upgrade hands over to the process of the binary's file, which may be a new one, and describes that process.
+	Upgrade() (successor string, err error)
 }
 
 // Options are what an Admin works on.
@@ -59,3 +61,6 @@ func (a *Admin) SetFile(f config.File) { a.file.Store(&f) }
 
 // Offline tells whether an operator has said that load balancers should pass over this proxy.
 func (a *Admin) Offline() bool { return a.offline.Load() }
+
+// SetOffline goes on with what an operator told the process before this one.
+func (a *Admin) SetOffline(offline bool) { a.offline.Store(offline) }

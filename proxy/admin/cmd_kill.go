@@ -43,7 +43,9 @@ func (a *Admin) kill(w who, id uint64, query bool) error {
 		case w.session == victim.ID():
 			return failed("session %d is the one that asks", id)
 		}
-		victim.Interrupt(!query)
+		if !victim.Interrupt(!query) {
+			return failed("session %d is another process's: ask that one", id)
+		}
 		return nil
 	})
 }

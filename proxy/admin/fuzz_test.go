@@ -21,6 +21,7 @@ type still struct{}
 func (still) Reload(querylog.By, *config.Config) error               { return errors.New("no") }
 func (still) Edit(querylog.By, func(cfg *config.Config) error) error { return errors.New("no") }
 func (still) Steady(f func())                                        { f() }
+func (still) Upgrade() (string, error)                               { return "", errors.New("no") }
 func (still) EditBlacklist(func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {
 	return errors.New("no")
 }

@@ -46,6 +46,7 @@ var (
 	descCommands   = desc("commands_total", "Commands answered, by the manual's name.", "command")
 	descErrors     = desc("errors_total", "Errors that clients heard, by where they came from.", "origin")
 	descEnds       = desc("session_ends_total", "Sessions that ended, by reason.", "reason")
+	descAdopted    = desc("sessions_taken_over_total", "Sessions that came from the process of another binary, in an upgrade.")
 	descPins       = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
 	descRows       = desc("rows_total", "Rows forwarded to clients.")
 	descBytes      = desc("row_bytes_total", "Bytes of rows forwarded to clients.")
@@ -101,6 +102,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	for name, n := range t.Ends {
 		counter(descEnds, n, name)
 	}
+	counter(descAdopted, t.Adopted)
 	for name, n := range t.Pins {
 		counter(descPins, n, name)
 	}

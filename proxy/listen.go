@@ -1,0 +1,128 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"kingshard/proxy/handover"
+)
+
+// opened is a listener and the field of the configuration that asks for it.
+type opened struct {
+	name     handover.ListenerName
+	listener net.Listener
+}
+
+// listen opens all listeners of the configuration.
+func (s *Server) listen() error {
+	for _, one := range []struct{ field, network, addr string }{
+		{"addr", "tcp", s.cfg.Addr}, {"socket", "unix", s.cfg.Socket}, {"admin_addr", "tcp", s.cfg.AdminAddr},
+	} {
+		if one.addr == "" {
+			continue
+		}
+		l, err := s.open(one.field, one.network, one.addr)
+		if err != nil {
+			return err
+		}
+		s.listeners = append(s.listeners, l)
+		if one.field == "admin_addr" {
+			s.adminPort = l
+		}
+	}
+	return s.listenHTTP()
+}
+
+// open listens where a field of the configuration says, or goes on with what the predecessor listens on there.
+func (s *Server) open(field, network, addr string) (net.Listener, error) {
+	name := handover.ListenerName{Field: field, Value: addr}
+	var l net.Listener
+	var err error
+	if s.predecessor != nil {
+		l = s.predecessor.Listeners[name]
+	}
+	switch {
+	case l != nil:
+		delete(s.predecessor.Listeners, name)
+	case network == "unix":
+		l, err = listenUnix(addr)
+	default:
+		l, err = net.Listen(network, addr)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", field, err)
+	}
+	s.opened = append(s.opened, opened{name, l})
+	return l, nil
+}
+
+// gate holds accept loops up while it is decided which process accepts clients.
+type gate struct {
+	mu     sync.Mutex
+	loops  int
+	paused chan struct{} // closed when the loops may go on; nil while they do
+	held   chan struct{} // takes one for each loop that waits
+}
+
+// open says how many accept loops there are.
+func (g *gate) open(loops int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.loops, g.held = loops, make(chan struct{}, loops)
+}
+
+// wait is called by a loop whose accept failed. True says that it was held up and that it may go on.
+func (g *gate) wait() bool {
+	g.mu.Lock()
+	paused, held := g.paused, g.held
+	g.mu.Unlock()
+	if paused == nil {
+		return false
+	}
+	held <- struct{}{}
+	<-paused
+	return true
+}
+
+// pausePatience bounds the wait for accept loops, which do nothing that lasts.
+const pausePatience = 5 * time.Second
+
+// pause returns when no loop accepts any more, until resume. With false they go on.
+func (g *gate) pause(listeners []net.Listener) bool {
+	g.mu.Lock()
+	loops := g.loops
+	g.paused = make(chan struct{})
+	g.mu.Unlock()
+	setDeadline(listeners, time.Unix(1, 0))
+	patience := time.NewTimer(pausePatience)
+	defer patience.Stop()
+	for range loops {
+		select {
+		case <-g.held:
+		case <-patience.C:
+			g.resume(listeners)
+			return false
+		}
+	}
+	return loops > 0
+}
+
+// resume lets the loops go on: to accept, or to find that their listeners are closed.
+func (g *gate) resume(listeners []net.Listener) {
+	setDeadline(listeners, time.Time{})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.paused)
+	g.paused, g.held = nil, make(chan struct{}, g.loops)
+}
+
+// setDeadline ends waits for clients at a time.
+func setDeadline(listeners []net.Listener, t time.Time) {
+	for _, l := range listeners {
+		if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
+			_ = d.SetDeadline(t)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"kingshard/proxy/handover"
+)
+
+// Upgrading is how another binary is started, and who hears of it.
+type Upgrading struct {
+	// Command starts the process of the new binary; its path is "" where there can be none.
+	Command handover.Command
+	// Program is this binary's version.
+	Program string
+	// Begun is called first, Failed if this process goes on as it was, Successor when the new process serves.
+	Begun, Failed func()
+	Successor     func(pid int)
+}
+
+const (
+	// startPatience is how long the new process may take until it is ready to serve.
+	startPatience = time.Minute
+	// servePatience is how long it may take to serve once it is told to; nobody accepts clients meanwhile.
+	servePatience = 10 * time.Second
+)
+
+var (
+	errUpgrading = errors.New("an upgrade is under way, or was made already")
+	errNoUpgrade = errors.New("this process was not started from a binary of its own")
+	errStopping  = errors.New("the proxy shuts down")
+	errInit      = errors.New("process 1 of a container ends with all others: replace the container")
+)
+
+// Upgrade starts the binary's file, which may be another one by now, and hands over to its process: listeners at once,
+// sessions as they become idle. After an error this process goes on as if nothing had happened. Left tells when it may end.
+func (s *Server) Upgrade() (successor string, err error) {
+	u := &s.Upgrading
+	switch {
+	case u.Command.Path == "":
+		return "", errNoUpgrade
+	case os.Getpid() == 1:
+		return "", errInit
+	case s.stopping():
+		return "", errStopping
+	case !s.upgrading.TryLock():
+		return "", errUpgrading
+	}
+	u.Begun()
+	next, err := s.succession()
+	if err != nil {
+		u.Failed()
+		s.upgrading.Unlock()
+		return "", err
+	}
+	u.Successor(next.PID)
+	s.serving.Lock()
+	if !s.stopping() {
+		s.running.Go(func() { s.handOver(next) })
+		s.running.Go(s.closeHTTPSoon)
+	}
+	s.serving.Unlock()
+	return fmt.Sprintf("process %d, %s", next.PID, next.Program), nil
+}
+
+// succession starts the new process and has it serve; on an error there is none, and this process serves.
+func (s *Server) succession() (*handover.Successor, error) {
+	s.log.Info("upgrade", "binary", s.Upgrading.Command.Path)
+	next, err := handover.Start(s.Upgrading.Command)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.handListeners(next); err != nil {
+		next.Abandon()
+		return nil, err
+	}
+	return next, nil
+}
+
+// handListeners has the new process serve in this one's place.
+func (s *Server) handListeners(next *handover.Successor) error {
+	var listeners []handover.Listener
+	for _, o := range s.opened {
+		conn, ok := o.listener.(syscall.Conn)
+		if !ok {
+			return fmt.Errorf("%s has no descriptor", o.name.Field)
+		}
+		listeners = append(listeners, handover.Listener{Name: o.name, Conn: conn})
+	}
+	hello := handover.Hello{PID: os.Getpid(), Program: s.Upgrading.Program, Offline: s.admin.Offline()}
+	if err := next.Offer(hello, listeners, time.Now().Add(startPatience)); err != nil {
+		return err
+	}
+	if s.stopping() {
+		return errStopping
+	}
+	if !s.gate.pause(s.listeners) {
+		return errors.New("the listeners did not pause")
+	}
+	defer s.gate.resume(s.listeners)
+	// Connections that were accepted and have no id yet get one from here on: as many are left out.
+	logins := s.logins.count()
+	firstID := s.shared.Sessions.NextID() + uint32(logins)
+	if err := next.Serve(firstID, time.Now().Add(servePatience)); err != nil {
+		return err
+	}
+	for _, o := range s.opened {
+		if u, ok := o.listener.(*net.UnixListener); ok {
+			u.SetUnlinkOnClose(false) // the file is the new process's
+		}
+	}
+	s.closeListeners()
+	return nil
+}
+
+// Left is closed when an upgrade has left this process without sessions, or upgrade_timeout is over: Shutdown is next.
+func (s *Server) Left() <-chan struct{} { return s.left }
+
+// handOver moves sessions to the new process as they become idle. Those that cannot move go on here until they end, at the
+// longest for upgrade_timeout.
+func (s *Server) handOver(next *handover.Successor) {
+	defer close(s.left)
+	s.log.Info("handing over", "to", next.PID, "version", next.Program, "sessions", s.shared.Sessions.Len())
+	over := make(chan struct{})
+	s.running.Go(func() {
+		defer close(over)
+		_ = next.Run()
+	})
+	s.shared.MoveBy(func(state []byte, conn syscall.RawConn) (gone bool, err error) {
+		err = next.Move(state, conn)
+		return err == nil || errors.Is(err, handover.ErrUncertain), err
+	})
+	defer func() {
+		s.shared.MoveBy(nil)
+		next.Release()
+	}()
+	limit := time.NewTimer(s.Config().UpgradeTimeout.Duration())
+	defer limit.Stop()
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for moving := true; ; {
+		if moving {
+			for _, one := range s.shared.Sessions.All() {
+				one.CallToMove()
+			}
+		}
+		if s.shared.Sessions.Len() == 0 && s.logins.count() == 0 && s.receivedAll() {
+			s.log.Info("handed over", "moved", s.shared.Stats.Totals().Ends["moved"])
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			over, moving = nil, false
+			s.shared.MoveBy(nil)
+			s.log.Info("the new process takes no more sessions", "left", s.shared.Sessions.Len())
+		case <-limit.C:
+			s.log.Info("upgrade_timeout is over", "left", s.shared.Sessions.Len())
+			return
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// receivedAll lets no more sessions come from a predecessor, and tells whether none is on its way.
+func (s *Server) receivedAll() bool {
+	if s.predecessor == nil {
+		return true
+	}
+	s.predecessor.Stop()
+	select { // a session that was on its way is in the registry when it is closed
+	case <-s.received:
+		return s.shared.Sessions.Len() == 0
+	default:
+		return false
+	}
+}
+
+// closeHTTPSoon ends the HTTP servers when the requests under way are answered: new ones go to the new process.
+func (s *Server) closeHTTPSoon() {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Config().DrainTimeout.Duration())
+	defer cancel()
+	stop := context.AfterFunc(ctx, s.closeHTTP)
+	defer stop()
+	for _, h := range s.http {
+		_ = h.Shutdown(ctx)
+	}
+}

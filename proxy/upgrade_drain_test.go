@@ -1,0 +1,168 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kingshard/mysql/mysqltest"
+)
+
+// What cannot move, TLS and compression, goes on in the old process until upgrade_timeout; then it is drained as on SIGTERM: a
+// transaction may end, idle sessions are closed.
+func TestUpgradeTimeout(t *testing.T) {
+	_, cert, key, err := mysqltest.WriteCertificates(filepath.Join(t.TempDir(), "tls"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := mysqltest.Shared(t, mysqltest.MariaDB)
+	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 8, "upgrade_timeout: 2s", fmt.Sprintf("tls: {cert: %s, key: %s}", cert, key)))
+	secure := rootClient()
+	secure.TLS = insecureTLS()
+	compressed := rootClient()
+	compressed.Compression = 1
+	plain, idle, zip, busy := dial(t, d.addr, rootClient()), dial(t, d.addr, secure), dial(t, d.addr, compressed), dial(t, d.addr, secure)
+	must(t, busy, "BEGIN")
+	must(t, busy, "SELECT 1")
+	began := time.Now()
+	d.upgrade()
+	d.came(1)
+	for time.Since(began) < time.Second {
+		must(t, idle, "SELECT 1")
+		must(t, zip, "SELECT 1")
+	}
+	for name, c := range map[string]*mysqltest.RawClient{"TLS": idle, "compressed": zip} {
+		if _, err := c.Read(); err == nil {
+			t.Errorf("%s: an idle client was not sent away", name)
+		}
+	}
+	if !alive(d.pids[0]) {
+		t.Error("the old process did not wait for a transaction")
+	}
+	must(t, busy, "SELECT 2")
+	must(t, busy, "COMMIT")
+	d.onlyLast()
+	must(t, plain, "SELECT 1")
+	if n := d.metric("kingshard_sessions"); n != 1 {
+		t.Errorf("%d sessions in the new process", n)
+	}
+}
+
+// Two upgrades while a session cannot move: the first process goes on with it, the second does not wait for the first.
+func TestUpgradeDuringUpgrade(t *testing.T) {
+	server := mysqltest.Shared(t, mysqltest.MariaDB)
+	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 8, "upgrade_timeout: 1h", "drain_timeout: 1s"))
+	bound, plain := dial(t, d.addr, rootClient()), dial(t, d.addr, rootClient())
+	must(t, bound, "BEGIN")
+	must(t, bound, "SELECT 1")
+	d.upgrade()
+	d.came(1)
+	d.upgrade()
+	d.came(1)
+	mysqltest.WaitFor(t, "the second process to end", func() bool { return !alive(d.pids[1]) })
+	must(t, bound, "SELECT 2")
+	must(t, bound, "COMMIT")
+	must(t, bound, "SELECT 3")
+	must(t, plain, "SELECT 4")
+	bound.Close()
+	d.onlyLast()
+}
+
+// The new process can be stopped while the old one still has a session, which goes on there until it is stopped, too.
+func TestUpgradeThenStop(t *testing.T) {
+	server := mysqltest.Shared(t, mysqltest.MariaDB)
+	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 8, "upgrade_timeout: 1h"))
+	bound, plain := dial(t, d.addr, rootClient()), dial(t, d.addr, rootClient())
+	must(t, bound, "BEGIN")
+	must(t, bound, "SELECT 1")
+	d.upgrade()
+	d.came(1)
+	stop := func(pid int) {
+		t.Helper()
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		mysqltest.WaitFor(t, "a process to end", func() bool { return !alive(pid) })
+	}
+	stop(d.pids[1])
+	if _, err := plain.Read(); err == nil {
+		t.Error("the client that moved was not sent away")
+	}
+	must(t, bound, "SELECT 2")
+	must(t, bound, "COMMIT")
+	must(t, bound, "SELECT 3")
+	stop(d.pids[0])
+	if late, err := mysqltest.DialRaw(d.addr, rootClient()); err == nil {
+		late.Close()
+		t.Error("somebody still listens")
+	}
+}
+
+// A client of the admin port keeps its connection, too.
+func TestUpgradeOfAdminPort(t *testing.T) {
+	server := startScript(t, "n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := l.Addr().String()
+	l.Close()
+	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 4, "admin_addr: "+admin))
+	c := dial(t, admin, rootClient())
+	for range 2 {
+		if got := value(t, c, "KS UPGRADE"); !strings.HasPrefix(got, "process ") {
+			t.Errorf("KS UPGRADE: %s", got)
+		}
+		d.upgraded()
+		d.came(1)
+		list := fmt.Sprint(must(t, c, "SHOW KS SESSIONS").Rows)
+		if !strings.Contains(list, fmt.Sprint(c.Greeting.ConnectionID)) {
+			t.Errorf("not listed: %s", list)
+		}
+	}
+	d.onlyLast()
+}
+
+// Systemd hears of the new main process, and that it serves; it hears nothing of one that refused but that.
+func TestUpgradeNotifies(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	text := oneNode(startScript(t, "n").Addr, 4)
+	d := startDaemon(t, buildBinary(t), text)
+	hear := func(want string) string {
+		t.Helper()
+		_ = l.SetReadDeadline(time.Now().Add(30 * time.Second))
+		b := make([]byte, 4096)
+		n, err := l.Read(b)
+		if err != nil || !regexp.MustCompile("^"+want+"$").Match(b[:n]) {
+			t.Fatalf("heard %q, %v; want %s", b[:n], err, want)
+		}
+		return string(b[:n])
+	}
+	const serving = "READY=1\nSTATUS=serving"
+	hear(serving)
+	d.configure(text + "no_such_key: 1\n")
+	d.signal()
+	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	hear(serving + "; the last upgrade was refused, see the log")
+	d.configure(text + "prometheus_addr: 127.0.0.1:0\n")
+	d.upgrade()
+	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	if got := hear("MAINPID=[0-9]+\n" + serving); got != fmt.Sprintf("MAINPID=%d\n%s", d.pid(), serving) {
+		t.Errorf("heard %q of process %d", got, d.pid())
+	}
+	d.onlyLast()
+	d.upgrade() // the new process knows the supervisor
+	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	hear("MAINPID=[0-9]+\n" + serving)
+}
