@@ -144,3 +144,35 @@ func TestGivenBackTwicePanics(t *testing.T) {
 		})
 	}
 }
+
+// Clients that come and go, each with one setting at first and another one later, do not make the pool grow.
+func TestRestedConnectionBeforeANewOne(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 100}, func(t *testing.T, p *testPool, s *server) {
+		for range 10 {
+			var pcs []*testPooled
+			for range 5 {
+				pcs = append(pcs, get(t, p, "login"))
+			}
+			for _, pc := range pcs {
+				pc.Key = "later"
+				p.Put(pc)
+			}
+			time.Sleep(2 * restedAfter)
+		}
+		if st := p.Stats(); st.Open != 5 {
+			t.Errorf("%d connections are open, at most 5 were in use", st.Open)
+		}
+		// Those in use by others a moment ago are left to them.
+		var pcs []*testPooled
+		for range 5 {
+			pcs = append(pcs, get(t, p, "later"))
+		}
+		for _, pc := range pcs {
+			p.Put(pc)
+		}
+		get(t, p, "login")
+		if st := p.Stats(); st.Open != 6 {
+			t.Errorf("%d connections are open, want a sixth", st.Open)
+		}
+	})
+}

@@ -1,5 +1,7 @@
 package pool
 
+import "time"
+
 // idleList holds the idle connections in the order they came back, and those of each setting in the same order. Every
 // operation is O(1).
 type idleList[C Conn, K comparable] struct {
@@ -51,9 +53,13 @@ func (l *idleList[C, K]) remove(pc *Pooled[C, K]) {
 	l.len--
 }
 
+// restedAfter is the time after which nobody is taken for missing an idle connection with a setting of its own.
+const restedAfter = time.Second
+
 // takeIdleLocked lends the idle connection that suits want best, and tells how well it does. A connection with another
-// setting is lent only if none can be opened.
-func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool) (*Pooled[C, K], Outcome) {
+// setting is lent only if none can be opened, or if it was not used for a while: as clients come and go, each beginning with another
+// setting than it goes on with, there would be no end of opening.
+func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*Pooled[C, K], Outcome) {
 	if p.idle.len == 0 {
 		return nil, 0
 	}
@@ -62,7 +68,7 @@ func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool) (*Pooled[C, K], Outcom
 	if pc == nil {
 		pc, how = p.idle.tops[clean], HitClean
 	}
-	if pc == nil && !mayDial {
+	if pc == nil && (!mayDial || now-p.idle.oldest.idleSince >= restedAfter) {
 		pc, how = p.idle.oldest, HitOther
 	}
 	if pc != nil {

@@ -33,7 +33,7 @@ type waitingGet struct {
 func (m *model) open() int { return len(m.idle) + len(m.lent) }
 
 // expect is what a Get must give now: an idle connection, a new one, an error, or nothing yet.
-func (m *model) expect(want string) (pc *testPooled, dial, refused bool) {
+func (m *model) expect(want string, now time.Duration) (pc *testPooled, dial, refused bool) {
 	newest := func(key string) *testPooled {
 		for _, pc := range slices.Backward(m.idle) {
 			if pc.Key == key {
@@ -47,6 +47,9 @@ func (m *model) expect(want string) (pc *testPooled, dial, refused bool) {
 	}
 	if pc = newest(""); pc != nil {
 		return pc, false, false
+	}
+	if len(m.idle) > 0 && now-m.idle[0].idleSince >= restedAfter {
+		return m.idle[0], false, false
 	}
 	if m.open() < m.max && !m.held && !m.refuse {
 		return nil, true, false
@@ -100,7 +103,7 @@ func receive(rt *rapid.T, ch <-chan result) result {
 func (x *machine) get(rt *rapid.T) {
 	want := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "want")
 	cancel := make(chan struct{})
-	pc, dial, refused := x.m.expect(want)
+	pc, dial, refused := x.m.expect(want, x.p.now())
 	ch := start(x.p, want, time.Hour, cancel)
 	switch {
 	case pc != nil || dial:

@@ -144,8 +144,8 @@ func (r *request) cancelled() bool {
 	}
 }
 
-// Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, a new one, an idle
-// one with another setting, in this order; else it waits for its turn. The borrower compares Key with want, applies
+// Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, one with another setting that was
+// not used for a second, a new one, any idle one, in this order; else it waits for its turn. The borrower compares Key with want, applies
 // want if they differ, and ends with Put or Taint.
 //
 // The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is
@@ -172,7 +172,7 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 			return nil, p.fail(ErrClosed, 0)
 		}
 		mayDial := failed == nil && now < r.until && p.queue.len == 0 && p.mayDialLocked(now)
-		pc, how := p.takeIdleLocked(want, mayDial)
+		pc, how := p.takeIdleLocked(want, mayDial, now)
 		switch {
 		case pc != nil:
 			p.mu.Unlock()
