@@ -22,7 +22,7 @@ const napMax = 1
 const waitMax = 1 << 20
 
 // yieldEvery is the number of rounds without a wait after which a loop lets other goroutines run.
-const yieldEvery = 32
+const yieldEvery = 256
 
 // events are what connections are watched for, once and for all: the loop hears of changes only.
 const events = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xffffffff
