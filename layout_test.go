@@ -32,7 +32,8 @@ var allowed = map[string][]string{
 	"proxy/exec":         {"mysql", "mysql/value", "router/plan"},
 	"proxy/differential": {"mysql", "mysql/mysqltest"},
 	"proxy/querylog":     {"config", "mysql/sqltext"},
-	"proxy/queryrule":    {"mysql/sqltext"},
+	// The rules are made from the configuration's.
+	"proxy/queryrule":    {"config", "mysql/sqltext"},
 	"proxy/account":      {"config", "mysql/auth"},
 	"proxy/ddl":          {"backend"},
 	"proxy/session":      {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/querylog", "proxy/queryrule", "router", "router/plan"},

@@ -62,6 +62,8 @@ type Config struct {
 
 	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
+	// Rules of what is done with statements, in their order, up to 1000; see query-rules.md.
+	QueryRules []QueryRule `yaml:"query_rules"`
 	// Comma list of IP addresses and CIDR networks that may connect; empty: any.
 	AllowIPs string `yaml:"allow_ips" reload:"set"`
 
@@ -147,6 +149,38 @@ type User struct {
 	Rights string `yaml:"rights"`
 	// Connections of the user at the same time; 0: no limit.
 	MaxConns int `yaml:"max_conns" reload:"set"`
+}
+
+// QueryRule says what is done with statements. A statement matches if all that the rule says of users, sources, databases, tables,
+// classes, digest and pattern is true of it; of each, what is left out is true of every statement.
+type QueryRule struct {
+	// Name, unique; errors, counts and metrics show it. Letters, digits, '_', '-' and '.', up to 64.
+	Name string `yaml:"name"`
+	// Users whose statements are meant.
+	Users []string `yaml:"users"`
+	// Comma list of IP addresses and CIDR networks that the client comes from; no client over the unix socket does.
+	Sources string `yaml:"sources"`
+	// Databases: the current one, or a name anywhere in the text; case does not count.
+	Databases []string `yaml:"databases"`
+	// Tables, as table or database.table: names anywhere in the text, quoted or not, whatever they name; case does not count.
+	Tables []string `yaml:"tables"`
+	// Classes of statements: read, write, ddl, transaction, select, insert, replace, update, delete, truncate, load, set, use,
+	// show, explain, lock, flush, kill, prepare, execute, call, do, handler, account, admin, other, and doubtful: what the
+	// proxy cannot read for certain.
+	Classes []string `yaml:"classes"`
+	// A statement without its values, as SHOW KS DIGESTS shows it; case, blanks, comments and quotes of names do not count.
+	Digest string `yaml:"digest"`
+	// Regular expression (RE2) that is found in the text, whose comments and runs of blanks are one space each; begin it with
+	// (?i) to disregard case.
+	Pattern string `yaml:"pattern"`
+	// Let the statement pass, whatever rules behind this one say.
+	Allow bool `yaml:"allow"`
+	// Refuse the statement with error 9020 and this message.
+	Block string `yaml:"block"`
+	// Go on with the rules behind this one; otherwise the first rule that matches is the only one.
+	Next bool `yaml:"next"`
+	// Count what matches, and do nothing else.
+	DryRun bool `yaml:"dry_run"`
 }
 
 // WebToken is a bearer token of the HTTP administration.

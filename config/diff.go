@@ -25,7 +25,7 @@ const (
 )
 
 // Diff gives what changes from old to new, both without fault, in the order of the fields. The order of users, nodes,
-// schemas and rules does not matter; that of a rule's own tables does.
+// schemas and sharding rules does not matter; that of query rules does, and that of a sharding rule's own tables.
 func Diff(old, new *Config) []Change {
 	var d differ
 	d.structure("", reflect.ValueOf(*old), reflect.ValueOf(*new), true)
@@ -85,6 +85,9 @@ func show(v reflect.Value) string {
 
 // list compares elements by name: those of old in their order, then what is only in new.
 func (d *differ) list(path string, old, new reflect.Value, reloadable bool) {
+	if before, after := ruleOrder(old, new), ruleOrder(new, old); !slices.Equal(before, after) {
+		d.changes = append(d.changes, Change{Path: path, Old: strings.Join(before, ", "), New: strings.Join(after, ", "), Reloadable: reloadable})
+	}
 	left := map[string]reflect.Value{}
 	for k := range new.Len() {
 		left[nameOf(new.Index(k))] = new.Index(k)
@@ -107,6 +110,20 @@ func (d *differ) list(path string, old, new reflect.Value, reloadable bool) {
 	}
 }
 
+// ruleOrder gives the names of query rules that the other configuration has too, in their order; nil for lists of anything else.
+func ruleOrder(list, other reflect.Value) (names []string) {
+	rules, ok := list.Interface().([]QueryRule)
+	if !ok {
+		return nil
+	}
+	for _, r := range rules {
+		if slices.ContainsFunc(other.Interface().([]QueryRule), func(o QueryRule) bool { return o.Name == r.Name }) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
 // nameOf is what tells an element of a list from its neighbours.
 func nameOf(element reflect.Value) string {
 	switch e := element.Interface().(type) {
@@ -118,6 +135,8 @@ func nameOf(element reflect.Value) string {
 		return e.Name
 	case Schema:
 		return e.User
+	case QueryRule:
+		return e.Name
 	case Shard:
 		return e.DB + "." + e.Table
 	}

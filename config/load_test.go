@@ -84,7 +84,7 @@ func TestFullSample(t *testing.T) {
 			}
 		}
 	}
-	c.Addr, c.WebTokens, c.UserList, c.Nodes, c.SchemaList = "", nil, nil, nil, nil
+	c.Addr, c.WebTokens, c.UserList, c.QueryRules, c.Nodes, c.SchemaList = "", nil, nil, nil, nil, nil
 	if want := Default(); !reflect.DeepEqual(c, want) {
 		t.Errorf("not the defaults: %+v", Diff(want, c))
 	}

@@ -25,6 +25,7 @@ var sections = []struct {
 	{"", reflect.TypeFor[Config](), reflect.ValueOf(*Default())},
 	{"tls", reflect.TypeFor[ServerTLS](), reflect.ValueOf(Default().TLS)},
 	{"user_list[]", reflect.TypeFor[User](), withDefaults(new(User))},
+	{"query_rules[]", reflect.TypeFor[QueryRule](), reflect.ValueOf(QueryRule{})},
 	{"web_tokens[]", reflect.TypeFor[WebToken](), withDefaults(new(WebToken))},
 	{"nodes[]", reflect.TypeFor[Node](), withDefaults(new(Node))},
 	{"nodes[].tls", reflect.TypeFor[NodeTLS](), reflect.ValueOf(NodeTLS{Mode: tlsDisabled})},

@@ -22,6 +22,7 @@ func (c *Config) validate(r *report) {
 	c.checkUsers(r)
 	c.checkNodes(r)
 	c.checkSchemas(r)
+	c.checkQueryRules(r)
 	c.checkLogs(r)
 	c.checkGreeting(r)
 	c.checkLimits(r)

@@ -18,9 +18,10 @@ import (
 func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snapshot, error) {
 	snap := &session.Snapshot{Config: cfg, Schemas: make(map[string]*session.Schema), Generation: 1}
 	var accounts *account.Store
+	var rules *queryrule.Set
 	if previous != nil {
 		snap.Generation = previous.Generation + 1
-		accounts = previous.Accounts
+		accounts, rules = previous.Accounts, previous.Rules
 	}
 	var err error
 	if snap.Accounts, err = account.New(cfg, accounts); err != nil {
@@ -34,6 +35,9 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 	}
 	if snap.Blacklist, err = queryrule.LoadBlacklist(cfg.BlacklistSQLFile); err != nil {
 		return nil, fmt.Errorf("blacklist_sql_file: %w", err)
+	}
+	if snap.Rules, err = queryrule.New(cfg, rules); err != nil {
+		return nil, err
 	}
 	if snap.Nodes, err = backend.Open(cfg); err != nil {
 		return nil, err

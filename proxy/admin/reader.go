@@ -83,6 +83,21 @@ func (r *reader) name() (name string, ok bool) {
 	return name, true
 }
 
+// account passes over 'user'@'source'.
+func (r *reader) account() (user, source string, ok bool) {
+	if user, ok = r.name(); !ok || r.tok.Kind != sqltext.KindUserVar {
+		return "", "", false
+	}
+	source = strings.TrimPrefix(r.raw(), "@")
+	if source != "" && strings.ContainsRune("'\"`", rune(source[0])) {
+		if source, ok = sqltext.Unquote(source, r.mode); !ok {
+			return "", "", false
+		}
+	}
+	r.next()
+	return user, source, true
+}
+
 // value passes over a string, a word or a number, with its sign.
 func (r *reader) value() (v string, ok bool) {
 	sign := ""

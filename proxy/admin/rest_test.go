@@ -178,7 +178,7 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+14+14 {
+	if len(doc.Paths) != 1+15+14 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

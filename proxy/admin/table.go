@@ -64,8 +64,8 @@ var tables []*table
 
 func init() {
 	tables = []*table{
-		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &plansTable, &digestsTable,
-		&pinsTable, &locksTable, &configTable, &eventsTable,
+		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &queryRulesTable, &plansTable,
+		&digestsTable, &pinsTable, &locksTable, &configTable, &eventsTable,
 	}
 }
 

@@ -63,6 +63,7 @@ var (
 	descLatency    = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts      = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
 
+	descRuleHits    = desc("query_rule_hits_total", "Statements that a query rule was found to match, those of a dry run too.", "rule")
 	descDigests     = desc("digests", "Statements that statistics are kept of now.")
 	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
 	descLogLines    = desc("log_lines_total", "Lines for the statement log and the audit log.", "log")
@@ -123,6 +124,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		for part, of := range session.PartNames {
 			ch <- latency(descParts, &t.Parts[class][part], name, of)
 		}
+	}
+	for _, rule := range snap.Rules.Rules() {
+		counter(descRuleHits, rule.Hits(), rule.Name)
 	}
 	q := r.shared.Queries.Stats()
 	gauge(descDigests, float64(q.Digests))

@@ -35,6 +35,7 @@ const (
 	KSUnfinishedDDL      = 9015
 	KSNoDDL              = 9016
 	KSPaused             = 9017
+	KSQueryRule          = 9020
 	KSNoRights           = 9030
 	KSAdminSyntax        = 9031
 	KSAdminFailed        = 9032
@@ -59,6 +60,7 @@ var Errors = []ErrorEntry{
 	{KSUnfinishedDDL, "HY000", "KS_UNFINISHED_DDL", "DDL is done on some physical tables and not on others; the text names both, and the first cause.", "Remove the cause, then finish it with ADMIN DDL RESUME and its number; ADMIN DDL LIST shows what is unfinished."},
 	{KSNoDDL, "42000", "KS_NO_DDL", "ADMIN DDL names a statement that is not there, is another user's, or runs.", "ADMIN DDL LIST shows the ids. A restart of the proxy forgets them: the log has the statements and their tables."},
 	{KSPaused, "HY000", "KS_PAUSED", "An operator has paused the proxy, and the statement has waited as long as KS PAUSE said. Nothing was sent.", "KS RESUME lets statements go on; SHOW KS STATUS tells since when they wait. The statement can be sent again."},
+	{KSQueryRule, "42000", "KS_QUERY_RULE", "A query rule refuses the statement; the text names the rule and says what its author wants said. Nothing was sent.", "See the rule in query_rules; KS RULE TEST 'statement' shows which rules match."},
 	{KSNoRights, "42000", "KS_NO_RIGHTS", "The statement is about the proxy itself and needs rights that the user does not have.", "Give the user rights in user_list (read, operate or admin) and a password, and reload."},
 	{KSAdminSyntax, "42000", "KS_ADMIN_SYNTAX", "A statement about the proxy itself is not written as it should be. The text says what was expected.", "KS HELP lists the statements."},
 	{KSAdminFailed, "HY000", "KS_ADMIN_FAILED", "What a statement about the proxy itself asked for was not done. The text says why; nothing was changed.", "Remove the cause and send it again."},

@@ -38,6 +38,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
+	if err := s.obeyExecution(st); err != nil {
+		return err
+	}
 	if err := s.closeCursor(st); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/queryrule"
 )
 
 // Lanes are the fast lane: loops that hold the sessions which wait for a command and run their plain statements, and
@@ -149,4 +150,6 @@ type laned struct {
 	instance *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.
 	offer offer
+	// verdict is what query rules say of the text, until they are counted.
+	verdict queryrule.Decision
 }

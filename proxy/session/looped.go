@@ -93,6 +93,9 @@ func (s *Session) decide(p []byte) bool {
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
 			return false
 		}
+		if !s.passes(text, &info) {
+			return false
+		}
 		*q = query{text: text, info: info, attributes: attributes}
 		s.lane.text = text
 		s.label(text)
@@ -128,7 +131,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information {
 		return false
 	}
-	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) {
+	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) {
 		return false
 	}
 	ex, q := &s.execution, &s.query
@@ -278,6 +281,7 @@ func (s *Session) launch(le *lease) {
 		_ = s.startStatement(x, &s.query)
 	}
 	s.stats.looped.Add(1)
+	s.countRules(x.st)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
 		le.leave()
 		s.handOver(l, stepFinish)

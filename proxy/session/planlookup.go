@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
 )
 
@@ -17,6 +18,7 @@ type lookup struct {
 	execution plan.Execution
 	names     []mysql.TableName
 	bound     boundExecution
+	rules     queryrule.Scratch
 }
 
 // lookupPool keeps the lookups of sessions that run nothing.
@@ -50,6 +52,7 @@ const digestMax = 32 << 10
 func (l *lookup) release() {
 	l.execution.Release()
 	l.bound.release()
+	l.rules.Release()
 	clear(l.names)
 	if cap(l.digest.Key) > digestMax*4 || cap(l.digest.Literals) > digestMax || cap(l.digest.Rows) > digestMax {
 		l.digest = sqltext.Digest{}

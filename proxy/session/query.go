@@ -16,6 +16,9 @@ func (s *Session) comQuery(arg []byte) error {
 		return err
 	}
 	for {
+		if err := s.readyForRules(text); err != nil {
+			return err
+		}
 		info := sqltext.Classify(text, s.mode())
 		rest := ""
 		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) {
@@ -114,6 +117,9 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	s.work.class = q.info.Class
 	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(q.text, s.mode()) {
 		return true, errBlacklisted
+	}
+	if err := s.obey(q); err != nil {
+		return true, err
 	}
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err

@@ -16,6 +16,7 @@ import (
 	"kingshard/mysql/auth"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/queryrule"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -57,7 +58,10 @@ type Session struct {
 	lookup *lookup
 	// labels are those of the goroutine while a statement runs; nil: none are wanted.
 	labels context.Context
-	lane   laned
+	// rules are those of the set ruled that can match what this user sends.
+	rules *queryrule.View
+	ruled *queryrule.Set
+	lane  laned
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]bool
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.

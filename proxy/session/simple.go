@@ -111,6 +111,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.account.Leave()
 	s.setUser(cu.User)
 	s.account, s.schema = a, schema
+	s.rules, s.ruled = nil, nil
 	collation := s.state.collation
 	if cu.Collation != 0 {
 		collation = cu.Collation

@@ -26,6 +26,8 @@ type Snapshot struct {
 	RSAKey   *rsa.PrivateKey    // nil: no RSA exchange in caching_sha2_password
 	// Blacklist are the forbidden statements; nil where there are none.
 	Blacklist *queryrule.Blacklist
+	// Rules are the query rules; nil where there are none.
+	Rules *queryrule.Set
 	// Generation counts reloads, from 1.
 	Generation uint64
 }

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
 )
 
@@ -39,10 +40,13 @@ type stmt struct {
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
 	long    map[uint16][]byte
 	longErr *mysql.SQLError
-	// sharded: the text names sharded tables by their logical names; db is the database it was prepared in.
-	sharded bool
-	db      string
+	db      string       // the current one when it was prepared
 	mode    sqltext.Mode // that the text was read in
+	// sharded: the text names sharded tables by their logical names.
+	sharded bool
+	// verdict is what the rules of verdictOf say of the text.
+	verdict   queryrule.Decision
+	verdictOf *queryrule.View
 	// information: it asks information_schema.
 	information bool
 	// plan is the one that plans made when it had forgotten so many times; nil before the first execution.
@@ -98,7 +102,13 @@ func (s *Session) comStmtPrepare(text string) error {
 	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
 		return errBlacklisted
 	}
+	if err := s.readyForRules(text); err != nil {
+		return err
+	}
 	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
+	if err := s.obeyPrepare(&q); err != nil {
+		return err
+	}
 	if err := s.startOfStatement(); err != nil {
 		return err
 	}
@@ -189,11 +199,11 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
-	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), mode: s.mode(), setting: s.state.current()}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.state.db, mode: s.mode(), setting: s.state.current()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
-		st.text, st.sharded, st.db = strings.Clone(q.logical), true, s.state.db
+		st.text, st.sharded = strings.Clone(q.logical), true
 		st.information = mentions(st.text, informationSchema)
 	}
 	if st.source = st.text; q.source != st.text {

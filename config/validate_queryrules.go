@@ -1,0 +1,113 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of query rules.
+const (
+	queryRulesMax  = 1000
+	ruleNameMax    = 64
+	ruleTextMax    = 16 << 10 // of a digest or a pattern, in bytes
+	ruleMessageMax = 400      // of what block says, in bytes
+)
+
+// RuleClasses are the words that classes of a query rule may be.
+var RuleClasses = []string{
+	"read", "write", "ddl", "transaction", "select", "insert", "replace", "update", "delete", "truncate", "load", "set", "use", "show",
+	"explain", "lock", "flush", "kill", "prepare", "execute", "call", "do", "handler", "account", "admin", "other", "doubtful",
+}
+
+var ruleName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+func (c *Config) checkQueryRules(r *report) {
+	if len(c.QueryRules) > queryRulesMax {
+		r.fault("query_rules", "may have %d rules, not %d", queryRulesMax, len(c.QueryRules))
+	}
+	users := map[string]bool{}
+	for _, u := range c.UserList {
+		users[u.User] = true
+	}
+	first := map[string]int{}
+	for k := range c.QueryRules {
+		q, path := &c.QueryRules[k], fmt.Sprintf("query_rules[%d]", k)
+		if !ruleName.MatchString(q.Name) || len(q.Name) > ruleNameMax {
+			r.fault(path+".name", "is required: up to %d letters, digits, '_', '-' and '.'", ruleNameMax)
+		} else if other, dup := first[q.Name]; dup {
+			r.fault(path+".name", "rule %q is also query_rules[%d]", q.Name, other)
+		} else {
+			first[q.Name] = k
+		}
+		for _, user := range q.Users {
+			if !users[user] {
+				r.fault(path+".users", "%q is not in user_list", user)
+			}
+		}
+		q.checkMatch(r, path)
+		q.checkAction(r, path)
+	}
+}
+
+func (q *QueryRule) checkMatch(r *report, path string) {
+	if _, err := ParseNets(q.Sources); err != nil {
+		r.fault(path+".sources", "%v", err)
+	}
+	if slices.Contains(q.Databases, "") {
+		r.fault(path+".databases", "has an empty name")
+	}
+	for _, table := range q.Tables {
+		db, name, dotted := strings.Cut(table, ".")
+		if db == "" || dotted && (name == "" || strings.Contains(name, ".")) {
+			r.fault(path+".tables", "%q is neither table nor database.table", table)
+		}
+	}
+	for _, class := range q.Classes {
+		r.oneOf(path+".classes", class, RuleClasses...)
+	}
+	if len(q.Digest) > ruleTextMax {
+		r.fault(path+".digest", "may have %d bytes, not %d", ruleTextMax, len(q.Digest))
+	}
+	if len(q.Pattern) > ruleTextMax {
+		r.fault(path+".pattern", "may have %d bytes, not %d", ruleTextMax, len(q.Pattern))
+	} else if _, err := regexp.Compile(q.Pattern); err != nil {
+		r.fault(path+".pattern", "is not a regular expression as RE2 knows them: %v", err)
+	}
+}
+
+// checkAction looks for what contradicts itself: a rule does something, and what refuses a statement does nothing else with it.
+func (q *QueryRule) checkAction(r *report, path string) {
+	if len(q.Block) > ruleMessageMax {
+		r.fault(path+".block", "may have %d bytes, not %d", ruleMessageMax, len(q.Block))
+	}
+	actions := q.actions()
+	switch {
+	case len(actions) == 0:
+		r.fault(path, "does nothing: give it one of %s", strings.Join(ruleActions, ", "))
+	case len(actions) > 1 && q.Block != "":
+		r.fault(path+".block", "refuses the statement: remove it or %s", actions[1-slices.Index(actions, "block")])
+	case len(actions) > 1 && q.Allow:
+		r.fault(path+".allow", "ends what rules do: remove it or %s", actions[1-slices.Index(actions, "allow")])
+	}
+	if q.Next && (q.Block != "" || q.Allow) {
+		r.fault(path+".next", "has no sense with %s, which ends the search", actions[0])
+	}
+}
+
+// ruleActions are the keys that do something.
+var ruleActions = []string{"allow", "block"}
+
+// actions lists the keys of the rule that do something.
+func (q *QueryRule) actions() (keys []string) {
+	for _, a := range []struct {
+		key string
+		set bool
+	}{{"allow", q.Allow}, {"block", q.Block != ""}} {
+		if a.set {
+			keys = append(keys, a.key)
+		}
+	}
+	return keys
+}

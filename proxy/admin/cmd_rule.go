@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"net/netip"
+
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session"
+)
+
+var ruleCommand = command{
+	verb: "rule", usage: "KS RULE TEST ['user'@'source'] 'statement'", rights: account.Read,
+	about: "The query rules that match a statement, of oneself or of a user from an address, and whether they would act; nothing is counted or sent",
+	run: func(c *call) (*session.OwnResult, error) {
+		if !c.r.word("test") {
+			return nil, c.r.expected("TEST")
+		}
+		user, source := c.caller.User, c.caller.Host
+		if l := c.r.lex; l.Next().Kind == sqltext.KindUserVar {
+			var ok bool
+			if user, source, ok = c.r.account(); !ok {
+				return nil, c.r.expected("'user'@'source'")
+			}
+		}
+		// Over the unix socket, or said to be of localhost, a client has no address.
+		addr, err := netip.ParseAddr(source)
+		if err != nil && source != "localhost" && source != "" {
+			return nil, failed("%q is not an IP address", source)
+		}
+		if c.r.ended() {
+			return nil, c.r.expected("a statement")
+		}
+		text := c.r.rest()
+		if c.r.tok.Kind == sqltext.KindString {
+			var ok bool
+			if text, ok = c.r.name(); !ok {
+				return nil, c.r.expected("a string")
+			}
+			if err := c.r.end(); err != nil {
+				return nil, err
+			}
+		}
+		return c.testRules(user, addr, text)
+	},
+}
+
+// testRules shows the rules that match each statement of a text.
+func (c *call) testRules(user string, addr netip.Addr, text string) (*session.OwnResult, error) {
+	rules := c.a.shared.Snapshot.Load().Rules
+	var rows [][]any
+	for info := range sqltext.Split(text, c.r.mode) {
+		one := text[info.First:info.End]
+		st := queryrule.Statement{Text: one, Info: info, DB: c.caller.DB, Mode: c.r.mode}
+		st.Info.Traits &^= sqltext.Multi
+		for _, t := range rules.Test(user, addr, &st) {
+			rows = append(rows, []any{one, t.Rule.Name, t.Rule.Action(), t.Applies, orNil(t.Why)})
+		}
+	}
+	return rowsOf(texts("statement", "rule", "action", "applies", "why"), rows)
+}

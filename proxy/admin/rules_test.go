@@ -1,0 +1,94 @@
+package admin_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/proxy/session"
+)
+
+const someRules = `query_rules:
+- {name: tried, classes: [read], block: never, dry_run: true}
+- {name: no-delete, users: [app], classes: [delete], block: not here}
+- {name: no-orders, tables: [shop.orders], sources: 10.0.0.0/8, block: closed}
+`
+
+// Rules can be looked at and tried, count what they match, and change by a reload that prepared statements follow.
+func TestQueryRules(t *testing.T) {
+	p := start(t, func(text string) string { return text + someRules })
+	root, app := p.client("root"), p.client("app")
+	if _, err := app.Prepare("DELETE FROM t WHERE id = ?"); err == nil {
+		t.Error("prepared though a rule forbids it")
+	}
+	must(t, app, "SELECT 1")
+	got := rows(t, root, "SHOW KS QUERY_RULES")
+	if len(got) != 3 || got[0][1] != "tried" || got[0][4] != "YES" || got[0][12] != "1" || got[1][12] != "1" || got[2][12] != "0" {
+		t.Errorf("%q", got)
+	}
+	for text, want := range map[string]string{
+		"KS RULE TEST 'app'@'127.0.0.1' 'DELETE FROM t'": "DELETE FROM t,no-delete,block: not here,YES,NULL",
+		"KS RULE TEST 'app'@'10.1.1.1' DELETE FROM shop.orders": "DELETE FROM shop.orders,no-delete,block: not here,YES,NULL; " +
+			"DELETE FROM shop.orders,no-orders,block: closed,NO,rule no-delete matches first",
+		"KS RULE TEST 'SELECT ''x'''": "SELECT 'x',tried,block: never,NO,dry_run: it only counts",
+		"KS RULE TEST root@`10.0.0.9` 'INSERT INTO shop.orders VALUES (1); SELECT 2'": "INSERT INTO shop.orders VALUES (1),no-orders,block: closed,YES,NULL; " +
+			"SELECT 2,tried,block: never,NO,dry_run: it only counts",
+		"KS RULE TEST BEGIN": "",
+	} {
+		var got []string
+		for _, row := range rows(t, root, text) {
+			got = append(got, strings.Join(row, ","))
+		}
+		if strings.Join(got, "; ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	fails(t, root, "KS RULE", session.KSAdminSyntax, "TEST")
+	fails(t, root, "KS RULE TEST", session.KSAdminSyntax, "statement")
+	fails(t, root, "KS RULE TEST 'a'@'b' 'SELECT 1'", session.KSAdminFailed, "IP address")
+	fails(t, root, "KS RULE TEST 'a' 'b'", session.KSAdminSyntax)
+	if got := rows(t, root, "SHOW KS QUERY_RULES LIKE 'tried'"); len(got) != 1 || got[0][12] != "1" {
+		t.Errorf("a test counts, or the operator's own statements do: %q", got)
+	}
+
+	// A statement that was prepared before its rule came is refused when it is executed.
+	p.write(strings.Replace(p.text, "[delete]", "[update]", 1))
+	must(t, root, "KS RELOAD")
+	st, err := app.Prepare("DELETE FROM t WHERE id = 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute := func() error {
+		r, err := st.Execute()
+		if err == nil && r.Err != nil {
+			return r.Err
+		}
+		return err
+	}
+	if err := execute(); err != nil {
+		t.Errorf("without a rule: %v", err)
+	}
+	p.write(p.text)
+	must(t, root, "KS RELOAD")
+	var e *mysql.SQLError
+	if err := execute(); !errors.As(err, &e) || e.Code != session.KSQueryRule {
+		t.Errorf("with a rule: %v", err)
+	}
+	if got := rows(t, root, "SHOW KS QUERY_RULES LIKE 'no-delete'"); got[0][12] != "2" {
+		t.Errorf("counts over reloads: %q", got)
+	}
+}
+
+// What administers the proxy is beyond its rules, for those with rights.
+func TestRulesSpareAdministration(t *testing.T) {
+	p := start(t, func(text string) string { return text + "query_rules:\n- {name: all, block: closed}\n" })
+	root, app := p.client("root"), p.client("app")
+	fails(t, app, "SELECT 1", session.KSQueryRule, "query rule all: closed")
+	fails(t, app, "SHOW KS STATUS", session.KSQueryRule)
+	fails(t, root, "SELECT 1", session.KSQueryRule)
+	must(t, root, "SHOW KS QUERY_RULES")
+	p.write(strings.Replace(p.text+"# open\n", "block: closed", "allow: true", 1))
+	must(t, root, "KS RELOAD")
+	must(t, app, "SELECT 1")
+}

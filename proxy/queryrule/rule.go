@@ -1,0 +1,111 @@
+package queryrule
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"kingshard/config"
+	"kingshard/mysql/sqltext"
+)
+
+// Rule is a query rule of the configuration, ready to be compared with statements.
+type Rule struct {
+	Name  string
+	Allow bool
+	// Block is what the client of a refused statement hears; "" if the rule refuses none.
+	Block  string
+	Next   bool
+	DryRun bool
+
+	hits *atomic.Uint64
+
+	users    []string
+	sources  []netip.Prefix
+	classes  classBits
+	doubtful bool
+	// Names in lower case. Of tables the database may be "".
+	databases []string
+	tables    []tableName
+	digest    []byte // canonical; nil for any
+	cut       bool   // what follows the digest does not count
+	pattern   *regexp.Regexp
+}
+
+type tableName struct{ db, table string }
+
+// newRule makes a rule of a valid configuration.
+func newRule(q *config.QueryRule) (*Rule, error) {
+	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64)}
+	var err error
+	if r.sources, err = config.ParseNets(q.Sources); err != nil {
+		return nil, fmt.Errorf("sources: %w", err)
+	}
+	for _, word := range q.Classes {
+		r.classes |= classWords[word]
+		r.doubtful = r.doubtful || word == doubtful
+	}
+	for _, db := range q.Databases {
+		r.databases = append(r.databases, lower(db))
+	}
+	for _, name := range q.Tables {
+		db, table, dotted := strings.Cut(lower(name), ".")
+		if !dotted {
+			db, table = "", db
+		}
+		r.tables = append(r.tables, tableName{db, table})
+	}
+	if q.Digest != "" {
+		r.digest, r.cut = canonOf(q.Digest)
+	}
+	if q.Pattern != "" {
+		if r.pattern, err = regexp.Compile(q.Pattern); err != nil {
+			return nil, fmt.Errorf("pattern: %w", err)
+		}
+	}
+	return r, nil
+}
+
+func lower(name string) string { return string(appendLower(nil, name)) }
+
+// Hits is how many statements the rule was found to match since the proxy started.
+func (r *Rule) Hits() uint64 { return r.hits.Load() }
+
+// Action says in words what the rule does.
+func (r *Rule) Action() string {
+	if r.Block != "" {
+		return "block: " + r.Block
+	}
+	return "allow"
+}
+
+// sends tells whether a user from addr may send statements that match.
+func (r *Rule) sends(user string, addr netip.Addr) bool {
+	if len(r.users) > 0 && !slices.Contains(r.users, user) {
+		return false
+	}
+	if len(r.sources) == 0 {
+		return true
+	}
+	return addr.IsValid() && slices.ContainsFunc(r.sources, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
+}
+
+// classed tells whether the rule is about statements of that kind.
+func (r *Rule) classed(i *sqltext.Info, classes classBits) bool {
+	return r.classes == 0 && !r.doubtful || r.classes&classes != 0 || r.doubtful && i.Has(sqltext.Doubt)
+}
+
+// digested tells whether a canonical text is the rule's digest.
+func (r *Rule) digested(canon []byte) bool {
+	if r.cut {
+		return bytes.HasPrefix(canon, r.digest)
+	}
+	return bytes.Equal(canon, r.digest)
+}
+
+// named tells whether the rule looks at names in the text.
+func (r *Rule) named() bool { return len(r.tables) > 0 || len(r.databases) > 0 }

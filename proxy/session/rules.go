@@ -1,0 +1,154 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+	"kingshard/proxy/queryrule"
+)
+
+// queryRules gives the rules that can match what the user sends; nil where there are none.
+func (s *Session) queryRules() *queryrule.View {
+	if s.ruled != s.snap.Rules {
+		s.ruled, s.rules = s.snap.Rules, s.snap.Rules.For(s.user, s.addr)
+	}
+	return s.rules
+}
+
+// readyForRules waits until it is known how the server will read the text: rules must not read it in another way.
+func (s *Session) readyForRules(text string) error {
+	if s.queryRules() == nil || s.state.resolved || s.beyondRules(text) {
+		return nil
+	}
+	return s.learnCharset(s.schema.Default)
+}
+
+// beyondRules tells whether no rule is asked: administration must be able to undo what a rule does.
+func (s *Session) beyondRules(text string) bool {
+	return s.account.Rights != account.None && mayBeOwn(text, s.mode())
+}
+
+// obey has the query rules look at a statement, and at the one within PREPARE.
+func (s *Session) obey(q *query) error {
+	v := s.queryRules()
+	if v == nil || s.beyondRules(q.text) {
+		return nil
+	}
+	st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()}
+	inner, readable := "", true
+	if q.info.Class == sqltext.Prepare || q.info.Class == sqltext.Execute {
+		if inner, readable = innerText(q.text, s.mode()); !readable {
+			st.Info.Traits |= sqltext.Doubt
+		}
+	}
+	if err := s.judge(v, &st); err != nil || inner == "" {
+		return err
+	}
+	return s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
+}
+
+// judge asks and counts the rules; an error refuses the statement.
+func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) error {
+	d := v.Decide(&s.lookups().rules, st)
+	d.Count()
+	return refusal(&d)
+}
+
+// refusal is what the client of a refused statement hears.
+func refusal(d *queryrule.Decision) error {
+	if d.Block == nil {
+		return nil
+	}
+	return newError(KSQueryRule, "query rule "+d.Block.Name+": "+d.Block.Block)
+}
+
+// innerText gives the statement in the text of PREPARE ... FROM 'text' and EXECUTE IMMEDIATE 'text'; "" for EXECUTE of a name,
+// whose text was looked at before. readable is false where only the server knows the text.
+func innerText(text string, m sqltext.Mode) (inner string, readable bool) {
+	if p, ok := sqltext.ParsePrepare(text, m); ok {
+		return p.Text, p.FromVar == ""
+	}
+	l := sqltext.NewLexer(text, m)
+	word := func() string {
+		t := l.Next()
+		return text[t.Pos:t.End]
+	}
+	if !strings.EqualFold(word(), "execute") {
+		return "", false
+	}
+	if !strings.EqualFold(word(), "immediate") {
+		return "", true
+	}
+	t := l.Next()
+	if t.Kind != sqltext.KindString {
+		return "", false
+	}
+	inner, readable = sqltext.Unquote(text[t.Pos:t.End], m)
+	// More behind the string may be another part of the text.
+	if t = l.Next(); t.Kind != sqltext.KindEOF && t.Kind != sqltext.KindSemicolon && !strings.EqualFold(text[t.Pos:t.End], "using") {
+		return "", false
+	}
+	return inner, readable
+}
+
+// obeyPrepare has the rules look at a statement that is to be prepared. Its executions are what is counted, but for those that
+// will never be.
+func (s *Session) obeyPrepare(q *query) error {
+	v := s.queryRules()
+	if v == nil {
+		return nil
+	}
+	d := v.Decide(&s.lookups().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
+	if d.Block != nil {
+		d.Count()
+	}
+	return refusal(&d)
+}
+
+// obeyExecution has the rules of today look at a prepared statement.
+func (s *Session) obeyExecution(st *stmt) error {
+	d := s.verdict(st)
+	d.Count()
+	return refusal(d)
+}
+
+// verdict gives what the rules say of a prepared statement, which keeps it until the rules are others.
+func (s *Session) verdict(st *stmt) *queryrule.Decision {
+	v := s.queryRules()
+	if st.verdictOf == v {
+		return &st.verdict
+	}
+	var sc queryrule.Scratch // which the statement keeps
+	info := st.info
+	if st.source != st.text {
+		info = sqltext.Classify(st.source, st.mode)
+	}
+	st.verdict, st.verdictOf = v.Decide(&sc, &queryrule.Statement{Text: st.source, Info: info, DB: st.db, Mode: st.mode}), v
+	return &st.verdict
+}
+
+// passes tells whether rules have nothing to do with a text but to count it. The loops ask; countRules counts when the
+// statement is sent there, as one that goes to a goroutine after all is asked about again.
+func (s *Session) passes(text string, info *sqltext.Info) bool {
+	s.lane.verdict = queryrule.Decision{}
+	v := s.queryRules()
+	if v == nil {
+		return true
+	}
+	s.lane.verdict = v.Decide(&s.lookups().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
+	return !s.lane.verdict.Acts()
+}
+
+// passesExecution is passes for a prepared statement.
+func (s *Session) passesExecution(st *stmt) bool { return !s.verdict(st).Acts() }
+
+// countRules counts what passes or passesExecution found.
+func (s *Session) countRules(st *stmt) {
+	if st != nil {
+		st.verdict.Count()
+		return
+	}
+	s.lane.verdict.Count()
+	s.lane.verdict = queryrule.Decision{}
+}

@@ -1,0 +1,110 @@
+package session_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/session"
+)
+
+const blockingRules = `query_rules:
+- {name: small, tables: [small], allow: true}
+- {name: tried, classes: [read], block: never, dry_run: true}
+- {name: no-delete, classes: [delete], block: not here}
+- {name: no-secret, tables: [secret], block: ask the owner}
+- {name: no-sleep, pattern: '(?i)\bsleep ?\(', block: no naps}
+- {name: no-riddles, classes: [doubtful], block: say it plainly}
+`
+
+// recorder is a scripted server that keeps what it gets.
+type recorder struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (r *recorder) handle(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+	r.mu.Lock()
+	r.texts = append(r.texts, string(payload))
+	r.mu.Unlock()
+	oldServer(c, cmd, payload)
+}
+
+// seen tells whether the server got a text with that word in it.
+func (r *recorder) seen(word string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.texts, func(text string) bool { return strings.Contains(text, word) })
+}
+
+// recorded starts a proxy in front of a recorder.
+func recorded(t *testing.T, more ...string) (*recorder, string) {
+	t.Helper()
+	r := new(recorder)
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: r.handle})
+	return r, startProxy(t, &mysqltest.RealServer{Addr: server.Addr}, 4, more...)
+}
+
+// A refused statement reaches no server, in whatever way it is sent, on a goroutine or in a loop.
+func TestRulesBlock(t *testing.T) {
+	for _, lane := range []string{"", "fast_lane: true\n"} {
+		server, addr := recorded(t, blockingRules, lane)
+		c := dial(t, addr, rootClient())
+		must(t, c, "SELECT rows")
+		must(t, c, "DELETE FROM small WHERE a = 0")
+		for text, rule := range map[string]string{
+			"DELETE FROM forbidden": "no-delete", "/* x */ delete/**/from forbidden;": "no-delete", "SELECT forbidden FROM `Secret`": "no-secret",
+			"UPDATE a.secret SET forbidden = 1": "no-secret", "SELECT SLEEP (1), 'forbidden'": "no-sleep", "SELECT sleep/**/(1), 'forbidden'": "no-sleep",
+			"SELECT 'forbidden": "no-riddles", "PREPARE p FROM 'DELETE FROM forbidden'": "no-delete", "PREPARE p FROM @forbidden": "no-riddles",
+			"PREPARE p FROM 'SELECT ''forbidden'' FROM secret'": "no-secret",
+		} {
+			r, err := c.Query(text)
+			if err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			if r.Err == nil || r.Err.Code != session.KSQueryRule || !strings.HasPrefix(r.Err.Message, "query rule "+rule+": ") {
+				t.Errorf("%s: %v, want the refusal of %s", text, r.Err, rule)
+			}
+		}
+		_, err := c.Prepare("DELETE FROM forbidden WHERE id = ?")
+		var e *mysql.SQLError
+		if !errors.As(err, &e) || e.Code != session.KSQueryRule || e.Message != "query rule no-delete: not here" {
+			t.Errorf("prepare: %v", err)
+		}
+		packets, err := c.Command(mysql.ComQuery, "SELECT rows; DELETE FROM forbidden; SELECT rows")
+		if err != nil || packets[len(packets)-1][0] != mysql.ErrHeader {
+			t.Errorf("the second of three statements: %q, %v", packets, err)
+		}
+		must(t, c, "SELECT rows")
+		if server.seen("forbidden") || !server.seen("small") {
+			t.Errorf("the server saw %q", server.texts)
+		}
+		// Four queries that ran, three of them alone, and five that other rules refused; no step from a loop to a goroutine counts twice.
+		must(t, c, "SELECT rows")
+		if r := must(t, c, "SHOW KS QUERY_RULES LIKE 'tried'"); r.Rows[0][len(r.Rows[0])-1] != "9" {
+			t.Errorf("%q, want 9 hits", r.Rows)
+		}
+	}
+}
+
+// Rules of other users and sources do not count, and COM_CHANGE_USER changes the user.
+func TestRulesOfUsers(t *testing.T) {
+	_, addr := recorded(t, `query_rules:
+- {name: guests, users: [mysql_native_password], classes: [delete], block: not you}
+- {name: elsewhere, sources: 10.0.0.0/8, block: not from there}
+`)
+	c := dial(t, addr, rootClient())
+	must(t, c, "DELETE FROM t")
+	if err := c.ChangeUser("mysql_native_password", "secret", ""); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, c, "DELETE FROM t", session.KSQueryRule)
+	if err := c.ChangeUser("root", "root", ""); err != nil {
+		t.Fatal(err)
+	}
+	must(t, c, "DELETE FROM t")
+}
