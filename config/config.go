@@ -177,6 +177,13 @@ type QueryRule struct {
 	Allow bool `yaml:"allow"`
 	// Refuse the statement with error 9020 and this message.
 	Block string `yaml:"block"`
+	// Where the statement runs if it is not about sharded tables: primary, or replica: a query then goes there though a comment asks
+	// for the primary or it calls functions that may have effects. Not within transactions.
+	Route string `yaml:"route"`
+	// Node where the statement runs if it is not about sharded tables; those who have no such node in their schema are not meant.
+	Node string `yaml:"node"`
+	// Time after which the statement is ended with error 3024, at least 1ms; 0: no limit.
+	Timeout Duration `yaml:"timeout"`
 	// Go on with the rules behind this one; otherwise the first rule that matches is the only one.
 	Next bool `yaml:"next"`
 	// Count what matches, and do nothing else.

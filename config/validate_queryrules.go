@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds of query rules.
@@ -48,6 +49,9 @@ func (c *Config) checkQueryRules(r *report) {
 		}
 		q.checkMatch(r, path)
 		q.checkAction(r, path)
+		if q.Node != "" && c.Node(q.Node) == nil {
+			r.fault(path+".node", "%q is not in nodes", q.Node)
+		}
 	}
 }
 
@@ -82,29 +86,40 @@ func (q *QueryRule) checkAction(r *report, path string) {
 	if len(q.Block) > ruleMessageMax {
 		r.fault(path+".block", "may have %d bytes, not %d", ruleMessageMax, len(q.Block))
 	}
+	if q.Route != "" {
+		r.oneOf(path+".route", q.Route, "primary", "replica")
+	}
+	if t := q.Timeout.Duration(); t != 0 && t < time.Millisecond {
+		r.fault(path+".timeout", "must be 0 or at least 1ms, not %v", q.Timeout)
+	}
 	actions := q.actions()
 	switch {
 	case len(actions) == 0:
 		r.fault(path, "does nothing: give it one of %s", strings.Join(ruleActions, ", "))
 	case len(actions) > 1 && q.Block != "":
-		r.fault(path+".block", "refuses the statement: remove it or %s", actions[1-slices.Index(actions, "block")])
+		r.fault(path+".block", "refuses the statement: remove it or %s", other(actions, "block"))
 	case len(actions) > 1 && q.Allow:
-		r.fault(path+".allow", "ends what rules do: remove it or %s", actions[1-slices.Index(actions, "allow")])
+		r.fault(path+".allow", "ends what rules do: remove it or %s", other(actions, "allow"))
 	}
 	if q.Next && (q.Block != "" || q.Allow) {
 		r.fault(path+".next", "has no sense with %s, which ends the search", actions[0])
 	}
 }
 
+// other gives the first of several actions that is not the one named.
+func other(actions []string, than string) string {
+	return actions[slices.IndexFunc(actions, func(a string) bool { return a != than })]
+}
+
 // ruleActions are the keys that do something.
-var ruleActions = []string{"allow", "block"}
+var ruleActions = []string{"allow", "block", "route", "node", "timeout"}
 
 // actions lists the keys of the rule that do something.
 func (q *QueryRule) actions() (keys []string) {
 	for _, a := range []struct {
 		key string
 		set bool
-	}{{"allow", q.Allow}, {"block", q.Block != ""}} {
+	}{{"allow", q.Allow}, {"block", q.Block != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0}} {
 		if a.set {
 			keys = append(keys, a.key)
 		}

@@ -70,6 +70,8 @@ type ForwardOptions struct {
 	Definitions []ColumnDefinition41
 	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again.
 	Arrived *Walk
+	// PatchError, if set, changes an ERR packet of the source before it goes on.
+	PatchError func(*SQLError)
 }
 
 // TableName is a table that one side knows by another name than the other.
@@ -189,6 +191,9 @@ func (f *forward) err(p []byte) error {
 		return f.protocolError(err)
 	}
 	e.Message = RenameText(e.Message, f.o.Rename)
+	if f.o.PatchError != nil {
+		f.o.PatchError(e)
+	}
 	f.res.Kind, f.res.Err = ResponseErr, e
 	f.dst.WriteError(e)
 	return nil

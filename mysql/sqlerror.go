@@ -28,6 +28,7 @@ const (
 	ERWrongValueForVar          = 1231
 	ERUnknownStmtHandler        = 1243
 	ERQueryInterrupted          = 1317
+	ERQueryTimeout              = 3024
 	ERMaxPreparedStmtCount      = 1461
 	ERMalformedPacket           = 1835
 	ERSecureTransportRequired   = 3159

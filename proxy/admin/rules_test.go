@@ -92,3 +92,34 @@ func TestRulesSpareAdministration(t *testing.T) {
 	must(t, root, "KS RELOAD")
 	must(t, app, "SELECT 1")
 }
+
+// Rules choose the instance and the node, of texts and of prepared statements.
+func TestRuleRoutes(t *testing.T) {
+	p := start(t, func(text string) string {
+		return text + `query_rules:
+- {name: fresh, tables: [fresh], route: primary}
+- {name: slow, pattern: stale, timeout: 1h, next: true}
+- {name: stale, tables: [stale], route: replica}
+- {name: far, tables: [far, orders], node: n2}
+`
+	})
+	root, ops := p.client("root"), p.client("ops")
+	for text, want := range map[string]string{
+		"SELECT 1": "r1", "SELECT * FROM fresh": "n1", "/*master*/ SELECT 1": "n1", "/*master*/ SELECT * FROM stale": "r1", "SELECT f(a) FROM stale": "r1", "SELECT f(a)": "n1",
+		"SELECT * FROM stale FOR UPDATE": "n1", "SELECT * FROM far": "n2", "/*n1*/ SELECT * FROM far": "n2",
+	} {
+		if got := rows(t, root, text); len(got) != 1 || got[0][0] != want {
+			t.Errorf("%s: %q, want %s", text, got, want)
+		}
+	}
+	if got := rows(t, ops, "SELECT * FROM far"); got[0][0] != "r1" {
+		t.Errorf("a node that the user does not have: %q", got)
+	}
+	if got := rows(t, root, "KS RULE TEST SELECT * FROM stale"); len(got) != 2 || got[0][2] != "timeout: 1h" || got[1][2] != "route: replica" || got[1][3] != "YES" {
+		t.Errorf("%q", got)
+	}
+	// Where rows of sharded tables are, no rule decides.
+	if got := rows(t, root, "SELECT * FROM shop.orders"); len(got) < 2 {
+		t.Errorf("a query on all shards: %q", got)
+	}
+}

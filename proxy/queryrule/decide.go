@@ -1,6 +1,10 @@
 package queryrule
 
-import "kingshard/mysql/sqltext"
+import (
+	"time"
+
+	"kingshard/mysql/sqltext"
+)
 
 // Statement is what rules look at.
 type Statement struct {
@@ -16,10 +20,32 @@ type Decision struct {
 	Hits []*Rule
 	// Block is the rule that refuses the statement; nil if none does.
 	Block *Rule
+	// Primary and Replica choose the instance, Node the node; "" for none. Of several rules the first that says something counts.
+	Primary, Replica bool
+	Node             string
+	Timeout          time.Duration // 0: none
 }
 
 // Acts tells whether anything is to be done but to count.
-func (d *Decision) Acts() bool { return d.Block != nil }
+func (d *Decision) Acts() bool {
+	return d.Block != nil || d.Primary || d.Replica || d.Node != "" || d.Timeout > 0
+}
+
+// add takes up what a rule says, as far as no rule before it did.
+func (d *Decision) add(r *Rule) {
+	if r.Block != "" {
+		d.Block = r
+	}
+	if !d.Primary && !d.Replica {
+		d.Primary, d.Replica = r.Primary, r.Replica
+	}
+	if d.Node == "" {
+		d.Node = r.Node
+	}
+	if d.Timeout == 0 {
+		d.Timeout = r.Timeout
+	}
+}
 
 // Count counts the hits.
 func (d *Decision) Count() {
@@ -66,9 +92,7 @@ func (v *View) Decide(sc *Scratch, st *Statement) (d Decision) {
 		if r.DryRun {
 			continue
 		}
-		if r.Block != "" {
-			d.Block = r
-		}
+		d.add(r)
 		if !r.Next {
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"kingshard/config"
 	"kingshard/mysql/sqltext"
@@ -18,9 +19,13 @@ type Rule struct {
 	Name  string
 	Allow bool
 	// Block is what the client of a refused statement hears; "" if the rule refuses none.
-	Block  string
-	Next   bool
-	DryRun bool
+	Block string
+	// Primary and Replica choose the instance, Node the node; "" for none.
+	Primary, Replica bool
+	Node             string
+	Timeout          time.Duration // 0: none
+	Next             bool
+	DryRun           bool
 
 	hits *atomic.Uint64
 
@@ -41,6 +46,7 @@ type tableName struct{ db, table string }
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
 	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64)}
+	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
 	if r.sources, err = config.ParseNets(q.Sources); err != nil {
 		return nil, fmt.Errorf("sources: %w", err)
@@ -77,10 +83,26 @@ func (r *Rule) Hits() uint64 { return r.hits.Load() }
 
 // Action says in words what the rule does.
 func (r *Rule) Action() string {
+	var does []string
 	if r.Block != "" {
-		return "block: " + r.Block
+		does = append(does, "block: "+r.Block)
 	}
-	return "allow"
+	if r.Primary {
+		does = append(does, "route: primary")
+	}
+	if r.Replica {
+		does = append(does, "route: replica")
+	}
+	if r.Node != "" {
+		does = append(does, "node: "+r.Node)
+	}
+	if r.Timeout > 0 {
+		does = append(does, "timeout: "+config.Duration(r.Timeout).String())
+	}
+	if len(does) == 0 {
+		return "allow"
+	}
+	return strings.Join(does, ", ")
 }
 
 // sends tells whether a user from addr may send statements that match.

@@ -48,7 +48,17 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.label(st.text)
 	s.work.class = st.info.Class
 	q := &s.query
-	*q = query{text: st.text, info: st.info}
+	*q = query{text: st.text, info: st.info, verdict: st.verdict}
+	q.verdict.Hits = nil
+	if q.verdict.Timeout > 0 {
+		e := s.expireAfter(q.verdict.Timeout)
+		return s.expired(e, s.runPrepared(st, q, ex))
+	}
+	return s.runPrepared(st, q, ex)
+}
+
+// runPrepared runs a prepared statement that rules let pass.
+func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 	switch st.info.Class {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		if handled, err := s.local(q); handled || err != nil {

@@ -6,6 +6,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/queryrule"
 )
 
 // comQuery runs the statements of a COM_QUERY one by one. The proxy splits the text itself, so each part is classified,
@@ -70,6 +71,8 @@ type query struct {
 	logical string
 	// source is the text of a statement to be prepared, as it came.
 	source string
+	// verdict is what query rules want to be done with it, without their hits.
+	verdict queryrule.Decision
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
@@ -121,6 +124,16 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.obey(q); err != nil {
 		return true, err
 	}
+	if q.verdict.Timeout > 0 {
+		e := s.expireAfter(q.verdict.Timeout)
+		failed, err = s.carryOut(q)
+		return failed, s.expired(e, err)
+	}
+	return s.carryOut(q)
+}
+
+// carryOut is statement for one that rules let pass.
+func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
 	}
@@ -223,6 +236,9 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 		return true, err
 	}
 	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename}
+	if q.verdict.Timeout > 0 {
+		o.PatchError = s.patchExpired
+	}
 	if s.lane.lease != nil {
 		o.Arrived = &s.lane.lease.walk
 	}

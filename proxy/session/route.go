@@ -22,7 +22,7 @@ func (t target) instance(attempt int) *backend.Instance {
 	return t.node.Primary
 }
 
-// route decides where a statement goes: to the node that a hint names, else the user's default node; to a replica only
+// route decides where a statement goes: to the node that a query rule or a hint names, else the user's default node; to a replica only
 // when it is a query that can have no effects, outside of transactions, with autocommit on.
 func (s *Session) route(q *query) target {
 	info := &q.info
@@ -34,6 +34,12 @@ func (s *Session) route(q *query) target {
 		}
 	} else {
 		master = false
+	}
+	if q.verdict.Primary || q.verdict.Replica {
+		master = q.verdict.Primary
+	}
+	if n := s.schema.Nodes[q.verdict.Node]; n != nil && q.verdict.Node != "" {
+		t.node, hinted = n, true
 	}
 	switch {
 	case q.node != nil:
@@ -52,6 +58,11 @@ func (s *Session) route(q *query) target {
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
 		t.replica = info.ReadOnly()
+		if q.verdict.Replica {
+			sure := *info
+			sure.Traits &^= sqltext.EffectFunction
+			t.replica = sure.ReadOnly()
+		}
 	}
 	return t
 }

@@ -42,17 +42,22 @@ func (s *Session) obey(q *query) error {
 			st.Info.Traits |= sqltext.Doubt
 		}
 	}
-	if err := s.judge(v, &st); err != nil || inner == "" {
-		return err
+	d, err := s.judge(v, &st)
+	if err == nil && inner != "" {
+		// What is to be done with it is not to be done with its preparation.
+		_, err = s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
 	}
-	return s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
+	q.verdict = d
+	return err
 }
 
 // judge asks and counts the rules; an error refuses the statement.
-func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) error {
-	d := v.Decide(&s.lookups().rules, st)
+func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
+	d = v.Decide(&s.lookups().rules, st)
 	d.Count()
-	return refusal(&d)
+	err = refusal(&d)
+	d.Hits = nil // the next statement overwrites them
+	return d, err
 }
 
 // refusal is what the client of a refused statement hears.
@@ -103,10 +108,13 @@ func (s *Session) obeyPrepare(q *query) error {
 	if d.Block != nil {
 		d.Count()
 	}
-	return refusal(&d)
+	err := refusal(&d)
+	d.Hits = nil
+	q.verdict = d
+	return err
 }
 
-// obeyExecution has the rules of today look at a prepared statement.
+// obeyExecution has the rules of today look at a prepared statement; comStmtExecute takes their verdict from it.
 func (s *Session) obeyExecution(st *stmt) error {
 	d := s.verdict(st)
 	d.Count()

@@ -108,3 +108,27 @@ func TestRulesOfUsers(t *testing.T) {
 	}
 	must(t, c, "DELETE FROM t")
 }
+
+// A statement that takes too long is ended on its server; the session and what it does next are as ever.
+func TestRuleTimeout(t *testing.T) {
+	onBoth(t, 4, func(t *testing.T, _ *mysqltest.RealServer, addr string) {
+		c := dial(t, addr, accept())
+		must(t, c, "DROP TABLE IF EXISTS slow")
+		must(t, c, "CREATE TABLE slow (id INT PRIMARY KEY)")
+		must(t, c, "INSERT INTO slow VALUES (1), (2), (3), (4)")
+		for range 2 {
+			fails(t, c, "SELECT SUM(SLEEP(20)) FROM slow", mysql.ERQueryTimeout)
+			if r := must(t, c, "SELECT COUNT(*) FROM slow"); r.Rows[0][0] != "4" {
+				t.Errorf("%q", r.Rows)
+			}
+		}
+		st, err := c.Prepare("SELECT SUM(SLEEP(?)) FROM slow")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := st.Execute("20"); err != nil || r.Err == nil || r.Err.Code != mysql.ERQueryTimeout {
+			t.Errorf("prepared: %+v, %v", r, err)
+		}
+		must(t, c, "SELECT SUM(SLEEP(0)) FROM slow")
+	}, "query_rules:\n- {name: slow, classes: [read], timeout: 1s}\n")
+}

@@ -103,6 +103,7 @@ type Session struct {
 	running  backend.Pooled // the backend connection that the statement runs on
 	parallel []loan         // those of a statement on several shards
 	wasKill  bool           // a KILL was sent to running
+	expiry   *expiry        // the limit of the running statement; nil without one
 	ended    EndReason      // why somebody else closed the session, valid if closing
 	closing  bool
 	db       string
