@@ -149,6 +149,12 @@ type User struct {
 	Rights string `yaml:"rights"`
 	// Connections of the user at the same time; 0: no limit.
 	MaxConns int `yaml:"max_conns" reload:"set"`
+	// Statements of the user at the same time, those that wait for a connection included; one more is refused with error 1226. 0: no limit.
+	MaxConcurrent int `yaml:"max_concurrent"`
+	// Statements of the user per second, with as many at once after a pause; more are refused with error 1226. 0: no limit.
+	MaxQPS int `yaml:"max_qps"`
+	// Seconds after which a statement of the user is ended with error 3024; 0: no limit.
+	MaxSeconds int `yaml:"max_seconds"`
 }
 
 // QueryRule says what is done with statements. A statement matches if all that the rule says of users, sources, databases, tables,

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 func (c *Config) checkUsers(r *report) {
@@ -50,6 +51,9 @@ func (u *User) check(r *report, path string) {
 	}
 	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
+	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)
+	r.between(path+".max_qps", u.MaxQPS, 0, 1_000_000)
+	r.between(path+".max_seconds", u.MaxSeconds, 0, int(durationMax/time.Second))
 }
 
 func (u *User) checkVerifiers(r *report, path string) {

@@ -31,6 +31,9 @@ type Account struct {
 	hosts    []netip.Prefix // empty: any
 	maxConns int            // 0: no limit
 	conns    *atomic.Int64
+
+	limits limits
+	load   *load
 }
 
 // Store finds accounts by name.
@@ -68,7 +71,7 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 		cfg: &u,
 
 		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
-		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64),
+		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64), limits: limitsOf(&u), load: new(load),
 	}
 	var err error
 	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {
@@ -78,7 +81,7 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 		a.Rights = ParseRights(u.Rights)
 	}
 	if before != nil {
-		a.conns = before.conns
+		a.conns, a.load = before.conns, before.load
 	}
 	if before != nil && before.cfg.Password == u.Password && maps.Equal(before.cfg.Verifiers, u.Verifiers) {
 		a.Credentials = before.Credentials
@@ -126,6 +129,7 @@ func within(nets []netip.Prefix, addr netip.Addr) bool {
 func (a *Account) Enter() bool {
 	if n := a.conns.Add(1); a.maxConns > 0 && n > int64(a.maxConns) {
 		a.conns.Add(-1)
+		a.load.refused[LimitConns].Add(1)
 		return false
 	}
 	return true

@@ -50,6 +50,12 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	q := &s.query
 	*q = query{text: st.text, info: st.info, verdict: st.verdict}
 	q.verdict.Hits = nil
+	if s.account.Limited() {
+		if err := s.beginLimited(q); err != nil {
+			return err
+		}
+		defer s.account.End()
+	}
 	if q.verdict.Timeout > 0 {
 		e := s.expireAfter(q.verdict.Timeout)
 		return s.expired(e, s.runPrepared(st, q, ex))

@@ -68,7 +68,8 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 func (s *Session) plain() bool {
 	s.snap = s.shared.Snapshot.Load()
 	return s.schema == s.snap.Schemas[s.user] && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 &&
-		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.shared.Draining.Load() && !s.shared.Pause.on()
+		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
+		!s.shared.Draining.Load() && !s.shared.Pause.on()
 }
 
 // decide does what dispatch does for a statement, up to its target, as far as nothing has to be waited for and nothing can go

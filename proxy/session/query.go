@@ -124,6 +124,12 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.obey(q); err != nil {
 		return true, err
 	}
+	if s.account.Limited() && !s.beyondRules(q.text) {
+		if err := s.beginLimited(q); err != nil {
+			return true, err
+		}
+		defer s.account.End()
+	}
 	if q.verdict.Timeout > 0 {
 		e := s.expireAfter(q.verdict.Timeout)
 		failed, err = s.carryOut(q)

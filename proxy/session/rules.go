@@ -2,7 +2,9 @@ package session
 
 import (
 	"strings"
+	"time"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
 	"kingshard/proxy/queryrule"
@@ -119,6 +121,17 @@ func (s *Session) obeyExecution(st *stmt) error {
 	d := s.verdict(st)
 	d.Count()
 	return refusal(d)
+}
+
+// beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.
+func (s *Session) beginLimited(q *query) error {
+	if l, ok := s.account.Begin(time.Now()); !ok {
+		return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.user, l)
+	}
+	if t := s.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
+		q.verdict.Timeout = t
+	}
+	return nil
 }
 
 // verdict gives what the rules say of a prepared statement, which keeps it until the rules are others.

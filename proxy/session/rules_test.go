@@ -132,3 +132,47 @@ func TestRuleTimeout(t *testing.T) {
 		must(t, c, "SELECT SUM(SLEEP(0)) FROM slow")
 	}, "query_rules:\n- {name: slow, classes: [read], timeout: 1s}\n")
 }
+
+// What is beyond a limit of the user is refused and reaches no server; others are not bothered.
+func TestUserLimits(t *testing.T) {
+	r := new(recorder)
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: r.handle})
+	addr := startProxyText(t, `
+addr: 127.0.0.1:0
+user_list:
+- {user: root, password: root, max_qps: 1}
+- {user: app, password: app}
+nodes: [{name: n, user: root, password: root, master: "`+server.Addr+`"}]
+schema_list:
+- {user: root, nodes: [n], default: n}
+- {user: app, nodes: [n], default: n}
+`)
+	c, other := dial(t, addr, rootClient()), dial(t, addr, mysqltest.ClientConfig{User: "app", Password: "app"})
+	st, err := c.Prepare("SELECT a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, c, "SELECT rows")
+	for n := 0; ; n++ { // the second may pass before the first refusal
+		res, err := c.Query("SELECT rows, 'forbidden'")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Err != nil {
+			if res.Err.Code != mysql.ERUserLimitReached || res.Err.Message != "User 'root' has exceeded the 'max_qps' resource" {
+				t.Error(res.Err)
+			}
+			if n == 0 && r.seen("forbidden") {
+				t.Error("the server saw what was refused")
+			}
+			break
+		}
+	}
+	if res, err := st.Execute("1"); err != nil || res.Err == nil || res.Err.Code != mysql.ERUserLimitReached {
+		t.Errorf("prepared: %+v, %v", res, err)
+	}
+	for range 20 {
+		must(t, other, "SELECT rows")
+	}
+	must(t, c, "SHOW KS STATUS")
+}
