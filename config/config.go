@@ -183,10 +183,11 @@ type QueryRule struct {
 	Allow bool `yaml:"allow"`
 	// Refuse the statement with error 9020 and this message.
 	Block string `yaml:"block"`
-	// Where the statement runs if it is not about sharded tables: primary, or replica: a query then goes there though a comment asks
-	// for the primary or it calls functions that may have effects. Not within transactions.
+	// Where a query runs: primary, or replica: it then goes there though a comment asks for the primary or it calls functions that
+	// may have effects. Not within transactions, nor where rows of several shards are finished on one server.
 	Route string `yaml:"route"`
-	// Node where the statement runs if it is not about sharded tables; those who have no such node in their schema are not meant.
+	// Node where the statement runs; one that is about rows of sharded tables on other nodes is refused with error 9020. Those who have
+	// no such node in their schema are not meant.
 	Node string `yaml:"node"`
 	// Time after which the statement is ended with error 3024, at least 1ms; 0: no limit.
 	Timeout Duration `yaml:"timeout"`

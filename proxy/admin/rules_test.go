@@ -2,6 +2,8 @@ package admin_test
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,8 +120,50 @@ func TestRuleRoutes(t *testing.T) {
 	if got := rows(t, root, "KS RULE TEST SELECT * FROM stale"); len(got) != 2 || got[0][2] != "timeout: 1h" || got[1][2] != "route: replica" || got[1][3] != "YES" {
 		t.Errorf("%q", got)
 	}
-	// Where rows of sharded tables are, no rule decides.
-	if got := rows(t, root, "SELECT * FROM shop.orders"); len(got) < 2 {
+	// A rule does not move rows: what is about sharded tables runs where they are, or is refused.
+	const elsewhere = "query rule far: sends the statement to node n2, but it is about sharded tables"
+	on := map[string]int{}
+	for id := range 8 {
+		text := "INSERT INTO shop.orders (id) VALUES (" + strconv.Itoa(id) + ")"
+		r, err := root.Query(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case r.Err == nil:
+			on["n2"]++
+		case r.Err != nil && r.Err.Code == session.KSQueryRule && strings.HasPrefix(r.Err.Message, elsewhere):
+			on["refused"]++
+		default:
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+	if on["n2"] == 0 || on["refused"] == 0 {
+		t.Errorf("on one shard: %v", on)
+	}
+	fails(t, root, "SELECT * FROM shop.orders", session.KSQueryRule, elsewhere)
+	fails(t, root, "DELETE FROM shop.orders WHERE note = 1", session.KSQueryRule, elsewhere)
+	st, err := root.Prepare("SELECT * FROM shop.orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := st.Execute(); err != nil || r.Err == nil || r.Err.Code != session.KSQueryRule {
+		t.Errorf("prepared: %+v, %v", r, err)
+	}
+	// A query that is merged reads replicas if a rule says so, but not within a transaction.
+	servers := func() (names []string) {
+		for _, row := range rows(t, root, "SELECT * FROM shop.visits WHERE stale") {
+			names = append(names, row[0])
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	if got := servers(); !slices.Equal(got, []string{"n2", "r1"}) {
 		t.Errorf("a query on all shards: %q", got)
 	}
+	must(t, root, "BEGIN")
+	if got := servers(); !slices.Equal(got, []string{"n1", "n2"}) {
+		t.Errorf("a query on all shards in a transaction: %q", got)
+	}
+	must(t, root, "ROLLBACK")
 }

@@ -20,15 +20,16 @@ type Decision struct {
 	Hits []*Rule
 	// Block is the rule that refuses the statement; nil if none does.
 	Block *Rule
-	// Primary and Replica choose the instance, Node the node; "" for none. Of several rules the first that says something counts.
+	// Primary and Replica choose the instance. Of several rules the first that says something counts.
 	Primary, Replica bool
-	Node             string
-	Timeout          time.Duration // 0: none
+	// Node is the rule whose Node runs the statement; nil for none.
+	Node    *Rule
+	Timeout time.Duration // 0: none
 }
 
 // Acts tells whether anything is to be done but to count.
 func (d *Decision) Acts() bool {
-	return d.Block != nil || d.Primary || d.Replica || d.Node != "" || d.Timeout > 0
+	return d.Block != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0
 }
 
 // add takes up what a rule says, as far as no rule before it did.
@@ -39,8 +40,8 @@ func (d *Decision) add(r *Rule) {
 	if !d.Primary && !d.Replica {
 		d.Primary, d.Replica = r.Primary, r.Replica
 	}
-	if d.Node == "" {
-		d.Node = r.Node
+	if d.Node == nil && r.Node != "" {
+		d.Node = r
 	}
 	if d.Timeout == 0 {
 		d.Timeout = r.Timeout

@@ -226,6 +226,9 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	if err != nil {
 		return s.planError(err)
 	}
+	if err := s.obeyNode(q, &r); err != nil {
+		return err
+	}
 	if r.One == nil {
 		many := r // that a route for one server needs no memory of its own
 		_, err := s.manyShards(q, p, &many, b)

@@ -38,7 +38,7 @@ func (s *Session) route(q *query) target {
 	if q.verdict.Primary || q.verdict.Replica {
 		master = q.verdict.Primary
 	}
-	if n := s.schema.Nodes[q.verdict.Node]; n != nil && q.verdict.Node != "" {
+	if n := s.ruledNode(q); n != nil {
 		t.node, hinted = n, true
 	}
 	switch {
@@ -57,12 +57,7 @@ func (s *Session) route(q *query) target {
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.replica = info.ReadOnly()
-		if q.verdict.Replica {
-			sure := *info
-			sure.Traits &^= sqltext.EffectFunction
-			t.replica = sure.ReadOnly()
-		}
+		t.replica = info.ReadOnly() || mayRead(q)
 	}
 	return t
 }

@@ -213,7 +213,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		}
 		limit = l
 	}
-	loans, err := s.borrow(s.nodesOf(r.Queries), p.ReadOnly)
+	loans, err := s.borrowReaders(q, p, s.nodesOf(r.Queries))
 	if err != nil {
 		return true, err
 	}

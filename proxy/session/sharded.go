@@ -82,6 +82,9 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if err != nil {
 		return true, true, s.planError(err)
 	}
+	if err := s.obeyNode(q, &r); err != nil {
+		return true, true, err
+	}
 	if r.One != nil {
 		s.oneShard(q, r.One, p)
 		if p.Many == plan.ManyFirst {

@@ -1,0 +1,93 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/backend/pool"
+	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
+)
+
+// ruledNode is the node that a query rule sends the statement to; nil for none, and where the user does not have it.
+func (s *Session) ruledNode(q *query) *backend.Node {
+	if q.verdict.Node == nil {
+		return nil
+	}
+	return s.schema.Nodes[q.verdict.Node.Node]
+}
+
+// obeyNode refuses what a query rule sends to one node while rows of sharded tables are on others.
+func (s *Session) obeyNode(q *query, r *plan.Route) error {
+	n := s.ruledNode(q)
+	if n == nil {
+		return nil
+	}
+	elsewhere := func(part plan.Query) bool { return part.Node != n.Name }
+	if r.One != nil && !elsewhere(*r.One) || r.One == nil && len(r.Queries) > 0 && !slices.ContainsFunc(r.Queries, elsewhere) {
+		return nil
+	}
+	return newError(KSQueryRule, "query rule "+q.verdict.Node.Name+": sends the statement to node "+n.Name+
+		", but it is about sharded tables, whose rows are on other nodes")
+}
+
+// mayRead tells whether a query rule sends the statement to a replica, though it calls functions that may have effects.
+func mayRead(q *query) bool {
+	sure := q.info
+	sure.Traits &^= sqltext.EffectFunction
+	return q.verdict.Replica && sure.ReadOnly()
+}
+
+// borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
+// that the query may depend on is on a primary.
+func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]loan, error) {
+	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.autocommit ||
+		len(s.state.nextTransaction) > 0 {
+		return s.borrow(nodes, p.ReadOnly)
+	}
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
+	for {
+		loans := make([]loan, 0, len(nodes))
+		var err error
+		for k := 0; k < len(nodes) && err == nil; k++ {
+			var got backend.Pooled
+			if got, err = s.borrowReader(nodes[k], loans); err == nil {
+				loans = append(loans, loan{got, nodes[k].Name, false})
+			}
+		}
+		if err == nil {
+			return loans, nil
+		}
+		s.giveBack(loans)
+		if !errors.Is(err, errDeadlock) {
+			return nil, err
+		}
+		// Nothing has been sent: the others go first, then it is tried again.
+	}
+}
+
+// borrowReader borrows a connection to a replica, or to the primary if none can serve.
+func (s *Session) borrowReader(n *backend.Node, loans []loan) (backend.Pooled, error) {
+	if err := s.learnCharset(n); err != nil {
+		return backend.Pooled{}, err
+	}
+	for attempt := 0; ; attempt++ {
+		instance := n.Reader(attempt)
+		p, err := s.getHolding(instance, s.state.current(), s.holding(loans))
+		if err == nil {
+			if instance.Role == backend.Replica {
+				s.stats.replicas.Add(1)
+			}
+			return p, nil
+		}
+		switch {
+		case errors.Is(err, errDeadlock):
+			return p, err
+		case instance.Role == backend.Primary, errors.Is(err, pool.ErrTimeout), errors.Is(err, pool.ErrCancelled):
+			return p, backendError(err)
+		}
+	}
+}
