@@ -104,6 +104,11 @@ func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
 	if len(p) > 0 && p[0] == mysql.ErrHeader {
 		return nil, decodeError(p)
 	}
+	return c.definitionsOf(p)
+}
+
+// definitionsOf reads the definitions behind the packet that says how many they are.
+func (c *Conn) definitionsOf(p []byte) ([]mysql.ColumnDefinition41, error) {
 	cur := mysql.NewCursor(p)
 	n := cur.Lenenc()
 	if cur.Err() != nil || n == 0 || n > 1<<16 {

@@ -153,6 +153,10 @@ type User struct {
 	MaxConcurrent int `yaml:"max_concurrent"`
 	// Statements of the user per second, with as many at once after a pause; more are refused with error 1226. 0: no limit.
 	MaxQPS int `yaml:"max_qps"`
+	// Rows that one statement of the user may be answered with; more end its result with error 1226. 0: no limit.
+	MaxRows int `yaml:"max_rows"`
+	// Bytes of rows that one statement of the user may be answered with; more end its result with error 1226. 0: no limit.
+	MaxBytes ByteSize `yaml:"max_bytes"`
 	// Seconds after which a statement of the user is ended with error 3024; 0: no limit.
 	MaxSeconds int `yaml:"max_seconds"`
 }

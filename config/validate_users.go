@@ -53,6 +53,7 @@ func (u *User) check(r *report, path string) {
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)
 	r.between(path+".max_qps", u.MaxQPS, 0, 1_000_000)
+	r.between(path+".max_rows", u.MaxRows, 0, math.MaxInt32)
 	r.between(path+".max_seconds", u.MaxSeconds, 0, int(durationMax/time.Second))
 }
 

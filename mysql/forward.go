@@ -46,6 +46,9 @@ type Response struct {
 	Columns int
 	Rows    uint64
 	Bytes   uint64 // of rows, headers included
+	// Cut says that rows were more than the quota: Err is what the destination heard, and the source's response lies unread
+	// from the first row on that did not go.
+	Cut bool
 	// LocalInfile is the payload of the server's request, an alias like OK's slices.
 	LocalInfile []byte
 }
@@ -72,6 +75,8 @@ type ForwardOptions struct {
 	Arrived *Walk
 	// PatchError, if set, changes an ERR packet of the source before it goes on.
 	PatchError func(*SQLError)
+	// Quota, if set, bounds the rows that go on. What does is taken off it; of a row of 16 MB or more its first packet counts.
+	Quota *Quota
 }
 
 // TableName is a table that one side knows by another name than the other.

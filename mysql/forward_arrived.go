@@ -6,7 +6,8 @@ import "encoding/binary"
 func (f *forward) alike() bool {
 	differs := f.src.Capabilities ^ f.dst.Capabilities
 	return !differs.Has(ClientOptionalResultsetMetadata) && (!differs.Has(ClientDeprecateEOF) || f.src.Capabilities.Has(ClientDeprecateEOF)) &&
-		f.src.seq == 1 && f.dst.seq == 1 && f.src.zip == nil && f.dst.zip == nil && len(f.o.Rename) == 0 && len(f.o.Definitions) == 0
+		f.src.seq == 1 && f.dst.seq == 1 && f.src.zip == nil && f.dst.zip == nil && len(f.o.Rename) == 0 && len(f.o.Definitions) == 0 &&
+		f.o.Quota == nil
 }
 
 // arrived forwards a response that has arrived whole, in one piece: status flags are changed where they lie.
@@ -95,4 +96,6 @@ func (f *forward) withEOF(w *Walk, b []byte) {
 	own.free()
 }
 
-func appendEOF(b []byte, seq uint8, p EOFPacket) []byte { return p.AppendTo(append(b, eofLen, 0, 0, seq)) }
+func appendEOF(b []byte, seq uint8, p EOFPacket) []byte {
+	return p.AppendTo(append(b, eofLen, 0, 0, seq))
+}

@@ -128,6 +128,11 @@ func (f *forward) rows() error {
 		if ended {
 			return f.rowsEnd()
 		}
+		if f.res.Cut {
+			f.res.Kind = ResponseErr
+			f.dst.WriteError(f.res.Err)
+			return nil
+		}
 	}
 }
 
@@ -149,6 +154,7 @@ func (f *forward) useLargeBuffer() {
 
 // scan walks the packet headers of the rows in src's buffer. run is the number of bytes of rows that begin there and
 // are in the buffer, rest how many bytes of the last one are still to come; ended says that the end packet follows.
+// The row that the quota has no place for ends the walk, with Cut set.
 // continued is carried from call to call: the packet before was full, so the next one is its continuation.
 func (f *forward) scan(continued *bool) (run, rest int, ended bool, err error) {
 	b := f.src.rbuf.b[f.src.start:f.src.end]
@@ -161,6 +167,10 @@ func (f *forward) scan(continued *bool) (run, rest int, ended bool, err error) {
 			}
 			if first := p[headerLen]; first == ErrHeader || first == EOFHeader && f.isEnd(length) {
 				return run, 0, true, nil
+			}
+			if over := f.o.Quota.Take(uint64(length)); over != nil {
+				f.res.Cut, f.res.Err = true, over
+				return run, 0, false, nil
 			}
 			f.res.Rows++
 		}

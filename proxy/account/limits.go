@@ -1,6 +1,7 @@
 package account
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -15,21 +16,29 @@ const (
 	LimitConns Limit = iota
 	LimitConcurrent
 	LimitQPS
+	LimitRows
+	LimitBytes
 	limitsCount
 )
 
 // String gives the key of the configuration.
-func (l Limit) String() string { return [...]string{"max_conns", "max_concurrent", "max_qps"}[l] }
+func (l Limit) String() string {
+	return [...]string{"max_conns", "max_concurrent", "max_qps", "max_rows", "max_bytes"}[l]
+}
 
 // limits are those of one user's statements; 0: none.
 type limits struct {
 	concurrent int64
 	interval   time.Duration // between two statements in the long run
 	time       time.Duration // of one statement
+	// Of the rows that answer one statement.
+	rows, bytes uint64
 }
 
 func limitsOf(u *config.User) limits {
-	l := limits{concurrent: int64(u.MaxConcurrent), time: time.Duration(u.MaxSeconds) * time.Second}
+	l := limits{
+		concurrent: int64(u.MaxConcurrent), time: time.Duration(u.MaxSeconds) * time.Second, rows: uint64(u.MaxRows), bytes: uint64(u.MaxBytes),
+	}
 	if u.MaxQPS > 0 {
 		l.interval = time.Second / time.Duration(u.MaxQPS)
 	}
@@ -55,6 +64,22 @@ func (a *Account) Limited() bool { return a.limits != limits{} }
 
 // MaxTime is the longest that a statement may take; 0: no limit.
 func (a *Account) MaxTime() time.Duration { return a.limits.time }
+
+// MaxAnswer bounds the rows that answer a statement; math.MaxUint64: no limit. bounded says that one of them does.
+func (a *Account) MaxAnswer() (rows, bytes uint64, bounded bool) {
+	rows, bytes = a.limits.rows, a.limits.bytes
+	bounded = rows > 0 || bytes > 0
+	if rows == 0 {
+		rows = math.MaxUint64
+	}
+	if bytes == 0 {
+		bytes = math.MaxUint64
+	}
+	return rows, bytes, bounded
+}
+
+// Exceeded counts an answer that was cut off because of l.
+func (a *Account) Exceeded(l Limit) { a.load.refused[l].Add(1) }
 
 // Begin counts one more statement of the user, at the time now. ok is false if that is more than the limit. Each ok is paired
 // with End.

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -67,10 +68,20 @@ func TestConcurrency(t *testing.T) {
 	if !a.Enter() || a.Enter() {
 		t.Error("max_conns")
 	}
+	a.Exceeded(LimitRows)
 	got := map[string]uint64{}
 	s.Refusals(func(user string, l Limit, n uint64) { got[user+" "+l.String()] = n })
-	if len(got) != 2 || got["app max_concurrent"] != 2 || got["app max_conns"] != 1 {
+	if len(got) != 3 || got["app max_rows"] != 1 || got["app max_concurrent"] != 2 || got["app max_conns"] != 1 {
 		t.Errorf("%v", got)
+	}
+	for u, want := range map[*config.User][2]uint64{
+		{User: "app", Password: "x", MaxRows: 7}: {7, math.MaxUint64}, {User: "app", Password: "x", MaxBytes: 9}: {math.MaxUint64, 9},
+		{User: "app", Password: "x", MaxQPS: 1}: {math.MaxUint64, math.MaxUint64},
+	} {
+		_, c := limited(t, *u, nil)
+		if rows, bytes, bounded := c.MaxAnswer(); rows != want[0] || bytes != want[1] || bounded != (u.MaxQPS == 0) || !c.Limited() {
+			t.Errorf("%+v: %d rows, %d bytes, %v", u, rows, bytes, bounded)
+		}
 	}
 	if _, c := limited(t, config.User{User: "app", Password: "x"}, s); c.Limited() || c.MaxTime() != 0 {
 		t.Error("limits out of nothing")

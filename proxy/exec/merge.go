@@ -27,6 +27,8 @@ type Options struct {
 	Hidden int
 	// CountAll reads all rows, those behind the limit too, so that Summary.Found is what there would be without one.
 	CountAll bool
+	// Quota, if set, bounds the rows that are sent; what is more ends the merge with the quota's error.
+	Quota *mysql.Quota
 	// Definitions, if set, are sent in place of the first shard's.
 	Definitions []mysql.ColumnDefinition41
 }
@@ -198,6 +200,9 @@ func (m *merge) writeRow(row *value.Row) error {
 const flushEvery = 64 << 10
 
 func (m *merge) write(payload []byte) error {
+	if over := m.o.Quota.Take(uint64(len(payload))); over != nil {
+		return over
+	}
 	m.dst.WritePacket(payload)
 	m.sum.Rows++
 	m.sum.Bytes += uint64(len(payload))

@@ -65,7 +65,7 @@ var (
 	descParts      = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
 
 	descRuleHits    = desc("query_rule_hits_total", "Statements that a query rule was found to match, those of a dry run too.", "rule")
-	descRefusals    = desc("user_refusals_total", "Connections and statements refused because of a limit of their user, by the key of user_list.", "user", "limit")
+	descRefusals    = desc("user_refusals_total", "Connections and statements refused, and answers cut off, because of a limit of their user, by the key of user_list.", "user", "limit")
 	descDigests     = desc("digests", "Statements that statistics are kept of now.")
 	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
 	descLogLines    = desc("log_lines_total", "Lines for the statement log and the audit log.", "log")

@@ -95,13 +95,16 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		s.unpin(pinPrepare)
 	}
 	s.followDB(p)
-	if s.state.warningCount > 0 && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+	if s.state.warningCount > 0 && !q.cut && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return
 		}
 	}
 	s.release(p)
+	if q.cut {
+		s.heldLast = false // what the server knows of the statement is not what the client heard
+	}
 	s.heldNames = s.heldNames[:0]
 	if s.heldLast {
 		s.heldNames = append(s.heldNames, q.rename...)

@@ -77,7 +77,7 @@ func (s *Session) finishExecution(x *exchange, q *query) error {
 		return s.broken(x.p, err, x.sent)
 	}
 	if x.cursor && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
-		x.st.cursor = x.bs
+		x.st.cursor, x.st.quota = x.bs, q.quota
 		s.openCursors++
 		s.pin(pinCursor)
 	}

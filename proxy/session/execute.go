@@ -272,11 +272,11 @@ func (s *Session) comStmtFetch(arg []byte) error {
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtFetch)), st.cursor.ID)
 	c.EndPacket(mysql.AppendUint32(b, binary.LittleEndian.Uint32(arg[4:])))
 	sent := s.conn.Sequence()
-	q := query{text: st.text, info: st.info}
+	q := query{text: st.text, info: st.info, quota: st.quota}
 	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
 		return s.broken(p, err, sent)
 	}
-	if p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
+	if q.cut || p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
 		return s.closeCursor(st)
 	}
 	s.release(p)

@@ -381,9 +381,13 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			ok.Status |= f.s.status() & mysql.ServerStatusInTrans
 		}
 	}
-	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename, Definitions: f.definitions})
+	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
+		Definitions: f.definitions, Quota: f.s.quota(f.q)})
 	if err != nil {
 		return res, err
+	}
+	if res.Cut {
+		return res, f.s.cutOff(f.last.Pooled, f.q, &res)
 	}
 	f.s.observe(f.last.Pooled, f.q, &res)
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {

@@ -240,7 +240,7 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	}
 	one, picked := b.pick(r.One.Args)
 	err = s.execute(one, q, picked)
-	st.cursor = one.cursor
+	st.cursor, st.quota = one.cursor, one.quota
 	return err
 }
 

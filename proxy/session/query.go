@@ -73,6 +73,9 @@ type query struct {
 	source string
 	// verdict is what query rules want to be done with it, without their hits.
 	verdict queryrule.Decision
+	// quota bounds the rows of the answer; nil without a limit.
+	quota *mysql.Quota
+	cut   bool // the answer was more
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
@@ -241,7 +244,7 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 	if err := p.Conn.FlushWithRead(); err != nil {
 		return true, err
 	}
-	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename}
+	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Quota: s.quota(q)}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = s.patchExpired
 	}
@@ -252,6 +255,9 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 		res, err := mysql.ForwardResult(s.out(), p.Conn.Conn, o)
 		if err != nil {
 			return true, err
+		}
+		if res.Cut {
+			return true, s.cutOff(p, q, &res)
 		}
 		s.observe(p, q, &res)
 		if res.Kind == mysql.ResponseLocalInfile {

@@ -123,10 +123,17 @@ func (s *Session) obeyExecution(st *stmt) error {
 	return refusal(d)
 }
 
+func (s *Session) limitReached(l account.Limit) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.user, l)
+}
+
 // beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.
 func (s *Session) beginLimited(q *query) error {
 	if l, ok := s.account.Begin(time.Now()); !ok {
-		return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.user, l)
+		return s.limitReached(l)
+	}
+	if rows, bytes, bounded := s.account.MaxAnswer(); bounded {
+		q.quota = &mysql.Quota{Rows: rows, Bytes: bytes, RowsOver: s.limitReached(account.LimitRows), BytesOver: s.limitReached(account.LimitBytes)}
 	}
 	if t := s.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
 		q.verdict.Timeout = t

@@ -226,7 +226,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if ex != nil {
 		format = value.BinaryRow
 	}
-	o := exec.Options{Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows()}
+	o := exec.Options{Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows(), Quota: s.quota(q)}
 	if p.CalcFoundRows() && !s.mode().MariaDB {
 		o.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
@@ -306,7 +306,7 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		l := *find(w.loans, w.queries[k].Node)
 		done := w.sources[k].Done()
 		if !done && !isConnError(err) {
-			done, _ = w.sources[k].Drain(drainMax)
+			done = s.skipRest(l, w.sources[k])
 		}
 		if done && !slices.Contains(w.lost, l.node) {
 			kept = append(kept, l)
@@ -337,11 +337,12 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		s.heldLast = false
 		return false, nil
 	case err == nil:
-		s.loseAll(lost, nil)
+		s.exceeded(q, sum.Err)
 		s.work.errorCode = sum.Err.Code
 		s.state.setError(sum.Err)
-		return true, nil
+		return true, s.dropUnread(lost)
 	case errors.As(err, &sqlErr):
+		s.exceeded(q, sqlErr)
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}

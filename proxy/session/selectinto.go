@@ -30,7 +30,7 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	if at, ok := sqlparse.LimitAt(text, s.mode()); ok {
 		text = text[:at] + " LIMIT 2 " + text[at:] // a third row says no more than the second
 	}
-	inner := query{text: text, info: sqltext.Classify(text, s.mode()), attributes: q.attributes}
+	inner := query{text: text, info: sqltext.Classify(text, s.mode()), attributes: q.attributes, verdict: q.verdict}
 	a, handled, err := s.ask(&inner)
 	switch {
 	case !handled || err != nil:

@@ -16,9 +16,12 @@ func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) err
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}
-	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn})
+	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn, Quota: q.quota})
 	if err != nil {
 		return err
+	}
+	if res.Cut {
+		return s.cutOff(p, q, &res)
 	}
 	s.observe(p, q, &res)
 	return nil

@@ -37,6 +37,8 @@ type stmt struct {
 	kinds []byte
 	// mixed says that values of other kinds followed the first ones: what the server makes of them, it knows on one connection.
 	mixed bool
+	// quota bounds the rows of the open cursor; nil without a limit.
+	quota *mysql.Quota
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
 	long    map[uint16][]byte
 	longErr *mysql.SQLError

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/proxy/account"
+	"kingshard/proxy/exec"
+)
+
+// quota bounds the rows of an answer to the client; what the proxy asks for itself has no bounds.
+func (s *Session) quota(q *query) *mysql.Quota {
+	if s.sink != nil {
+		return nil
+	}
+	return q.quota
+}
+
+// exceeded counts an answer that e ended, if that is for the user's limits.
+func (s *Session) exceeded(q *query, e *mysql.SQLError) {
+	switch {
+	case q.quota == nil || e == nil:
+	case e == q.quota.RowsOver:
+		s.account.Exceeded(account.LimitRows)
+	case e == q.quota.BytesOver:
+		s.account.Exceeded(account.LimitBytes)
+	}
+}
+
+// errRest says that a server did not come to the end of an answer that nobody wants.
+var errRest = &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errors.New("the rest of a result was not read")}
+
+// cutOff ends an answer of which the client heard that it is more than the user's limits.
+func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error {
+	q.cut = true
+	s.exceeded(q, res.Err)
+	s.forwarded(res.Rows, res.Bytes)
+	s.stats.errors[OriginProxy].Add(1)
+	s.work.errorCode = res.Err.Code
+	s.state.setError(res.Err)
+	if done, err := p.Conn.SkipRest(drainMax); done || err != nil {
+		return err
+	}
+	return s.endOnServer(p, func() (bool, error) { return p.Conn.SkipRest(math.MaxInt) })
+}
+
+// endOnServer has the server end a statement whose answer is too long to be read, and reads what comes before its end.
+func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
+	s.mu.Lock()
+	s.killOn(p)
+	s.mu.Unlock()
+	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+	done, err := skip()
+	if err == nil && done {
+		// Where the statement had ended before, the KILL is for the next one.
+		err = p.Conn.Exec("DO 0")
+		var sqlErr *mysql.SQLError
+		if errors.As(err, &sqlErr) {
+			err = nil
+		}
+	}
+	if err != nil || !done {
+		return errRest
+	}
+	p.Conn.SetDeadline(time.Time{})
+	return nil
+}
+
+// skipRest reads what is left of a shard's answer. Where much is, a connection that carries a transaction is worth having the
+// server end the statement; others are closed by the caller when it is not done.
+func (s *Session) skipRest(l loan, src *exec.Source) (done bool) {
+	if done, err := src.Drain(drainMax); done || err != nil || !l.kept {
+		return done
+	}
+	return s.endOnServer(l.Pooled, func() (bool, error) { return src.Drain(math.MaxInt) }) == nil
+}
