@@ -187,6 +187,9 @@ type QueryRule struct {
 	Allow bool `yaml:"allow"`
 	// Refuse the statement with error 9020 and this message.
 	Block string `yaml:"block"`
+	// What comes in place of what the pattern finds, everywhere in the text without comments; \1 is the first group, \0 the whole. The
+	// outcome is what runs, and what rules behind this one look at.
+	Rewrite string `yaml:"rewrite"`
 	// Where a query runs: primary, or replica: it then goes there though a comment asks for the primary or it calls functions that
 	// may have effects. Not within transactions, nor where rows of several shards are finished on one server.
 	Route string `yaml:"route"`

@@ -76,9 +76,49 @@ func (q *QueryRule) checkMatch(r *report, path string) {
 	}
 	if len(q.Pattern) > ruleTextMax {
 		r.fault(path+".pattern", "may have %d bytes, not %d", ruleTextMax, len(q.Pattern))
-	} else if _, err := regexp.Compile(q.Pattern); err != nil {
+	} else if pattern, err := regexp.Compile(q.Pattern); err != nil {
 		r.fault(path+".pattern", "is not a regular expression as RE2 knows them: %v", err)
+	} else {
+		q.checkRewrite(r, path, pattern)
 	}
+}
+
+// checkRewrite looks for groups that the pattern does not have.
+func (q *QueryRule) checkRewrite(r *report, path string, pattern *regexp.Regexp) {
+	switch {
+	case q.Rewrite == "":
+	case q.Pattern == "":
+		r.fault(path+".rewrite", "needs a pattern that says what is replaced")
+	case len(q.Rewrite) > ruleTextMax:
+		r.fault(path+".rewrite", "may have %d bytes, not %d", ruleTextMax, len(q.Rewrite))
+	default:
+		if _, err := RewriteTemplate(q.Rewrite, pattern); err != nil {
+			r.fault(path+".rewrite", "%v", err)
+		}
+	}
+}
+
+// RewriteTemplate turns what a rule's rewrite says into a template of package regexp.
+func RewriteTemplate(rewrite string, pattern *regexp.Regexp) (string, error) {
+	var b strings.Builder
+	for k := 0; k < len(rewrite); k++ {
+		c := rewrite[k]
+		switch {
+		case c == '$':
+			b.WriteString("$$")
+		case c != '\\':
+			b.WriteByte(c)
+		case k+1 < len(rewrite) && rewrite[k+1] == '\\':
+			k++
+			b.WriteByte('\\')
+		case k+1 < len(rewrite) && rewrite[k+1] >= '0' && int(rewrite[k+1]-'0') <= min(pattern.NumSubexp(), 9):
+			k++
+			b.WriteString("${" + rewrite[k:k+1] + "}")
+		default:
+			return "", fmt.Errorf("%q is no group of the pattern: it has \\0 to \\%d, and \\\\ is a backslash", rewrite[k:min(k+2, len(rewrite))], min(pattern.NumSubexp(), 9))
+		}
+	}
+	return b.String(), nil
 }
 
 // checkAction looks for what contradicts itself: a rule does something, and what refuses a statement does nothing else with it.
@@ -112,14 +152,14 @@ func other(actions []string, than string) string {
 }
 
 // ruleActions are the keys that do something.
-var ruleActions = []string{"allow", "block", "route", "node", "timeout"}
+var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout"}
 
 // actions lists the keys of the rule that do something.
 func (q *QueryRule) actions() (keys []string) {
 	for _, a := range []struct {
 		key string
 		set bool
-	}{{"allow", q.Allow}, {"block", q.Block != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0}} {
+	}{{"allow", q.Allow}, {"block", q.Block != ""}, {"rewrite", q.Rewrite != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0}} {
 		if a.set {
 			keys = append(keys, a.key)
 		}

@@ -54,8 +54,8 @@ func (c *call) testRules(user string, addr netip.Addr, text string) (*session.Ow
 		st := queryrule.Statement{Text: one, Info: info, DB: c.caller.DB, Mode: c.r.mode}
 		st.Info.Traits &^= sqltext.Multi
 		for _, t := range rules.Test(user, addr, &st) {
-			rows = append(rows, []any{one, t.Rule.Name, t.Rule.Action(), t.Applies, orNil(t.Why)})
+			rows = append(rows, []any{one, t.Rule.Name, t.Rule.Action(), t.Applies, orNil(t.Why), orNil(t.Text)})
 		}
 	}
-	return rowsOf(texts("statement", "rule", "action", "applies", "why"), rows)
+	return rowsOf(texts("statement", "rule", "action", "applies", "why", "becomes"), rows)
 }

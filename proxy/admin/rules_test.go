@@ -30,12 +30,12 @@ func TestQueryRules(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for text, want := range map[string]string{
-		"KS RULE TEST 'app'@'127.0.0.1' 'DELETE FROM t'": "DELETE FROM t,no-delete,block: not here,YES,NULL",
-		"KS RULE TEST 'app'@'10.1.1.1' DELETE FROM shop.orders": "DELETE FROM shop.orders,no-delete,block: not here,YES,NULL; " +
-			"DELETE FROM shop.orders,no-orders,block: closed,NO,rule no-delete matches first",
-		"KS RULE TEST 'SELECT ''x'''": "SELECT 'x',tried,block: never,NO,dry_run: it only counts",
-		"KS RULE TEST root@`10.0.0.9` 'INSERT INTO shop.orders VALUES (1); SELECT 2'": "INSERT INTO shop.orders VALUES (1),no-orders,block: closed,YES,NULL; " +
-			"SELECT 2,tried,block: never,NO,dry_run: it only counts",
+		"KS RULE TEST 'app'@'127.0.0.1' 'DELETE FROM t'": "DELETE FROM t,no-delete,block: not here,YES,NULL,NULL",
+		"KS RULE TEST 'app'@'10.1.1.1' DELETE FROM shop.orders": "DELETE FROM shop.orders,no-delete,block: not here,YES,NULL,NULL; " +
+			"DELETE FROM shop.orders,no-orders,block: closed,NO,rule no-delete matches first,NULL",
+		"KS RULE TEST 'SELECT ''x'''": "SELECT 'x',tried,block: never,NO,dry_run: it only counts,NULL",
+		"KS RULE TEST root@`10.0.0.9` 'INSERT INTO shop.orders VALUES (1); SELECT 2'": "INSERT INTO shop.orders VALUES (1),no-orders,block: closed,YES,NULL,NULL; " +
+			"SELECT 2,tried,block: never,NO,dry_run: it only counts,NULL",
 		"KS RULE TEST BEGIN": "",
 	} {
 		var got []string
@@ -121,7 +121,7 @@ func TestRuleRoutes(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// A rule does not move rows: what is about sharded tables runs where they are, or is refused.
-	const elsewhere = "query rule far: sends the statement to node n2, but it is about sharded tables"
+	const elsewhere = "query rule far: it sends the statement to node n2, but that is about sharded tables"
 	on := map[string]int{}
 	for id := range 8 {
 		text := "INSERT INTO shop.orders (id) VALUES (" + strconv.Itoa(id) + ")"

@@ -18,8 +18,12 @@ type Statement struct {
 type Decision struct {
 	// Hits are the rules that match and were reached, those of a dry run too. They are the scratch's, until its next use.
 	Hits []*Rule
-	// Block is the rule that refuses the statement; nil if none does.
+	// Block is the rule that refuses the statement; nil if none does. Fault says why where the rule itself does not.
 	Block *Rule
+	Fault string
+	// Rewrite is the last rule that changes the text, Outcome what it is then; nil if none does.
+	Rewrite *Rule
+	Outcome *Statement
 	// Primary and Replica choose the instance. Of several rules the first that says something counts.
 	Primary, Replica bool
 	// Node is the rule whose Node runs the statement; nil for none.
@@ -29,7 +33,7 @@ type Decision struct {
 
 // Acts tells whether anything is to be done but to count.
 func (d *Decision) Acts() bool {
-	return d.Block != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0
+	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0
 }
 
 // add takes up what a rule says, as far as no rule before it did.
@@ -66,6 +70,11 @@ type Scratch struct {
 // scratchMax is how many bytes of a buffer are kept for the next statement.
 const scratchMax = 64 << 10
 
+// begin forgets what was found in another text.
+func (sc *Scratch) begin() {
+	sc.canon, sc.plain, sc.tables = sc.canon[:0], sc.plain[:0], sc.tables[:0]
+}
+
 // Release lets go of memory that is more than most need.
 func (sc *Scratch) Release() {
 	for _, b := range []*[]byte{&sc.canon, &sc.folded, &sc.plain, &sc.name, &sc.qualifier} {
@@ -77,13 +86,14 @@ func (sc *Scratch) Release() {
 	sc.hits = sc.hits[:0]
 }
 
-// Decide finds the rules that match a statement. It reads the text once for each of the ways in which rules look at it.
+// Decide finds the rules that match a statement. It reads the text once for each of the ways in which rules look at it. Rules behind
+// one that rewrites the text look at the outcome.
 func (v *View) Decide(sc *Scratch, st *Statement) (d Decision) {
 	if v == nil {
 		return d
 	}
-	sc.hits, sc.canon, sc.plain = sc.hits[:0], sc.canon[:0], sc.plain[:0]
-	sc.tables = sc.tables[:0]
+	sc.hits = sc.hits[:0]
+	sc.begin()
 	classes := classesOf(&st.Info)
 	for k, r := range v.rules {
 		if !r.classed(&st.Info, classes) || !v.matches(sc, st, k) {
@@ -94,6 +104,17 @@ func (v *View) Decide(sc *Scratch, st *Statement) (d Decision) {
 			continue
 		}
 		d.add(r)
+		if r.Rewrite != "" {
+			next, fault := r.rewritten(sc.plain, st)
+			if fault != "" {
+				d.Block, d.Fault = r, fault
+				break
+			}
+			st = next
+			d.Rewrite, d.Outcome = r, st
+			sc.begin()
+			classes = classesOf(&st.Info)
+		}
 		if !r.Next {
 			break
 		}

@@ -24,8 +24,10 @@ type Rule struct {
 	Primary, Replica bool
 	Node             string
 	Timeout          time.Duration // 0: none
-	Next             bool
-	DryRun           bool
+	// Rewrite is what comes in place of what the pattern matches; "" for nothing.
+	Rewrite string
+	Next    bool
+	DryRun  bool
 
 	hits *atomic.Uint64
 
@@ -39,6 +41,7 @@ type Rule struct {
 	digest    []byte // canonical; nil for any
 	cut       bool   // what follows the digest does not count
 	pattern   *regexp.Regexp
+	template  []byte // of Rewrite
 }
 
 type tableName struct{ db, table string }
@@ -46,6 +49,7 @@ type tableName struct{ db, table string }
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
 	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64)}
+	r.Rewrite = q.Rewrite
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
 	if r.sources, err = config.ParseNets(q.Sources); err != nil {
@@ -72,6 +76,11 @@ func newRule(q *config.QueryRule) (*Rule, error) {
 		if r.pattern, err = regexp.Compile(q.Pattern); err != nil {
 			return nil, fmt.Errorf("pattern: %w", err)
 		}
+		template, err := config.RewriteTemplate(q.Rewrite, r.pattern)
+		if err != nil {
+			return nil, fmt.Errorf("rewrite: %w", err)
+		}
+		r.template = []byte(template)
 	}
 	return r, nil
 }
@@ -86,6 +95,9 @@ func (r *Rule) Action() string {
 	var does []string
 	if r.Block != "" {
 		does = append(does, "block: "+r.Block)
+	}
+	if r.Rewrite != "" {
+		does = append(does, "rewrite: "+r.Rewrite)
 	}
 	if r.Primary {
 		does = append(does, "route: primary")

@@ -229,6 +229,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add("insert into t values (1),(-2) /*")
 	s, err := New(&config.Config{QueryRules: []config.QueryRule{
 		{Name: "t", Tables: []string{"c", "a.b"}, Databases: []string{"x"}, Block: "no", DryRun: true},
+		{Name: "w", Pattern: `(\w) ?= ?\?`, Rewrite: `\1 = 1`, Next: true},
 		{Name: "d", Digest: "SELECT a.b FROM c", Block: "no", DryRun: true}, {Name: "p", Pattern: "a.*c", Block: "no", DryRun: true},
 	}}, nil)
 	if err != nil {

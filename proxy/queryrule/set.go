@@ -90,6 +90,8 @@ type Trial struct {
 	// Applies says that the rule would act; if not, Why says why it would not though it matches.
 	Applies bool
 	Why     string
+	// Text is what the rule makes of the statement; "" where it changes nothing.
+	Text string
 }
 
 // Test gives the rules that match a statement of a user from addr, and counts nothing.
@@ -97,7 +99,11 @@ func (s *Set) Test(user string, addr netip.Addr, st *Statement) (trials []Trial)
 	var sc Scratch
 	over := ""
 	for _, r := range s.Rules() {
-		if !r.sends(user, addr) || len(newView([]*Rule{r}).Decide(&sc, st).Hits) == 0 {
+		if !r.sends(user, addr) {
+			continue
+		}
+		d := newView([]*Rule{r}).Decide(&sc, st)
+		if len(d.Hits) == 0 {
 			continue
 		}
 		t := Trial{Rule: r, Applies: over == "" && !r.DryRun}
@@ -106,6 +112,11 @@ func (s *Set) Test(user string, addr netip.Addr, st *Statement) (trials []Trial)
 			t.Why = "rule " + over + " matches first"
 		case r.DryRun:
 			t.Why = "dry_run: it only counts"
+		case d.Fault != "":
+			t.Why, over = "the statement is refused: "+d.Fault, r.Name
+		case d.Rewrite != nil:
+			st = d.Outcome
+			t.Text = st.Text
 		}
 		if t.Applies && !r.Next {
 			over = r.Name

@@ -45,6 +45,7 @@ type carriedStmt struct {
 	id           uint32
 	text         string
 	source       string // "" where it is the text
+	given        string
 	params       uint16
 	types, kinds []byte
 	sharded      bool
@@ -121,7 +122,7 @@ func (c *carried) appendTo(b []byte) []byte {
 func (st *carriedStmt) appendTo(b []byte) []byte {
 	b = mysql.AppendUint32(b, st.id)
 	b = appendBools(b, st.sharded, st.current)
-	b = mysql.AppendLenencString(mysql.AppendLenencString(b, st.text), st.source)
+	b = mysql.AppendLenencString(mysql.AppendLenencString(mysql.AppendLenencString(b, st.text), st.source), st.given)
 	b = mysql.AppendUint16(b, st.params)
 	b = mysql.AppendLenencString(mysql.AppendLenencString(b, st.types), st.kinds)
 	b = appendMode(mysql.AppendLenencString(b, st.db), st.mode)
@@ -216,7 +217,7 @@ func (c *carried) decode(b []byte) error {
 func (r *carriedReader) stmt() (st carriedStmt) {
 	st.id = r.Uint32()
 	r.bools(&st.sharded, &st.current)
-	st.text, st.source, st.params = r.text(), r.text(), r.Uint16()
+	st.text, st.source, st.given, st.params = r.text(), r.text(), r.text(), r.Uint16()
 	st.types = append([]byte(nil), r.LenencBytes()...)
 	st.kinds = append([]byte(nil), r.LenencBytes()...)
 	st.db, st.mode = r.text(), r.mode()

@@ -51,7 +51,7 @@ func drawCarried(t *rapid.T) *carried {
 	}
 	for k := range rapid.IntRange(0, 4).Draw(t, "stmts") {
 		st := carriedStmt{
-			id: uint32(k) + 1, text: raw("text"), source: raw("source"), params: rapid.Uint16Range(0, 300).Draw(t, "params"),
+			id: uint32(k) + 1, text: raw("text"), source: raw("source"), given: raw("given"), params: rapid.Uint16Range(0, 300).Draw(t, "params"),
 			sharded: rapid.Bool().Draw(t, "sharded"), db: raw("stmt db"), mode: drawMode(t), current: rapid.Bool().Draw(t, "current"),
 		}
 		st.types = bytes.Repeat([]byte{3, 0}, rapid.IntRange(0, 300).Draw(t, "types"))

@@ -120,7 +120,7 @@ func (s *Session) carried() *carried {
 	}
 	for _, one := range s.stmts.byID {
 		carried := carriedStmt{
-			id: one.id, text: one.text, params: uint16(one.params), types: one.types, kinds: one.kinds, sharded: one.sharded,
+			id: one.id, text: one.text, given: one.given, params: uint16(one.params), types: one.types, kinds: one.kinds, sharded: one.sharded,
 			db: one.db, mode: one.mode, current: one.setting == st.current(),
 		}
 		if one.source != one.text {
@@ -199,7 +199,7 @@ func (s *Session) restore(c *carried) {
 	for k := range c.stmts {
 		one := &c.stmts[k]
 		st := &stmt{
-			id: one.id, text: one.text, source: one.source, params: int(one.params), sharded: one.sharded, db: one.db, mode: one.mode,
+			id: one.id, text: one.text, source: one.source, given: one.given, params: int(one.params), sharded: one.sharded, db: one.db, mode: one.mode,
 			types: one.types, setting: s.state.current(),
 		}
 		if st.source == "" {

@@ -69,8 +69,8 @@ type query struct {
 	rename []mysql.TableName
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
-	// source is the text of a statement to be prepared, as it came.
-	source string
+	// source is the text of a statement to be prepared, before own functions are replaced; given as it came, if rules rewrote it.
+	source, given string
 	// verdict is what query rules want to be done with it, without their hits.
 	verdict queryrule.Decision
 	// quota bounds the rows of the answer; nil without a limit.

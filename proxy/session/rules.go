@@ -45,11 +45,19 @@ func (s *Session) obey(q *query) error {
 		}
 	}
 	d, err := s.judge(v, &st)
-	if err == nil && inner != "" {
-		// What is to be done with it is not to be done with its preparation.
-		_, err = s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
-	}
 	q.verdict = d
+	if d.Rewrite != nil {
+		q.text, q.info = d.Outcome.Text, d.Outcome.Info
+		inner, _ = innerText(q.text, s.mode())
+	}
+	if err != nil || inner == "" {
+		return err
+	}
+	// What is to be done with it is not to be done with its preparation.
+	d, err = s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
+	if err == nil && d.Rewrite != nil {
+		return refused(d.Rewrite, "it rewrites the statement, which is not done within PREPARE and EXECUTE IMMEDIATE")
+	}
 	return err
 }
 
@@ -67,7 +75,15 @@ func refusal(d *queryrule.Decision) error {
 	if d.Block == nil {
 		return nil
 	}
-	return newError(KSQueryRule, "query rule "+d.Block.Name+": "+d.Block.Block)
+	if d.Fault != "" {
+		return refused(d.Block, d.Fault)
+	}
+	return refused(d.Block, d.Block.Block)
+}
+
+// refused is what the client of a statement hears that a rule is the cause not to carry out.
+func refused(r *queryrule.Rule, why string) error {
+	return newError(KSQueryRule, "query rule "+r.Name+": "+why)
 }
 
 // innerText gives the statement in the text of PREPARE ... FROM 'text' and EXECUTE IMMEDIATE 'text'; "" for EXECUTE of a name,
@@ -111,9 +127,29 @@ func (s *Session) obeyPrepare(q *query) error {
 		d.Count()
 	}
 	err := refusal(&d)
+	if err == nil && d.Rewrite != nil {
+		if params(d.Outcome.Text, s.mode()) != params(q.text, s.mode()) {
+			d.Count()
+			return refused(d.Rewrite, "it changes the number of parameters of the statement")
+		}
+		q.text, q.source, q.given, q.info = d.Outcome.Text, d.Outcome.Text, q.text, d.Outcome.Info
+	}
 	d.Hits = nil
 	q.verdict = d
 	return err
+}
+
+// params counts the placeholders of a text.
+func params(text string, m sqltext.Mode) (n int) {
+	l := sqltext.NewLexer(text, m)
+	for {
+		switch l.Next().Kind {
+		case sqltext.KindParam:
+			n++
+		case sqltext.KindEOF:
+			return n
+		}
+	}
 }
 
 // obeyExecution has the rules of today look at a prepared statement; comStmtExecute takes their verdict from it.
@@ -141,6 +177,14 @@ func (s *Session) beginLimited(q *query) error {
 	return nil
 }
 
+// asked is the statement as the client sent it.
+func (st *stmt) asked() string {
+	if st.given != "" {
+		return st.given
+	}
+	return st.source
+}
+
 // verdict gives what the rules say of a prepared statement, which keeps it until the rules are others.
 func (s *Session) verdict(st *stmt) *queryrule.Decision {
 	v := s.queryRules()
@@ -149,10 +193,12 @@ func (s *Session) verdict(st *stmt) *queryrule.Decision {
 	}
 	var sc queryrule.Scratch // which the statement keeps
 	info := st.info
-	if st.source != st.text {
-		info = sqltext.Classify(st.source, st.mode)
+	if st.given != "" || st.source != st.text {
+		info = sqltext.Classify(st.asked(), st.mode)
 	}
-	st.verdict, st.verdictOf = v.Decide(&sc, &queryrule.Statement{Text: st.source, Info: info, DB: st.db, Mode: st.mode}), v
+	st.verdict, st.verdictOf = v.Decide(&sc, &queryrule.Statement{Text: st.asked(), Info: info, DB: st.db, Mode: st.mode}), v
+	// Its text is the one that it was prepared with.
+	st.verdict.Rewrite, st.verdict.Outcome = nil, nil
 	return &st.verdict
 }
 

@@ -176,3 +176,55 @@ schema_list:
 	}
 	must(t, c, "SHOW KS STATUS")
 }
+
+// A rewritten statement is what the servers see, in whatever way it is sent.
+func TestRulesRewrite(t *testing.T) {
+	for _, lane := range []string{"", "fast_lane: true\n"} {
+		server, addr := recorded(t, `query_rules:
+- {name: index, pattern: '(?i)\bfrom old\b', rewrite: FROM new, next: true}
+- {name: fewer, pattern: 'FEWER \?', rewrite: FEWER 1}
+- {name: word, pattern: '^SET wrong', rewrite: SET @right}
+- {name: late, classes: [select], pattern: 'FROM late', rewrite: FROM soon}
+- {name: own, pattern: '^SELECT own$', rewrite: SHOW KS STATUS}
+`, lane)
+		c := dial(t, addr, rootClient())
+		for range 3 {
+			must(t, c, "SELECT /* x */ rows FROM old WHERE a = 1;")
+		}
+		must(t, c, "SET wrong = 1")
+		must(t, c, "SELECT rows FROM t")
+		packets, err := c.Command(mysql.ComQuery, "SELECT rows FROM b; SELECT second FROM OLD")
+		if err != nil || packets[len(packets)-1][0] == mysql.ErrHeader {
+			t.Errorf("two statements: %q, %v", packets, err)
+		}
+		must(t, c, "PREPARE p FROM 'SELECT outer FROM old'")
+		st, err := c.Prepare("SELECT prepared FROM old WHERE a = ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if r, err := st.Execute("1"); err != nil || r.Err != nil {
+				t.Errorf("%+v, %v", r, err)
+			}
+		}
+		for text, want := range map[string]bool{
+			"SELECT rows FROM new WHERE a = 1": true, "SELECT second FROM new": true, "SELECT prepared FROM new WHERE a = ?": true, "SELECT rows FROM t": true, "'SELECT outer FROM new'": true,
+			"old": false, "OLD": false, "wrong": false,
+		} {
+			if server.seen(text) != want {
+				t.Errorf("%s: %v; the server saw %q", text, !want, server.texts)
+			}
+		}
+		var e *mysql.SQLError
+		if _, err := c.Prepare("SELECT FEWER ?"); !errors.As(err, &e) || e.Code != session.KSQueryRule || !strings.Contains(e.Message, "rule fewer: it changes the number of parameters") {
+			t.Errorf("a parameter less: %v", err)
+		}
+		fails(t, c, "PREPARE p FROM 'SELECT inner FROM late'", session.KSQueryRule)
+		if server.seen("inner") || server.seen("FEWER") {
+			t.Errorf("the server saw %q", server.texts)
+		}
+		if r := must(t, c, "SHOW KS QUERY_RULES LIKE 'index'"); r.Rows[0][len(r.Rows[0])-1] != "7" {
+			t.Errorf("%q, want 7 hits", r.Rows)
+		}
+	}
+}

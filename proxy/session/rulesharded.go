@@ -29,8 +29,7 @@ func (s *Session) obeyNode(q *query, r *plan.Route) error {
 	if r.One != nil && !elsewhere(*r.One) || r.One == nil && len(r.Queries) > 0 && !slices.ContainsFunc(r.Queries, elsewhere) {
 		return nil
 	}
-	return newError(KSQueryRule, "query rule "+q.verdict.Node.Name+": sends the statement to node "+n.Name+
-		", but it is about sharded tables, whose rows are on other nodes")
+	return refused(q.verdict.Node, "it sends the statement to node "+n.Name+", but that is about sharded tables, whose rows are on other nodes")
 }
 
 // mayRead tells whether a query rule sends the statement to a replica, though it calls functions that may have effects.

@@ -25,7 +25,8 @@ type stmts struct {
 type stmt struct {
 	id     uint32
 	text   string // as prepared: own functions are already the session's values
-	source string // as the client sent it
+	source string // before they were: as the client sent it, or as query rules rewrote that
+	given  string // as the client sent it where it was rewritten, else ""
 	info   sqltext.Info
 	params int
 	// setting is the session state that the text was prepared under: it decides what names and quotes in it mean.
@@ -211,6 +212,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if st.source = st.text; q.source != st.text {
 		st.source = strings.Clone(q.source)
 	}
+	st.given = strings.Clone(q.given)
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)
 	}
