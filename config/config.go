@@ -198,6 +198,12 @@ type QueryRule struct {
 	Node string `yaml:"node"`
 	// Time after which the statement is ended with error 3024, at least 1ms; 0: no limit.
 	Timeout Duration `yaml:"timeout"`
+	// Statements that match at the same time, over all sessions; more wait. 0: no limit.
+	MaxConcurrent int `yaml:"max_concurrent"`
+	// Statements that match per second, over all sessions, with as many at once after a pause; more wait. 0: no limit.
+	MaxQPS int `yaml:"max_qps"`
+	// Time that a statement waits for its place under these two, up to 10m; longer waits end with error 9021. 0: none waits.
+	MaxWait Duration `yaml:"max_wait"`
 	// Go on with the rules behind this one; otherwise the first rule that matches is the only one.
 	Next bool `yaml:"next"`
 	// Count what matches, and do nothing else.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ const (
 	ruleNameMax    = 64
 	ruleTextMax    = 16 << 10 // of a digest or a pattern, in bytes
 	ruleMessageMax = 400      // of what block says, in bytes
+	ruleWaitMax    = 10 * time.Minute
 )
 
 // RuleClasses are the words that classes of a query rule may be.
@@ -132,6 +134,14 @@ func (q *QueryRule) checkAction(r *report, path string) {
 	if t := q.Timeout.Duration(); t != 0 && t < time.Millisecond {
 		r.fault(path+".timeout", "must be 0 or at least 1ms, not %v", q.Timeout)
 	}
+	r.between(path+".max_concurrent", q.MaxConcurrent, 0, math.MaxInt32)
+	r.between(path+".max_qps", q.MaxQPS, 0, 1_000_000)
+	switch w := q.MaxWait.Duration(); {
+	case w < 0 || w > ruleWaitMax:
+		r.fault(path+".max_wait", "must be 0s to 10m, not %v", q.MaxWait)
+	case w > 0 && q.MaxConcurrent == 0 && q.MaxQPS == 0:
+		r.fault(path+".max_wait", "needs max_concurrent or max_qps, whose wait it bounds")
+	}
 	actions := q.actions()
 	switch {
 	case len(actions) == 0:
@@ -152,14 +162,17 @@ func other(actions []string, than string) string {
 }
 
 // ruleActions are the keys that do something.
-var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout"}
+var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout", "max_concurrent", "max_qps"}
 
 // actions lists the keys of the rule that do something.
 func (q *QueryRule) actions() (keys []string) {
 	for _, a := range []struct {
 		key string
 		set bool
-	}{{"allow", q.Allow}, {"block", q.Block != ""}, {"rewrite", q.Rewrite != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0}} {
+	}{
+		{"allow", q.Allow}, {"block", q.Block != ""}, {"rewrite", q.Rewrite != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0},
+		{"max_concurrent", q.MaxConcurrent != 0}, {"max_qps", q.MaxQPS != 0},
+	} {
 		if a.set {
 			keys = append(keys, a.key)
 		}

@@ -65,6 +65,7 @@ var (
 	descParts      = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
 
 	descRuleHits    = desc("query_rule_hits_total", "Statements that a query rule was found to match, those of a dry run too.", "rule")
+	descThrottled   = desc("query_rule_throttled_total", "Statements that a query rule refused because their wait for a place would have been too long.", "rule")
 	descRefusals    = desc("user_refusals_total", "Connections and statements refused, and answers cut off, because of a limit of their user, by the key of user_list.", "user", "limit")
 	descDigests     = desc("digests", "Statements that statistics are kept of now.")
 	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
@@ -129,6 +130,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, rule := range snap.Rules.Rules() {
 		counter(descRuleHits, rule.Hits(), rule.Name)
+		counter(descThrottled, rule.Throttled(), rule.Name)
 	}
 	snap.Accounts.Refusals(func(user string, l account.Limit, n uint64) { counter(descRefusals, n, user, l.String()) })
 	q := r.shared.Queries.Stats()

@@ -29,11 +29,13 @@ type Decision struct {
 	// Node is the rule whose Node runs the statement; nil for none.
 	Node    *Rule
 	Timeout time.Duration // 0: none
+	// Throttle is the rule that the statement enters before it runs; nil for none.
+	Throttle *Rule
 }
 
 // Acts tells whether anything is to be done but to count.
 func (d *Decision) Acts() bool {
-	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0
+	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0 || d.Throttle != nil
 }
 
 // add takes up what a rule says, as far as no rule before it did.
@@ -49,6 +51,9 @@ func (d *Decision) add(r *Rule) {
 	}
 	if d.Timeout == 0 {
 		d.Timeout = r.Timeout
+	}
+	if d.Throttle == nil && r.throttle.set() {
+		d.Throttle = r
 	}
 }
 

@@ -29,7 +29,10 @@ type Rule struct {
 	Next    bool
 	DryRun  bool
 
+	throttle throttle
+	// What is handed on to the rule of the same name at a reload.
 	hits *atomic.Uint64
+	flow *flow
 
 	users    []string
 	sources  []netip.Prefix
@@ -48,8 +51,8 @@ type tableName struct{ db, table string }
 
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
-	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64)}
-	r.Rewrite = q.Rewrite
+	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow)}
+	r.Rewrite, r.throttle = q.Rewrite, throttleOf(q)
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
 	if r.sources, err = config.ParseNets(q.Sources); err != nil {
@@ -110,6 +113,15 @@ func (r *Rule) Action() string {
 	}
 	if r.Timeout > 0 {
 		does = append(does, "timeout: "+config.Duration(r.Timeout).String())
+	}
+	if q := r.throttle; q.set() {
+		if q.concurrent > 0 {
+			does = append(does, fmt.Sprintf("max_concurrent: %d", q.concurrent))
+		}
+		if q.interval > 0 {
+			does = append(does, fmt.Sprintf("max_qps: %d", time.Second/q.interval))
+		}
+		does = append(does, "max_wait: "+config.Duration(q.wait).String())
 	}
 	if len(does) == 0 {
 		return "allow"

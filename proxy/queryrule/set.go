@@ -27,7 +27,7 @@ func New(cfg *config.Config, previous *Set) (*Set, error) {
 		}
 		for _, old := range previous.Rules() {
 			if old.Name == r.Name {
-				r.hits = old.hits
+				r.hits, r.flow = old.hits, old.flow
 			}
 		}
 		s.rules = append(s.rules, r)

@@ -65,6 +65,12 @@ func (s *Session) comStmtExecute(arg []byte) error {
 
 // runPrepared runs a prepared statement that rules let pass.
 func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
+	if r := q.verdict.Throttle; r != nil {
+		if err := s.enterRule(r); err != nil {
+			return err
+		}
+		defer r.Leave()
+	}
 	switch st.info.Class {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		if handled, err := s.local(q); handled || err != nil {

@@ -143,6 +143,12 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 
 // carryOut is statement for one that rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
+	if r := q.verdict.Throttle; r != nil {
+		if err := s.enterRule(r); err != nil {
+			return true, err
+		}
+		defer r.Leave()
+	}
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
 	}

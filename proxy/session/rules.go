@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -183,6 +184,18 @@ func (st *stmt) asked() string {
 		return st.given
 	}
 	return st.source
+}
+
+// enterRule waits for a statement's place under a rule's limits. Without an error it is paired with the rule's Leave.
+func (s *Session) enterRule(r *queryrule.Rule) error {
+	err := r.Enter(s.cancelled())
+	switch {
+	case errors.Is(err, queryrule.ErrCancelled):
+		return interrupted()
+	case err != nil:
+		return newError(KSThrottled, "query rule "+r.Name+": too many statements of this kind")
+	}
+	return nil
 }
 
 // verdict gives what the rules say of a prepared statement, which keeps it until the rules are others.
