@@ -34,14 +34,16 @@ var allowed = map[string][]string{
 	"proxy/querylog":     {"config", "mysql/sqltext"},
 	// The rules are made from the configuration's.
 	"proxy/queryrule": {"config", "mysql/sqltext"},
+	// Statements that are sent once more are counted by their rules.
+	"proxy/mirror":    {"backend", "mysql", "proxy/queryrule"},
 	"proxy/account":   {"config", "mysql/auth"},
 	"proxy/ddl":       {"backend"},
-	"proxy/session":   {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/querylog", "proxy/queryrule", "router", "router/plan"},
+	"proxy/session":   {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "router", "router/plan"},
 	"proxy/subtables": {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
 	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
 	"cmd/kingshard":      {"cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

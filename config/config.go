@@ -198,6 +198,10 @@ type QueryRule struct {
 	Node string `yaml:"node"`
 	// Time after which the statement is ended with error 3024, at least 1ms; 0: no limit.
 	Timeout Duration `yaml:"timeout"`
+	// Node that queries are sent to, too, once they have succeeded: nobody waits for it, and its answers are thrown away.
+	Mirror string `yaml:"mirror"`
+	// Mirror INSERT, REPLACE, UPDATE and DELETE as well.
+	MirrorWrites bool `yaml:"mirror_writes"`
 	// Statements that match at the same time, over all sessions; more wait. 0: no limit.
 	MaxConcurrent int `yaml:"max_concurrent"`
 	// Statements that match per second, over all sessions, with as many at once after a pause; more wait. 0: no limit.

@@ -54,6 +54,9 @@ func (c *Config) checkQueryRules(r *report) {
 		if q.Node != "" && c.Node(q.Node) == nil {
 			r.fault(path+".node", "%q is not in nodes", q.Node)
 		}
+		if q.Mirror != "" && c.Node(q.Mirror) == nil {
+			r.fault(path+".mirror", "%q is not in nodes", q.Mirror)
+		}
 	}
 }
 
@@ -142,6 +145,9 @@ func (q *QueryRule) checkAction(r *report, path string) {
 	case w > 0 && q.MaxConcurrent == 0 && q.MaxQPS == 0:
 		r.fault(path+".max_wait", "needs max_concurrent or max_qps, whose wait it bounds")
 	}
+	if q.MirrorWrites && q.Mirror == "" {
+		r.fault(path+".mirror_writes", "needs mirror, the node that they go to")
+	}
 	actions := q.actions()
 	switch {
 	case len(actions) == 0:
@@ -162,7 +168,7 @@ func other(actions []string, than string) string {
 }
 
 // ruleActions are the keys that do something.
-var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout", "max_concurrent", "max_qps"}
+var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout", "max_concurrent", "max_qps", "mirror"}
 
 // actions lists the keys of the rule that do something.
 func (q *QueryRule) actions() (keys []string) {
@@ -171,7 +177,7 @@ func (q *QueryRule) actions() (keys []string) {
 		set bool
 	}{
 		{"allow", q.Allow}, {"block", q.Block != ""}, {"rewrite", q.Rewrite != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0},
-		{"max_concurrent", q.MaxConcurrent != 0}, {"max_qps", q.MaxQPS != 0},
+		{"max_concurrent", q.MaxConcurrent != 0}, {"max_qps", q.MaxQPS != 0}, {"mirror", q.Mirror != ""},
 	} {
 		if a.set {
 			keys = append(keys, a.key)

@@ -17,6 +17,7 @@ import (
 	"kingshard/proxy/admin"
 	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
+	"kingshard/proxy/mirror"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -91,6 +92,7 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
 	s.shared.Log = log
 	s.shared.Started = time.Now()
+	s.shared.Mirror = mirror.New(log)
 	var err error
 	if s.proxied, err = config.ParseNets(cfg.ProxyProtocol); err != nil {
 		return nil, fmt.Errorf("proxy_protocol: %w", err)
@@ -172,6 +174,7 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.watchSessions)
 	s.running.Go(s.makeSubTables)
+	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.gate.open(len(s.listeners))
 	for _, l := range s.listeners {
 		s.log.Info("listening", "addr", l.Addr().String())

@@ -66,6 +66,7 @@ var (
 
 	descRuleHits    = desc("query_rule_hits_total", "Statements that a query rule was found to match, those of a dry run too.", "rule")
 	descThrottled   = desc("query_rule_throttled_total", "Statements that a query rule refused because their wait for a place would have been too long.", "rule")
+	descMirrored    = desc("query_rule_mirrored_total", "Statements that a query rule sends to another node, too, by what became of that.", "rule", "outcome")
 	descRefusals    = desc("user_refusals_total", "Connections and statements refused, and answers cut off, because of a limit of their user, by the key of user_list.", "user", "limit")
 	descDigests     = desc("digests", "Statements that statistics are kept of now.")
 	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
@@ -131,6 +132,11 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	for _, rule := range snap.Rules.Rules() {
 		counter(descRuleHits, rule.Hits(), rule.Name)
 		counter(descThrottled, rule.Throttled(), rule.Name)
+		if rule.Mirror != "" {
+			counter(descMirrored, rule.Mirrored.Sent.Load(), rule.Name, "sent")
+			counter(descMirrored, rule.Mirrored.Failed.Load(), rule.Name, "failed")
+			counter(descMirrored, rule.Mirrored.Dropped.Load(), rule.Name, "dropped")
+		}
 	}
 	snap.Accounts.Refusals(func(user string, l account.Limit, n uint64) { counter(descRefusals, n, user, l.String()) })
 	q := r.shared.Queries.Stats()

@@ -31,11 +31,13 @@ type Decision struct {
 	Timeout time.Duration // 0: none
 	// Throttle is the rule that the statement enters before it runs; nil for none.
 	Throttle *Rule
+	// Mirror is the rule whose Mirror the statement is sent to, too; nil for none.
+	Mirror *Rule
 }
 
 // Acts tells whether anything is to be done but to count.
 func (d *Decision) Acts() bool {
-	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0 || d.Throttle != nil
+	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0 || d.Throttle != nil || d.Mirror != nil
 }
 
 // add takes up what a rule says, as far as no rule before it did.
@@ -51,6 +53,9 @@ func (d *Decision) add(r *Rule) {
 	}
 	if d.Timeout == 0 {
 		d.Timeout = r.Timeout
+	}
+	if d.Mirror == nil && r.Mirror != "" {
+		d.Mirror = r
 	}
 	if d.Throttle == nil && r.throttle.set() {
 		d.Throttle = r

@@ -24,6 +24,10 @@ type Rule struct {
 	Primary, Replica bool
 	Node             string
 	Timeout          time.Duration // 0: none
+	// Mirror is a node that statements are sent to, too, changes as well with MirrorWrites; "" for none.
+	Mirror       string
+	MirrorWrites bool
+	Mirrored     *MirrorCounts
 	// Rewrite is what comes in place of what the pattern matches; "" for nothing.
 	Rewrite string
 	Next    bool
@@ -47,11 +51,18 @@ type Rule struct {
 	template  []byte // of Rewrite
 }
 
+// MirrorCounts are what became of statements that a rule mirrors, since the proxy started.
+type MirrorCounts struct {
+	Sent, Failed atomic.Uint64
+	Dropped      atomic.Uint64 // because too much waited, or they cannot be sent to one node
+}
+
 type tableName struct{ db, table string }
 
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
-	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow)}
+	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow), Mirrored: new(MirrorCounts)}
+	r.Mirror, r.MirrorWrites = q.Mirror, q.MirrorWrites
 	r.Rewrite, r.throttle = q.Rewrite, throttleOf(q)
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
@@ -113,6 +124,12 @@ func (r *Rule) Action() string {
 	}
 	if r.Timeout > 0 {
 		does = append(does, "timeout: "+config.Duration(r.Timeout).String())
+	}
+	if r.Mirror != "" {
+		does = append(does, "mirror: "+r.Mirror)
+	}
+	if r.MirrorWrites {
+		does = append(does, "mirror_writes: true")
 	}
 	if q := r.throttle; q.set() {
 		if q.concurrent > 0 {

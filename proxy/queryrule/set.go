@@ -27,7 +27,7 @@ func New(cfg *config.Config, previous *Set) (*Set, error) {
 		}
 		for _, old := range previous.Rules() {
 			if old.Name == r.Name {
-				r.hits, r.flow = old.hits, old.flow
+				r.hits, r.flow, r.Mirrored = old.hits, old.flow, old.Mirrored
 			}
 		}
 		s.rules = append(s.rules, r)

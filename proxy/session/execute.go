@@ -200,7 +200,11 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	if err := s.startExecution(&x, q, ex); err != nil {
 		return err
 	}
-	return s.finishExecution(&x, q)
+	err = s.finishExecution(&x, q)
+	if err == nil {
+		s.mirroredExecution(q, t, st, ex)
+	}
+	return err
 }
 
 // notPrepared deals with a text that could not be prepared again.

@@ -67,6 +67,11 @@ func (b *boundExecution) release() {
 // bind decodes the values of an execution. They live until the command ends.
 func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
 	b := &s.lookups().bound
+	return b, s.bindTo(b, st, ex)
+}
+
+// bindTo is bind into b.
+func (s *Session) bindTo(b *boundExecution, st *stmt, ex *execution) error {
 	b.st, b.ex, b.args, b.values = st, ex, b.args[:0], b.values[:0]
 	c := mysql.NewCursor(ex.values)
 	for k := range st.params {
@@ -79,14 +84,14 @@ func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
 			from, at := c.Pos(), c
 			skipBinaryValue(&c, t)
 			if c.Err() != nil {
-				return nil, malformed()
+				return malformed()
 			}
 			encoded = ex.values[from:c.Pos()]
 			v = boundValue(&at, t, unsigned)
 		}
 		b.args, b.values = append(b.args, v), append(b.values, encoded)
 	}
-	return b, nil
+	return nil
 }
 
 // boundValue decodes a value of the binary protocol. MySQL manual: "Binary Protocol Value".

@@ -171,7 +171,12 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 
 // forward runs a statement on a backend and its responses to the client.
 func (s *Session) forward(q *query) (failed bool, err error) {
-	return s.forwardTo(s.route(q), q, 0)
+	t := s.route(q)
+	failed, err = s.forwardTo(t, q, 0)
+	if !failed && err == nil {
+		s.mirrored(q, t)
+	}
+	return failed, err
 }
 
 // forwardTo is forward to a target, from the attempt-th try, from 0.

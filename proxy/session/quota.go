@@ -41,7 +41,9 @@ func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error 
 	s.stats.errors[OriginProxy].Add(1)
 	s.work.errorCode = res.Err.Code
 	s.state.setError(res.Err)
-	if done, err := p.Conn.SkipRest(drainMax); done || err != nil {
+	if done, err := p.Conn.SkipRest(drainMax); done {
+		return nil // what the server had to say at the end does not matter
+	} else if err != nil {
 		return err
 	}
 	return s.endOnServer(p, func() (bool, error) { return p.Conn.SkipRest(math.MaxInt) })
@@ -53,16 +55,12 @@ func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err erro
 	s.killOn(p)
 	s.mu.Unlock()
 	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
-	done, err := skip()
-	if err == nil && done {
-		// Where the statement had ended before, the KILL is for the next one.
-		err = p.Conn.Exec("DO 0")
-		var sqlErr *mysql.SQLError
-		if errors.As(err, &sqlErr) {
-			err = nil
-		}
+	if done, _ := skip(); !done {
+		return errRest
 	}
-	if err != nil || !done {
+	// Where the statement had ended before, the KILL is for the next one.
+	var refused *mysql.SQLError
+	if err := p.Conn.Exec("DO 0"); err != nil && !errors.As(err, &refused) {
 		return errRest
 	}
 	p.Conn.SetDeadline(time.Time{})

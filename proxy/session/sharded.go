@@ -172,6 +172,7 @@ func planError(err error) *mysql.SQLError {
 // manyShards runs a statement on several shards.
 func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
 	s.spread(r)
+	s.notMirrored(q)
 	if s.pins.has(pinUserVariable) && q.info.Has(sqltext.UserVarRead) {
 		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.held.Instance.Node+
 			" knows: a statement on several shards cannot read it; SET it to a literal")

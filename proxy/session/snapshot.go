@@ -11,6 +11,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
+	"kingshard/proxy/mirror"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 )
@@ -89,6 +90,8 @@ type Shared struct {
 
 	// mover, if set, takes the sessions that can move to another process.
 	mover atomic.Pointer[Mover]
+	// Mirror takes statements that are to be sent to another node, too. Set before the first session begins.
+	Mirror *mirror.Mirror
 
 	holdWaits holdWaits
 }

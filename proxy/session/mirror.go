@@ -1,0 +1,75 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/mirror"
+	"kingshard/router/plan"
+)
+
+// mirrorNode is the node that a statement which ran on another one is to be sent to, too; nil where it is not.
+func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
+	r := q.verdict.Mirror
+	if r == nil || s.sink != nil || s.work.errorCode != 0 || q.info.Traits&stateful != 0 {
+		return nil
+	}
+	switch q.info.Class {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
+		if !q.info.ReadOnly() {
+			return nil
+		}
+	case sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
+		if !r.MirrorWrites {
+			return nil
+		}
+	default:
+		return nil
+	}
+	n := s.snap.Nodes[r.Mirror]
+	if n == ran {
+		return nil
+	}
+	return n
+}
+
+// mirrored hands a statement that ran on one server to the mirror.
+func (s *Session) mirrored(q *query, t target) {
+	if n := s.mirrorNode(q, t.node); n != nil {
+		s.offerMirror(q, n, strings.Clone(q.text))
+	}
+}
+
+// mirroredExecution is mirrored for a prepared statement, which goes as a text.
+func (s *Session) mirroredExecution(q *query, t target, st *stmt, ex *execution) {
+	n := s.mirrorNode(q, t.node)
+	if n == nil {
+		return
+	}
+	b := new(boundExecution) // the session's own may be in use
+	if s.bindTo(b, st, ex) != nil {
+		return
+	}
+	numbers := make([]int, st.params)
+	for k := range numbers {
+		numbers[k] = k
+	}
+	text, err := plan.Bind(q.text, s.mode(), numbers, b.args)
+	if err != nil {
+		q.verdict.Mirror.Mirrored.Dropped.Add(1)
+		return
+	}
+	s.offerMirror(q, n, strings.Clone(text))
+}
+
+func (s *Session) offerMirror(q *query, n *backend.Node, text string) {
+	s.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.state.current(), Text: text, Session: s.id})
+}
+
+// notMirrored counts a statement on several shards as dropped: no node has all of its tables.
+func (s *Session) notMirrored(q *query) {
+	if s.mirrorNode(q, nil) != nil {
+		q.verdict.Mirror.Mirrored.Dropped.Add(1)
+	}
+}
