@@ -76,6 +76,9 @@ func (q *QueryRule) checkMatch(r *report, path string) {
 	for _, class := range q.Classes {
 		r.oneOf(path+".classes", class, RuleClasses...)
 	}
+	if q.Digest != "" && strings.Trim(q.Digest, " \t\r\n;") == "" {
+		r.fault(path+".digest", "has no statement in it")
+	}
 	if len(q.Digest) > ruleTextMax {
 		r.fault(path+".digest", "may have %d bytes, not %d", ruleTextMax, len(q.Digest))
 	}

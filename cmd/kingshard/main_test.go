@@ -12,6 +12,14 @@ func TestRunExitCodes(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("addr: 127.0.0.1:0\nlow_log_time: 5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	badRules := filepath.Join(dir, "rules.yaml")
+	minimal, err := os.ReadFile("../../etc/ks.yaml")
+	if err == nil {
+		err = os.WriteFile(badRules, append(minimal, "\nquery_rules: [{name: r, pattern: '(', block: no}]\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	taken := filepath.Join(dir, "no-such-directory", "ks.yaml")
 	for _, c := range []struct {
 		name string
@@ -30,6 +38,7 @@ func TestRunExitCodes(t *testing.T) {
 		{"check", []string{"check", "../../etc/ks.yaml"}, 0},
 		{"check with -config", []string{"check", "-config", "../../etc/full.yaml"}, 0},
 		{"check finds faults", []string{"check", bad}, 1},
+		{"check finds faults of query rules", []string{"check", badRules}, 1},
 		{"check of two", []string{"check", bad, bad}, 2},
 		{"admin of an unknown format", []string{"admin", "-format", "xml", "-e", "KS HELP"}, 2},
 		{"admin without an address", []string{"admin", "-config", taken, "-e", "KS HELP"}, 1},

@@ -2,6 +2,7 @@ package queryrule
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"regexp"
@@ -84,7 +85,9 @@ func newRule(q *config.QueryRule) (*Rule, error) {
 		r.tables = append(r.tables, tableName{db, table})
 	}
 	if q.Digest != "" {
-		r.digest, r.cut = canonOf(q.Digest)
+		if r.digest, r.cut = canonOf(q.Digest); len(r.digest) == 0 && !r.cut {
+			return nil, errors.New("digest: there is no statement in it")
+		}
 	}
 	if q.Pattern != "" {
 		if r.pattern, err = regexp.Compile(q.Pattern); err != nil {

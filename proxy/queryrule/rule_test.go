@@ -273,4 +273,14 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
+	// What a key to keep decisions by would cost.
+	b.Run("key", func(b *testing.B) {
+		var d sqltext.Digest
+		b.ReportAllocs()
+		for b.Loop() {
+			if !d.Scan(text, mysql8) {
+				b.Fatal("no key")
+			}
+		}
+	})
 }
