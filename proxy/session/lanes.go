@@ -150,6 +150,8 @@ type laned struct {
 	instance *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.
 	offer offer
+	// digested says that the lookup's digest is the statement's: its plan was looked for by it.
+	digested bool
 	// verdict is what query rules say of the text, until they are counted.
 	verdict queryrule.Decision
 }

@@ -76,7 +76,7 @@ func (s *Session) plain() bool {
 // wrong. On false nothing has changed.
 func (s *Session) decide(p []byte) bool {
 	s.more = false
-	s.lane.x, s.lane.command, s.lane.text = exchange{}, mysql.Command(p[0]), ""
+	s.lane.x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
 	q := &s.query
 	if mysql.Command(p[0]) == mysql.ComStmtExecute {
 		if !s.decideExecution(p[1:]) {
@@ -115,6 +115,7 @@ func (s *Session) decideShard(q *query) bool {
 	}
 	l := s.lookups()
 	p, known := s.schema.Plans.known(l, q, s.state.db, s.mode())
+	s.lane.digested = known
 	if !known || p == nil {
 		return known
 	}

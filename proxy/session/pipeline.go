@@ -169,6 +169,7 @@ func (s *Session) embark(le *lease) {
 	}
 	s.stats.looped.Add(1)
 	s.stats.shared.Add(1)
+	s.countRules(x.st)
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.

@@ -95,9 +95,8 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
-	fresh := s.lookup == nil || st != nil // else the plan was looked for by it
 	d := &s.lookups().digest
-	if fresh && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
+	if !s.lane.digested && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}
 	k.hash = d.Hash
