@@ -14,6 +14,8 @@ type Machine struct {
 	MemoryMiB int
 	Kernel    string
 	Go        string // version and platform
+	// Congestion is how TCP decides on its pace: it matters on loopback, too.
+	Congestion string
 }
 
 // ReadMachine describes this machine; what it cannot find stays empty.
@@ -24,6 +26,7 @@ func ReadMachine() Machine {
 		m.MemoryMiB = kib / 1024
 	}
 	m.Kernel = strings.TrimSpace(read("/proc/sys/kernel/osrelease"))
+	m.Congestion = strings.TrimSpace(read("/proc/sys/net/ipv4/tcp_congestion_control"))
 	return m
 }
 

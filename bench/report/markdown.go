@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -73,7 +74,7 @@ func origin(b *strings.Builder, r *Run) {
 		{"begun", r.Started.Format("2006-01-02 15:04 MST")},
 		{"revision", r.Revision},
 		{"machine", fmt.Sprintf("%d × %s, %d MiB", r.Machine.Cores, r.Machine.CPU, r.Machine.MemoryMiB)},
-		{"system", "Linux " + r.Machine.Kernel + ", " + r.Machine.Go},
+		{"system", "Linux " + r.Machine.Kernel + ", TCP " + cmp.Or(r.Machine.Congestion, "of unknown pace") + ", " + r.Machine.Go},
 		{"programs", strings.Join(r.Versions, "; ")},
 		{"asked for", "`bench " + strings.Join(r.Settings.Arguments, " ") + "`"},
 		{"turns", fmt.Sprintf("%d rounds, %g s each", r.Settings.Rounds, r.Settings.Seconds)},

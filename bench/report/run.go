@@ -27,6 +27,8 @@ type Machine struct {
 	MemoryMiB int
 	Kernel    string
 	Go        string
+	// Congestion is the kernel's net.ipv4.tcp_congestion_control.
+	Congestion string `json:",omitempty"`
 }
 
 // Settings are what a run was asked for.

@@ -94,6 +94,10 @@ func throughputChecks() []report.Check {
 	checks := []report.Check{
 		{Line: 4, Promise: "throughput of point selects, 64 threads, over HAProxy's", Bound: 1.05, AtLeast: true,
 			Figure: against(pointText64, proxyName, report.QPS)},
+		{Line: 4, Promise: "the same with pipelined sharing", Bound: 1.05, AtLeast: true,
+			Figure: against(pointText64, pipelinedName, report.QPS)},
+		{Line: 4, Promise: "throughput of point selects over HAProxy's, 16 shared connections, 256 threads", Bound: 1.15, AtLeast: true,
+			Figure: against("conns/point-select/256", limitedPipelined.Name, report.QPS)},
 	}
 	for _, n := range []int{16, 32} {
 		conns := fmt.Sprintf("%d connections, %d threads", n, sweepThreads)
@@ -128,8 +132,10 @@ func crowdErrors(scenario, contender string) func(*report.Run) (float64, bool) {
 
 func memoryChecks() []report.Check {
 	return []report.Check{
-		{Line: 6, Promise: "memory of an idle client without TLS, of 10,000", Bound: 10, Unit: "KiB",
+		{Line: 6, Promise: "memory of an idle client in the fast lane, of 10,000", Bound: 4, Unit: "KiB",
 			Figure: report.Value(at("idle/10000", proxyName, report.PerClient))},
+		{Line: 6, Promise: "the same with a goroutine for each client, without TLS", Bound: 10, Unit: "KiB",
+			Figure: report.Value(at("idle/10000", goroutinesName, report.PerClient))},
 		{Line: 6, Promise: "idle clients held", Bound: 50_000, AtLeast: true,
 			Figure: report.Value(at("idle/50000", proxyName, report.Clients))},
 	}
@@ -166,7 +172,7 @@ func Done() []Scenario {
 	done := named(names)
 	for i := range done { // of the sweep only what is looked at
 		if done[i].Parameter == "threads" && done[i].X == sweepThreads {
-			done[i].Against = []rig.Spec{direct, haproxy, limited(16), limited(32)}
+			done[i].Against = []rig.Spec{direct, haproxy, limited(16), limited(32), limitedPipelined}
 		}
 	}
 	return done

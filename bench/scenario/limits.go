@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 
 	"kingshard/bench/rig"
 )
@@ -15,6 +16,9 @@ const sweepThreads = 256
 func limited(n int) rig.Spec {
 	return rig.Spec{Name: limitedName(n), Kind: rig.Kingshard, MaxConns: n}
 }
+
+// limitedPipelined is kingshard with 16 connections that clients share.
+var limitedPipelined = rig.Spec{Name: "kingshard 16 conns pipelined", Kind: rig.Kingshard, MaxConns: 16, Config: pipelined.Config}
 
 func limitedName(n int) string { return fmt.Sprintf("kingshard %d conns", n) }
 
@@ -34,9 +38,13 @@ func limits() []Scenario {
 	for _, script := range []struct{ family, script string }{
 		{"conns/point-select", "oltp_point_select"}, {"conns/update-index", "oltp_update_index"}, {"conns/read-write", "oltp_read_write"},
 	} {
+		contenders := against
+		if script.script == "oltp_point_select" {
+			contenders = append(slices.Clip(against), limitedPipelined)
+		}
 		all = append(all, Scenario{
 			Family: script.family, Parameter: "threads", X: sweepThreads,
-			Work: sysbench{script: script.script, threads: sweepThreads}, Against: against,
+			Work: sysbench{script: script.script, threads: sweepThreads}, Against: contenders,
 		})
 	}
 	var crowd []rig.Spec
