@@ -60,6 +60,12 @@ func (c *Conn) ArrivedFirst(w *Walk) Arrival {
 // SkipArrived drops the response that w has walked over, which has arrived whole.
 func (c *Conn) SkipArrived(w *Walk) { c.start += w.at }
 
+// Len is how many bytes w has walked over.
+func (w *Walk) Len() int { return w.at }
+
+// SkipTo drops what is unread but the last n bytes.
+func (c *Conn) SkipTo(n int) { c.start = c.end - n }
+
 // ExpectResponse has the next packet be the first of a response, whatever was sent since the command.
 func (c *Conn) ExpectResponse() { c.seq = 1 }
 

@@ -514,3 +514,57 @@ func TestLaneAtRandom(t *testing.T) {
 		t.Errorf("%d statements were in the fast lane", p.Totals().Looped)
 	}
 }
+
+// A prepared statement that stood in line and then has to be prepared first leaves nothing behind: the next statement shows as running.
+func TestLaneLineOfUnprepared(t *testing.T) {
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		switch text := strings.TrimLeft(string(payload), "\x00\x01"); {
+		case strings.HasPrefix(text, "SELECT nap"):
+			time.Sleep(1500 * time.Microsecond)
+		case strings.HasPrefix(text, "SELECT long"):
+			time.Sleep(100 * time.Millisecond)
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 1))
+	watcher := p.client("")
+	must(t, watcher, "SELECT 1")
+	for range 10 {
+		a := p.client("")
+		var between []*mysqltest.RawClient
+		for range runtime.NumCPU() - 1 { // so that the next one is of the same loop
+			between = append(between, p.client(""))
+		}
+		b := p.client("")
+		st, err := a.Prepare("SELECT server FROM t WHERE id = ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.CutAll()
+		time.Sleep(time.Millisecond)
+		must(t, b, "SELECT 1")
+		must(t, b, "SELECT 1")
+		if err := b.Send(mysql.ComQuery, "SELECT nap"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(300 * time.Microsecond)
+		if _, err := st.Execute(1); err != nil {
+			t.Fatal(err)
+		}
+		readAnswer(t, b)
+		if err := a.Send(mysql.ComQuery, "SELECT long"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Millisecond)
+		for _, row := range must(t, watcher, "SHOW PROCESSLIST").Rows {
+			if fmt.Sprint(row[0]) == fmt.Sprint(a.Greeting.ConnectionID) && fmt.Sprint(row[4]) == "Sleep" {
+				t.Errorf("while it runs a statement: %v", row)
+			}
+		}
+		readAnswer(t, a)
+		for _, c := range append(between, a, b) {
+			c.Close()
+		}
+	}
+}

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -278,4 +279,96 @@ func TestPipelinedConnectionsBreak(t *testing.T) {
 		}
 		p.quiet(17)
 	})
+}
+
+// pointServer answers what may be shared after a while, with a value of so many bytes; the row with id = 2 may take longer.
+func pointServer(t *testing.T, after, second time.Duration, size int) (server *mysqltest.ScriptServer, kills *atomic.Int64) {
+	t.Helper()
+	base := answers("n")
+	kills = new(atomic.Int64)
+	return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		text := strings.TrimLeft(string(payload), "\x00\x01")
+		switch {
+		case strings.HasPrefix(text, "KILL"):
+			kills.Add(1)
+			c.OK()
+		case strings.HasPrefix(text, "EXPLAIN"):
+			c.Rows([]string{"id", "type", "extra"}, []any{"1", "const", ""})
+		case text == "SELECT v FROM points WHERE id = 2":
+			time.Sleep(second)
+			c.Rows([]string{"v"}, []any{"two"})
+		case strings.HasPrefix(text, "SELECT v FROM points"):
+			time.Sleep(after)
+			c.Rows([]string{"v"}, []any{strings.Repeat("x", size)})
+		default:
+			base(c, cmd, payload)
+		}
+	}}), kills
+}
+
+// A client that is killed or vanishes while its statement shares a connection costs nobody else anything.
+func TestPipelinedClientGoes(t *testing.T) {
+	for _, how := range []string{"KILL", "reset"} {
+		t.Run(how, func(t *testing.T) {
+			server, _ := pointServer(t, 20*time.Millisecond, 20*time.Millisecond, 5)
+			p := startLane(t, oneNode(server.Addr, 4)+pipelined+"\n")
+			other := p.client("")
+			learn(t, p, other, "SELECT v FROM points WHERE id = 1")
+			for range 5 {
+				c := p.client("")
+				must(t, c, "SELECT v FROM points WHERE id = 1")
+				if err := c.Send(mysql.ComQuery, "SELECT v FROM points WHERE id = 2"); err != nil {
+					t.Fatal(err)
+				}
+				mysqltest.WaitFor(t, "the statement to run", func() bool {
+					return strings.Contains(fmt.Sprint(must(t, other, "SHOW PROCESSLIST").Rows), "id = 2")
+				})
+				if how == "KILL" {
+					must(t, other, fmt.Sprintf("KILL %d", c.Greeting.ConnectionID))
+				} else {
+					_ = c.Conn.NetConn().(*net.TCPConn).SetLinger(0)
+					c.Close()
+				}
+				must(t, other, "SELECT v FROM points WHERE id = 1")
+			}
+			p.quiet(1)
+			if closed := p.primary("n").Stats().Closed; fmt.Sprint(closed) != "[0 0 0 0 0]" {
+				t.Errorf("backend connections were closed: %v", closed)
+			}
+		})
+	}
+}
+
+// A KILL of a statement that has only begun on a shared connection reaches the server when it does not end by itself.
+func TestPipelinedKillReachesTheServer(t *testing.T) {
+	server, kills := pointServer(t, 0, 2*time.Second, 5)
+	p := startLane(t, oneNode(server.Addr, 4)+pipelined+"\n")
+	c, killer := p.client(""), p.client("")
+	learn(t, p, c, "SELECT v FROM points WHERE id = 1")
+	before := p.Totals().Shared
+	if err := c.Send(mysql.ComQuery, "SELECT v FROM points WHERE id = 2"); err != nil {
+		t.Fatal(err)
+	}
+	mysqltest.WaitFor(t, "the statement to run", func() bool { return p.Totals().Shared > before })
+	must(t, killer, fmt.Sprintf("KILL %d", c.Greeting.ConnectionID))
+	mysqltest.WaitFor(t, "the session to end", func() bool { return p.Clients() == 1 })
+	mysqltest.WaitFor(t, "the server to be told", func() bool { return kills.Load() > 0 })
+	p.quiet(1)
+}
+
+// Rows too large to be shared with others close no connection again and again.
+func TestPipelinedLargeRows(t *testing.T) {
+	server, _ := pointServer(t, 0, 0, 100_000)
+	p := startLane(t, oneNode(server.Addr, 4)+pipelined+"\n")
+	c := p.client("")
+	learn(t, p, c, "SELECT v FROM points WHERE id = 1")
+	for range 100 {
+		if r := must(t, c, "SELECT v FROM points WHERE id = 1"); len(fmt.Sprint(r.Rows[0][0])) != 100_000 {
+			t.Fatalf("a row of %d bytes", len(fmt.Sprint(r.Rows[0][0])))
+		}
+	}
+	p.quiet(1)
+	if closed := p.primary("n").Stats().Closed; fmt.Sprint(closed) != "[0 0 0 0 0]" {
+		t.Errorf("backend connections were closed: %v", closed)
+	}
 }

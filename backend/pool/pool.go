@@ -60,6 +60,8 @@ type Pooled[C Conn, K comparable] struct {
 	generation uint64        // the pool's when the dial began
 	expires    time.Duration // on the pool's clock; 0: never
 	idleSince  time.Duration // on the pool's clock
+	// Rest is how long it was idle before it was lent last; the borrower may read it.
+	Rest time.Duration
 
 	newer, older       *Pooled[C, K] // neighbours among all idle ones
 	keyNewer, keyOlder *Pooled[C, K] // neighbours among the idle ones with the same Key
@@ -176,7 +178,8 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 		switch {
 		case pc != nil:
 			p.mu.Unlock()
-			if now-pc.idleSince <= aliveAfter || pc.Conn.Alive() {
+			pc.Rest = now - pc.idleSince
+			if pc.Rest <= aliveAfter || pc.Conn.Alive() {
 				p.counts.got(how, 0)
 				return pc, nil
 			}
@@ -225,7 +228,8 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 		p.idle.remove(pc)
 		pc.state = lent
 		p.mu.Unlock()
-		if now-pc.idleSince <= aliveAfter || pc.Conn.Alive() {
+		pc.Rest = now - pc.idleSince
+		if pc.Rest <= aliveAfter || pc.Conn.Alive() {
 			p.counts.got(Hit, 0)
 			return pc, false
 		}

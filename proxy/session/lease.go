@@ -162,6 +162,12 @@ func (s *Session) release(p backend.Pooled) {
 	killed := s.takeRunning()
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
+	if le := s.sharing(); le != nil {
+		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
+		// goes with the connection.
+		le.given, s.pins = !keep, 0
+		return
+	}
 	switch {
 	case s.isOther(p):
 		p.Conn.Release()
@@ -176,10 +182,6 @@ func (s *Session) release(p backend.Pooled) {
 	s.heldLast = false
 	if len(s.others) > 0 && !s.inTransaction() {
 		s.endOthers()
-	}
-	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
-		le.given = true // a KILL of a session that shares it was not told to the server
-		return
 	}
 	if killed {
 		p.Taint()
@@ -202,7 +204,9 @@ func (s *Session) drop(p backend.Pooled) {
 		delete(s.others, p.Instance.Node)
 	}
 	s.heldLast = false
-	p.Taint()
+	if s.sharing() == nil { // else who shares it closes it
+		p.Taint()
+	}
 }
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on

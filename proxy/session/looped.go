@@ -192,6 +192,7 @@ func (s *Session) seekAlone(sh *shelf) {
 		return
 	case !s.commence(l):
 		if le != nil {
+			le.session = nil // a goroutine has it by now
 			le.put()
 		}
 		return
@@ -258,6 +259,7 @@ func (s *Session) launch(le *lease) {
 	s.passed = true
 	if !s.preparedOn(le) {
 		le.leave()
+		s.outOfLine()
 		s.lane.offer = le.p
 		s.handOver(l, stepServe)
 		return

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -174,9 +176,13 @@ func (s *Session) embark(le *lease) {
 
 // readyShared takes what a backend has sent on a connection that sessions share.
 func (le *lease) readyShared(l *fastlane.Loop) {
+	defer le.caught()
 	switch err := le.p.Conn.ReadNow(); {
 	case err == syscall.EAGAIN:
 		l.Park(le.conn, le)
+		return
+	case err == syscall.ENOBUFS:
+		le.tooLong(l)
 		return
 	case err != nil:
 		le.scatter(nil)
@@ -230,6 +236,54 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 	le.put()
 }
 
+// tooLong deals with a response that is longer than what a loop waits for.
+func (le *lease) tooLong(l *fastlane.Loop) {
+	s := le.queue[0]
+	if s == nil || s.lane.point == nil {
+		le.scatter(nil)
+		return
+	}
+	s.lane.point.alwaysAlone(le.shelf.h.now)
+	s.stats.late.Add(1)
+	if len(le.queue) > 1 || le.exposed {
+		le.scatter(nil)
+		return
+	}
+	le.unshare()
+	le.session = s
+	le.p.Conn.ExpectResponse()
+	le.leave()
+	if !s.setRunning(le.p) {
+		le.p.Taint()
+		s.finishLoop(l, &endError{reason: EndKilled})
+		return
+	}
+	s.handOver(l, stepFinish)
+}
+
+// caught ends the use of a connection in whose handling a fault was. Its sessions ask again, each alone.
+func (le *lease) caught() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	for _, s := range le.queue {
+		if s != nil {
+			s.log.Error("panic over a shared connection", "panic", r, "stack", string(debug.Stack()))
+			break
+		}
+	}
+	le.scatter(nil)
+}
+
+// sharing gives the connection that the session shares with others; nil if it does not.
+func (s *Session) sharing() *lease {
+	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
+		return le
+	}
+	return nil
+}
+
 // await has the connection wait for the next response. Half empty, it takes more from the line.
 func (le *lease) await(l *fastlane.Loop) {
 	le.p.Conn.Release()
@@ -243,8 +297,12 @@ func (le *lease) await(l *fastlane.Loop) {
 func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
 	defer s.caught(l)
 	le.given = false
+	behind := le.p.Conn.Buffered() - le.walk.Len()
 	le.p.Conn.ExpectResponse()
 	s.deliver(l, le)
+	if le.given {
+		le.p.Conn.SkipTo(behind) // what a client that is gone did not take
+	}
 }
 
 // covered has a KILL not be told to the server any more; false if one has been, or is being, told: then it may still be on its
@@ -296,22 +354,40 @@ func (le *lease) unshare() {
 
 // sweepShared has those ask again, each alone, who wait behind a statement that takes long.
 func (sh *shelf) sweepShared() {
-	for _, le := range sh.shared {
-		if le.exposed || sh.h.now-le.since <= pipelineMax {
+	for _, le := range slices.Clone(sh.shared) { // which scatter changes
+		if sh.h.now-le.since <= pipelineMax {
 			continue
 		}
 		first := le.queue[0]
+		switch {
+		case le.exposed && first != nil:
+			continue
+		case first == nil: // nobody waits for it any more
+			le.cut()
+			continue
+		}
 		first.lateOn(le)
+		if !first.setRunning(le.p) {
+			le.cut() // a KILL that came before has closed the session
+			continue
+		}
 		le.exposed = true
 		for k, s := range le.queue[1:] {
-			le.queue[1+k] = nil
-			s.lane.lease = nil
-			s.handOver(sh.h.loop, stepAlone)
+			if le.queue[1+k] = nil; s != nil {
+				s.lane.lease = nil
+				s.handOver(sh.h.loop, stepAlone)
+			}
 		}
-		if first.setRunning(le.p) {
-			sh.h.lanes.running.Go(first.interruptAgain) // of a KILL that came before
-		}
+		sh.h.lanes.running.Go(first.interruptAgain) // of a KILL that came before
 	}
+}
+
+// cut is scatter for a connection on which the server is busy: it is told to stop.
+func (le *lease) cut() {
+	p := le.p.Instance
+	thread := le.p.Conn.ThreadID
+	le.scatter(nil)
+	le.shelf.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(killTimeout)) })
 }
 
 // lateOn notes that the session's statement was not what it was taken for.

@@ -59,7 +59,12 @@ type pointKey struct {
 	hash    uint64
 	setting *backend.Setting
 	node    *backend.Node
+	// kinds are those of a prepared statement's values, four bits each: they decide whether a key can be used.
+	kinds uint64
 }
+
+// kindsMax is how many parameters a point read may have.
+const kindsMax = 16
 
 // points are those that a loop knows.
 type points map[pointKey]*pointRead
@@ -70,8 +75,13 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	q, t := &s.query, &s.lane.x.target
-	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit {
+	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit ||
+		q.info.Has(sqltext.Param) && s.lane.x.st == nil {
 		return nil
+	}
+	if h.snap != s.snap {
+		h.snap = s.snap // nodes and settings of before may be gone
+		clear(h.points)
 	}
 	r := s.findPoint(h, setting)
 	if r == nil {
@@ -83,7 +93,7 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	}
 	if state != pointAsking && over {
 		r.state.Store(pointAsking)
-		s.askPoint(h, r, setting)
+		s.askPoint(h, r)
 	}
 	return nil
 }
@@ -92,6 +102,15 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 	st := s.lane.x.st
 	k := pointKey{setting: setting, node: s.lane.x.target.node}
+	if st != nil {
+		if st.params > kindsMax {
+			return nil
+		}
+		k.setting = st.setting
+		for p := range st.params {
+			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.execution, p))
+		}
+	}
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
@@ -154,15 +173,25 @@ func (r *pointRead) failed(now time.Duration) {
 	r.until.Store(int64(now + r.alone))
 }
 
+// alwaysAlone notes that the digest's responses are too long to be shared with.
+func (r *pointRead) alwaysAlone(now time.Duration) {
+	r.state.Store(pointLong)
+	r.until.Store(int64(now + pointKeep))
+}
+
 // askPoint has a goroutine ask the server.
-func (s *Session) askPoint(h *shelves, r *pointRead, setting *backend.Setting) {
+func (s *Session) askPoint(h *shelves, r *pointRead) {
 	select {
 	case h.lanes.asks <- struct{}{}:
 	default:
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, text := s.lane.instance, withValues(s.query.text, s.mode())
+	instance, setting, st := s.lane.instance, s.state.current(), s.lane.x.st
+	if st != nil {
+		setting = st.setting
+	}
+	text := withValues(s.query.text, s.mode(), func(p int) byte { return kindOf(st, &s.execution, p) })
 	h.lanes.running.Go(func() {
 		defer func() { <-h.lanes.asks }()
 		short, err := explainsAsPoint(instance, setting, text)
@@ -178,10 +207,10 @@ func (s *Session) askPoint(h *shelves, r *pointRead, setting *backend.Setting) {
 	})
 }
 
-// withValues copies a text with a value in the place of each parameter.
-func withValues(text string, m sqltext.Mode) string {
+// withValues copies a text with a value of its kind in the place of each parameter.
+func withValues(text string, m sqltext.Mode, kind func(p int) byte) string {
 	var b strings.Builder
-	from := 0
+	from, params := 0, 0
 	for lexer := sqltext.NewLexer(text, m); ; {
 		switch t := lexer.Next(); t.Kind {
 		case sqltext.KindEOF:
@@ -189,10 +218,17 @@ func withValues(text string, m sqltext.Mode) string {
 			return b.String()
 		case sqltext.KindParam:
 			b.WriteString(text[from:t.Pos])
-			b.WriteString("'1'")
+			b.WriteString(literals[kind(params)])
 			from = t.End
+			params++
 		}
 	}
+}
+
+// literals are values of the kinds of parameters' values.
+var literals = [...]string{
+	0: "'1'", kindInteger: "1", kindFloat: "1e0", kindDecimal: "1.0", kindDate: "DATE '2000-01-01'", kindDatetime: "TIMESTAMP '2000-01-01 00:00:00'",
+	kindTime: "TIME '00:00:00'", kindText: "'1'",
 }
 
 // explainsAsPoint asks a server how it would find the rows of a query: by a unique key from one table, which it then reads

@@ -2,6 +2,7 @@ package session
 
 import (
 	"strings"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -200,7 +201,11 @@ func (s *Session) forwardTo(t target, q *query, attempt int) (failed bool, err e
 // broken deals with a connection that failed while a response was on its way. sent is the client's sequence id before it.
 func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 	if isClientSide(err) {
-		s.drop(p)
+		if le := s.sharing(); le != nil {
+			le.given = true // its response is there whole, and can be passed over
+		} else {
+			s.drop(p)
+		}
 		return clientEnd(err)
 	}
 	if s.conn.Sequence() == sent {
@@ -250,9 +255,21 @@ func appendAttributes(b []byte, caps mysql.Capability, attributes []byte) []byte
 	return append(b, attributes...)
 }
 
+// awake is how long a connection may have rested for its server to be taken for alive.
+const awake = 50 * time.Millisecond
+
+// sendRequest sends what is queued for a server, or leaves it to the read of the response. That one would not see that the server closed the
+// connection before: so not where it has rested.
+func (s *Session) sendRequest(p backend.Pooled) error {
+	if s.held.Pooled != p.Pooled && p.Rest < awake {
+		return p.Conn.FlushWithRead()
+	}
+	return p.Conn.Flush()
+}
+
 // responses forwards all responses to one command. failed says that the last was an error.
 func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error) {
-	if err := p.Conn.FlushWithRead(); err != nil {
+	if err := s.sendRequest(p); err != nil {
 		return true, err
 	}
 	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Quota: s.quota(q)}

@@ -119,6 +119,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	s.conn.Release()
 	s.releaseLookup()
 	s.returnOffer()
+	s.outOfLine()
 	s.query, s.execution = query{}, execution{} // which alias the read buffer
 	s.lane.x, s.lane.text, s.lane.instance, s.lane.point = exchange{}, "", nil, nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {

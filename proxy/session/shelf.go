@@ -31,6 +31,7 @@ type shelves struct {
 	// leaving are the shelves whose gathered statements leave at the end of the round.
 	leaving []*shelf
 	points  points
+	snap    *Snapshot // that points are of
 	// labelled says that the loop carries the labels of a statement.
 	labelled bool
 	// holding tells others that a connection may lie unused.
