@@ -44,16 +44,10 @@ func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 
 func (c *Conn) readRows(columns int, row func([]string)) error {
 	values := make([]string, columns)
-	for range ownRowsMax {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return err
-		}
-		if len(p) > 0 && p[0] == mysql.ErrHeader {
-			return decodeError(p)
-		}
-		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return c.readStatus(p)
+	n := 0
+	return c.rowPackets(func(p []byte) error {
+		if n++; n > ownRowsMax {
+			return fmt.Errorf("more than %d rows", ownRowsMax)
 		}
 		cur := mysql.NewCursor(p)
 		for k := range values {
@@ -68,8 +62,27 @@ func (c *Conn) readRows(columns int, row func([]string)) error {
 			return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: cur.Err()}
 		}
 		row(values)
+		return nil
+	})
+}
+
+// rowPackets reads the rows of a result and what ends them. An error of row ends the reading, in the middle of them.
+func (c *Conn) rowPackets(row func(p []byte) error) error {
+	for {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return err
+		}
+		if len(p) > 0 && p[0] == mysql.ErrHeader {
+			return decodeError(p)
+		}
+		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
+			return c.readStatus(p)
+		}
+		if err := row(p); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("more than %d rows", ownRowsMax)
 }
 
 // Columns runs a query of the proxy's own that gives no rows and returns the definitions of its columns.
@@ -104,11 +117,6 @@ func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
 	if len(p) > 0 && p[0] == mysql.ErrHeader {
 		return nil, decodeError(p)
 	}
-	return c.definitionsOf(p)
-}
-
-// definitionsOf reads the definitions behind the packet that says how many they are.
-func (c *Conn) definitionsOf(p []byte) ([]mysql.ColumnDefinition41, error) {
 	cur := mysql.NewCursor(p)
 	n := cur.Lenenc()
 	if cur.Err() != nil || n == 0 || n > 1<<16 {
@@ -130,25 +138,6 @@ func (c *Conn) definitionsOf(p []byte) ([]mysql.ColumnDefinition41, error) {
 		}
 	}
 	return definitions, nil
-}
-
-// SkipRows reads a result set and drops it.
-func (c *Conn) SkipRows() error {
-	if _, err := c.readDefinitions(); err != nil {
-		return err
-	}
-	for {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return err
-		}
-		if len(p) > 0 && p[0] == mysql.ErrHeader {
-			return decodeError(p)
-		}
-		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return c.readStatus(p)
-		}
-	}
 }
 
 // ReadChange reads the answer to a statement that returns no rows.
@@ -188,23 +177,14 @@ func (c *Conn) RawRows(sql string, row func([]mysql.ColumnDefinition41, []value.
 		layout.Types[k] = value.TypeOf(&definitions[k])
 	}
 	r := value.Row{Cells: make([]value.Cell, len(definitions))}
-	for {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return err
-		}
-		if len(p) > 0 && p[0] == mysql.ErrHeader {
-			return decodeError(p)
-		}
-		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return c.readStatus(p)
-		}
+	return c.rowPackets(func(p []byte) error {
 		r.Raw = p
 		if err := layout.Split(&r); err != nil {
 			return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 		}
 		row(definitions, r.Cells)
-	}
+		return nil
+	})
 }
 
 // Table runs a query of the proxy's own: columns is called once, row for each row, with which of its cells are NULL.

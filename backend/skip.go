@@ -52,7 +52,7 @@ func (c *Conn) skipToRows() (done bool, err error) {
 			}
 			continue
 		}
-		_, err = c.definitionsOf(p)
+		_, err = c.definitions(p)
 		return false, err
 	}
 	return true, nil

@@ -31,6 +31,16 @@ func pointTable(t *testing.T, direct *mysqltest.RawClient) {
 	must(t, direct, "INSERT INTO points VALUES "+strings.Join(rows, ", "))
 }
 
+// onPoints runs f with a proxy of so many connections and the table, on both kinds of servers.
+func onPoints(t *testing.T, conns int, f func(t *testing.T, p *testProxy, direct *mysqltest.RawClient)) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		p := startLane(t, oneNode(server.Addr, conns)+pipelined+"\n")
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		pointTable(t, direct)
+		f(t, p, direct)
+	})
+}
+
 // wantPoint checks the answer to a read of row k.
 func wantPoint(t *testing.T, r *mysqltest.RawResult, k int) {
 	t.Helper()
@@ -53,10 +63,7 @@ func learn(t *testing.T, p *testProxy, c *mysqltest.RawClient, text string) {
 
 // Many clients read different rows at once, as texts and prepared, among statements of every other kind: each gets its own row.
 func TestPipelinedClientsGetTheirOwnRows(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startLane(t, oneNode(server.Addr, 6)+pipelined+"\n")
-		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
-		pointTable(t, direct)
+	onPoints(t, 6, func(t *testing.T, p *testProxy, direct *mysqltest.RawClient) {
 		learn(t, p, p.client(database), "SELECT v FROM points WHERE id = 3")
 		var all sync.WaitGroup
 		stop := time.Now().Add(2 * time.Second)
@@ -105,10 +112,7 @@ func TestPipelinedClientsGetTheirOwnRows(t *testing.T) {
 
 // What shares a connection is a read of one row by a unique key, and nothing else.
 func TestPipelinedOnlyPointReads(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startLane(t, oneNode(server.Addr, 6)+pipelined+"\n")
-		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
-		pointTable(t, direct)
+	onPoints(t, 6, func(t *testing.T, p *testProxy, direct *mysqltest.RawClient) {
 		c := p.client(database)
 		for _, text := range []string{
 			"SELECT v FROM points WHERE id = 1", "SELECT v FROM points WHERE u = 'u2'", "SELECT * FROM points WHERE id = 77777", "SELECT v FROM points WHERE n = 1 AND id = 8",
@@ -144,10 +148,7 @@ func TestPipelinedOnlyPointReads(t *testing.T) {
 
 // Statements behind one that waits for a lock are answered all the same, and it can be killed.
 func TestPipelinedWaitIsBounded(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startLane(t, oneNode(server.Addr, 20)+pipelined+"\n")
-		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
-		pointTable(t, direct)
+	onPoints(t, 20, func(t *testing.T, p *testProxy, direct *mysqltest.RawClient) {
 		must(t, direct, "DROP TABLE IF EXISTS locked")
 		must(t, direct, "CREATE TABLE locked AS SELECT * FROM points")
 		must(t, direct, "ALTER TABLE locked ADD PRIMARY KEY (id)")
@@ -213,10 +214,7 @@ func TestPipelinedWaitIsBounded(t *testing.T) {
 
 // Errors and warnings of such statements are those of one server, and SHOW WARNINGS tells of the client's own.
 func TestPipelinedErrorsAndWarnings(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startLane(t, oneNode(server.Addr, 6)+pipelined+"\n")
-		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
-		pointTable(t, direct)
+	onPoints(t, 6, func(t *testing.T, p *testProxy, direct *mysqltest.RawClient) {
 		c := p.client(database)
 		text := "SELECT v FROM points WHERE id = 4 AND v = %s"
 		learn(t, p, c, fmt.Sprintf(text, "'v4'"))
@@ -238,10 +236,7 @@ func TestPipelinedErrorsAndWarnings(t *testing.T) {
 
 // The server dies with statements of many under way: each is asked again, and none gets another's answer.
 func TestPipelinedConnectionsBreak(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startLane(t, oneNode(server.Addr, 4)+pipelined+"\n")
-		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
-		pointTable(t, direct)
+	onPoints(t, 4, func(t *testing.T, p *testProxy, direct *mysqltest.RawClient) {
 		learn(t, p, p.client(database), "SELECT v FROM points WHERE id = 3")
 		var all sync.WaitGroup
 		var stop atomic.Bool

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"math"
 	"slices"
 
 	"kingshard/backend"
@@ -81,7 +82,7 @@ func (s *Session) prime(p backend.Pooled, bs *backend.Stmt, st *stmt) error {
 		return err
 	}
 	var sqlErr *mysql.SQLError
-	if err := p.Conn.SkipRows(); err != nil && !errors.As(err, &sqlErr) {
+	if _, err := p.Conn.SkipResponse(math.MaxInt); err != nil && !errors.As(err, &sqlErr) {
 		return err
 	}
 	bs.Kinds = slices.Clone(st.kinds)
