@@ -15,6 +15,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"kingshard/mysql/mysqltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,25 +59,13 @@ func descriptors(t *testing.T) int {
 // pair gives a connection in a loop and its peer.
 func pair(t *testing.T, g *Group) (*Conn, *net.TCPConn) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	peer, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	nc, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	peer, nc := mysqltest.TCPPair(t)
 	c, err := g.Adopt(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close(); peer.Close() })
-	return c, peer.(*net.TCPConn)
+	t.Cleanup(func() { c.Close() })
+	return c, peer
 }
 
 // echo is a handler that sends back what comes, on the loop.

@@ -16,6 +16,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"kingshard/mysql/mysqltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,26 +42,6 @@ func pair(t *testing.T) (*Successor, *Predecessor) {
 }
 
 func soon() time.Time { return time.Now().Add(10 * time.Second) }
-
-// client gives the two ends of a client's connection.
-func client(t *testing.T) (far, near *net.TCPConn) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	nc, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { nc.Close(); accepted.Close() })
-	return nc.(*net.TCPConn), accepted.(*net.TCPConn)
-}
 
 func raw(t *testing.T, c syscall.Conn) syscall.RawConn {
 	t.Helper()
@@ -113,8 +95,8 @@ func TestHandOver(t *testing.T) {
 	if err := old.Serve(12345, soon()); err != nil || old.Program != "v2" {
 		t.Fatalf("%v, %s", err, old.Program)
 	}
-	far, near := client(t)
-	_, other := client(t)
+	far, near := mysqltest.TCPPair(t)
+	_, other := mysqltest.TCPPair(t)
 	running.Go(func() { _ = old.Run() })
 	if err := old.Move([]byte("wanted"), raw(t, near)); err != nil {
 		t.Error(err)
@@ -174,7 +156,7 @@ func TestMovesAtOnce(t *testing.T) {
 		}
 	})
 	for k := range 100 {
-		_, near := client(t)
+		_, near := mysqltest.TCPPair(t)
 		moves.Go(func() {
 			err := old.Move(append([]byte{byte(k)}, make([]byte, 50000)...), raw(t, near))
 			if want := fmt.Sprintf("session %d", k); k%2 == 1 && (err == nil || !strings.HasSuffix(err.Error(), want)) || k%2 == 0 && err != nil {
@@ -192,7 +174,7 @@ func TestNewProcessDies(t *testing.T) {
 	old, next := pair(t)
 	var running sync.WaitGroup
 	running.Go(func() { _ = old.Run() })
-	_, near := client(t)
+	_, near := mysqltest.TCPPair(t)
 	running.Go(func() {
 		f, err := next.pipe.read(soon())
 		if err != nil {
