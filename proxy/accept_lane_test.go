@@ -65,14 +65,19 @@ func TestLaneAnswersAsTheServer(t *testing.T) {
 				}
 			}
 		}
-		looped(t, p, 15, func() {
-			for range 10 {
-				must(t, c, "SELECT v FROM lane WHERE id = 1")
-				must(t, c, "UPDATE lane SET v = CONCAT(v, 'd') WHERE id = 1")
-			}
-		})
-		if got := value(t, direct, "SELECT v FROM lane WHERE id = 1"); got != "a"+strings.Repeat("d", 10) {
-			t.Errorf("after ten updates: %q", got)
+		// A connection that is on its way back to its pool when the next statement comes sends that one to a goroutine: that
+		// is rare, but a machine that is busy may do it several times in a row.
+		updates, looped := 0, uint64(0)
+		for before := p.Totals().Looped; looped < 15 && updates < 50; looped = p.Totals().Looped - before {
+			must(t, c, "SELECT v FROM lane WHERE id = 1")
+			must(t, c, "UPDATE lane SET v = CONCAT(v, 'd') WHERE id = 1")
+			updates++
+		}
+		if looped < 15 {
+			t.Errorf("%d of %d statements were in the fast lane", looped, 2*updates)
+		}
+		if got := value(t, direct, "SELECT v FROM lane WHERE id = 1"); got != "a"+strings.Repeat("d", updates) {
+			t.Errorf("after %d updates: %q", updates, got)
 		}
 		must(t, c, "SET autocommit = 0")
 		must(t, c, "UPDATE lane SET v = 'uncommitted' WHERE id = 2")

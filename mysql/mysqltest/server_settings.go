@@ -32,9 +32,10 @@ func baseSettings(i Installation, dir string) settings {
 		"datadir": filepath.Join(dir, "data"), "tmpdir": filepath.Join(dir, "tmp"), "log-error": filepath.Join(dir, "error.log"),
 		"pid-file": filepath.Join(dir, "pid"), "socket": filepath.Join(dir, socketName), "bind-address": "127.0.0.1",
 		"skip-name-resolve": "1", "innodb-buffer-pool-size": "128M", "innodb-flush-log-at-trx-commit": "2",
-		"innodb-flush-method":   "nosync", // a killed server loses nothing by it, only a machine without power would
-		"innodb-use-native-aio": "0",      // many servers at once would use up the kernel's asynchronous requests
-		"sync-binlog":           "0", "max-connections": "2000", "max-allowed-packet": "1G", "local-infile": "1",
+		"innodb-flush-method":      "nosync", // a killed server loses nothing by it, only a machine without power would
+		"innodb-use-native-aio":    "0",      // many servers at once would use up the kernel's asynchronous requests
+		"innodb-stats-auto-recalc": "0",      // or equal tables have other statistics, and so other plans, now and then
+		"sync-binlog":              "0", "max-connections": "2000", "max-allowed-packet": "1G", "local-infile": "1",
 		"performance-schema": "OFF", "secure-file-priv": "", "max-prepared-stmt-count": "200000",
 		"max-connect-errors": "1000000", "event-scheduler": "OFF", "back-log": "1024",
 		"long-query-time": "3600", // a machine under load makes a query slow, which shows in the status flags of its answer
