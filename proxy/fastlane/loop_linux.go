@@ -14,9 +14,13 @@ import (
 // eventsMax is how many events one wait gives.
 const eventsMax = 128
 
-// napMax is how long a wait keeps the processor of the Go scheduler, in milliseconds: under load there is an event long before, and a
-// wait that the scheduler is told of costs more than the event, as others look for something to run on that processor.
-const napMax = 1
+// napMax is how long a nap keeps the processor of the Go scheduler, in milliseconds: a wait that the scheduler is told of costs
+// more than the event that ends it, as others look for something to run on that processor. Ten milliseconds is when the
+// scheduler takes the processor from who does not give it back.
+const napMax = 10
+
+// emptyNaps is the number of naps without an event, or cut short by the scheduler, after which the loop waits.
+const emptyNaps = 10
 
 // waitMax is how long a loop waits without a tick, in milliseconds.
 const waitMax = 1 << 20
@@ -133,13 +137,21 @@ func (l *Loop) run() {
 	defer close(l.done)
 	defer l.free()
 	var list [eventsMax]unix.EpollEvent
-	rounds := 0
+	rounds, empty := 0, 0
 	for !l.stopping.Load() {
 		n := 0
-		if len(l.again) > 0 {
+		switch {
+		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
-		} else if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
+		case empty < emptyNaps:
+			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
+				empty++
+			}
+		default:
 			n, rounds = l.wait(list[:]), 0
+		}
+		if n > 0 {
+			empty = 0
 		}
 		for k := range n {
 			l.event(&list[k])
@@ -171,11 +183,7 @@ func (l *Loop) nap(list []unix.EpollEvent, timeout int) int {
 
 // wait waits for events or the next tick.
 func (l *Loop) wait(list []unix.EpollEvent) int {
-	timeout := l.timeout()
-	if timeout > napMax {
-		timeout -= napMax
-	}
-	n, err := unix.EpollWait(l.epoll, list, timeout)
+	n, err := unix.EpollWait(l.epoll, list, l.timeout())
 	if err != nil {
 		return 0
 	}
