@@ -34,7 +34,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if st.longErr != nil {
 		return st.longErr
 	}
-	ex := &s.execution
+	ex := &s.task().execution
 	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.showText(st.text)
 	s.label(st.text)
 	s.work.class = st.info.Class
-	q := &s.query
+	q := &s.task().query
 	*q = query{text: st.text, info: st.info, verdict: st.verdict}
 	q.verdict.Hits = nil
 	if s.account.Limited() {

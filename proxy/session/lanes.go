@@ -8,7 +8,6 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
-	"kingshard/proxy/queryrule"
 )
 
 // Lanes are the fast lane: loops that hold the sessions which wait for a command and run their plain statements, and
@@ -137,8 +136,7 @@ type laned struct {
 	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
 	next step
 	end  *endError
-	// x, command and lease are of the statement under way that began in a loop; lease is nil once a goroutine has it.
-	x       exchange
+	// command, text and lease are of the statement under way that began in a loop; lease is nil once a goroutine has it.
 	command mysql.Command
 	text    string // the client's
 	lease   *lease
@@ -152,6 +150,4 @@ type laned struct {
 	offer offer
 	// digested says that the lookup's digest is the statement's: its plan was looked for by it.
 	digested bool
-	// verdict is what query rules say of the text, until they are counted.
-	verdict queryrule.Decision
 }

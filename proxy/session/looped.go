@@ -76,8 +76,8 @@ func (s *Session) plain() bool {
 // wrong. On false nothing has changed.
 func (s *Session) decide(p []byte) bool {
 	s.more = false
-	s.lane.x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
-	q := &s.query
+	s.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
+	q := &s.task().query
 	if mysql.Command(p[0]) == mysql.ComStmtExecute {
 		if !s.decideExecution(p[1:]) {
 			return false
@@ -104,7 +104,7 @@ func (s *Session) decide(p []byte) bool {
 			return false
 		}
 	}
-	s.lane.x.target = s.route(q)
+	s.task().x.target = s.route(q)
 	return len(q.text) < largeText
 }
 
@@ -113,7 +113,7 @@ func (s *Session) decideShard(q *query) bool {
 	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
 		return true
 	}
-	l := s.lookups()
+	l := &s.task().lookup
 	p, known := s.schema.Plans.known(l, q, s.state.db, s.mode())
 	s.lane.digested = known
 	if !known || p == nil {
@@ -136,13 +136,13 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) {
 		return false
 	}
-	ex, q := &s.execution, &s.query
+	ex, q := &s.task().execution, &s.task().query
 	*ex = execution{}
 	if err := s.decodeExecution(ex, st, arg); err != nil || ex.flags&cursorTypes != 0 {
 		return false
 	}
 	*q = query{text: st.text, info: st.info}
-	s.lane.x.st, s.lane.text = st, st.text
+	s.task().x.st, s.lane.text = st, st.text
 	s.label(st.text)
 	if !st.sharded {
 		return true
@@ -155,7 +155,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if err != nil {
 		return false
 	}
-	l := s.lookups()
+	l := &s.task().lookup
 	l.execution.Bind(st.plan, b.args)
 	r, err := l.execution.Route()
 	if err != nil || r.One == nil || len(r.One.Args) != st.params {
@@ -167,7 +167,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 
 // seek sends the statement on a connection that the loop has or can have at once, or puts the session in line for one.
 func (s *Session) seek(h *shelves) {
-	instance := s.lane.x.target.instance(0)
+	instance := s.task().x.target.instance(0)
 	if instance.State() == backend.Down {
 		s.handOver(h.loop, stepServe)
 		return
@@ -217,7 +217,7 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 			s.finishLoop(l, &endError{reason: EndKilled})
 			return false
 		}
-		s.work.class = s.query.info.Class
+		s.work.class = s.task().query.info.Class
 	}
 	return true
 }
@@ -254,7 +254,7 @@ func (s *Session) launch(le *lease) {
 	defer s.caught(l)
 	s.relabelLoop(le.shelf.h) // it may have waited for le
 	s.lane.lease = le
-	x := &s.lane.x
+	x := &s.task().x
 	x.p = le.p
 	s.passed = true
 	if !s.preparedOn(le) {
@@ -280,9 +280,9 @@ func (s *Session) launch(le *lease) {
 	}
 	// What the loop took the statement for keeps these from sending anything else.
 	if x.st != nil {
-		_ = s.startExecution(x, &s.query, &s.execution)
+		_ = s.startExecution(x, &s.task().query, &s.task().execution)
 	} else {
-		_ = s.startStatement(x, &s.query)
+		_ = s.startStatement(x, &s.task().query)
 	}
 	s.stats.looped.Add(1)
 	s.countRules(x.st)
@@ -349,13 +349,13 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 // deliver finishes a response that has come whole, and what follows for the session.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	s.relabelLoop(le.shelf.h)
-	x := &s.lane.x
+	x := &s.task().x
 	var again bool
 	var err error
 	if x.st != nil {
-		err = s.finishExecution(x, &s.query)
+		err = s.finishExecution(x, &s.task().query)
 	} else {
-		_, again, err = s.finishStatement(x, &s.query)
+		_, again, err = s.finishStatement(x, &s.task().query)
 	}
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:

@@ -142,11 +142,11 @@ func (le *lease) board(list []*Session) (taken int) {
 
 // preparedOn tells whether the statement can be sent on a connection at once.
 func (s *Session) preparedOn(le *lease) bool {
-	x := &s.lane.x
+	x := &s.task().x
 	if x.st == nil {
 		return true
 	}
-	x.bs = s.preparedStmt(le.p, s.query.text, x.st, &s.execution)
+	x.bs = s.preparedStmt(le.p, s.task().query.text, x.st, &s.task().execution)
 	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
@@ -161,13 +161,13 @@ func (s *Session) embark(le *lease) {
 	s.exchanging(le.p.Instance.Addr)
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
-	x := &s.lane.x
+	x := &s.task().x
 	x.p = le.p
 	// What the loop took the statement for keeps these from sending anything else.
 	if x.st != nil {
-		_ = s.startExecution(x, &s.query, &s.execution)
+		_ = s.startExecution(x, &s.task().query, &s.task().execution)
 	} else {
-		_ = s.startStatement(x, &s.query)
+		_ = s.startStatement(x, &s.task().query)
 	}
 	s.stats.looped.Add(1)
 	s.stats.shared.Add(1)

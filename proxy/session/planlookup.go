@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"strings"
-	"sync"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
@@ -19,26 +18,6 @@ type lookup struct {
 	names     []mysql.TableName
 	bound     boundExecution
 	rules     queryrule.Scratch
-}
-
-// lookupPool keeps the lookups of sessions that run nothing.
-var lookupPool = sync.Pool{New: func() any { return new(lookup) }}
-
-// lookups gives the session's lookup, which it has from the first use in a command to the command's end.
-func (s *Session) lookups() *lookup {
-	if s.lookup == nil {
-		s.lookup = lookupPool.Get().(*lookup)
-	}
-	return s.lookup
-}
-
-// releaseLookup ends the use of all that was found in the lookup: plans' texts, names and bound values.
-func (s *Session) releaseLookup() {
-	if s.lookup != nil {
-		s.lookup.release()
-		lookupPool.Put(s.lookup)
-		s.lookup = nil
-	}
 }
 
 // shapeKeyMax is the length in bytes of the longest digest whose shape is kept.

@@ -37,7 +37,7 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		}
 	}
 	s := benchSession(t)
-	s.lookups()
+	s.task()
 	var q query
 	text := fmt.Sprintf(hitTexts()["point"], 7)
 	if n := testing.AllocsPerRun(100, func() {
@@ -55,8 +55,8 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.lookup.execution.Bind(made, args)
-		if r, err := s.lookup.execution.Route(); err != nil || r.One == nil {
+		s.task().lookup.execution.Bind(made, args)
+		if r, err := s.task().lookup.execution.Route(); err != nil || r.One == nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

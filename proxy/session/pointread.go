@@ -74,9 +74,9 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
-	q, t := &s.query, &s.lane.x.target
+	q, t := &s.task().query, &s.task().x.target
 	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit ||
-		q.info.Has(sqltext.Param) && s.lane.x.st == nil {
+		q.info.Has(sqltext.Param) && s.task().x.st == nil {
 		return nil
 	}
 	if h.snap != s.snap {
@@ -100,21 +100,21 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 
 // findPoint looks the statement's digest up, and notes it when it is new.
 func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
-	st := s.lane.x.st
-	k := pointKey{setting: setting, node: s.lane.x.target.node}
+	st := s.task().x.st
+	k := pointKey{setting: setting, node: s.task().x.target.node}
 	if st != nil {
 		if st.params > kindsMax {
 			return nil
 		}
 		k.setting = st.setting
 		for p := range st.params {
-			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.execution, p))
+			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.task().execution, p))
 		}
 	}
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
-	d := &s.lookups().digest
+	d := &s.task().lookup.digest
 	if !s.lane.digested && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 		}
 		r = &pointRead{key: bytes.Clone(d.Key)}
 		r.until.Store(-1)
-		if !mayBePoint(s.query.text, s.mode()) {
+		if !mayBePoint(s.task().query.text, s.mode()) {
 			r.state.Store(pointLong)
 			r.until.Store(1<<63 - 1)
 		}
@@ -187,11 +187,11 @@ func (s *Session) askPoint(h *shelves, r *pointRead) {
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.lane.instance, s.state.current(), s.lane.x.st
+	instance, setting, st := s.lane.instance, s.state.current(), s.task().x.st
 	if st != nil {
 		setting = st.setting
 	}
-	text := withValues(s.query.text, s.mode(), func(p int) byte { return kindOf(st, &s.execution, p) })
+	text := withValues(s.task().query.text, s.mode(), func(p int) byte { return kindOf(st, &s.task().execution, p) })
 	h.lanes.running.Go(func() {
 		defer func() { <-h.lanes.asks }()
 		short, err := explainsAsPoint(instance, setting, text)

@@ -34,7 +34,7 @@ func (s *Session) comQuery(arg []byte) error {
 			info.Traits &^= sqltext.Multi
 		}
 		s.more, s.passed = rest != "", false
-		q := &s.query
+		q := &s.task().query
 		*q = query{text: text[info.First:info.End], info: info, attributes: attributes}
 		if rest == "" && info.Next >= len(text) {
 			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.

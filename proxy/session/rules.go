@@ -64,7 +64,7 @@ func (s *Session) obey(q *query) error {
 
 // judge asks and counts the rules; an error refuses the statement.
 func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
-	d = v.Decide(&s.lookups().rules, st)
+	d = v.Decide(&s.task().lookup.rules, st)
 	d.Count()
 	err = refusal(&d)
 	d.Hits = nil // the next statement overwrites them
@@ -123,7 +123,7 @@ func (s *Session) obeyPrepare(q *query) error {
 	if v == nil {
 		return nil
 	}
-	d := v.Decide(&s.lookups().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
+	d := v.Decide(&s.task().lookup.rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
 	if d.Block != nil {
 		d.Count()
 	}
@@ -218,13 +218,13 @@ func (s *Session) verdict(st *stmt) *queryrule.Decision {
 // passes tells whether rules have nothing to do with a text but to count it. The loops ask; countRules counts when the
 // statement is sent there, as one that goes to a goroutine after all is asked about again.
 func (s *Session) passes(text string, info *sqltext.Info) bool {
-	s.lane.verdict = queryrule.Decision{}
+	s.task().verdict = queryrule.Decision{}
 	v := s.queryRules()
 	if v == nil {
 		return true
 	}
-	s.lane.verdict = v.Decide(&s.lookups().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
-	return !s.lane.verdict.Acts()
+	s.task().verdict = v.Decide(&s.task().lookup.rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
+	return !s.task().verdict.Acts()
 }
 
 // passesExecution is passes for a prepared statement.
@@ -236,6 +236,6 @@ func (s *Session) countRules(st *stmt) {
 		st.verdict.Count()
 		return
 	}
-	s.lane.verdict.Count()
-	s.lane.verdict = queryrule.Decision{}
+	s.task().verdict.Count()
+	s.task().verdict = queryrule.Decision{}
 }

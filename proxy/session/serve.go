@@ -117,11 +117,10 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	}
 	s.unlabel()
 	s.conn.Release()
-	s.releaseLookup()
+	s.releaseTask()
 	s.returnOffer()
 	s.outOfLine()
-	s.query, s.execution = query{}, execution{} // which alias the read buffer
-	s.lane.x, s.lane.text, s.lane.instance, s.lane.point = exchange{}, "", nil, nil
+	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}
 	}

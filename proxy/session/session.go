@@ -51,11 +51,8 @@ type Session struct {
 	stmts stmts
 	// sink, while it is set, takes answers in the client's place.
 	sink *sink
-	// query and execution are those of the command under way.
-	query     query
-	execution execution
-	// lookup finds the plans of statements on sharded tables; nil between commands, and before one needs it.
-	lookup *lookup
+	// tasked is for the command under way; nil between commands, and before one needs it.
+	tasked *task
 	// labels are those of the goroutine while a statement runs; nil: none are wanted.
 	labels context.Context
 	// rules are those of the set ruled that can match what this user sends.

@@ -54,8 +54,8 @@ func (s *Session) take(first step) *endError {
 // finishHanded ends a statement that the loop began.
 func (s *Session) finishHanded(first step) *endError {
 	s.relabel()
-	x := s.lane.x
-	q := &s.query
+	x := s.task().x
+	q := &s.task().query
 	var err error
 	switch {
 	case first == stepRepeat:
@@ -82,7 +82,7 @@ func (s *Session) alone(x *exchange, q *query) error {
 	default:
 	}
 	if x.st != nil {
-		return s.execute(x.st, q, &s.execution)
+		return s.execute(x.st, q, &s.task().execution)
 	}
 	_, err := s.forwardTo(x.target, q, 0)
 	return err

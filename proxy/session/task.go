@@ -1,0 +1,43 @@
+package session
+
+import (
+	"sync"
+
+	"kingshard/proxy/queryrule"
+)
+
+// task is what a session needs for the command under way. It has none between commands: most clients say nothing most of the
+// time, and those that do take turns with the same memory.
+type task struct {
+	query     query
+	execution execution
+	// x is the exchange of a statement that began in a loop.
+	x exchange
+	// verdict is what query rules say of the text of such a statement, until they are counted.
+	verdict queryrule.Decision
+	// lookup finds the plans of statements on sharded tables.
+	lookup lookup
+}
+
+// taskPool keeps the tasks of sessions that run nothing.
+var taskPool = sync.Pool{New: func() any { return new(task) }}
+
+// task gives the session's task, which it has from the first use in a command to the command's end.
+func (s *Session) task() *task {
+	if s.tasked == nil {
+		s.tasked = taskPool.Get().(*task)
+	}
+	return s.tasked
+}
+
+// releaseTask lets go of what the command was about: texts in the read buffer, plans, names and bound values.
+func (s *Session) releaseTask() {
+	t := s.tasked
+	if t == nil {
+		return
+	}
+	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
+	t.lookup.release()
+	taskPool.Put(t)
+	s.tasked = nil
+}
