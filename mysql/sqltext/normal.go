@@ -110,7 +110,11 @@ func (n *normalizer) number(pos int) int {
 		return n.token(pos, true)
 	}
 	n.literal()
-	return end
+	pos, stop, _ := numbers(n.sql, end)
+	if pos > 0 {
+		n.prev, n.prev2 = normalLiteral, normalOp // as literal leaves them
+	}
+	return stop
 }
 
 // word reads an unquoted word of ASCII letters.

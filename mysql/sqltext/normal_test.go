@@ -61,6 +61,20 @@ func TestAppendNormalLists(t *testing.T) {
 	}
 }
 
+// Numbers between commas are passed over at once; with two blanks behind each comma they are read one by one.
+func TestAppendNormalNumbers(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT a FROM t WHERE id IN (1, 2, -3, 4)", "SELECT 1, 2, a, 3, -b, 4, - 5, 6", "SELECT 1, 2.5, 3, .5, 4e5, 5, 0x6, 7, 8a, 9", "SELECT 1, 2",
+		"SELECT 1, 2, -3", "SELECT 1, ", "SELECT 1, -", "INSERT INTO t VALUES (1, 2), (3, -4), (5, 6, 7), (NULL, 8)", "SELECT 1, 2 FROM t LIMIT 3, 4", "SELECT 1, 2, t.3, 4$",
+		"SELECT 1, 2--3, 4", "SELECT 1, --2\n, 3", "SELECT 1, 2/* x */, 3", "SET a = 1, password = 2",
+	} {
+		slow := strings.ReplaceAll(sql, ", ", ",  ")
+		if got, want := string(AppendNormal(nil, sql, Mode{}, 128)), string(AppendNormal(nil, slow, Mode{}, 128)); got != want {
+			t.Errorf("%s: %s; read one by one: %s", sql, got, want)
+		}
+	}
+}
+
 func TestAppendNormalIsCut(t *testing.T) {
 	for _, sql := range []string{strings.Repeat("abc ", 100), strings.Repeat("é", 400), "SELECT `" + strings.Repeat("é", 400) + "`", strings.Repeat("a", 21)} {
 		got := string(AppendNormal([]byte("before"), sql, Mode{}, 20))
@@ -103,7 +117,7 @@ func TestAppendNormalAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkAppendNormal(b *testing.B) {
-	for _, c := range []struct{ name, sql string }{{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"rows", wideInsert()}} {
+	for _, c := range []struct{ name, sql string }{{"point", pointSelect}, {"insert", smallInsert}, {"wide", wideSelect()}, {"rows", wideInsert()}, {"list=17k", numberList(17_000)}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			buf := make([]byte, 0, 2048)

@@ -150,6 +150,21 @@ func (k *skimmer) run() {
 		}
 		k.prev, k.sig, k.w = k.sig, g, 0
 		k.pos, k.end = pos, end
+		if begins == skimDigit && end < len(sql) && sql[end] == ',' {
+			k.more()
+		}
+	}
+}
+
+// more passes over further numbers of a list.
+func (k *skimmer) more() {
+	pos, end, minus := numbers(k.sql, k.end)
+	if pos == 0 {
+		return
+	}
+	k.pos, k.end, k.prev = pos, end, sigOp+','
+	if minus {
+		k.prev = sigOp + '-'
 	}
 }
 

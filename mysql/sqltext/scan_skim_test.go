@@ -22,6 +22,8 @@ var skimTexts = []string{
 	"select \xc3\xa4, \xc3\xa4(1), 'a\xc3', `b\x00c`, a$b, $a, t.$a, \xff from t", "select ```a`, `a```, ``, 'a", "select `a", "select a, b.",
 	"grant select on a.* to u@h, v@`w`", "select current_user, current_user(), user (), f. g(1), a .b(1), a.*, t.`x`.*, * from t",
 	"explain select a, b from t; select 2", "select a, b; update t set c = 1, d = 2", "select {d '2020-01-01'}, a[1], !b, ~c, a && b, a || b, a << 1",
+	"select 1, 2, -3, 4 from t", "select 1, 2, -3", "select f(1, 2, -3), g (4, 5), (6, -7)(8)", "select 1, 2.5, 3, .5, 4e5, 5, 0x6, 7, 8a, 9",
+	"select a from t limit 1, 2", "select a from t limit 1, 2 for update", "select 1, - 2, 3, --4\n, 5, -6/* */, 7--8, 9", "select 1,2,3,a,4,5 into @b",
 	"call p(1, @a), 2", "table t order by a limit 5, 6", "select t.a$b, t.1$, t.`a`.b, 5.a, a.5, a.5.b, (a.5), 1.2.3, @@a.b, @a.b, ? , ?a, x from t",
 }
 
