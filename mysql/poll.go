@@ -66,6 +66,9 @@ func (c *Conn) ReadNow() error {
 	return err
 }
 
+// Full tells whether the last read may have left something behind, as it filled the buffer.
+func (c *Conn) Full() bool { return c.rbuf != nil && c.end == len(c.rbuf.b) }
+
 // Peek gives the payload of a command that is in the read buffer whole and alone, and leaves it there; nil for anything else.
 func (c *Conn) Peek() []byte {
 	n := c.Buffered()

@@ -153,8 +153,9 @@ func forwardWire(wire []byte, from, to Capability, w *Walk) (Response, *Conn, []
 // pollConn is a Poller in memory: there are so many bytes to read, and so much room to write.
 type pollConn struct {
 	memConn
-	here int
-	room int
+	here   int
+	room   int
+	writes int
 }
 
 func (c *pollConn) TryRead(b []byte) (int, error) {
@@ -169,6 +170,7 @@ func (c *pollConn) TryRead(b []byte) (int, error) {
 func (c *pollConn) TryWrite(b []byte) (int, error) {
 	n := min(len(b), c.room)
 	c.room -= n
+	c.writes++
 	c.memConn.Write(b[:n])
 	if n < len(b) {
 		return n, syscall.EAGAIN
@@ -231,6 +233,27 @@ func TestReadNowIsBounded(t *testing.T) {
 	}
 	if err != syscall.ENOBUFS || c.Buffered() != bufferLarge {
 		t.Fatalf("%v with %d bytes", err, c.Buffered())
+	}
+}
+
+// Without waiting, a payload goes out in one write with what is ahead of it where a large buffer holds both, and all of it is there.
+func TestNoWaitJoins(t *testing.T) {
+	for _, n := range []int{directWriteMin - 10, directWriteMin, bufferLarge - 20, bufferLarge, 3 * bufferLarge} {
+		c, p := polled(nil, ClientSide)
+		c.NoWait(true)
+		p.room = 1 << 20
+		c.WritePacket([]byte("ahead"))
+		c.WritePacketParts([]byte("x"), string(payload(n)))
+		if err := c.Flush(); err != nil || c.Unsent() != 0 {
+			t.Fatal(err, c.Unsent())
+		}
+		equalBytes(t, "sent", p.out.Bytes(), frames(0, []byte("ahead"), append([]byte("x"), payload(n)...)))
+		if one := n > directWriteMin && n < bufferLarge-10; one && p.writes != 1 {
+			t.Errorf("%d bytes: %d writes", n, p.writes)
+		}
+		if c.Release(); c.wbuf != nil {
+			t.Error("a buffer is kept")
+		}
 	}
 }
 

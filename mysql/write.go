@@ -99,6 +99,11 @@ func (c *Conn) send() {
 
 // sendWith sends what is queued and b behind it, in one write where the connection can.
 func (c *Conn) sendWith(b []byte) {
+	if c.noWait && len(c.out) > 0 && len(c.out)+len(b) <= bufferLarge {
+		c.join(b)
+		c.send()
+		return
+	}
 	if c.noWait || len(c.unsent) > 0 {
 		c.send()
 		c.sendBytes(b)
@@ -119,6 +124,17 @@ func (c *Conn) sendWith(b []byte) {
 		b = b[n:]
 	}
 	c.sendBytes(b)
+}
+
+// join queues b behind what is queued, in a large buffer, where a copy is less than a second write.
+func (c *Conn) join(b []byte) {
+	if len(c.wbuf.b) < bufferLarge {
+		old := c.wbuf
+		c.wbuf = newBuffer(bufferLarge)
+		c.out = c.wbuf.b[:copy(c.wbuf.b, c.out)]
+		old.free()
+	}
+	c.out = append(c.out, b...)
 }
 
 // sendBytes writes in steps, so that Activity shows a long payload moving.

@@ -49,6 +49,7 @@ func TestLaneAnswersAsTheServer(t *testing.T) {
 			"SELECT * FROM lane WHERE id = 1", "SELECT * FROM lane WHERE id > 1 ORDER BY id", "SELECT id FROM lane WHERE FALSE", "SELECT 1 + 1",
 			"SELECT REPEAT('x', 20000)", "SELECT REPEAT('x', 70000)", "SELECT REPEAT('x', 300000), v FROM lane", "SELECT nothing", "SELECT CAST('x' AS SIGNED)",
 			"SELECT '' FROM lane", "SELECT NULL", "UPDATE lane SET v = 'c' WHERE id = 77", "SELECT 1; SELECT 2", "SELECT 9223372036854775807", "SELECT",
+			longSelect(12_000), longSelect(16_380), longSelect(20_000), longSelect(48_000), longSelect(60_000), longSelect(200_000),
 		} {
 			for range 3 {
 				want, err := direct.Query(text)
@@ -65,10 +66,17 @@ func TestLaneAnswersAsTheServer(t *testing.T) {
 				}
 			}
 		}
+		before := p.Totals().Looped
+		for range 5 {
+			must(t, c, longSelect(20_000))
+		}
+		if p.Totals().Looped == before {
+			t.Error("no statement of 20,000 bytes was in the fast lane")
+		}
 		// A connection that is on its way back to its pool when the next statement comes sends that one to a goroutine: that
 		// is rare, but a machine that is busy may do it several times in a row.
 		updates, looped := 0, uint64(0)
-		for before := p.Totals().Looped; looped < 15 && updates < 50; looped = p.Totals().Looped - before {
+		for before = p.Totals().Looped; looped < 15 && updates < 50; looped = p.Totals().Looped - before {
 			must(t, c, "SELECT v FROM lane WHERE id = 1")
 			must(t, c, "UPDATE lane SET v = CONCAT(v, 'd') WHERE id = 1")
 			updates++
@@ -94,6 +102,11 @@ func TestLaneAnswersAsTheServer(t *testing.T) {
 		}
 		p.quiet(1)
 	})
+}
+
+// longSelect is a statement of n bytes and some.
+func longSelect(n int) string {
+	return "SELECT 1 + 1 FROM lane WHERE id NOT IN (" + strings.Repeat("-1234567, ", n/10) + "0) ORDER BY id"
 }
 
 // laneServer is a scripted server with statements that misbehave.

@@ -24,6 +24,9 @@ func plainClass(c sqltext.Class) bool {
 	return false
 }
 
+// loopedText is the length in bytes of the longest statement that a loop takes: the time for longer ones would be missed by others.
+const loopedText = 48 << 10
+
 // notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
 const notPlain = stateful | own | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body
 
@@ -44,6 +47,9 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		return
 	}
 	p := s.conn.Peek()
+	if p == nil && s.conn.Full() && s.conn.ReadNow() == nil { // a long statement
+		p = s.conn.Peek()
+	}
 	if len(p) == 0 {
 		s.handOver(l, stepServe)
 		return
@@ -84,7 +90,7 @@ func (s *Session) decide(p []byte) bool {
 		}
 	} else {
 		attributes, text, err := s.splitAttributes(p[1:])
-		if err != nil || len(text) >= largeText {
+		if err != nil || len(text) > loopedText {
 			return false
 		}
 		info := sqltext.Classify(text, s.mode())
@@ -105,7 +111,7 @@ func (s *Session) decide(p []byte) bool {
 		}
 	}
 	s.task().x.target = s.route(q)
-	return len(q.text) < largeText
+	return len(q.text) <= loopedText
 }
 
 // decideShard is sharded for a statement whose plan is known and that goes to one server.

@@ -69,6 +69,9 @@ const kindsMax = 16
 // points are those that a loop knows.
 type points map[pointKey]*pointRead
 
+// pointText is the length in bytes from which a statement is not sent with others'.
+const pointText = 8 << 10
+
 // pointTraits are those that a point read may have.
 const pointTraits = sqltext.Param | sqltext.MasterHint
 
@@ -76,7 +79,7 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	q, t := &s.task().query, &s.task().x.target
 	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit ||
-		q.info.Has(sqltext.Param) && s.task().x.st == nil {
+		q.info.Has(sqltext.Param) && s.task().x.st == nil || len(q.text) >= pointText {
 		return nil
 	}
 	if h.snap != s.snap {
