@@ -45,6 +45,9 @@ func (c *Conn) ReadNow() error {
 	if c.rbuf == nil {
 		c.rbuf, c.start, c.end = newBuffer(c.firstSize()), 0, 0
 	}
+	if c.start == c.end {
+		c.start, c.end = 0, 0
+	}
 	if c.end == len(c.rbuf.b) {
 		if c.start == 0 && c.end >= bufferLarge {
 			return syscall.ENOBUFS

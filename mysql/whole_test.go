@@ -236,6 +236,22 @@ func TestReadNowIsBounded(t *testing.T) {
 	}
 }
 
+// A read begins at the front of the buffer when all that was in it is read: so little room is left only by what is still to be read.
+func TestReadNowBeginsInFront(t *testing.T) {
+	c, p := polled(frames(0, payload(bufferSmall/2), payload(bufferSmall-headerLen)), BackendSide)
+	p.here = headerLen + bufferSmall/2
+	if err := c.ReadNow(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ReadPacket(); err != nil {
+		t.Fatal(err)
+	}
+	p.here = bufferSmall
+	if err := c.ReadNow(); err != nil || c.Buffered() != bufferSmall {
+		t.Fatalf("%d bytes, %v", c.Buffered(), err)
+	}
+}
+
 // Without waiting, a payload goes out in one write with what is ahead of it where a large buffer holds both, and all of it is there.
 func TestNoWaitJoins(t *testing.T) {
 	for _, n := range []int{directWriteMin - 10, directWriteMin, bufferLarge - 20, bufferLarge, 3 * bufferLarge} {

@@ -232,7 +232,6 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 		le.shelf.settle()
 		return
 	}
-	le.p.Conn.Release()
 	le.put()
 }
 

@@ -167,6 +167,7 @@ func (le *lease) put() {
 	if le.session != nil {
 		le.session.lane.lease, le.session = nil, nil
 	}
+	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
 	sh := le.shelf
 	sh.out--
 	wanted := sh.key.instance.Wanted()
