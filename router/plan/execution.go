@@ -21,6 +21,7 @@ type Execution struct {
 	tuple     []value.Value
 	marks     []bool
 	set       []int // positions
+	byNode    []int // the positions of a merge, by node
 	positions []int // by row of an INSERT
 	next      []int // by row: the next one of the same shard, -1 behind the last
 	heads     []int // by shard: its first row, -1 without one

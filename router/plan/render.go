@@ -422,13 +422,14 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 	m := e.plan.merge
 	grouped := len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct
 	q := Query{Node: e.plan.nodeAt(positions[0]), Pieces: len(positions)}
-	w := e.writer()
+	w := e.mergeWriter(len(positions))
+	begin, first := len(w.buf), len(e.shards)
 	for k, at := range positions {
 		e.stand(at)
 		w.at = e.at
 		for _, r := range e.plan.Refs {
 			if r.Table.Rule != nil {
-				q.Shards = append(q.Shards, *r.shard(e.at))
+				e.shards = append(e.shards, *r.shard(e.at))
 			}
 		}
 		if len(positions) > 1 {
@@ -447,11 +448,27 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 		if rows >= 0 && !grouped {
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
 		}
-		e.stand(positions[0])
-		d := e.writer()
-		m.piece(&d, 0)
-		q.Describe, q.DescribeArgs = string(d.buf), d.args
 	}
-	q.Text, q.Args = string(w.buf), w.args
+	q.Text, q.Args, q.Shards = view(w.buf[begin:]), w.args, e.shards[first:len(e.shards):len(e.shards)]
+	e.buf = w.buf
+	if len(positions) > 1 {
+		e.stand(positions[0])
+		d := e.mergeWriter(1)
+		begin := len(d.buf)
+		m.piece(&d, 0)
+		q.Describe, q.DescribeArgs = view(d.buf[begin:]), d.args
+		e.buf = d.buf
+	}
 	return q
+}
+
+// mergeWriter makes a writer that has room for the statement of a merge, so often.
+func (e *Execution) mergeWriter(pieces int) writer {
+	w := e.writer()
+	text := e.plan.Statement.Text
+	if e.digest != nil {
+		text = e.sql
+	}
+	w.buf = slices.Grow(e.buf, pieces*(len(text)+48*(len(e.plan.edits)+len(e.plan.merge.hidden)+1)))
+	return w
 }

@@ -235,7 +235,7 @@ func number(e *sqlparse.Expr, values *values) (uint64, bool) {
 func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 	p := e.plan
 	m := p.merge
-	r := Route{Many: ManyMerge, Positions: set, Hidden: len(m.hidden), Limit: math.MaxUint64, Merge: &Merge{}}
+	r := Route{Many: ManyMerge, Positions: set, Hidden: len(m.hidden), Limit: math.MaxUint64, Merge: &m.merged}
 	rows := int64(-1)
 	if m.limit != nil {
 		var ok bool
@@ -251,14 +251,31 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 			rows = int64(sum)
 		}
 	}
+	e.byNode = append(e.byNode[:0], set...)
+	byNode, first := e.byNode, len(e.queries)
+	slices.SortStableFunc(byNode, func(a, b int) int { return strings.Compare(p.nodeAt(a), p.nodeAt(b)) })
+	for len(byNode) > 0 {
+		n := 1
+		for n < len(byNode) && p.nodeAt(byNode[n]) == p.nodeAt(byNode[0]) {
+			n++
+		}
+		e.queries = append(e.queries, e.nodeQuery(byNode[:n], rows))
+		byNode = byNode[n:]
+	}
+	r.Queries = e.queries[first:]
+	return r, nil
+}
+
+// merging is what is done with the rows of the shards, whatever the values are.
+func (m *mergeShape) merging() Merge {
+	r := Merge{Distinct: m.distinct}
 	for _, o := range m.order {
 		k := OrderKey{Column: hiddenBase + o.hidden, Desc: o.desc, Space: o.space}
-		r.Merge.Order = append(r.Merge.Order, k)
+		r.Order = append(r.Order, k)
 	}
 	for _, g := range m.group {
-		r.Merge.Group = append(r.Merge.Group, hiddenBase+m.order[g].hidden)
+		r.Group = append(r.Group, hiddenBase+m.order[g].hidden)
 	}
-	r.Merge.Distinct = m.distinct
 	for _, a := range m.aggregates {
 		x := Aggregate{Func: a.fn, Column: a.column, By: OrderKey{Column: a.column}}
 		if a.fn == Avg {
@@ -267,19 +284,9 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 		if a.by != nil {
 			x.By = OrderKey{Column: hiddenBase + a.by.hidden, Space: a.by.space}
 		}
-		r.Merge.Aggregates = append(r.Merge.Aggregates, x)
+		r.Aggregates = append(r.Aggregates, x)
 	}
-	byNode := append([]int(nil), set...)
-	slices.SortStableFunc(byNode, func(a, b int) int { return strings.Compare(p.nodeAt(a), p.nodeAt(b)) })
-	for len(byNode) > 0 {
-		n := 1
-		for n < len(byNode) && p.nodeAt(byNode[n]) == p.nodeAt(byNode[0]) {
-			n++
-		}
-		r.Queries = append(r.Queries, e.nodeQuery(byNode[:n], rows))
-		byNode = byNode[n:]
-	}
-	return r, nil
+	return r
 }
 
 func (e *Execution) routeFinish() (Route, error) {

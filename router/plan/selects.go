@@ -25,6 +25,8 @@ type mergeShape struct {
 	tagged bool
 	// sorted: the shards' text needs an ORDER BY of its own, made of order.
 	sorted bool
+	// merged is what the proxy does with the rows, made of the above.
+	merged Merge
 }
 
 // hidden is a column that only the merge sees: a piece of the client's text within before and behind.
@@ -64,6 +66,7 @@ func (b *builder) selectPlan() error {
 	b.p.Many = ManyMerge
 	shape, why := b.mergeSelect(q, info)
 	if why == "" {
+		shape.merged = shape.merging()
 		b.p.merge = shape
 		return nil
 	}
