@@ -48,7 +48,8 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.label(st.text)
 	s.work.class = st.info.Class
 	q := &s.task().query
-	*q = query{text: st.text, info: st.info, verdict: st.verdict}
+	q.begin(st.text, &st.info)
+	q.verdict = st.verdict
 	q.verdict.Hits = nil
 	if s.account.Limited() {
 		if err := s.beginLimited(q); err != nil {

@@ -103,7 +103,8 @@ func (s *Session) decide(p []byte) bool {
 		if !s.passes(text, &info) {
 			return false
 		}
-		*q = query{text: text, info: info, attributes: attributes}
+		q.begin(text, &info)
+		q.attributes = attributes
 		s.lane.text = text
 		s.label(text)
 		if s.schema.Plans != nil && !s.decideShard(q) {
@@ -147,7 +148,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if err := s.decodeExecution(ex, st, arg); err != nil || ex.flags&cursorTypes != 0 {
 		return false
 	}
-	*q = query{text: st.text, info: st.info}
+	q.begin(st.text, &st.info)
 	s.task().x.st, s.lane.text = st, st.text
 	s.label(st.text)
 	if !st.sharded {

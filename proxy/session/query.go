@@ -35,7 +35,8 @@ func (s *Session) comQuery(arg []byte) error {
 		}
 		s.more, s.passed = rest != "", false
 		q := &s.task().query
-		*q = query{text: text[info.First:info.End], info: info, attributes: attributes}
+		q.begin(text[info.First:info.End], &info)
+		q.attributes = attributes
 		if rest == "" && info.Next >= len(text) {
 			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.
 			q.text = text
@@ -77,6 +78,12 @@ type query struct {
 	// quota bounds the rows of the answer; nil without a limit.
 	quota *mysql.Quota
 	cut   bool // the answer was more
+}
+
+// begin makes q a new statement, in place: it is long for a copy.
+func (q *query) begin(text string, info *sqltext.Info) {
+	*q = query{}
+	q.text, q.info = text, *info
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
