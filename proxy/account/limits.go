@@ -45,12 +45,13 @@ func limitsOf(u *config.User) limits {
 	return l
 }
 
-// load is what a user's statements do now; it is handed on from account to account at a reload.
+// load is what a user's statements do now and did; it is handed on from account to account at a reload.
 type load struct {
 	running atomic.Int64
 	// due is when the next statement would come if all so far had come at even intervals, in nanoseconds since load's epoch.
 	due     atomic.Int64
 	refused [limitsCount]atomic.Uint64
+	tallies tallies
 }
 
 // epoch is what due counts from: differences to it do not follow changes of the clock.

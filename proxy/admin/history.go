@@ -19,7 +19,7 @@ type sample struct {
 	commands, rows, bytes uint64
 	errors                [len(origins)]uint64
 	latency               session.Times // of queries and executions
-	parts                 [3]uint64     // microseconds, as session.PartNames names them
+	parts                 [3]uint64     // nanoseconds, as session.PartNames names them
 	// As they were at the end.
 	sessions, inUse, waiting int
 }
@@ -65,13 +65,13 @@ func (h *history) add(s sample, now session.Totals) {
 	for k, origin := range origins {
 		s.errors[k] = now.Errors[origin] - was.Errors[origin]
 	}
-	s.latency.Micros = now.Latency.Micros - was.Latency.Micros
+	s.latency.Nanos = now.Latency.Nanos - was.Latency.Nanos
 	for k := range s.latency.Buckets {
 		s.latency.Buckets[k] = now.Latency.Buckets[k] - was.Latency.Buckets[k]
 	}
 	for class := range now.Parts {
 		for part := range s.parts {
-			s.parts[part] += now.Parts[class][part].Micros - was.Parts[class][part].Micros
+			s.parts[part] += now.Parts[class][part].Nanos - was.Parts[class][part].Nanos
 		}
 	}
 	h.last++
@@ -122,11 +122,7 @@ func commands(t session.Totals) (n uint64) {
 // percentile gives the time in milliseconds that a share of all is not longer than, as if times were spread evenly within a
 // bucket; 0 if there is none.
 func percentile(t *session.Times, share float64) float64 {
-	var all uint64
-	for _, n := range t.Buckets {
-		all += n
-	}
-	rank, seen := share*float64(all), uint64(0)
+	rank, seen := share*float64(t.Count()), uint64(0)
 	for k, n := range t.Buckets {
 		if n > 0 && float64(seen+n) >= rank {
 			high := float64(uint64(1) << k)

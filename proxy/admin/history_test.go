@@ -19,8 +19,8 @@ func TestHistory(t *testing.T) {
 	}
 	now.Commands = map[string]uint64{"COM_QUERY": 1300, "COM_PING": 100}
 	now.Errors = map[string]uint64{"proxy": 9, "backend": 1}
-	now.Latency.Buckets[10], now.Latency.Micros = 300, 300*700
-	now.Parts[1][2].Micros = 600
+	now.Latency.Buckets[10], now.Latency.Nanos = 300, 300*700_000
+	now.Parts[1][2].Nanos = 600
 	h.add(sample{at: at.Add(2 * time.Second), sessions: 3}, now)
 	s := h.list()[0]
 	if s.id != 1 || s.commands != 400 || s.errors != [3]uint64{0, 2, 1} || s.parts != [3]uint64{0, 0, 600} || s.sessions != 3 {
@@ -36,7 +36,7 @@ func TestHistory(t *testing.T) {
 	if len(list) != historyMax || list[len(list)-1].id != 1001 || !slices.IsSortedFunc(list, func(a, b sample) int { return int(a.id) - int(b.id) }) {
 		t.Errorf("%d samples, the last is %d", len(list), list[len(list)-1].id)
 	}
-	if s := list[0]; s.commands != 0 || s.latency.Micros != 0 {
+	if s := list[0]; s.commands != 0 || s.latency.Nanos != 0 {
 		t.Errorf("a quiet second: %+v", s)
 	}
 }

@@ -44,7 +44,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Commands", commands(t))
 	count("Commands_per_second", v.a.history.commandsPerSecond())
 	if n := t.Commands["COM_QUERY"] + t.Commands["COM_STMT_EXECUTE"]; n > 0 {
-		add("Command_microseconds_mean", strconv.FormatUint(t.Latency.Micros/n, 10))
+		add("Command_microseconds_mean", strconv.FormatUint(t.Latency.Nanos/n/1000, 10))
 	}
 	count("Rows", t.Rows)
 	count("Row_bytes", t.Bytes)

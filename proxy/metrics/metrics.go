@@ -68,6 +68,7 @@ var (
 	descThrottled   = desc("query_rule_throttled_total", "Statements that a query rule refused because their wait for a place would have been too long.", "rule")
 	descMirrored    = desc("query_rule_mirrored_total", "Statements that a query rule sends to another node, too, by what became of that.", "rule", "outcome")
 	descRefusals    = desc("user_refusals_total", "Connections and statements refused, and answers cut off, because of a limit of their user, by the key of user_list.", "user", "limit")
+	descUsage       = desc("user_commands_total", "Commands of users that ended, by the key of user_list, command (one that carries a statement, or other), plan and outcome; an error has an origin.", "user", "command", "plan", "outcome", "origin")
 	descDigests     = desc("digests", "Statements that statistics are kept of now.")
 	descEvicted     = desc("digest_evictions_total", "Statements whose statistics went under those of others, to make room.")
 	descLogLines    = desc("log_lines_total", "Lines for the statement log and the audit log.", "log")
@@ -139,6 +140,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	snap.Accounts.Refusals(func(user string, l account.Limit, n uint64) { counter(descRefusals, n, user, l.String()) })
+	session.Usages(snap.Accounts, func(u session.Usage) {
+		counter(descUsage, u.N, u.User, u.Command, u.Plan, u.Outcome, u.Origin)
+	})
 	q := r.shared.Queries.Stats()
 	gauge(descDigests, float64(q.Digests))
 	counter(descEvicted, q.Evicted)
@@ -164,5 +168,5 @@ func latency(d *prometheus.Desc, t *session.Times, labels ...string) prometheus.
 			buckets[float64(uint64(1)<<k)/1e6] = count
 		}
 	}
-	return prometheus.MustNewConstHistogram(d, count, float64(t.Micros)/1e6, buckets, labels...)
+	return prometheus.MustNewConstHistogram(d, count, float64(t.Nanos)/1e9, buckets, labels...)
 }

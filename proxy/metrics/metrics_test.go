@@ -11,9 +11,20 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
+	"kingshard/proxy/account"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
+
+// accounts are those of the user u.
+func accounts(t *testing.T) *account.Store {
+	t.Helper()
+	s, err := account.New(&config.Config{UserList: []config.User{{User: "u", Password: "p"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // scrape gives the exposition of a server without listeners, with one node that nobody can reach.
 func scrape(t *testing.T, change func(*session.Shared)) string {
@@ -24,7 +35,7 @@ func scrape(t *testing.T, change func(*session.Shared)) string {
 	}
 	t.Cleanup(nodes["n"].Close)
 	shared := new(session.Shared)
-	shared.Snapshot.Store(&session.Snapshot{Config: config.Default(), Nodes: nodes, Generation: 4})
+	shared.Snapshot.Store(&session.Snapshot{Config: config.Default(), Accounts: accounts(t), Nodes: nodes, Generation: 4})
 	if change != nil {
 		change(shared)
 	}
@@ -51,6 +62,8 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_statement_seconds_count{class="read",part="backend"} 0`, `kingshard_statement_seconds_sum{class="write",part="pool_wait"} 0`,
 		`kingshard_statement_seconds_count{class="other",part="proxy"} 0`, "kingshard_digests 0", "kingshard_digest_evictions_total 0",
 		`kingshard_log_lines_total{log="sql"} 0`, `kingshard_log_dropped_total{log="audit"} 0`, `kingshard_log_write_failures_total{log="sql"} 0`,
+		`kingshard_user_commands_total{command="COM_QUERY",origin="",outcome="ok",plan="forward",user="u"} 0`,
+		`kingshard_user_commands_total{command="COM_STMT_EXECUTE",origin="backend",outcome="error",plan="forward",user="u"} 0`,
 		"kingshard_command_seconds_count 0", "kingshard_command_seconds_sum 0",
 		`kingshard_instance_up{backend="127.0.0.1:1",node="n",role="primary"} 0`,
 		`kingshard_instance_up{backend="127.0.0.1:2",node="n",role="replica"} 0`,
@@ -110,7 +123,7 @@ func (o one) Collect(ch chan<- prometheus.Metric) { ch <- o.Metric }
 
 // The buckets of the histogram are bounds in seconds, each with what is below it; the last one has all.
 func TestLatencyBuckets(t *testing.T) {
-	all := session.Times{Micros: 3_500_000}
+	all := session.Times{Nanos: 3_500_000_000}
 	all.Buckets[0], all.Buckets[10], all.Buckets[20], all.Buckets[len(all.Buckets)-1] = 5, 2, 1, 1
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(one{latency(descLatency, &all)})

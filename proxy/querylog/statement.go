@@ -18,10 +18,13 @@ const (
 	PlanWrite               // a change on several shards
 	PlanEach                // DDL and the like on every shard
 	PlanRefuse              // refused, as rows are on several shards
-	plans
+	plansEnd
 )
 
-var planNames = [plans]string{"local", "forward", "merge", "finish", "write", "each", "refuse"}
+// Plans is how many kinds of plans there are.
+const Plans = int(plansEnd)
+
+var planNames = [Plans]string{"local", "forward", "merge", "finish", "write", "each", "refuse"}
 
 // String gives the word used in logs and statistics.
 func (p Plan) String() string { return planNames[p] }

@@ -14,7 +14,7 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 		s.lastWords()
 		return &endError{reason: EndDenied}
 	}
-	s.account = a // counts of connections are handed on between the accounts of one user
+	s.setAccount(a)
 	s.more = false
 	var err error
 	switch cmd {

@@ -53,6 +53,26 @@ func (e *endError) Error() string {
 
 func (e *endError) Unwrap() error { return e.err }
 
+// failure tells whether the end cut a command off.
+func (e *endError) failure() bool {
+	switch e.reason {
+	case EndQuit, EndDrained, EndMoved:
+		return false
+	}
+	return true
+}
+
+// origin is where that came from.
+func (e *endError) origin() Origin {
+	switch e.reason {
+	case EndClientGone, EndProtocol, EndDenied, EndHandshake, EndStalled:
+		return OriginClient
+	case EndBackendLost:
+		return OriginBackend
+	}
+	return OriginProxy
+}
+
 // errQuit ends a session that said goodbye.
 var errQuit = &endError{reason: EndQuit}
 

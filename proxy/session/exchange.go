@@ -25,7 +25,7 @@ type exchange struct {
 // begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
 func (x *exchange) begin(s *Session, q *query) {
 	if x.p.Instance.Role == backend.Replica {
-		s.stats.replicas.Add(1)
+		s.stats.class(s.work.class).replicas.Add(1)
 	}
 	x.wasHeld = s.held.Pooled == x.p.Pooled
 	x.sent = s.conn.Sequence()

@@ -113,7 +113,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	if !a.Enter() {
 		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.user), nil)
 	}
-	s.account = a
+	s.setAccount(a)
 	s.initState(uint16(resp.Collation))
 	switch {
 	case !s.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":

@@ -291,7 +291,7 @@ func (s *Session) launch(le *lease) {
 	} else {
 		_ = s.startStatement(x, &s.task().query)
 	}
-	s.stats.looped.Add(1)
+	s.stats.class(s.work.class).looped.Add(1)
 	s.countRules(x.st)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
 		le.leave()

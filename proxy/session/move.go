@@ -178,7 +178,7 @@ func (s *Session) rejoin() {
 		return
 	}
 	a.Stay()
-	s.account = a
+	s.setAccount(a)
 	if schema := s.snap.Schemas[s.user]; schema != nil && !s.AdminOnly {
 		s.schema = schema
 	}

@@ -169,8 +169,8 @@ func (s *Session) embark(le *lease) {
 	} else {
 		_ = s.startStatement(x, &s.task().query)
 	}
-	s.stats.looped.Add(1)
-	s.stats.shared.Add(1)
+	s.stats.class(s.work.class).looped.Add(1)
+	s.stats.class(s.work.class).shared.Add(1)
 	s.countRules(x.st)
 }
 

@@ -315,12 +315,10 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	s.forwarded(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
-		s.stats.errors[OriginBackend].Add(1)
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		e := *res.Err
 		e.Message = mysql.RenameText(e.Message, q.rename)
-		s.work.errorCode = e.Code
-		s.state.setError(&e)
+		s.heard(&e, OriginBackend)
 		return
 	case mysql.ResponseLocalInfile:
 		return

@@ -19,15 +19,19 @@ func (s *Session) quota(q *query) *mysql.Quota {
 	return q.quota
 }
 
-// exceeded counts an answer that e ended, if that is for the user's limits.
-func (s *Session) exceeded(q *query, e *mysql.SQLError) {
+// exceeded counts an answer that e ended, if that is for the user's limits, and tells whether it is.
+func (s *Session) exceeded(q *query, e *mysql.SQLError) bool {
 	switch {
 	case q.quota == nil || e == nil:
+		return false
 	case e == q.quota.RowsOver:
 		s.account.Exceeded(account.LimitRows)
 	case e == q.quota.BytesOver:
 		s.account.Exceeded(account.LimitBytes)
+	default:
+		return false
 	}
+	return true
 }
 
 // errRest says that a server did not come to the end of an answer that nobody wants.
@@ -38,9 +42,7 @@ func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error 
 	q.cut = true
 	s.exceeded(q, res.Err)
 	s.forwarded(res.Rows, res.Bytes)
-	s.stats.errors[OriginProxy].Add(1)
-	s.work.errorCode = res.Err.Code
-	s.state.setError(res.Err)
+	s.heard(res.Err, OriginProxy)
 	if done, err := p.Conn.SkipRest(drainMax); done {
 		return nil // what the server had to say at the end does not matter
 	} else if err != nil {

@@ -337,9 +337,11 @@ func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err 
 		s.heldLast = false
 		return false, nil
 	case err == nil:
-		s.exceeded(q, sum.Err)
-		s.work.errorCode = sum.Err.Code
-		s.state.setError(sum.Err)
+		origin := OriginBackend
+		if s.exceeded(q, sum.Err) {
+			origin = OriginProxy
+		}
+		s.heard(sum.Err, origin)
 		return true, s.dropUnread(lost)
 	case errors.As(err, &sqlErr):
 		s.exceeded(q, sqlErr)

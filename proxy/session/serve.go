@@ -109,12 +109,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 		end = clientEnd(err)
 	}
 	text := s.text
-	if d := s.finish(); cmd == mysql.ComQuery || cmd == mysql.ComStmtExecute {
-		s.record(text, d)
-	}
-	if int(cmd) < mysql.CommandsMax {
-		s.stats.commands[cmd].Add(1)
-	}
+	s.count(cmd, text, s.finish(), end)
 	s.unlabel()
 	s.conn.Release()
 	s.releaseTask()
@@ -248,6 +243,6 @@ func (s *Session) refreshSchema() *endError {
 		return &endError{reason: EndDenied}
 	}
 	s.schema = schema
-	s.account = a // counts of connections are handed on between the accounts of one user
+	s.setAccount(a)
 	return nil
 }

@@ -34,6 +34,7 @@ type Session struct {
 	conn   *mysql.Conn
 	log    *slog.Logger
 	stats  *statsCell
+	tally  *account.Tally // the user's; nil before the login
 	id     uint32
 	salt   []byte
 
@@ -197,10 +198,15 @@ func (s *Session) writeOK() {
 
 // writeError queues an error and counts it by its origin.
 func (s *Session) writeError(e *mysql.SQLError, o Origin) {
-	s.stats.errors[o].Add(1)
-	s.work.errorCode = e.Code
-	s.state.setError(e)
+	s.heard(e, o)
 	s.conn.WriteError(e)
+}
+
+// heard notes and counts an error that the client hears.
+func (s *Session) heard(e *mysql.SQLError, o Origin) {
+	s.stats.errors[o].Add(1)
+	s.work.errorCode, s.work.origin = e.Code, o
+	s.state.setError(e)
 }
 
 // setUser notes who the client says it is.

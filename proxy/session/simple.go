@@ -113,7 +113,8 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	}
 	s.account.Leave()
 	s.setUser(cu.User)
-	s.account, s.schema = a, schema
+	s.setAccount(a)
+	s.schema = schema
 	s.rules, s.ruled = nil, nil
 	collation := s.state.collation
 	if cu.Collation != 0 {

@@ -26,29 +26,34 @@ type Stats struct {
 // microseconds, the last one all the rest.
 const latencyBuckets = 26
 
-// times is a histogram of how long something took.
-type times struct {
-	buckets [latencyBuckets]atomic.Uint64
-	micros  atomic.Uint64
+// times counts how often something took how long.
+type times [latencyBuckets]atomic.Uint64
+
+// bucketOf gives the place of a time.
+func bucketOf(d time.Duration) int {
+	return min(bits.Len64(uint64(max(d, 0).Microseconds())), latencyBuckets-1)
 }
 
-func (t *times) observe(d time.Duration) {
-	us := uint64(max(d, 0).Microseconds())
-	t.buckets[min(bits.Len64(us), latencyBuckets-1)].Add(1)
-	t.micros.Add(us)
-}
+func (t *times) observe(d time.Duration) { t[bucketOf(d)].Add(1) }
 
-// Times is a sum of histograms.
+// Times is a histogram of how long something took.
 type Times struct {
 	Buckets [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
-	Micros  uint64
+	Nanos   uint64                 // in all
+}
+
+// Count is how many times there are.
+func (t *Times) Count() (n uint64) {
+	for _, in := range t.Buckets {
+		n += in
+	}
+	return n
 }
 
 func (t *times) addTo(sum *Times) {
-	for k := range t.buckets {
-		sum.Buckets[k] += t.buckets[k].Load()
+	for k := range t {
+		sum.Buckets[k] += t[k].Load()
 	}
-	sum.Micros += t.micros.Load()
 }
 
 // Classes of statements, and parts of the time that they take, as metrics name them.
@@ -73,23 +78,57 @@ func classOf(c sqltext.Class) int {
 	return 2
 }
 
-// statsCell is one session group's share of the counters, padded to whole cache lines.
+// statsCell is one session group's share of the counters, padded to whole cache lines. What every statement counts is of few
+// cache lines: its class's classCell, and a bucket of each of three histograms.
 type statsCell struct {
-	commands [mysql.CommandsMax]atomic.Uint64
+	classes [classes]classCell
+	// latency are the times of statements by their command: textual and prepared. How many there were is in their buckets only.
+	latency [statementCommands]times
+	parts   [classes][timeParts]times
+
+	commands [mysql.CommandsMax]atomic.Uint64 // but those of latency
 	errors   [origins]atomic.Uint64
-	rows     atomic.Uint64
-	bytes    atomic.Uint64
-	replicas atomic.Uint64
 	scatters atomic.Uint64 // statements on several shards
 	// deadlocks are transactions that gave way to others that waited for connections.
 	deadlocks atomic.Uint64
-	looped    atomic.Uint64 // statements that began in a loop
-	shared    atomic.Uint64 // of them, those that went on a connection with others'
-	late      atomic.Uint64 // of these, those that were not as short or as plain as they were taken for
+	late      atomic.Uint64 // shared statements that were not as short or as plain as they were taken for
 	handed    atomic.Uint64 // times that a loop handed a session to a goroutine
-	latency   times
-	parts     [classes][timeParts]times
 	_         [64]byte
+}
+
+// classCell is what the statements of a class sum up: 64 bytes.
+type classCell struct {
+	nanos    [timeParts]atomic.Uint64
+	rows     atomic.Uint64
+	bytes    atomic.Uint64
+	looped   atomic.Uint64 // statements that began in a loop
+	shared   atomic.Uint64 // of them, those that went on a connection with others'
+	replicas atomic.Uint64
+}
+
+// The parts of a statement's time, as PartNames names them.
+const (
+	partProxy = iota
+	partWait
+	partBackend
+)
+
+// The commands that run statements.
+const (
+	commandQuery = iota
+	commandExecute
+	statementCommands
+)
+
+// statementCommand gives the place of a command among those that run statements; ok is false for others.
+func statementCommand(cmd mysql.Command) (k int, ok bool) {
+	switch cmd {
+	case mysql.ComQuery:
+		return commandQuery, true
+	case mysql.ComStmtExecute:
+		return commandExecute, true
+	}
+	return 0, false
 }
 
 // Origin is where an error that a client heard came from.
@@ -108,14 +147,25 @@ func (o Origin) String() string { return [...]string{"client", "proxy", "backend
 
 func (s *Stats) cell(id uint32) *statsCell { return &s.cells[id%statsCells] }
 
-func (c *statsCell) observe(d time.Duration) { c.latency.observe(d) }
+// class gives the sums of a class of statements.
+func (c *statsCell) class(class sqltext.Class) *classCell { return &c.classes[classOf(class)] }
 
-// observeParts counts the parts of a statement's time.
-func (c *statsCell) observeParts(class sqltext.Class, proxy, wait, exec time.Duration) {
-	p := &c.parts[classOf(class)]
-	p[0].observe(proxy)
-	p[1].observe(wait)
-	p[2].observe(exec)
+// observe counts a statement's time, which is the sum of its parts. A wait too short to be told from none is in no bucket: Totals
+// finds how many there were.
+func (c *statsCell) observe(command int, class sqltext.Class, proxy, wait, exec time.Duration) {
+	k := classOf(class)
+	sums, parts := &c.classes[k], &c.parts[k]
+	c.latency[command].observe(proxy + wait + exec)
+	parts[partProxy].observe(proxy)
+	sums.nanos[partProxy].Add(uint64(proxy))
+	parts[partBackend].observe(exec)
+	sums.nanos[partBackend].Add(uint64(exec))
+	if wait > 0 {
+		if b := bucketOf(wait); b > 0 {
+			parts[partWait][b].Add(1)
+		}
+		sums.nanos[partWait].Add(uint64(wait))
+	}
 }
 
 // Totals is a sum over all sessions since the start.
@@ -150,18 +200,11 @@ func (s *Stats) Totals() Totals {
 		for o := range c.errors {
 			t.Errors[Origin(o).String()] += c.errors[o].Load()
 		}
-		c.latency.addTo(&t.Latency)
-		for class := range c.parts {
-			for part := range c.parts[class] {
-				c.parts[class][part].addTo(&t.Parts[class][part])
-			}
+		for class := range c.classes {
+			c.addClass(&t, class)
 		}
-		t.Rows += c.rows.Load()
-		t.Bytes += c.bytes.Load()
-		t.ReplicaReads += c.replicas.Load()
+		c.addLatency(&t)
 		t.Scattered += c.scatters.Load()
-		t.Looped += c.looped.Load()
-		t.Shared += c.shared.Load()
 		t.Late += c.late.Load()
 		t.Handed += c.handed.Load()
 		t.Deadlocks += c.deadlocks.Load()
@@ -174,4 +217,43 @@ func (s *Stats) Totals() Totals {
 		t.Pins[pinNames[r]] = s.pins[r].Load()
 	}
 	return t
+}
+
+// addClass adds what the statements of a class counted.
+func (c *statsCell) addClass(t *Totals, class int) {
+	sums, parts := &c.classes[class], &t.Parts[class]
+	t.Rows += sums.rows.Load()
+	t.Bytes += sums.bytes.Load()
+	t.ReplicaReads += sums.replicas.Load()
+	t.Looped += sums.looped.Load()
+	t.Shared += sums.shared.Load()
+	for part := range parts {
+		nanos := sums.nanos[part].Load()
+		parts[part].Nanos += nanos
+		t.Latency.Nanos += nanos
+	}
+	// Waits first: a statement counts the proxy's part before its wait, so that there are no more waits than statements.
+	var waits, own Times
+	c.parts[class][partWait].addTo(&waits)
+	c.parts[class][partProxy].addTo(&own)
+	waits.Buckets[0] = own.Count() - waits.Count()
+	for k := range waits.Buckets {
+		parts[partWait].Buckets[k] += waits.Buckets[k]
+		parts[partProxy].Buckets[k] += own.Buckets[k]
+	}
+	c.parts[class][partBackend].addTo(&parts[partBackend])
+}
+
+// addLatency adds the statements by their commands and times.
+func (c *statsCell) addLatency(t *Totals) {
+	for k, cmd := range [statementCommands]mysql.Command{mysql.ComQuery, mysql.ComStmtExecute} {
+		var of Times
+		c.latency[k].addTo(&of)
+		if n := of.Count(); n > 0 {
+			t.Commands[cmd.String()] += n
+		}
+		for b, n := range of.Buckets {
+			t.Latency.Buckets[b] += n
+		}
+	}
 }

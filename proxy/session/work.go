@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/querylog"
 	"kingshard/router/plan"
@@ -17,7 +18,8 @@ type work struct {
 	shards    int
 	plan      querylog.Plan
 	class     sqltext.Class
-	errorCode uint16
+	errorCode uint16 // that the client heard last; 0: none
+	origin    Origin // of that error
 	rows      uint64
 	bytes     uint64
 }
@@ -67,26 +69,40 @@ func (s *Session) spread(r *plan.Route) {
 
 // forwarded counts rows that went to the client.
 func (s *Session) forwarded(rows, bytes uint64) {
-	s.stats.rows.Add(rows)
-	s.stats.bytes.Add(bytes)
+	if rows > 0 {
+		sums := s.stats.class(s.work.class)
+		sums.rows.Add(rows)
+		sums.bytes.Add(bytes)
+	}
 	s.work.rows += rows
 	s.work.bytes += bytes
 }
 
-// record counts a command that took so long, and hands it to the statistics and the statement log.
-func (s *Session) record(text string, took time.Duration) {
+// count counts a command that took so long; end is what the session ends with, or nil.
+func (s *Session) count(cmd mysql.Command, text string, took time.Duration, end *endError) {
+	if k, ok := statementCommand(cmd); ok {
+		s.record(k, text, took)
+	} else if int(cmd) < mysql.CommandsMax {
+		s.stats.commands[cmd].Add(1)
+	}
+	s.used(cmd, end)
+}
+
+// record counts a statement, and hands it to the statistics and the statement log. command is its place among those that run
+// statements.
+func (s *Session) record(command int, text string, took time.Duration) {
 	w := &s.work
 	var wait, exec time.Duration
 	if w.got > 0 {
 		exec = max(took-w.got, 0)
 		if w.asked > 0 {
-			wait = w.got - w.asked
+			wait = max(w.got-w.asked, 0)
 		}
 	} else if w.asked > 0 {
-		wait = took - w.asked // in vain
+		wait = max(took-w.asked, 0) // in vain
 	}
-	s.stats.observe(took)
-	s.stats.observeParts(w.class, took-wait-exec, wait, exec)
+	took = max(took, wait+exec) // whatever the clock did
+	s.stats.observe(command, w.class, took-wait-exec, wait, exec)
 	if !s.shared.Queries.On() {
 		return
 	}
