@@ -60,6 +60,10 @@ type Config struct {
 	// memory for each processor. 0: no statistics.
 	Digests int `yaml:"digests" reload:"set"`
 
+	// Give histograms in /metrics with classic buckets, too. Without them only a Prometheus that takes native histograms sees how times are
+	// distributed, and the dashboards in etc/grafana do not.
+	ClassicHistograms bool `yaml:"classic_histograms" reload:"set"`
+
 	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
 	// Rules of what is done with statements, in their order, up to 1000; see query-rules.md.

@@ -35,6 +35,7 @@ func (c *Config) setDefaults(func(string) string) {
 		LogKeep:              10,
 		FastLane:             true,
 		Digests:              1000,
+		ClassicHistograms:    true,
 		ProxyCharset:         "utf8mb4",
 		AuthPlugin:           nativePassword,
 		TLS:                  ServerTLS{MinVersion: "1.2"},

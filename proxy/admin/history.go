@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -18,14 +19,18 @@ type sample struct {
 	// The counters grew by these.
 	commands, rows, bytes uint64
 	errors                [len(origins)]uint64
-	latency               session.Times // of queries and executions
-	parts                 [3]uint64     // nanoseconds, as session.PartNames names them
+	statements            uint64               // queries and executions
+	percentiles           [len(shares)]float64 // of their times, in milliseconds
+	parts                 [3]uint64            // nanoseconds, as session.PartNames names them
 	// As they were at the end.
 	sessions, inUse, waiting int
 }
 
 // origins are where errors come from, as session.Totals names them.
 var origins = [...]string{"client", "proxy", "backend"}
+
+// shares are those of the percentiles.
+var shares = [...]float64{0.5, 0.95, 0.99}
 
 // history are the latest samples, in a ring.
 type history struct {
@@ -65,9 +70,13 @@ func (h *history) add(s sample, now session.Totals) {
 	for k, origin := range origins {
 		s.errors[k] = now.Errors[origin] - was.Errors[origin]
 	}
-	s.latency.Nanos = now.Latency.Nanos - was.Latency.Nanos
-	for k := range s.latency.Buckets {
-		s.latency.Buckets[k] = now.Latency.Buckets[k] - was.Latency.Buckets[k]
+	var latency session.Times
+	for k := range latency.Buckets {
+		latency.Buckets[k] = now.Latency.Buckets[k] - was.Latency.Buckets[k]
+	}
+	s.statements = latency.Count()
+	for k, share := range shares {
+		s.percentiles[k] = percentile(&latency, share)
 	}
 	for class := range now.Parts {
 		for part := range s.parts {
@@ -125,12 +134,14 @@ func percentile(t *session.Times, share float64) float64 {
 	rank, seen := share*float64(t.Count()), uint64(0)
 	for k, n := range t.Buckets {
 		if n > 0 && float64(seen+n) >= rank {
-			high := float64(uint64(1) << k)
-			low := high / 2
-			if k == 0 {
-				low = 0
+			low, high := 0.0, session.TimeBound(k)
+			if k > 0 {
+				low = session.TimeBound(k - 1)
 			}
-			return (low + (high-low)*(rank-float64(seen))/float64(n)) / 1000
+			if math.IsInf(high, 1) {
+				high = low
+			}
+			return (low + (high-low)*(rank-float64(seen))/float64(n)) * 1000
 		}
 		seen += n
 	}

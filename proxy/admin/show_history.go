@@ -12,11 +12,11 @@ var historyTable = table{
 			for _, n := range s.errors {
 				row = append(row, rounded(s.perSecond(n)))
 			}
-			for _, share := range []float64{0.5, 0.95, 0.99} {
-				row = append(row, rounded(percentile(&s.latency, share)))
+			for _, millis := range s.percentiles {
+				row = append(row, rounded(millis))
 			}
 			for _, nanos := range s.parts {
-				row = append(row, rounded(float64(nanos)/1e6/float64(max(s.latency.Count(), 1))))
+				row = append(row, rounded(float64(nanos)/1e6/float64(max(s.statements, 1))))
 			}
 			rows = append(rows, append(row, s.sessions, s.inUse, s.waiting))
 		}

@@ -29,7 +29,7 @@ func New(shared *session.Shared, subTables *subtables.Maker) *Registry {
 	return r
 }
 
-// Handler serves the text exposition.
+// Handler serves the exposition: as text or, to who asks for that, as protobuf, which has the native histograms.
 func (r *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(r.registry, promhttp.HandlerOpts{})
 }
@@ -124,10 +124,11 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descMade, r.subTables.Made())
 	counter(descNotMade, r.subTables.Failed())
 	gauge(descDDL, float64(r.shared.DDL.Unfinished()))
-	ch <- latency(descLatency, &t.Latency)
+	classic := snap.Config.ClassicHistograms
+	ch <- histogramOf(descLatency, &t.Latency, classic)
 	for class, name := range session.ClassNames {
 		for part, of := range session.PartNames {
-			ch <- latency(descParts, &t.Parts[class][part], name, of)
+			ch <- histogramOf(descParts, &t.Parts[class][part], classic, name, of)
 		}
 	}
 	for _, rule := range snap.Rules.Rules() {
@@ -156,17 +157,4 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 			collectInstance(ch, i)
 		}
 	}
-}
-
-// latency turns the session counters' buckets, powers of two in microseconds, into a histogram in seconds.
-func latency(d *prometheus.Desc, t *session.Times, labels ...string) prometheus.Metric {
-	buckets := make(map[float64]uint64)
-	var count uint64
-	for k, n := range t.Buckets {
-		count += n
-		if k < len(t.Buckets)-1 {
-			buckets[float64(uint64(1)<<k)/1e6] = count
-		}
-	}
-	return prometheus.MustNewConstHistogram(d, count, float64(t.Nanos)/1e9, buckets, labels...)
 }

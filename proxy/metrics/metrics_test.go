@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"kingshard/backend"
 	"kingshard/config"
@@ -121,17 +124,69 @@ type one struct{ prometheus.Metric }
 func (o one) Describe(ch chan<- *prometheus.Desc) { ch <- o.Desc() }
 func (o one) Collect(ch chan<- prometheus.Metric) { ch <- o.Metric }
 
+// exposeTimes gives the exposition of a histogram to who asks for a format.
+func exposeTimes(classic bool, accept string) *httptest.ResponseRecorder {
+	all := session.Times{Nanos: 3_500_000_000}
+	all.Buckets[0], all.Buckets[37], all.Buckets[40], all.Buckets[80], all.Buckets[len(all.Buckets)-1] = 5, 1, 1, 1, 1
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(one{histogramOf(descLatency, &all, classic)})
+	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	r.Header.Set("Accept", accept)
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	return w
+}
+
+// protobuf is what a Prometheus asks for that takes native histograms.
+const protobuf = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+
+// The native histogram has all times; the classic buckets beside it can be left out.
+func TestNativeHistogram(t *testing.T) {
+	for _, classic := range []bool{true, false} {
+		w := exposeTimes(classic, protobuf)
+		var f dto.MetricFamily
+		if err := expfmt.NewDecoder(w.Body, expfmt.ResponseFormat(w.Header())).Decode(&f); err != nil {
+			t.Fatal(err)
+		}
+		h := f.Metric[0].Histogram
+		if h.GetSchema() != 2 || h.GetZeroThreshold() != 1.0/(1<<20) || h.GetZeroCount() != 5 || h.GetSampleCount() != 9 || h.GetSampleSum() != 3.5 {
+			t.Errorf("%v", h)
+		}
+		// Index i of schema 2 ends at 2^(i/4) s.
+		at, n, got := int32(0), int64(0), map[int32]int64{}
+		deltas := h.PositiveDelta
+		for _, span := range h.PositiveSpan {
+			at += span.GetOffset()
+			for range span.GetLength() {
+				if n += deltas[0]; n != 0 {
+					got[at] = n
+				}
+				deltas = deltas[1:]
+				at++
+			}
+		}
+		if want := map[int32]int64{-43: 1, -40: 1, 0: 1, 48: 1}; !maps.Equal(got, want) {
+			t.Errorf("native buckets %v, want %v", got, want)
+		}
+		if h.CreatedTimestamp != nil {
+			t.Errorf("made %v", h.CreatedTimestamp)
+		}
+		if len(h.Bucket) > 0 != classic {
+			t.Errorf("classic %v: %d buckets", classic, len(h.Bucket))
+		}
+	}
+	text := exposeTimes(false, "").Body.String()
+	if !strings.Contains(text, "kingshard_command_seconds_count 9\n") || strings.Count(text, "_bucket") != 1 {
+		t.Errorf("as text, without classic buckets:\n%s", text)
+	}
+}
+
 // The buckets of the histogram are bounds in seconds, each with what is below it; the last one has all.
 func TestLatencyBuckets(t *testing.T) {
-	all := session.Times{Nanos: 3_500_000_000}
-	all.Buckets[0], all.Buckets[10], all.Buckets[20], all.Buckets[len(all.Buckets)-1] = 5, 2, 1, 1
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(one{latency(descLatency, &all)})
-	w := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	w := exposeTimes(true, "")
 	for _, line := range []string{
-		`kingshard_command_seconds_bucket{le="1e-06"} 5`, `kingshard_command_seconds_bucket{le="0.000512"} 5`,
-		`kingshard_command_seconds_bucket{le="0.001024"} 7`, `kingshard_command_seconds_bucket{le="1.048576"} 8`,
+		`kingshard_command_seconds_bucket{le="9.5367431640625e-07"} 5`, `kingshard_command_seconds_bucket{le="0.00048828125"} 5`,
+		`kingshard_command_seconds_bucket{le="0.0009765625"} 7`, `kingshard_command_seconds_bucket{le="1"} 8`, `kingshard_command_seconds_bucket{le="32"} 8`,
 		`kingshard_command_seconds_bucket{le="+Inf"} 9`, "kingshard_command_seconds_count 9", "kingshard_command_seconds_sum 3.5",
 	} {
 		if !strings.Contains(w.Body.String(), line+"\n") {

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"math/bits"
 	"sync/atomic"
 	"time"
 
@@ -20,40 +19,6 @@ type Stats struct {
 	pins  [pinReasons]atomic.Uint64
 	// adopted are sessions that came from another process.
 	adopted atomic.Uint64
-}
-
-// latencyBuckets is the number of buckets of the latency histogram; bucket k counts commands shorter than 2^k
-// microseconds, the last one all the rest.
-const latencyBuckets = 26
-
-// times counts how often something took how long.
-type times [latencyBuckets]atomic.Uint64
-
-// bucketOf gives the place of a time.
-func bucketOf(d time.Duration) int {
-	return min(bits.Len64(uint64(max(d, 0).Microseconds())), latencyBuckets-1)
-}
-
-func (t *times) observe(d time.Duration) { t[bucketOf(d)].Add(1) }
-
-// Times is a histogram of how long something took.
-type Times struct {
-	Buckets [latencyBuckets]uint64 // bucket k: shorter than 2^k microseconds
-	Nanos   uint64                 // in all
-}
-
-// Count is how many times there are.
-func (t *Times) Count() (n uint64) {
-	for _, in := range t.Buckets {
-		n += in
-	}
-	return n
-}
-
-func (t *times) addTo(sum *Times) {
-	for k := range t {
-		sum.Buckets[k] += t[k].Load()
-	}
 }
 
 // Classes of statements, and parts of the time that they take, as metrics name them.
