@@ -60,6 +60,9 @@ type Config struct {
 	// memory for each processor. 0: no statistics.
 	Digests int `yaml:"digests" reload:"set"`
 
+	// Keep CPU profiles of the last while, up to 10m, for the console and /debug/pprof/profile?last=60; in pieces of 10 seconds, a few tens of
+	// KB each. 0: none.
+	ContinuousProfile Duration `yaml:"continuous_profile" reload:"set"`
 	// Give histograms in /metrics with classic buckets, too. Without them only a Prometheus that takes native histograms sees how times are
 	// distributed, and the dashboards in etc/grafana do not.
 	ClassicHistograms bool `yaml:"classic_histograms" reload:"set"`

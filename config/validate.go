@@ -100,6 +100,9 @@ func (c *Config) checkLogs(r *report) {
 	}
 	r.between("log_keep", c.LogKeep, 0, 100_000)
 	r.between("digests", c.Digests, 0, 100_000)
+	if kept := c.ContinuousProfile.Duration(); kept != 0 && (kept < 10*time.Second || kept > 10*time.Minute) {
+		r.fault("continuous_profile", "must be 0 or %v to %v, not %v", Duration(10*time.Second), Duration(10*time.Minute), c.ContinuousProfile)
+	}
 }
 
 // LogsStatements tells whether statements are logged.

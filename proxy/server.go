@@ -229,6 +229,7 @@ func (s *Server) accept(l net.Listener) error {
 func (s *Server) watchSessions() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	defer s.admin.Close()
 	for {
 		select {
 		case <-s.stop:

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"kingshard/config"
+	"kingshard/proxy/cpuprofile"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -47,6 +48,8 @@ type Admin struct {
 	// filing is held from reading or writing the file to the end of what that is for.
 	filing  sync.Mutex
 	history history
+	// profiles keeps CPU profiles of what went by.
+	profiles cpuprofile.Ring
 }
 
 // New makes the administration of a server.

@@ -29,6 +29,9 @@ type sample struct {
 // origins are where errors come from, as session.Totals names them.
 var origins = [...]string{"client", "proxy", "backend"}
 
+// Close ends what Tick began.
+func (a *Admin) Close() { a.profiles.Close() }
+
 // shares are those of the percentiles.
 var shares = [...]float64{0.5, 0.95, 0.99}
 
@@ -42,8 +45,9 @@ type history struct {
 	totals session.Totals
 }
 
-// Tick is called about every second, by one goroutine: it takes a sample.
+// Tick is called about every second, by one goroutine: it takes a sample, and goes on with the profile of what goes by.
 func (a *Admin) Tick() {
+	a.profiles.Tick(a.shared.Snapshot.Load().Config.ContinuousProfile.Duration())
 	s := sample{at: time.Now(), sessions: a.shared.Sessions.Len()}
 	for _, n := range a.shared.Snapshot.Load().Nodes {
 		for _, i := range n.Instances() {

@@ -1,22 +1,25 @@
 package admin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"runtime/pprof"
+	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/pprof/profile"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/cpuprofile"
 )
 
 const (
-	// profileSecondsMax bounds how long a profile is taken.
+	// profileSecondsMax bounds how long a profile is taken, and lastSecondsMax how far one of what went by reaches back.
 	profileSecondsMax = 60
+	lastSecondsMax    = 600
 	// frameShareMin is the least share of all samples that a frame must have to be shown, and depthMax how deep stacks are.
 	frameShareMin = 0.0005
 	depthMax      = 200
@@ -48,29 +51,60 @@ func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int, byStatement 
 		if byStatement {
 			defer a.shared.Labels.Want()()
 		}
-		var b bytes.Buffer
-		if err := pprof.StartCPUProfile(&b); err != nil {
-			return failed("another CPU profile is being taken")
-		}
-		began := time.Now()
-		end := time.NewTimer(time.Duration(seconds) * time.Second)
-		defer end.Stop()
-		select {
-		case <-end.C:
-		case <-ctx.Done():
-		}
-		pprof.StopCPUProfile()
-		if ctx.Err() != nil {
-			return failed("nobody waited for the profile")
-		}
-		p, err := profile.Parse(&b)
+		p, took, err := a.profiles.Take(ctx, time.Duration(seconds)*time.Second)
 		if err != nil {
-			return failed("the profile cannot be read: %v", err)
+			return failed("%v", err)
 		}
-		answer = profileAnswer{Seconds: time.Since(began).Seconds(), Root: tree(p, byStatement)}
+		answer = profileAnswer{Seconds: took.Seconds(), Root: tree(p, byStatement)}
 		return nil
 	})
 	return answer, err
+}
+
+// lastProfile gives the CPU profile of the last so many seconds, which continuous_profile kept. Statements are in it as far as goroutines
+// had labels then.
+func (a *Admin) lastProfile(w who, seconds int, byStatement bool) (answer profileAnswer, err error) {
+	err = a.act(w, account.Admin, "cpu profile", fmt.Sprintf("the last %d s", seconds), func() error {
+		if seconds < 1 || seconds > lastSecondsMax {
+			return failed("a profile of what went by has 1 to %d seconds", lastSecondsMax)
+		}
+		p, covers, err := a.profiles.Last(time.Duration(seconds) * time.Second)
+		if err != nil {
+			return failed("%v", err)
+		}
+		answer = profileAnswer{Seconds: covers.Seconds(), Root: tree(p, byStatement)}
+		return nil
+	})
+	return answer, err
+}
+
+// ServeProfile answers /debug/pprof/profile: as the runtime's own handler, next, takes one, but that one with last is of what went by,
+// and that another one suspends what keeps that.
+func (a *Admin) ServeProfile(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		last := r.FormValue("last")
+		if last == "" {
+			defer a.profiles.Suspend()()
+			next(w, r)
+			return
+		}
+		seconds, err := strconv.Atoi(last)
+		if err != nil || seconds < 1 || seconds > lastSecondsMax {
+			http.Error(w, fmt.Sprintf("last is 1 to %d seconds", lastSecondsMax), http.StatusBadRequest)
+			return
+		}
+		p, _, err := a.profiles.Last(time.Duration(seconds) * time.Second)
+		switch {
+		case errors.Is(err, cpuprofile.ErrOff), errors.Is(err, cpuprofile.ErrEmpty):
+			http.Error(w, err.Error(), http.StatusConflict)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		default:
+			w.Header().Set("Content-Type", "application/octet-stream")
+			w.Header().Set("Content-Disposition", `attachment; filename="profile"`)
+			_ = p.Write(w) // an error is the reader's
+		}
+	}
 }
 
 // tree adds up the stacks of a CPU profile; with byStatement under the user and digest of the statement that ran, and the kind of its

@@ -63,8 +63,8 @@ func v2Routes() []route {
 			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetDigests(c.who) },
 		},
 		route{
-			method: "POST", path: v2 + "/profile", about: "A CPU profile of the proxy, taken now", rights: account.Admin,
-			body:   []field{{"seconds", "integer", "how long, 1 to 60; 10 when left out"}, {"by_statement", "boolean", "the first level are users with their statements, then plans"}},
+			method: "POST", path: v2 + "/profile", about: "A CPU profile of the proxy, taken now or, with last, of what went by as far as continuous_profile keeps it", rights: account.Admin,
+			body:   []field{{"seconds", "integer", "how long, 1 to 60, with last 1 to 600; 10 when left out"}, {"last", "boolean", "of the last seconds, not the next"}, {"by_statement", "boolean", "the first level are users with their statements, then plans"}},
 			answer: "seconds, and root: a tree of functions with name, value (nanoseconds with what it called) and children", handle: v2Profile,
 		},
 		route{
@@ -292,10 +292,14 @@ func v2Resume(c *request) (any, error) {
 func v2Profile(c *request) (any, error) {
 	body := struct {
 		Seconds     int  `json:"seconds"`
+		Last        bool `json:"last"`
 		ByStatement bool `json:"by_statement"`
 	}{Seconds: 10}
 	if err := c.decode(&body, true); err != nil {
 		return nil, err
+	}
+	if body.Last {
+		return c.a.lastProfile(c.who, body.Seconds, body.ByStatement)
 	}
 	return c.a.cpuProfile(c.http.Context(), c.who, body.Seconds, body.ByStatement)
 }

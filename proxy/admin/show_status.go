@@ -40,6 +40,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Paused_statements_failed", pause.Timeouts)
 	add("Under_way", strconv.Itoa(v.a.underWay(v.who)))
 	add("Profile_labels", map[bool]string{true: "on", false: "off"}[v.a.shared.Labels.Switched()])
+	add("Continuous_profile", v.a.shared.Snapshot.Load().Config.ContinuousProfile.String())
 	add("Sessions", strconv.Itoa(v.a.shared.Sessions.Len()))
 	count("Commands", commands(t))
 	count("Commands_per_second", v.a.history.commandsPerSecond())

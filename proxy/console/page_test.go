@@ -5,8 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"kingshard/config"
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/querylog"
 )
 
 // enterPage opens the page and logs in as a person does.
@@ -146,6 +149,20 @@ func TestPage(t *testing.T) {
 	b.eval("document.querySelector('#view input').value = 1")
 	b.click("#take")
 	b.wait("document.querySelector('#view [role=status]').textContent.includes('of one core')")
+	b.wait("document.querySelectorAll('.flame rect').length >= 1")
+
+	// One of what went by is offered where it is kept.
+	if hidden := b.eval("document.querySelector('#past').hidden"); hidden != "true" {
+		t.Errorf("hidden: %s", hidden)
+	}
+	by := querylog.By{User: "test"}
+	if err := p.Edit(by, func(cfg *config.Config) error { cfg.ContinuousProfile = config.Duration(time.Minute); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	b.view("1", "Overview")
+	b.view("9", "Profile")
+	b.wait("!document.querySelector('#past').hidden")
+	b.wait("(document.querySelector('#past').click(), document.querySelector('#view [role=status]').textContent.includes('of one core'))")
 	b.wait("document.querySelectorAll('.flame rect').length >= 1")
 
 	b.click("#logout")

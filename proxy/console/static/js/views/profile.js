@@ -11,6 +11,7 @@ export default {
     if (!context.may("admin")) return { element: el("p", { class: "panel" }, "A profile needs the rights admin.") };
     const length = el("input", { type: "number", min: 1, max: 60, value: 5, "aria-label": "Seconds" });
     const take = el("button", { class: "primary", id: "take" }, "Take a CPU profile");
+    const past = el("button", { type: "button", id: "past", hidden: true });
     const said = el("span", { class: "dim", role: "status" });
     const graph = flame();
     const table = grid([
@@ -19,13 +20,11 @@ export default {
       { name: "value", title: "With what it calls", number: true, cell: (f) => millis(f.value / 1e6) },
     ], { key: (f) => f.name, order: "-own" });
     const result = el("div", { class: "detail" });
-    const form = el("form", { class: "panel bar" }, el("label", {}, "for", length, "seconds"), take, said);
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      take.disabled = true;
-      said.textContent = "The proxy is being watched …";
+    const form = el("form", { class: "panel bar" }, el("label", {}, "for", length, "seconds"), take, past, said);
+    const show = async (wanted) => {
+      take.disabled = past.disabled = true;
       try {
-        const { root, seconds } = await context.act("profile", { seconds: Number(length.value) });
+        const { root, seconds } = await context.act("profile", wanted);
         said.textContent = `${millis(root.value / 1e6)} of CPU time in ${seconds.toFixed(1)} s: ${((root.value / 1e7) / seconds).toFixed(1)} % of one core.`;
         result.replaceChildren(graph.element, table.element);
         graph.update(root);
@@ -33,8 +32,21 @@ export default {
       } catch (failure) {
         said.textContent = failure.message;
       }
-      take.disabled = false;
+      take.disabled = past.disabled = false;
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      said.textContent = "The proxy is being watched …";
+      show({ seconds: Number(length.value) });
     });
+    // What went by can be seen where continuous_profile keeps it.
+    const lastSeconds = 60;
+    past.textContent = `Of the last ${lastSeconds} seconds`;
+    past.addEventListener("click", () => show({ seconds: lastSeconds, last: true }));
+    context.rows("status").then(
+      (rows) => (past.hidden = rows.some((r) => r.Variable_name === "Continuous_profile" && r.Value === "0s")),
+      () => {},
+    );
     const filter = (text) => {
       graph.filter(text);
       table.filter(text);
