@@ -45,6 +45,7 @@ func (c *Config) setDefaults(func(string) string) {
 		MaxPreparedStmts:     16382,
 		BackendPreparedStmts: 256,
 		HandshakeTimeout:     Duration(5 * time.Second),
+		MaxLoginDelay:        Duration(3 * time.Second),
 		ConnectTimeout:       Duration(5 * time.Second),
 		PoolWaitTimeout:      Duration(10 * time.Second),
 		IdleTimeout:          Duration(8 * time.Hour),

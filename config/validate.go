@@ -144,6 +144,9 @@ func (c *Config) checkLimits(r *report) {
 }
 
 func (c *Config) checkTimes(r *report) {
+	if d := c.MaxLoginDelay.Duration(); d < 0 || d > time.Minute {
+		r.fault("max_login_delay", "must be 0s to %v, not %v", Duration(time.Minute), c.MaxLoginDelay)
+	}
 	for _, t := range []struct {
 		path  string
 		value Duration

@@ -21,6 +21,7 @@ const (
 	ERNoSuchThread              = 1094
 	ERKillDenied                = 1095
 	ERUnknown                   = 1105
+	ERHostIsBlocked             = 1129
 	ERHostNotPrivileged         = 1130
 	ERNetPacketTooLarge         = 1153
 	ERNetPacketsOutOfOrder      = 1156

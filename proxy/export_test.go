@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"kingshard/backend"
+	"kingshard/proxy/account"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 )
@@ -17,3 +18,6 @@ func (s *Server) Queries() *querylog.Log { return &s.shared.Queries }
 
 // Totals are what the sessions have counted.
 func (s *Server) Totals() session.Totals { return s.shared.Stats.Totals() }
+
+// Failures are the logins that failed.
+func (s *Server) Failures() *account.Failures { return &s.shared.Failures }

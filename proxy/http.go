@@ -95,8 +95,17 @@ func (s *Server) basicAuth(next http.Handler) http.Handler {
 		cfg := s.shared.Snapshot.Load().Config
 		if cfg.WebUser != "" || cfg.WebPassword != "" {
 			user, password, _ := r.BasicAuth()
-			// Both are compared, and as hashes of one length, so that the time taken tells nothing.
-			if !equal(user, cfg.WebUser) || !equal(password, cfg.WebPassword.Reveal()) {
+			check := func() bool { return equalBoth(user, cfg.WebUser, password, cfg.WebPassword.Reveal()) }
+			var ok bool
+			var err error
+			if r.Header.Get("Authorization") != "" { // else nobody guesses
+				ok, err = s.admin.Guess(r, user, check)
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusTooManyRequests)
+				return
+			}
+			if !ok {
 				w.Header().Set("WWW-Authenticate", `Basic realm="kingshard"`)
 				http.Error(w, "user and password are web_user and web_password of the configuration", http.StatusUnauthorized)
 				return
@@ -104,6 +113,12 @@ func (s *Server) basicAuth(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// equalBoth compares a user and a password. Both are compared, and as hashes of one length, so that the time taken tells nothing.
+func equalBoth(user, ofUser, password, ofPassword string) bool {
+	u, p := equal(user, ofUser), equal(password, ofPassword)
+	return u && p
 }
 
 func equal(a, b string) bool {

@@ -80,16 +80,16 @@ func (a *Admin) authenticate(h *http.Request) (by who, ok bool, err error) {
 	l, ok := h.Context().Value(loginKey{}).(Login)
 	if !ok {
 		if token, is := bearer(h); is {
-			l, ok = a.LoginToken(token)
+			ok, err = a.Guess(h, "", func() bool { l, ok = a.LoginToken(token); return ok })
 		} else if user, password, is := h.BasicAuth(); is {
-			l, ok = a.Login(user, password)
+			ok, err = a.Guess(h, user, func() bool { l, ok = a.Login(user, password); return ok })
 		}
 	}
 	by.name, by.rights, by.from = l.Name, l.Rights, RemoteHost(h)
 	if !ok && h.Header.Get("Authorization") != "" {
 		a.log.Warn("login of the HTTP administration denied", "from", by.from)
 	}
-	return by, ok, nil
+	return by, ok, err
 }
 
 // RemoteHost is the address without port that a request came from.

@@ -59,6 +59,9 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 		h.Body = http.MaxBytesReader(w, h.Body, bodyMax)
 		by, ok, err := a.authenticate(h)
 		switch {
+		case errors.Is(err, ErrTooManyFailures):
+			fail(w, http.StatusTooManyRequests, err)
+			return
 		case err != nil:
 			fail(w, http.StatusForbidden, err)
 			return

@@ -35,7 +35,6 @@ type Console struct {
 	admin    *admin.Admin
 	log      *slog.Logger
 	sessions sessions
-	attempts attempts
 }
 
 // New makes the console of an administration.
@@ -142,21 +141,23 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	}
 	from := admin.RemoteHost(r)
 	var who admin.Login
-	ok := false
-	switch {
-	case c.admin.Closed():
+	if c.admin.Closed() {
 		refuse(w, http.StatusForbidden, admin.ErrClosed.Error())
 		return
-	case !c.attempts.may(from):
-		refuse(w, http.StatusTooManyRequests, "too many logins failed: wait a minute")
+	}
+	ok, err := c.admin.Guess(r, body.User, func() (ok bool) {
+		if body.Token != "" {
+			who, ok = c.admin.LoginToken(body.Token)
+		} else {
+			who, ok = c.admin.Login(body.User, body.Password)
+		}
+		return ok
+	})
+	if err != nil {
+		refuse(w, http.StatusTooManyRequests, err.Error())
 		return
-	case body.Token != "":
-		who, ok = c.admin.LoginToken(body.Token)
-	default:
-		who, ok = c.admin.Login(body.User, body.Password)
 	}
 	if !ok {
-		c.attempts.failed(from)
 		c.log.Warn("login of the console denied", "from", from)
 		refuse(w, http.StatusUnauthorized, "wrong user, password or token")
 		return

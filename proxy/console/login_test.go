@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -99,13 +101,42 @@ func TestLogin(t *testing.T) {
 // Passwords cannot be tried fast.
 func TestAttempts(t *testing.T) {
 	p := start(t, nil)
-	for k := range 10 {
+	p.write(p.text + "max_login_delay: 1s\n")
+	if err := p.ReloadFile(); err != nil {
+		t.Fatal(err)
+	}
+	// One after the other they are answered, with the right password at once.
+	for k := range 5 {
 		if answer, _ := p.call("POST", "/console/login", `{"user":"web","password":"guess"}`); answer.StatusCode != 401 {
 			t.Fatalf("attempt %d: %d", k, answer.StatusCode)
 		}
 	}
-	if answer, _ := p.call("POST", "/console/login", webLogin); answer.StatusCode != http.StatusTooManyRequests {
-		t.Errorf("after ten failures: %d", answer.StatusCode)
+	if answer, _ := p.call("POST", "/console/login", webLogin); answer.StatusCode != http.StatusOK {
+		t.Errorf("with the right password: %d", answer.StatusCode)
+	}
+	// Many at a time are refused, whatever their password, and REST counts with the console.
+	var crowd sync.WaitGroup
+	var refused atomic.Int32
+	for k := range 64 {
+		crowd.Go(func() {
+			for range 2 {
+				var answer *http.Response
+				if k%2 == 0 {
+					answer, _ = p.call("POST", "/console/login", `{"token":"guessguessguessguess"}`)
+				} else {
+					answer, _ = p.call("GET", "/api/v2/nodes", "", "Authorization", "Bearer guessguessguessguess")
+				}
+				if answer.StatusCode == http.StatusTooManyRequests {
+					refused.Add(1)
+				} else if answer.StatusCode != http.StatusUnauthorized {
+					t.Errorf("status %d", answer.StatusCode)
+				}
+			}
+		})
+	}
+	crowd.Wait()
+	if refused.Load() == 0 {
+		t.Error("128 passwords were looked at")
 	}
 }
 

@@ -51,28 +51,3 @@ func TestSessions(t *testing.T) {
 		}
 	})
 }
-
-func TestAttemptsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var a attempts
-		for range failuresMax {
-			if !a.may("x") {
-				t.Fatal("refused early")
-			}
-			a.failed("x")
-		}
-		if a.may("x") || !a.may("y") {
-			t.Error("x may still try, or y may not")
-		}
-		time.Sleep(failuresIn)
-		if !a.may("x") {
-			t.Error("x may not try a minute later")
-		}
-		for k := range 3 * addressesMax {
-			a.failed(time.Duration(k).String())
-		}
-		if len(a.by) > addressesMax {
-			t.Errorf("%d addresses remembered", len(a.by))
-		}
-	})
-}

@@ -79,15 +79,20 @@ var errQuit = &endError{reason: EndQuit}
 // clientEnd gives the reason that follows from a failure on the client's connection.
 func clientEnd(err error) *endError {
 	reason := EndProtocol
-	var ne net.Error
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
 		errors.Is(err, net.ErrClosed):
 		reason = EndClientGone
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
+	case isTimeout(err):
 		reason = EndHandshake
 	}
 	return &endError{reason, err}
+}
+
+// isTimeout tells whether err is a deadline's.
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &ne) && ne.Timeout()
 }
 
 // isClientSide tells whether err is a failure of the client's connection.

@@ -32,6 +32,11 @@ func (s *Session) handshake() *endError {
 		s.lastWords()
 		return &endError{reason: EndDenied}
 	}
+	if s.shared.Failures.Blocked(s.addr, cfg.MaxLoginDelay.Duration()) {
+		s.conn.EndPacket(s.blocked().AppendEarly(s.conn.StartPacket()))
+		s.lastWords()
+		return &endError{reason: EndDenied}
+	}
 	if err := s.newSalt(); err != nil {
 		return &endError{EndPanic, err}
 	}
@@ -178,6 +183,9 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
 		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
 	}
+	if s.shared.Failures.Blocked(s.addr, s.snap.Config.MaxLoginDelay.Duration()) {
+		return nil, s.deny(s.blocked(), nil)
+	}
 	plugin := s.choosePlugin(a, at)
 	salt := s.salt
 	if plugin == auth.Ed25519 {
@@ -212,11 +220,15 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			// Said at the end, to who has the password: at the beginning it would tell strangers that the user exists.
 			return nil, s.denyInsecure()
 		case verdict == auth.Accept && known:
+			s.shared.Failures.Good(s.addr, at.user)
 			return a, nil
 		case verdict == auth.DenyInsecure:
 			return nil, s.deny(mysql.NewSQLError(mysql.ERAccessDenied,
 				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host, plugin), nil)
 		case verdict != auth.Continue:
+			if !s.loginFailed(at.user) {
+				return nil, &endError{reason: EndDenied}
+			}
 			return nil, s.deny(accessDenied(at.user, s.host, passwordSent), nil)
 		}
 		if err := s.conn.Flush(); err != nil {
@@ -226,6 +238,24 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			return nil, clientEnd(err)
 		}
 	}
+}
+
+// blocked is what a client hears whose address is refused for its failed logins.
+func (s *Session) blocked() *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.host)
+}
+
+// loginFailed counts a login that failed and waits as long as its answer is to be delayed; false when the client did not.
+func (s *Session) loginFailed(user string) bool {
+	f := &s.shared.Failures
+	delay := f.Failed(s.addr, user, s.snap.Config.MaxLoginDelay.Duration())
+	if delay == 0 || !f.Hold() {
+		return true
+	}
+	defer f.Release()
+	_ = s.conn.SetDeadline(time.Now().Add(delay))
+	// A client has nothing to say now. What ends the wait early is that it leaves, or that the proxy ends.
+	return isTimeout(s.conn.Await())
 }
 
 func (s *Session) denyInsecure() *endError {

@@ -70,6 +70,8 @@ type Shared struct {
 	Snapshot atomic.Pointer[Snapshot]
 	Sessions Registry
 	Stats    Stats
+	// Failures are the logins that failed, those of the HTTP administration too.
+	Failures account.Failures
 	// DDL are the statements on sharded tables that run or are not done everywhere.
 	DDL ddl.Journal
 	Log *slog.Logger
