@@ -149,6 +149,8 @@ type User struct {
 	Hints bool `yaml:"hints"`
 	// Let the user send several statements at once.
 	MultiStatements bool `yaml:"multi_statements"`
+	// Let the user read only: everything else is refused with error 1142 before a server sees it; see security.md.
+	ReadOnly bool `yaml:"read_only"`
 	// Let the user send files with LOAD DATA LOCAL.
 	LocalInfile bool `yaml:"local_infile"`
 	// Let the user see and kill other users' sessions; true by default for root.

@@ -23,6 +23,7 @@ const (
 	ERUnknown                   = 1105
 	ERHostIsBlocked             = 1129
 	ERHostNotPrivileged         = 1130
+	ERTableaccessDenied         = 1142
 	ERNetPacketTooLarge         = 1153
 	ERNetPacketsOutOfOrder      = 1156
 	ERWrongArguments            = 1210
@@ -50,7 +51,7 @@ func (e *SQLError) Error() string {
 // sqlStates gives the SQLSTATE of those codes above whose state is not HY000.
 var sqlStates = map[uint16]string{
 	ERConCount: "08004", ERHandshakeError: "08S01", ERAccessDenied: "28000", ERNoDB: "3D000",
-	ERUnknownCom: "08S01", ERParse: "42000",
+	ERUnknownCom: "08S01", ERParse: "42000", ERTableaccessDenied: "42000",
 	ERNetPacketTooLarge: "08S01", ERNetPacketsOutOfOrder: "08S01",
 	ERWrongValueForVar: "42000",
 	ERQueryInterrupted: "70100", ERMaxPreparedStmtCount: "42000",

@@ -22,6 +22,8 @@ type Account struct {
 	Hints           bool
 	MultiStatements bool
 	LocalInfile     bool
+	// ReadOnly keeps the user from everything that is not known to read only.
+	ReadOnly bool
 	// Process lets the user see and kill other users' sessions.
 	Process bool
 	// Rights are what the user may do to the proxy itself.
@@ -71,7 +73,7 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 		cfg: &u,
 
 		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
-		LocalInfile: u.LocalInfile, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64), limits: limitsOf(&u), load: new(load),
+		LocalInfile: u.LocalInfile, ReadOnly: u.ReadOnly, Process: u.Process, maxConns: u.MaxConns, conns: new(atomic.Int64), limits: limitsOf(&u), load: new(load),
 	}
 	var err error
 	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {

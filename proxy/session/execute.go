@@ -41,6 +41,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if err := s.obeyExecution(st); err != nil {
 		return err
 	}
+	if err := s.permitExecution(st); err != nil {
+		return err
+	}
 	if err := s.closeCursor(st); err != nil {
 		return err
 	}

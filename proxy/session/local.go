@@ -60,13 +60,13 @@ func (s *Session) textPrepare(q *query) error {
 		if !ok {
 			break
 		}
-		s.prepared(strings.ToLower(p.Name), true)
+		s.prepared(strings.ToLower(p.Name), s.readsOnlyEverywhere(q.text, &q.info))
 		s.pin(pinPrepare)
 		return nil
 	case sqltext.Deallocate:
 		name, ok := sqltext.ParseDeallocate(q.text, s.mode())
 		if ok {
-			s.prepared(strings.ToLower(name), false)
+			delete(s.textStmts, strings.ToLower(name))
 			return nil
 		}
 	case sqltext.Execute:
@@ -78,16 +78,12 @@ func (s *Session) textPrepare(q *query) error {
 	return nil
 }
 
-// prepared keeps count of the names that PREPARE has given.
-func (s *Session) prepared(name string, add bool) {
-	if add {
-		if s.textStmts == nil {
-			s.textStmts = make(map[string]bool)
-		}
-		s.textStmts[strings.Clone(name)] = true
-		return
+// prepared notes a name that PREPARE has given, and whether its statement reads only.
+func (s *Session) prepared(name string, reads bool) {
+	if s.textStmts == nil {
+		s.textStmts = make(map[string]bool)
 	}
-	delete(s.textStmts, name)
+	s.textStmts[strings.Clone(name)] = reads
 }
 
 // useDB makes db the current database of the session once a backend has agreed: it exists and may be used.

@@ -100,7 +100,7 @@ func (s *Session) decide(p []byte) bool {
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
 			return false
 		}
-		if !s.passes(text, &info) {
+		if s.permit(text, &info) != nil || !s.passes(text, &info) {
 			return false
 		}
 		q.begin(text, &info)
@@ -140,7 +140,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information {
 		return false
 	}
-	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) {
+	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) || s.permitExecution(st) != nil {
 		return false
 	}
 	ex, q := &s.task().execution, &s.task().query

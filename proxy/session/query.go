@@ -135,6 +135,9 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.obey(q); err != nil {
 		return true, err
 	}
+	if err := s.permit(q.text, &q.info); err != nil {
+		return true, err
+	}
 	if s.account.Limited() && !s.beyondRules(q.text) {
 		if err := s.beginLimited(q); err != nil {
 			return true, err

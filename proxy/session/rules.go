@@ -19,9 +19,10 @@ func (s *Session) queryRules() *queryrule.View {
 	return s.rules
 }
 
-// readyForRules waits until it is known how the server will read the text: rules must not read it in another way.
+// readyForRules waits until it is known how the server will read the text: rules, and what read_only goes by, must not read it in another
+// way.
 func (s *Session) readyForRules(text string) error {
-	if s.queryRules() == nil || s.state.resolved || s.beyondRules(text) {
+	if s.queryRules() == nil && !s.account.ReadOnly || s.state.resolved || s.beyondRules(text) {
 		return nil
 	}
 	return s.learnCharset(s.schema.Default)

@@ -187,7 +187,11 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComProcessKill:
 		err = s.comProcessKill(arg)
 	case mysql.ComDebug:
-		err = s.forwardSimple(mysql.ComDebug)
+		if s.account.ReadOnly {
+			err = s.readDenied("COM_DEBUG")
+		} else {
+			err = s.forwardSimple(mysql.ComDebug)
+		}
 	case mysql.ComSetOption:
 		err = s.comSetOption(arg)
 	case mysql.ComChangeUser:

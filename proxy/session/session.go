@@ -60,7 +60,7 @@ type Session struct {
 	rules *queryrule.View
 	ruled *queryrule.Set
 	lane  laned
-	// textStmts are the names given by PREPARE and not yet deallocated.
+	// textStmts are the names given by PREPARE and not yet deallocated; true: the statement reads only.
 	textStmts map[string]bool
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more    bool

@@ -112,6 +112,9 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.obeyPrepare(&q); err != nil {
 		return err
 	}
+	if err := s.permit(q.text, &q.info); err != nil {
+		return err
+	}
 	if err := s.startOfStatement(); err != nil {
 		return err
 	}

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+)
+
+// mayWrite are the traits of statements that may change, lock or put something outside of their session, whatever their class. A function
+// that is not known to be free of effects may be a stored one, which writes.
+const mayWrite = sqltext.IntoOutfile | sqltext.ForUpdate | sqltext.GetLock | sqltext.ReleaseLock | sqltext.EffectFunction | sqltext.Temporary |
+	sqltext.Multi | sqltext.Doubt | sqltext.SetsState | sqltext.Body
+
+// readsOnly tells whether a statement changes nothing but its session, as far as its text shows. What is not known to is none: a new class
+// of statements has to be let in here. An EXECUTE of a name is none, as its text is not there.
+func readsOnly(text string, i *sqltext.Info, m sqltext.Mode) bool {
+	if i.Has(mayWrite) {
+		return false
+	}
+	switch i.Class {
+	case sqltext.Empty, sqltext.Show, sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.ShowProcesslist, sqltext.Describe, sqltext.Help,
+		sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.RollbackTo, sqltext.Savepoint, sqltext.ReleaseSavepoint,
+		sqltext.Use, sqltext.Kill, sqltext.UnlockTables, sqltext.Do, sqltext.Deallocate, sqltext.GetDiagnostics:
+		return true
+	case sqltext.Explain:
+		return isQuery(i.Target)
+	case sqltext.Set:
+		return setsSession(text, m)
+	case sqltext.Prepare, sqltext.Execute:
+		inner, readable := innerText(text, m)
+		if !readable || inner == "" {
+			return false
+		}
+		within := sqltext.Classify(inner, m)
+		switch within.Class {
+		case sqltext.Prepare, sqltext.Execute: // which no server does
+			return false
+		}
+		return readsOnly(inner, &within, m)
+	}
+	return isQuery(i.Class)
+}
+
+// isQuery tells the classes that give rows of tables.
+func isQuery(c sqltext.Class) bool {
+	switch c {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
+		return true
+	}
+	return false
+}
+
+// setsSession tells whether a SET reaches no further than its session. Roles are the servers' account's, which others share.
+func setsSession(text string, m sqltext.Mode) bool {
+	assignments, ok := sqltext.ParseSet(text, m)
+	for _, a := range assignments {
+		switch a.Scope {
+		case sqltext.Session, sqltext.NextTransaction, sqltext.User, sqltext.Names, sqltext.CharacterSet:
+		default:
+			return false
+		}
+	}
+	return ok
+}
+
+// permit refuses what a user who may only read may not do, before anything is sent. Statements about the proxy itself go by the user's
+// rights.
+func (s *Session) permit(text string, i *sqltext.Info) error {
+	if !s.account.ReadOnly || s.permitted(text, i) {
+		return nil
+	}
+	return s.readDenied(commandOf(text, i, s.mode()))
+}
+
+// permitExecution is permit for the execution of a prepared statement: the user may have been allowed to write when it was prepared.
+func (s *Session) permitExecution(st *stmt) error {
+	if !s.account.ReadOnly {
+		return nil
+	}
+	info := st.info
+	if st.source != st.text {
+		info = sqltext.Classify(st.source, st.mode)
+	}
+	if readsOnly(st.source, &info, st.mode) && (!info.Has(sqltext.VersionComment) || s.readsOnlyEverywhere(st.source, &info)) {
+		return nil
+	}
+	return s.readDenied(commandOf(st.source, &info, st.mode))
+}
+
+func (s *Session) permitted(text string, i *sqltext.Info) bool {
+	switch i.Class {
+	case sqltext.Show, sqltext.Other:
+		if s.account.Rights != account.None && mayBeOwn(text, s.mode()) {
+			a, ddl := parseAdminDDL(text, s.mode())
+			return !ddl || a.verb == "list"
+		}
+	case sqltext.Execute:
+		if ex, ok := sqltext.ParseExecute(text, s.mode()); ok {
+			return !i.Has(mayWrite) && s.textStmts[ex.Name]
+		}
+	}
+	return s.readsOnlyEverywhere(text, i)
+}
+
+// readsOnlyEverywhere is readsOnly on all servers that the user has: a comment for some versions of a server says something else to others.
+func (s *Session) readsOnlyEverywhere(text string, i *sqltext.Info) bool {
+	m := s.mode()
+	if !readsOnly(text, i, m) {
+		return false
+	}
+	if !mayDiffer(text, i, m) {
+		return true
+	}
+	reads := func(maria bool, version int) bool {
+		m.MariaDB, m.ServerVersion = maria, version
+		other := sqltext.Classify(text, m)
+		return readsOnly(text, &other, m)
+	}
+	unknown := false
+	for _, n := range s.schema.Nodes {
+		for _, instance := range n.Instances() {
+			info := instance.Info()
+			if unknown = unknown || info == nil; info != nil && !reads(info.MariaDB, info.Number) {
+				return false
+			}
+		}
+	}
+	return !unknown || reads(false, oldest) && reads(false, newest) && reads(true, oldest) && reads(true, newest)
+}
+
+// Versions older and newer than that of any server; 0 is a version that is not known.
+const (
+	oldest = 1
+	newest = 999999
+)
+
+// mayDiffer tells whether servers of other versions may read a text in another way.
+func mayDiffer(text string, i *sqltext.Info, m sqltext.Mode) bool {
+	if i.Has(sqltext.VersionComment) {
+		return true
+	}
+	if i.Class != sqltext.Prepare && i.Class != sqltext.Execute {
+		return false
+	}
+	inner, _ := innerText(text, m)
+	return sqltext.Classify(inner, m).Traits&sqltext.VersionComment != 0
+}
+
+// readDenied is what a user who may only read hears of what else was asked for: what a server says to one without the privilege. Drivers
+// take it for a lack of rights, where 1290, --read-only, has some look for another server.
+func (s *Session) readDenied(command string) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERTableaccessDenied, "%s command denied to user '%s'@'%s': the user may only read", command, s.user, s.host)
+}
+
+// commandOf names a statement that is refused: by its first word, and by what is wrong with it if that is not its class.
+func commandOf(text string, i *sqltext.Info, m sqltext.Mode) string {
+	l := sqltext.NewLexer(text, m)
+	t := l.Next()
+	word := "This"
+	if t.Kind == sqltext.KindWord && t.End-t.Pos <= 32 {
+		word = strings.ToUpper(text[t.Pos:t.End])
+	}
+	if !isQuery(i.Class) {
+		return word
+	}
+	for _, c := range []struct {
+		trait sqltext.Traits
+		what  string
+	}{
+		{sqltext.ForUpdate, " with a lock"}, {sqltext.IntoOutfile, " INTO OUTFILE"},
+		{sqltext.EffectFunction | sqltext.GetLock | sqltext.ReleaseLock, " with a function that may have effects"},
+		{sqltext.Doubt, ", which cannot be read for certain,"},
+	} {
+		if i.Has(c.trait) {
+			return word + c.what
+		}
+	}
+	return word
+}
