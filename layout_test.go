@@ -39,7 +39,8 @@ var allowed = map[string][]string{
 	"proxy/mirror":    {"backend", "mysql", "proxy/queryrule"},
 	"proxy/account":   {"config", "mysql/auth"},
 	"proxy/ddl":       {"backend"},
-	"proxy/session":   {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "router", "router/plan"},
+	"proxy/session":   {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
+	"proxy/tracing":   {"config", "mysql/sqltext"},
 	"proxy/subtables": {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},

@@ -134,7 +134,7 @@ func TestDefaultIsNotComplete(t *testing.T) {
 
 // Every key that is not a text refuses what is none of its values, by name and line.
 func TestEveryKeyRefusesNonsense(t *testing.T) {
-	base := saveBase + "web_tokens:\n- {name: one, token: sixteencharacters}\n"
+	base := saveBase + "web_tokens:\n- {name: one, token: sixteencharacters}\ntracing: {endpoint: \"collector:4318\"}\n"
 	checked := 0
 	for _, p := range mustParse(t, base).places() {
 		if k := p.value.Kind(); k == reflect.String || k == reflect.Map {

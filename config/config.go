@@ -71,6 +71,8 @@ type Config struct {
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
 	// Rules of what is done with statements, in their order, up to 1000; see query-rules.md.
 	QueryRules []QueryRule `yaml:"query_rules"`
+	// Traces of statements; see tracing.md.
+	Tracing Tracing `yaml:"tracing"`
 	// Comma list of IP addresses and CIDR networks that may connect; empty: any.
 	AllowIPs string `yaml:"allow_ips" reload:"set"`
 
@@ -224,6 +226,23 @@ type QueryRule struct {
 	Next bool `yaml:"next"`
 	// Count what matches, and do nothing else.
 	DryRun bool `yaml:"dry_run"`
+}
+
+// Tracing is which statements are traced, and the OpenTelemetry collector that their spans are sent to.
+type Tracing struct {
+	// Collector that takes OTLP over HTTP: host:port, which means http, or a URL with http or https; the path is /v1/traces unless it
+	// has one. Empty: nothing is traced.
+	Endpoint string `yaml:"endpoint"`
+	// Headers of the requests to it, such as authorization.
+	Headers Headers `yaml:"headers"`
+	// Share of the statements that are traced, 0 to 1, of those whose client tells of no trace.
+	SampleRatio Ratio `yaml:"sample_ratio" reload:"set"`
+	// Statements per second, over all sessions, that are traced because their client's trace is, with as many at once after a
+	// pause; more are not traced. Up to 1000000; 0: what clients tell of traces does not count.
+	MaxParents int `yaml:"max_parents" reload:"set"`
+	// Show statements with their values, which may be personal data; otherwise each is a ?. Statements that may hold passwords or
+	// keys are never shown with them.
+	Literals bool `yaml:"literals" reload:"set"`
 }
 
 // WebToken is a bearer token of the HTTP administration.

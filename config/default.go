@@ -36,6 +36,7 @@ func (c *Config) setDefaults(func(string) string) {
 		FastLane:             true,
 		Digests:              1000,
 		ClassicHistograms:    true,
+		Tracing:              Tracing{SampleRatio: 0.01, MaxParents: 100},
 		ProxyCharset:         "utf8mb4",
 		AuthPlugin:           nativePassword,
 		TLS:                  ServerTLS{MinVersion: "1.2"},

@@ -116,6 +116,7 @@ func (c *Config) normalize(dir string) {
 	c.Addr = strings.TrimSpace(c.Addr)
 	c.WebAddr = localAddr(strings.TrimSpace(c.WebAddr))
 	c.AdminAddr = localAddr(strings.TrimSpace(c.AdminAddr))
+	c.Tracing.Endpoint = strings.TrimSpace(c.Tracing.Endpoint)
 	c.LogLevel = strings.ToLower(c.LogLevel)
 	c.LogSQL = strings.ToLower(c.LogSQL)
 	c.ProxyCharset = strings.ToLower(c.ProxyCharset)

@@ -26,6 +26,7 @@ var sections = []struct {
 	{"tls", reflect.TypeFor[ServerTLS](), reflect.ValueOf(Default().TLS)},
 	{"user_list[]", reflect.TypeFor[User](), withDefaults(new(User))},
 	{"query_rules[]", reflect.TypeFor[QueryRule](), reflect.ValueOf(QueryRule{})},
+	{"tracing", reflect.TypeFor[Tracing](), reflect.ValueOf(Default().Tracing)},
 	{"web_tokens[]", reflect.TypeFor[WebToken](), withDefaults(new(WebToken))},
 	{"nodes[]", reflect.TypeFor[Node](), withDefaults(new(Node))},
 	{"nodes[].tls", reflect.TypeFor[NodeTLS](), reflect.ValueOf(NodeTLS{Mode: tlsDisabled})},
@@ -147,6 +148,10 @@ func typeName(t reflect.Type) string {
 		return "secret"
 	case reflect.TypeFor[Verifiers]():
 		return "plugin: secret"
+	case reflect.TypeFor[Headers]():
+		return "name: secret"
+	case reflect.TypeFor[Ratio]():
+		return "number"
 	case reflect.TypeFor[Columns]():
 		return "text or list of texts"
 	}

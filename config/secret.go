@@ -53,3 +53,24 @@ func (Verifiers) MarshalJSON() ([]byte, error) { return []byte(`"` + masked + `"
 
 // LogValue gives "***".
 func (Verifiers) LogValue() slog.Value { return slog.StringValue(masked) }
+
+// Headers are fields of HTTP requests by name. One may carry a key, so that none is shown.
+type Headers map[string]string
+
+// String gives "***".
+func (Headers) String() string { return masked }
+
+// GoString gives "***".
+func (Headers) GoString() string { return masked }
+
+// Format writes "***" for every verb.
+func (Headers) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, masked) }
+
+// MarshalYAML gives "***".
+func (Headers) MarshalYAML() (any, error) { return masked, nil }
+
+// MarshalJSON gives "***".
+func (Headers) MarshalJSON() ([]byte, error) { return []byte(`"` + masked + `"`), nil }
+
+// LogValue gives "***".
+func (Headers) LogValue() slog.Value { return slog.StringValue(masked) }

@@ -13,7 +13,8 @@ import (
 
 func TestSecretNeverShows(t *testing.T) {
 	for _, v := range []any{
-		Secret("canary"), Verifiers{"canary": "canary"},
+		Secret("canary"), Verifiers{"canary": "canary"}, Headers{"canary": "canary"},
+		&Config{Tracing: Tracing{Headers: Headers{"authorization": "canary"}}},
 		User{Password: "canary", Verifiers: Verifiers{"p": "canary"}},
 		&Config{WebPassword: "canary", Nodes: []Node{{Password: "canary"}}},
 		map[string]any{"k": []Secret{"canary"}},
@@ -43,8 +44,8 @@ func TestSecretNeverShows(t *testing.T) {
 			t.Errorf("%T shows nothing in %s", v, out.String())
 		}
 	}
-	s, v := Secret("canary"), Verifiers{"p": "canary"}
-	for _, got := range []string{s.String(), s.GoString(), v.String(), v.GoString()} {
+	s, v, h := Secret("canary"), Verifiers{"p": "canary"}, Headers{"h": "canary"}
+	for _, got := range []string{s.String(), s.GoString(), v.String(), v.GoString(), h.String(), h.GoString()} {
 		if got != "***" {
 			t.Error(got)
 		}

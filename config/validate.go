@@ -23,6 +23,7 @@ func (c *Config) validate(r *report) {
 	c.checkNodes(r)
 	c.checkSchemas(r)
 	c.checkQueryRules(r)
+	c.checkTracing(r)
 	c.checkLogs(r)
 	c.checkGreeting(r)
 	c.checkLimits(r)
