@@ -103,6 +103,8 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	}
 	s.admin = admin.New(admin.Options{Shared: &s.shared, Server: s, Log: log})
 	s.shared.Own = s.admin.Statement
+	s.shared.Spans.Log = log
+	snap.Tracer = s.shared.Spans.Apply(&cfg.Tracing)
 	s.install(snap)
 	if err = s.shared.Queries.Open(cfg); err == nil {
 		err = s.openLanes()
@@ -326,6 +328,7 @@ func (s *Server) closeAll() {
 	}
 	s.closeLanes()
 	closeNodes(s.nodes)
+	s.shared.Spans.Close()
 	if err := s.shared.Queries.Close(); err != nil {
 		s.log.Error("log of statements", "error", err)
 	}

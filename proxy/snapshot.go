@@ -111,6 +111,7 @@ func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, keepBlacklist 
 	if err != nil {
 		return err
 	}
+	snap.Tracer = s.shared.Spans.Apply(&cfg.Tracing)
 	if keepBlacklist {
 		snap.Blacklist = previous.Blacklist
 	}

@@ -29,6 +29,9 @@ const (
 // Source is one shard's result, read packet by packet. The caller keeps the connection, and looks at Done before it uses
 // the connection for anything else.
 type Source struct {
+	// AtEnd, if set, is called when the response has been read to its end, with the server's error where it ended with one.
+	AtEnd func(*mysql.SQLError)
+
 	conn   *mysql.Conn
 	format value.Format
 
@@ -82,7 +85,7 @@ func (s *Source) packet() ([]byte, error) {
 	if err := e.Decode(p); err != nil {
 		return nil, broken(err)
 	}
-	s.done = true
+	s.ended(e)
 	return nil, e
 }
 
@@ -196,6 +199,13 @@ func (s *Source) readEnd(p []byte) error {
 	if s.end.Status.Has(mysql.ServerMoreResultsExists) {
 		return broken(errMore)
 	}
-	s.done = true
+	s.ended(nil)
 	return nil
+}
+
+func (s *Source) ended(e *mysql.SQLError) {
+	s.done = true
+	if s.AtEnd != nil {
+		s.AtEnd(e)
+	}
 }

@@ -117,5 +117,5 @@ func (s *Session) bringLastInsertID(p backend.Pooled, q *query) error {
 	if q.info.Traits&reads == 0 || s.heldLast && s.held.Pooled == p.Pooled {
 		return nil
 	}
-	return p.Conn.Exec("SET last_insert_id=" + strconv.FormatUint(s.state.lastInsertID, 10))
+	return s.run(p, "SET last_insert_id="+strconv.FormatUint(s.state.lastInsertID, 10))
 }

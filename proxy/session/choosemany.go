@@ -84,7 +84,7 @@ func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
 func (s *Session) choose(c change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
 	for _, l := range c.loans {
-		if err := l.Conn.Exec("SET character_set_results = NULL"); err != nil {
+		if err := s.run(l.Pooled, "SET character_set_results = NULL"); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Session) choose(c change, p *plan.Plan, r *plan.Route, ex *boundExecuti
 		results = "DEFAULT"
 	}
 	for _, l := range c.loans {
-		if back := l.Conn.Exec("SET character_set_results = " + results); back != nil {
+		if back := s.run(l.Pooled, "SET character_set_results = "+results); back != nil {
 			return nil, back
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Session) readChosen(c change, p *plan.Plan, r *plan.Route, ex *boundExe
 		if err := s.sendTo(l, text, nil, nil); err != nil {
 			return nil, err
 		}
-		sources = append(sources, exec.NewSource(l.Conn.Conn, value.TextRow))
+		sources = append(sources, l.source(value.TextRow))
 	}
 	out := newSink(chosenBytesMax)
 	sum, err := exec.Merge(out.conn, sources, r.Merge, exec.Options{Offset: r.Offset, Limit: r.Limit, Hidden: r.Hidden})

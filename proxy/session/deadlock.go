@@ -93,6 +93,14 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	s.wants.Store(i)
 	defer s.wants.Store(nil)
+	wait := s.waitSpan(i)
+	p, err := s.getUntil(i, want, deadline, holds)
+	endSpan(wait, err)
+	return p, err
+}
+
+// getUntil is getHolding within a time.
+func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline time.Time, holds []*backend.Instance) (backend.Pooled, error) {
 	if len(holds) == 0 {
 		return i.Get(want, deadline, s.cancel)
 	}
@@ -144,7 +152,7 @@ func (s *Session) giveWay() error {
 	s.endOthers()
 	if p := s.held; p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := p.Conn.Exec("ROLLBACK"); err != nil {
+			if err := s.run(p, "ROLLBACK"); err != nil {
 				return s.lost(p, err)
 			}
 		}

@@ -22,7 +22,7 @@ func (s *Session) endForDDL() error {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
 	if s.held.Pooled != nil {
-		if err := s.held.Conn.Exec("COMMIT"); err != nil {
+		if err := s.run(s.held, "COMMIT"); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
@@ -44,7 +44,7 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
 	if own && s.held.Pooled != nil {
-		if err := s.held.Apply(setting); err != nil {
+		if err := s.apply(s.held, setting); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
@@ -77,14 +77,14 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 func (s *Session) borrowPrimaries(nodes []*backend.Node, setting *backend.Setting, own bool) (loans []loan, err error) {
 	for _, n := range nodes {
 		if own && s.held.Pooled != nil && s.held.Instance.Node == n.Name {
-			loans = append(loans, loan{s.held, n.Name, true})
+			loans = append(loans, loan{Pooled: s.held, node: n.Name, kept: true})
 			continue
 		}
 		p, err := s.getHolding(n.Primary, setting, s.holding(loans))
 		if err != nil {
 			return loans, err
 		}
-		loans = append(loans, loan{p, n.Name, false})
+		loans = append(loans, loan{Pooled: p, node: n.Name})
 	}
 	return loans, nil
 }

@@ -154,7 +154,9 @@ func (d *definition) step(l *loan, k int) bool {
 	if d.resumed && step.Again != "" {
 		text = step.Again
 	}
+	span := d.s.shardSpan(l.Instance, text)
 	ok, warnings, err := define(l, text, d.namesOf(k))
+	endSpan(span, err)
 	var sqlErr *mysql.SQLError
 	isSQL := errors.As(err, &sqlErr)
 	switch {

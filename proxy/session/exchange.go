@@ -4,6 +4,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/tracing"
 )
 
 // exchange is a statement of a client on one backend connection: its start queues it there, its finish takes its responses to the
@@ -15,6 +16,7 @@ type exchange struct {
 	wasHeld bool
 	added   pinSet
 	sent    uint8 // the client's sequence id before the response
+	span    *tracing.Span
 
 	// Of a prepared statement, else nil.
 	st     *stmt
@@ -30,6 +32,7 @@ func (x *exchange) begin(s *Session, q *query) {
 	x.wasHeld = s.held.Pooled == x.p.Pooled
 	x.sent = s.conn.Sequence()
 	x.added = s.before(q)
+	x.span = s.shardSpan(x.p.Instance, q.text)
 }
 
 // startStatement queues a statement on the exchange's connection.
@@ -59,6 +62,7 @@ func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
 // may be asked of another server: it has no effects, and the connection that broke is dropped.
 func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, err error) {
 	failed, err = s.responses(x.p, q)
+	s.endResponse(x.span, failed, err)
 	if err == nil {
 		s.after(x.p, q, failed, x.added)
 		return failed, false, nil
@@ -73,6 +77,7 @@ func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, er
 // finishExecution takes the responses to the execution of a prepared statement to the client.
 func (s *Session) finishExecution(x *exchange, q *query) error {
 	failed, err := s.responses(x.p, q)
+	s.endResponse(x.span, failed, err)
 	if err != nil {
 		return s.broken(x.p, err, x.sent)
 	}

@@ -31,6 +31,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 		return s.unknownStmt(arg, "mysqld_stmt_execute")
 	}
 	defer s.dropLongData(st)
+	if s.traceExecution(st, arg) {
+		s.beginTrace(mysql.ComStmtExecute, st.text)
+	}
 	if st.longErr != nil {
 		return st.longErr
 	}

@@ -45,6 +45,7 @@ func (s *Session) describeTable(q *query, p *plan.Plan) error {
 	var names []string
 	var types []mysql.ColumnType
 	var rows [][]string
+	span := s.shardSpan(pooled.Instance, q.text)
 	err = pooled.Conn.Table(q.text, func(definitions []mysql.ColumnDefinition41) {
 		for _, d := range definitions {
 			names, types = append(names, d.Name), append(types, d.Type)
@@ -59,6 +60,7 @@ func (s *Session) describeTable(q *query, p *plan.Plan) error {
 		}
 		rows = append(rows, row)
 	})
+	endSpan(span, err)
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
 			s.release(pooled)

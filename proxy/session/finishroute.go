@@ -48,7 +48,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 			}
 			return true, err
 		}
-		f.loans = append(f.loans, loan{p, scratchLoan, false})
+		f.loans = append(f.loans, loan{Pooled: p, node: scratchLoan})
 	}
 	if !s.publish(f.loans) {
 		s.giveBack(f.loans)
@@ -115,12 +115,12 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, f.s.loseAll(f.loans, err)
 	}
 	if len(f.made) > 0 {
-		if dropErr := f.last.Conn.Exec("DROP TEMPORARY TABLE " + strings.Join(f.made, ", ")); dropErr != nil {
+		if dropErr := f.s.run(f.last.Pooled, "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
 			return true, f.s.loseAll(f.loans, dropErr)
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.last.Conn.Exec("COMMIT"); endErr != nil {
+		if endErr := f.s.run(f.last.Pooled, "COMMIT"); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
@@ -157,7 +157,7 @@ func (f *finishing) fill() error {
 		if key != "" {
 			key = " (PRIMARY KEY (" + key + "))"
 		}
-		if err := f.last.Conn.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+		if err := f.s.run(f.last.Pooled, "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
@@ -167,7 +167,7 @@ func (f *finishing) fill() error {
 				return err
 			}
 		}
-		if err := f.last.Conn.Exec("CREATE TEMPORARY TABLE " + table + key + " AS " + like + " LIMIT 0"); err != nil {
+		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" AS "+like+" LIMIT 0"); err != nil {
 			return err
 		}
 		f.made = append(f.made, table)
@@ -205,7 +205,9 @@ func (f *finishing) describe() error {
 	}
 	names := renames(f.plan, query.Shards)
 	var err error
-	if f.definitions, err = f.last.Conn.ReadColumns(); err != nil {
+	f.definitions, err = f.last.Conn.ReadColumns()
+	f.last.ended(err)
+	if err != nil {
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
 			e := *sqlErr
@@ -227,6 +229,7 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 			return err
 		}
 		_, err := f.last.Conn.ReadChange()
+		f.last.ended(err)
 		return err
 	}
 	from := find(f.loans, query.Node)
@@ -235,7 +238,7 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 		return err
 	}
 	// In the columns' own character sets nothing is lost on the way.
-	if err := from.Conn.Exec("SET character_set_results = NULL"); err != nil {
+	if err := f.s.run(from.Pooled, "SET character_set_results = NULL"); err != nil {
 		return err
 	}
 	if err := f.move(from, into, text+noLimit); err != nil {
@@ -245,7 +248,7 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 	if results == "" {
 		results = "DEFAULT"
 	}
-	return from.Conn.Exec("SET character_set_results = " + results)
+	return f.s.run(from.Pooled, "SET character_set_results = "+results)
 }
 
 // literals writes the values of an execution into a text: its rows are wanted as text.
@@ -266,11 +269,12 @@ func (f *finishing) move(from *loan, into, text string) error {
 			return nil
 		}
 		f.bytes += len(batch)
-		err := f.last.Conn.Exec(string(batch))
+		err := f.s.run(f.last.Pooled, string(batch))
 		batch, rows = batch[:0], 0
 		return err
 	}
 	var failure error
+	span := f.s.shardSpan(from.Instance, text)
 	err := from.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
@@ -290,6 +294,7 @@ func (f *finishing) move(from *loan, into, text string) error {
 			failure = flush()
 		}
 	})
+	endSpan(span, err)
 	if err != nil {
 		return err
 	}
@@ -384,7 +389,13 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
 		Definitions: f.definitions, Quota: f.s.quota(f.q)})
 	if err != nil {
+		f.last.ended(err)
 		return res, err
+	}
+	if res.Kind == mysql.ResponseErr {
+		f.last.ended(res.Err)
+	} else {
+		f.last.ended(nil)
 	}
 	if res.Cut {
 		return res, f.s.cutOff(f.last.Pooled, f.q, &res)

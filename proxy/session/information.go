@@ -96,15 +96,14 @@ func (i *copying) copy(f *finishing, st *sqlparse.Statement) error {
 
 // fill makes a copy of one table: of each sharded table's shards on the node one stays, under the logical name.
 func (i *copying) fill(f *finishing, table, name string) error {
-	c := f.last.Conn
-	if err := c.Exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+	if err := i.s.run(f.last.Pooled, "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 		return err
 	}
 	order := ""
 	if name == "tables" {
 		order = " ORDER BY TABLE_SCHEMA, TABLE_NAME" // as servers list them where nothing else is asked for
 	}
-	if err := c.Exec("CREATE TEMPORARY TABLE " + table + " AS SELECT * FROM information_schema." + strings.ToUpper(name) + order); err != nil {
+	if err := i.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM information_schema."+strings.ToUpper(name)+order); err != nil {
 		return err
 	}
 	f.made = append(f.made, table)
@@ -165,7 +164,7 @@ func (i *copying) sum(f *finishing, table, where, keep, others string) error {
 
 // exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
 func (i *copying) exec(f *finishing, sql string) error {
-	err := f.last.Conn.Exec(sql)
+	err := i.s.run(f.last.Pooled, sql)
 	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (s *Session) firstFault(c change, runs []plan.Query, ex *boundExecution, ca
 	}
 	for _, l := range c.loans {
 		for _, sql := range []string{c.undo, c.begin} {
-			if err := l.Conn.Exec(sql); err != nil {
+			if err := s.run(l.Pooled, sql); err != nil {
 				return err
 			}
 		}
@@ -37,6 +37,7 @@ func (s *Session) firstFault(c change, runs []plan.Query, ex *boundExecution, ca
 			return err
 		}
 		_, err := l.Conn.ReadChange()
+		l.ended(err)
 		if errors.As(err, &sqlErr) {
 			e := *sqlErr
 			e.Message, _ = ofRow(e.Message, &runs[k])

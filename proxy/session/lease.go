@@ -48,7 +48,9 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
 		s.wants.Store(instance)
+		wait := s.waitSpan(instance)
 		p, err := instance.Get(s.state.current(), deadline, s.cancel)
+		endSpan(wait, err)
 		s.wants.Store(nil)
 		if err == nil {
 			return p, s.prepare(p)
@@ -90,14 +92,14 @@ func (s *Session) prepare(p backend.Pooled) error {
 		s.drop(p)
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
-	err := p.Apply(s.state.current())
+	err := s.apply(p, s.state.current())
 	for _, sql := range s.state.nextTransaction {
 		if err == nil {
-			err = p.Conn.Exec(sql)
+			err = s.run(p, sql)
 		}
 	}
 	if err == nil && s.state.pendingBegin != "" {
-		err = p.Conn.Exec(s.state.pendingBegin)
+		err = s.run(p, s.state.pendingBegin)
 	}
 	if err != nil {
 		s.state.pendingBegin = ""

@@ -7,8 +7,12 @@ const packetOfLines = 32 << 10
 
 // open starts a shard's statement on its node's connection, which runs none.
 func (l *loading) open(p *part) (request []byte, err error) {
-	request, err = p.lane.loan.Conn.RequestFile(p.query.Text)
-	if err == nil {
+	loan := p.lane.loan
+	loan.span = l.s.shardSpan(loan.Instance, p.query.Text)
+	request, err = loan.Conn.RequestFile(p.query.Text)
+	if err != nil {
+		loan.ended(err)
+	} else {
 		p.lane.open = p
 	}
 	return request, err
@@ -68,6 +72,7 @@ func (l *loading) end(way *lane) error {
 		}
 	}
 	ok, err := way.loan.Conn.EndFile()
+	way.loan.ended(err)
 	if err != nil || l.failure != nil {
 		return err
 	}

@@ -95,7 +95,9 @@ func (s *Session) useDB(db string) error {
 	if err != nil {
 		return err
 	}
+	span := s.ownSpan(p.Instance, "USE")
 	err = p.Conn.InitDB(db)
+	endSpan(span, err)
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
 			s.release(p)

@@ -79,7 +79,7 @@ func (s *Session) plain() bool {
 }
 
 // decide does what dispatch does for a statement, up to its target, as far as nothing has to be waited for and nothing can go
-// wrong. On false nothing has changed.
+// wrong. On false nothing has changed but that it is known whether the statement is traced.
 func (s *Session) decide(p []byte) bool {
 	s.more = false
 	s.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
@@ -92,6 +92,9 @@ func (s *Session) decide(p []byte) bool {
 		attributes, text, err := s.splitAttributes(p[1:])
 		if err != nil || len(text) > loopedText {
 			return false
+		}
+		if s.traceQuery(attributes, text) {
+			return false // traced statements run on goroutines
 		}
 		info := sqltext.Classify(text, s.mode())
 		if info.Traits&notPlain != 0 || !plainClass(info.Class) || info.Next < len(text) {
@@ -137,7 +140,7 @@ func (s *Session) decideShard(q *query) bool {
 // decideExecution is comStmtExecute up to the target of the statement.
 func (s *Session) decideExecution(arg []byte) bool {
 	st, ok := s.stmts.get(arg)
-	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information {
+	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information || s.traceExecution(st, arg) {
 		return false
 	}
 	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) || s.permitExecution(st) != nil {

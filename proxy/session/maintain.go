@@ -38,7 +38,9 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			return false
 		}
 		query := &r.Queries[step]
+		span := s.shardSpan(l.Instance, query.Text)
 		reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
+		endSpan(span, errs[step])
 		var sqlErr *mysql.SQLError
 		if errs[step] != nil && !errors.As(errs[step], &sqlErr) {
 			mu.Lock()

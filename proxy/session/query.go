@@ -17,6 +17,9 @@ func (s *Session) comQuery(arg []byte) error {
 	if err != nil {
 		return err
 	}
+	if s.traceQuery(attributes, text) {
+		s.beginTrace(mysql.ComQuery, text)
+	}
 	for {
 		if err := s.readyForRules(text); err != nil {
 			return err

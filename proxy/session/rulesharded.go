@@ -54,7 +54,7 @@ func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) (
 		for k := 0; k < len(nodes) && err == nil; k++ {
 			var got backend.Pooled
 			if got, err = s.borrowReader(nodes[k], loans); err == nil {
-				loans = append(loans, loan{got, nodes[k].Name, false})
+				loans = append(loans, loan{Pooled: got, node: nodes[k].Name})
 			}
 		}
 		if err == nil {

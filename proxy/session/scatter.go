@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/tracing"
 	"kingshard/router/plan"
 )
 
@@ -23,6 +24,16 @@ type loan struct {
 	backend.Pooled
 	node string
 	kept bool // it is the held connection, or another one of the open transaction
+	// span is that of the last statement that was sent; nil where nothing is traced.
+	span *tracing.Span
+}
+
+// ended ends the span of the last statement that was sent.
+func (l *loan) ended(err error) {
+	if l.span != nil {
+		endSpan(l.span, err)
+		l.span = nil
+	}
 }
 
 // borrow gets a connection to each node, in the order of their names, so that statements that wait for each other's
@@ -63,17 +74,17 @@ func (s *Session) borrowAll(nodes []*backend.Node, readOnly bool) (loans []loan,
 // borrowOne borrows a connection to one node for a session that holds loans already.
 func (s *Session) borrowOne(n *backend.Node, readOnly bool, loans []loan) (loan, error) {
 	if s.held.Pooled != nil && s.held.Instance.Node == n.Name {
-		return loan{s.held, n.Name, true}, s.prepare(s.held)
+		return loan{Pooled: s.held, node: n.Name, kept: true}, s.prepare(s.held)
 	}
 	if other, ok := s.others[n.Name]; ok {
-		return loan{other, n.Name, true}, nil
+		return loan{Pooled: other, node: n.Name, kept: true}, nil
 	}
 	p, err := s.freshConn(n, loans)
 	if err != nil {
 		return loan{}, err
 	}
 	if !s.inTransaction() && s.state.autocommit {
-		return loan{p, n.Name, false}, nil
+		return loan{Pooled: p, node: n.Name}, nil
 	}
 	if !readOnly {
 		p.Put()
@@ -82,7 +93,7 @@ func (s *Session) borrowOne(n *backend.Node, readOnly bool, loans []loan) (loan,
 	if err := s.enlist(p, n.Name); err != nil {
 		return loan{}, err
 	}
-	return loan{p, n.Name, true}, nil
+	return loan{Pooled: p, node: n.Name, kept: true}, nil
 }
 
 // freshConn borrows a connection to a primary in the session's state; loans are those that the statement has already. After
@@ -109,7 +120,7 @@ func (s *Session) enlist(p backend.Pooled, node string) error {
 		begin = "START TRANSACTION"
 	}
 	for _, sql := range append(slices.Clone(s.state.nextTransaction), begin) {
-		if err := p.Conn.Exec(sql); err != nil {
+		if err := s.run(p, sql); err != nil {
 			p.Taint()
 			return backendError(err)
 		}
@@ -131,7 +142,7 @@ func (s *Session) endOthers() {
 	for node, p := range s.others {
 		delete(s.others, node)
 		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
-		if err := p.Conn.Exec("COMMIT"); err != nil {
+		if err := s.run(p, "COMMIT"); err != nil {
 			p.Taint()
 			continue
 		}
@@ -142,7 +153,9 @@ func (s *Session) endOthers() {
 
 // giveBack returns connections that are not kept for a transaction.
 func (s *Session) giveBack(loans []loan) {
-	for _, l := range loans {
+	for k := range loans {
+		l := &loans[k]
+		l.ended(nil)
 		switch {
 		case !l.kept:
 			l.Put()
@@ -182,6 +195,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 			s.held = backend.Pooled{}
 		}
 		delete(s.others, l.node)
+		l.ended(errGivenUp)
 		l.Taint()
 	}
 	if cause == nil {
@@ -242,13 +256,28 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		if k == 0 {
 			o.Definitions = definitions
 		}
-		sources = append(sources, exec.NewSource(l.Conn.Conn, format))
+		sources = append(sources, l.source(format))
 	}
 	w := &scatterWarnings{s: s, loans: loans, queries: r.Queries, sources: sources, names: o.Names}
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	o.Recount = w.collect
 	sum, err := exec.Merge(s.out(), sources, r.Merge, o)
 	return s.scattered(q, w, sum, err)
+}
+
+// source reads what answers the statement that was sent last.
+func (l *loan) source(f value.Format) *exec.Source {
+	src := exec.NewSource(l.Conn.Conn, f)
+	if l.span != nil {
+		src.AtEnd = func(e *mysql.SQLError) {
+			if e != nil {
+				l.ended(e)
+			} else {
+				l.ended(nil)
+			}
+		}
+	}
+	return src
 }
 
 func find(loans []loan, node string) *loan {
@@ -266,7 +295,9 @@ func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) 
 		if err := s.sendTo(l, q.Describe, q.DescribeArgs, ex); err != nil {
 			return nil, err
 		}
-		if definitions, err = l.Conn.ReadColumns(); err != nil {
+		definitions, err = l.Conn.ReadColumns()
+		l.ended(err)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -275,11 +306,18 @@ func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) 
 
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) error {
+	l.span = s.shardSpan(l.Instance, text)
+	var err error
 	if ex == nil {
 		l.Conn.Command(mysql.ComQuery, text)
-		return l.Conn.Flush()
+		err = l.Conn.Flush()
+	} else {
+		err = s.sendBound(l, text, args, ex)
 	}
-	return s.sendBound(l, text, args, ex)
+	if err != nil {
+		l.ended(err)
+	}
+	return err
 }
 
 // startFailed gives up a scatter that could not be sent everywhere. The shards asked already answer into nothing.
@@ -378,6 +416,9 @@ func (s *Session) dropUnread(lost []loan) error {
 	}
 	return s.loseAll(lost, nil)
 }
+
+// errGivenUp says that a server's answer was not waited for.
+var errGivenUp = errors.New("given up")
 
 func isConnError(err error) bool {
 	var c *mysql.ConnError

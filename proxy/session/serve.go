@@ -62,6 +62,9 @@ func (s *Session) end(e *endError) {
 	s.mu.Unlock()
 	s.conn.Close()
 	s.conn.Release()
+	if s.trace != nil {
+		s.endTrace(e) // of a command that panicked
+	}
 	s.loginOver()
 	s.dropHeld()
 	s.returnOffer()
@@ -107,6 +110,9 @@ func (s *Session) next() *endError {
 func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	if err := s.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
+	}
+	if s.trace != nil {
+		s.endTrace(end)
 	}
 	text := s.text
 	s.count(cmd, text, s.finish(), end)
@@ -177,8 +183,10 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComPing:
 		s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
 	case mysql.ComInitDB:
+		s.traceCommand(cmd, "")
 		err = s.comInitDB(string(arg))
 	case mysql.ComFieldList:
+		s.traceCommand(cmd, "")
 		err = s.comFieldList(arg)
 	case mysql.ComStatistics:
 		s.comStatistics()
@@ -200,6 +208,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		s.resetState()
 		s.writeOK()
 	case mysql.ComStmtPrepare:
+		s.traceCommand(cmd, alias(arg))
 		err = s.comStmtPrepare(alias(arg))
 	case mysql.ComStmtExecute:
 		err = s.comStmtExecute(arg)
@@ -210,6 +219,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComStmtClose:
 		s.comStmtClose(arg)
 	case mysql.ComStmtFetch:
+		s.traceCommand(cmd, "")
 		err = s.comStmtFetch(arg)
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")

@@ -17,6 +17,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/tracing"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -60,6 +61,8 @@ type Session struct {
 	rules *queryrule.View
 	ruled *queryrule.Set
 	lane  laned
+	// trace is that of the command under way; nil if it is not traced. Traced commands run on goroutines only.
+	trace *tracing.Statement
 	// textStmts are the names given by PREPARE and not yet deallocated; true: the statement reads only.
 	textStmts map[string]bool
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.

@@ -13,6 +13,14 @@ import (
 
 // oneResponse sends what is queued for p and forwards one response.
 func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
+	span := s.shardSpan(p.Instance, q.text)
+	err := s.forwardOne(p, q, shape)
+	s.endResponse(span, s.work.errorCode != 0, err)
+	return err
+}
+
+// forwardOne is oneResponse without a span.
+func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) error {
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/tracing"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -29,6 +30,8 @@ type Snapshot struct {
 	Blacklist *queryrule.Blacklist
 	// Rules are the query rules; nil where there are none.
 	Rules *queryrule.Set
+	// Tracer chooses the statements that are traced; nil where none is.
+	Tracer *tracing.Tracer
 	// Generation counts reloads, from 1.
 	Generation uint64
 }
@@ -77,6 +80,8 @@ type Shared struct {
 	Log *slog.Logger
 	// Queries takes what statements did.
 	Queries querylog.Log
+	// Spans sends those of traced statements.
+	Spans   tracing.Exporter
 	Started time.Time
 	// Draining is set when the server shuts down: sessions end at their next safe point.
 	Draining atomic.Bool

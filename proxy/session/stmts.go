@@ -234,6 +234,18 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
 // after statements of this connection were closed.
 func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
+	span := s.ownSpan(p.Instance, "PREPARE")
+	packet, err := s.askPrepare(p, text)
+	if e := new(mysql.SQLError); err == nil && packet[0] == mysql.ErrHeader && span != nil && e.Decode(packet) == nil {
+		endSpan(span, e)
+	} else {
+		endSpan(span, err)
+	}
+	return packet, err
+}
+
+// askPrepare is sendPrepare without a span.
+func (s *Session) askPrepare(p backend.Pooled, text string) ([]byte, error) {
 	for {
 		c := p.Conn
 		c.ResetSequence()
@@ -264,7 +276,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
 	current := s.state.current()
-	if err := p.Apply(setting); err != nil {
+	if err := s.apply(p, setting); err != nil {
 		return nil, err
 	}
 	packet, err := s.sendPrepare(p, text)
@@ -291,7 +303,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
-	if err := p.Apply(current); err != nil {
+	if err := s.apply(p, current); err != nil {
 		return nil, err
 	}
 	if !s.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/tracing"
 )
 
 // task is what a session needs for the command under way. It has none between commands: most clients say nothing most of the
@@ -15,6 +16,8 @@ type task struct {
 	x exchange
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict queryrule.Decision
+	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
+	choice tracing.Choice
 	// lookup finds the plans of statements on sharded tables.
 	lookup lookup
 }
@@ -37,6 +40,7 @@ func (s *Session) releaseTask() {
 		return
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
+	t.choice = tracing.Choice{}
 	t.lookup.release()
 	taskPool.Put(t)
 	s.tasked = nil

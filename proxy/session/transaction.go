@@ -46,7 +46,7 @@ func (s *Session) endAndClose(class sqltext.Class) error {
 		if class == sqltext.Rollback {
 			sql = "ROLLBACK"
 		}
-		if err := p.Conn.Exec(sql); err != nil {
+		if err := s.run(p, sql); err != nil {
 			return s.lost(p, err)
 		}
 	}

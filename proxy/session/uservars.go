@@ -28,7 +28,7 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 			}
 			list = append(list, variableName(v.name)+"="+value)
 		}
-		if err := l.Conn.Exec("SET " + strings.Join(list, ",")); err != nil {
+		if err := s.run(l.Pooled, "SET "+strings.Join(list, ",")); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,9 @@ func (s *Session) fetchWarnings(p backend.Pooled, names []mysql.TableName) error
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
 // knows.
 func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
+	span := s.ownSpan(p.Instance, "SHOW WARNINGS")
 	more, err := readWarnings(p, names)
+	endSpan(span, err)
 	for _, w := range more[:min(len(more), warningsMax-len(s.state.warnings))] {
 		s.state.warnings = append(s.state.warnings, w)
 		if w.Level == "Error" {

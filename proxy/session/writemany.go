@@ -79,7 +79,7 @@ func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
 	for _, l := range c.loans {
-		if err := l.Conn.Exec(c.begin); err != nil {
+		if err := s.run(l.Pooled, c.begin); err != nil {
 			return c, s.writeFailed(c.loans, c.undo, err, nil)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
 // commitChange keeps a change on all of its nodes.
 func (s *Session) commitChange(c change) error {
 	for k, l := range c.loans {
-		if err := l.Conn.Exec(c.end); err != nil {
+		if err := s.run(l.Pooled, c.end); err != nil {
 			if k > 0 {
 				s.log.Error("a change of several nodes was committed on some of them only", "conn", s.id, "node", l.node, "error", err)
 			}
@@ -143,7 +143,9 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 			sent++
 		}
 		for k := range now[:sent] {
-			ok, err := find(loans, now[k].Node).Conn.ReadChange()
+			l := find(loans, now[k].Node)
+			ok, err := l.Conn.ReadChange()
+			l.ended(err)
 			if err != nil {
 				if failure == nil || isConnError(err) {
 					failure = err
@@ -245,7 +247,7 @@ func (s *Session) writeFailed(loans []loan, undo string, cause error, names []my
 		return s.loseAll(loans, cause)
 	}
 	for _, l := range loans {
-		if err := l.Conn.Exec(undo); err != nil {
+		if err := s.run(l.Pooled, undo); err != nil {
 			// A deadlock has rolled back the transaction already, savepoints included.
 			var e *mysql.SQLError
 			if !errors.As(err, &e) {
