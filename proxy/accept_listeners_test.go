@@ -234,7 +234,7 @@ func TestMetricsAndProfiles(t *testing.T) {
 		if status, _ := get(t, metrics+"/debug/pprof/", ""); status != http.StatusNotFound {
 			t.Errorf("profiles at prometheus_addr: status %d", status)
 		}
-		if all := shown.String() + body + p.log.String(); strings.Contains(all, "canary") {
+		if all := shown.String() + body + p.log.String(); strings.Contains(all, "canary-") {
 			t.Error("a password is shown")
 		}
 	}

@@ -189,7 +189,7 @@ func TestUpgradesUnderLoad(t *testing.T) {
 			for range n {
 				d.upgrade()
 				at.moved(d)
-				began = append(began, descriptors(t, d.pid()))
+				began = append(began, d.metric("process_open_fds"))
 				before := at.statements.Load()
 				mysqltest.WaitFor(t, "work to go on", func() bool { return at.failures.Load() > 0 || at.statements.Load() > before+500 })
 			}

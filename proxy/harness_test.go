@@ -97,14 +97,17 @@ func oneNode(addr string, conns int, more ...string) string {
 // testProxy is a proxy that runs until its test ends.
 type testProxy struct {
 	*proxy.Server
-	addr   string
-	log    *mysqltest.LogBuffer
-	t      testing.TB
-	served chan error
-	once   sync.Once
+	addr string
+	log  *mysqltest.LogBuffer
+	t    testing.TB
+	// secrets are those of its configurations that are unlike any other word.
+	secrets []string
+	served  chan error
+	once    sync.Once
 }
 
-// startProxy runs a proxy. The test fails if it does not shut down in order, or if a session of it panicked.
+// startProxy runs a proxy. The test fails if it does not shut down in order, if a session of it panicked, or if a secret of its
+// configuration is in its log.
 //
 // replace are lines of the configuration that stand for those of the same key.
 func startProxy(t testing.TB, text string, replace ...string) *testProxy {
@@ -113,8 +116,10 @@ func startProxy(t testing.TB, text string, replace ...string) *testProxy {
 		text = replaceLine(text, line)
 	}
 	p := &testProxy{log: new(mysqltest.LogBuffer), t: t, served: make(chan error, 1)}
+	cfg := parse(t, text)
+	p.secrets = secretsOf(cfg)
 	var err error
-	if p.Server, err = proxy.New(parse(t, text), slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))); err != nil {
+	if p.Server, err = proxy.New(cfg, slog.New(slog.NewTextHandler(p.log, &slog.HandlerOptions{Level: slog.LevelDebug}))); err != nil {
 		t.Fatal(err)
 	}
 	p.addr = p.Addr().String()
@@ -124,8 +129,36 @@ func startProxy(t testing.TB, text string, replace ...string) *testProxy {
 		if strings.Contains(p.log.String(), "panic") {
 			t.Errorf("a session panicked:\n%s", p.log.String())
 		}
+		for _, secret := range p.secrets {
+			if strings.Contains(p.log.String(), secret) {
+				t.Errorf("a secret of the configuration is in the log:\n%s", p.log.String())
+			}
+		}
 	})
 	return p
+}
+
+// secretsOf gives the secrets that can be looked for: most tests have passwords such as root, which is a user's name, too.
+func secretsOf(cfg *config.Config) (secrets []string) {
+	add := func(text string) {
+		if len(text) >= 8 {
+			secrets = append(secrets, text)
+		}
+	}
+	add(cfg.WebPassword.Reveal())
+	for _, t := range cfg.WebTokens {
+		add(t.Token.Reveal())
+	}
+	for _, u := range cfg.UserList {
+		add(u.Password.Reveal())
+		for _, v := range u.Verifiers {
+			add(v)
+		}
+	}
+	for _, n := range cfg.Nodes {
+		add(n.Password.Reveal())
+	}
+	return secrets
 }
 
 // replaceLine puts "key: value" in the place of the line with that key, or at the end.
@@ -173,7 +206,9 @@ func (p *testProxy) stop(drain time.Duration) (err error) {
 // reload brings another configuration into force.
 func (p *testProxy) reload(text string) {
 	p.t.Helper()
-	if err := p.Reload(querylog.By{User: "test"}, parse(p.t, text)); err != nil {
+	cfg := parse(p.t, text)
+	p.secrets = append(p.secrets, secretsOf(cfg)...)
+	if err := p.Reload(querylog.By{User: "test"}, cfg); err != nil {
 		p.t.Fatal(err)
 	}
 }

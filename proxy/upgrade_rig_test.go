@@ -18,33 +18,39 @@ import (
 )
 
 // daemon is a run of the binary that may go through several processes. They are not all this one's children, and so write to
-// a file.
+// files.
 type daemon struct {
-	t                    *testing.T
-	binary, config, logs string
-	addr, metrics        string
-	pids                 []int // the last one serves
+	t              *testing.T
+	binary, config string
+	stderr, logs   string // the same file, unless the configuration has a log_path
+	addr, metrics  string
+	pids           []int // the last one serves
 }
 
 var (
 	serves    = regexp.MustCompile(`prometheus_addr=(\S+)`)
 	handsOver = regexp.MustCompile(`msg="handing over" to=(\d+)`)
+	logPath   = regexp.MustCompile(`(?m)^log_path: (.+)$`)
 )
 
-// startDaemon runs a copy of the binary, which a test may replace, until the test ends.
-func startDaemon(t *testing.T, binary, text string) *daemon {
+// startDaemon runs a copy of the binary, which a test may replace, until the test ends; env is added to its environment.
+func startDaemon(t *testing.T, binary, text string, env ...string) *daemon {
 	t.Helper()
 	dir := t.TempDir()
-	d := &daemon{t: t, binary: filepath.Join(dir, "kingshard"), config: filepath.Join(dir, "ks.yaml"), logs: filepath.Join(dir, "log")}
+	d := &daemon{t: t, binary: filepath.Join(dir, "kingshard"), config: filepath.Join(dir, "ks.yaml"), stderr: filepath.Join(dir, "stderr")}
+	d.logs = d.stderr
+	if m := logPath.FindStringSubmatch(text); m != nil {
+		d.logs = filepath.Join(m[1], "sys.log")
+	}
 	d.install(binary)
 	d.configure(text + "prometheus_addr: 127.0.0.1:0\n")
-	log, err := os.Create(d.logs)
+	stderr, err := os.Create(d.stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	defer stderr.Close()
 	cmd := exec.Command(d.binary, "-config", d.config)
-	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Stdout, cmd.Stderr, cmd.Env = stderr, stderr, append(os.Environ(), env...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +102,7 @@ func (d *daemon) configure(text string) {
 
 func (d *daemon) log() string {
 	b, err := os.ReadFile(d.logs)
-	if err != nil {
+	if err != nil && !os.IsNotExist(err) { // it is the process that makes the one under log_path
 		d.t.Error(err)
 	}
 	return string(b)
@@ -167,16 +173,6 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// descriptors counts those of a process that are open.
-func descriptors(t *testing.T, pid int) int {
-	t.Helper()
-	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(list)
-}
-
 // came waits until so many sessions have moved to the process that serves.
 func (d *daemon) came(n int) {
 	d.t.Helper()
@@ -188,5 +184,18 @@ func (d *daemon) onlyLast() {
 	d.t.Helper()
 	for _, pid := range d.pids[:len(d.pids)-1] {
 		mysqltest.WaitFor(d.t, "an old process to end", func() bool { return !alive(pid) })
+	}
+}
+
+// terminate ends all processes in order.
+func (d *daemon) terminate() {
+	d.t.Helper()
+	for _, pid := range d.pids {
+		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && alive(pid) {
+			d.t.Fatal(err)
+		}
+	}
+	for _, pid := range d.pids {
+		mysqltest.WaitFor(d.t, "a process to end", func() bool { return !alive(pid) })
 	}
 }

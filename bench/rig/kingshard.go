@@ -54,11 +54,11 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 	if err := os.WriteFile(path, []byte(file.text()), 0o600); err != nil {
 		return err
 	}
-	binary := c.Spec.Binary
+	binary, args := c.Spec.Binary, []string{"-config", path}
 	if binary == "" {
-		binary = r.options.Proxy
+		binary, args = r.options.Proxy, append(args, "-core-dumps") // else only root may reset its peak of memory
 	}
-	cmd := exec.Command(binary, append([]string{"-config", path}, c.Spec.Args...)...)
+	cmd := exec.Command(binary, append(args, c.Spec.Args...)...)
 	cmd.Dir = dir
 	if c.Spec.Procs > 0 {
 		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", c.Spec.Procs))

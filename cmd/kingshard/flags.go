@@ -16,6 +16,7 @@ type flags struct {
 	logLevel       string
 	profile        string
 	check, version bool
+	coreDumps      bool
 }
 
 // daemon is what the command line is about when it names no command.
@@ -27,6 +28,7 @@ SIGUSR2 starts the binary's file, which may be a new one, and hands listeners an
 		f.bindConfig(set)
 		set.StringVar(&f.logLevel, "log-level", "", "debug, info, warn or error; stronger than log_level of the file")
 		set.StringVar(&f.profile, "profile", "", "write a profile of the whole run into the working directory: cpu, mem, mutex, block or trace")
+		set.BoolVar(&f.coreDumps, "core-dumps", false, "let the kernel write core dumps, which hold passwords of servers and values of statements, and let debuggers of the same user in")
 		set.BoolVar(&f.check, "check", false, "validate the configuration, print every fault and exit")
 		set.BoolVar(&f.version, "version", false, "print the version and exit")
 		set.BoolVar(&f.version, "v", false, "short for -version")
@@ -70,6 +72,12 @@ func (f *flags) run() int {
 		}
 		fmt.Println(f.file.Path + " is valid")
 		return 0
+	}
+	if !f.coreDumps { // before anything secret is read
+		if err := noCore(); err != nil {
+			fmt.Fprintln(os.Stderr, "kingshard:", err)
+			return 1
+		}
 	}
 	from, err := handover.Inherited()
 	if err != nil {

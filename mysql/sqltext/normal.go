@@ -8,7 +8,7 @@ import (
 // AppendNormal appends the text apart from its values, as statistics and logs show it: every literal is a '?', comments are
 // left out, blanks are made even. A run of literals is one '?', and rows of one form that follow each other are one, so that
 // lists of any length look alike: VALUES (1, 'a'), (2, NULL) becomes VALUES (?). At most max bytes are appended; "..." ends a
-// text that was cut, by max or because a secret may follow: what comes behind IDENTIFIED and SET PASSWORD is never there.
+// text that was cut, by max or because a secret may follow: what comes behind IDENTIFIED, SET PASSWORD and KS SET is never there.
 //
 // It takes any text, several statements and malformed ones too, and reads no further than it needs to. Names stay as they are
 // written, but for those in double quotes (ANSI_QUOTES) of a text that is Secretive.
@@ -59,7 +59,7 @@ type normalizer struct {
 	out          []byte
 	start, limit int
 	prev, prev2  normalRole
-	set          bool // the word before is SET, at the begin of a statement
+	set, ks      bool // the word before is SET, or KS, at the begin of a statement
 	cut          bool // the rest is not shown
 	secretive    int8 // of the whole text: 0 not known, 1 yes, -1 no
 	depth        int
@@ -142,9 +142,11 @@ func (n *normalizer) named(text string) {
 		return
 	}
 	first := n.prev == normalStart || n.prev == normalOp
+	begins := n.prev == normalStart || n.prev == normalOp && n.out[len(n.out)-1] == ';'
 	n.put(normalWord, text, true)
-	n.cut = len(text) == len("identified") && foldEqual(text, "identified") || n.set && foldEqual(text, "password")
-	n.set = first && len(text) == 3 && foldEqual(text, "set")
+	set := len(text) == 3 && foldEqual(text, "set")
+	n.cut = len(text) == len("identified") && foldEqual(text, "identified") || n.set && foldEqual(text, "password") || n.ks && set
+	n.set, n.ks = first && set, begins && len(text) == 2 && foldEqual(text, "ks")
 }
 
 // constant tells the words that stand for values in rows.
@@ -189,8 +191,8 @@ func (n *normalizer) token(pos int, blank bool) int {
 	default:
 		n.literal()
 	}
-	if n.set && t.Kind != KindWord {
-		n.set = false
+	if t.Kind != KindWord {
+		n.set, n.ks = false, false
 	}
 	return t.End
 }

@@ -21,8 +21,11 @@ var processlistTable = table{
 const maskedMax = 4096
 
 // masked gives a statement without comments and with ? for its literals. The mode of its session is not known here, so what
-// stands in double quotes is masked too.
+// stands in double quotes is masked too. One that may carry a password is shown as logs show it.
 func masked(text string) string {
+	if sqltext.Secretive(text) {
+		return string(sqltext.AppendNormal(nil, text, sqltext.Mode{}, maskedMax))
+	}
 	var b []byte
 	l := sqltext.NewLexer(text, sqltext.Mode{})
 	end := 0

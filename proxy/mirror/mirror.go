@@ -4,6 +4,7 @@ package mirror
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -97,7 +98,7 @@ func (m *Mirror) work(k int, stop <-chan struct{}) {
 			m.bytes.Add(-int64(len(st.Text)))
 			if err := m.send(k, &st, stop); err != nil {
 				st.Rule.Mirrored.Failed.Add(1)
-				m.log.Debug("a mirrored statement failed", "rule", st.Rule.Name, "node", st.Node.Name, "error", err)
+				m.log.Debug("a mirrored statement failed", "rule", st.Rule.Name, "node", st.Node.Name, "error", withoutValues(err))
 				continue
 			}
 			st.Rule.Mirrored.Sent.Add(1)
@@ -124,6 +125,15 @@ func (m *Mirror) send(k int, st *Statement, stop <-chan struct{}) error {
 	}
 	p.Conn.SetDeadline(time.Time{})
 	p.Put()
+	return err
+}
+
+// withoutValues gives an error for the log: the message of a server may have values in it.
+func withoutValues(err error) error {
+	var refused *mysql.SQLError
+	if errors.As(err, &refused) {
+		return fmt.Errorf("error %d (%s) of the server", refused.Code, refused.State)
+	}
 	return err
 }
 
