@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,19 @@ func TestLinks(t *testing.T) {
 	}
 	if links < 30 {
 		t.Errorf("only %d links", links)
+	}
+}
+
+// Every line of the list of threats has a test.
+func TestThreats(t *testing.T) {
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \|.*\| ([^|]*) \|$`).FindAllStringSubmatch(documents(t)["docs/security.md"], -1)
+	if len(rows) < 36 {
+		t.Errorf("%d threats, the list has 36 and more", len(rows))
+	}
+	for k, row := range rows {
+		if row[1] != strconv.Itoa(k+1) || !namedTest.MatchString(row[2]) {
+			t.Errorf("line %d is threat %s, tested by %q", k+1, row[1], row[2])
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ type flags struct {
 	logLevel       string
 	profile        string
 	check, version bool
+	checkServers   bool // what check looks at, too
 	coreDumps      bool
 }
 
@@ -67,10 +68,14 @@ func (f *flags) run() int {
 		return 0
 	}
 	if f.check {
-		if _, ok := f.load(); !ok {
+		cfg, ok := f.load()
+		if !ok {
 			return 1
 		}
 		fmt.Println(f.file.Path + " is valid")
+		if f.checkServers && !checkServers(cfg) {
+			return 1
+		}
 		return 0
 	}
 	if !f.coreDumps { // before anything secret is read
@@ -98,11 +103,14 @@ func (f *flags) run() int {
 // check is kingshard -check under a name of its own.
 var check = command{
 	name: "check", args: "[FILE]", summary: "every fault of the configuration",
-	about: `Reads the configuration as the proxy would and prints every fault with its path. No server is asked and nothing listens.
-Exit status: 0 it is valid, 1 it is not, 2 wrong arguments.`,
+	about: `Reads the configuration as the proxy would and prints every fault with its path. Nothing listens, and no server is asked
+unless -servers is given: then it logs in to each and says which rights the nodes' accounts lack for the sharded tables, and
+which they have that a proxy needs for nothing.
+Exit status: 0 it is valid, 1 it is not or something is missing, 2 wrong arguments.`,
 	bind: func(set *flag.FlagSet) func([]string) int {
 		f := &flags{check: true}
 		f.bindConfig(set)
+		set.BoolVar(&f.checkServers, "servers", false, "log in to the servers, too, and look at the rights of the accounts")
 		return func(args []string) int {
 			if len(args) > 1 {
 				fmt.Fprintln(os.Stderr, "kingshard check: one configuration at a time")

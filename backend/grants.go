@@ -1,0 +1,100 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+)
+
+// Grants are the rights of an account, as SHOW GRANTS lists them. Those on single tables, and those that come by roles, are not
+// known.
+type Grants struct {
+	lines []grant
+	roles bool
+}
+
+// grant is a line: rights in upper case, on databases by a pattern of LIKE; "" is every one.
+type grant struct {
+	rights  []string
+	pattern string
+}
+
+// Grants asks the server for the rights of the connection's account.
+func (c *Conn) Grants() (Grants, error) {
+	var g Grants
+	err := c.Rows("SHOW GRANTS", 1, func(row []string) { g.add(row[0]) })
+	return g, err
+}
+
+// add reads a line of SHOW GRANTS.
+func (g *Grants) add(line string) {
+	list, rest, found := strings.Cut(strings.TrimPrefix(line, "GRANT "), " ON ")
+	if !found {
+		g.roles = g.roles || !strings.HasPrefix(line, "SET ")
+		return
+	}
+	where, how, _ := strings.Cut(rest, " TO ")
+	db, ok := strings.CutSuffix(where, ".*")
+	if !ok {
+		return // of a table, or PROXY
+	}
+	var one grant
+	if db != "*" {
+		one.pattern = strings.Trim(db, "`")
+	}
+	for right := range strings.SplitSeq(list, ",") {
+		one.rights = append(one.rights, strings.ToUpper(strings.TrimSpace(right)))
+	}
+	if strings.Contains(how, " WITH GRANT OPTION") {
+		one.rights = append(one.rights, "GRANT OPTION")
+	}
+	g.lines = append(g.lines, one)
+}
+
+// neverNeeded are rights that are about the server, other accounts or its files, and so none of a proxy's clients.
+var neverNeeded = []string{"ALL PRIVILEGES", "SUPER", "FILE", "GRANT OPTION", "SHUTDOWN", "CREATE USER", "RELOAD", "SYSTEM_USER", "SET_USER_ID", "SYSTEM_VARIABLES_ADMIN"}
+
+// Excess lists the rights on everything that no account of a proxy needs, each once.
+func (g Grants) Excess() (rights []string) {
+	for _, never := range neverNeeded {
+		if slices.ContainsFunc(g.lines, func(one grant) bool {
+			return (one.pattern == "" || never == "GRANT OPTION") && slices.Contains(one.rights, never)
+		}) {
+			rights = append(rights, never)
+		}
+	}
+	return rights
+}
+
+// Lacks lists those of the rights that the account does not have on a database; on everything where db is "". Of an account with
+// roles nothing is known to be lacking.
+func (g Grants) Lacks(db string, rights ...string) (missing []string) {
+	for _, right := range rights {
+		has := g.roles || slices.ContainsFunc(g.lines, func(one grant) bool {
+			return (one.pattern == "" || db != "" && like(one.pattern, db)) && (slices.Contains(one.rights, right) || slices.Contains(one.rights, "ALL PRIVILEGES"))
+		})
+		if !has {
+			missing = append(missing, right)
+		}
+	}
+	return missing
+}
+
+// like compares a name with a pattern of LIKE, in which % is any text, _ any character and \ takes the meaning off.
+func like(pattern, name string) bool {
+	if pattern == "" {
+		return name == ""
+	}
+	switch c := pattern[0]; {
+	case c == '%':
+		for k := range len(name) + 1 {
+			if like(pattern[1:], name[k:]) {
+				return true
+			}
+		}
+		return false
+	case c == '\\' && len(pattern) > 1:
+		return name != "" && name[0] == pattern[1] && like(pattern[2:], name[1:])
+	default:
+		return name != "" && (c == '_' || c == name[0]) && like(pattern[1:], name[1:])
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/router"
+)
+
+// checkServers logs in to every instance of a configuration as the proxy would and prints what keeps it out, which rights of the
+// account are missing and which it should not have. ok is false if something is missing.
+func checkServers(cfg *config.Config) (ok bool) {
+	nodes, err := backend.Open(cfg)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return false
+	}
+	databases, err := physicalDatabases(cfg)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "kingshard:", err)
+		return false
+	}
+	ok = true
+	for _, nc := range cfg.Nodes {
+		n := nodes[nc.Name]
+		for _, i := range n.Instances() {
+			place := fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node)
+			g, isMariaDB, err := grantsOf(i, cfg.ConnectTimeout.Duration())
+			if err != nil {
+				fmt.Printf("%s: %v\n", place, err)
+				ok = false
+				continue
+			}
+			if excess := g.Excess(); len(excess) > 0 {
+				fmt.Printf("%s: warning: %s has rights that a proxy needs for nothing: %s\n", place, nc.User, strings.Join(excess, ", "))
+			}
+			for _, missing := range missingRights(g, &nc, i.Role, isMariaDB, databases[nc.Name]) {
+				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
+				ok = false
+			}
+		}
+		n.Close()
+	}
+	return ok
+}
+
+func grantsOf(i *backend.Instance, timeout time.Duration) (g backend.Grants, isMariaDB bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	c, err := i.DialContext(ctx, 0)
+	if err != nil {
+		return g, false, err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(timeout))
+	g, err = c.Grants()
+	return g, c.Info.MariaDB, err
+}
+
+// missingRights lists what docs/sharding.md asks of an account and it has not, as "SELECT on shop".
+func missingRights(g backend.Grants, nc *config.Node, role backend.Role, isMariaDB bool, databases map[string][]string) (missing []string) {
+	if role == backend.Replica && nc.MaxReplicaLag > 0 {
+		right := "REPLICATION CLIENT"
+		if isMariaDB {
+			right = "REPLICA MONITOR"
+		}
+		// MariaDB calls the right by one name or the other, by its version.
+		if len(g.Lacks("", right)) > 0 && (!isMariaDB || len(g.Lacks("", "SLAVE MONITOR")) > 0) {
+			missing = append(missing, right+" for max_replica_lag")
+		}
+	}
+	for _, db := range slices.Sorted(maps.Keys(databases)) {
+		rights := databases[db]
+		if role == backend.Replica {
+			rights = []string{"SELECT"}
+		}
+		if lacks := g.Lacks(db, rights...); len(lacks) > 0 {
+			missing = append(missing, strings.Join(lacks, ", ")+" on "+db)
+		}
+	}
+	return missing
+}
+
+// physicalDatabases gives, by node, the databases of sharded tables with the rights that are needed on them.
+func physicalDatabases(cfg *config.Config) (map[string]map[string][]string, error) {
+	all := make(map[string]map[string][]string)
+	for _, sc := range cfg.SchemaList {
+		r, err := router.New(sc, router.Options{Zone: time.Local})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range r.Tables() {
+			for _, s := range t.Shards {
+				if all[s.Node] == nil {
+					all[s.Node] = make(map[string][]string)
+				}
+				rights := []string{"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE TEMPORARY TABLES"}
+				if t.AutoCreate || slices.Contains(all[s.Node][s.DB], "CREATE") {
+					rights = append(rights, "CREATE")
+				}
+				all[s.Node][s.DB] = rights
+			}
+		}
+	}
+	return all, nil
+}
