@@ -1,26 +1,20 @@
 package main
 
 import (
-	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"kingshard/mysql/mysqltest"
 )
 
 // Systemd hears when the proxy is ready, that it lives, when it reloads, with what outcome, and that it stops.
 func TestNotify(t *testing.T) {
 	dir := t.TempDir()
-	socket := filepath.Join(dir, "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", socket)
+	systemd := mysqltest.ListenNotify(t)
 	t.Setenv("WATCHDOG_USEC", "20000")
 	t.Setenv("WATCHDOG_PID", "")
 	file := filepath.Join(dir, "ks.yaml")
@@ -30,45 +24,26 @@ func TestNotify(t *testing.T) {
 	}
 	ended := make(chan int, 1)
 	go func() { ended <- run([]string{"-config", file}) }()
-	hear := func(want string) {
-		t.Helper()
-		b := make([]byte, 4096)
-		for {
-			_ = l.SetReadDeadline(time.Now().Add(30 * time.Second))
-			n, err := l.Read(b)
-			if err != nil {
-				t.Fatalf("waiting for %s: %v", want, err)
-			}
-			got := string(b[:n])
-			if got == "WATCHDOG=1" && want != got {
-				continue // one of many
-			}
-			if !regexp.MustCompile(want).MatchString(got) {
-				t.Fatalf("got %q, want %s", got, want)
-			}
-			return
-		}
-	}
 	signal := func(s syscall.Signal) {
 		t.Helper()
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	hear("^READY=1\nSTATUS=serving$")
-	hear("WATCHDOG=1")
-	hear("WATCHDOG=1")
+	systemd.Hear("READY=1\nSTATUS=serving")
+	systemd.Hear("WATCHDOG=1")
+	systemd.Hear("WATCHDOG=1")
 	signal(syscall.SIGHUP)
-	hear("^RELOADING=1\nMONOTONIC_USEC=[1-9][0-9]+$")
-	hear("^READY=1\nSTATUS=serving$")
+	systemd.Hear("RELOADING=1\nMONOTONIC_USEC=[1-9][0-9]+")
+	systemd.Hear("READY=1\nSTATUS=serving")
 	if err := os.WriteFile(file, []byte(text+"no_such_key: 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	signal(syscall.SIGUSR1)
-	hear("^RELOADING=1\n")
-	hear("^READY=1\nSTATUS=serving; the last reload was refused, see the log$")
+	systemd.Hear("RELOADING=1\n.*")
+	systemd.Hear("READY=1\nSTATUS=serving; the last reload was refused, see the log")
 	signal(syscall.SIGTERM)
-	hear("^STOPPING=1$")
+	systemd.Hear("STOPPING=1")
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -89,13 +64,7 @@ func TestNobodyToNotify(t *testing.T) {
 		}
 		s.close()
 	}
-	socket := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", socket)
+	mysqltest.ListenNotify(t)
 	for pid, want := range map[string]time.Duration{"1": 0, "": time.Millisecond} {
 		t.Setenv("WATCHDOG_PID", pid)
 		s := findSupervisor()
