@@ -58,6 +58,10 @@ func TestPlannedSwitchover(t *testing.T) {
 				t.Fatal(err)
 			}
 			promoted := dial(t, replica.Addr, rootClient())
+			must(t, promoted, "SET GLOBAL read_only = 1")
+			if e := fails(t, operator, "KS NODE n SET PRIMARY '"+replica.Addr+"'", 9032); !strings.Contains(e.Message, "takes no writes, read_only is set there") {
+				t.Errorf("a primary that is read only: %v", e)
+			}
 			must(t, promoted, "SET GLOBAL read_only = 0")
 			must(t, operator, "KS NODE n SET PRIMARY '"+replica.Addr+"'")
 			must(t, operator, "KS RESUME")

@@ -2,7 +2,11 @@ package proxy_test
 
 import (
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -130,39 +134,83 @@ func TestUpgradeOfAdminPort(t *testing.T) {
 
 // Systemd hears of the new main process, and that it serves; it hears nothing of one that refused but that.
 func TestUpgradeNotifies(t *testing.T) {
-	socket := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", socket)
+	systemd := mysqltest.ListenNotify(t)
 	text := oneNode(startScript(t, "n").Addr, 4)
 	d := startDaemon(t, buildBinary(t), text)
-	hear := func(want string) string {
-		t.Helper()
-		_ = l.SetReadDeadline(time.Now().Add(30 * time.Second))
-		b := make([]byte, 4096)
-		n, err := l.Read(b)
-		if err != nil || !regexp.MustCompile("^"+want+"$").Match(b[:n]) {
-			t.Fatalf("heard %q, %v; want %s", b[:n], err, want)
-		}
-		return string(b[:n])
-	}
 	const serving = "READY=1\nSTATUS=serving"
-	hear(serving)
+	systemd.Hear(serving)
 	d.configure(text + "no_such_key: 1\n")
 	d.signal()
-	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
-	hear(serving + "; the last upgrade was refused, see the log")
+	systemd.Hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	systemd.Hear(serving + "; the last upgrade was refused, see the log")
 	d.configure(text + "prometheus_addr: 127.0.0.1:0\n")
 	d.upgrade()
-	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
-	if got := hear("MAINPID=[0-9]+\n" + serving); got != fmt.Sprintf("MAINPID=%d\n%s", d.pid(), serving) {
+	systemd.Hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	if got := systemd.Hear("MAINPID=[0-9]+\n" + serving); got != fmt.Sprintf("MAINPID=%d\n%s", d.pid(), serving) {
 		t.Errorf("heard %q of process %d", got, d.pid())
 	}
 	d.onlyLast()
 	d.upgrade() // the new process knows the supervisor
-	hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
-	hear("MAINPID=[0-9]+\n" + serving)
+	systemd.Hear("RELOADING=1\nMONOTONIC_USEC=[0-9]+")
+	systemd.Hear("MAINPID=[0-9]+\n" + serving)
+}
+
+// An upgrade can be asked for by REST and from the command line too, by those who may.
+func TestUpgradeByRESTAndCommand(t *testing.T) {
+	text := oneNode(startScript(t, "n").Addr, 4, "web_addr: 127.0.0.1:0",
+		"web_tokens: [{name: reader, token: reader-of-sixteen, rights: read}, {name: operator, token: operator-of-sixteen, rights: operate}]")
+	d := startDaemon(t, buildBinary(t), text)
+	web := "http://" + regexp.MustCompile(`web_addr=(\S+)`).FindStringSubmatch(d.log())[1]
+	ask := func(token string) (status int, body string) {
+		t.Helper()
+		r, err := http.NewRequest("POST", web+"/api/v2/upgrade", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		resp, err := httpClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(b)
+	}
+	command := func(password string) (code int, out string) {
+		t.Helper()
+		cmd := exec.Command(d.binary, "upgrade", "-addr", d.addr, "-user", "root")
+		cmd.Env = append(os.Environ(), "KS_PASSWORD="+password)
+		b, _ := cmd.CombinedOutput()
+		return cmd.ProcessState.ExitCode(), string(b)
+	}
+	c := dial(t, d.addr, rootClient())
+	if status, body := ask("reader-of-sixteen"); status != http.StatusForbidden {
+		t.Errorf("by one who may only read: %d %s", status, body)
+	}
+	if status, body := ask("operator-of-sixteen"); status != http.StatusOK || !strings.Contains(body, `{"successor":"process `) {
+		t.Errorf("%d %s", status, body)
+	}
+	d.upgraded()
+	d.came(1)
+	d.onlyLast()
+	if code, out := command("wrong"); code != 1 || !strings.Contains(out, "ERROR 1045") {
+		t.Errorf("with a wrong password: exit status %d, %s", code, out)
+	}
+	if code, out := command("root"); code != 0 || !strings.HasPrefix(out, "handed over to process ") {
+		t.Errorf("exit status %d, %s", code, out)
+	}
+	d.upgraded()
+	d.came(1)
+	must(t, c, "SELECT name")
+	d.configure("addr: [")
+	if status, body := ask("operator-of-sixteen"); status != http.StatusConflict || !strings.Contains(body, "is not valid") {
+		t.Errorf("with a faulty file: %d %s", status, body)
+	}
+	if code, out := command("root"); code != 1 || !strings.Contains(out, "is not valid") {
+		t.Errorf("with a faulty file: exit status %d, %s", code, out)
+	}
+	must(t, c, "SELECT name")
 }

@@ -31,6 +31,7 @@ func init() {
 		&check, &explainCommand, &routeCommand,
 		{name: "admin", args: "[-e 'SQL']", summary: "admin SQL at a running proxy", about: remote.AdminAbout, bind: remote.Admin},
 		{name: "top", summary: "what a running proxy does, live", about: remote.TopAbout, bind: remote.Top},
+		{name: "upgrade", summary: "a running proxy hands over to a new binary", about: remote.UpgradeAbout, bind: remote.Upgrade},
 		&hashPasswordCommand,
 		{name: "demo", summary: "two nodes with replicas, a small sharded shop and the proxy", about: demo.About, bind: demo.Bind},
 		&completionCommand,

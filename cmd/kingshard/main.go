@@ -6,6 +6,7 @@
 //	kingshard route -config ks.yaml T KEY the sub-tables of keys
 //	kingshard admin -e SQL                admin SQL at a running proxy
 //	kingshard top                         what a running proxy does, live
+//	kingshard upgrade                     a running proxy hands its clients over to a new binary
 //	kingshard hash-password PLUGIN        read a password, print the verifier to put into user_list
 //	kingshard demo                        two nodes with replicas, a small sharded shop and the proxy, for a look around
 //	kingshard completion SHELL            completion for bash, zsh and fish

@@ -9,7 +9,7 @@ import (
 
 // nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
 var nodeCommand = command{
-	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port'",
+	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE]",
 	rights: account.Operate,
 	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
 		"needs the rights admin: statements and transactions under way go on where they are",
@@ -85,14 +85,25 @@ func (c *call) setPrimary(node string) (*session.OwnResult, error) {
 	if !c.r.word("primary") {
 		return nil, c.r.expected("PRIMARY")
 	}
-	addr, ok := c.r.address()
+	addr, force, ok := c.r.forced()
 	if !ok {
-		return nil, c.r.expected("the address of the new primary, as 'host:port'")
+		return nil, c.r.expected("the address of the new primary, as 'host:port', and perhaps FORCE")
 	}
-	if err := c.a.setPrimary(c.who, node, addr); err != nil {
+	if err := c.a.setPrimary(c.who, node, addr, force); err != nil {
 		return nil, err
 	}
 	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+}
+
+// forced reads the rest of the statement: an address, with FORCE behind it only if it is in quotes.
+func (r *reader) forced() (addr string, force, ok bool) {
+	before := *r
+	if addr, ok = r.name(); ok && r.word("force") && r.ended() {
+		return addr, true, true
+	}
+	*r = before
+	addr, ok = r.address()
+	return addr, false, ok
 }
 
 // address reads the rest of the statement: an address in quotes, or without any.

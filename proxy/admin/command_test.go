@@ -123,7 +123,7 @@ func TestNodeDown(t *testing.T) {
 	}{
 		{"KS NODE", 9031}, {"KS NODE n1", 9031}, {"KS NODE n1 SIDEWAYS", 9031}, {"KS NODE n1 ADD", 9031}, {"KS NODE n1 ADD REPLICA 5", 9031}, {"KS NODE n1 ADD REPLICA 'h:1' WEIGHT x", 9031},
 		{"KS NODE n1 ADD REPLICA 'h:1' 'h:2'", 9031}, {"KS NODE n1 REMOVE 'h:1'", 9031}, {"KS NODE n1 REMOVE REPLICA", 9031}, {"KS NODE n1 SET 'h:1'", 9031},
-		{"KS NODE n1 SET PRIMARY a b", 9031}, {"KS NODE n1 UP 'a' 'b'", 9031}, {"KS NODE nx UP", 9032},
+		{"KS NODE n1 SET PRIMARY a b", 9031}, {"KS NODE n1 SET PRIMARY 'a:1' FORCE now", 9031}, {"KS NODE n1 SET PRIMARY force", 9032}, {"KS NODE n1 UP 'a' 'b'", 9031}, {"KS NODE nx UP", 9032},
 		{"KS NODE n1 DOWN '10.0.0.1:1'", 9032}, {"KS NODE n1 DOWN 'x", 9031},
 	} {
 		fails(t, root, c.text, c.code)

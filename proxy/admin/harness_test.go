@@ -41,6 +41,8 @@ func answers(name string) mysqltest.Handler {
 			c.Rows([]string{"id", "collation_name", "character_set_name"}, []any{45, "utf8mb4_general_ci", "utf8mb4"})
 		case strings.Contains(text, "lower_case_table_names"):
 			c.Rows([]string{"l", "m"}, []any{0, ""})
+		case strings.Contains(text, "read_only"):
+			c.Rows([]string{"r", "i"}, []any{0, "OFF"})
 		case strings.HasPrefix(text, "ADMIN"), strings.HasPrefix(text, "SHOW"):
 			c.Error(mysql.ERParse, "the server's own: "+text)
 		case strings.HasSuffix(text, "LIMIT 0"): // what the columns are

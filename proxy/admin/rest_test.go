@@ -178,13 +178,16 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+15+14 {
+	if len(doc.Paths) != 1+15+15 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
 			url := strings.NewReplacer("{id}", fmt.Sprint(victim.Greeting.ConnectionID), "{node}", "n1").Replace(path)
 			status, text := p.call(cmp.Or(logins[path], "operator"), strings.ToUpper(method), url, bodies[path])
+			if path == "/api/v2/upgrade" && status == 409 && strings.Contains(text, "not started from a binary") {
+				continue // the tests' process has no binary to hand over to
+			}
 			if status != 200 || op.Summary == "" {
 				t.Errorf("%s %s: %d %s", method, path, status, text)
 				continue

@@ -59,6 +59,10 @@ func v2Routes() []route {
 			method: "POST", path: v2 + "/resume", about: "Ends that", rights: account.Operate, columns: pauseColumns, handle: v2Resume,
 		},
 		route{
+			method: "POST", path: v2 + "/upgrade", about: "Starts the binary's file, which may be a new one, and hands listeners and sessions over to its process", rights: account.Operate,
+			answer: "successor: the process that serves from now on", handle: v2Upgrade,
+		},
+		route{
 			method: "POST", path: v2 + "/digests/reset", about: "Forgets the statistics of statements", rights: account.Operate,
 			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetDigests(c.who) },
 		},
@@ -84,8 +88,8 @@ func v2Routes() []route {
 			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*Admin).removeReplica),
 		},
 		route{
-			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address; it must answer"}}, handle: v2ChangeNode((*Admin).setPrimary),
+			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "boolean", "also if it is read only"}}, handle: v2SetPrimary,
 		},
 	)
 }
@@ -289,6 +293,14 @@ func v2Resume(c *request) (any, error) {
 	return rowsAnswer{pauseColumns, c.a.pauseRows(c.who)}, nil
 }
 
+func v2Upgrade(c *request) (any, error) {
+	successor, err := c.a.upgrade(c.who)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"successor": successor}, nil
+}
+
 func v2Profile(c *request) (any, error) {
 	body := struct {
 		Seconds     int  `json:"seconds"`
@@ -330,6 +342,21 @@ func v2AddReplica(c *request) (any, error) {
 	}
 	node := c.http.PathValue("node")
 	if err := c.a.addReplica(c.who, node, body.Instance, body.Weight); err != nil {
+		return nil, err
+	}
+	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
+}
+
+func v2SetPrimary(c *request) (any, error) {
+	var body struct {
+		Instance string `json:"instance"`
+		Force    bool   `json:"force"`
+	}
+	if err := c.decode(&body, false); err != nil {
+		return nil, err
+	}
+	node := c.http.PathValue("node")
+	if err := c.a.setPrimary(c.who, node, body.Instance, body.Force); err != nil {
 		return nil, err
 	}
 	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil

@@ -16,8 +16,6 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 	"golang.org/x/term"
-
-	"kingshard/mysql/sqltext"
 )
 
 // AdminAbout says what the command does.
@@ -79,11 +77,7 @@ func admin(ctx context.Context, l *login, text string, in io.Reader, out io.Writ
 }
 
 func run(ctx context.Context, db *sql.DB, text string, out io.Writer, show func(io.Writer, *result) error) error {
-	for info := range sqltext.Split(text, sqltext.Mode{}) {
-		statement := strings.TrimSpace(text[info.First:info.End])
-		if info.Class == sqltext.Empty || statement == "" {
-			continue
-		}
+	for _, statement := range statements(text) {
 		r, err := query(ctx, db, statement)
 		if err != nil {
 			return err

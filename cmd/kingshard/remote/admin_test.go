@@ -79,6 +79,7 @@ func TestAdmin(t *testing.T) {
 		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\n" +
 			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\t\\N\tNO\n", ""},
 		{"several", root, "show ks config like 'addr'; ; show ks config like 'admin_addr';", "", "tsv", "key\tvalue\treloadable\tsettable\naddr\t127.0.0.1:0\tNO\tNO\nkey\tvalue\treloadable\tsettable\nadmin_addr\t127.0.0.1:0\tNO\tNO\n", ""},
+		{"several commands", root, "KS SET slow_log_time = 7; KS EXPLAIN SELECT 1; SELECT 2", "", "tsv", "field\told\tnew\treloadable\nslow_log_time\t0\t7\tYES\n", "ERROR 9"},
 		{"standard input", root, "", "show ks config like 'addr';\n", "table", `+------+-------------+------------+----------+
 | key  | value       | reloadable | settable |
 +------+-------------+------------+----------+
