@@ -93,6 +93,7 @@ auth_rsa_key: %[8]s
 pool_wait_timeout: 5s
 drain_timeout: 1s
 max_login_delay: 0s
+continuous_profile: 60s
 health_interval: 100ms
 blacklist_sql_file: %[9]s
 user_list:

@@ -227,6 +227,7 @@ func (s *sightings) web(root, authorization string) {
 		s.page("GET", root+"/debug/pprof/"+path, "", login...)
 	}
 	s.page("POST", root+"/api/v2/profile", `{"seconds":1,"by_statement":true}`, login...)
+	s.page("POST", root+"/api/v2/profile", `{"last":true,"by_statement":true}`, login...)
 	for _, path := range []string{"/metrics", "/livez", "/readyz", "/", "/console/page.html", "/console/style.css", "/console/session"} {
 		s.page("GET", root+path, "", login...)
 	}
