@@ -25,10 +25,10 @@ import (
 type canaryRun struct {
 	*daemon
 	canaries
-	dir, text     string // the logs, and the configuration
-	user, web     string // passwords
-	wrongNodePass string
-	clients       []string // the names of the users, each of another kind of credentials
+	dir, text string   // the logs, and the configuration
+	user, web string   // passwords
+	clients   []string // the names of the users, each of another kind of credentials
+	collector *collector
 }
 
 // write makes a file of the configuration.
@@ -44,7 +44,7 @@ func (r *canaryRun) write(name, text string) string {
 // a node whose password is wrong, and m, which mirrors.
 func startCanaries(t *testing.T, server *mysqltest.RealServer, lane string) *canaryRun {
 	dir := filepath.Join(t.TempDir(), "logs")
-	r := &canaryRun{canaries: make(canaries), dir: dir, daemon: &daemon{t: t}}
+	r := &canaryRun{canaries: make(canaries), dir: dir, daemon: &daemon{t: t}, collector: startCollector(t)}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +94,7 @@ pool_wait_timeout: 5s
 drain_timeout: 1s
 max_login_delay: 0s
 continuous_profile: 60s
+tracing: {endpoint: "%[17]s", headers: {authorization: %[18]s}, sample_ratio: 1}
 health_interval: 100ms
 blacklist_sql_file: %[9]s
 user_list:
@@ -124,7 +125,7 @@ schema_list:
   - {<<: *schema, user: looker}
 `, cert, key, r.web, r.secret("token"), r.write("token", r.secret("token in a file")), dir, lane, rsaFile,
 		r.write("black.txt", "DELETE FROM cnr.orders WHERE note = 1 AND nowhere = 2\n"), r.user, r.write("user.txt", r.user), verifier,
-		r.write("node.txt", inFile), server.Addr, inYAML, r.secret("wrong password of a node"))
+		r.write("node.txt", inFile), server.Addr, inYAML, r.secret("wrong password of a node"), r.collector.URL, r.secret("key of the collector"))
 	r.daemon = startDaemon(t, buildBinary(t), r.text, "KS_CANARY="+inEnv)
 	return r
 }
@@ -349,7 +350,8 @@ func TestCanariesOfAWholeRun(t *testing.T) {
 			r.terminate()
 			s.files(r.dir)
 			s.file(r.stderr)
-			for _, place := range []string{"sys.log", "sql.log", "audit.log", "/metrics", "/api/v2/digests", "/api/v2/plans", "SHOW KS DIGESTS", "/debug/pprof/goroutine", "/debug/pprof/trace", "top"} {
+			s.look("traces", r.collector.received())
+			for _, place := range []string{"sys.log", "sql.log", "audit.log", "/metrics", "/api/v2/digests", "/api/v2/plans", "SHOW KS DIGESTS", "/debug/pprof/goroutine", "/debug/pprof/trace", "top", "traces"} {
 				if s.seen[place] == 0 {
 					t.Errorf("nothing was seen of %s", place)
 				}

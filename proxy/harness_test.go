@@ -149,6 +149,9 @@ func secretsOf(cfg *config.Config) (secrets []string) {
 	for _, t := range cfg.WebTokens {
 		add(t.Token.Reveal())
 	}
+	for _, header := range cfg.Tracing.Headers {
+		add(header)
+	}
 	for _, u := range cfg.UserList {
 		add(u.Password.Reveal())
 		for _, v := range u.Verifiers {

@@ -57,6 +57,13 @@ func startCollector(t testing.TB) *collector {
 	return c
 }
 
+// received is all that came, as it came.
+func (c *collector) received() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return []byte(c.raw.String())
+}
+
 // config is the section of the configuration for this collector.
 func (c *collector) config(more string) string {
 	return fmt.Sprintf("tracing: {endpoint: %q, headers: {x-api-key: sesame-canary}%s}", c.URL, more)

@@ -199,7 +199,12 @@ func (s *Session) showTables(q *query) (handled, failed bool, err error) {
 			"DATA_FREE AS `Data_free`, AUTO_INCREMENT AS `Auto_increment`, CREATE_TIME AS `Create_time`, UPDATE_TIME AS `Update_time`, " +
 			"CHECK_TIME AS `Check_time`, TABLE_COLLATION AS `Collation`, CHECKSUM AS `Checksum`, CREATE_OPTIONS AS `Create_options`, TABLE_COMMENT AS `Comment`")
 	} else {
-		text.WriteString("SELECT TABLE_NAME AS " + quoteName(column))
+		// As a string, not as a name: it may have the client's value in it, which traces show of names.
+		alias := strings.ReplaceAll(column, "'", "''")
+		if !s.mode().NoBackslashEscapes {
+			alias = strings.ReplaceAll(alias, `\`, `\\`)
+		}
+		text.WriteString("SELECT TABLE_NAME AS '" + alias + "'")
 		if sh.Full {
 			text.WriteString(", TABLE_TYPE AS `Table_type`")
 		}
