@@ -22,9 +22,10 @@ test: install-servers lint ## everything: installs what it needs, unit and integ
 unit: ## tests that need no database server
 	CGO_ENABLED=1 GOFLAGS=-pgo=off $(GO) test -race -short ./...
 
-lint: ## formatting and go vet
+lint: ## formatting, go vet, and a build for a system that is not Linux
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	GOOS=darwin $(GO) build -pgo=off -o /dev/null ./cmd/kingshard
 
 fuzz: ## every fuzz target for FUZZTIME each: a time (10m) or a number of executions (default 20000x)
 	.ci/fuzz $(or $(FUZZTIME),20000x)

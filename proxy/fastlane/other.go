@@ -5,6 +5,7 @@ package fastlane
 import (
 	"errors"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -67,6 +68,9 @@ func (*Conn) Wake() {}
 
 // Leave does nothing.
 func (*Conn) Leave() {}
+
+// SyscallConn fails.
+func (*Conn) SyscallConn() (syscall.RawConn, error) { return nil, errNone }
 
 // TryRead fails.
 func (*Conn) TryRead([]byte) (int, error) { return 0, errNone }
