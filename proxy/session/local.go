@@ -60,7 +60,7 @@ func (s *Session) textPrepare(q *query) error {
 		if !ok {
 			break
 		}
-		s.prepared(strings.ToLower(p.Name), s.readsOnlyEverywhere(q.text, &q.info))
+		s.prepared(strings.ToLower(p.Name), s.readsOnlyEverywhere(q.text, &q.info, s.mode()))
 		s.pin(pinPrepare)
 		return nil
 	case sqltext.Deallocate:

@@ -1,8 +1,10 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
@@ -83,7 +85,7 @@ func (s *Session) permitExecution(st *stmt) error {
 	if st.source != st.text {
 		info = sqltext.Classify(st.source, st.mode)
 	}
-	if readsOnly(st.source, &info, st.mode) && (!info.Has(sqltext.VersionComment) || s.readsOnlyEverywhere(st.source, &info)) {
+	if s.readsOnlyEverywhere(st.source, &info, st.mode) {
 		return nil
 	}
 	return s.readDenied(commandOf(st.source, &info, st.mode))
@@ -92,7 +94,8 @@ func (s *Session) permitExecution(st *stmt) error {
 func (s *Session) permitted(text string, i *sqltext.Info) bool {
 	switch i.Class {
 	case sqltext.Show, sqltext.Other:
-		if s.account.Rights != account.None && mayBeOwn(text, s.mode()) {
+		// What a server may get and read in another way is none of the proxy's own.
+		if s.account.Rights != account.None && !i.Has(sqltext.VersionComment|sqltext.Multi|sqltext.Doubt) && mayBeOwn(text, s.mode()) {
 			a, ddl := parseAdminDDL(text, s.mode())
 			return !ddl || a.verb == "list"
 		}
@@ -101,33 +104,33 @@ func (s *Session) permitted(text string, i *sqltext.Info) bool {
 			return !i.Has(mayWrite) && s.textStmts[ex.Name]
 		}
 	}
-	return s.readsOnlyEverywhere(text, i)
+	return s.readsOnlyEverywhere(text, i, s.mode())
 }
 
-// readsOnlyEverywhere is readsOnly on all servers that the user has: a comment for some versions of a server says something else to others.
-func (s *Session) readsOnlyEverywhere(text string, i *sqltext.Info) bool {
-	m := s.mode()
+// readsOnlyEverywhere is readsOnly on all servers that the user has: a comment for some versions of a server says something else to others,
+// and a function of MariaDB's may be a stored one of MySQL's.
+func (s *Session) readsOnlyEverywhere(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	if !readsOnly(text, i, m) {
 		return false
 	}
-	if !mayDiffer(text, i, m) {
-		return true
-	}
 	reads := func(maria bool, version int) bool {
+		m := m
 		m.MariaDB, m.ServerVersion = maria, version
 		other := sqltext.Classify(text, m)
 		return readsOnly(text, &other, m)
 	}
-	unknown := false
+	differs, unknown := mayDiffer(text, i, m), false
+	on := func(instance *backend.Instance) bool {
+		info := instance.Info()
+		unknown = unknown || info == nil
+		return info == nil || !differs && info.MariaDB == m.MariaDB || reads(info.MariaDB, info.Number)
+	}
 	for _, n := range s.schema.Nodes {
-		for _, instance := range n.Instances() {
-			info := instance.Info()
-			if unknown = unknown || info == nil; info != nil && !reads(info.MariaDB, info.Number) {
-				return false
-			}
+		if !on(n.Primary) || slices.ContainsFunc(n.Replicas, func(r *backend.Instance) bool { return !on(r) }) {
+			return false
 		}
 	}
-	return !unknown || reads(false, oldest) && reads(false, newest) && reads(true, oldest) && reads(true, newest)
+	return !differs || !unknown || reads(false, oldest) && reads(false, newest) && reads(true, oldest) && reads(true, newest)
 }
 
 // Versions older and newer than that of any server; 0 is a version that is not known.
@@ -138,15 +141,18 @@ const (
 
 // mayDiffer tells whether servers of other versions may read a text in another way.
 func mayDiffer(text string, i *sqltext.Info, m sqltext.Mode) bool {
-	if i.Has(sqltext.VersionComment) {
+	if i.Has(sqltext.VersionComment) || strings.Contains(text, ofMariaDB) {
 		return true
 	}
 	if i.Class != sqltext.Prepare && i.Class != sqltext.Execute {
 		return false
 	}
 	inner, _ := innerText(text, m)
-	return sqltext.Classify(inner, m).Traits&sqltext.VersionComment != 0
+	return sqltext.Classify(inner, m).Traits&sqltext.VersionComment != 0 || strings.Contains(inner, ofMariaDB)
 }
+
+// ofMariaDB begins what only MariaDB reads, and MySQL takes for a comment like others.
+const ofMariaDB = "/*M!"
 
 // readDenied is what a user who may only read hears of what else was asked for: what a server says to one without the privilege. Drivers
 // take it for a lack of rights, where 1290, --read-only, has some look for another server.

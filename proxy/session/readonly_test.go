@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/backend"
+	"kingshard/config"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
 )
 
 // readers are the classes of statements of which some read only, with one that does.
@@ -70,7 +73,8 @@ var writers = map[string]string{
 	"ANALYZE TABLE t": "ANALYZE", "OPTIMIZE TABLE t": "OPTIMIZE", "nonsense": "NONSENSE", "SELECT 1; DELETE FROM t": "SELECT",
 	"SELECT 'a": "SELECT, which cannot be read for certain,", "SELECT 1 /*!50000 FOR UPDATE */": "SELECT with a lock", "/*!50000 DELETE FROM t */": "DELETE",
 	"SELECT 1 /*!99900 FOR UPDATE */": "SELECT", "SELECT 1 /*!99900 INTO OUTFILE 'x' */": "SELECT", "/*!99900 DELETE FROM t */": "This",
-	"PREPARE s FROM 'SELECT 1 /*!99900 FOR UPDATE */'": "PREPARE", "SELECT 1 /*!99900 ; DELETE FROM t */": "SELECT",
+	"SELECT 1 /*M! FOR UPDATE */": "SELECT", "SELECT 1 /*M!100000 INTO OUTFILE 'x' */": "SELECT", "/*M! DELETE FROM t */": "This",
+	"PREPARE s FROM 'SELECT 1 /*!99900 FOR UPDATE */'": "PREPARE", "PREPARE s FROM 'SELECT 1 /*M! FOR UPDATE */'": "PREPARE", "SELECT 1 /*!99900 ; DELETE FROM t */": "SELECT",
 }
 
 // What an unknown server could read otherwise is refused, too: none of the servers has told its version.
@@ -121,6 +125,37 @@ func TestReadOnlyUser(t *testing.T) {
 		info := sqltext.Classify(text, s.mode())
 		if err := s.permit(text, &info); err != nil {
 			t.Errorf("%s of another user: %v", text, err)
+		}
+	}
+}
+
+// A user has servers of several kinds: what one of them would take for something else than the others is refused, and rights of
+// administration do not make a text the proxy's own that it is not for all of them.
+func TestReadOnlyUserOfOtherServers(t *testing.T) {
+	s := benchSession(t)
+	nodes, err := backend.Open(&config.Config{Nodes: []config.Node{{Name: "n", Master: "127.0.0.1:1", Slave: "127.0.0.1:2@1", MaxConnsLimit: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes["n"].Close()
+	s.schema.Nodes = nodes
+	s.account.ReadOnly, s.account.Rights = true, account.Read
+	servers := map[string]backend.Info{"new": {MariaDB: true, Number: 101100}, "old": {MariaDB: true, Number: 100300}, "mysql": {Number: 80400}}
+	for text, readBy := range map[string]string{
+		"SELECT uuid()": "new old mysql", "SELECT sys_guid()": "new old", "SELECT 1 /*M! FOR UPDATE */": "mysql", "/*M!100500 DELETE FROM t */": "old mysql",
+		"/*!101100 ADMIN */ DELETE FROM t": "", "SHOW /*!101100 KS */ TABLES WHERE own(1)": "", "ADMIN; DELETE FROM t": "", "SHOW KS STATUS": "new old mysql",
+	} {
+		for first, as := range servers {
+			s.state.mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
+			i := sqltext.Classify(text, s.mode())
+			for second, info := range servers {
+				nodes["n"].Primary.SetInfo(&as)
+				nodes["n"].Replicas[0].SetInfo(&info)
+				want := strings.Contains(readBy, first) && strings.Contains(readBy, second)
+				if err := s.permit(text, &i); (err == nil) != want {
+					t.Errorf("%s, %s being the default beside %s: %v", text, first, second, err)
+				}
+			}
 		}
 	}
 }
