@@ -145,6 +145,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, admin.ErrClosed.Error())
 		return
 	}
+	if body.Token != "" {
+		body.User = ""
+	}
 	ok, err := c.admin.Guess(r, body.User, func() (ok bool) {
 		if body.Token != "" {
 			who, ok = c.admin.LoginToken(body.Token)

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net"
@@ -137,6 +138,27 @@ func TestAttempts(t *testing.T) {
 	crowd.Wait()
 	if refused.Load() == 0 {
 		t.Error("128 passwords were looked at")
+	}
+}
+
+// Who has a token cannot wash off with it, under whatever name, what other passwords and tokens were tried.
+func TestAttemptsWithAToken(t *testing.T) {
+	const own = "readreadreadreadread"
+	for _, c := range []struct{ what, guess, good string }{
+		{"a password", `{"user":"web","password":"guess"}`, `{"user":"web","token":"` + own + `"}`},
+		{"a token", `{"token":"guessguessguessguess"}`, `{"token":"` + own + `"}`},
+	} {
+		p := start(t, func(text string) string { return text + "max_login_delay: 1ms\n" })
+		for range 4 {
+			if answer, _ := p.call("POST", "/console/login", c.guess); answer.StatusCode != 401 {
+				t.Errorf("%s: %d", c.what, answer.StatusCode)
+			}
+			p.enter(c.good)
+		}
+		basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("web:websesame"))
+		if _, text := p.call("GET", "/metrics", "", "Authorization", basic); !strings.Contains(text, "\nkingshard_login_delays_total 2\n") {
+			t.Errorf("four guesses of %s were not held up", c.what)
+		}
 	}
 }
 
