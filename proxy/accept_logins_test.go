@@ -136,3 +136,47 @@ func TestDelayedLoginsEnd(t *testing.T) {
 		t.Error("held beyond the end")
 	}
 }
+
+// Connections that were let in before, up to where a password is asked for, do not all get theirs looked at.
+func TestGuessesInStore(t *testing.T) {
+	p := startProxy(t, oneNode(startScript(t, "script").Addr, 4), "max_login_delay: 200ms")
+	const conns = 60
+	stored := make([]*mysql.Conn, conns)
+	for k := range stored {
+		nc, err := net.Dial("tcp", p.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		c := mysql.NewConn(nc, mysql.BackendSide, 1<<20)
+		if _, err := c.ReadPacket(); err != nil {
+			t.Fatal(err)
+		}
+		// The plugin is another one than the user's, so that the proxy asks again.
+		r := mysql.HandshakeResponse41{User: "root", AuthPlugin: auth.Clear, Capabilities: mysqltest.ScriptCapabilities &^ (mysql.ClientConnectWithDB | mysql.ClientConnectAttrs), Collation: 45}
+		c.EndPacket(r.AppendTo(c.StartPacket()))
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if asked, err := c.ReadPacket(); err != nil || asked[0] != mysql.AuthSwitchHeader {
+			t.Fatalf("%q, %v", asked, err)
+		}
+		stored[k] = c
+	}
+	for _, c := range stored {
+		c.WritePacket(make([]byte, 20))
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocked := 0
+	for _, c := range stored {
+		var e mysql.SQLError
+		if answer, err := c.ReadPacket(); err == nil && e.Decode(answer) == nil && e.Code == mysql.ERHostIsBlocked {
+			blocked++
+		}
+	}
+	if counts := p.Failures().Counts(); blocked == 0 || counts.Failed+uint64(blocked) != conns || counts.Refused != uint64(blocked) {
+		t.Errorf("%d refused: %+v", blocked, counts)
+	}
+}

@@ -183,9 +183,6 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
 		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
 	}
-	if s.shared.Failures.Blocked(s.addr, s.snap.Config.MaxLoginDelay.Duration()) {
-		return nil, s.deny(s.blocked(), nil)
-	}
 	plugin := s.choosePlugin(a, at)
 	salt := s.salt
 	if plugin == auth.Ed25519 {
@@ -210,6 +207,10 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	}
 	passwordSent := len(response) > 0
 	for {
+		// As late as can be: a crowd of connections may have come this far before any of them fails.
+		if s.shared.Failures.Blocked(s.addr, s.snap.Config.MaxLoginDelay.Duration()) {
+			return nil, s.deny(s.blocked(), nil)
+		}
 		more, verdict := server.Step(response)
 		if more != nil {
 			b := append(s.conn.StartPacket(), mysql.AuthMoreDataHeader)
