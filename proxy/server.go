@@ -61,9 +61,8 @@ type Server struct {
 	serving sync.Mutex
 	stop    chan struct{}
 
-	gate gate
-	// upgrading is held during an upgrade, and for good after one.
-	upgrading sync.Mutex
+	gate      gate
+	upgrading underWay
 	// predecessor, if set, is the process that hands its sessions over; received is closed when it has no more. receiving is set
 	// when it does, under serving.
 	predecessor *handover.Predecessor

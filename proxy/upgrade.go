@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -48,14 +49,12 @@ func (s *Server) Upgrade() (successor string, err error) {
 		return "", errInit
 	case s.stopping():
 		return "", errStopping
-	case !s.upgrading.TryLock():
+	case !s.upgrading.begin(u.Begun):
 		return "", errUpgrading
 	}
-	u.Begun()
 	next, err := s.succession()
 	if err != nil {
-		u.Failed()
-		s.upgrading.Unlock()
+		s.upgrading.fail(u.Failed)
 		return "", err
 	}
 	u.Successor(next.PID)
@@ -66,6 +65,31 @@ func (s *Server) Upgrade() (successor string, err error) {
 	}
 	s.serving.Unlock()
 	return fmt.Sprintf("process %d, %s", next.PID, next.Program), nil
+}
+
+// underWay tells whether there is an upgrade, or was a good one. Who hears of the end of one may begin the next: what one tells others is told
+// ahead of that.
+type underWay struct {
+	mu sync.Mutex
+	is bool
+}
+
+func (w *underWay) begin(tell func()) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.is {
+		return false
+	}
+	w.is = true
+	tell()
+	return true
+}
+
+func (w *underWay) fail(tell func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.is = false
+	tell()
 }
 
 // succession starts the new process and has it serve; on an error there is none, and this process serves.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy"
+	"kingshard/proxy/handover"
 )
 
 // What cannot move, TLS and compression, goes on in the old process until upgrade_timeout; then it is drained as on SIGTERM: a
@@ -213,4 +215,34 @@ func TestUpgradeByRESTAndCommand(t *testing.T) {
 		t.Errorf("with a faulty file: exit status %d, %s", code, out)
 	}
 	must(t, c, "SELECT name")
+}
+
+// Who hears that an upgrade was refused may ask for the next one at once.
+func TestUpgradeAfterARefusal(t *testing.T) {
+	p := startProxy(t, oneNode(startScript(t, "script").Addr, 4))
+	answers := make(chan error, 1)
+	failures := 0
+	p.Upgrading = proxy.Upgrading{
+		Command: handover.Command{Path: "/nonexistent/kingshard"}, Begun: func() {}, Successor: func(int) {},
+		Failed: func() {
+			if failures++; failures > 1 {
+				return
+			}
+			go func() {
+				_, err := p.Upgrade()
+				answers <- err
+			}()
+			select {
+			case err := <-answers:
+				answers <- err
+			case <-time.After(50 * time.Millisecond): // it waits for this to end
+			}
+		},
+	}
+	if _, err := p.Upgrade(); err == nil {
+		t.Fatal("a binary that is not there took over")
+	}
+	if err := <-answers; err == nil || strings.Contains(err.Error(), "under way") {
+		t.Errorf("the next one: %v", err)
+	}
 }
