@@ -9,6 +9,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/account"
 )
@@ -84,5 +85,20 @@ func TestPanicEndsOneSession(t *testing.T) {
 	}
 	if text := log.String(); !strings.Contains(text, "a fault of the proxy") || !strings.Contains(text, "panic_test.go") {
 		t.Errorf("the log does not show the stack:\n%s", text)
+	}
+}
+
+// A session that a panic ended shows no text any more: it was in a buffer that other clients' statements come into.
+func TestEndForgetsTheText(t *testing.T) {
+	client, nc := net.Pipe()
+	defer client.Close()
+	s := New(nc, &Shared{Log: slog.New(slog.DiscardHandler)})
+	s.loggedIn = true
+	if !s.begin(mysql.ComQuery, "SELECT 1") || s.Process().Info != "SELECT 1" {
+		t.Fatal("no statement is shown")
+	}
+	s.end(&endError{reason: EndPanic})
+	if got := s.Process().Info; got != "" {
+		t.Errorf("shows %q", got)
 	}
 }

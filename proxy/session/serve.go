@@ -58,7 +58,7 @@ func (s *Session) end(e *endError) {
 	if s.closing {
 		reason = s.ended
 	}
-	s.closing = true
+	s.closing, s.text = true, "" // a command that was cut off left its text, which is in a buffer that others get
 	s.mu.Unlock()
 	s.conn.Close()
 	s.conn.Release()
