@@ -9,7 +9,7 @@ func idle() []Scenario {
 	var all []Scenario
 	for _, n := range []int{1000, 10_000, 50_000} {
 		all = append(all, Scenario{
-			Family: "idle", Parameter: "clients", X: float64(n), Work: idleClients{n}, Against: []rig.Spec{plain, goroutines, overTLS},
+			Family: "idle", Parameter: "clients", X: float64(n), Work: idleClients{n}, Against: []rig.Spec{plain, goroutines, overTLS}, Fresh: true,
 		})
 	}
 	return append(all, Scenario{

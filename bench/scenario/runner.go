@@ -41,19 +41,28 @@ func (r *Runner) Run(ctx context.Context, scenarios []Scenario) ([]report.Sample
 func (r *Runner) scenario(ctx context.Context, s Scenario) []report.Sample {
 	contenders := make([]*rig.Contender, len(s.Against))
 	failures := make([]error, len(s.Against))
-	for i, spec := range s.Against {
-		contenders[i], failures[i] = r.Rig.Open(ctx, spec)
+	closeContender := func(i int) {
+		if contenders[i] != nil {
+			_ = contenders[i].Close() // it is killed if need be, and what it did is measured already
+			contenders[i] = nil
+		}
 	}
 	var samples []report.Sample
 	for round := 1; round <= r.Rounds; round++ {
-		for i, c := range contenders {
+		for i, spec := range s.Against {
+			if round == 1 || s.Fresh {
+				closeContender(i)
+				contenders[i], failures[i] = r.Rig.Open(ctx, spec)
+			}
+		}
+		for i := range contenders {
 			if ctx.Err() != nil {
 				break
 			}
 			sample := report.Sample{Family: s.Family, Parameter: s.Parameter, X: s.X, Contender: s.Against[i].Name, Round: round}
 			err := failures[i]
 			if err == nil {
-				err = r.turn(ctx, s, c, &sample)
+				err = r.turn(ctx, s, contenders[i], &sample)
 			}
 			if err != nil {
 				sample.Failure = err.Error()
@@ -64,10 +73,8 @@ func (r *Runner) scenario(ctx context.Context, s Scenario) []report.Sample {
 			}
 		}
 	}
-	for i, c := range contenders {
-		if failures[i] == nil {
-			_ = c.Close() // it is killed if need be, and what it did is measured already
-		}
+	for i := range contenders {
+		closeContender(i)
 	}
 	return samples
 }

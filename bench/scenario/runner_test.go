@@ -76,6 +76,33 @@ func TestRunner(t *testing.T) {
 	}
 }
 
+// A fresh scenario has another process for each turn, which knows nothing of the turn before.
+func TestFreshContenders(t *testing.T) {
+	set := startRig(t)
+	pids := map[int]bool{}
+	runner := Runner{Rig: set, Rounds: 2, Warmup: 10 * time.Millisecond, Measured: 10 * time.Millisecond}
+	for _, fresh := range []bool{false, true} {
+		clear(pids)
+		samples, err := runner.Run(context.Background(), []Scenario{{Family: "pids", Work: pidsOf(pids), Against: []rig.Spec{plain}, Fresh: fresh}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{false: 1, true: 2}[fresh]; len(samples) != 2 || len(pids) != want || samples[1].Failure != "" {
+			t.Errorf("fresh %t: %d samples of processes %v: %v", fresh, len(samples), pids, samples)
+		}
+	}
+}
+
+// pidsOf is work that notes who does it.
+type pidsOf map[int]bool
+
+func (l pidsOf) run(_ context.Context, c *rig.Contender, _ timing, w load.Window) (outcome, error) {
+	w.Begin()
+	l[c.PID] = true
+	w.End()
+	return outcome{}, nil
+}
+
 // runStatements sends every statement of the closed loops once: through each contender it has as many rows as directly.
 func runStatements(t *testing.T, set *rig.Rig) {
 	contenders := make(map[string]*rig.Contender)

@@ -18,6 +18,8 @@ type Scenario struct {
 	Against   []rig.Spec // in the order of their turns
 	// SecondsMin is the shortest measured time that shows anything; 0 is any.
 	SecondsMin int
+	// Fresh starts the contenders anew for each turn: a process keeps memory that it has had once, for example.
+	Fresh bool
 }
 
 // Name is the scenario's name: the family and the parameter's value.
