@@ -274,7 +274,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopReceiving()
 	err := s.drain(ctx)
 	s.logins.closeAll()
-	s.closeHTTP()
+	s.finishHTTP(ctx)
 	s.drainLanes()
 	s.running.Wait()
 	s.closeAll()
@@ -307,6 +307,19 @@ func (s *Server) drain(ctx context.Context) error {
 			return fmt.Errorf("%d sessions did not end within drain_timeout and were cut off", left)
 		}
 	}
+}
+
+// httpPatience is how long a shutdown waits for answers to HTTP requests that are under way: a scrape, or the one that asked for it.
+const httpPatience = time.Second
+
+// finishHTTP ends the HTTP servers, those requests answered that do not take long.
+func (s *Server) finishHTTP(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, httpPatience)
+	defer cancel()
+	for _, h := range s.http {
+		_ = h.Shutdown(ctx)
+	}
+	s.closeHTTP()
 }
 
 func (s *Server) closeHTTP() {

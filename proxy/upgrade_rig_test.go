@@ -142,15 +142,17 @@ func (d *daemon) upgraded() {
 func (d *daemon) metric(name string) int {
 	d.t.Helper()
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	r, err := client.Get("http://" + d.metrics + "/metrics")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	var b []byte
+	// A process that ends does not answer a request whose header it has not read.
+	mysqltest.WaitFor(d.t, "metrics", func() bool {
+		r, err := client.Get("http://" + d.metrics + "/metrics")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		b, err = io.ReadAll(r.Body)
+		return err == nil
+	})
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, name+" "); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
