@@ -536,12 +536,14 @@ func TestLaneAtRandom(t *testing.T) {
 // A prepared statement that stood in line and then has to be prepared first leaves nothing behind: the next statement shows as running.
 func TestLaneLineOfUnprepared(t *testing.T) {
 	base := answers("n")
+	began, goOn := make(chan struct{}), make(chan struct{})
 	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		switch text := strings.TrimLeft(string(payload), "\x00\x01"); {
 		case strings.HasPrefix(text, "SELECT nap"):
 			time.Sleep(1500 * time.Microsecond)
 		case strings.HasPrefix(text, "SELECT long"):
-			time.Sleep(100 * time.Millisecond)
+			began <- struct{}{}
+			<-goOn
 		}
 		base(c, cmd, payload)
 	}})
@@ -574,12 +576,13 @@ func TestLaneLineOfUnprepared(t *testing.T) {
 		if err := a.Send(mysql.ComQuery, "SELECT long"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(30 * time.Millisecond)
+		<-began
 		for _, row := range must(t, watcher, "SHOW PROCESSLIST").Rows {
 			if fmt.Sprint(row[0]) == fmt.Sprint(a.Greeting.ConnectionID) && fmt.Sprint(row[4]) == "Sleep" {
 				t.Errorf("while it runs a statement: %v", row)
 			}
 		}
+		goOn <- struct{}{}
 		readAnswer(t, a)
 		for _, c := range append(between, a, b) {
 			c.Close()
