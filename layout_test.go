@@ -36,12 +36,13 @@ var allowed = map[string][]string{
 	// The rules are made from the configuration's.
 	"proxy/queryrule": {"config", "mysql/sqltext"},
 	// Statements that are sent once more are counted by their rules.
-	"proxy/mirror":    {"backend", "mysql", "proxy/queryrule"},
-	"proxy/account":   {"config", "mysql/auth"},
-	"proxy/ddl":       {"backend"},
-	"proxy/session":   {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
-	"proxy/tracing":   {"config", "mysql/sqltext"},
-	"proxy/subtables": {"backend", "mysql", "router"},
+	"proxy/mirror":              {"backend", "mysql", "proxy/queryrule"},
+	"proxy/account":             {"config", "mysql/auth"},
+	"proxy/ddl":                 {"backend"},
+	"proxy/session":             {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
+	"proxy/tracing":             {"config", "mysql/sqltext"},
+	"proxy/tracing/tracingtest": {},
+	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
 	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},

@@ -122,14 +122,19 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 
 // Try logs in at another address with the instance's account, within the deadline, and tells what hindered it.
 func (i *Instance) Try(addr string, deadline time.Time) error {
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
-	defer cancel()
-	dial := i.dial.to(addr)
-	c, err := Dial(ctx, &dial, 0)
+	c, err := i.dialAt(addr, deadline)
 	if err != nil {
 		return err
 	}
 	return c.Close()
+}
+
+// dialAt opens a connection to another address with the instance's account.
+func (i *Instance) dialAt(addr string, deadline time.Time) (*Conn, error) {
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	dial := i.dial.to(addr)
+	return Dial(ctx, &dial, 0)
 }
 
 // ReadOnlyError says that a server takes no writes: these of its variables are set.
@@ -140,10 +145,7 @@ func (e *ReadOnlyError) Error() string { return strings.Join(e.Variables, " and 
 
 // TryWrites is Try, and a *ReadOnlyError if the server takes no writes of the proxy's clients.
 func (i *Instance) TryWrites(addr string, deadline time.Time) error {
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
-	defer cancel()
-	dial := i.dial.to(addr)
-	c, err := Dial(ctx, &dial, 0)
+	c, err := i.dialAt(addr, deadline)
 	if err != nil {
 		return err
 	}

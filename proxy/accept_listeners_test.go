@@ -175,7 +175,13 @@ func get(t testing.TB, url, login string) (status int, body string) {
 		r.SetBasicAuth(user, password)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
-	resp, err := client.Do(r)
+	return answered(t, &client, r)
+}
+
+// answered sends a request and gives its answer.
+func answered(t testing.TB, c *http.Client, r *http.Request) (status int, body string) {
+	t.Helper()
+	resp, err := c.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,9 +12,9 @@ import (
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/tracing/tracingtest"
 )
 
 // collector takes spans as an OpenTelemetry collector does, and keeps them by trace.
@@ -30,30 +29,19 @@ type collector struct {
 
 func startCollector(t testing.TB) *collector {
 	c := &collector{traces: map[string][]*tracepb.Span{}}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		var data tracepb.TracesData
-		if err := proto.Unmarshal(body, &data); err != nil {
-			t.Error(err)
-		}
+	c.Server = tracingtest.Serve(t, func(_ http.ResponseWriter, r *tracingtest.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.header = r.Header
-		c.raw.Write(body)
-		for _, from := range data.ResourceSpans {
+		c.raw.Write(r.Raw)
+		for _, from := range r.Data.ResourceSpans {
 			c.resource = values(from.Resource.Attributes)
-			for _, scope := range from.ScopeSpans {
-				for _, s := range scope.Spans {
-					id := hex.EncodeToString(s.TraceId)
-					c.traces[id] = append(c.traces[id], s)
-				}
-			}
 		}
-	}))
-	t.Cleanup(c.Server.Close)
+		for _, s := range r.Spans() {
+			id := hex.EncodeToString(s.TraceId)
+			c.traces[id] = append(c.traces[id], s)
+		}
+	})
 	return c
 }
 

@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -170,16 +169,7 @@ func TestUpgradeByRESTAndCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+token)
-		resp, err := httpClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.StatusCode, string(b)
+		return answered(t, &httpClient, r)
 	}
 	command := func(password string) (code int, out string) {
 		t.Helper()

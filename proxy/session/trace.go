@@ -11,26 +11,22 @@ import (
 
 // traceQuery tells whether a COM_QUERY is traced.
 func (s *Session) traceQuery(attributes []byte, text string) bool {
-	t := s.snap.Tracer
-	if t == nil {
-		return false
-	}
-	choice := &s.task().choice
-	if !choice.Made() {
-		var p tracing.Parent
-		if t.Follows() {
-			if p = attributeParent(attributes); !p.Known() {
-				p, _ = tracing.ParentIn(text)
-			}
-		}
-		*choice = t.Choose(p)
-	}
-	return choice.Traced()
+	return s.traced(text, func() tracing.Parent { return attributeParent(attributes) })
 }
 
 // traceExecution is traceQuery for a COM_STMT_EXECUTE of st. A statement that was prepared with a parent in its comment has that
 // parent at every execution.
 func (s *Session) traceExecution(st *stmt, arg []byte) bool {
+	return s.traced(st.text, func() tracing.Parent {
+		if !s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+			return tracing.Parent{}
+		}
+		return executionParent(arg, st)
+	})
+}
+
+// traced tells whether the command is traced. Its parent is that of its attributes, else of a comment of its text. The choice is made once.
+func (s *Session) traced(text string, ofAttributes func() tracing.Parent) bool {
 	t := s.snap.Tracer
 	if t == nil {
 		return false
@@ -39,11 +35,8 @@ func (s *Session) traceExecution(st *stmt, arg []byte) bool {
 	if !choice.Made() {
 		var p tracing.Parent
 		if t.Follows() {
-			if s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
-				p = executionParent(arg, st)
-			}
-			if !p.Known() {
-				p, _ = tracing.ParentIn(st.text)
+			if p = ofAttributes(); !p.Known() {
+				p, _ = tracing.ParentIn(text)
 			}
 		}
 		*choice = t.Choose(p)

@@ -16,10 +16,10 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"kingshard/config"
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/tracing/tracingtest"
 )
 
 func TestMain(m *testing.M) {
@@ -43,15 +43,7 @@ type collector struct {
 
 func newCollector(t *testing.T) *collector {
 	c := &collector{}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		var data tracepb.TracesData
-		if err := proto.Unmarshal(body, &data); err != nil {
-			t.Error(err)
-		}
+	c.Server = tracingtest.Serve(t, func(w http.ResponseWriter, r *tracingtest.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.headers = append(c.headers, r.Header)
@@ -61,13 +53,8 @@ func newCollector(t *testing.T) *collector {
 		if c.answer != nil && !c.answer(w) {
 			return
 		}
-		for _, resource := range data.ResourceSpans {
-			for _, scope := range resource.ScopeSpans {
-				c.spans = append(c.spans, scope.Spans...)
-			}
-		}
-	}))
-	t.Cleanup(c.Server.Close)
+		c.spans = append(c.spans, r.Spans()...)
+	})
 	return c
 }
 
