@@ -11,10 +11,11 @@ import (
 
 // Group is a number of loops. Its methods may be called by any goroutine.
 type Group struct {
-	loops []*Loop
-	next  atomic.Uint32 // turn of the loop that gets the next connection
-	seq   atomic.Int32  // tells connections apart that had the same descriptor
-	conns table
+	loops  []*Loop
+	next   atomic.Uint32 // turn of the loop that gets the next connection
+	seq    atomic.Int32  // tells connections apart that had the same descriptor
+	conns  table
+	policy policy
 }
 
 // Open starts n loops by spawn, each with a Ticker of its own. Close stops them.
@@ -31,6 +32,7 @@ func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) 
 		l.ticker = ticker(l)
 		g.loops = append(g.loops, l)
 	}
+	g.policy.begin()
 	for _, l := range g.loops {
 		spawn(l.run)
 	}

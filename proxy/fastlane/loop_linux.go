@@ -53,6 +53,7 @@ type Loop struct {
 	tickAt time.Time
 	ticks  bool // tickAt is set
 	ending bool // AtRoundEnd was called
+	activity
 
 	mu     sync.Mutex
 	posted []*Conn // closed while they were parked
@@ -148,6 +149,7 @@ func (l *Loop) run() {
 				empty++
 			}
 		default:
+			l.rest()
 			n, rounds = l.wait(list[:]), 0
 		}
 		if n > 0 {
@@ -164,12 +166,23 @@ func (l *Loop) run() {
 		if l.ticks && !time.Now().Before(l.tickAt) {
 			l.runTick()
 		}
+		if l.activity.round() {
+			l.group.policy.change(l.busy)
+		}
 		if rounds++; l.woken > 0 || rounds >= yieldEvery {
 			l.woken, rounds = 0, 0
 			runtime.Gosched()
 		}
 	}
+	l.rest()
 	l.ticker.Stop(l)
+}
+
+// rest says that the loop is not busy.
+func (l *Loop) rest() {
+	if l.activity.rest() {
+		l.group.policy.change(false)
+	}
 }
 
 // nap waits at most so many milliseconds for events. The scheduler is not told of the wait; it can interrupt it.
