@@ -24,6 +24,7 @@ type Sysbench struct {
 	Threads   int
 	TableSize int // rows of sbtest1
 	Prepared  bool
+	Hot       bool          // rows are chosen as sysbench does by itself, a few of them very often; else all alike
 	Warmup    time.Duration // rounded up to seconds, at least one
 	Duration  time.Duration // measured, rounded up to seconds, at least one
 	Window    Window
@@ -70,12 +71,16 @@ func (s Sysbench) args() ([]string, error) {
 	if s.Prepared {
 		mode = "auto"
 	}
+	rows := "uniform"
+	if s.Hot {
+		rows = "special"
+	}
 	warmup := int(max(1, math.Ceil(s.Warmup.Seconds())))
 	seconds := warmup + int(max(1, math.Ceil(s.Duration.Seconds())))
 	return []string{
 		s.Script, "--db-driver=mysql", "--mysql-host=" + host, "--mysql-port=" + port, "--mysql-user=" + s.Login.User,
 		"--mysql-password=" + s.Login.Password, "--mysql-db=" + s.Login.DB, "--tables=1", "--table-size=" + strconv.Itoa(s.TableSize),
-		"--threads=" + strconv.Itoa(s.Threads), "--db-ps-mode=" + mode, "--rand-type=uniform", "--histogram", "--percentile=99",
+		"--threads=" + strconv.Itoa(s.Threads), "--db-ps-mode=" + mode, "--rand-type=" + rows, "--histogram", "--percentile=99",
 		"--time=" + strconv.Itoa(seconds), "--report-checkpoints=" + strconv.Itoa(warmup), "run",
 	}, nil
 }

@@ -35,8 +35,14 @@ func limits() []Scenario {
 		against = append(against, limited(n))
 	}
 	var all []Scenario
-	for _, script := range []struct{ family, script string }{
-		{"conns/point-select", "oltp_point_select"}, {"conns/update-index", "oltp_update_index"}, {"conns/read-write", "oltp_read_write"},
+	for _, script := range []struct {
+		family, script string
+		hot            bool
+	}{
+		{family: "conns/point-select", script: "oltp_point_select"},
+		{family: "conns/update-index", script: "oltp_update_index"},
+		{family: "conns/update-index-hot", script: "oltp_update_index", hot: true},
+		{family: "conns/read-write", script: "oltp_read_write"},
 	} {
 		contenders := against
 		if script.script == "oltp_point_select" {
@@ -44,7 +50,7 @@ func limits() []Scenario {
 		}
 		all = append(all, Scenario{
 			Family: script.family, Parameter: "threads", X: sweepThreads,
-			Work: sysbench{script: script.script, threads: sweepThreads}, Against: contenders,
+			Work: sysbench{script: script.script, threads: sweepThreads, hot: script.hot}, Against: contenders,
 		})
 	}
 	var crowd []rig.Spec

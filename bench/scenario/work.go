@@ -31,6 +31,7 @@ type sysbench struct {
 	script   string
 	threads  int
 	prepared bool
+	hot      bool   // a few rows are used very often
 	db       string // "" is rig.DB
 }
 
@@ -43,7 +44,7 @@ func (s sysbench) run(ctx context.Context, c *rig.Contender, t timing, w load.Wi
 		return outcome{}, err
 	}
 	result, cpu, err := load.Sysbench{
-		Login: c.Login(db), Script: s.script, Threads: s.threads, TableSize: rig.Rows, Prepared: s.prepared,
+		Login: c.Login(db), Script: s.script, Threads: s.threads, TableSize: rig.Rows, Prepared: s.prepared, Hot: s.hot,
 		Warmup: t.warmup, Duration: t.measured, Window: w,
 	}.Run(ctx)
 	return outcome{Result: result, client: cpu, outside: true}, err
