@@ -347,6 +347,40 @@ func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
 	readAnswer(t, busy)
 }
 
+// Many clients on few connections wait in the loops, with no goroutine for those who wait long.
+func TestLaneLineStaysInTheLoops(t *testing.T) {
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if cmd == mysql.ComQuery {
+			time.Sleep(3 * time.Millisecond)
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 3))
+	const clients, statements = 24, 20
+	var all []*mysqltest.RawClient
+	for range clients {
+		c := p.client("")
+		must(t, c, "SELECT 1")
+		all = append(all, c)
+	}
+	looped(t, p, clients*statements*9/10, func() {
+		var running sync.WaitGroup
+		for _, c := range all {
+			running.Go(func() {
+				for range statements {
+					must(t, c, "SELECT 1")
+				}
+			})
+		}
+		running.Wait()
+	})
+	if st := p.primary("n").Stats(); st.Open > 3 {
+		t.Errorf("%d connections", st.Open)
+	}
+	p.quiet(clients)
+}
+
 func TestLaneWaitEnds(t *testing.T) {
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 200ms")

@@ -213,8 +213,10 @@ func (s *Session) seekAlone(sh *shelf) {
 			s.asking(s.lane.since)
 			s.wants.Store(sh.key.instance)
 		}
-		sh.line = append(sh.line, s)
-		l.After(lineMax)
+		if sh.line = append(sh.line, s); len(sh.line) == 1 {
+			l.After(lineMax)
+			sh.settle()
+		}
 		return
 	}
 	s.launch(le)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +17,11 @@ const (
 	// leaseMax is how long a loop uses a connection before it goes back to its pool, which may find it too old, or have
 	// others that wait.
 	leaseMax = time.Second
-	// lineMax is how long the first in line waits before it goes on to the pool.
+	// lineMax is how long a line stands still before the pool is asked for a connection.
 	lineMax = 2 * time.Millisecond
+	// lineLong is how long the first of a moving line has waited when the pool is asked for one more connection, so that
+	// loops with many in line get more of them; and how long it takes until the pool is asked again.
+	lineLong = 20 * time.Millisecond
 )
 
 // shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
@@ -36,6 +40,10 @@ type shelves struct {
 	labelled bool
 	// holding tells others that a connection may lie unused.
 	holding atomic.Bool
+
+	mu      sync.Mutex
+	fetched []fetched
+	stopped bool
 }
 
 type shelfKey struct {
@@ -50,6 +58,11 @@ type shelf struct {
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
 	line []*Session
+	// fetching: a goroutine asks the pool for a connection, the last time at asked.
+	fetching bool
+	asked    time.Duration // as of shelves.now
+	// served counts those in line who got a connection; seen is that of the last tick.
+	served, seen uint
 	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
 	gathered []*Session
 	shared   []*lease
@@ -98,8 +111,8 @@ func (h *shelves) arm() {
 	}
 }
 
-// take gives a connection for a session's statement. Without one, wait tells that one will come back here and that there is
-// no other to be had.
+// take gives a connection for a session's statement. Without one, wait tells that all are in use, so that the session waits
+// in line for one; else one may be opened, or given another setting, which is the work of a goroutine.
 func (sh *shelf) take(s *Session) (le *lease, wait bool) {
 	if len(sh.line) > 0 {
 		return nil, true
@@ -122,7 +135,7 @@ func (sh *shelf) lend() (le *lease, wait bool) {
 	} else {
 		p, full := sh.key.instance.TryGet(sh.key.setting)
 		if p.Pooled == nil {
-			return nil, full && sh.out > 0
+			return nil, full
 		}
 		if le = sh.borrow(p); le == nil {
 			return nil, false
@@ -182,12 +195,7 @@ func (le *lease) put() {
 	if len(sh.line) > 0 {
 		sh.out++
 		le.walk, le.used = walk{}, sh.h.now
-		if sh.line[0].lane.point != nil {
-			le.fill()
-			return
-		}
-		le.session = sh.next()
-		le.session.launch(le)
+		sh.serve(le)
 		return
 	}
 	le.used = sh.h.now
@@ -201,6 +209,17 @@ func (le *lease) put() {
 		}
 	}
 	sh.h.arm()
+}
+
+// serve gives a connection that runs nothing to the first in line, or to several who share it.
+func (sh *shelf) serve(le *lease) {
+	sh.served++
+	if sh.line[0].lane.point != nil {
+		le.fill()
+		return
+	}
+	le.session = sh.next()
+	le.session.launch(le)
 }
 
 // next takes the first of the line; nil if nobody waits.
@@ -231,11 +250,15 @@ func (le *lease) leave() {
 	le.shelf.settle()
 }
 
-// settle hands those in line to goroutines, which wait at the pool, when no connection will come back here.
+// settle has a connection fetched for those in line when none will come back here.
 func (sh *shelf) settle() {
-	if sh.out > 0 || len(sh.idle) > 0 {
-		return
+	if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) > 0 {
+		sh.fetch()
 	}
+}
+
+// dissolve hands those in line to goroutines.
+func (sh *shelf) dissolve() {
 	for s := sh.next(); s != nil; s = sh.next() {
 		s.handOver(sh.h.loop, stepServe)
 	}
@@ -259,12 +282,13 @@ func (h *shelves) Tick(*fastlane.Loop) {
 	h.now = time.Since(h.start)
 	h.armed = false
 	h.holding.Store(false)
+	h.receive()
 	for k, sh := range h.byKey {
 		sh.sweep()
 		if len(sh.idle) > 0 {
 			h.holding.Store(true)
 		}
-		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 {
+		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 && !sh.fetching {
 			delete(h.byKey, k)
 		}
 	}
@@ -298,17 +322,37 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.line[len(line):])
 	sh.line = line
-	if len(sh.line) > 0 && time.Since(sh.line[0].lane.since) >= lineMax {
-		// The connections here may be busy for long while there are others: one who waits at the pool calls them in.
-		sh.next().handOver(sh.h.loop, stepServe)
-	}
+	sh.hurry()
+	sh.seen = sh.served
 	if len(sh.line) > 0 {
 		sh.h.loop.After(lineMax)
 	}
 }
 
+// hurry looks for connections for those in line, who wait for others to come back.
+func (sh *shelf) hurry() {
+	for len(sh.line) > 0 {
+		le, wait := sh.lend()
+		if le == nil {
+			first := time.Since(sh.line[0].lane.since)
+			if !wait || first >= lineMax && sh.served == sh.seen || first >= lineLong && sh.h.now-sh.asked >= lineLong {
+				sh.fetch()
+			}
+			return
+		}
+		sh.serve(le)
+	}
+}
+
 // Stop gives all connections back.
 func (h *shelves) Stop(*fastlane.Loop) {
+	h.mu.Lock()
+	h.stopped = true
+	for _, f := range h.fetched {
+		f.giveBack()
+	}
+	h.fetched = nil
+	h.mu.Unlock()
 	for _, sh := range h.byKey {
 		for _, le := range sh.idle {
 			h.loop.Unpark(le.conn)
