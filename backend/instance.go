@@ -191,6 +191,12 @@ func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
 // Wanted tells whether somebody waits for a connection now.
 func (i *Instance) Wanted() bool { return i.pool.Wanted() }
 
+// Lined counts n more sessions, or fewer, that wait for a connection that another borrows for them.
+func (i *Instance) Lined(n int) { i.pool.Lined(n) }
+
+// Served counts one of these that had a connection after so long.
+func (i *Instance) Served(waited time.Duration) { i.pool.Served(waited) }
+
 // WhenWanted has f called each time that somebody begins to wait for a connection. f must not wait, nor use the instance.
 func (i *Instance) WhenWanted(f func()) { i.pool.WhenWanted(f) }
 

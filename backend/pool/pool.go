@@ -87,6 +87,7 @@ type Pool[C Conn, K comparable] struct {
 	counts counts
 
 	wanted atomic.Pointer[func()] // that of WhenWanted
+	lined  atomic.Int64           // see Lined
 
 	mu         sync.Mutex // guards what follows
 	max        int

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/pool"
@@ -26,11 +27,11 @@ func (sh *shelf) fetch() {
 	if sh.fetching {
 		return
 	}
-	h, first := sh.h, sh.line[0]
+	h, patience := sh.h, sh.line[0].snap.Config.PoolWaitTimeout.Duration()
 	sh.fetching, sh.asked = true, h.now
-	deadline := first.lane.since.Add(first.snap.Config.PoolWaitTimeout.Duration())
+	sh.key.instance.Lined(-1) // who counts among those who wait at the pool
 	h.lanes.running.Go(func() {
-		p, err := sh.key.instance.Get(sh.key.setting, deadline, h.lanes.stop)
+		p, err := sh.key.instance.Get(sh.key.setting, time.Now().Add(patience), h.lanes.stop)
 		h.deliver(fetched{sh, p, err})
 	})
 }
@@ -60,9 +61,10 @@ func (h *shelves) receive() {
 
 func (sh *shelf) receive(f fetched) {
 	sh.fetching = false
+	sh.key.instance.Lined(1)
 	switch {
-	case errors.Is(f.err, pool.ErrTimeout):
-		// Whose time is over is seen to in Tick; the others wait on.
+	case errors.Is(f.err, pool.ErrTimeout), errors.Is(f.err, pool.ErrTooManyWaiters):
+		// Those in line wait on. Whose time is over is seen to in Tick.
 	case f.err != nil:
 		sh.dissolve() // each hears of the error, or finds another instance
 	case f.p.Instance != sh.key.instance:

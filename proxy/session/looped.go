@@ -213,10 +213,7 @@ func (s *Session) seekAlone(sh *shelf) {
 			s.asking(s.lane.since)
 			s.wants.Store(sh.key.instance)
 		}
-		if sh.line = append(sh.line, s); len(sh.line) == 1 {
-			l.After(lineMax)
-			sh.settle()
-		}
+		sh.stand(s)
 		return
 	}
 	s.launch(le)

@@ -94,7 +94,7 @@ func (le *lease) fill() {
 	var list [pipelineDepth]*Session
 	n := 0
 	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil {
-		list[n] = sh.next()
+		list[n] = sh.admit()
 		n++
 	}
 	for _, s := range list[le.board(list[:n]):n] {

@@ -218,8 +218,24 @@ func (sh *shelf) serve(le *lease) {
 		le.fill()
 		return
 	}
-	le.session = sh.next()
+	le.session = sh.admit()
 	le.session.launch(le)
+}
+
+// stand puts a session in line.
+func (sh *shelf) stand(s *Session) {
+	sh.key.instance.Lined(1)
+	if sh.line = append(sh.line, s); len(sh.line) == 1 {
+		sh.h.loop.After(lineMax)
+		sh.settle()
+	}
+}
+
+// admit takes the first of the line, for whom there is a connection.
+func (sh *shelf) admit() *Session {
+	s := sh.next()
+	sh.key.instance.Served(time.Since(s.lane.since))
+	return s
 }
 
 // next takes the first of the line; nil if nobody waits.
@@ -227,6 +243,7 @@ func (sh *shelf) next() *Session {
 	if len(sh.line) == 0 {
 		return nil
 	}
+	sh.key.instance.Lined(-1)
 	s := sh.line[0]
 	sh.line[0] = nil
 	if sh.line = sh.line[1:]; len(sh.line) == 0 {
@@ -315,6 +332,7 @@ func (sh *shelf) sweep() {
 	line := sh.line[:0]
 	for _, s := range sh.line {
 		if s.lineOver() {
+			sh.key.instance.Lined(-1)
 			s.handOver(sh.h.loop, stepServe)
 			continue
 		}
