@@ -62,6 +62,7 @@ type Instance struct {
 	state atomic.Uint32 // the verdict of the health checks
 	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
 	heldDown atomic.Bool
+	unlooped atomic.Bool // see KeepFromLoops
 	info     atomic.Pointer[Info]
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
@@ -189,7 +190,16 @@ func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
 }
 
 // Wanted tells whether somebody waits for a connection now.
-func (i *Instance) Wanted() bool { return i.pool.Wanted() }
+func (i *Instance) Wanted() bool { return i.Waiters() > 0 }
+
+// Waiters is how many wait for a connection at the pool now.
+func (i *Instance) Waiters() int { return i.pool.Waiters() }
+
+// KeepFromLoops notes that event loops cannot read the instance's connections, because of TLS say.
+func (i *Instance) KeepFromLoops() { i.unlooped.Store(true) }
+
+// Unlooped tells whether that was noted.
+func (i *Instance) Unlooped() bool { return i.unlooped.Load() }
 
 // Lined counts n more sessions, or fewer, that wait for a connection that another borrows for them.
 func (i *Instance) Lined(n int) { i.pool.Lined(n) }

@@ -381,6 +381,46 @@ func TestLaneLineStaysInTheLoops(t *testing.T) {
 	p.quiet(clients)
 }
 
+// A line in a loop gets its share of few connections beside as many clients in transactions, who wait at the pool.
+func TestLaneLineGetsItsShare(t *testing.T) {
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if cmd == mysql.ComQuery {
+			time.Sleep(2 * time.Millisecond)
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 4))
+	const clients = 30
+	var running sync.WaitGroup
+	var stop atomic.Bool
+	var plain, transactions atomic.Int64
+	for k := range 2 * clients {
+		c := p.client("")
+		must(t, c, "SELECT 1")
+		running.Go(func() {
+			for !stop.Load() {
+				if k%2 == 0 {
+					must(t, c, "SELECT 1")
+					plain.Add(1)
+					continue
+				}
+				must(t, c, "BEGIN")
+				must(t, c, "SELECT 1")
+				must(t, c, "COMMIT")
+				transactions.Add(1)
+			}
+		})
+	}
+	mysqltest.WaitFor(t, "transactions", func() bool { return transactions.Load() >= 10*clients })
+	stop.Store(true)
+	running.Wait()
+	if n, others := plain.Load(), transactions.Load(); n < others/2 || n > 20*others {
+		t.Errorf("%d plain statements, %d transactions", n, others)
+	}
+	t.Logf("%d plain statements, %d transactions", plain.Load(), transactions.Load())
+}
+
 func TestLaneWaitEnds(t *testing.T) {
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 200ms")

@@ -238,8 +238,8 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 	}
 }
 
-// Wanted tells whether somebody waits for a connection. It takes no lock: the answer may be a moment old.
-func (p *Pool[C, K]) Wanted() bool { return p.queue.shown.Load() > 0 }
+// Waiters is how many wait for a connection here. It takes no lock: the answer may be a moment old.
+func (p *Pool[C, K]) Waiters() int { return int(p.queue.shown.Load()) }
 
 // WhenWanted has f called each time that somebody begins to wait, for a borrower that keeps connections to spare. f must
 // neither wait nor use the pool.

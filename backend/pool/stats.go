@@ -73,7 +73,7 @@ type Stats struct {
 func (p *Pool[C, K]) Stats() Stats {
 	p.mu.Lock()
 	s := Stats{
-		Max: p.max, Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len + int(p.lined.Load()),
+		Max: p.max, Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len + max(0, int(p.lined.Load())),
 	}
 	p.mu.Unlock()
 	for o := range s.Gets {

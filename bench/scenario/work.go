@@ -92,8 +92,8 @@ func enoughFiles(conns int) error {
 	return nil
 }
 
-// settle is the time after which buffers that nobody needs are given back.
-const settle = 2 * time.Second
+// settle is the time after which memory that only the logins needed is given back.
+const settle = 10 * time.Second
 
 func (l idleClients) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
 	if err := enoughFiles(l.clients); err != nil {

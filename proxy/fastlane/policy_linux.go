@@ -61,6 +61,9 @@ type policy struct {
 func (p *policy) begin() {
 	now := scheduled(0)
 	p.keep = now != unix.SCHED_NORMAL && now != unix.SCHED_BATCH
+	if !p.keep && schedule(unix.Gettid(), unix.SCHED_NORMAL) != 0 {
+		p.keep = true // before there is load
+	}
 	p.set(unix.SCHED_NORMAL)
 }
 
@@ -80,23 +83,38 @@ func (p *policy) change(busy bool) {
 	}
 }
 
-// set changes the policy of all threads. Those that start meanwhile, or later, inherit that of the thread that starts them.
+// set changes the policy of all threads. Those that start later inherit that of the thread that starts them, and so may those
+// that start meanwhile: it looks again.
 func (p *policy) set(policy int) {
-	if p.keep {
-		return
-	}
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		p.keep = true
-		return
-	}
-	for _, t := range threads {
-		thread, _ := strconv.Atoi(t.Name())
-		if scheduled(thread) != policy && schedule(thread, policy) == unix.EPERM { // ESRCH: it has ended
-			p.keep = true
+	for range setsMax {
+		if p.keep || !p.pass(policy) {
 			return
 		}
 	}
+}
+
+// setsMax is how often set looks for threads.
+const setsMax = 3
+
+// pass tells whether a thread had another policy. Without a free descriptor it finds none, and the next change is the one
+// that counts.
+func (p *policy) pass(policy int) (changed bool) {
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, t := range threads {
+		thread, _ := strconv.Atoi(t.Name())
+		if scheduled(thread) == policy {
+			continue
+		}
+		switch schedule(thread, policy) {
+		case 0:
+			changed = true
+		case unix.ESRCH: // it has ended
+		default:
+			p.keep = true
+			return false
+		}
+	}
+	return changed
 }
 
 // scheduled gives a thread's policy, of the calling one for 0; negative if it cannot be told.

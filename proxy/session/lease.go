@@ -44,7 +44,8 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	if p, ok := s.offered(t); ok {
 		return p, s.prepare(p)
 	}
-	deadline := s.waitingSince(now).Add(s.snap.Config.PoolWaitTimeout.Duration())
+	since := s.waitingSince(now)
+	deadline := since.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
 		s.wants.Store(instance)
@@ -54,6 +55,10 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		s.wants.Store(nil)
 		if err == nil {
 			return p, s.prepare(p)
+		}
+		var late *pool.TimeoutError
+		if errors.As(err, &late) {
+			late.Waited += now.Sub(since) // in a line of a loop
 		}
 		// A replica that cannot serve is passed over; the primary is the last resort.
 		if instance.Role == backend.Primary || errors.Is(err, pool.ErrTimeout) || errors.Is(err, pool.ErrCancelled) {

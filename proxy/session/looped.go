@@ -178,7 +178,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 // seek sends the statement on a connection that the loop has or can have at once, or puts the session in line for one.
 func (s *Session) seek(h *shelves) {
 	instance := s.task().x.target.instance(0)
-	if instance.State() == backend.Down {
+	if instance.State() == backend.Down || instance.Unlooped() {
 		s.handOver(h.loop, stepServe)
 		return
 	}
@@ -231,12 +231,16 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 	return true
 }
 
-// outOfLine notes that the session has a connection, for which it may have waited.
-func (s *Session) outOfLine() {
-	if !s.lane.since.IsZero() {
-		s.lane.since = time.Time{}
-		s.wants.Store(nil)
+// outOfLine notes that the session has a connection, for which it may have waited; nil: it waits no more.
+func (s *Session) outOfLine(le *lease) {
+	if s.lane.since.IsZero() {
+		return
 	}
+	if le != nil {
+		le.shelf.key.instance.Served(time.Since(s.lane.since))
+	}
+	s.lane.since = time.Time{}
+	s.wants.Store(nil)
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
@@ -267,8 +271,8 @@ func (s *Session) launch(le *lease) {
 	x.p = le.p
 	s.passed = true
 	if !s.preparedOn(le) {
+		s.outOfLine(le)
 		le.leave()
-		s.outOfLine()
 		s.lane.offer = le.p
 		s.handOver(l, stepServe)
 		return
@@ -278,7 +282,7 @@ func (s *Session) launch(le *lease) {
 		s.finishLoop(l, &endError{reason: EndKilled})
 		return
 	}
-	s.outOfLine()
+	s.outOfLine(le)
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)

@@ -93,9 +93,12 @@ func (le *lease) fill() {
 	sh := le.shelf
 	var list [pipelineDepth]*Session
 	n := 0
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil {
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && (n == 0 && len(le.queue) == 0 || sh.line[0].preparedOn(le)) {
 		list[n] = sh.admit()
 		n++
+	}
+	if n == 0 {
+		return // the first has to be prepared, for which the connection is to be its own
 	}
 	for _, s := range list[le.board(list[:n]):n] {
 		s.seekAlone(sh)
@@ -157,7 +160,7 @@ func (s *Session) embark(le *lease) {
 	defer s.caught(le.shelf.h.loop)
 	s.relabelLoop(le.shelf.h)
 	s.passed = true
-	s.outOfLine()
+	s.outOfLine(le)
 	s.exchanging(le.p.Instance.Addr)
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it

@@ -120,7 +120,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	s.conn.Release()
 	s.releaseTask()
 	s.returnOffer()
-	s.outOfLine()
+	s.outOfLine(nil)
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}

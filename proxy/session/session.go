@@ -225,6 +225,9 @@ func (s *Session) userAtHost() string { return s.user + "@" + s.host }
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (s *Session) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
+	if !s.lane.since.IsZero() {
+		now = s.lane.since // it was in line since
+	}
 	s.work, s.passed = work{}, false
 	s.mu.Lock()
 	defer s.mu.Unlock()

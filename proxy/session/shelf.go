@@ -58,17 +58,16 @@ type shelf struct {
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
 	line []*Session
-	// fetching: a goroutine asks the pool for a connection, the last time at asked.
-	fetching bool
+	// fetching are goroutines that ask the pool for a connection, since asked at the latest.
+	fetching int
 	asked    time.Duration // as of shelves.now
 	// served counts those in line who got a connection; seen is that of the last tick.
 	served, seen uint
 	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
 	gathered []*Session
 	shared   []*lease
-	turn     bool // the next connection that comes back is for those who wait at the pool
-	// barred: connections to the instance cannot be in a loop, because of TLS say.
-	barred bool
+	// credit is how many of the line are served before a connection is for those who wait at the pool.
+	credit int
 }
 
 // lease is a connection that a loop has borrowed from its pool.
@@ -130,8 +129,6 @@ func (sh *shelf) lend() (le *lease, wait bool) {
 		sh.idle[n-1] = nil
 		sh.idle = sh.idle[:n-1]
 		sh.h.loop.Unpark(le.conn)
-	} else if sh.barred {
-		return nil, false
 	} else {
 		p, full := sh.key.instance.TryGet(sh.key.setting)
 		if p.Pooled == nil {
@@ -158,7 +155,7 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 	} else {
 		nc := p.Conn.Bare()
 		if nc == nil {
-			sh.barred = true
+			sh.key.instance.KeepFromLoops()
 			p.Put()
 			return nil
 		}
@@ -183,15 +180,17 @@ func (le *lease) put() {
 	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
 	sh := le.shelf
 	sh.out--
-	wanted := sh.key.instance.Wanted()
+	waiters := sh.key.instance.Waiters()
 	switch {
-	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax,
-		wanted && (len(sh.line) == 0 || sh.turn):
-		sh.turn = false
+	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax:
+		le.giveBack()
+		return
+	case waiters > 0 && (len(sh.line) == 0 || sh.credit <= 0):
+		sh.credit = max(1, len(sh.line)/waiters) // to each of them one, to each in line one
 		le.giveBack()
 		return
 	}
-	sh.turn = wanted
+	sh.credit--
 	if len(sh.line) > 0 {
 		sh.out++
 		le.walk, le.used = walk{}, sh.h.now
@@ -213,7 +212,6 @@ func (le *lease) put() {
 
 // serve gives a connection that runs nothing to the first in line, or to several who share it.
 func (sh *shelf) serve(le *lease) {
-	sh.served++
 	if sh.line[0].lane.point != nil {
 		le.fill()
 		return
@@ -233,9 +231,8 @@ func (sh *shelf) stand(s *Session) {
 
 // admit takes the first of the line, for whom there is a connection.
 func (sh *shelf) admit() *Session {
-	s := sh.next()
-	sh.key.instance.Served(time.Since(s.lane.since))
-	return s
+	sh.served++
+	return sh.next()
 }
 
 // next takes the first of the line; nil if nobody waits.
@@ -270,7 +267,7 @@ func (le *lease) leave() {
 // settle has a connection fetched for those in line when none will come back here.
 func (sh *shelf) settle() {
 	if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) > 0 {
-		sh.fetch()
+		sh.fetch(1)
 	}
 }
 
@@ -305,7 +302,7 @@ func (h *shelves) Tick(*fastlane.Loop) {
 		if len(sh.idle) > 0 {
 			h.holding.Store(true)
 		}
-		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 && !sh.fetching {
+		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 && sh.fetching == 0 {
 			delete(h.byKey, k)
 		}
 	}
@@ -340,6 +337,9 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.line[len(line):])
 	sh.line = line
+	if sh.key.instance.State() == backend.Down {
+		sh.dissolve() // each hears of it, or finds another instance
+	}
 	sh.hurry()
 	sh.seen = sh.served
 	if len(sh.line) > 0 {
@@ -352,9 +352,13 @@ func (sh *shelf) hurry() {
 	for len(sh.line) > 0 {
 		le, wait := sh.lend()
 		if le == nil {
-			first := time.Since(sh.line[0].lane.since)
-			if !wait || first >= lineMax && sh.served == sh.seen || first >= lineLong && sh.h.now-sh.asked >= lineLong {
-				sh.fetch()
+			first, asked := time.Since(sh.line[0].lane.since), sh.h.now-sh.asked
+			switch {
+			case asked < lineMax:
+			case !wait:
+				sh.fetch(min(len(sh.line), fetchesMax))
+			case first >= lineMax && sh.served == sh.seen, first >= lineLong && asked >= lineLong:
+				sh.fetch(1)
 			}
 			return
 		}
