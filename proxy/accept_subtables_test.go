@@ -59,8 +59,8 @@ func TestAutoCreate(t *testing.T) {
 		mysqltest.WaitFor(t, "the sub-tables, and the log to say so", func() bool {
 			return made(t, c) == allMonths && strings.Count(p.log.String(), "a sub-table was made") == 3
 		})
-		must(t, c, "DROP TABLE visits_202401")
-		must(t, c, "CREATE TABLE visits_202401 LIKE visits_202402")
+		must(t, c, "CREATE TABLE fresh LIKE visits_202402")
+		must(t, c, "RENAME TABLE visits_202401 TO gone, fresh TO visits_202401") // at once, or the missing one is made meanwhile
 		shape := func(month string) string {
 			return strings.ReplaceAll(strings.ReplaceAll(value(t, c, "SHOW CREATE TABLE visits_"+month), month, "M"), " AUTO_INCREMENT=77", "")
 		}
