@@ -347,15 +347,20 @@ func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
 	readAnswer(t, busy)
 }
 
-// Many clients on few connections wait in the loops, with no goroutine for those who wait long.
-func TestLaneLineStaysInTheLoops(t *testing.T) {
+// startSlow is a server that takes so long for each statement.
+func startSlow(t *testing.T, d time.Duration) *mysqltest.ScriptServer {
 	base := answers("n")
-	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+	return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		if cmd == mysql.ComQuery {
-			time.Sleep(3 * time.Millisecond)
+			time.Sleep(d)
 		}
 		base(c, cmd, payload)
 	}})
+}
+
+// Many clients on few connections wait in the loops, with no goroutine for those who wait long.
+func TestLaneLineStaysInTheLoops(t *testing.T) {
+	server := startSlow(t, 3*time.Millisecond)
 	p := startLane(t, oneNode(server.Addr, 3))
 	const clients, statements = 24, 20
 	var all []*mysqltest.RawClient
@@ -383,13 +388,7 @@ func TestLaneLineStaysInTheLoops(t *testing.T) {
 
 // A line in a loop gets its share of few connections beside as many clients in transactions, who wait at the pool.
 func TestLaneLineGetsItsShare(t *testing.T) {
-	base := answers("n")
-	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
-		if cmd == mysql.ComQuery {
-			time.Sleep(2 * time.Millisecond)
-		}
-		base(c, cmd, payload)
-	}})
+	server := startSlow(t, 2*time.Millisecond)
 	p := startLane(t, oneNode(server.Addr, 4))
 	const clients = 30
 	var running sync.WaitGroup
