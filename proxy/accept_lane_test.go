@@ -420,6 +420,40 @@ func TestLaneLineGetsItsShare(t *testing.T) {
 	t.Logf("%d plain statements, %d transactions", plain.Load(), transactions.Load())
 }
 
+// Who is in line hears at once that the instance goes down, however long the connections in use stay busy.
+func TestLaneLineOfAnInstanceThatGoesDown(t *testing.T) {
+	long := make(chan struct{})
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if string(payload) == "SELECT long" {
+			<-long
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 1h")
+	busy, waiter, other := p.client(""), p.client(""), p.client("")
+	for _, c := range []*mysqltest.RawClient{busy, waiter, other} {
+		must(t, c, "SELECT 1")
+	}
+	if err := busy.Send(mysql.ComQuery, "SELECT long"); err != nil {
+		t.Fatal(err)
+	}
+	mysqltest.WaitFor(t, "the long statement to run", func() bool {
+		return strings.Contains(fmt.Sprint(must(t, other, "SHOW PROCESSLIST").Rows), "executing on")
+	})
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		fails(t, waiter, "SELECT 1", session.KSBackendUnreachable)
+	}()
+	primary := p.primary("n")
+	mysqltest.WaitFor(t, "the statement to wait", func() bool { return primary.Stats().Waiting == 1 })
+	primary.HoldDown(true)
+	<-over
+	close(long)
+	readAnswer(t, busy)
+}
+
 func TestLaneWaitEnds(t *testing.T) {
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 200ms")

@@ -61,8 +61,8 @@ type policy struct {
 func (p *policy) begin() {
 	now := scheduled(0)
 	p.keep = now != unix.SCHED_NORMAL && now != unix.SCHED_BATCH
-	if !p.keep && schedule(unix.Gettid(), unix.SCHED_NORMAL) != 0 {
-		p.keep = true // before there is load
+	if schedule(0, now) != 0 {
+		p.keep = true // a filter forbids it: better known now than under load
 	}
 	p.set(unix.SCHED_NORMAL)
 }

@@ -41,9 +41,9 @@ type shelves struct {
 	// holding tells others that a connection may lie unused.
 	holding atomic.Bool
 
-	mu      sync.Mutex
-	fetched []fetched
-	stopped bool
+	mu      sync.Mutex // guards what follows
+	fetched []fetched  // for the next tick
+	stopped bool       // nothing more is taken
 }
 
 type shelfKey struct {
@@ -313,7 +313,8 @@ func (h *shelves) Tick(*fastlane.Loop) {
 
 // sweep looks after one shelf.
 func (sh *shelf) sweep() {
-	all := sh.key.instance.Wanted() || sh.key.instance.State() == backend.Down
+	down := sh.key.instance.State() == backend.Down
+	all := down || sh.key.instance.Wanted()
 	kept := sh.idle[:0]
 	for _, le := range sh.idle {
 		if all || sh.h.now-le.used > spareMax || sh.h.now-le.began >= leaseMax {
@@ -337,7 +338,7 @@ func (sh *shelf) sweep() {
 	}
 	clear(sh.line[len(line):])
 	sh.line = line
-	if sh.key.instance.State() == backend.Down {
+	if down {
 		sh.dissolve() // each hears of it, or finds another instance
 	}
 	sh.hurry()
