@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"router":             {"router/rule", "mysql/value", "config"},
 	"router/plan":        {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},
 	"proxy/fastlane":     nil,
+	"proxy/processors":   nil,
 	"proxy/cpuprofile":   nil,
 	"proxy/handover":     {"mysql"},
 	"proxy/exec":         {"mysql", "mysql/value", "router/plan"},
@@ -46,7 +47,7 @@ var allowed = map[string][]string{
 	// The limits of users name themselves.
 	"proxy/metrics":      {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
 	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
 	"cmd/kingshard":      {"backend", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

@@ -13,6 +13,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy"
 	"kingshard/proxy/session"
 )
 
@@ -695,4 +696,61 @@ func TestLaneLineOfUnprepared(t *testing.T) {
 			c.Close()
 		}
 	}
+}
+
+// Sessions move between loops at any moment as the number of processors changes, and nobody notices.
+func TestLaneWithProcessorsThatChange(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		p := startLane(t, oneNode(server.Addr, 4)+"pipelined_sharing: true\n")
+		defer p.UseProcessors(proxy.ProcessorsMax)
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		must(t, direct, "CREATE TABLE moves (id INT PRIMARY KEY, n INT)")
+		must(t, direct, "INSERT INTO moves VALUES (0,0),(1,0),(2,0),(3,0),(4,0),(5,0),(6,0),(7,0)")
+		const clients, rounds = 8, 150
+		before := p.Totals().Looped
+		var all sync.WaitGroup
+		stop := make(chan struct{})
+		for id := range clients {
+			c := p.client(database)
+			all.Go(func() {
+				for k := range rounds {
+					for _, text := range []string{
+						fmt.Sprintf("UPDATE moves SET n = n + 1 WHERE id = %d", id), fmt.Sprintf("SELECT n FROM moves WHERE id = %d", id),
+						"BEGIN", fmt.Sprintf("SELECT n FROM moves WHERE id = %d", id), "COMMIT", "SET @a = 1", "SELECT n FROM moves WHERE id = -1",
+					}[:2+k%6] {
+						r, err := c.Query(text)
+						if err == nil && r.Err != nil {
+							err = r.Err
+						}
+						if err != nil {
+							t.Errorf("client %d, %s: %v", id, text, err)
+							return
+						}
+						if len(r.Rows) == 1 && fmt.Sprint(r.Rows[0]) != fmt.Sprintf("[%d]", k+1) {
+							t.Errorf("client %d: %v in round %d", id, r.Rows[0], k)
+							return
+						}
+					}
+				}
+			})
+		}
+		flipped := make(chan struct{})
+		go func() {
+			defer close(flipped)
+			for n := 1; ; n = n%proxy.ProcessorsMax + 1 {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+					p.UseProcessors(n)
+				}
+			}
+		}()
+		all.Wait()
+		close(stop)
+		<-flipped
+		if n := p.Totals().Looped - before; n < clients*rounds {
+			t.Errorf("%d statements were in the fast lane", n)
+		}
+	})
 }

@@ -21,3 +21,9 @@ func (s *Server) Totals() session.Totals { return s.shared.Stats.Totals() }
 
 // Failures are the logins that failed.
 func (s *Server) Failures() *account.Failures { return &s.shared.Failures }
+
+// UseProcessors sets how many processors the proxy runs on, from 1 to ProcessorsMax.
+func (s *Server) UseProcessors(n int) { s.useProcessors(n) }
+
+// ProcessorsMax is how many there may be.
+var ProcessorsMax = processorsMax

@@ -18,6 +18,7 @@ import (
 	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
+	"kingshard/proxy/processors"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -41,6 +42,8 @@ type Server struct {
 	InForce func(cfg *config.Config)
 	// Upgrading, set before Serve, is how Upgrade starts the process of another binary, and whom it tells.
 	Upgrading Upgrading
+	// OwnProcess, set before Serve, says that the process is nothing but this proxy: it runs on as few processors as the load needs.
+	OwnProcess bool
 
 	// reload guards the members below; sessions take it in statements that administer only.
 	reload  sync.Mutex
@@ -118,22 +121,33 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	return s, nil
 }
 
-// processors is how many threads may run Go code at once, as asked for from outside. A loop of the fast lane keeps one of the scheduler's
-// places even while it waits for a moment, so that there are as many again for goroutines.
-var processors = runtime.GOMAXPROCS(0)
+// processorsMax is how many threads may run Go code at once, as asked for from outside.
+var processorsMax = runtime.GOMAXPROCS(0)
 
 // openLanes starts the fast lane, where it is configured and there is one on this system.
 func (s *Server) openLanes() error {
+	s.shared.Processors.Store(int32(processorsMax))
 	if !s.cfg.FastLane || runtime.GOOS != "linux" {
 		return nil
 	}
 	var err error
-	if s.lanes, err = session.OpenLanes(processors); err != nil {
+	if s.lanes, err = session.OpenLanes(processorsMax); err != nil {
 		return fmt.Errorf("fast_lane: %w", err)
 	}
-	runtime.GOMAXPROCS(2 * processors)
 	s.shared.Lanes = s.lanes
+	s.useProcessors(processorsMax)
 	return nil
+}
+
+// useProcessors sets how many processors the proxy runs on. A loop of the fast lane keeps one of the scheduler's places even while it
+// waits for a moment, so that there are as many again for goroutines.
+func (s *Server) useProcessors(n int) {
+	s.shared.Processors.Store(int32(n))
+	if s.lanes != nil {
+		s.lanes.Use(n)
+		n *= 2
+	}
+	runtime.GOMAXPROCS(n)
 }
 
 // drainLanes waits for the sessions in the fast lane, all of which are closed.
@@ -174,6 +188,9 @@ func (s *Server) Serve() error {
 		return nil
 	}
 	s.running.Go(s.watchSessions)
+	if s.OwnProcess {
+		s.running.Go(func() { processors.Govern(processorsMax, s.stop, s.useProcessors) })
+	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.gate.open(len(s.listeners))

@@ -66,6 +66,7 @@ func serve(f *flags, cfg *config.Config, from *handover.Predecessor) int {
 		return 1
 	}
 	server.SetFile(f.file)
+	server.OwnProcess = true
 	server.InForce = func(cfg *config.Config) { log.apply(cfg, f.logLevel) }
 	log.Info("kingshard started", "version", version, "config", f.file.Path)
 	signals := make(chan os.Signal, 4)

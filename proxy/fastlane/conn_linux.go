@@ -20,6 +20,7 @@ type Conn struct {
 	seq           int32
 	group         *Group
 	loop          atomic.Pointer[Loop]
+	turn          uint32 // says which loop is to hold it; 0: that which it is in
 	local, remote net.Addr
 
 	// refs counts system calls under way, and 1 until Close: the last one closes the descriptor, so that none works on a
@@ -98,9 +99,16 @@ func (c *Conn) Leave() {
 	}
 }
 
-// Park gives the connection up to its loop, which calls h when there is something to read. False says that there may be
-// already: then the caller keeps the connection and reads. The caller is a goroutine, not the loop.
+// Park gives the connection up to the loop that is to hold it, which calls h when there is something to read. False says that
+// there may be already: then the caller keeps the connection and reads. The caller is a goroutine, not the loop.
 func (c *Conn) Park(h Handler) bool {
+	if home := c.group.home(c); home != c.loop.Load() {
+		_ = home.Take(c) // else it stays where it is
+	}
+	return c.park(h)
+}
+
+func (c *Conn) park(h Handler) bool {
 	c.handler = h
 	l := c.loop.Load()
 	if c.gone.Load() || !c.in.state.CompareAndSwap(idle, parked+l.index) {
@@ -123,11 +131,22 @@ func (l *Loop) Park(c *Conn, h Handler) {
 	}
 }
 
+// ParkHome is Park for a connection that another loop may be to hold by now: then it is parked there, and not this loop's any more.
+// False says that it could have been but that there may be something to read already: then the caller keeps it.
+func (l *Loop) ParkHome(c *Conn, h Handler) bool {
+	home := l.group.home(c)
+	if home == l || home.Take(c) != nil {
+		l.Park(c, h)
+		return true
+	}
+	return c.park(h)
+}
+
 // Unpark takes back a connection that is parked in the loop. An event that has come and is not yet handled is not lost: it
 // wakes whoever waits next.
 func (l *Loop) Unpark(c *Conn) { c.in.state.CompareAndSwap(parked+l.index, idle) }
 
-// Take moves a connection, which the caller owns, into this loop.
+// Take moves a connection, which the caller owns, into this loop. After an error it is where it was. Any goroutine may call it.
 func (l *Loop) Take(c *Conn) error {
 	old := c.loop.Load()
 	if old == l {
@@ -137,11 +156,14 @@ func (l *Loop) Take(c *Conn) error {
 		return net.ErrClosed
 	}
 	defer c.letGo()
-	if err := old.unwatch(c); err != nil {
+	c.loop.Store(l) // from here on the old loop does not heed its events
+	if err := l.watch(c); err != nil {
+		c.loop.Store(old)
+		_ = old.watchAgain(c)
 		return err
 	}
-	c.loop.Store(l)
-	return l.watch(c)
+	_ = old.unwatch(c)
+	return nil
 }
 
 // readable is called on the loop when there is something to read, or the connection is closed.

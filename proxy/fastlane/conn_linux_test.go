@@ -3,12 +3,14 @@ package fastlane
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -126,6 +128,133 @@ func TestParkedConnectionIsServedByItsLoop(t *testing.T) {
 		if err := <-e.over; err != io.EOF {
 			t.Errorf("the end is %v", err)
 		}
+	}
+}
+
+// roamer sends back what comes and parks where the group has it, or, from a goroutine, goes on reading.
+type roamer struct {
+	c     *Conn
+	last  atomic.Pointer[Loop]
+	moves atomic.Int32
+	over  chan error
+}
+
+func (m *roamer) Ready(l *Loop, c *Conn) {
+	if old := m.last.Swap(l); old != nil && old != l {
+		m.moves.Add(1)
+	}
+	if m.serve() && !l.ParkHome(c, m) {
+		go func() {
+			for m.serve() && !c.Park(m) {
+			}
+		}()
+	}
+}
+
+// serve sends back what there is; false at the end.
+func (m *roamer) serve() bool {
+	var b [1000]byte
+	n, err := m.c.TryRead(b[:])
+	if err == nil {
+		_, err = m.c.TryWrite(b[:n])
+	}
+	if err != nil && err != syscall.EAGAIN {
+		m.over <- err
+		return false
+	}
+	return true
+}
+
+// Connections move to the loops in use, at any moment, and lose nothing.
+func TestConnectionsMoveToTheLoopsInUse(t *testing.T) {
+	const loops = 4
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 * loops)) // loops keep theirs while they nap
+	g := openGroup(t, loops)
+	var roamers []*roamer
+	var talks sync.WaitGroup
+	for range 8 {
+		c, peer := pair(t, g)
+		m := &roamer{c: c, over: make(chan error, 1)}
+		if !c.Park(m) {
+			t.Fatal("a fresh connection cannot be parked")
+		}
+		roamers = append(roamers, m)
+		talks.Go(func() {
+			var b [3]byte
+			for k := range 3000 {
+				sent := fmt.Appendf(nil, "%03d", k%1000)
+				peer.Write(sent)
+				if _, err := io.ReadFull(peer, b[:]); err != nil || !bytes.Equal(b[:], sent) {
+					t.Errorf("%s came back as %s, error %v", sent, b[:], err)
+					return
+				}
+			}
+		})
+	}
+	stop, flipped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(flipped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				g.Use(1 + rand.IntN(loops))
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+	}()
+	talks.Wait()
+	close(stop)
+	<-flipped
+	moved := int32(0)
+	for _, m := range roamers {
+		moved += m.moves.Load()
+	}
+	if moved < 100 {
+		t.Errorf("%d moves", moved)
+	}
+	for k, m := range roamers {
+		m.c.Close()
+		if err := <-m.over; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("connection %d ended with %v", k, err)
+		}
+	}
+}
+
+// One loop in use holds all connections after a word on each; with all in use, each holds some.
+func TestLoopsInUse(t *testing.T) {
+	g := openGroup(t, 2)
+	var roamers []*roamer
+	var peers []*net.TCPConn
+	for range 4 {
+		c, peer := pair(t, g)
+		m := &roamer{c: c, over: make(chan error, 1)}
+		if !c.Park(m) {
+			t.Fatal("a fresh connection cannot be parked")
+		}
+		roamers, peers = append(roamers, m), append(peers, peer)
+	}
+	holds := func(n int) (by [2]int) {
+		g.Use(n)
+		for range 2 { // the first moves it, the second is there
+			for _, peer := range peers {
+				peer.Write([]byte("x"))
+				if _, err := io.ReadFull(peer, make([]byte, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, m := range roamers {
+			by[m.last.Load().index]++
+		}
+		return by
+	}
+	if by := holds(1); by != [2]int{4, 0} {
+		t.Errorf("one loop in use: %v", by)
+	}
+	if by := holds(2); by != [2]int{2, 2} {
+		t.Errorf("two loops in use: %v", by)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // Group is a number of loops. Its methods may be called by any goroutine.
 type Group struct {
 	loops  []*Loop
-	next   atomic.Uint32 // turn of the loop that gets the next connection
+	used   atomic.Uint32 // loops that hold connections, the first ones
+	next   atomic.Uint32 // turn of the next connection
 	seq    atomic.Int32  // tells connections apart that had the same descriptor
 	conns  table
 	policy policy
@@ -32,6 +33,7 @@ func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) 
 		l.ticker = ticker(l)
 		g.loops = append(g.loops, l)
 	}
+	g.used.Store(uint32(n))
 	g.policy.begin()
 	for _, l := range g.loops {
 		spawn(l.run)
@@ -42,9 +44,26 @@ func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) 
 // Loops are the group's loops.
 func (g *Group) Loops() []*Loop { return g.loops }
 
+// Use sets how many of the loops hold the connections that the group adopted, from 1 to all. A connection that is in another one now
+// moves when its owner parks it the next time.
+func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
+
 // Adopt takes a connection that nobody uses into one of the loops; see [Loop.Adopt].
 func (g *Group) Adopt(nc net.Conn) (*Conn, error) {
-	return g.loops[int(g.next.Add(1)%uint32(len(g.loops)))].Adopt(nc)
+	turn := g.next.Add(1)
+	c, err := g.loops[turn%g.used.Load()].Adopt(nc)
+	if err == nil {
+		c.turn = turn
+	}
+	return c, err
+}
+
+// home is the loop that is to hold a connection.
+func (g *Group) home(c *Conn) *Loop {
+	if c.turn == 0 {
+		return c.loop.Load()
+	}
+	return g.loops[c.turn%g.used.Load()]
 }
 
 // Close stops the loops and waits for them. No connection is parked any more.

@@ -131,6 +131,11 @@ func (l *Loop) watch(c *Conn) error {
 	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &unix.EpollEvent{Events: uint32(events), Fd: int32(c.fd), Pad: c.seq})
 }
 
+// watchAgain is watch for a connection that the loop watches already.
+func (l *Loop) watchAgain(c *Conn) error {
+	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &unix.EpollEvent{Events: uint32(events), Fd: int32(c.fd), Pad: c.seq})
+}
+
 func (l *Loop) unwatch(c *Conn) error { return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_DEL, c.fd, nil) }
 
 // run is the loop.
@@ -144,7 +149,7 @@ func (l *Loop) run() {
 		switch {
 		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
-		case empty < emptyNaps:
+		case empty < emptyNaps && l.index < l.group.used.Load(): // the scheduler has no place for naps of others
 			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
 				empty++
 			}

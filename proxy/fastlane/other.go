@@ -27,6 +27,9 @@ func Open(int, func(func()), func(*Loop) Ticker) (*Group, error) { return nil, e
 // Loops are none.
 func (*Group) Loops() []*Loop { return nil }
 
+// Use does nothing.
+func (*Group) Use(int) {}
+
 // Adopt fails.
 func (*Group) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
 
@@ -53,6 +56,9 @@ func (*Loop) Poke() {}
 
 // Park does nothing.
 func (*Loop) Park(*Conn, Handler) {}
+
+// ParkHome does nothing.
+func (*Loop) ParkHome(*Conn, Handler) bool { return true }
 
 // Unpark does nothing.
 func (*Loop) Unpark(*Conn) {}

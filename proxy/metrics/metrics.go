@@ -56,6 +56,7 @@ var (
 	descLooped     = desc("fast_lane_statements_total", "Statements that the fast lane sent to a server.")
 	descShared     = desc("pipelined_statements_total", "Statements that shared a backend connection with others'.")
 	descLate       = desc("pipelined_late_total", "Statements among them that took long, failed or had warnings.")
+	descProcessors = desc("processors", "Processors that the proxy runs on now, as many as its load needs.")
 	descHanded     = desc("fast_lane_handovers_total", "Times that the fast lane handed a session to a goroutine.")
 	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descDDL        = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
@@ -96,6 +97,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
 	gauge(descSessions, float64(r.shared.Sessions.Len()))
+	gauge(descProcessors, float64(r.shared.Processors.Load()))
 	pause := r.shared.Pause.State()
 	paused := 0.0
 	if !pause.Since.IsZero() {

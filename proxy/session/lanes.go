@@ -42,6 +42,9 @@ func OpenLanes(loops int) (*Lanes, error) {
 	return l, nil
 }
 
+// Use sets how many of the loops hold sessions; those in others move with their next statement.
+func (l *Lanes) Use(loops int) { l.group.Use(loops) }
+
 // Drain waits until the sessions in the lanes have ended, which the caller sees to. No more can join.
 func (l *Lanes) Drain() {
 	l.mu.Lock()

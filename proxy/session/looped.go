@@ -407,7 +407,9 @@ func (s *Session) concluded(l *fastlane.Loop, end *endError) {
 		s.handOver(l, stepMove)
 		return
 	}
-	l.Park(s.lane.conn, s)
+	if !l.ParkHome(s.lane.conn, s) {
+		s.handOver(l, stepServe)
+	}
 }
 
 // finishLoop has a goroutine end the session.

@@ -95,6 +95,9 @@ type Shared struct {
 	// Lanes, if set, are where sessions wait that need no goroutine. Set before the first session begins.
 	Lanes *Lanes
 
+	// Processors is how many the proxy runs on now.
+	Processors atomic.Int32
+
 	// mover, if set, takes the sessions that can move to another process.
 	mover atomic.Pointer[Mover]
 	// Mirror takes statements that are to be sent to another node, too. Set before the first session begins.
