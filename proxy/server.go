@@ -189,7 +189,7 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.watchSessions)
 	if s.OwnProcess {
-		s.running.Go(func() { processors.Govern(processorsMax, s.stop, s.useProcessors) })
+		s.running.Go(func() { processors.Govern(processorsMax, s.lanes != nil, s.stop, s.useProcessors) })
 	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })

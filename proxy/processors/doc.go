@@ -6,6 +6,6 @@
 //
 //   - More at once, twice as many, when those that it has are nearly full for a tenth of a second.
 //   - Fewer when for two seconds the use would have fitted into fewer.
-//   - One more on trial when the threads were ready to run all the time but other processes had the processors: a process of more
-//     threads may get a larger share. If it does not, the trial ends after two seconds and the next one comes later.
+//   - One more when the threads were ready to run all the time but did not: for good where processors of the machine had nothing to run
+//     and one more is cheap; else on trial, as a process of more threads may get a larger share of processors that others have.
 package processors

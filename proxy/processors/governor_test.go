@@ -10,45 +10,56 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// seconds has a governor see windows of 50 ms in which so many processors were used and threads waited for so many more.
-func (g *governor) seconds(seconds, used, waited float64) {
-	var wait time.Duration
-	for range int(seconds / window.Seconds()) {
-		wait += time.Duration(waited * float64(window))
-		if g.window(time.Duration(used*float64(window)), window) {
-			g.period(wait)
-			wait = 0
+// load is what a governor sees for a while: processors used, threads that wait for one, processors of the machine that idle.
+type load struct{ seconds, used, waited, idle float64 }
+
+// see has a governor see it in windows of 50 ms.
+func (g *governor) see(l load) {
+	var wait, idle time.Duration
+	for range int(l.seconds/window.Seconds() + 0.5) {
+		wait += time.Duration(l.waited * float64(window))
+		idle += time.Duration(l.idle * float64(window))
+		if g.window(time.Duration(l.used*float64(window)), window) {
+			g.period(wait, idle)
+			wait, idle = 0, 0
 		}
 	}
 }
 
-func newGovernor(n, max int) *governor { return &governor{n: n, max: max, patience: patienceMin} }
-
 func TestGovernor(t *testing.T) {
 	type stretch struct {
-		seconds, used, waited float64
-		want                  int // at its end
+		load
+		want int // at its end
 	}
 	for name, c := range map[string]struct {
 		n, max    int
+		eager     bool
 		stretches []stretch
 	}{
-		"nothing to do":            {16, 16, []stretch{{2.1, 0, 0, 1}, {100, 0, 0, 1}}},
-		"as many as it needs":      {16, 16, []stretch{{2.1, 2, 0, 3}, {100, 2, 0, 3}}},
-		"one does it":              {2, 2, []stretch{{2.1, 0.65, 0, 1}, {100, 0.65, 0.1, 1}}},
-		"a processor is full":      {1, 16, []stretch{{0.05, 1, 0, 1}, {0.05, 1, 0, 2}}},
-		"from one to all":          {1, 16, []stretch{{0.1, 1, 0, 2}, {0.1, 2, 0, 4}, {0.1, 4, 0, 8}, {0.1, 8, 0, 16}, {5, 16, 3, 16}}},
-		"a moment is not enough":   {1, 2, []stretch{{0.05, 1, 0, 1}, {0.05, 0.5, 0, 1}, {0.05, 1, 0, 1}, {0.05, 0.5, 0, 1}}},
-		"between the two bounds":   {2, 4, []stretch{{100, 1.5, 0, 2}}},
-		"less for a second":        {4, 4, []stretch{{1, 0.1, 0, 4}, {0.1, 4, 0, 4}}},
-		"others have them, vainly": {1, 8, []stretch{{2.05, 0.6, 0.5, 2}, {2, 0.62, 1.4, 1}, {29, 0.6, 0.5, 1}, {4, 0.6, 0.5, 2}}},
-		"waiting, all in use":      {2, 2, []stretch{{100, 1.45, 1, 2}}},
+		"nothing to do":          {16, 16, true, []stretch{{load{1.9, 0, 0, 8}, 16}, {load{0.1, 0, 0, 8}, 1}, {load{100, 0, 0, 8}, 1}}},
+		"as many as it needs":    {16, 16, false, []stretch{{load{2, 2, 0, 0}, 3}, {load{100, 2, 0, 0}, 3}}},
+		"one does it":            {2, 2, true, []stretch{{load{2, 0.65, 0, 0.2}, 1}, {load{100, 0.65, 0.1, 0.2}, 1}}},
+		"a processor is full":    {1, 16, false, []stretch{{load{0.05, 1, 0, 0}, 1}, {load{0.05, 1, 0, 0}, 2}}},
+		"from one to all":        {1, 16, false, []stretch{{load{0.1, 1, 0, 0}, 2}, {load{0.1, 2, 0, 0}, 4}, {load{0.2, 8, 0, 0}, 16}, {load{5, 16, 3, 0}, 16}}},
+		"a moment is too short":  {1, 2, false, []stretch{{load{0.05, 1, 0, 0}, 1}, {load{0.05, 0.5, 0, 0}, 1}, {load{0.05, 1, 0, 0}, 1}}},
+		"between the two bounds": {2, 4, true, []stretch{{load{100, 1.5, 0.1, 2}, 2}}},
+		"less for a second":      {4, 4, false, []stretch{{load{1, 0.1, 0, 3}, 4}, {load{0.5, 4, 0, 0}, 4}, {load{1.5, 0.1, 0, 3}, 4}}},
+		"the worst of the time":  {8, 8, false, []stretch{{load{1, 2, 0, 3}, 8}, {load{1, 0.1, 0, 3}, 3}}},
+		"a trial in vain": {1, 8, false, []stretch{
+			{load{4.5, 0.6, 0.5, 0.3}, 1}, {load{0.5, 0.6, 0.5, 0.3}, 2}, {load{2, 0.62, 1.4, 0}, 1}, {load{29, 0.6, 0.5, 0.3}, 1}, {load{2, 0.6, 0.5, 0.3}, 2},
+		}},
+		"waiting, all in use": {2, 2, true, []stretch{{load{100, 1.45, 1, 1}, 2}}},
+		"waiting beside idle ones": {1, 4, true, []stretch{
+			{load{0.5, 0.5, 0.5, 0.2}, 2}, {load{30, 0.6, 1, 0}, 2}, {load{2, 0.6, 1, 0}, 1}, {load{0.5, 0.5, 0.5, 0.2}, 2}, {load{0.5, 0.9, 1.1, 0.2}, 3},
+		}},
+		"all busy, a trial in vain": {1, 4, true, []stretch{{load{5, 0.6, 0.5, 0.01}, 2}, {load{2, 0.6, 0.5, 0.01}, 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGovernor(c.n, c.max)
+			g := newGovernor(c.max, c.eager)
+			g.n = c.n
 			for k, s := range c.stretches {
-				if g.seconds(s.seconds, s.used, s.waited); g.n != s.want {
-					t.Fatalf("stretch %d, %v: %d processors, want %d", k, s, g.n, s.want)
+				if g.see(s.load); g.n != s.want {
+					t.Fatalf("stretch %d, %v: %d processors, want %d", k, s.load, g.n, s.want)
 				}
 			}
 		})
@@ -57,17 +68,17 @@ func TestGovernor(t *testing.T) {
 
 // Beside other programs each thread gets half a processor: a trial shows that two get one, and it stays so.
 func TestGovernorTrialThatPays(t *testing.T) {
-	g := newGovernor(1, 2)
-	g.seconds(2.05, 0.5, 0.5)
+	g := newGovernor(2, false)
+	g.n = 1
+	g.see(load{5, 0.5, 0.5, 0})
 	if g.n != 2 {
 		t.Fatalf("%d processors in the trial", g.n)
 	}
-	g.seconds(2, 1, 1)
-	g.seconds(28, 1, 1)
-	if g.n != 2 || g.trying {
+	g.see(load{32, 1, 1, 0})
+	if g.n != 2 || g.trial > 0 {
 		t.Errorf("%d processors after it", g.n)
 	}
-	g.seconds(40, 0.5, 0) // the others have ended
+	g.see(load{4, 0.5, 0, 0}) // the others have ended
 	if g.n != 1 {
 		t.Errorf("%d processors in the end", g.n)
 	}
@@ -75,11 +86,11 @@ func TestGovernorTrialThatPays(t *testing.T) {
 
 // Trials in vain become rare.
 func TestGovernorVainTrials(t *testing.T) {
-	g := newGovernor(1, 2)
+	g := newGovernor(2, true)
 	trials := 0
-	for range 1800 {
+	for range 7200 {
 		was := g.n
-		g.seconds(2, 0.6, 1.5)
+		g.see(load{0.5, 0.6, 1.5, 0})
 		if g.n == 2 && was == 1 {
 			trials++
 		}
@@ -95,7 +106,7 @@ func TestGovern(t *testing.T) {
 	stop, ended, numbers := make(chan struct{}), make(chan struct{}), make(chan int, 100)
 	go func() {
 		defer close(ended)
-		Govern(most, stop, func(n int) { numbers <- n })
+		Govern(most, true, stop, func(n int) { numbers <- n })
 	}()
 	if n := <-numbers; n != 1 {
 		t.Errorf("idle: %d processors", n)
@@ -124,7 +135,7 @@ func TestGovern(t *testing.T) {
 }
 
 // One processor needs nobody who watches it.
-func TestGovernOne(t *testing.T) { Govern(1, nil, nil) }
+func TestGovernOne(t *testing.T) { Govern(1, true, nil, nil) }
 
 // The kernel's figures grow as they should.
 func TestUsage(t *testing.T) {
@@ -136,5 +147,8 @@ func TestUsage(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" && waitingTime() <= 0 {
 		t.Error("no thread has ever waited for a processor")
+	}
+	if runtime.GOOS == "linux" && idleTime() <= 0 {
+		t.Error("no processor has ever been idle")
 	}
 }

@@ -38,3 +38,21 @@ func waitingTime() (sum time.Duration) {
 	}
 	return sum
 }
+
+// idleTime is how long all processors of the machine together had nothing to run so far: the first line of /proc/stat. A container is
+// told of its host.
+func idleTime() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(line) // cpu user nice system idle iowait
+	if len(fields) < 6 {
+		return 0
+	}
+	idle, _ := strconv.ParseInt(fields[4], 10, 64)
+	wait, _ := strconv.ParseInt(fields[5], 10, 64)
+	return time.Duration(idle+wait) * tick
+}

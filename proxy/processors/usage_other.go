@@ -18,3 +18,6 @@ func processorTime() time.Duration {
 
 // waitingTime is not known here.
 func waitingTime() time.Duration { return 0 }
+
+// idleTime is not known here.
+func idleTime() time.Duration { return 0 }
