@@ -18,7 +18,6 @@ import (
 	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
-	"kingshard/proxy/processors"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -56,6 +55,7 @@ type Server struct {
 	installed chan struct{}
 
 	lanes   *session.Lanes // nil: each client has a goroutine
+	places  places
 	proxied []netip.Prefix // peers that send a PROXY header
 
 	// running counts every goroutine that the server started: sessions, accept loops, HTTP, the session watch.
@@ -121,9 +121,6 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	return s, nil
 }
 
-// processorsMax is how many threads may run Go code at once, as asked for from outside.
-var processorsMax = runtime.GOMAXPROCS(0)
-
 // openLanes starts the fast lane, where it is configured and there is one on this system.
 func (s *Server) openLanes() error {
 	s.shared.Processors.Store(int32(processorsMax))
@@ -135,19 +132,8 @@ func (s *Server) openLanes() error {
 		return fmt.Errorf("fast_lane: %w", err)
 	}
 	s.shared.Lanes = s.lanes
-	s.useProcessors(processorsMax)
+	runtime.GOMAXPROCS(2 * processorsMax)
 	return nil
-}
-
-// useProcessors sets how many processors the proxy runs on. A loop of the fast lane keeps one of the scheduler's places even while it
-// waits for a moment, so that there are as many again for goroutines.
-func (s *Server) useProcessors(n int) {
-	s.shared.Processors.Store(int32(n))
-	if s.lanes != nil {
-		s.lanes.Use(n)
-		n *= 2
-	}
-	runtime.GOMAXPROCS(n)
 }
 
 // drainLanes waits for the sessions in the fast lane, all of which are closed.
@@ -189,7 +175,7 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.watchSessions)
 	if s.OwnProcess {
-		s.running.Go(func() { processors.Govern(processorsMax, s.lanes != nil, s.stop, s.useProcessors) })
+		s.running.Go(s.adaptProcessors)
 	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })

@@ -31,13 +31,11 @@ const (
 	patienceMax  = 960
 )
 
-// Govern calls use with the number of processors that the process is to have, 1 to max, each time that it changes, until stop is
-// closed. At the beginning it has max. With eager one more is cheap: it is had for the little that idle processors would add.
-func Govern(max int, eager bool, stop <-chan struct{}, use func(n int)) {
-	if max <= 1 {
-		return
-	}
-	g := newGovernor(max, eager)
+// Govern calls use with the number of processors that the process is to have, 1 to max, each time that it changes and at the end of
+// each period, some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs little, it is had
+// for the little that idle processors would add.
+func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
+	g := newGovernor(max)
 	timer := time.NewTimer(window)
 	defer timer.Stop()
 	began, used := time.Now(), processorTime()
@@ -51,12 +49,13 @@ func Govern(max int, eager bool, stop <-chan struct{}, use func(n int)) {
 		now, total := time.Now(), processorTime()
 		took := now.Sub(began)
 		n := g.n
-		if over := g.window(total-used, took); over {
+		over := g.window(total-used, took)
+		if over {
 			w, i := waitingTime(), idleTime()
-			g.period(w-waited, i-idle)
+			g.period(w-waited, i-idle, cheap())
 			waited, idle = w, i
 		}
-		if g.n != n {
+		if over || g.n != n {
 			use(g.n)
 		}
 		next := window
@@ -71,7 +70,6 @@ func Govern(max int, eager bool, stop <-chan struct{}, use func(n int)) {
 // governor decides. Its times are processor time, unless they are said to be others.
 type governor struct {
 	n, max int
-	eager  bool
 	full   int           // windows in a row that were full
 	used   time.Duration // in the period
 	took   time.Duration // of the period, by the clock
@@ -87,9 +85,7 @@ type governor struct {
 	tried    float64 // the sum of those used in its periods
 }
 
-func newGovernor(max int, eager bool) *governor {
-	return &governor{n: max, max: max, eager: eager, patience: patienceMin}
-}
+func newGovernor(max int) *governor { return &governor{n: max, max: max, patience: patienceMin} }
 
 // window takes what was used in a window and how long that was; true when a period is over.
 func (g *governor) window(used, took time.Duration) (over bool) {
@@ -105,8 +101,8 @@ func (g *governor) window(used, took time.Duration) (over bool) {
 }
 
 // period takes a period's end; waited is how long threads were ready to run in it but did not, idle how long processors of the machine
-// had nothing to run.
-func (g *governor) period(waited, idle time.Duration) {
+// had nothing to run, cheap that one more costs little.
+func (g *governor) period(waited, idle time.Duration, cheap bool) {
 	took := float64(g.took)
 	use, wanted := float64(g.used)/took, float64(g.used+max(waited, 0))/took
 	g.used, g.took = 0, 0
@@ -117,7 +113,7 @@ func (g *governor) period(waited, idle time.Duration) {
 	switch {
 	case g.trial > 0:
 		g.judge(use)
-	case wants && g.eager && float64(idle) >= idleLeft*took:
+	case wants && cheap && float64(idle) >= idleLeft*took:
 		g.n++
 		g.keep, g.low = keepPeriods, 0
 	case g.keep > 0:

@@ -14,13 +14,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type load struct{ seconds, used, waited, idle float64 }
 
 // see has a governor see it in windows of 50 ms.
-func (g *governor) see(l load) {
+func (g *governor) see(l load, cheap bool) {
 	var wait, idle time.Duration
 	for range int(l.seconds/window.Seconds() + 0.5) {
 		wait += time.Duration(l.waited * float64(window))
 		idle += time.Duration(l.idle * float64(window))
 		if g.window(time.Duration(l.used*float64(window)), window) {
-			g.period(wait, idle)
+			g.period(wait, idle, cheap)
 			wait, idle = 0, 0
 		}
 	}
@@ -33,7 +33,7 @@ func TestGovernor(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		n, max    int
-		eager     bool
+		cheap     bool
 		stretches []stretch
 	}{
 		"nothing to do":          {16, 16, true, []stretch{{load{1.9, 0, 0, 8}, 16}, {load{0.1, 0, 0, 8}, 1}, {load{100, 0, 0, 8}, 1}}},
@@ -55,10 +55,10 @@ func TestGovernor(t *testing.T) {
 		"all busy, a trial in vain": {1, 4, true, []stretch{{load{5, 0.6, 0.5, 0.01}, 2}, {load{2, 0.6, 0.5, 0.01}, 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := newGovernor(c.max, c.eager)
+			g := newGovernor(c.max)
 			g.n = c.n
 			for k, s := range c.stretches {
-				if g.see(s.load); g.n != s.want {
+				if g.see(s.load, c.cheap); g.n != s.want {
 					t.Fatalf("stretch %d, %v: %d processors, want %d", k, s.load, g.n, s.want)
 				}
 			}
@@ -68,17 +68,17 @@ func TestGovernor(t *testing.T) {
 
 // Beside other programs each thread gets half a processor: a trial shows that two get one, and it stays so.
 func TestGovernorTrialThatPays(t *testing.T) {
-	g := newGovernor(2, false)
+	g := newGovernor(2)
 	g.n = 1
-	g.see(load{5, 0.5, 0.5, 0})
+	g.see(load{5, 0.5, 0.5, 0}, false)
 	if g.n != 2 {
 		t.Fatalf("%d processors in the trial", g.n)
 	}
-	g.see(load{32, 1, 1, 0})
+	g.see(load{32, 1, 1, 0}, false)
 	if g.n != 2 || g.trial > 0 {
 		t.Errorf("%d processors after it", g.n)
 	}
-	g.see(load{4, 0.5, 0, 0}) // the others have ended
+	g.see(load{4, 0.5, 0, 0}, false) // the others have ended
 	if g.n != 1 {
 		t.Errorf("%d processors in the end", g.n)
 	}
@@ -86,11 +86,11 @@ func TestGovernorTrialThatPays(t *testing.T) {
 
 // Trials in vain become rare.
 func TestGovernorVainTrials(t *testing.T) {
-	g := newGovernor(2, true)
+	g := newGovernor(2)
 	trials := 0
 	for range 7200 {
 		was := g.n
-		g.see(load{0.5, 0.6, 1.5, 0})
+		g.see(load{0.5, 0.6, 1.5, 0}, true)
 		if g.n == 2 && was == 1 {
 			trials++
 		}
@@ -106,10 +106,10 @@ func TestGovern(t *testing.T) {
 	stop, ended, numbers := make(chan struct{}), make(chan struct{}), make(chan int, 100)
 	go func() {
 		defer close(ended)
-		Govern(most, true, stop, func(n int) { numbers <- n })
+		Govern(most, stop, func() bool { return true }, func(n int) { numbers <- n })
 	}()
-	if n := <-numbers; n != 1 {
-		t.Errorf("idle: %d processors", n)
+	for n := most; n != 1; {
+		n = <-numbers
 	}
 	busy := make(chan struct{})
 	for range runtime.GOMAXPROCS(0) {
@@ -133,9 +133,6 @@ func TestGovern(t *testing.T) {
 	close(stop)
 	<-ended
 }
-
-// One processor needs nobody who watches it.
-func TestGovernOne(t *testing.T) { Govern(1, true, nil, nil) }
 
 // The kernel's figures grow as they should.
 func TestUsage(t *testing.T) {

@@ -20,7 +20,9 @@ type Lanes struct {
 	closing sync.Once
 
 	mu      sync.Mutex
-	members int // sessions that a loop may hold
+	members int       // sessions that a loop may hold
+	left    time.Time // when the last of them left
+	used    func()    // called when the first comes; may be nil
 	closed  bool
 	empty   chan struct{} // closed when closed and no member is left
 
@@ -68,21 +70,48 @@ func (l *Lanes) Close() {
 	})
 }
 
+// usedFor is how long lanes count as used after their last session left, so that clients who come and go change nothing.
+const usedFor = 10 * time.Second
+
+// Used tells whether loops hold sessions, or did a moment ago.
+func (l *Lanes) Used() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.members > 0 || !l.left.IsZero() && time.Since(l.left) < usedFor
+}
+
+// WhenUsed has f called whenever the first session comes, before it is in a loop.
+func (l *Lanes) WhenUsed(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used = f
+}
+
 // join makes a session a member; false once the lanes close.
 func (l *Lanes) join() bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed {
+		l.mu.Unlock()
 		return false
 	}
 	l.members++
+	used := l.used
+	first := l.members == 1
+	l.mu.Unlock()
+	if first && used != nil {
+		used()
+	}
 	return true
 }
 
 func (l *Lanes) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.members--; l.members == 0 && l.closed {
+	if l.members--; l.members > 0 {
+		return
+	}
+	l.left = time.Now()
+	if l.closed {
 		close(l.empty)
 	}
 }
