@@ -3,6 +3,7 @@ package proxy
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"kingshard/proxy/processors"
 )
@@ -10,49 +11,68 @@ import (
 // processorsMax is how many threads may run Go code at once, as asked for from outside.
 var processorsMax = runtime.GOMAXPROCS(0)
 
-// places are those of the Go scheduler, which is the process's as a whole: as many as processors are used, and as many again while the
-// fast lane is in use, for each of its loops keeps one even while it waits for a moment.
+const (
+	// laneRate is the number of statements a second from which on loops of the fast lane have places of the scheduler.
+	laneRate = 10
+	// laneUsed is how long they keep them when there are fewer.
+	laneUsed = 10 * time.Second
+)
+
+// places are those of the Go scheduler, which is the process's as a whole: as many as processors are used, and as many again for the loops
+// of the fast lane, each of which keeps one even while it waits for a moment. Loops with little to do have none, and wait
+// as goroutines do.
 type places struct {
-	mu         sync.Mutex
-	processors int
-	set        int
+	mu      sync.Mutex
+	set     int    // 0: not yet
+	naps    int    // of them for loops
+	looped  uint64 // statements of the loops so far, seen at looked
+	looked  time.Time
+	lastUse time.Time // of the loops
 }
 
-// adaptProcessors has the process run on as few processors as its load needs, until the server stops.
+// adaptProcessors has the process run on as few processors as its load needs, until the server stops: the rest of its time it has all.
 func (s *Server) adaptProcessors() {
 	s.useProcessors(processorsMax)
-	if s.lanes != nil {
-		s.lanes.WhenUsed(s.fitPlaces)
-	}
 	processors.Govern(processorsMax, s.stop, s.lanesUsed, s.useProcessors)
+	s.useProcessors(processorsMax)
 }
 
-// lanesUsed tells whether loops of the fast lane have something to do, of which one more costs little.
-func (s *Server) lanesUsed() bool { return s.lanes != nil && s.lanes.Used() }
-
-// useProcessors sets how many processors the proxy runs on.
-func (s *Server) useProcessors(n int) {
+// lanesUsed tells whether loops have something to do: one more of them costs little.
+func (s *Server) lanesUsed() bool {
 	s.places.mu.Lock()
-	s.places.processors = n
-	s.places.mu.Unlock()
-	s.shared.Processors.Store(int32(n))
-	if s.lanes != nil {
-		s.lanes.Use(n)
-	}
-	s.fitPlaces()
+	defer s.places.mu.Unlock()
+	return s.places.naps > 0
 }
 
-// fitPlaces has the scheduler have as many places as are needed now. A change stops all goroutines for a moment.
-func (s *Server) fitPlaces() {
+// useProcessors sets how many processors the proxy runs on. It may take as long as a collection of garbage that is under way, and stops
+// all goroutines for a moment if there is a change.
+func (s *Server) useProcessors(n int) {
 	p := &s.places
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := p.processors
-	if s.lanesUsed() {
-		n *= 2
+	naps := 0
+	if s.lanes != nil {
+		s.lanes.Use(n)
+		if p.use(s.shared.Stats.Looped(), time.Now()) {
+			naps = n
+		}
+		s.lanes.Nap(min(naps, p.naps)) // none naps on a place that is not there
 	}
-	if n != p.set {
-		p.set = n
-		runtime.GOMAXPROCS(n)
+	if n+naps != p.set {
+		runtime.GOMAXPROCS(n + naps)
 	}
+	p.set, p.naps = n+naps, naps
+	if s.lanes != nil {
+		s.lanes.Nap(naps)
+	}
+	s.shared.Processors.Store(int32(n))
+}
+
+// use tells whether loops have something to do, by the statements that they have sent so far.
+func (p *places) use(looped uint64, now time.Time) bool {
+	if float64(looped-p.looped) >= laneRate*now.Sub(p.looked).Seconds() && looped > p.looped {
+		p.lastUse = now
+	}
+	p.looped, p.looked = looped, now
+	return !p.lastUse.IsZero() && now.Sub(p.lastUse) < laneUsed
 }

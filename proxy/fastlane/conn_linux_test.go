@@ -140,6 +140,10 @@ type roamer struct {
 }
 
 func (m *roamer) Ready(l *Loop, c *Conn) {
+	if c.loop.Load() != l {
+		m.over <- errors.New("a loop has another's connection")
+		return
+	}
 	if old := m.last.Swap(l); old != nil && old != l {
 		m.moves.Add(1)
 	}
@@ -237,16 +241,14 @@ func TestLoopsInUse(t *testing.T) {
 	}
 	holds := func(n int) (by [2]int) {
 		g.Use(n)
-		for range 2 { // the first moves it, the second is there
-			for _, peer := range peers {
-				peer.Write([]byte("x"))
-				if _, err := io.ReadFull(peer, make([]byte, 1)); err != nil {
-					t.Fatal(err)
-				}
+		for k, peer := range peers {
+			peer.Write([]byte("x"))
+			if _, err := io.ReadFull(peer, make([]byte, 1)); err != nil {
+				t.Fatal(err)
 			}
-		}
-		for _, m := range roamers {
-			by[m.last.Load().index]++
+			c := roamers[k].c
+			mysqltest.WaitFor(t, "the connection to be at home", func() bool { return c.loop.Load() == g.home(c) })
+			by[c.loop.Load().index]++
 		}
 		return by
 	}
@@ -255,6 +257,50 @@ func TestLoopsInUse(t *testing.T) {
 	}
 	if by := holds(2); by != [2]int{2, 2} {
 		t.Errorf("two loops in use: %v", by)
+	}
+}
+
+// A connection that cannot be moved stays, and loses nothing.
+func TestTakeThatFails(t *testing.T) {
+	g := openGroup(t, 2)
+	c, peer := pair(t, g)
+	old := c.loop.Load()
+	other := g.loops[1-old.index]
+	if err := other.watch(c); err != nil { // so that it cannot be watched once more
+		t.Fatal(err)
+	}
+	peer.Write([]byte("x"))
+	mysqltest.WaitFor(t, "the event", func() bool { return c.in.state.Load() == ready })
+	var b [1]byte
+	if err := other.Take(c); err == nil || c.loop.Load() != old {
+		t.Fatalf("error %v, in loop %d", err, c.loop.Load().index)
+	}
+	e := &echo{c: c, over: make(chan error, 1)}
+	for !c.Park(e) {
+		if n, err := c.TryRead(b[:]); err == nil {
+			c.Write(b[:n])
+		} else if err != syscall.EAGAIN {
+			t.Fatal(err)
+		}
+	}
+	peer.Write([]byte("y"))
+	got := make([]byte, 2)
+	if _, err := io.ReadFull(peer, got); err != nil || string(got) != "xy" {
+		t.Errorf("%q came back, error %v", got, err)
+	}
+}
+
+// A connection that cannot be watched is not taken.
+func TestAdoptThatFails(t *testing.T) {
+	g := openGroup(t, 1)
+	_, nc := mysqltest.TCPPair(t)
+	defer nc.Close()
+	broken := &Loop{group: g, epoll: -1}
+	if _, err := broken.Adopt(nc); !errors.Is(err, unix.EBADF) {
+		t.Fatalf("error %v", err)
+	}
+	if _, err := nc.Write([]byte("x")); err != nil {
+		t.Errorf("the connection was not left as it was: %v", err)
 	}
 }
 

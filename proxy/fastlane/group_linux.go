@@ -13,6 +13,7 @@ import (
 type Group struct {
 	loops  []*Loop
 	used   atomic.Uint32 // loops that hold connections, the first ones
+	naps   atomic.Uint32 // loops that may nap, the first ones
 	next   atomic.Uint32 // turn of the next connection
 	seq    atomic.Int32  // tells connections apart that had the same descriptor
 	conns  table
@@ -34,6 +35,7 @@ func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) 
 		g.loops = append(g.loops, l)
 	}
 	g.used.Store(uint32(n))
+	g.naps.Store(uint32(n))
 	g.policy.begin()
 	for _, l := range g.loops {
 		spawn(l.run)
@@ -47,6 +49,9 @@ func (g *Group) Loops() []*Loop { return g.loops }
 // Use sets how many of the loops hold the connections that the group adopted, from 1 to all. A connection that is in another one now
 // moves when its owner parks it the next time.
 func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
+
+// Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment, from none to all.
+func (g *Group) Nap(n int) { g.naps.Store(uint32(n)) }
 
 // Adopt takes a connection that nobody uses into one of the loops; see [Loop.Adopt].
 func (g *Group) Adopt(nc net.Conn) (*Conn, error) {
@@ -100,7 +105,7 @@ func (l *Loop) Adopt(nc net.Conn) (*Conn, error) {
 	c := &Conn{fd: fd, seq: l.group.seq.Add(1), group: l.group, local: nc.LocalAddr(), remote: nc.RemoteAddr()}
 	c.refs.Store(1)
 	c.loop.Store(l)
-	if err := l.group.conns.set(fd, c); err == nil {
+	if err = l.group.conns.set(fd, c); err == nil {
 		err = l.watch(c)
 	}
 	if err != nil {

@@ -149,7 +149,7 @@ func (l *Loop) run() {
 		switch {
 		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
-		case empty < emptyNaps && l.index < l.group.used.Load(): // the scheduler has no place for naps of others
+		case empty < emptyNaps && l.index < l.group.naps.Load():
 			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
 				empty++
 			}

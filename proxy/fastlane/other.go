@@ -30,6 +30,9 @@ func (*Group) Loops() []*Loop { return nil }
 // Use does nothing.
 func (*Group) Use(int) {}
 
+// Nap does nothing.
+func (*Group) Nap(int) {}
+
 // Adopt fails.
 func (*Group) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
 

@@ -6,6 +6,6 @@
 //
 //   - More at once, twice as many, when those that it has are nearly full for a tenth of a second.
 //   - Fewer when for two seconds the use would have fitted into fewer.
-//   - One more when the threads were ready to run all the time but did not: for good where processors of the machine had nothing to run
-//     and one more is cheap; else on trial, as a process of more threads may get a larger share of processors that others have.
+//   - When the threads are ready to run all the time but do not, the use says nothing: one more where processors of the machine have
+//     nothing to run and one more is cheap, else another number on trial, now and then.
 package processors

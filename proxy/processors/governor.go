@@ -2,6 +2,7 @@ package processors
 
 import (
 	"math"
+	"runtime"
 	"time"
 )
 
@@ -17,29 +18,30 @@ const (
 	period     = 500 * time.Millisecond
 	lowPeriods = 4
 	filledUse  = 0.7
-	// Threads that used processors or were ready to run for wantUse of the time of all that the process has want more than they get.
-	wantUse = 0.95
-	// idleLeft of the machine's processors have nothing to run meanwhile: then the process has one more, for keepPeriods at least.
-	idleLeft    = 0.1
-	keepPeriods = 60
-	// Else, after wantPeriods of that in a row, a trial of trialPeriods shows whether it gets one more. It succeeds with gainShare of the gain that a free processor would give;
-	// else the next one comes after patienceMin periods, twice as many after each failure, up to patienceMax.
-	wantPeriods  = 10
+	// Threads that used processors or were ready to run for shortUse of the time of all that the process has want more than they get:
+	// the use says nothing then.
+	shortUse = 0.95
+	// idleShare of the machine's processors have nothing to run meanwhile: then the process has one more.
+	idleShare = 0.05
+	// Else, after shortPeriods of it in a row, a trial of trialPeriods shows whether another number is better. It is if the use becomes what
+	// gainShare of the difference in processors would make it. After a trial comes none for patienceMin periods, twice as many after each that
+	// changed nothing, up to patienceMax.
+	shortPeriods = 10
 	trialPeriods = 4
 	gainShare    = 0.5
-	patienceMin  = 60
+	patienceMin  = 20
 	patienceMax  = 960
 )
 
-// Govern calls use with the number of processors that the process is to have, 1 to max, each time that it changes and at the end of
-// each period, some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs little, it is had
-// for the little that idle processors would add.
+// Govern calls use with the number of processors that the process is to have, 1 to max, when it changes and at the end of each period,
+// some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs little, it is had for
+// the little that idle processors would add.
 func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 	g := newGovernor(max)
 	timer := time.NewTimer(window)
 	defer timer.Stop()
 	began, used := time.Now(), processorTime()
-	waited, idle := waitingTime(), idleTime()
+	waited, idle, known := pressure()
 	for {
 		select {
 		case <-stop:
@@ -51,9 +53,12 @@ func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 		n := g.n
 		over := g.window(total-used, took)
 		if over {
-			w, i := waitingTime(), idleTime()
-			g.period(w-waited, i-idle, cheap())
-			waited, idle = w, i
+			w, i, ok := pressure()
+			if known && ok {
+				g.period(w-waited, i-idle, cheap())
+			}
+			g.used, g.took = 0, 0
+			waited, idle, known = w, i, ok
 		}
 		if over || g.n != n {
 			use(g.n)
@@ -69,23 +74,28 @@ func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 
 // governor decides. Its times are processor time, unless they are said to be others.
 type governor struct {
-	n, max int
-	full   int           // windows in a row that were full
-	used   time.Duration // in the period
-	took   time.Duration // of the period, by the clock
-	low    int           // periods in a row that fewer processors would have done for
-	fit    int           // as many in the worst of them
+	n, max  int
+	machine int           // processors of the machine
+	full    int           // windows in a row that were full
+	used    time.Duration // in the period
+	took    time.Duration // of the period, by the clock
+	low     int           // periods in a row that fewer processors would have done for
+	fit     int           // as many in the worst of them
 
-	keep     int     // periods for which there are not to be fewer
+	short    int     // periods in a row in which threads wanted more than they got
+	use      float64 // the sum of processors used in them
 	hold     int     // periods until there may be a trial
-	want     int     // periods in a row in which threads wanted more than they got
-	patience int     // hold after the next failure
-	trial    int     // periods left of a trial
-	before   float64 // processors used before it
-	tried    float64 // the sum of those used in its periods
+	patience int     // hold after the next trial that changes nothing
+	up       bool    // the last trial was one of more
+	from     int     // processors before the trial under way; 0: there is none
+	before   float64 // used before it
+	left     int     // periods of it
+	idled    bool    // processors of the machine idled in one of them
 }
 
-func newGovernor(max int) *governor { return &governor{n: max, max: max, patience: patienceMin} }
+func newGovernor(max int) *governor {
+	return &governor{n: max, max: max, machine: runtime.NumCPU(), patience: patienceMin}
+}
 
 // window takes what was used in a window and how long that was; true when a period is over.
 func (g *governor) window(used, took time.Duration) (over bool) {
@@ -94,65 +104,85 @@ func (g *governor) window(used, took time.Duration) (over bool) {
 	if float64(used) <= fullUse*float64(g.n)*float64(took) {
 		g.full = 0
 	} else if g.full++; g.full >= fullWindows && g.n < g.max {
-		g.n = min(2*g.n, g.max)
-		g.full, g.low, g.trial = 0, 0, 0
+		g.set(min(2*g.n, g.max))
 	}
 	return g.took >= period
 }
+
+// set sets the number, with what was seen of another one forgotten.
+func (g *governor) set(n int) { g.n, g.full, g.low, g.short, g.use, g.from = n, 0, 0, 0, 0, 0 }
 
 // period takes a period's end; waited is how long threads were ready to run in it but did not, idle how long processors of the machine
 // had nothing to run, cheap that one more costs little.
 func (g *governor) period(waited, idle time.Duration, cheap bool) {
 	took := float64(g.took)
 	use, wanted := float64(g.used)/took, float64(g.used+max(waited, 0))/took
-	g.used, g.took = 0, 0
-	wants := g.n < g.max && wanted >= wantUse*float64(g.n)
-	if g.want++; !wants {
-		g.want = 0
+	idles := cheap && float64(idle) >= idleShare*float64(g.machine)*took
+	g.hold = max(g.hold-1, 0)
+	if g.from > 0 {
+		g.judge(use, idles)
+		return
 	}
+	fit := max(1, int(math.Ceil(use/filledUse)))
+	if wanted < shortUse*float64(g.n) {
+		g.short, g.use = 0, 0
+		g.fewer(fit)
+		return
+	}
+	g.low = 0
+	g.short++
+	g.use += use
 	switch {
-	case g.trial > 0:
-		g.judge(use)
-	case wants && cheap && float64(idle) >= idleLeft*took:
-		g.n++
-		g.keep, g.low = keepPeriods, 0
-	case g.keep > 0:
-		g.keep--
-	case g.fewer(use):
-		g.n, g.low = g.fit, 0
-	case g.hold > 0:
-		g.hold--
-	case g.want >= wantPeriods:
-		g.n++
-		g.trial, g.before, g.tried = trialPeriods, use, 0
+	case idles && g.n < g.max:
+		g.set(g.n + 1)
+	case g.short >= shortPeriods && g.hold == 0:
+		g.try(fit)
 	}
 }
 
-// fewer tells whether fewer processors have been enough for long: fit.
-func (g *governor) fewer(use float64) bool {
-	fit := max(1, int(math.Ceil(use/filledUse)))
+// fewer takes a period for which fit processors would have done.
+func (g *governor) fewer(fit int) {
 	if fit >= g.n {
 		g.low = 0
-		return false
+		return
 	}
 	if g.low == 0 {
 		g.fit = 0
 	}
 	g.low++
-	g.fit = max(g.fit, fit)
-	return g.low >= lowPeriods
+	if g.fit = max(g.fit, fit); g.low >= lowPeriods {
+		g.set(g.fit)
+	}
+}
+
+// try begins a trial: of more and of fewer processors in turn, where there can be both.
+func (g *governor) try(fit int) {
+	from, before := g.n, g.use/float64(g.short)
+	up := g.n < g.max && (!g.up || fit >= g.n)
+	switch {
+	case up:
+		g.set(min(g.n+max(1, g.n/2), g.max))
+	case fit < g.n:
+		g.set(fit)
+	default:
+		return
+	}
+	g.up, g.from, g.before, g.left, g.idled = up, from, before, trialPeriods, false
 }
 
 // judge takes a period of a trial.
-func (g *governor) judge(use float64) {
-	g.tried += use
-	if g.trial--; g.trial > 0 {
+func (g *governor) judge(use float64, idles bool) {
+	g.use += use
+	g.idled = g.idled || idles
+	if g.left--; g.left > 0 {
 		return
 	}
-	if g.tried/trialPeriods >= g.before*(1+gainShare/float64(g.n-1)) {
-		g.keep, g.low, g.patience = keepPeriods, 0, patienceMin
+	gain := float64(g.n)/float64(g.from) - 1 // of free processors
+	if g.use/trialPeriods >= g.before*(1+gainShare*gain) && (g.n > g.from || !g.idled) {
+		g.set(g.n)
+		g.hold, g.patience = 0, patienceMin
 		return
 	}
-	g.n--
+	g.set(g.from)
 	g.hold, g.patience = g.patience, min(2*g.patience, patienceMax)
 }

@@ -1,6 +1,8 @@
 package processors
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -18,41 +20,44 @@ func processorTime() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// waitingTime is how long the process's threads, those that are there now, were ready to run so far, but did not: the second figure of
-// /proc/PID/task/TID/schedstat. It is 0 on kernels that do not count it.
-func waitingTime() (sum time.Duration) {
+// pressure is how long the process's threads, those that are there now, were ready to run so far but did not, and how long all
+// processors of the machine together had nothing to run: the second figure of /proc/PID/task/TID/schedstat, and the first line of
+// /proc/stat, which in a container is the host's. ok is false where one of them cannot be read.
+func pressure() (waited, idle time.Duration, ok bool) {
 	const tasks = "/proc/self/task"
 	list, err := os.ReadDir(tasks)
 	if err != nil {
-		return 0
+		return 0, 0, false
 	}
 	for _, task := range list {
-		text, err := os.ReadFile(tasks + "/" + task.Name() + "/schedstat")
-		if err != nil {
+		fields, err := figures(tasks + "/" + task.Name() + "/schedstat")
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
 			continue // it has ended
 		}
-		if fields := strings.Fields(string(text)); len(fields) >= 2 {
-			ns, _ := strconv.ParseInt(fields[1], 10, 64)
-			sum += time.Duration(ns)
+		if err != nil || len(fields) < 2 {
+			return 0, 0, false
 		}
+		ns, _ := strconv.ParseInt(fields[1], 10, 64)
+		waited += time.Duration(ns)
 	}
-	return sum
-}
-
-// idleTime is how long all processors of the machine together had nothing to run so far: the first line of /proc/stat. A container is
-// told of its host.
-func idleTime() time.Duration {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
+	fields, err := figures("/proc/stat") // cpu user nice system idle iowait
+	if err != nil || len(fields) < 6 {
+		return 0, 0, false
 	}
 	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
-	line, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(line) // cpu user nice system idle iowait
-	if len(fields) < 6 {
-		return 0
+	for _, f := range fields[4:6] {
+		n, _ := strconv.ParseInt(f, 10, 64)
+		idle += time.Duration(n) * tick
 	}
-	idle, _ := strconv.ParseInt(fields[4], 10, 64)
-	wait, _ := strconv.ParseInt(fields[5], 10, 64)
-	return time.Duration(idle+wait) * tick
+	return waited, idle, true
+}
+
+// figures are the words of a file's first line.
+func figures(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return strings.Fields(line), nil
 }

@@ -16,8 +16,5 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// waitingTime is not known here.
-func waitingTime() time.Duration { return 0 }
-
-// idleTime is not known here.
-func idleTime() time.Duration { return 0 }
+// pressure is not known here: there are no fewer processors than in the beginning.
+func pressure() (waited, idle time.Duration, ok bool) { return 0, 0, false }

@@ -46,7 +46,7 @@ type digests struct {
 
 // newDigests makes a table of at most limit digests.
 func newDigests(limit int) *digests {
-	cores := min(1<<bits.Len(uint(runtime.GOMAXPROCS(0)-1)), cellsMax)
+	cores := min(1<<bits.Len(uint(runtime.NumCPU()-1)), cellsMax)
 	t := &digests{seed: maphash.MakeSeed(), cores: cores, max: limit, other: digest{cells: make([]atomic.Pointer[cell], cores)}}
 	t.clear()
 	return t

@@ -20,9 +20,7 @@ type Lanes struct {
 	closing sync.Once
 
 	mu      sync.Mutex
-	members int       // sessions that a loop may hold
-	left    time.Time // when the last of them left
-	used    func()    // called when the first comes; may be nil
+	members int // sessions that a loop may hold
 	closed  bool
 	empty   chan struct{} // closed when closed and no member is left
 
@@ -47,6 +45,9 @@ func OpenLanes(loops int) (*Lanes, error) {
 // Use sets how many of the loops hold sessions; those in others move with their next statement.
 func (l *Lanes) Use(loops int) { l.group.Use(loops) }
 
+// Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment.
+func (l *Lanes) Nap(loops int) { l.group.Nap(loops) }
+
 // Drain waits until the sessions in the lanes have ended, which the caller sees to. No more can join.
 func (l *Lanes) Drain() {
 	l.mu.Lock()
@@ -70,48 +71,21 @@ func (l *Lanes) Close() {
 	})
 }
 
-// usedFor is how long lanes count as used after their last session left, so that clients who come and go change nothing.
-const usedFor = 10 * time.Second
-
-// Used tells whether loops hold sessions, or did a moment ago.
-func (l *Lanes) Used() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.members > 0 || !l.left.IsZero() && time.Since(l.left) < usedFor
-}
-
-// WhenUsed has f called whenever the first session comes, before it is in a loop.
-func (l *Lanes) WhenUsed(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.used = f
-}
-
 // join makes a session a member; false once the lanes close.
 func (l *Lanes) join() bool {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.closed {
-		l.mu.Unlock()
 		return false
 	}
 	l.members++
-	used := l.used
-	first := l.members == 1
-	l.mu.Unlock()
-	if first && used != nil {
-		used()
-	}
 	return true
 }
 
 func (l *Lanes) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.members--; l.members > 0 {
-		return
-	}
-	l.left = time.Now()
-	if l.closed {
+	if l.members--; l.members == 0 && l.closed {
 		close(l.empty)
 	}
 }

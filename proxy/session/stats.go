@@ -184,6 +184,16 @@ func (s *Stats) Totals() Totals {
 	return t
 }
 
+// Looped is the number of statements that loops sent so far.
+func (s *Stats) Looped() (n uint64) {
+	for k := range s.cells {
+		for class := range s.cells[k].classes {
+			n += s.cells[k].classes[class].looped.Load()
+		}
+	}
+	return n
+}
+
 // addClass adds what the statements of a class counted.
 func (c *statsCell) addClass(t *Totals, class int) {
 	sums, parts := &c.classes[class], &t.Parts[class]
