@@ -24,8 +24,12 @@ func answerLogin(t *testing.T, addr string, response mysql.HandshakeResponse41) 
 	}
 	defer nc.Close()
 	c := mysql.NewConn(nc, mysql.BackendSide, 1<<20)
-	if _, err := c.ReadPacket(); err != nil {
+	greeting, err := c.ReadPacket()
+	if err != nil {
 		t.Fatal(err)
+	}
+	if greeting[0] == mysql.ErrHeader {
+		return decodeError(greeting)
 	}
 	response.Capabilities = mysqltest.ScriptCapabilities &^ (mysql.ClientConnectWithDB | mysql.ClientConnectAttrs)
 	response.Collation = 45
@@ -43,15 +47,19 @@ func answerLogin(t *testing.T, addr string, response mysql.HandshakeResponse41) 
 		case p[0] == mysql.OKHeader:
 			return nil
 		case p[0] == mysql.ErrHeader:
-			e := new(mysql.SQLError)
-			if err := e.Decode(p); err != nil {
-				return err
-			}
-			return e
+			return decodeError(p)
 		}
 		c.WritePacket(response.AuthResponse)
 	}
 	return errors.New("asked again and again")
+}
+
+func decodeError(p []byte) error {
+	e := new(mysql.SQLError)
+	if err := e.Decode(p); err != nil {
+		return err
+	}
+	return e
 }
 
 // Threat 8: no answer but the right one lets anybody in, whatever its length, the plugin it claims to be of, or the user.
