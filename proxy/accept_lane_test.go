@@ -311,16 +311,21 @@ func TestLaneSharesTheCeiling(t *testing.T) {
 	}
 }
 
-// Who waits for a connection gets one from another loop or from goroutines, too, while those of its own loop are busy for long.
-func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
+// startLong starts a script that answers "SELECT long" when the channel is closed, or gives something.
+func startLong(t *testing.T) (*mysqltest.ScriptServer, chan struct{}) {
 	long := make(chan struct{})
 	base := answers("n")
-	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+	return mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		if string(payload) == "SELECT long" {
 			<-long
 		}
 		base(c, cmd, payload)
-	}})
+	}}), long
+}
+
+// Who waits for a connection gets one from another loop or from goroutines, too, while those of its own loop are busy for long.
+func TestLaneDoesNotWaitForItsOwn(t *testing.T) {
+	server, long := startLong(t)
 	p := startLane(t, oneNode(server.Addr, 2), "pool_wait_timeout: 2s")
 	var clients []*mysqltest.RawClient
 	for range 8 {
@@ -423,14 +428,7 @@ func TestLaneLineGetsItsShare(t *testing.T) {
 
 // Who is in line hears at once that the instance goes down, however long the connections in use stay busy.
 func TestLaneLineOfAnInstanceThatGoesDown(t *testing.T) {
-	long := make(chan struct{})
-	base := answers("n")
-	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
-		if string(payload) == "SELECT long" {
-			<-long
-		}
-		base(c, cmd, payload)
-	}})
+	server, long := startLong(t)
 	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 1h")
 	busy, waiter, other := p.client(""), p.client(""), p.client("")
 	for _, c := range []*mysqltest.RawClient{busy, waiter, other} {
