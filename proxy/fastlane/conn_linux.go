@@ -205,7 +205,7 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 	// An event that comes during the call counts for the next one.
 	c.in.state.CompareAndSwap(ready, idle)
 	for {
-		n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
 		switch {
 		case errno == 0 && n == 0:
 			c.in.state.CompareAndSwap(idle, ready)

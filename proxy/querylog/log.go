@@ -37,9 +37,10 @@ type settings struct {
 
 // scratch is the memory that one statement needs. The pool keeps one for each core, so its number tells the cores apart.
 type scratch struct {
-	core int
-	key  []byte
-	line line
+	core      int
+	key       []byte
+	line      line
+	templates sqltext.Templates
 }
 
 // Open opens the logs of a configuration. The caller closes it. It must not run beside anything else.
@@ -140,7 +141,7 @@ func (l *Log) Statement(st *Statement) {
 		s = &scratch{core: int(l.cores.Add(1))}
 	}
 	if t != nil {
-		s.key = appendKey(s.key[:0], st)
+		s.key = s.appendKey(s.key[:0], st)
 		t.record(s.key, s.core, st)
 	}
 	if logged {
@@ -150,10 +151,10 @@ func (l *Log) Statement(st *Statement) {
 }
 
 // appendKey appends what a digest goes by.
-func appendKey(b []byte, st *Statement) []byte {
+func (s *scratch) appendKey(b []byte, st *Statement) []byte {
 	b = append(append(b, st.User...), 0)
 	b = append(append(b, st.DB...), 0)
-	return sqltext.AppendNormal(b, st.Text, st.Mode, digestTextMax)
+	return s.templates.AppendNormal(b, st.Text, st.Mode, digestTextMax)
 }
 
 // write writes a statement's line to sql.log.
@@ -164,7 +165,7 @@ func (l *Log) write(s *scratch, st *Statement, set *settings) {
 			s.key = append(s.key, "..."...)
 		}
 	} else {
-		s.key = sqltext.AppendNormal(s.key, st.Text, st.Mode, lineTextMax)
+		s.key = s.templates.AppendNormal(s.key, st.Text, st.Mode, lineTextMax)
 	}
 	s.line.b, s.line.json = s.line.b[:0], set.form == formJSON
 	if set.form == formKingshard {

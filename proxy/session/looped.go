@@ -96,7 +96,7 @@ func (s *Session) decide(p []byte) bool {
 		if s.traceQuery(attributes, text) {
 			return false // traced statements run on goroutines
 		}
-		info := sqltext.Classify(text, s.mode())
+		info := s.classify(text)
 		if info.Traits&notPlain != 0 || !plainClass(info.Class) || info.Next < len(text) {
 			return false
 		}

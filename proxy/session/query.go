@@ -24,7 +24,7 @@ func (s *Session) comQuery(arg []byte) error {
 		if err := s.readyForRules(text); err != nil {
 			return err
 		}
-		info := sqltext.Classify(text, s.mode())
+		info := s.classify(text)
 		rest := ""
 		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) {
 			if !s.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.account.MultiStatements {
