@@ -41,7 +41,8 @@ type Server struct {
 	InForce func(cfg *config.Config)
 	// Upgrading, set before Serve, is how Upgrade starts the process of another binary, and whom it tells.
 	Upgrading Upgrading
-	// OwnProcess, set before Serve, says that the process is nothing but this proxy: it runs on as few processors as the load needs.
+	// OwnProcess, set before Serve, says that the process is nothing but this proxy: it runs on as few processors as the load needs, and
+	// gives memory back to the system.
 	OwnProcess bool
 
 	// reload guards the members below; sessions take it in statements that administer only.
@@ -176,6 +177,7 @@ func (s *Server) Serve() error {
 	s.running.Go(s.watchSessions)
 	if s.OwnProcess {
 		s.running.Go(s.adaptProcessors)
+		s.running.Go(s.returnMemory)
 	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })

@@ -1,0 +1,62 @@
+package proxy
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	memoryEvery = 2 * time.Second // between looks
+	memoryQuiet = 2               // looks in a row that found little going on
+	// quietBytes are allocated between two looks at most where little goes on.
+	quietBytes = 4 << 20
+	// returnBytes are worth a collection of garbage, at most once in returnEvery.
+	returnBytes = 16 << 20
+	returnEvery = time.Minute
+)
+
+// returnMemory gives memory back to the system when little goes on, until the server stops. The Go runtime keeps as much as the heap may
+// grow to before the next collection of garbage: behind a crowd of clients that logged in, twice what they need from then on.
+func (s *Server) returnMemory() {
+	ticker := time.NewTicker(memoryEvery)
+	defer ticker.Stop()
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"},
+		{Name: "/gc/heap/allocs:bytes"},
+	}
+	var m spareMemory
+	for {
+		select {
+		case <-s.stop:
+			return
+		case now := <-ticker.C:
+			metrics.Read(samples)
+			free, objects, live := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64()
+			if m.due(free+max(objects, live)-live, samples[3].Value.Uint64(), now) {
+				debug.FreeOSMemory()
+			}
+		}
+	}
+}
+
+// spareMemory tells when memory that the process does not need is to be given back.
+type spareMemory struct {
+	allocated uint64 // since the start, at the last look
+	quiet     int    // looks in a row
+	returned  time.Time
+}
+
+// due takes a look: how many bytes could be given back, and how many have been allocated since the start.
+func (m *spareMemory) due(spare, allocated uint64, now time.Time) bool {
+	m.quiet++
+	if allocated-m.allocated > quietBytes {
+		m.quiet = 0
+	}
+	m.allocated = allocated
+	if m.quiet < memoryQuiet || spare < returnBytes || now.Sub(m.returned) < returnEvery {
+		return false
+	}
+	m.returned = now
+	return true
+}
