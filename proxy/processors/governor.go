@@ -9,15 +9,17 @@ import (
 const (
 	// window is how often the use is looked at, and idleWindow while less than idleUse of a processor is used.
 	window     = 50 * time.Millisecond
-	idleWindow = 250 * time.Millisecond
+	idleWindow = 100 * time.Millisecond
 	idleUse    = 0.3
 	// fullUse of the processors in each of fullWindows: more of them are needed.
 	fullUse     = 0.85
 	fullWindows = 2
 	// Fewer processors are enough if in each of lowPeriods the use fitted into filledUse of them.
-	period     = 500 * time.Millisecond
-	lowPeriods = 4
-	filledUse  = 0.7
+	period = 500 * time.Millisecond
+	// firstPeriod is how long the first one of a load is, which comes from nothing: that it has too few shows soon.
+	firstPeriod = 100 * time.Millisecond
+	lowPeriods  = 4
+	filledUse   = 0.7
 	// Threads that used processors or were ready to run for shortUse of the time of all that the process has want more than they get:
 	// the use says nothing then.
 	shortUse = 0.95
@@ -33,9 +35,9 @@ const (
 	patienceMax  = 960
 )
 
-// Govern calls use with the number of processors that the process is to have, 1 to max, when it changes and at the end of each period,
-// some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs little, it is had for
-// the little that idle processors would add.
+// Govern calls use with the number of processors that the process is to have, 1 to max, when it changes, when a load begins and at the
+// end of each period, some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs
+// little, it is had for the little that idle processors would add.
 func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 	g := newGovernor(max)
 	timer := time.NewTimer(window)
@@ -51,20 +53,20 @@ func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 		now, total := time.Now(), processorTime()
 		took := now.Sub(began)
 		n := g.n
-		over := g.window(total-used, took)
-		if over {
+		over, begins := g.window(total-used, took)
+		if over || begins {
 			w, i, ok := pressure()
-			if known && ok {
+			if over && known && ok {
 				g.period(w-waited, i-idle, cheap())
 			}
 			g.used, g.took = 0, 0
 			waited, idle, known = w, i, ok
 		}
-		if over || g.n != n {
+		if over || begins || g.n != n {
 			use(g.n)
 		}
 		next := window
-		if total-used < time.Duration(idleUse*float64(took)) {
+		if !g.busy {
 			next = idleWindow
 		}
 		began, used = now, total
@@ -77,6 +79,8 @@ type governor struct {
 	n, max  int
 	machine int           // processors of the machine
 	full    int           // windows in a row that were full
+	busy    bool          // in the last window
+	length  time.Duration // of the period
 	used    time.Duration // in the period
 	took    time.Duration // of the period, by the clock
 	low     int           // periods in a row that fewer processors would have done for
@@ -94,11 +98,11 @@ type governor struct {
 }
 
 func newGovernor(max int) *governor {
-	return &governor{n: max, max: max, machine: runtime.NumCPU(), patience: patienceMin}
+	return &governor{n: max, max: max, machine: runtime.NumCPU(), patience: patienceMin, length: period}
 }
 
-// window takes what was used in a window and how long that was; true when a period is over.
-func (g *governor) window(used, took time.Duration) (over bool) {
+// window takes what was used in a window and how long that was. A period is over with it, or a load begins, with which a period begins.
+func (g *governor) window(used, took time.Duration) (over, begins bool) {
 	g.used += used
 	g.took += took
 	if float64(used) <= fullUse*float64(g.n)*float64(took) {
@@ -106,7 +110,17 @@ func (g *governor) window(used, took time.Duration) (over bool) {
 	} else if g.full++; g.full >= fullWindows && g.n < g.max {
 		g.set(min(2*g.n, g.max))
 	}
-	return g.took >= period
+	was := g.busy
+	g.busy = float64(used) >= idleUse*float64(took)
+	if g.busy && !was {
+		g.length = firstPeriod
+		return false, true
+	}
+	if g.took < g.length {
+		return false, false
+	}
+	g.length = period
+	return true, false
 }
 
 // set sets the number, with what was seen of another one forgotten.

@@ -13,30 +13,37 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // load is what a governor sees for a while: processors used, threads that wait for one, processors of the machine that idle.
 type load struct{ seconds, used, waited, idle float64 }
 
+// watched is a governor with what the kernel says in the period.
+type watched struct {
+	*governor
+	wait, idle time.Duration
+}
+
 // see has a governor see it in windows of 50 ms.
-func (g *governor) see(l load, cheap bool) {
+func (g *watched) see(l load, cheap bool) {
 	g.live(l.seconds, cheap, func(int) load { return l })
 }
 
 // live has a governor see what follows from the number of processors.
-func (g *governor) live(seconds float64, cheap bool, world func(n int) load) {
-	var wait, idle time.Duration
+func (g *watched) live(seconds float64, cheap bool, world func(n int) load) {
 	for range int(seconds/window.Seconds() + 0.5) {
 		l := world(g.n)
-		wait += time.Duration(l.waited * float64(window))
-		idle += time.Duration(l.idle * float64(window))
-		if g.window(time.Duration(l.used*float64(window)), window) {
-			g.period(wait, idle, cheap)
-			g.used, g.took = 0, 0
-			wait, idle = 0, 0
+		g.wait += time.Duration(l.waited * float64(window))
+		g.idle += time.Duration(l.idle * float64(window))
+		over, begins := g.window(time.Duration(l.used*float64(window)), window)
+		if over {
+			g.period(g.wait, g.idle, cheap)
+		}
+		if over || begins {
+			g.used, g.took, g.wait, g.idle = 0, 0, 0, 0
 		}
 	}
 }
 
-func governorOf(n, max int) *governor {
+func governorOf(n, max int) *watched {
 	g := newGovernor(max)
 	g.n, g.machine = n, 2
-	return g
+	return &watched{governor: g}
 }
 
 func TestGovernor(t *testing.T) {
@@ -61,7 +68,8 @@ func TestGovernor(t *testing.T) {
 		"a trial in vain": {1, 8, false, []stretch{
 			{load{4.5, 0.6, 0.5, 0.3}, 1}, {load{0.5, 0.6, 0.5, 0.3}, 2}, {load{2, 0.62, 1.4, 0}, 1}, {load{9, 0.6, 0.5, 0.3}, 1}, {load{1, 0.6, 0.5, 0.3}, 2},
 		}},
-		"waiting beside idle ones": {1, 4, true, []stretch{{load{0.5, 0.5, 0.5, 0.2}, 2}, {load{4, 0.6, 1.4, 0}, 2}, {load{0.5, 0.9, 1.1, 0.2}, 3}}},
+		"waiting beside idle ones": {1, 4, true, []stretch{{load{0.5, 0.5, 0.5, 0.2}, 2}, {load{4, 0.6, 1.4, 0}, 2}, {load{0.7, 0.9, 1.1, 0.2}, 3}}},
+		"a load from nothing":      {1, 2, true, []stretch{{load{10, 0.02, 0, 1.9}, 1}, {load{0.15, 0.6, 0.5, 0.3}, 2}, {load{4, 0.6, 1.4, 0}, 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := governorOf(c.n, c.max)
