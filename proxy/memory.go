@@ -4,20 +4,24 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"kingshard/proxy/processors"
 )
 
 const (
 	memoryEvery = 2 * time.Second // between looks
 	memoryQuiet = 2               // looks in a row that found little going on
-	// quietBytes are allocated between two looks at most where little goes on.
+	// quietBytes are allocated between two looks at most where little goes on, and quietTime of processors is used.
 	quietBytes = 4 << 20
+	quietTime  = 100 * time.Millisecond
 	// returnBytes are worth a collection of garbage, at most once in returnEvery.
 	returnBytes = 16 << 20
 	returnEvery = time.Minute
 )
 
 // returnMemory gives memory back to the system when little goes on, until the server stops. The Go runtime keeps as much as the heap may
-// grow to before the next collection of garbage: behind a crowd of clients that logged in, twice what they need from then on.
+// grow to before the next collection of garbage: behind a crowd of clients that logged in, twice what they need from then on. Statements may
+// stand still while memory is given back, for a fraction of a millisecond a MiB: so not under load.
 func (s *Server) returnMemory() {
 	ticker := time.NewTicker(memoryEvery)
 	defer ticker.Stop()
@@ -33,7 +37,7 @@ func (s *Server) returnMemory() {
 		case now := <-ticker.C:
 			metrics.Read(samples)
 			free, objects, live := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64()
-			if m.due(free+max(objects, live)-live, samples[3].Value.Uint64(), now) {
+			if m.due(free+max(objects, live)-live, samples[3].Value.Uint64(), processors.Time(), now) {
 				debug.FreeOSMemory()
 			}
 		}
@@ -42,18 +46,19 @@ func (s *Server) returnMemory() {
 
 // spareMemory tells when memory that the process does not need is to be given back.
 type spareMemory struct {
-	allocated uint64 // since the start, at the last look
-	quiet     int    // looks in a row
+	allocated uint64        // since the start, at the last look
+	used      time.Duration // of processors, likewise
+	quiet     int           // looks in a row
 	returned  time.Time
 }
 
-// due takes a look: how many bytes could be given back, and how many have been allocated since the start.
-func (m *spareMemory) due(spare, allocated uint64, now time.Time) bool {
+// due takes a look: how many bytes could be given back, and how many have been allocated and how much processor time used since the start.
+func (m *spareMemory) due(spare, allocated uint64, used time.Duration, now time.Time) bool {
 	m.quiet++
-	if allocated-m.allocated > quietBytes {
+	if allocated-m.allocated > quietBytes || used-m.used > quietTime {
 		m.quiet = 0
 	}
-	m.allocated = allocated
+	m.allocated, m.used = allocated, used
 	if m.quiet < memoryQuiet || spare < returnBytes || now.Sub(m.returned) < returnEvery {
 		return false
 	}

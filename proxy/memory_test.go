@@ -11,13 +11,21 @@ func TestSpareMemory(t *testing.T) {
 	var m spareMemory
 	now := time.Unix(1000, 0)
 	var allocated uint64
+	var used time.Duration
 	look := func(spare, more uint64) bool {
 		now = now.Add(memoryEvery)
 		allocated += more
-		return m.due(spare, allocated, now)
+		used += 10 * time.Millisecond
+		return m.due(spare, allocated, used, now)
 	}
 	for range 10 {
 		if look(40*mb, 50*mb) {
+			t.Fatal("during logins")
+		}
+	}
+	for range 10 {
+		used += time.Second // statements that allocate hardly anything
+		if look(40*mb, 1*mb) {
 			t.Fatal("under load")
 		}
 	}

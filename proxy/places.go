@@ -14,6 +14,8 @@ var processorsMax = runtime.GOMAXPROCS(0)
 const (
 	// laneRate is the number of statements a second from which on loops of the fast lane have places of the scheduler.
 	laneRate = 10
+	// laneLook is the least time that the rate counts over: fewer statements within it are a chance.
+	laneLook = 500 * time.Millisecond
 	// laneUsed is how long they keep them when there are fewer.
 	laneUsed = 10 * time.Second
 )
@@ -70,7 +72,7 @@ func (s *Server) useProcessors(n int) {
 
 // use tells whether loops have something to do, by the statements that they have sent so far.
 func (p *places) use(looped uint64, now time.Time) bool {
-	if float64(looped-p.looped) >= laneRate*now.Sub(p.looked).Seconds() && looped > p.looped {
+	if float64(looped-p.looped) >= laneRate*max(now.Sub(p.looked), laneLook).Seconds() {
 		p.lastUse = now
 	}
 	p.looped, p.looked = looped, now

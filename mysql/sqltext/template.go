@@ -5,11 +5,18 @@ import "strings"
 // templateMax is the length in bytes of the longest text that a template is made of.
 const templateMax = 256
 
+// templateValuesMax is the number of values that such a text has at most, and valueMax the length in bytes from which on a value is not
+// looked at: what is long is rare, and to compare it in vain would cost more than to read the text.
+const (
+	templateValuesMax = 16
+	valueMax          = 4 << 10
+)
+
 // normalMax is more than the normal form of such a text can have, in bytes.
 const normalMax = 4 * templateMax
 
 // Template is what texts have in common that differ in whole numbers and in strings 'x' without escapes: the tokens of such
-// texts are the same in kind and number, and what is found in them is found in all. It holds no values.
+// texts are the same in kind and number, and what is found in them is found in all. Values of these two kinds are not kept.
 type Template struct {
 	fixed  []templatePart // each with a value behind it
 	rest   string
@@ -26,7 +33,8 @@ type templatePart struct {
 }
 
 // makeTemplate makes a template of a text whose Info is known; nil where texts that look alike may differ in more than their
-// values: where they may have comments, which can hold numbers, and quotes, in which a text may be secret as a whole.
+// values: what is in version comments, and names of nodes; what a quote begins, for the normal form looks at the whole text then; and
+// characters that look like quotes.
 func makeTemplate(text string, m Mode, info *Info) *Template {
 	switch info.Class {
 	case Select, With, Insert, Replace, Update, Delete:
@@ -41,6 +49,9 @@ func makeTemplate(text string, m Mode, info *Info) *Template {
 	l, from := NewLexer(text, m), 0
 	for tok := l.Next(); tok.Kind != KindEOF; tok = l.Next() {
 		if isValue(tok, text) {
+			if len(t.fixed) == templateValuesMax {
+				return nil
+			}
 			t.fixed = append(t.fixed, templatePart{strings.Clone(text[from:tok.Pos]), tok.Kind == KindString})
 			from = tok.End
 		}
@@ -92,7 +103,7 @@ func quotedLen(text string) int {
 	if text[0] != '\'' {
 		return 0
 	}
-	n := strings.IndexByte(text[1:], '\'')
+	n := strings.IndexByte(text[1:min(len(text), valueMax)], '\'')
 	if n < 0 || strings.IndexByte(text[1:1+n], '\\') >= 0 {
 		return 0
 	}

@@ -7,19 +7,20 @@ const (
 	templateWays    = 4
 )
 
-// templatePatience is how many texts without a template there are for each that is made into one, so that texts which never
-// come again cost little.
+// templatePatience is how many texts without a template there are for each that is made into one, in the mean, so that texts which
+// never come again cost little. The number changes each time: statements that come in turns all have theirs.
 const templatePatience = 8
 
 // templatePrefix is how much of a text decides its set, in bytes; a multiple of 8.
 const templatePrefix = 64
 
 // Templates are the templates of the texts that came last. They give what Classify and AppendNormal give, most of the time
-// without reading a text token by token. Zero is ready; the methods are not for concurrent use. They keep a few hundred bytes for
-// each of at most 128 templates.
+// without reading a text token by token. Zero is ready; the methods are not for concurrent use. They keep at most 128 templates of
+// some 500 bytes, 1.5 KB at most.
 type Templates struct {
 	sets [templateSets][templateWays]*Template
-	wait int
+	wait int   // texts without a template until one is made
+	turn uint8 // what the next wait follows from
 }
 
 // Classify is the function Classify.
@@ -69,7 +70,8 @@ func find(set *[templateWays]*Template, text string, m *Mode) *Template {
 
 // learn makes a template of a text, in the place of the set's last.
 func (t *Templates) learn(set *[templateWays]*Template, text string, m Mode, info *Info) {
-	t.wait = templatePatience
+	t.turn = t.turn*5 + 3 // each number in turn, as if by chance
+	t.wait = templatePatience/2 + int(t.turn)*templatePatience/256
 	p := makeTemplate(text, m, info)
 	if p == nil {
 		return

@@ -54,8 +54,9 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int)
 		if got, want := s.Classify(text, m), Classify(text, m); got != want {
 			t.Fatalf("%q by a template is %+v, not %+v", text, got, want)
 		}
-		for _, limit := range []int{1024, 10} {
-			if got, want := s.AppendNormal(nil, text, m, limit), AppendNormal(nil, text, m, limit); string(got) != string(want) {
+		for _, limit := range []int{1024, 16 << 10, 10} {
+			ahead := func() []byte { return []byte("user\x00db\x00") }
+			if got, want := s.AppendNormal(ahead(), text, m, limit), AppendNormal(ahead(), text, m, limit); string(got) != string(want) {
 				t.Fatalf("%q by a template is\n%q, not\n%q", text, got, want)
 			}
 		}
@@ -87,6 +88,53 @@ func TestTemplates(t *testing.T) {
 			if want := alike && !m.Charset.multibyte() && !Classify(sql, m).Has(Doubt); found > 0 != want {
 				t.Errorf("%q in mode %+v: %d texts by a template", sql, m, found)
 			}
+		}
+	}
+}
+
+// Texts with other values are recognized, of any length.
+func TestTemplatesFindOtherValues(t *testing.T) {
+	m := Mode{ServerVersion: 80400}
+	for first, others := range map[string][]string{
+		"select a from t where b = 5":     {"select a from t where b = 1", "select a from t where b = 123456789012345678901234567890"},
+		"select a from t where b = 'x' ;": {"select a from t where b = '' ;", "select a from t where b = '" + strings.Repeat("y", 1000) + "' ;"},
+		"insert into t values (1, 'a')":   {"insert into t values (27, '\"/*')"},
+	} {
+		var s Templates
+		s.Classify(first, m)
+		for _, sql := range others {
+			if find(&s.sets[templateSet(sql)], sql, &m) == nil {
+				t.Errorf("%.60q is not known by %q", sql, first)
+			}
+			if got, want := s.Classify(sql, m), Classify(sql, m); got != want {
+				t.Errorf("%.60q is %+v, not %+v", sql, got, want)
+			}
+			if got, want := s.AppendNormal(nil, sql, m, 1024), AppendNormal(nil, sql, m, 1024); string(got) != string(want) {
+				t.Errorf("%.60q: %q, not %q", sql, got, want)
+			}
+		}
+		for _, sql := range []string{first + "0x", strings.Replace(first, "t", "t2", 1), "select a from t where b = '" + strings.Repeat("y", valueMax) + "'"} {
+			if find(&s.sets[templateSet(sql)], sql, &m) != nil {
+				t.Errorf("%.60q is known by %q", sql, first)
+			}
+		}
+	}
+}
+
+// Statements that come in turns with others, of which there are no templates, all get theirs.
+func TestTemplatesInTurns(t *testing.T) {
+	m := Mode{ServerVersion: 80400}
+	for _, others := range []int{1, 2, 8, 17} {
+		var s Templates
+		sql := "select a from t where b = 5"
+		for range 200 {
+			for range others {
+				s.Classify("begin", m)
+			}
+			s.Classify(sql, m)
+		}
+		if find(&s.sets[templateSet(sql)], sql, &m) == nil {
+			t.Errorf("not known beside %d others", others)
 		}
 	}
 }

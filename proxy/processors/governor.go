@@ -16,7 +16,7 @@ const (
 	fullWindows = 2
 	// Fewer processors are enough if in each of lowPeriods the use fitted into filledUse of them.
 	period = 500 * time.Millisecond
-	// firstPeriod is how long the first one of a load is, which comes from nothing: that it has too few shows soon.
+	// firstPeriod is how long the first one is of a load that comes after a calm period: that it has too few shows soon.
 	firstPeriod = 100 * time.Millisecond
 	lowPeriods  = 4
 	filledUse   = 0.7
@@ -40,37 +40,24 @@ const (
 // little, it is had for the little that idle processors would add.
 func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
 	g := newGovernor(max)
+	g.waited, g.idle, g.known = pressure()
 	timer := time.NewTimer(window)
 	defer timer.Stop()
-	began, used := time.Now(), processorTime()
-	waited, idle, known := pressure()
+	began, used := time.Now(), Time()
 	for {
 		select {
 		case <-stop:
 			return
 		case <-timer.C:
 		}
-		now, total := time.Now(), processorTime()
-		took := now.Sub(began)
-		n := g.n
-		over, begins := g.window(total-used, took)
-		if over || begins {
-			w, i, ok := pressure()
-			if over && known && ok {
-				g.period(w-waited, i-idle, cheap())
-			}
-			g.used, g.took = 0, 0
-			waited, idle, known = w, i, ok
-		}
-		if over || begins || g.n != n {
-			use(g.n)
-		}
-		next := window
-		if !g.busy {
-			next = idleWindow
-		}
+		now, total := time.Now(), Time()
+		g.look(total-used, now.Sub(began), pressure, cheap, use)
 		began, used = now, total
-		timer.Reset(next)
+		if g.calm == 0 {
+			timer.Reset(window)
+		} else {
+			timer.Reset(idleWindow)
+		}
 	}
 }
 
@@ -79,12 +66,15 @@ type governor struct {
 	n, max  int
 	machine int           // processors of the machine
 	full    int           // windows in a row that were full
-	busy    bool          // in the last window
-	length  time.Duration // of the period
+	calm    time.Duration // since when less than idleUse is used
+	first   bool          // the period is the first of a load
 	used    time.Duration // in the period
 	took    time.Duration // of the period, by the clock
-	low     int           // periods in a row that fewer processors would have done for
-	fit     int           // as many in the worst of them
+	waited  time.Duration // pressure at its begin
+	idle    time.Duration
+	known   bool
+	low     int // periods in a row that fewer processors would have done for
+	fit     int // as many in the worst of them
 
 	short    int     // periods in a row in which threads wanted more than they got
 	use      float64 // the sum of processors used in them
@@ -98,29 +88,42 @@ type governor struct {
 }
 
 func newGovernor(max int) *governor {
-	return &governor{n: max, max: max, machine: runtime.NumCPU(), patience: patienceMin, length: period}
+	return &governor{n: max, max: max, machine: runtime.NumCPU(), patience: patienceMin}
 }
 
-// window takes what was used in a window and how long that was. A period is over with it, or a load begins, with which a period begins.
+// look takes what was used in a window and how long that was.
+func (g *governor) look(used, took time.Duration, pressure func() (waited, idle time.Duration, ok bool), cheap func() bool, use func(n int)) {
+	n := g.n
+	over, begins := g.window(used, took)
+	if over || begins {
+		waited, idle, ok := pressure()
+		if over && g.known && ok {
+			g.period(waited-g.waited, idle-g.idle, cheap())
+		}
+		g.used, g.took, g.first = 0, 0, begins
+		g.waited, g.idle, g.known = waited, idle, ok
+	}
+	if over || begins || g.n != n {
+		use(g.n)
+	}
+}
+
+// window tells whether a period is over with a window, or a load begins, and with it a period.
 func (g *governor) window(used, took time.Duration) (over, begins bool) {
 	g.used += used
 	g.took += took
-	if float64(used) <= fullUse*float64(g.n)*float64(took) {
+	if g.calm > 0 || float64(used) <= fullUse*float64(g.n)*float64(took) {
 		g.full = 0
 	} else if g.full++; g.full >= fullWindows && g.n < g.max {
 		g.set(min(2*g.n, g.max))
 	}
-	was := g.busy
-	g.busy = float64(used) >= idleUse*float64(took)
-	if g.busy && !was {
-		g.length = firstPeriod
-		return false, true
+	if float64(used) < idleUse*float64(took) {
+		g.calm += took
+	} else {
+		begins = g.calm >= period
+		g.calm = 0
 	}
-	if g.took < g.length {
-		return false, false
-	}
-	g.length = period
-	return true, false
+	return !begins && (g.took >= period || g.first && g.took >= firstPeriod), begins
 }
 
 // set sets the number, with what was seen of another one forgotten.
@@ -132,6 +135,13 @@ func (g *governor) period(waited, idle time.Duration, cheap bool) {
 	took := float64(g.took)
 	use, wanted := float64(g.used)/took, float64(g.used+max(waited, 0))/took
 	idles := cheap && float64(idle) >= idleShare*float64(g.machine)*took
+	if g.first {
+		// It is short, and says enough for one thing only. The kernel counts idle time in hundredths of a second.
+		if g.from == 0 && wanted >= shortUse*float64(g.n) && idles && idle >= 2*time.Second/100 && g.n < g.max {
+			g.set(g.n + 1)
+		}
+		return
+	}
 	g.hold = max(g.hold-1, 0)
 	if g.from > 0 {
 		g.judge(use, idles)

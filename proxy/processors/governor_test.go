@@ -13,36 +13,47 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // load is what a governor sees for a while: processors used, threads that wait for one, processors of the machine that idle.
 type load struct{ seconds, used, waited, idle float64 }
 
-// watched is a governor with what the kernel says in the period.
+// watched is a governor with what the kernel says.
 type watched struct {
 	*governor
-	wait, idle time.Duration
+	waited, idle time.Duration // in all
+	periods      int           // that ended or began
+	changes      int
 }
 
-// see has a governor see it in windows of 50 ms.
+// see has a governor see it.
 func (g *watched) see(l load, cheap bool) {
-	g.live(l.seconds, cheap, func(int) load { return l })
+	g.live(l.seconds, cheap, func(int, time.Duration) load { return l })
 }
 
-// live has a governor see what follows from the number of processors.
-func (g *watched) live(seconds float64, cheap bool, world func(n int) load) {
-	for range int(seconds/window.Seconds() + 0.5) {
-		l := world(g.n)
-		g.wait += time.Duration(l.waited * float64(window))
-		g.idle += time.Duration(l.idle * float64(window))
-		over, begins := g.window(time.Duration(l.used*float64(window)), window)
-		if over {
-			g.period(g.wait, g.idle, cheap)
+// live has a governor see what follows from the number of processors and the time, in windows as Govern makes them; at any time
+// within a window it is as at its end.
+func (g *watched) live(seconds float64, cheap bool, world func(n int, at time.Duration) load) {
+	for at := time.Duration(0); at < time.Duration(seconds*float64(time.Second)+0.5); {
+		took := window
+		if g.calm > 0 {
+			took = idleWindow
 		}
-		if over || begins {
-			g.used, g.took, g.wait, g.idle = 0, 0, 0, 0
+		var used time.Duration
+		const step = 10 * time.Millisecond
+		for end := at + took; at < end; {
+			at += step
+			l := world(g.n, at)
+			used += time.Duration(l.used * float64(step))
+			g.waited += time.Duration(l.waited * float64(step))
+			g.idle += time.Duration(l.idle * float64(step))
+		}
+		n := g.n
+		g.look(used, took, func() (waited, idle time.Duration, ok bool) { return g.waited, g.idle, true }, func() bool { return cheap }, func(int) { g.periods++ })
+		if g.n != n {
+			g.changes++
 		}
 	}
 }
 
 func governorOf(n, max int) *watched {
 	g := newGovernor(max)
-	g.n, g.machine = n, 2
+	g.n, g.machine, g.known = n, 2, true
 	return &watched{governor: g}
 }
 
@@ -69,7 +80,7 @@ func TestGovernor(t *testing.T) {
 			{load{4.5, 0.6, 0.5, 0.3}, 1}, {load{0.5, 0.6, 0.5, 0.3}, 2}, {load{2, 0.62, 1.4, 0}, 1}, {load{9, 0.6, 0.5, 0.3}, 1}, {load{1, 0.6, 0.5, 0.3}, 2},
 		}},
 		"waiting beside idle ones": {1, 4, true, []stretch{{load{0.5, 0.5, 0.5, 0.2}, 2}, {load{4, 0.6, 1.4, 0}, 2}, {load{0.7, 0.9, 1.1, 0.2}, 3}}},
-		"a load from nothing":      {1, 2, true, []stretch{{load{10, 0.02, 0, 1.9}, 1}, {load{0.15, 0.6, 0.5, 0.3}, 2}, {load{4, 0.6, 1.4, 0}, 2}}},
+		"a load from nothing":      {1, 2, true, []stretch{{load{10, 0.02, 0, 1.9}, 1}, {load{0.2, 0.6, 0.5, 0.3}, 2}, {load{4, 0.6, 1.4, 0}, 2}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := governorOf(c.n, c.max)
@@ -85,12 +96,14 @@ func TestGovernor(t *testing.T) {
 // Worlds in which the use follows from the number: it settles where it should, and does not change often.
 func TestGovernorSettles(t *testing.T) {
 	// Each thread is always ready to run and gets a share of a processor beside other programs.
-	shared := func(share float64) func(n int) load {
-		return func(n int) load { return load{used: share * float64(n), waited: (1 - share) * float64(n)} }
+	shared := func(share float64) func(n int, at time.Duration) load {
+		return func(n int, _ time.Duration) load {
+			return load{used: share * float64(n), waited: (1 - share) * float64(n)}
+		}
 	}
 	// Client, proxy and server keep two processors busy together; a second processor for the proxy does hardly more.
-	together := func(idle float64) func(n int) load {
-		return func(n int) load {
+	together := func(idle float64) func(n int, at time.Duration) load {
+		return func(n int, _ time.Duration) load {
 			if n == 1 {
 				return load{used: 0.6, waited: 0.45, idle: idle}
 			}
@@ -100,7 +113,7 @@ func TestGovernorSettles(t *testing.T) {
 	for name, c := range map[string]struct {
 		n, max    int
 		cheap     bool
-		world     func(n int) load
+		world     func(n int, at time.Duration) load
 		low, high float64 // bounds of the mean number
 	}{
 		"a third of 16":               {16, 16, false, shared(0.3), 14, 16},
@@ -133,6 +146,39 @@ func TestGovernorSettles(t *testing.T) {
 				t.Errorf("%d changes in an hour", changes)
 			}
 		})
+	}
+}
+
+// Load that comes and goes several times a second is no new load each time.
+func TestGovernorPulses(t *testing.T) {
+	pulse := func(used float64, on, of time.Duration) func(n int, at time.Duration) load {
+		return func(n int, at time.Duration) load {
+			if at%of < on {
+				return load{used: min(used, float64(n))}
+			}
+			return load{idle: 2}
+		}
+	}
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		world   func(n int, at time.Duration) load
+		changes int // in two minutes, at most
+		mean    float64
+	}{
+		"a burst of all":      {pulse(4, 100*ms, 300*ms), 40, 4},
+		"a burst of two":      {pulse(2, 100*ms, 300*ms), 40, 2.1},
+		"a short one":         {pulse(3, 60*ms, 250*ms), 40, 2},
+		"at the bound of use": {pulse(1, 40*ms, 150*ms), 40, 1.5},
+	} {
+		g := governorOf(4, 4)
+		sum := 0
+		for range 120 {
+			g.live(1, true, c.world)
+			sum += g.n
+		}
+		if g.changes > c.changes || g.periods < 120 || g.periods > 500 || float64(sum)/120 > c.mean {
+			t.Errorf("%s: %d changes, %d periods, %v processors in the mean", name, g.changes, g.periods, float64(sum)/120)
+		}
 	}
 }
 
@@ -185,10 +231,10 @@ func TestGovern(t *testing.T) {
 
 // The kernel's figures grow as they should.
 func TestUsage(t *testing.T) {
-	before := processorTime()
+	before := Time()
 	for began := time.Now(); time.Since(began) < 20*time.Millisecond; {
 	}
-	if after := processorTime(); after <= before {
+	if after := Time(); after <= before {
 		t.Errorf("%v of processor time before, %v after", before, after)
 	}
 	if runtime.GOOS != "linux" {

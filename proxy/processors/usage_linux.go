@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
+// Time is the processor time that the process has used so far; 0 where the system does not tell.
+func Time() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts) != nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what the process has used so far.
-func processorTime() time.Duration {
+// Time is the processor time that the process has used so far; 0 where the system does not tell.
+func Time() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
