@@ -18,32 +18,26 @@ func TestSpareMemory(t *testing.T) {
 		used += 10 * time.Millisecond
 		return m.due(spare, allocated, used, now)
 	}
-	for range 10 {
-		if look(40*mb, 50*mb) {
-			t.Fatal("during logins")
+	for _, c := range []struct {
+		when        string
+		looks       int
+		spare, more uint64
+		busy        time.Duration
+		want        bool
+	}{
+		{"during logins", 10, 40 * mb, 50 * mb, 0, false},
+		{"under statements that allocate hardly anything", 10, 40 * mb, 1 * mb, time.Second, false},
+		{"at once after the load", 1, 40 * mb, 1 * mb, 0, false},
+		{"after the load", 1, 40 * mb, 1 * mb, 0, true},
+		{"again within a minute", int(returnEvery/memoryEvery) - 1, 40 * mb, 1 * mb, 0, false},
+		{"for a little", 1, 10 * mb, 1 * mb, 0, false},
+		{"after a minute", 1, 20 * mb, 1 * mb, 0, true},
+	} {
+		for range c.looks {
+			used += c.busy
+			if look(c.spare, c.more) != c.want {
+				t.Fatalf("%s: %v", c.when, !c.want)
+			}
 		}
-	}
-	for range 10 {
-		used += time.Second // statements that allocate hardly anything
-		if look(40*mb, 1*mb) {
-			t.Fatal("under load")
-		}
-	}
-	if look(40*mb, 1*mb) {
-		t.Error("at once")
-	}
-	if !look(40*mb, 1*mb) {
-		t.Error("not after the load")
-	}
-	for range int(returnEvery/memoryEvery) - 1 {
-		if look(40*mb, 1*mb) {
-			t.Fatal("twice within a minute")
-		}
-	}
-	if look(10*mb, 1*mb) {
-		t.Error("for a little")
-	}
-	if !look(20*mb, 1*mb) {
-		t.Error("not again")
 	}
 }

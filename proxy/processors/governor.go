@@ -14,17 +14,21 @@ const (
 	// fullUse of the processors in each of fullWindows: more of them are needed.
 	fullUse     = 0.85
 	fullWindows = 2
-	// Fewer processors are enough if in each of lowPeriods the use fitted into filledUse of them.
-	period = 500 * time.Millisecond
-	// firstPeriod is how long the first one is of a load that comes after a calm period: that it has too few shows soon.
+	// A period is what all else is decided by. The first one of a load that comes after a calm one is short: that it has too few processors
+	// shows soon.
+	period      = 500 * time.Millisecond
 	firstPeriod = 100 * time.Millisecond
-	lowPeriods  = 4
-	filledUse   = 0.7
+	// Fewer processors are enough if in each of lowPeriods the use fitted into filledUse of them.
+	lowPeriods = 4
+	filledUse  = 0.7
 	// Threads that used processors or were ready to run for shortUse of the time of all that the process has want more than they get:
 	// the use says nothing then.
 	shortUse = 0.95
-	// idleShare of the machine's processors have nothing to run meanwhile: then the process has one more.
+	// idleShare of the machine's processors, and idleTicks of the clock by which the kernel counts it, have nothing to run meanwhile: then
+	// the process has one more.
 	idleShare = 0.05
+	idleTicks = 2
+	tick      = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
 	// Else, after shortPeriods of it in a row, a trial of trialPeriods shows whether another number is better. It is if the use becomes what
 	// gainShare of the difference in processors would make it. After a trial comes none for patienceMin periods, twice as many after each that
 	// changed nothing, up to patienceMax.
@@ -134,10 +138,10 @@ func (g *governor) set(n int) { g.n, g.full, g.low, g.short, g.use, g.from = n, 
 func (g *governor) period(waited, idle time.Duration, cheap bool) {
 	took := float64(g.took)
 	use, wanted := float64(g.used)/took, float64(g.used+max(waited, 0))/took
-	idles := cheap && float64(idle) >= idleShare*float64(g.machine)*took
+	idles := cheap && idle >= idleTicks*tick && float64(idle) >= idleShare*float64(g.machine)*took
 	if g.first {
-		// It is short, and says enough for one thing only. The kernel counts idle time in hundredths of a second.
-		if g.from == 0 && wanted >= shortUse*float64(g.n) && idles && idle >= 2*time.Second/100 && g.n < g.max {
+		// It is short, and says enough for one thing only.
+		if g.from == 0 && wanted >= shortUse*float64(g.n) && idles && g.n < g.max {
 			g.set(g.n + 1)
 		}
 		return

@@ -44,7 +44,6 @@ func pressure() (waited, idle time.Duration, ok bool) {
 	if err != nil || len(fields) < 6 {
 		return 0, 0, false
 	}
-	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
 	for _, f := range fields[4:6] {
 		n, _ := strconv.ParseInt(f, 10, 64)
 		idle += time.Duration(n) * tick
