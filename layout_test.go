@@ -13,7 +13,8 @@ import (
 // allowed lists, for each package, the packages of this module that its code may import. Arrows point down only.
 // A package that is missing here fails the test: adding one is a decision.
 var allowed = map[string][]string{
-	"mysql":              nil,
+	"mysql":              {"mysql/rawio"},
+	"mysql/rawio":        nil,
 	"mysql/auth":         nil,
 	"mysql/value":        {"mysql"},
 	"mysql/sqltext":      {"mysql/value"},
@@ -27,7 +28,7 @@ var allowed = map[string][]string{
 	"router/rule":        {"mysql/value"},
 	"router":             {"router/rule", "mysql/value", "config"},
 	"router/plan":        {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},
-	"proxy/fastlane":     nil,
+	"proxy/fastlane":     {"mysql/rawio"},
 	"proxy/processors":   nil,
 	"proxy/cpuprofile":   nil,
 	"proxy/handover":     {"mysql"},

@@ -43,7 +43,10 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 	if c.Buffered() > 0 {
 		return &ConnError{c.side, "read", ErrPacketsOutOfOrder}
 	}
-	z := &compressor{nc: c.NetConn(), algorithm: algorithm, side: c.side}
+	z := &compressor{nc: c.stream, algorithm: algorithm, side: c.side}
+	if t := c.tls.Load(); t != nil {
+		z.nc = t
+	}
 	if algorithm == Zstd {
 		var err error
 		if z.encoder, err = zstdEncoder(level); err != nil {

@@ -67,10 +67,11 @@ type Conn struct {
 	// Capabilities are those that both sides agreed on. Set once, after the handshake.
 	Capabilities Capability
 
-	nc   net.Conn                 // as given to NewConn
-	tls  atomic.Pointer[tls.Conn] // the layer above nc once StartTLS succeeded
-	side Side
-	seq  uint8 // sequence id of the next packet, in either direction
+	nc     net.Conn                 // as given to NewConn
+	stream net.Conn                 // nc, as a socket where it is one
+	tls    atomic.Pointer[tls.Conn] // the layer above nc once StartTLS succeeded
+	side   Side
+	seq    uint8 // sequence id of the next packet, in either direction
 	// zip is set when packets travel inside compressed ones, where inner sequence ids carry no meaning.
 	zip        *compressor
 	payloadCap int // longest payload accepted, continued packets added up
@@ -111,12 +112,13 @@ type Conn struct {
 
 // NewConn wraps a fresh network connection. The Conn owns nc and closes it. Payloads longer than payloadCap bytes are refused.
 func NewConn(nc net.Conn, side Side, payloadCap int) *Conn {
-	c := &Conn{nc: nc, side: side, payloadCap: payloadCap, r: nc, w: nc}
+	c := &Conn{nc: nc, stream: nc, side: side, payloadCap: payloadCap, r: nc, w: nc}
 	c.rawFn = c.readRaw
 	_, c.unix = nc.(*net.UnixConn)
 	if sc, ok := nc.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw = raw
+			c.raw, c.stream = raw, newSocket(nc, raw)
+			c.r, c.w = c.stream, c.stream
 		}
 	}
 	return c

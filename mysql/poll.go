@@ -29,7 +29,7 @@ func (c *Conn) Poller() Poller { return c.poll }
 
 // Rebase goes on over p, which took the place of the network connection that Bare gave.
 func (c *Conn) Rebase(p Poller) {
-	c.nc, c.r, c.w, c.raw, c.poll = p, p, p, nil, p
+	c.nc, c.stream, c.r, c.w, c.raw, c.poll = p, p, p, p, nil, p
 }
 
 // NoWait says whether the Conn must not wait, from now on: then a write keeps what does not fit in until Flush is called

@@ -3,6 +3,8 @@ package mysql
 import (
 	"io"
 	"syscall"
+
+	"kingshard/mysql/rawio"
 )
 
 // ReadPacket reads one payload, continued packets joined. The slice is valid until the next read or Release.
@@ -197,10 +199,7 @@ func (c *Conn) readRaw(fd uintptr) bool {
 		}
 	}
 	b := newBuffer(c.firstSize())
-	n, err := syscall.Read(int(fd), b.b)
-	for err == syscall.EINTR {
-		n, err = syscall.Read(int(fd), b.b)
-	}
+	n, err := rawio.Receive(fd, b.b)
 	if n > 0 {
 		c.rbuf, c.rawN = b, n
 		return true
@@ -209,9 +208,7 @@ func (c *Conn) readRaw(fd uintptr) bool {
 	if err == syscall.EAGAIN {
 		return false
 	}
-	if c.rawE = err; err == nil {
-		c.rawE = io.EOF
-	}
+	c.rawE = err
 	return true
 }
 

@@ -13,7 +13,7 @@ func (c *Conn) StartTLS(wrap func(net.Conn) *tls.Conn) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	nc := c.nc
+	nc := c.stream
 	if c.start != c.end {
 		nc = &prefixConn{Conn: nc, prefix: clone(c.rbuf.b[c.start:c.end])}
 		c.start, c.end = 0, 0

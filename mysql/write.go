@@ -3,6 +3,8 @@ package mysql
 import (
 	"syscall"
 	"unsafe"
+
+	"kingshard/mysql/rawio"
 )
 
 // writeStep is the most bytes handed to one write of the connection.
@@ -114,7 +116,11 @@ func (c *Conn) sendWith(b []byte) {
 		c.parts = [2][]byte{c.out, b[:n]}
 		c.vector = c.parts[:]
 		c.writing.Store(true)
-		if _, err := c.vector.WriteTo(c.w); err != nil {
+		w := c.w
+		if c.raw != nil {
+			w = c.nc
+		}
+		if _, err := c.vector.WriteTo(w); err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
 		c.writing.Store(false)
@@ -189,10 +195,7 @@ func (c *Conn) FlushWithRead() error {
 
 // sendRaw makes one non-blocking write of what is queued and tells whether all of it went out.
 func (c *Conn) sendRaw(fd uintptr) bool {
-	n, err := syscall.Write(int(fd), c.out)
-	for err == syscall.EINTR {
-		n, err = syscall.Write(int(fd), c.out)
-	}
+	n, err := rawio.Send(fd, c.out)
 	c.activity.Add(1)
 	switch {
 	case n == len(c.out):

@@ -6,9 +6,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"kingshard/mysql/rawio"
 )
 
 // closedBit in Conn.refs says that Close was called.
@@ -204,26 +205,22 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 	defer c.letGo()
 	// An event that comes during the call counts for the next one.
 	c.in.state.CompareAndSwap(ready, idle)
-	for {
-		n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(c.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), 0, 0, 0)
-		switch {
-		case errno == 0 && n == 0:
+	n, err := rawio.Receive(uintptr(c.fd), b)
+	switch {
+	case err == nil:
+		if n == len(b) || n == rawio.Step || c.gone.Load() {
+			// What is left behind raises no event.
 			c.in.state.CompareAndSwap(idle, ready)
-			return 0, io.EOF
-		case errno == 0:
-			if int(n) == len(b) || c.gone.Load() {
-				// What is left behind raises no event.
-				c.in.state.CompareAndSwap(idle, ready)
-			}
-			return int(n), nil
-		case errno == unix.EINTR:
-		case errno == unix.EAGAIN:
-			return 0, syscall.EAGAIN
-		default:
-			c.in.state.CompareAndSwap(idle, ready)
-			return 0, &net.OpError{Op: "read", Net: c.network(), Addr: c.remote, Err: errno}
 		}
+		return n, nil
+	case err == syscall.EAGAIN:
+		return 0, err
 	}
+	c.in.state.CompareAndSwap(idle, ready)
+	if err != io.EOF {
+		err = &net.OpError{Op: "read", Net: c.network(), Addr: c.remote, Err: err}
+	}
+	return 0, err
 }
 
 // TryWrite writes what fits in without waiting; with less than all written comes syscall.EAGAIN.
@@ -237,20 +234,17 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 	defer c.letGo()
 	c.out.state.CompareAndSwap(ready, idle)
 	total := 0
-	for {
-		n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&b[total])), uintptr(len(b)-total), unix.MSG_NOSIGNAL, 0, 0)
-		switch {
-		case errno == 0:
-			if total += int(n); total == len(b) {
-				return total, nil
-			}
-		case errno == unix.EINTR:
-		case errno == unix.EAGAIN:
-			return total, syscall.EAGAIN
-		default:
-			return total, &net.OpError{Op: "write", Net: c.network(), Addr: c.remote, Err: errno}
+	for total < len(b) {
+		n, err := rawio.Send(uintptr(c.fd), b[total:])
+		if err == syscall.EAGAIN {
+			return total, err
 		}
+		if err != nil {
+			return total, &net.OpError{Op: "write", Net: c.network(), Addr: c.remote, Err: err}
+		}
+		total += n
 	}
+	return total, nil
 }
 
 // Read is that of net.Conn.

@@ -1,0 +1,78 @@
+package mysql
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"kingshard/mysql/rawio"
+)
+
+// socket is a network connection of the operating system, read and written by rawio.
+type socket struct {
+	net.Conn
+	raw syscall.RawConn
+
+	// in and out are what is yet to be filled and to be sent.
+	in, out       []byte
+	inN           int
+	inErr, outErr error
+	// receive and send are the methods below, made once.
+	receive, send func(fd uintptr) bool
+}
+
+// newSocket is for an nc that has the file descriptor of raw.
+func newSocket(nc net.Conn, raw syscall.RawConn) *socket {
+	s := &socket{Conn: nc, raw: raw}
+	s.receive, s.send = s.tryReceive, s.trySend
+	return s
+}
+
+// Read is that of net.Conn. One goroutine at a time may call it.
+func (s *socket) Read(b []byte) (int, error) {
+	s.in, s.inN = b, 0
+	err := s.raw.Read(s.receive)
+	if s.in = nil; err == nil {
+		err = s.inErr
+	}
+	return s.inN, s.failed("read", err)
+}
+
+func (s *socket) tryReceive(fd uintptr) (done bool) {
+	s.inN, s.inErr = rawio.Receive(fd, s.in)
+	return s.inErr != syscall.EAGAIN
+}
+
+// Write is that of net.Conn. One goroutine at a time may call it.
+func (s *socket) Write(b []byte) (int, error) {
+	s.out = b
+	err := s.raw.Write(s.send)
+	if err == nil {
+		err = s.outErr
+	}
+	n := len(b) - len(s.out)
+	s.out = nil
+	return n, s.failed("write", err)
+}
+
+func (s *socket) trySend(fd uintptr) (done bool) {
+	for s.outErr = nil; len(s.out) > 0 && s.outErr == nil; {
+		var n int
+		n, s.outErr = rawio.Send(fd, s.out)
+		s.out = s.out[n:]
+	}
+	return s.outErr != syscall.EAGAIN
+}
+
+// failed makes of err what the network connection's own Read and Write would give.
+func (s *socket) failed(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if raw := (*net.OpError)(nil); errors.As(err, &raw) {
+		err = raw.Err
+	}
+	local := s.LocalAddr()
+	return &net.OpError{Op: op, Net: local.Network(), Source: local, Addr: s.RemoteAddr(), Err: err}
+}
