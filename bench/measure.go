@@ -41,7 +41,7 @@ func measure(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	set, err := rig.Start(ctx, rig.Options{Kind: mysqltest.Kind(o.server), Proxy: o.proxy, Progress: progress})
+	set, err := rig.Start(ctx, rig.Options{Kind: mysqltest.Kind(o.server), Proxy: o.proxy, Apart: o.apart, Progress: progress})
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func measure(ctx context.Context, o options) (err error) {
 	found := &report.Run{
 		Started: time.Now().UTC().Truncate(time.Second), Revision: revision(ctx), Machine: report.Machine(procstat.ReadMachine()),
 		Versions: versions(ctx, set, o.proxy),
-		Settings: report.Settings{Arguments: o.arguments, Rounds: o.rounds, Seconds: o.measured.Seconds()},
+		Settings: report.Settings{Arguments: o.arguments, Rounds: o.rounds, Seconds: o.measured.Seconds(), Apart: o.apart},
 	}
 	runner := scenario.Runner{
 		Rig: set, Rounds: o.rounds, Warmup: o.warmup, Measured: o.measured, Syscalls: o.syscalls,

@@ -29,6 +29,7 @@ type options struct {
 	judge     bool // whether promises are kept
 	slo       load.SLO
 	goal      float64
+	apart     bool // each program in a session of its own
 	arguments []string
 }
 
@@ -50,6 +51,7 @@ func parseOptions(args []string) (o options, ok bool) {
 	seconds := f.Float64("seconds", 0, "measured `seconds` of a turn; default 3, with -quick 1")
 	f.DurationVar(&o.warmup, "warmup", time.Second, "time before the measured one")
 	f.DurationVar(&o.syscalls, "syscalls", 0, "count system calls for so long after each turn, with strace")
+	f.BoolVar(&o.apart, "apart", false, "each program in a session of its own, which Linux schedules as a group, as those of services are; default: all in one")
 	slo := f.String("slo", scenario.DefaultSLO.String(), "what the scenario slo searches the highest rate of")
 	f.Float64Var(&o.goal, "goal", 0, "`rate` for which the scenario slo prints the machines needed")
 	if f.Parse(args) != nil {

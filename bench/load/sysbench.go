@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"kingshard/bench/procstat"
@@ -27,6 +28,7 @@ type Sysbench struct {
 	Hot       bool          // rows are chosen as sysbench does by itself, a few of them very often; else all alike
 	Warmup    time.Duration // rounded up to seconds, at least one
 	Duration  time.Duration // measured, rounded up to seconds, at least one
+	Apart     bool          // it has a session of its own
 	Window    Window
 }
 
@@ -42,6 +44,7 @@ func (s Sysbench) Run(ctx context.Context) (Result, procstat.CPU, error) {
 	var stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "sysbench", args...)
 	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: s.Apart}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		return Result{}, procstat.CPU{}, err

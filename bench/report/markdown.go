@@ -79,6 +79,11 @@ func origin(b *strings.Builder, r *Run) {
 		{"asked for", "`bench " + strings.Join(r.Settings.Arguments, " ") + "`"},
 		{"turns", fmt.Sprintf("%d rounds, %g s each", r.Settings.Rounds, r.Settings.Seconds)},
 	}
+	if r.Settings.Apart {
+		lines = append(lines, []string{"scheduled", "each program in a group of its own"})
+	} else {
+		lines = append(lines, []string{"scheduled", "all programs in one group"})
+	}
 	for _, d := range []struct {
 		metric Metric
 		title  string

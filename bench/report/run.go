@@ -36,6 +36,7 @@ type Settings struct {
 	Arguments []string
 	Rounds    int
 	Seconds   float64 // measured, of each sample
+	Apart     bool    // each program was in a session of its own
 }
 
 // Sample is one contender's one turn in a scenario.

@@ -48,6 +48,7 @@ type Contender struct {
 	Spec   Spec
 	PID    int // of the proxy; 0 without one
 	Server *mysqltest.RealServer
+	Apart  bool // as in Options
 
 	login   load.Login
 	metrics string // address of kingshard's metrics, "" without
@@ -63,7 +64,7 @@ func (r *Rig) Open(ctx context.Context, s Spec) (*Contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Contender{Spec: s, Server: server}
+	c := &Contender{Spec: s, Server: server, Apart: r.options.Apart}
 	switch s.Kind {
 	case Direct:
 		c.login = load.Login{Addr: server.Addr, User: mysqltest.User, Password: mysqltest.Password, DB: DB}

@@ -48,7 +48,7 @@ listen mysql
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
-	p, err := startProcess(exec.Command(program, "-db", "-f", file), filepath.Join(r.dir, "haproxy.log"))
+	p, err := startProcess(exec.Command(program, "-db", "-f", file), filepath.Join(r.dir, "haproxy.log"), r.options.Apart)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 	if c.Spec.Procs > 0 {
 		cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", c.Spec.Procs))
 	}
-	p, err := startProcess(cmd, filepath.Join(dir, "out.log"))
+	p, err := startProcess(cmd, filepath.Join(dir, "out.log"), r.options.Apart)
 	if err != nil {
 		return err
 	}

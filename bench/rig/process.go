@@ -30,15 +30,15 @@ const (
 	logTailMax   = 2000 // bytes of a log in an error
 )
 
-// startProcess starts a program that prints into the file log.
-func startProcess(cmd *exec.Cmd, log string) (*process, error) {
+// startProcess starts a program that prints into the file log; apart is as in Options.
+func startProcess(cmd *exec.Cmd, log string, apart bool) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = processAttr()
+	cmd.SysProcAttr = processAttr(apart)
 	p := &process{cmd: cmd, log: log, ended: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {

@@ -4,4 +4,6 @@ package rig
 
 import "syscall"
 
-func processAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func processAttr(apart bool) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: apart, Setpgid: !apart}
+}

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Kind     mysqltest.Kind
 	Proxy    string       // path of the kingshard binary
+	Apart    bool         // each program is in a session of its own, sysbench too
 	Rows     int          // of the tables that have the constant Rows otherwise, for tests in a hurry; 0 is Rows
 	Progress func(string) // told what is being done; nil is nobody
 }
@@ -67,7 +68,7 @@ func (r *Rig) server(ctx context.Context, connsMax int) (*mysqltest.RealServer, 
 	}
 	r.tell("starting a server of %d connections", connsMax)
 	s, err := mysqltest.StartServer(ctx, mysqltest.ServerConfig{
-		Kind: r.options.Kind, MaxConnections: connsMax,
+		Kind: r.options.Kind, MaxConnections: connsMax, OwnSession: r.options.Apart,
 		Settings: map[string]string{
 			"innodb-buffer-pool-size": "512M", "back-log": "4096", "table-open-cache": "8000",
 			"thread-cache-size": "2000", "loose-innodb-log-file-size": "256M",

@@ -3,9 +3,12 @@ package rig
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"kingshard/config"
 	"kingshard/mysql/mysqltest"
@@ -58,5 +61,29 @@ func TestProcessFails(t *testing.T) {
 	r.options.Proxy = "/nowhere"
 	if err := r.openKingshard(context.Background(), &Contender{Server: new(mysqltest.RealServer)}); err == nil {
 		t.Error("a program that is not there starts")
+	}
+}
+
+// TestApart: a program is in a session of its own exactly if it shall be, and in a process group of its own either way.
+func TestApart(t *testing.T) {
+	ours, err := unix.Getsid(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, apart := range []bool{false, true} {
+		p, err := startProcess(exec.Command("sleep", "60"), filepath.Join(t.TempDir(), "log"), apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := unix.Getsid(p.pid())
+		if err != nil || (session == p.pid()) != apart || (session == ours) == apart {
+			t.Errorf("apart %v: session %d, %v; ours is %d, the process %d", apart, session, err, ours, p.pid())
+		}
+		if group, err := unix.Getpgid(p.pid()); err != nil || group != p.pid() {
+			t.Errorf("apart %v: group %d, %v", apart, group, err)
+		}
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
 	}
 }

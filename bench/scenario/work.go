@@ -45,7 +45,7 @@ func (s sysbench) run(ctx context.Context, c *rig.Contender, t timing, w load.Wi
 	}
 	result, cpu, err := load.Sysbench{
 		Login: c.Login(db), Script: s.script, Threads: s.threads, TableSize: rig.Rows, Prepared: s.prepared, Hot: s.hot,
-		Warmup: t.warmup, Duration: t.measured, Window: w,
+		Warmup: t.warmup, Duration: t.measured, Apart: c.Apart, Window: w,
 	}.Run(ctx)
 	return outcome{Result: result, client: cpu, outside: true}, err
 }

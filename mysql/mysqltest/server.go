@@ -37,6 +37,9 @@ type ServerConfig struct {
 	Settings map[string]string
 	// MaxConnections is the server's ceiling; 0 is 2000.
 	MaxConnections int
+	// OwnSession gives the process a session of its own, as a service manager does; Linux schedules each as a group, see autogroup in
+	// sched(7). Without it it is in the caller's.
+	OwnSession bool
 	// Progress is told what is being done, in a few words; nil is nobody.
 	Progress func(string)
 }
@@ -56,6 +59,7 @@ type RealServer struct {
 	args         []string
 	source       *RealServer // nil for a primary
 	binlog       bool
+	ownSession   bool
 	owner        *os.File // locked while the temporary Dir is in use; nil for a Dir that stays
 	cmd          *exec.Cmd
 	ended        chan struct{} // closed when the process is gone
@@ -70,7 +74,7 @@ func StartServer(ctx context.Context, c ServerConfig) (*RealServer, error) {
 	}
 	s := &RealServer{
 		Kind: c.Kind, Port: c.Port, Version: installation.Version, installation: installation,
-		source: c.ReplicaOf, binlog: c.Binlog || c.ReplicaOf != nil,
+		source: c.ReplicaOf, binlog: c.Binlog || c.ReplicaOf != nil, ownSession: c.OwnSession,
 	}
 	if err := s.open(ctx, c); err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", s.Version, err), s.Stop())

@@ -129,7 +129,7 @@ func (i Installation) probe(cure string) (Installation, error) {
 		return Installation{}, err
 	}
 	cmd := exec.Command(i.Server, "--no-defaults", "--version")
-	cmd.SysProcAttr = processAttr(owner)
+	cmd.SysProcAttr = processAttr(owner, false)
 	cmd.Dir = "/"
 	out, err := cmd.Output()
 	if err != nil {

@@ -53,7 +53,7 @@ func (s *RealServer) spawn() error {
 	}
 	defer out.Close()
 	cmd := exec.Command(s.installation.Server, s.args...)
-	cmd.SysProcAttr = processAttr(owner)
+	cmd.SysProcAttr = processAttr(owner, s.ownSession)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, out, out
 	if s.owner != nil {
 		cmd.ExtraFiles = []*os.File{s.owner} // the directory is in use until the server is gone, too

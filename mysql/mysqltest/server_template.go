@@ -106,7 +106,7 @@ func (s *RealServer) initialise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd.SysProcAttr = processAttr(owner)
+	cmd.SysProcAttr = processAttr(owner, false)
 	cmd.Dir = s.Dir
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // a script's children, too
 	runtime.LockOSThread()                                                               // see spawn
