@@ -39,3 +39,44 @@ func (b *buffer) free() {
 	}
 	buffers[k].Put(b)
 }
+
+// Buffers are small buffers that lie ready for the connections of one goroutine, which has them with less ado than from the pools for
+// all. Zero is ready.
+type Buffers struct {
+	free  []*buffer
+	least int // the fewest that lay ready since Trim
+}
+
+// buffersMax is how many lie ready at most.
+const buffersMax = 64
+
+// take gives a small buffer.
+func (s *Buffers) take() *buffer {
+	n := len(s.free) - 1
+	if n < 0 {
+		return newBuffer(bufferSmall)
+	}
+	b := s.free[n]
+	s.free[n], s.free = nil, s.free[:n]
+	s.least = min(s.least, n)
+	return b
+}
+
+// put takes any buffer back.
+func (s *Buffers) put(b *buffer) {
+	if len(b.b) != bufferSmall || len(s.free) == buffersMax {
+		b.free()
+		return
+	}
+	s.free = append(s.free, b)
+}
+
+// Trim gives those away that have not been used since the last call.
+func (s *Buffers) Trim() {
+	for range s.least {
+		n := len(s.free) - 1
+		s.free[n].free()
+		s.free[n], s.free = nil, s.free[:n]
+	}
+	s.least = len(s.free)
+}

@@ -100,8 +100,9 @@ type Conn struct {
 	// vector, over parts, is what one write of several pieces needs.
 	vector net.Buffers
 	parts  [2][]byte
-	// noWait and unsent are those of NoWait.
+	// noWait, spare and unsent are those of NoWait.
 	noWait bool
+	spare  *Buffers
 	unsent []byte
 	unix   bool
 
@@ -178,15 +179,32 @@ func (c *Conn) ResetSequence() {
 // Buffered is the number of bytes received and not yet read.
 func (c *Conn) Buffered() int { return c.end - c.start }
 
+// newBuffer gives a buffer of at least n bytes.
+func (c *Conn) newBuffer(n int) *buffer {
+	if c.spare != nil && n == bufferSmall {
+		return c.spare.take()
+	}
+	return newBuffer(n)
+}
+
+// freeBuffer takes back what newBuffer gave, to whichever Conn.
+func (c *Conn) freeBuffer(b *buffer) {
+	if c.spare != nil {
+		c.spare.put(b)
+		return
+	}
+	b.free()
+}
+
 // Release gives the buffers back to the pool when nothing is in them. Slices returned by ReadPacket end here.
 func (c *Conn) Release() {
 	if c.rbuf != nil && c.start == c.end {
-		c.rbuf.free()
+		c.freeBuffer(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0
 		c.long, c.reach = c.reach > bufferSmall, 0
 	}
 	if c.wbuf != nil && len(c.out) == 0 {
-		c.wbuf.free()
+		c.freeBuffer(c.wbuf)
 		c.wbuf, c.out = nil, nil
 	}
 }

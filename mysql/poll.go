@@ -32,9 +32,13 @@ func (c *Conn) Rebase(p Poller) {
 	c.nc, c.stream, c.r, c.w, c.raw, c.poll = p, p, p, p, nil, p
 }
 
-// NoWait says whether the Conn must not wait, from now on: then a write keeps what does not fit in until Flush is called
-// while waiting is allowed, and a read that finds too little is an error. Only for a Conn over a Poller.
-func (c *Conn) NoWait(on bool) { c.noWait = on }
+// NoWait says that the Conn must not wait, from now on: a write keeps what does not fit in until Flush is called while waiting is
+// allowed, and a read that finds too little is an error. Only for a Conn over a Poller. Its small buffers are of b, of which the caller's
+// goroutine has the use.
+func (c *Conn) NoWait(b *Buffers) { c.noWait, c.spare = true, b }
+
+// MayWait ends what NoWait began.
+func (c *Conn) MayWait() { c.noWait, c.spare = false, nil }
 
 // Unsent is the number of bytes that a write kept because they did not fit in.
 func (c *Conn) Unsent() int { return len(c.unsent) }
@@ -43,7 +47,7 @@ func (c *Conn) Unsent() int { return len(c.unsent) }
 // syscall.ENOBUFS if bufferLarge bytes are unread already, else the reason why no more will come; io.EOF is one.
 func (c *Conn) ReadNow() error {
 	if c.rbuf == nil {
-		c.rbuf, c.start, c.end = newBuffer(c.firstSize()), 0, 0
+		c.rbuf, c.start, c.end = c.newBuffer(c.firstSize()), 0, 0
 	}
 	if c.start == c.end {
 		c.start, c.end = 0, 0
@@ -63,7 +67,7 @@ func (c *Conn) ReadNow() error {
 		return c.took(n, nil)
 	}
 	if c.start == c.end {
-		c.rbuf.free()
+		c.freeBuffer(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0
 	}
 	return err

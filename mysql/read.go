@@ -149,7 +149,7 @@ func (c *Conn) makeRoom(want int) {
 	c.end = copy(c.rbuf.b, old.b[c.start:c.end])
 	c.start = 0
 	if old != c.rbuf {
-		old.free()
+		c.freeBuffer(old)
 	}
 }
 

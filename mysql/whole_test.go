@@ -256,7 +256,7 @@ func TestReadNowBeginsInFront(t *testing.T) {
 func TestNoWaitJoins(t *testing.T) {
 	for _, n := range []int{directWriteMin - 10, directWriteMin, bufferLarge - 20, bufferLarge, 3 * bufferLarge} {
 		c, p := polled(nil, ClientSide)
-		c.NoWait(true)
+		c.NoWait(new(Buffers))
 		p.room = 1 << 20
 		c.WritePacket([]byte("ahead"))
 		c.WritePacketParts([]byte("x"), string(payload(n)))
@@ -277,7 +277,7 @@ func TestNoWaitJoins(t *testing.T) {
 func TestNoWait(t *testing.T) {
 	for room := range 30 {
 		c, p := polled(nil, ClientSide)
-		c.NoWait(true)
+		c.NoWait(new(Buffers))
 		p.room = room
 		for _, s := range []string{"one", "two"} {
 			c.WritePacket([]byte(s))
@@ -289,7 +289,7 @@ func TestNoWait(t *testing.T) {
 		if sent := p.out.Len(); sent != min(room, len(want)) || c.Unsent() != len(want)-sent {
 			t.Fatalf("room for %d: %d sent, %d kept", room, sent, c.Unsent())
 		}
-		c.NoWait(false)
+		c.MayWait()
 		if err := c.Flush(); err != nil || c.Unsent() != 0 {
 			t.Fatal(err, c.Unsent())
 		}
@@ -297,7 +297,7 @@ func TestNoWait(t *testing.T) {
 	}
 	c, p := polled(frames(0, []byte("x")), ClientSide)
 	p.here = 5
-	c.NoWait(true)
+	c.NoWait(new(Buffers))
 	if err := c.ReadNow(); err != nil {
 		t.Fatal(err)
 	}

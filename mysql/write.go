@@ -19,7 +19,7 @@ func (c *Conn) StartPacket() []byte {
 
 func (c *Conn) needWriteBuffer() {
 	if c.wbuf == nil {
-		c.wbuf = newBuffer(bufferSmall)
+		c.wbuf = c.newBuffer(bufferSmall)
 		c.out = c.wbuf.b[:0]
 	}
 }
@@ -138,7 +138,7 @@ func (c *Conn) join(b []byte) {
 		old := c.wbuf
 		c.wbuf = newBuffer(bufferLarge)
 		c.out = c.wbuf.b[:copy(c.wbuf.b, c.out)]
-		old.free()
+		c.freeBuffer(old)
 	}
 	c.out = append(c.out, b...)
 }

@@ -17,6 +17,7 @@ const normalMax = 4 * templateMax
 
 // Template is what texts have in common that differ in whole numbers and in strings 'x' without escapes: the tokens of such
 // texts are the same in kind and number, and what is found in them is found in all. Values of these two kinds are not kept.
+// A template does not change, and may be kept and used by any goroutine.
 type Template struct {
 	fixed  []templatePart // each with a value behind it
 	rest   string
@@ -73,8 +74,8 @@ func isValue(t Token, text string) bool {
 	return false
 }
 
-// matches tells whether a text is one of the template's.
-func (t *Template) matches(text string, m *Mode) bool {
+// Matches tells whether a text that is read in a mode is one of the template's.
+func (t *Template) Matches(text string, m *Mode) bool {
 	for k := range t.fixed {
 		part := &t.fixed[k]
 		n := len(part.text)
@@ -110,8 +111,11 @@ func quotedLen(text string) int {
 	return n + 2
 }
 
-// infoOf gives the Info of a text that matches.
-func (t *Template) infoOf(text string) Info {
+// Normal is what AppendNormal appends for texts that match.
+func (t *Template) Normal() string { return t.normal }
+
+// Info gives what Classify gives for a text that matches.
+func (t *Template) Info(text string) Info {
 	i := t.info
 	i.End, i.Next = len(text)-t.behind, len(text)
 	return i

@@ -23,17 +23,27 @@ type Templates struct {
 	turn uint8 // what the next wait follows from
 }
 
-// Classify is the function Classify.
-func (t *Templates) Classify(text string, m Mode) Info {
+// Classify is the function Classify, and gives the text's template; nil without one.
+func (t *Templates) Classify(text string, m Mode) (Info, *Template) {
 	set := &t.sets[templateSet(text)]
 	if p := find(set, text, &m); p != nil {
-		return p.infoOf(text)
+		return p.Info(text), p
 	}
 	info := Classify(text, m)
 	if t.wait--; t.wait < 0 {
-		t.learn(set, text, m, &info)
+		return info, t.learn(set, text, m, &info)
 	}
-	return info
+	return info, nil
+}
+
+// Learn gives the template of a text that is to come again, and makes it if there is none; nil for texts that have none.
+func (t *Templates) Learn(text string, m Mode) *Template {
+	set := &t.sets[templateSet(text)]
+	if p := find(set, text, &m); p != nil || len(text) > templateMax {
+		return p
+	}
+	info := Classify(text, m)
+	return t.learn(set, text, m, &info)
 }
 
 // AppendNormal is the function AppendNormal.
@@ -58,7 +68,7 @@ func find(set *[templateWays]*Template, text string, m *Mode) *Template {
 		if p == nil {
 			return nil
 		}
-		if p.matches(text, m) {
+		if p.Matches(text, m) {
 			if k > 0 {
 				set[k-1], set[k] = p, set[k-1]
 			}
@@ -68,20 +78,20 @@ func find(set *[templateWays]*Template, text string, m *Mode) *Template {
 	return nil
 }
 
-// learn makes a template of a text, in the place of the set's last.
-func (t *Templates) learn(set *[templateWays]*Template, text string, m Mode, info *Info) {
+// learn makes a template of a text, in the place of the set's last; nil for texts that have none.
+func (t *Templates) learn(set *[templateWays]*Template, text string, m Mode, info *Info) *Template {
 	t.turn = t.turn*5 + 3 // each number in turn, as if by chance
 	t.wait = templatePatience/2 + int(t.turn)*templatePatience/256
 	p := makeTemplate(text, m, info)
 	if p == nil {
-		return
+		return nil
 	}
-	for k := range set {
-		if set[k] == nil || k == templateWays-1 {
-			set[k] = p
-			return
-		}
+	k := 0
+	for k < templateWays-1 && set[k] != nil {
+		k++
 	}
+	set[k] = p
+	return p
 }
 
 // templateSet gives the number of the set for a text: it goes by the begin, up to the first value, and by the last byte.

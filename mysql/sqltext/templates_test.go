@@ -51,8 +51,14 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int)
 		if find(&s.sets[templateSet(text)], text, &m) != nil {
 			found++
 		}
-		if got, want := s.Classify(text, m), Classify(text, m); got != want {
+		got, p := s.Classify(text, m)
+		if want := Classify(text, m); got != want {
 			t.Fatalf("%q by a template is %+v, not %+v", text, got, want)
+		}
+		if again := s.Learn(text, m); p != nil && again != p {
+			t.Fatalf("%q has two templates", text)
+		} else if again != nil && again.Normal() != string(AppendNormal(nil, text, m, normalMax)) {
+			t.Fatalf("%q by a template is %q", text, again.Normal())
 		}
 		for _, limit := range []int{1024, 16 << 10, 10} {
 			ahead := func() []byte { return []byte("user\x00db\x00") }
@@ -106,7 +112,8 @@ func TestTemplatesFindOtherValues(t *testing.T) {
 			if find(&s.sets[templateSet(sql)], sql, &m) == nil {
 				t.Errorf("%.60q is not known by %q", sql, first)
 			}
-			if got, want := s.Classify(sql, m), Classify(sql, m); got != want {
+			want := Classify(sql, m)
+			if got, _ := s.Classify(sql, m); got != want {
 				t.Errorf("%.60q is %+v, not %+v", sql, got, want)
 			}
 			if got, want := s.AppendNormal(nil, sql, m, 1024), AppendNormal(nil, sql, m, 1024); string(got) != string(want) {

@@ -154,7 +154,15 @@ func (l *Log) Statement(st *Statement) {
 func (s *scratch) appendKey(b []byte, st *Statement) []byte {
 	b = append(append(b, st.User...), 0)
 	b = append(append(b, st.DB...), 0)
-	return s.templates.AppendNormal(b, st.Text, st.Mode, digestTextMax)
+	return s.appendNormal(b, st, digestTextMax)
+}
+
+// appendNormal appends the normal form of a statement's text, cut to max bytes, which are more than a template has.
+func (s *scratch) appendNormal(b []byte, st *Statement, max int) []byte {
+	if st.Normal != "" {
+		return append(b, st.Normal...)
+	}
+	return s.templates.AppendNormal(b, st.Text, st.Mode, max)
 }
 
 // write writes a statement's line to sql.log.
@@ -165,7 +173,7 @@ func (l *Log) write(s *scratch, st *Statement, set *settings) {
 			s.key = append(s.key, "..."...)
 		}
 	} else {
-		s.key = s.templates.AppendNormal(s.key, st.Text, st.Mode, lineTextMax)
+		s.key = s.appendNormal(s.key, st, lineTextMax)
 	}
 	s.line.b, s.line.json = s.line.b[:0], set.form == formJSON
 	if set.form == formKingshard {

@@ -36,6 +36,7 @@ type Statement struct {
 	Client   string // address with port, or localhost
 	Backend  string // address of the instance, the first of several; empty: the proxy answered
 	Text     string // as the client sent it
+	Normal   string // what sqltext.AppendNormal makes of a Text whose template is known; "" if it is not
 	Mode     sqltext.Mode
 	Class    sqltext.Class
 

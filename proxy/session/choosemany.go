@@ -68,7 +68,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 	}
 	for _, row := range rows {
 		if list := where[row.position]; list != nil {
-			r.Queries = append(r.Queries, s.task().lookup.execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
+			r.Queries = append(r.Queries, s.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
 			where[row.position] = nil
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 // noChange is a change of no row, on one of the shards that might have had some.
 func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 	at := slices.Index(p.Target.Table.Shards, r.Queries[0].Shards[0])
-	return &plan.Route{Many: plan.ManyWrite, Queries: []plan.Query{s.task().lookup.execution.NoneChosen(at)}}
+	return &plan.Route{Many: plan.ManyWrite, Queries: []plan.Query{s.lookup().execution.NoneChosen(at)}}
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.

@@ -34,7 +34,9 @@ const notPlain = stateful | own | diagnostics | sqltext.LastInsertID | sqltext.S
 // anything but one backend's response; the rest goes to a goroutine.
 func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	defer s.caught(l)
-	s.conn.NoWait(true)
+	h := l.Ticker().(*shelves)
+	s.spares = &h.spares
+	s.conn.NoWait(&h.spares.buffers)
 	if err := s.conn.ReadNow(); err == syscall.EAGAIN && s.conn.Buffered() == 0 {
 		if s.shared.mover.Load() != nil {
 			s.handOver(l, stepMove)
@@ -60,10 +62,10 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		return
 	case mysql.ComQuery, mysql.ComStmtExecute:
 		if s.shared.Labels.on() {
-			l.Ticker().(*shelves).labelled = true
+			h.labelled = true
 		}
 		if s.plain() && s.decide(p) {
-			s.seek(l.Ticker().(*shelves))
+			s.seek(h)
 			return
 		}
 	}
@@ -73,7 +75,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // plain tells whether the session has no state that binds its next statement to more than the setting of a connection.
 func (s *Session) plain() bool {
 	s.snap = s.shared.Snapshot.Load()
-	return s.schema == s.snap.Schemas[s.user] && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 &&
+	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 &&
 		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
 		!s.shared.Draining.Load() && !s.shared.Pause.on()
 }
@@ -123,7 +125,7 @@ func (s *Session) decideShard(q *query) bool {
 	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
 		return true
 	}
-	l := &s.task().lookup
+	l := s.lookup()
 	p, known := s.schema.Plans.known(l, q, s.state.db, s.mode())
 	s.lane.digested = known
 	if !known || p == nil {
@@ -153,6 +155,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	}
 	q.begin(st.text, &st.info)
 	s.task().x.st, s.lane.text = st, st.text
+	s.recognized.recognize(st)
 	s.label(st.text)
 	if !st.sharded {
 		return true
@@ -165,7 +168,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if err != nil {
 		return false
 	}
-	l := &s.task().lookup
+	l := s.lookup()
 	l.execution.Bind(st.plan, b.args)
 	r, err := l.execution.Route()
 	if err != nil || r.One == nil || len(r.One.Args) != st.params {

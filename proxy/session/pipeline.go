@@ -329,7 +329,7 @@ func (le *lease) scatter(but *Session) {
 	le.unshare()
 	le.shelf.out--
 	l.Unpark(le.conn)
-	le.p.Conn.NoWait(false)
+	le.p.Conn.MayWait()
 	for _, s := range list {
 		if s != nil && s != but {
 			s.lane.lease = nil

@@ -55,8 +55,8 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.task().lookup.execution.Bind(made, args)
-		if r, err := s.task().lookup.execution.Route(); err != nil || r.One == nil {
+		s.lookup().execution.Bind(made, args)
+		if r, err := s.lookup().execution.Route(); err != nil || r.One == nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

@@ -110,7 +110,7 @@ func BenchmarkShardedStatement(b *testing.B) {
 			for b.Loop() {
 				q = query{text: text, info: sqltext.Classify(text, m)}
 				if name == "100 rows" { // which is sent by writeMany
-					l := &s.task().lookup
+					l := s.lookup()
 					if _, known, err := p.find(l, &q, "d", m); err != nil || !known {
 						b.Fatal(known, err)
 					}

@@ -117,7 +117,7 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
-	d := &s.task().lookup.digest
+	d := &s.lookup().digest
 	if !s.lane.digested && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}

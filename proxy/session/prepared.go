@@ -66,7 +66,7 @@ func (b *boundExecution) release() {
 
 // bind decodes the values of an execution. They live until the command ends.
 func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
-	b := &s.task().lookup.bound
+	b := &s.lookup().bound
 	return b, s.bindTo(b, st, ex)
 }
 
@@ -225,7 +225,7 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	if err != nil {
 		return err
 	}
-	l := &s.task().lookup
+	l := s.lookup()
 	l.execution.Bind(p, b.args)
 	r, err := l.execution.Route()
 	if err != nil {

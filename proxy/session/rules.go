@@ -65,7 +65,7 @@ func (s *Session) obey(q *query) error {
 
 // judge asks and counts the rules; an error refuses the statement.
 func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
-	d = v.Decide(&s.task().lookup.rules, st)
+	d = v.Decide(&s.lookup().rules, st)
 	d.Count()
 	err = refusal(&d)
 	d.Hits = nil // the next statement overwrites them
@@ -124,7 +124,7 @@ func (s *Session) obeyPrepare(q *query) error {
 	if v == nil {
 		return nil
 	}
-	d := v.Decide(&s.task().lookup.rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
+	d := v.Decide(&s.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
 	if d.Block != nil {
 		d.Count()
 	}
@@ -224,7 +224,7 @@ func (s *Session) passes(text string, info *sqltext.Info) bool {
 	if v == nil {
 		return true
 	}
-	s.task().verdict = v.Decide(&s.task().lookup.rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
+	s.task().verdict = v.Decide(&s.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
 	return !s.task().verdict.Acts()
 }
 

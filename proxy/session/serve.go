@@ -116,6 +116,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	}
 	text := s.text
 	s.count(cmd, text, s.finish(), end)
+	s.recognized.text = ""
 	s.unlabel()
 	s.conn.Release()
 	s.releaseTask()
@@ -244,9 +245,20 @@ func (s *Session) settle(err error) *endError {
 	return clientEnd(err)
 }
 
+// schemaCurrent tells whether the user's schema is that of the current snapshot.
+func (s *Session) schemaCurrent() bool {
+	if s.schemaOf != s.snap {
+		if s.schema != s.snap.Schemas[s.user] {
+			return false
+		}
+		s.schemaOf = s.snap
+	}
+	return true
+}
+
 // refreshSchema follows a reload: the user's schema and account are those of the current snapshot.
 func (s *Session) refreshSchema() *endError {
-	if s.schema == s.snap.Schemas[s.user] {
+	if s.schemaCurrent() {
 		return nil
 	}
 	a, known := s.snap.Accounts.Lookup(s.user, s.addr)

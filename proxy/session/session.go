@@ -40,14 +40,15 @@ type Session struct {
 	salt   []byte
 
 	// Who it is, from the login.
-	addr    netip.Addr // invalid over a unix socket
-	host    string     // as USER() shows it
-	account *account.Account
-	user    string
-	schema  *Schema
-	snap    *Snapshot // that of the command under way
-	client  string    // address with port, for logs
-	work    work      // what the command under way did
+	addr     netip.Addr // invalid over a unix socket
+	host     string     // as USER() shows it
+	account  *account.Account
+	user     string
+	schema   *Schema
+	snap     *Snapshot // that of the command under way
+	schemaOf *Snapshot // one that schema is known to be of
+	client   string    // address with port, for logs
+	work     work      // what the command under way did
 
 	state state
 	stmts stmts
@@ -61,6 +62,9 @@ type Session struct {
 	rules *queryrule.View
 	ruled *queryrule.Set
 	lane  laned
+	// spares are those of the loop that has the session; nil on a goroutine.
+	spares     *spares
+	recognized recognized
 	// trace is that of the command under way; nil if it is not traced. Traced commands run on goroutines only.
 	trace *tracing.Statement
 	// textStmts are the names given by PREPARE and not yet deallocated; true: the statement reads only.

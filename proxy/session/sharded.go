@@ -35,7 +35,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		}
 	}
 	plans := s.schema.Plans
-	l := &s.task().lookup
+	l := s.lookup()
 	p, known, err := plans.find(l, q, s.state.db, s.mode())
 	if err != nil {
 		return true, true, s.planError(err)
@@ -121,7 +121,7 @@ func mentions(text, word string) bool {
 func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.text = one.Text
 	q.node = s.schema.Nodes[one.Node]
-	l := &s.task().lookup
+	l := s.lookup()
 	l.names = l.names[:0]
 	shards := one.Shards
 	for _, r := range p.Refs {

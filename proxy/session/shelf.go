@@ -29,12 +29,14 @@ type shelves struct {
 	lanes *Lanes
 	loop  *fastlane.Loop
 	byKey map[shelfKey]*shelf
+	last  *shelf // that was asked for last
 	start time.Time
 	now   time.Duration // of the last tick, since start
 	armed bool          // a tick is to come
 	// leaving are the shelves whose gathered statements leave at the end of the round.
 	leaving []*shelf
 	points  points
+	spares  spares
 	snap    *Snapshot // that points are of
 	// labelled says that the loop carries the labels of a statement.
 	labelled bool
@@ -91,6 +93,9 @@ func newShelves(l *Lanes, loop *fastlane.Loop) *shelves {
 
 // shelf gives the shelf of a key.
 func (h *shelves) shelf(k shelfKey) *shelf {
+	if h.last != nil && h.last.key == k {
+		return h.last
+	}
 	sh := h.byKey[k]
 	if sh == nil {
 		sh = &shelf{key: k, h: h}
@@ -99,6 +104,7 @@ func (h *shelves) shelf(k shelfKey) *shelf {
 		k.instance.WhenWanted(h.lanes.wanted)
 		h.arm()
 	}
+	h.last = sh
 	return sh
 }
 
@@ -166,7 +172,7 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 		}
 		p.Conn.Rebase(c)
 	}
-	p.Conn.NoWait(true)
+	p.Conn.NoWait(&sh.h.spares.buffers)
 	sh.h.arm()
 	return &lease{p: p, conn: c, shelf: sh, began: sh.h.now}
 }
@@ -251,7 +257,7 @@ func (sh *shelf) next() *Session {
 
 // giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.
 func (le *lease) giveBack() {
-	le.p.Conn.NoWait(false)
+	le.p.Conn.MayWait()
 	le.p.Put()
 	le.shelf.settle()
 }
@@ -260,7 +266,7 @@ func (le *lease) giveBack() {
 func (le *lease) leave() {
 	le.shelf.out--
 	le.session.lane.lease, le.session = nil, nil
-	le.p.Conn.NoWait(false)
+	le.p.Conn.MayWait()
 	le.shelf.settle()
 }
 
@@ -304,8 +310,10 @@ func (h *shelves) Tick(*fastlane.Loop) {
 		}
 		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 && sh.fetching == 0 {
 			delete(h.byKey, k)
+			h.last = nil
 		}
 	}
+	h.spares.trim()
 	if len(h.byKey) > 0 {
 		h.arm()
 	}
@@ -379,7 +387,7 @@ func (h *shelves) Stop(*fastlane.Loop) {
 	for _, sh := range h.byKey {
 		for _, le := range sh.idle {
 			h.loop.Unpark(le.conn)
-			le.p.Conn.NoWait(false)
+			le.p.Conn.MayWait()
 			le.p.Put()
 		}
 		sh.idle = nil

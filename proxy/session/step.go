@@ -33,7 +33,8 @@ func (s *Session) take(first step) *endError {
 		s.enterLane()
 		return nil
 	}
-	s.conn.NoWait(false)
+	s.conn.MayWait()
+	s.spares = nil
 	switch first {
 	case stepFinish, stepRepeat, stepAlone:
 		return s.finishHanded(first)

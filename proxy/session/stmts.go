@@ -28,7 +28,9 @@ type stmt struct {
 	source string // before they were: as the client sent it, or as query rules rewrote that
 	given  string // as the client sent it where it was rewritten, else ""
 	info   sqltext.Info
-	params int
+	// template is that of text; nil if it has none.
+	template *sqltext.Template
+	params   int
 	// setting is the session state that the text was prepared under: it decides what names and quotes in it mean.
 	setting *backend.Setting
 	// types are the parameter types that the client sent last, two bytes each; the client may leave them out after the
@@ -216,6 +218,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		st.source = strings.Clone(q.source)
 	}
 	st.given = strings.Clone(q.given)
+	st.template = templateOf(st.text, st.mode)
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)
 	}

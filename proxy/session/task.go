@@ -18,8 +18,9 @@ type task struct {
 	verdict queryrule.Decision
 	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
 	choice tracing.Choice
-	// lookup finds the plans of statements on sharded tables.
-	lookup lookup
+	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See Session.lookup.
+	found  lookup
+	looked bool
 }
 
 // taskPool keeps the tasks of sessions that run nothing.
@@ -28,9 +29,20 @@ var taskPool = sync.Pool{New: func() any { return new(task) }}
 // task gives the session's task, which it has from the first use in a command to the command's end.
 func (s *Session) task() *task {
 	if s.tasked == nil {
-		s.tasked = taskPool.Get().(*task)
+		if s.spares != nil {
+			s.tasked = s.spares.take()
+		} else {
+			s.tasked = taskPool.Get().(*task)
+		}
 	}
 	return s.tasked
+}
+
+// lookup gives the lookup of the session's task. It is long, and most statements have no use for it: these do not even touch it.
+func (s *Session) lookup() *lookup {
+	t := s.task()
+	t.looked = true
+	return &t.found
 }
 
 // releaseTask lets go of what the command was about: texts in the read buffer, plans, names and bound values.
@@ -41,7 +53,14 @@ func (s *Session) releaseTask() {
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
 	t.choice = tracing.Choice{}
-	t.lookup.release()
-	taskPool.Put(t)
+	if t.looked {
+		t.found.release()
+		t.looked = false
+	}
 	s.tasked = nil
+	if s.spares != nil {
+		s.spares.put(t)
+		return
+	}
+	taskPool.Put(t)
 }

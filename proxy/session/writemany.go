@@ -25,7 +25,7 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	}
 	total, err := s.writeAll(c.loans, p, r, ex)
 	if err != nil && r.Many == plan.ManyInsert {
-		err = s.firstFault(c, s.task().lookup.execution.InOrder(runsMax), ex, err)
+		err = s.firstFault(c, s.lookup().execution.InOrder(runsMax), ex, err)
 		err = s.refuseNull(p, err)
 	}
 	if err != nil {

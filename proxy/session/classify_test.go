@@ -1,0 +1,110 @@
+package session
+
+import (
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// TestRecognized goes through commands of a session, on a goroutine and in a loop: what classify gives is what the lexer gives, and the
+// normal form is that of the command's own text or none.
+func TestRecognized(t *testing.T) {
+	for name, sp := range map[string]*spares{"goroutine": nil, "loop": new(spares)} {
+		t.Run(name, func(t *testing.T) {
+			s := &Session{spares: sp}
+			known := 0
+			for k := range 200 {
+				text := []string{
+					"SELECT c FROM t WHERE id=1", "SELECT c FROM t WHERE id=" + strings.Repeat("7", k%9+1), "begin", "SELECT 1; SELECT 2",
+					"UPDATE t SET c='a' WHERE id=5", "UPDATE t SET c='" + strings.Repeat("x", k) + "' WHERE id=5",
+				}[k%6]
+				m := s.mode()
+				if got, want := s.classify(text), sqltext.Classify(text, m); got != want {
+					t.Fatalf("%q is %+v, want %+v", text, got, want)
+				}
+				want := string(sqltext.AppendNormal(nil, text, m, 1024))
+				switch got := s.recognized.normal(strings.Clone(text)); got {
+				case want:
+					known++
+				case "":
+				default:
+					t.Fatalf("the normal form of %q is %q, want %q", text, got, want)
+				}
+				if got := s.recognized.normal(text + " "); got != "" {
+					t.Fatalf("another text is known as %q", got)
+				}
+				s.recognized.text = ""
+				if got := s.recognized.normal(text); got != "" {
+					t.Fatalf("after the command its text is known as %q", got)
+				}
+			}
+			if known < 50 {
+				t.Errorf("the normal form of %d of 200 texts was known", known)
+			}
+		})
+	}
+}
+
+// TestRecognizedHeedsTheMode: a text is another one in another sql_mode.
+func TestRecognizedHeedsTheMode(t *testing.T) {
+	s := &Session{spares: new(spares)}
+	text := `SELECT c FROM t WHERE id='a'`
+	for range 20 {
+		s.classify(text)
+	}
+	if s.recognized.text == "" {
+		t.Fatal("a text that comes again is not recognized")
+	}
+	s.state.mode.NoBackslashEscapes = !s.state.mode.NoBackslashEscapes
+	if s.classify(text); s.recognized.text != "" {
+		t.Error("a text is recognized in a mode in which it was not read")
+	}
+}
+
+func TestSpareTasks(t *testing.T) {
+	var sp spares
+	a, b := sp.take(), sp.take()
+	sp.put(a)
+	sp.put(b)
+	if sp.take() != b {
+		t.Error("the task used last is not the next")
+	}
+	sp.put(b)
+	sp.trim()
+	sp.put(sp.take())
+	sp.trim()
+	if len(sp.tasks) != 1 {
+		t.Errorf("%d tasks are kept after a time in which one was used", len(sp.tasks))
+	}
+	sp.trim()
+	if len(sp.tasks) != 0 {
+		t.Errorf("%d tasks are kept after a time in which none was used", len(sp.tasks))
+	}
+	for range tasksMax + 10 {
+		sp.put(new(task))
+	}
+	if len(sp.tasks) != tasksMax {
+		t.Errorf("%d tasks are kept, want at most %d", len(sp.tasks), tasksMax)
+	}
+}
+
+// TestReleaseTask: nothing of a statement is in the task that the next session gets, whatever of it was in use.
+func TestReleaseTask(t *testing.T) {
+	for _, looked := range []bool{false, true} {
+		s := &Session{spares: new(spares)}
+		made := s.task()
+		made.query.text, made.x.attempt = "SELECT 1", 3
+		if looked {
+			s.lookup().names = []mysql.TableName{{Table: "t"}}
+		}
+		s.releaseTask()
+		if s.tasked != nil || s.spares.take() != made {
+			t.Fatal("the task did not go back")
+		}
+		if made.query.text != "" || made.x.attempt != 0 || made.looked || looked && made.found.names[0].Table != "" {
+			t.Errorf("after a statement, its lookup used: %v, the task has %+v", looked, made)
+		}
+	}
+}
