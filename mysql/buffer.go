@@ -71,12 +71,13 @@ func (s *Buffers) put(b *buffer) {
 	s.free = append(s.free, b)
 }
 
-// Trim gives those away that have not been used since the last call.
-func (s *Buffers) Trim() {
+// Trim gives those away that have not been used since the last call, and tells whether some are left.
+func (s *Buffers) Trim() (left bool) {
 	for range s.least {
 		n := len(s.free) - 1
 		s.free[n].free()
 		s.free[n], s.free = nil, s.free[:n]
 	}
 	s.least = len(s.free)
+	return s.least > 0
 }

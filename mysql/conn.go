@@ -100,8 +100,7 @@ type Conn struct {
 	// vector, over parts, is what one write of several pieces needs.
 	vector net.Buffers
 	parts  [2][]byte
-	// noWait, spare and unsent are those of NoWait.
-	noWait bool
+	// spare and unsent are those of NoWait; spare is nil while the Conn may wait.
 	spare  *Buffers
 	unsent []byte
 	unix   bool

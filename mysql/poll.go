@@ -35,10 +35,10 @@ func (c *Conn) Rebase(p Poller) {
 // NoWait says that the Conn must not wait, from now on: a write keeps what does not fit in until Flush is called while waiting is
 // allowed, and a read that finds too little is an error. Only for a Conn over a Poller. Its small buffers are of b, of which the caller's
 // goroutine has the use.
-func (c *Conn) NoWait(b *Buffers) { c.noWait, c.spare = true, b }
+func (c *Conn) NoWait(b *Buffers) { c.spare = b }
 
 // MayWait ends what NoWait began.
-func (c *Conn) MayWait() { c.noWait, c.spare = false, nil }
+func (c *Conn) MayWait() { c.spare = nil }
 
 // Unsent is the number of bytes that a write kept because they did not fit in.
 func (c *Conn) Unsent() int { return len(c.unsent) }
@@ -100,7 +100,7 @@ func (c *Conn) readPolled() error {
 			return c.took(n, nil)
 		}
 		b.free()
-		if err != syscall.EAGAIN || c.noWait {
+		if err != syscall.EAGAIN || c.spare != nil {
 			return c.took(0, err)
 		}
 		if err := c.poll.WaitRead(); err != nil {

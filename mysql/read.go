@@ -118,7 +118,7 @@ func (c *Conn) readMore(want int) error {
 	if c.rbuf == nil {
 		return c.readFirst()
 	}
-	if c.noWait {
+	if c.spare != nil {
 		return &ConnError{c.side, "read", syscall.EAGAIN}
 	}
 	if c.start == c.end {

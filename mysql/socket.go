@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
 
 	"kingshard/mysql/rawio"
@@ -73,6 +74,12 @@ func (s *socket) failed(op string, err error) error {
 	if raw := (*net.OpError)(nil); errors.As(err, &raw) {
 		err = raw.Err
 	}
-	local := s.LocalAddr()
-	return &net.OpError{Op: op, Net: local.Network(), Source: local, Addr: s.RemoteAddr(), Err: err}
+	if no, ok := err.(syscall.Errno); ok {
+		err = os.NewSyscallError(op, no)
+	}
+	e := &net.OpError{Op: op, Source: s.LocalAddr(), Addr: s.RemoteAddr(), Err: err}
+	if e.Source != nil {
+		e.Net = e.Source.Network()
+	}
+	return e
 }

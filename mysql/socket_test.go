@@ -128,3 +128,68 @@ func TestSocketAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+// TestSocketInterrupted: whoever waits hears at once that the connection was closed here or there, or that its time is over by now.
+func TestSocketInterrupted(t *testing.T) {
+	interruptions := map[string]struct {
+		do   func(nc, peer net.Conn)
+		want error
+	}{
+		"closed":   {func(nc, _ net.Conn) { _ = nc.Close() }, net.ErrClosed},
+		"deadline": {func(nc, _ net.Conn) { _ = nc.SetDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		"reset": {func(_, peer net.Conn) {
+			_ = peer.(*net.TCPConn).SetLinger(0)
+			_ = peer.Close()
+		}, syscall.ECONNRESET},
+	}
+	for name, interruption := range interruptions {
+		for _, op := range []string{"read", "write"} {
+			t.Run(name+" "+op, func(t *testing.T) {
+				nc, peer := socketPair(t)
+				s := testSocket(t, nc)
+				result := make(chan error, 1)
+				go func() {
+					var err error
+					if op == "read" {
+						_, err = s.Read(make([]byte, 8))
+					} else {
+						_, err = s.Write(make([]byte, 64<<20)) // more than fits in
+					}
+					result <- err
+				}()
+				time.Sleep(20 * time.Millisecond)
+				interruption.do(nc, peer)
+				select {
+				case err := <-result:
+					if !errors.Is(err, interruption.want) {
+						t.Errorf("%v, want %v", err, interruption.want)
+					}
+					if want := (*os.SyscallError)(nil); name == "reset" && !errors.As(err, &want) {
+						t.Errorf("%v does not name the call", err)
+					}
+				case <-time.After(10 * time.Second):
+					t.Error("it waits on")
+				}
+			})
+		}
+	}
+}
+
+func TestSocketUnix(t *testing.T) {
+	a, b := sockets(t, "unix")
+	from, to := testSocket(t, a), testSocket(t, b)
+	if _, err := from.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 8)
+	if n, err := to.Read(buf); err != nil || string(buf[:n]) != "hello" {
+		t.Fatalf("%q, %v", buf[:n], err)
+	}
+	_ = a.Close()
+	if _, err := to.Read(buf); err != io.EOF {
+		t.Fatalf("at the end: %v", err)
+	}
+	if _, err := to.Write(buf); !errors.Is(err, syscall.EPIPE) {
+		t.Fatalf("to nobody: %v", err)
+	}
+}

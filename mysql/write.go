@@ -101,12 +101,12 @@ func (c *Conn) send() {
 
 // sendWith sends what is queued and b behind it, in one write where the connection can.
 func (c *Conn) sendWith(b []byte) {
-	if c.noWait && len(c.out) > 0 && len(c.out)+len(b) <= bufferLarge {
+	if c.spare != nil && len(c.out) > 0 && len(c.out)+len(b) <= bufferLarge {
 		c.join(b)
 		c.send()
 		return
 	}
-	if c.noWait || len(c.unsent) > 0 {
+	if c.spare != nil || len(c.unsent) > 0 {
 		c.send()
 		c.sendBytes(b)
 		return
@@ -118,7 +118,7 @@ func (c *Conn) sendWith(b []byte) {
 		c.writing.Store(true)
 		w := c.w
 		if c.raw != nil {
-			w = c.nc
+			w = c.nc // it has writev(2), for what is so long that the scheduler may well be told
 		}
 		if _, err := c.vector.WriteTo(w); err != nil {
 			c.werr = &ConnError{c.side, "write", err}
@@ -145,7 +145,7 @@ func (c *Conn) join(b []byte) {
 
 // sendBytes writes in steps, so that Activity shows a long payload moving.
 func (c *Conn) sendBytes(b []byte) {
-	if c.noWait && c.werr == nil {
+	if c.spare != nil && c.werr == nil {
 		c.sendNow(b)
 		return
 	}
@@ -168,7 +168,7 @@ func (c *Conn) sendBytes(b []byte) {
 // Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the
 // connection was made.
 func (c *Conn) Flush() error {
-	if len(c.unsent) > 0 && !c.noWait {
+	if len(c.unsent) > 0 && c.spare == nil {
 		c.sendUnsent()
 	}
 	c.send()

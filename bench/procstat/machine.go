@@ -16,6 +16,8 @@ type Machine struct {
 	Go        string // version and platform
 	// Congestion is how TCP decides on its pace: it matters on loopback, too.
 	Congestion string
+	// Autogroup is the kernel's kernel.sched_autogroup_enabled, "1" if sessions are scheduled as groups.
+	Autogroup string
 }
 
 // ReadMachine describes this machine; what it cannot find stays empty.
@@ -26,6 +28,7 @@ func ReadMachine() Machine {
 		m.MemoryMiB = kib / 1024
 	}
 	m.Kernel = strings.TrimSpace(read("/proc/sys/kernel/osrelease"))
+	m.Autogroup = strings.TrimSpace(read("/proc/sys/kernel/sched_autogroup_enabled"))
 	m.Congestion = strings.TrimSpace(read("/proc/sys/net/ipv4/tcp_congestion_control"))
 	return m
 }

@@ -79,11 +79,11 @@ func origin(b *strings.Builder, r *Run) {
 		{"asked for", "`bench " + strings.Join(r.Settings.Arguments, " ") + "`"},
 		{"turns", fmt.Sprintf("%d rounds, %g s each", r.Settings.Rounds, r.Settings.Seconds)},
 	}
+	sessions := "all programs in one"
 	if r.Settings.Apart {
-		lines = append(lines, []string{"scheduled", "each program in a group of its own"})
-	} else {
-		lines = append(lines, []string{"scheduled", "all programs in one group"})
+		sessions = "each program in one of its own"
 	}
+	lines = append(lines, []string{"sessions", sessions + "; kernel.sched_autogroup_enabled " + cmp.Or(r.Machine.Autogroup, "unknown")})
 	for _, d := range []struct {
 		metric Metric
 		title  string

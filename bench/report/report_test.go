@@ -38,9 +38,9 @@ func golden(t *testing.T, name, text string) {
 func sampleRun() *Run {
 	r := &Run{
 		Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Revision: "0123456789ab",
-		Machine:  Machine{CPU: "A processor", Cores: 2, MemoryMiB: 8192, Kernel: "6.1", Go: "go1.26 linux/amd64", Congestion: "cubic"},
+		Machine:  Machine{CPU: "A processor", Cores: 2, MemoryMiB: 8192, Kernel: "6.1", Go: "go1.26 linux/amd64", Congestion: "cubic", Autogroup: "1"},
 		Versions: []string{"MariaDB 10.11", "HAProxy 2.6"},
-		Settings: Settings{Arguments: []string{"-run", "point"}, Rounds: 3, Seconds: 5},
+		Settings: Settings{Arguments: []string{"-run", "point"}, Rounds: 3, Seconds: 5, Apart: true},
 	}
 	for round := 1; round <= 3; round++ {
 		f := float64(round)

@@ -29,6 +29,8 @@ type Machine struct {
 	Go        string
 	// Congestion is the kernel's net.ipv4.tcp_congestion_control.
 	Congestion string `json:",omitempty"`
+	// Autogroup is the kernel's kernel.sched_autogroup_enabled.
+	Autogroup string `json:",omitempty"`
 }
 
 // Settings are what a run was asked for.

@@ -36,16 +36,6 @@ func (t *Templates) Classify(text string, m Mode) (Info, *Template) {
 	return info, nil
 }
 
-// Learn gives the template of a text that is to come again, and makes it if there is none; nil for texts that have none.
-func (t *Templates) Learn(text string, m Mode) *Template {
-	set := &t.sets[templateSet(text)]
-	if p := find(set, text, &m); p != nil || len(text) > templateMax {
-		return p
-	}
-	info := Classify(text, m)
-	return t.learn(set, text, m, &info)
-}
-
 // AppendNormal is the function AppendNormal.
 func (t *Templates) AppendNormal(dst []byte, text string, m Mode, max int) []byte {
 	if max < normalMax {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -26,6 +27,31 @@ func open(t testing.TB, digests int) *Log {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// A statement whose normal form is known is of the same digest, and has the same line, as one whose normal form is made here.
+func TestNormalIsKnown(t *testing.T) {
+	var out [2]string
+	l := open(t, 100)
+	for k := range out {
+		st := statement("SELECT a FROM t WHERE id = 5", time.Millisecond)
+		if k == 1 {
+			st.Text, st.Normal = "SELECT a FROM t WHERE id = 27", "SELECT a FROM t WHERE id = ?"
+		}
+		l.Statement(st)
+		out[k] = logged(t, func(c *config.Config) { c.LogLiterals = false }, st)
+	}
+	if rows := l.Digests(); len(rows) != 1 || rows[0].Count != 2 || rows[0].Text != "SELECT a FROM t WHERE id = ?" {
+		t.Errorf("%+v", rows)
+	}
+	if out[0] != out[1] || !strings.Contains(out[0], "id = ?") {
+		t.Errorf("%q and %q", out[0], out[1])
+	}
+	st := statement("SELECT a FROM t WHERE id = 27", time.Millisecond)
+	st.Normal = "SELECT a FROM t WHERE id = ?"
+	if got := logged(t, func(c *config.Config) { c.LogLiterals = true }, st); !strings.Contains(got, "id = 27") {
+		t.Errorf("with literals %q", got)
+	}
 }
 
 func TestDigests(t *testing.T) {

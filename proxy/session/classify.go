@@ -2,22 +2,20 @@ package session
 
 import (
 	"sync"
+	"unique"
 
 	"kingshard/mysql/sqltext"
 )
 
-// recognized is the template of the text that was classified last; text is that text, until the end of its command.
-type recognized struct {
-	template *sqltext.Template
-	text     string
-}
+// recognized is a text of the command under way whose normal form is known.
+type recognized struct{ text, normal string }
 
-// normal gives the normal form of a text that was classified in this command; "" if it is not known.
-func (r *recognized) normal(text string) string {
-	if text == "" || text != r.text {
+// of gives the normal form of a text; "" if it is not known.
+func (r *recognized) of(text string) string {
+	if text != r.text {
 		return ""
 	}
-	return r.template.Normal()
+	return r.normal
 }
 
 // templatesPool keeps the templates of what statements came last, as many as there are cores: a session that runs its next
@@ -26,12 +24,11 @@ var templatesPool = sync.Pool{New: func() any { return new(sqltext.Templates) }}
 
 // classify says what the first statement of a client's text is.
 func (s *Session) classify(text string) (info sqltext.Info) {
-	r, m := &s.recognized, s.mode()
-	if r.text = ""; r.template != nil && r.template.Matches(text, &m) {
-		r.text = text
-		return r.template.Info(text)
+	r, m, t := &s.task().recognized, s.mode(), s.template
+	if t != nil && t.Matches(text, &m) {
+		*r = recognized{text, t.Normal()}
+		return t.Info(text)
 	}
-	var t *sqltext.Template
 	if s.spares != nil {
 		info, t = s.spares.templates.Classify(text, m)
 	} else {
@@ -39,22 +36,28 @@ func (s *Session) classify(text string) (info sqltext.Info) {
 		info, t = all.Classify(text, m)
 		templatesPool.Put(all)
 	}
-	if t != nil {
-		r.template, r.text = t, text
+	if *r = (recognized{}); t != nil {
+		*r, s.template = recognized{text, t.Normal()}, t
 	}
 	return info
 }
 
-// templateOf gives the template of a text that is to come again; nil if it has none.
-func templateOf(text string, m sqltext.Mode) *sqltext.Template {
-	all := templatesPool.Get().(*sqltext.Templates)
-	defer templatesPool.Put(all)
-	return all.Learn(text, m)
+// recognize notes that a prepared statement runs.
+func (s *Session) recognize(st *stmt) {
+	r := &s.task().recognized
+	if *r = (recognized{}); st.normal != (unique.Handle[string]{}) {
+		*r = recognized{st.text, st.normal.Value()}
+	}
 }
 
-// recognize notes that a prepared statement runs.
-func (r *recognized) recognize(st *stmt) {
-	if r.text = ""; st.template != nil {
-		r.template, r.text = st.template, st.text
+// normalMax is how long the normal form of a prepared statement may be that is kept with it, in bytes.
+const normalMax = 1 << 10
+
+// normalOf gives the normal form of a text that is to come again, of which all sessions keep one copy; an empty one if it is long.
+func normalOf(text string, m sqltext.Mode) unique.Handle[string] {
+	b := sqltext.AppendNormal(make([]byte, 0, 256), text, m, normalMax)
+	if len(b) >= normalMax {
+		b = nil
 	}
+	return unique.Make(string(b))
 }

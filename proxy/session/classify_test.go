@@ -25,18 +25,18 @@ func TestRecognized(t *testing.T) {
 					t.Fatalf("%q is %+v, want %+v", text, got, want)
 				}
 				want := string(sqltext.AppendNormal(nil, text, m, 1024))
-				switch got := s.recognized.normal(strings.Clone(text)); got {
+				switch got := s.task().recognized.of(strings.Clone(text)); got {
 				case want:
 					known++
 				case "":
 				default:
 					t.Fatalf("the normal form of %q is %q, want %q", text, got, want)
 				}
-				if got := s.recognized.normal(text + " "); got != "" {
+				if got := s.task().recognized.of(text + " "); got != "" {
 					t.Fatalf("another text is known as %q", got)
 				}
-				s.recognized.text = ""
-				if got := s.recognized.normal(text); got != "" {
+				s.releaseTask()
+				if got := s.task().recognized.of(text); got != "" {
 					t.Fatalf("after the command its text is known as %q", got)
 				}
 			}
@@ -54,12 +54,36 @@ func TestRecognizedHeedsTheMode(t *testing.T) {
 	for range 20 {
 		s.classify(text)
 	}
-	if s.recognized.text == "" {
+	if s.task().recognized.text == "" {
 		t.Fatal("a text that comes again is not recognized")
 	}
-	s.state.mode.NoBackslashEscapes = !s.state.mode.NoBackslashEscapes
-	if s.classify(text); s.recognized.text != "" {
+	s.state.mode.NoBackslashEscapes = true
+	if s.classify(text); s.task().recognized.text != "" {
 		t.Error("a text is recognized in a mode in which it was not read")
+	}
+}
+
+// TestRecognizedExecution: of a prepared statement the normal form is kept if it is short, once for all.
+func TestRecognizedExecution(t *testing.T) {
+	s := new(Session)
+	for _, text := range []string{"SELECT c FROM t WHERE id=? AND k=5", "SELECT " + strings.Repeat("a,", normalMax) + "b FROM t", ""} {
+		st := &stmt{text: text, normal: normalOf(text, s.mode())}
+		if again := normalOf(strings.Clone(text), s.mode()); again != st.normal {
+			t.Errorf("%.40q has two normal forms", text)
+		}
+		want := ""
+		if len(text) < normalMax {
+			want = string(sqltext.AppendNormal(nil, text, s.mode(), 2*normalMax))
+		}
+		s.recognize(st)
+		if got := s.task().recognized.of(text); got != want {
+			t.Errorf("%.40q: %.40q, want %.40q", text, got, want)
+		}
+		s.recognize(&stmt{text: text})
+		if got := s.task().recognized.of(text); got != "" {
+			t.Errorf("%.40q without a normal form: %.40q", text, got)
+		}
+		s.releaseTask()
 	}
 }
 
@@ -74,12 +98,10 @@ func TestSpareTasks(t *testing.T) {
 	sp.put(b)
 	sp.trim()
 	sp.put(sp.take())
-	sp.trim()
-	if len(sp.tasks) != 1 {
-		t.Errorf("%d tasks are kept after a time in which one was used", len(sp.tasks))
+	if left := sp.trim(); len(sp.tasks) != 1 || !left {
+		t.Errorf("%d tasks are kept after a time in which one was used; some: %v", len(sp.tasks), left)
 	}
-	sp.trim()
-	if len(sp.tasks) != 0 {
+	if left := sp.trim(); len(sp.tasks) != 0 || left {
 		t.Errorf("%d tasks are kept after a time in which none was used", len(sp.tasks))
 	}
 	for range tasksMax + 10 {
@@ -95,7 +117,7 @@ func TestReleaseTask(t *testing.T) {
 	for _, looked := range []bool{false, true} {
 		s := &Session{spares: new(spares)}
 		made := s.task()
-		made.query.text, made.x.attempt = "SELECT 1", 3
+		made.query.text, made.x.attempt, made.recognized = "SELECT 1", 3, recognized{"SELECT 1", "SELECT ?"}
 		if looked {
 			s.lookup().names = []mysql.TableName{{Table: "t"}}
 		}
@@ -103,7 +125,7 @@ func TestReleaseTask(t *testing.T) {
 		if s.tasked != nil || s.spares.take() != made {
 			t.Fatal("the task did not go back")
 		}
-		if made.query.text != "" || made.x.attempt != 0 || made.looked || looked && made.found.names[0].Table != "" {
+		if made.query.text != "" || made.x.attempt != 0 || made.recognized != (recognized{}) || made.looked || looked && made.found.names[0].Table != "" {
 			t.Errorf("after a statement, its lookup used: %v, the task has %+v", looked, made)
 		}
 	}

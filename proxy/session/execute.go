@@ -51,7 +51,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 		return err
 	}
 	s.showText(st.text)
-	s.recognized.recognize(st)
+	s.recognize(st)
 	s.label(st.text)
 	s.work.class = st.info.Class
 	q := &s.task().query

@@ -155,7 +155,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	}
 	q.begin(st.text, &st.info)
 	s.task().x.st, s.lane.text = st, st.text
-	s.recognized.recognize(st)
+	s.recognize(st)
 	s.label(st.text)
 	if !st.sharded {
 		return true

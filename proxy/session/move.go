@@ -212,7 +212,7 @@ func (s *Session) restore(c *carried) {
 			st.setting = backend.Intern(one.settingDB, one.settingFlags, one.settingVars)
 		}
 		st.info = sqltext.Classify(st.source, st.mode)
-		st.template = templateOf(st.text, st.mode)
+		st.normal = normalOf(st.text, st.mode)
 		st.information = st.sharded && mentions(st.text, informationSchema)
 		s.stmts.byID[st.id] = st
 	}

@@ -116,7 +116,6 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	}
 	text := s.text
 	s.count(cmd, text, s.finish(), end)
-	s.recognized.text = ""
 	s.unlabel()
 	s.conn.Release()
 	s.releaseTask()
@@ -270,5 +269,6 @@ func (s *Session) refreshSchema() *endError {
 	}
 	s.schema = schema
 	s.setAccount(a)
+	s.schemaOf = s.snap
 	return nil
 }

@@ -63,8 +63,9 @@ type Session struct {
 	ruled *queryrule.Set
 	lane  laned
 	// spares are those of the loop that has the session; nil on a goroutine.
-	spares     *spares
-	recognized recognized
+	spares *spares
+	// template is the one of the text that was recognized last; nil before.
+	template *sqltext.Template
 	// trace is that of the command under way; nil if it is not traced. Traced commands run on goroutines only.
 	trace *tracing.Statement
 	// textStmts are the names given by PREPARE and not yet deallocated; true: the statement reads only.
@@ -84,9 +85,9 @@ type Session struct {
 	// others are connections to further nodes that the open transaction reads from, by node.
 	others map[string]backend.Pooled
 	// openCursors counts statements with a cursor on held.
-	openCursors int
+	openCursors int32
 	// mixedStmts counts those that pinParameterTypes is for.
-	mixedStmts int
+	mixedStmts int32
 	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
 	heldLast bool
 	// passed says that the statement has been through the gate.
@@ -128,7 +129,7 @@ type Session struct {
 	moved bool
 	// stalledAt and stalledFor watch a client that does not read.
 	stalledAt  uint32
-	stalledFor int
+	stalledFor uint32
 }
 
 // New wraps an accepted connection, which the session owns from here on.

@@ -313,8 +313,7 @@ func (h *shelves) Tick(*fastlane.Loop) {
 			h.last = nil
 		}
 	}
-	h.spares.trim()
-	if len(h.byKey) > 0 {
+	if left := h.spares.trim(); left || len(h.byKey) > 0 {
 		h.arm()
 	}
 }

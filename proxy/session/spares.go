@@ -37,13 +37,14 @@ func (sp *spares) put(t *task) {
 	sp.tasks = append(sp.tasks, t)
 }
 
-// trim gives to the pools what has not been used since the last call.
-func (sp *spares) trim() {
-	sp.buffers.Trim()
+// trim gives to the pools what has not been used since the last call, and tells whether something is left.
+func (sp *spares) trim() (left bool) {
+	left = sp.buffers.Trim()
 	for range sp.least {
 		n := len(sp.tasks) - 1
 		taskPool.Put(sp.tasks[n])
 		sp.tasks[n], sp.tasks = nil, sp.tasks[:n]
 	}
 	sp.least = len(sp.tasks)
+	return left || len(sp.tasks) > 0
 }

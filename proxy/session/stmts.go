@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+	"unique"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -28,9 +29,9 @@ type stmt struct {
 	source string // before they were: as the client sent it, or as query rules rewrote that
 	given  string // as the client sent it where it was rewritten, else ""
 	info   sqltext.Info
-	// template is that of text; nil if it has none.
-	template *sqltext.Template
-	params   int
+	// normal is the normal form of text, where it is short.
+	normal unique.Handle[string]
+	params int
 	// setting is the session state that the text was prepared under: it decides what names and quotes in it mean.
 	setting *backend.Setting
 	// types are the parameter types that the client sent last, two bytes each; the client may leave them out after the
@@ -40,6 +41,10 @@ type stmt struct {
 	kinds []byte
 	// mixed says that values of other kinds followed the first ones: what the server makes of them, it knows on one connection.
 	mixed bool
+	// sharded: the text names sharded tables by their logical names.
+	sharded bool
+	// information: it asks information_schema.
+	information bool
 	// quota bounds the rows of the open cursor; nil without a limit.
 	quota *mysql.Quota
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
@@ -47,13 +52,9 @@ type stmt struct {
 	longErr *mysql.SQLError
 	db      string       // the current one when it was prepared
 	mode    sqltext.Mode // that the text was read in
-	// sharded: the text names sharded tables by their logical names.
-	sharded bool
 	// verdict is what the rules of verdictOf say of the text.
 	verdict   queryrule.Decision
 	verdictOf *queryrule.View
-	// information: it asks information_schema.
-	information bool
 	// plan is the one that plans made when it had forgotten so many times; nil before the first execution.
 	plan      *plan.Plan
 	plans     *Plans
@@ -218,7 +219,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		st.source = strings.Clone(q.source)
 	}
 	st.given = strings.Clone(q.given)
-	st.template = templateOf(st.text, st.mode)
+	st.normal = normalOf(st.text, st.mode)
 	if s.stmts.byID == nil {
 		s.stmts.byID = make(map[uint32]*stmt)
 	}

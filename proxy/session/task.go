@@ -15,7 +15,8 @@ type task struct {
 	// x is the exchange of a statement that began in a loop.
 	x exchange
 	// verdict is what query rules say of the text of such a statement, until they are counted.
-	verdict queryrule.Decision
+	verdict    queryrule.Decision
+	recognized recognized
 	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
 	choice tracing.Choice
 	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See Session.lookup.
@@ -52,7 +53,7 @@ func (s *Session) releaseTask() {
 		return
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
-	t.choice = tracing.Choice{}
+	t.recognized, t.choice = recognized{}, tracing.Choice{}
 	if t.looked {
 		t.found.release()
 		t.looked = false
