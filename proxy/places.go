@@ -12,9 +12,9 @@ import (
 var processorsMax = runtime.GOMAXPROCS(0)
 
 const (
-	// laneRate is the number of statements a second from which on loops of the fast lane have places of the scheduler.
+	// laneRate is the number of statements and woken goroutines a second from which on loops of the fast lane have places of the scheduler.
 	laneRate = 10
-	// laneLook is the least time that the rate counts over: fewer statements within it are a chance.
+	// laneLook is the least time that the rate counts over: fewer of them within it are a chance.
 	laneLook = 500 * time.Millisecond
 	// laneUsed is how long they keep them when there are fewer.
 	laneUsed = 10 * time.Second
@@ -27,7 +27,7 @@ type places struct {
 	mu      sync.Mutex
 	set     int    // 0: not yet
 	naps    int    // of them for loops
-	looped  uint64 // statements of the loops so far, seen at looked
+	done    uint64 // what the loops have done so far, seen at looked
 	looked  time.Time
 	lastUse time.Time // of the loops
 }
@@ -55,7 +55,7 @@ func (s *Server) useProcessors(n int) {
 	naps := 0
 	if s.lanes != nil {
 		s.lanes.Use(n)
-		if p.use(s.shared.Stats.Looped(), time.Now()) {
+		if p.use(s.shared.Stats.Looped()+s.lanes.Wakes(), time.Now()) {
 			naps = n
 		}
 		s.lanes.Nap(min(naps, p.naps)) // none naps on a place that is not there
@@ -70,11 +70,11 @@ func (s *Server) useProcessors(n int) {
 	s.shared.Processors.Store(int32(n))
 }
 
-// use tells whether loops have something to do, by the statements that they have sent so far.
-func (p *places) use(looped uint64, now time.Time) bool {
-	if float64(looped-p.looped) >= laneRate*max(now.Sub(p.looked), laneLook).Seconds() {
+// use tells whether loops have something to do, by how many statements they have sent and goroutines they have woken so far.
+func (p *places) use(done uint64, now time.Time) bool {
+	if float64(done-p.done) >= laneRate*max(now.Sub(p.looked), laneLook).Seconds() {
 		p.lastUse = now
 	}
-	p.looped, p.looked = looped, now
+	p.done, p.looked = done, now
 	return !p.lastUse.IsZero() && now.Sub(p.lastUse) < laneUsed
 }

@@ -53,6 +53,15 @@ func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment, from none to all.
 func (g *Group) Nap(n int) { g.naps.Store(uint32(n)) }
 
+// Wakes is how often the loops have woken a goroutine so far, for which something had come.
+func (g *Group) Wakes() uint64 {
+	n := uint64(0)
+	for _, l := range g.loops {
+		n += l.wakes.Load()
+	}
+	return n
+}
+
 // Adopt takes a connection that nobody uses into one of the loops; see [Loop.Adopt].
 func (g *Group) Adopt(nc net.Conn) (*Conn, error) {
 	turn := g.next.Add(1)

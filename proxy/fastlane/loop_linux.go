@@ -49,7 +49,8 @@ type Loop struct {
 
 	again  []*Conn // parked with something left to read
 	spare  []*Conn
-	woken  int // goroutines woken in this round
+	woken  int           // goroutines woken in this round
+	wakes  atomic.Uint64 // goroutines woken in the rounds before
 	tickAt time.Time
 	ticks  bool // tickAt is set
 	ending bool // AtRoundEnd was called
@@ -175,6 +176,9 @@ func (l *Loop) run() {
 			l.group.policy.change(l.busy)
 		}
 		if rounds++; l.woken > 0 || rounds >= yieldEvery {
+			if l.woken > 0 {
+				l.wakes.Add(uint64(l.woken))
+			}
 			l.woken, rounds = 0, 0
 			runtime.Gosched()
 		}

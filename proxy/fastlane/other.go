@@ -39,6 +39,9 @@ func (*Group) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
 // Close does nothing.
 func (*Group) Close() {}
 
+// Wakes is 0.
+func (*Group) Wakes() uint64 { return 0 }
+
 // Adopt fails.
 func (*Loop) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
 

@@ -48,6 +48,9 @@ func (l *Lanes) Use(loops int) { l.group.Use(loops) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment.
 func (l *Lanes) Nap(loops int) { l.group.Nap(loops) }
 
+// Wakes is how often the loops have woken a goroutine so far.
+func (l *Lanes) Wakes() uint64 { return l.group.Wakes() }
+
 // Drain waits until the sessions in the lanes have ended, which the caller sees to. No more can join.
 func (l *Lanes) Drain() {
 	l.mu.Lock()
