@@ -13,8 +13,9 @@ import (
 // allowed lists, for each package, the packages of this module that its code may import. Arrows point down only.
 // A package that is missing here fails the test: adding one is a decision.
 var allowed = map[string][]string{
-	"mysql":              {"mysql/rawio"},
+	"mysql":              {"mysql/rawio", "mysql/spare"},
 	"mysql/rawio":        nil,
+	"mysql/spare":        nil,
 	"mysql/auth":         nil,
 	"mysql/value":        {"mysql"},
 	"mysql/sqltext":      {"mysql/value"},
@@ -41,7 +42,7 @@ var allowed = map[string][]string{
 	"proxy/mirror":              {"backend", "mysql", "proxy/queryrule"},
 	"proxy/account":             {"config", "mysql/auth"},
 	"proxy/ddl":                 {"backend"},
-	"proxy/session":             {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
+	"proxy/session":             {"backend", "backend/pool", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
 	"proxy/tracing/tracingtest": {},
 	"proxy/subtables":           {"backend", "mysql", "router"},

@@ -1,6 +1,10 @@
 package mysql
 
-import "sync"
+import (
+	"sync"
+
+	"kingshard/mysql/spare"
+)
 
 // Sizes of pooled buffers in bytes. The small one holds nearly every request and response whole; a result that goes
 // on is moved in large ones. Commands that are longer still are read into the next sizes.
@@ -40,44 +44,23 @@ func (b *buffer) free() {
 	buffers[k].Put(b)
 }
 
-// Buffers are small buffers that lie ready for the connections of one goroutine, which has them with less ado than from the pools for
-// all. Zero is ready.
-type Buffers struct {
-	free  []*buffer
-	least int // the fewest that lay ready since Trim
-}
-
-// buffersMax is how many lie ready at most.
-const buffersMax = 64
+// Buffers are small buffers that lie ready for the connections of one goroutine. Zero is ready.
+type Buffers struct{ free spare.Stack[buffer] }
 
 // take gives a small buffer.
 func (s *Buffers) take() *buffer {
-	n := len(s.free) - 1
-	if n < 0 {
-		return newBuffer(bufferSmall)
+	if b := s.free.Take(); b != nil {
+		return b
 	}
-	b := s.free[n]
-	s.free[n], s.free = nil, s.free[:n]
-	s.least = min(s.least, n)
-	return b
+	return newBuffer(bufferSmall)
 }
 
 // put takes any buffer back.
 func (s *Buffers) put(b *buffer) {
-	if len(b.b) != bufferSmall || len(s.free) == buffersMax {
+	if len(b.b) != bufferSmall || !s.free.Put(b) {
 		b.free()
-		return
 	}
-	s.free = append(s.free, b)
 }
 
 // Trim gives those away that have not been used since the last call, and tells whether some are left.
-func (s *Buffers) Trim() (left bool) {
-	for range s.least {
-		n := len(s.free) - 1
-		s.free[n].free()
-		s.free[n], s.free = nil, s.free[:n]
-	}
-	s.least = len(s.free)
-	return s.least > 0
-}
+func (s *Buffers) Trim() (left bool) { return s.free.Trim((*buffer).free) }

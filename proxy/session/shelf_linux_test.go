@@ -1,7 +1,6 @@
 package session
 
 import (
-	"runtime"
 	"testing"
 
 	"kingshard/backend"
@@ -12,9 +11,6 @@ import (
 // TestShelfIsGoneAfterATick: a shelf without connections and sessions is not given out once the tick has taken it away, as nobody
 // would look after what is put there; and the loop ticks on until its spares are given away.
 func TestShelfIsGoneAfterATick(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the fast lane is for Linux")
-	}
 	nodes, err := backend.Open(&config.Config{Nodes: []config.Node{{Name: "n", Master: "127.0.0.1:1", MaxConnsLimit: 1}}})
 	if err != nil {
 		t.Fatal(err)
