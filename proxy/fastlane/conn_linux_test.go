@@ -551,6 +551,48 @@ func TestTicker(t *testing.T) {
 	}
 }
 
+// tickOnce asks for the end of a round in its second tick, for whose time the loop waits, and for nothing that would end the wait after.
+type tickOnce struct {
+	ticks  int
+	rounds chan struct{}
+}
+
+func (k *tickOnce) Tick(l *Loop) {
+	if k.ticks++; k.ticks == 1 {
+		l.After(time.Millisecond)
+	} else {
+		l.AtRoundEnd()
+	}
+}
+
+func (k *tickOnce) Round(*Loop) {
+	select {
+	case k.rounds <- struct{}{}:
+	default:
+	}
+}
+
+func (*tickOnce) Stop(*Loop) {}
+
+// What a tick asks for at the end of a round is done in that round: the loop does not wait first.
+func TestRoundOfATick(t *testing.T) {
+	k := &tickOnce{rounds: make(chan struct{}, 1)}
+	var running sync.WaitGroup
+	g, err := Open(1, running.Go, func(*Loop) Ticker { return k })
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Nap(0) // a nap would end by itself
+	g.Loops()[0].Poke()
+	select {
+	case <-k.rounds:
+	case <-time.After(10 * time.Second):
+		t.Error("no end of the tick's round was told")
+	}
+	g.Close()
+	running.Wait()
+}
+
 // An unix socket and a connection without a descriptor.
 func TestAdopt(t *testing.T) {
 	g := openGroup(t, 1)

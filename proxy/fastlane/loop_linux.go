@@ -148,7 +148,7 @@ func (l *Loop) run() {
 	for !l.stopping.Load() {
 		n := 0
 		switch {
-		case len(l.again) > 0:
+		case len(l.again) > 0 || l.ending:
 			n = l.nap(list[:], 0)
 		case empty < emptyNaps && l.index < l.group.naps.Load():
 			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
@@ -165,12 +165,12 @@ func (l *Loop) run() {
 			l.event(&list[k])
 		}
 		l.repeat()
+		if l.ticks && !time.Now().Before(l.tickAt) {
+			l.runTick()
+		}
 		if l.ending {
 			l.ending = false
 			l.ticker.Round(l)
-		}
-		if l.ticks && !time.Now().Before(l.tickAt) {
-			l.runTick()
 		}
 		if l.activity.round() {
 			l.group.policy.change(l.busy)

@@ -264,7 +264,8 @@ func (s *Session) cancelled() <-chan struct{} {
 	return s.cancel
 }
 
-// launch sends the statement on a connection of the loop, which goes on when something of the response has come.
+// launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
+// response has come.
 func (s *Session) launch(le *lease) {
 	l := le.shelf.h.loop
 	defer s.caught(l)
@@ -302,12 +303,7 @@ func (s *Session) launch(le *lease) {
 	}
 	s.stats.class(s.work.class).looped.Add(1)
 	s.countRules(x.st)
-	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
-		le.leave()
-		s.handOver(l, stepFinish)
-		return
-	}
-	l.Park(le.conn, le)
+	le.shelf.h.request(le)
 }
 
 // Ready takes what a backend has sent.
@@ -362,7 +358,7 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	s.deliver(l, le)
 }
 
-// deliver finishes a response that has come whole, and what follows for the session.
+// deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	s.relabelLoop(le.shelf.h)
 	x := &s.task().x
@@ -383,17 +379,11 @@ func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 		s.handOver(l, stepRepeat)
 		return
 	}
-	end := s.settle(err)
-	if end == nil {
-		if err := s.conn.Flush(); err != nil {
-			end = clientEnd(err)
-		}
-	}
-	if end == nil && s.conn.Unsent() > 0 {
-		s.handOver(l, stepConclude)
+	if end := s.settle(err); end != nil {
+		s.concluded(l, s.conclude(s.lane.command, end))
 		return
 	}
-	s.concluded(l, s.conclude(s.lane.command, end))
+	le.shelf.h.answer(s)
 }
 
 // concluded has the session wait for its next command, or end.

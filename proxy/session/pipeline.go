@@ -38,8 +38,8 @@ func (sh *shelf) gather(s *Session) {
 	sh.gathered = append(sh.gathered, s)
 }
 
-// Round sends the statements that were gathered.
-func (h *shelves) Round(*fastlane.Loop) {
+// departAll sends the statements that were gathered.
+func (h *shelves) departAll() {
 	for k, sh := range h.leaving {
 		h.leaving[k] = nil
 		sh.depart()

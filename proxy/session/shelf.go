@@ -35,9 +35,10 @@ type shelves struct {
 	armed bool          // a tick is to come
 	// leaving are the shelves whose gathered statements leave at the end of the round.
 	leaving []*shelf
-	points  points
-	spares  spares
-	snap    *Snapshot // that points are of
+	outbox
+	points points
+	spares spares
+	snap   *Snapshot // that points are of
 	// labelled says that the loop carries the labels of a statement.
 	labelled bool
 	// holding tells others that a connection may lie unused.
