@@ -1,6 +1,9 @@
 package sqltext
 
-import "strings"
+import (
+	"strings"
+	"sync/atomic"
+)
 
 // templateMax is the length in bytes of the longest text that a template is made of.
 const templateMax = 256
@@ -25,6 +28,7 @@ type Template struct {
 	info   Info
 	behind int    // bytes behind Info.End
 	normal string // as AppendNormal gives it, not cut
+	number uint32
 }
 
 // templatePart is text ahead of a value: of a string if it is quoted, else of digits.
@@ -46,7 +50,7 @@ func makeTemplate(text string, m Mode, info *Info) *Template {
 		strings.Contains(text, "/*") || strings.IndexByte(text, '"') >= 0 {
 		return nil
 	}
-	t := &Template{mode: m, info: *info, behind: len(text) - info.End}
+	t := &Template{mode: m, info: *info, behind: len(text) - info.End, number: templates.Add(1)}
 	l, from := NewLexer(text, m), 0
 	for tok := l.Next(); tok.Kind != KindEOF; tok = l.Next() {
 		if isValue(tok, text) {
@@ -61,6 +65,9 @@ func makeTemplate(text string, m Mode, info *Info) *Template {
 	t.normal = string(AppendNormal(nil, text, m, normalMax))
 	return t
 }
+
+// templates counts those that were made.
+var templates atomic.Uint32
 
 // isValue tells whether a token may be another one in texts of the same template.
 func isValue(t Token, text string) bool {
@@ -113,6 +120,9 @@ func quotedLen(text string) int {
 
 // Normal is what AppendNormal appends for texts that match.
 func (t *Template) Normal() string { return t.normal }
+
+// Number tells templates apart: it begins at 1, and comes again after 1<<32 of them.
+func (t *Template) Number() uint32 { return t.number }
 
 // Info gives what Classify gives for a text that matches.
 func (t *Template) Info(text string) Info {

@@ -39,7 +39,7 @@ func vary(sql string, r *rand.Rand) string {
 
 // sameByTemplates fails unless texts that look like sql are to Templates what they are to the functions. It tells how many of
 // them a template was found for.
-func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int) {
+func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found, outlined int) {
 	t.Helper()
 	var s Templates
 	for k := range 12 {
@@ -55,6 +55,9 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int)
 		if want := Classify(text, m); got != want {
 			t.Fatalf("%q by a template is %+v, not %+v", text, got, want)
 		}
+		if p != nil && sameByOutline(t, p, text, m, r) {
+			outlined++
+		}
 		if p != nil && p.Normal() != string(AppendNormal(nil, text, m, normalMax)) {
 			t.Fatalf("%q by a template is %q", text, p.Normal())
 		}
@@ -65,7 +68,7 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int)
 			}
 		}
 	}
-	return found
+	return found, outlined
 }
 
 func TestTemplates(t *testing.T) {
@@ -88,7 +91,7 @@ func TestTemplates(t *testing.T) {
 	} {
 		for mode := range 256 {
 			m := modeOf(byte(mode))
-			found := sameByTemplates(t, sql, m, r)
+			found, _ := sameByTemplates(t, sql, m, r)
 			if want := alike && !m.Charset.multibyte() && !Classify(sql, m).Has(Doubt); found > 0 != want {
 				t.Errorf("%q in mode %+v: %d texts by a template", sql, m, found)
 			}

@@ -8,7 +8,10 @@ import (
 )
 
 // recognized is a text of the command under way whose normal form is known.
-type recognized struct{ text, normal string }
+type recognized struct {
+	text, normal string
+	template     *sqltext.Template // nil if the normal form was kept with a prepared statement
+}
 
 // of gives the normal form of a text; "" if it is not known.
 func (r *recognized) of(text string) string {
@@ -16,6 +19,14 @@ func (r *recognized) of(text string) string {
 		return ""
 	}
 	return r.normal
+}
+
+// templateOf gives the template of a text; nil if it is not known.
+func (r *recognized) templateOf(text string) *sqltext.Template {
+	if text != r.text {
+		return nil
+	}
+	return r.template
 }
 
 // templatesPool keeps the templates of what statements came last, as many as there are cores: a session that runs its next
@@ -26,7 +37,7 @@ var templatesPool = sync.Pool{New: func() any { return new(sqltext.Templates) }}
 func (s *Session) classify(text string) (info sqltext.Info) {
 	r, m, t := &s.task().recognized, s.mode(), s.template
 	if t != nil && t.Matches(text, &m) {
-		*r = recognized{text, t.Normal()}
+		*r = recognized{text, t.Normal(), t}
 		return t.Info(text)
 	}
 	if s.spares != nil {
@@ -37,7 +48,7 @@ func (s *Session) classify(text string) (info sqltext.Info) {
 		templatesPool.Put(all)
 	}
 	if *r = (recognized{}); t != nil {
-		*r, s.template = recognized{text, t.Normal()}, t
+		*r, s.template = recognized{text, t.Normal(), t}, t
 	}
 	return info
 }
@@ -46,7 +57,7 @@ func (s *Session) classify(text string) (info sqltext.Info) {
 func (s *Session) recognize(st *stmt) {
 	r := &s.task().recognized
 	if *r = (recognized{}); st.normal != (unique.Handle[string]{}) {
-		*r = recognized{st.text, st.normal.Value()}
+		*r = recognized{text: st.text, normal: st.normal.Value()}
 	}
 }
 

@@ -106,7 +106,7 @@ func TestReleaseTask(t *testing.T) {
 	for _, looked := range []bool{false, true} {
 		s := &Session{spares: new(spares)}
 		made := s.task()
-		made.query.text, made.x.attempt, made.recognized = "SELECT 1", 3, recognized{"SELECT 1", "SELECT ?"}
+		made.query.text, made.x.attempt, made.recognized = "SELECT 1", 3, recognized{"SELECT 1", "SELECT ?", nil}
 		if looked {
 			s.lookup().names = []mysql.TableName{{Table: "t"}}
 		}

@@ -63,6 +63,7 @@ func TestFound(t *testing.T) {
 				}
 			}
 			t.Run("NULL of a row alone", s.nullAlone)
+			t.Run("values of texts that are alike", func(t *testing.T) { s.same(t, alike()) })
 		})
 	}
 }
@@ -92,6 +93,23 @@ func (s *shards) same(t *testing.T, script string) {
 			t.Errorf("%s\n got %s\nwant %s", sql, answers[1], answers[0])
 		}
 	}
+}
+
+// alike is a script of texts that differ in their values, each so often that it has a template and its shape is found by that.
+func alike() string {
+	var script []string
+	for k := range 30 {
+		for _, form := range []string{
+			"SELECT id, name FROM users WHERE id = %[1]d AND age > -%[2]d", "SELECT id, 5 FROM users WHERE id IN (%[1]d, %[2]d, 3) ORDER BY id LIMIT %[2]d",
+			"INSERT INTO users (id, name, age) VALUES (1%[1]d, 'n%[2]d', NULL), (2%[2]d, '', -%[1]d)", "UPDATE users SET name = 'it is %[2]d' WHERE id = 1%[1]d",
+			"SELECT u.id, o.id FROM users u JOIN orders o ON o.user_id = u.id WHERE u.id = %[1]d AND o.status <> 'x%[2]d' ORDER BY o.id",
+			"SELECT id, name, age FROM users WHERE (id, name) IN ((1%[1]d, 'it is %[2]d'), (2%[2]d, ''))", "DELETE FROM users WHERE id BETWEEN 2%[2]d AND 2%[1]d",
+			"SELECT COUNT(*) FROM users WHERE name <> 'n%[2]d' AND id <> %[1]d", "SELECT name, %[1]d FROM users WHERE id = %[2]d ORDER BY 1",
+		} {
+			script = append(script, fmt.Sprintf(form, k, (k*7)%11))
+		}
+	}
+	return strings.Join(script, "; ")
 }
 
 // nullAlone wants a NULL that one server takes with a warning, in one of several rows only, to be refused where its row is

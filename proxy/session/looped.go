@@ -126,8 +126,8 @@ func (s *Session) decideShard(q *query) bool {
 		return true
 	}
 	l := s.lookup()
-	p, known := s.schema.Plans.known(l, q, s.state.db, s.mode())
-	s.lane.digested = known
+	p, known := s.schema.Plans.known(l, q, s.task().recognized.templateOf(q.text), s.state.db, s.mode())
+	s.lane.digested = known && len(l.digest.Key) > 0
 	if !known || p == nil {
 		return known
 	}

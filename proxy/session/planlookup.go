@@ -38,14 +38,13 @@ func (l *lookup) release() {
 	}
 }
 
-// find gives the plan of a text, and begins its execution with the values of the text's literals. The plan is nil where the
-// text touches no sharded table. known is false for texts that are planned by themselves.
-func (p *Plans) find(l *lookup, q *query, db string, m sqltext.Mode) (found *plan.Plan, known bool, err error) {
-	d := &l.digest
-	if !d.Scan(q.text, m) || len(d.Key) > shapeKeyMax {
+// find gives the plan of a text, and begins its execution with the values of the text's literals. t is the text's template, nil if it
+// is not known. The plan is nil where the text touches no sharded table. known is false for texts that are planned by themselves.
+func (p *Plans) find(l *lookup, q *query, t *sqltext.Template, db string, m sqltext.Mode) (found *plan.Plan, known bool, err error) {
+	s, ok := p.shape(l, q.text, t, db, m)
+	if !ok {
 		return nil, false, nil
 	}
-	s := p.shapes.find(d, db)
 	if s == nil {
 		if s, err = p.makeShape(l, q, db, m); err != nil {
 			return nil, false, err
@@ -57,23 +56,38 @@ func (p *Plans) find(l *lookup, q *query, db string, m sqltext.Mode) (found *pla
 	case s.plan == nil:
 		return nil, true, nil
 	}
-	return s.plan, l.execution.BindText(s.plan, q.text, d), nil
+	return s.plan, l.execution.BindText(s.plan, q.text, &l.digest), nil
 }
 
 // known is find for those who must not wait: it gives a plan only if nothing needs to be planned. known is false otherwise.
-func (p *Plans) known(l *lookup, q *query, db string, m sqltext.Mode) (found *plan.Plan, known bool) {
-	d := &l.digest
-	if !d.Scan(q.text, m) || len(d.Key) > shapeKeyMax {
-		return nil, false
-	}
-	s := p.shapes.find(d, db)
-	if s == nil || s.whole {
+func (p *Plans) known(l *lookup, q *query, t *sqltext.Template, db string, m sqltext.Mode) (found *plan.Plan, known bool) {
+	s, ok := p.shape(l, q.text, t, db, m)
+	if !ok || s == nil || s.whole {
 		return nil, false
 	}
 	if s.plan == nil {
 		return nil, true
 	}
-	return s.plan, l.execution.BindText(s.plan, q.text, d)
+	return s.plan, l.execution.BindText(s.plan, q.text, &l.digest)
+}
+
+// shape gives the shape of a text, nil if there is none yet, and makes l.digest the text's; one by an outline has no key. ok is false
+// for texts that have no shape.
+func (p *Plans) shape(l *lookup, text string, t *sqltext.Template, db string, m sqltext.Mode) (s *shape, ok bool) {
+	d := &l.digest
+	o := p.shapes.outlined(t, db)
+	if o != nil && o.outline != nil {
+		o.outline.Digest(d, text)
+		return o.shape, true
+	}
+	if !d.Scan(text, m) || len(d.Key) > shapeKeyMax {
+		return nil, false
+	}
+	s, of := p.shapes.find(d, db)
+	if s != nil && t != nil && o == nil {
+		p.shapes.outline(t, text, d, s, of)
+	}
+	return s, true
 }
 
 // makeShape plans the form of a text.

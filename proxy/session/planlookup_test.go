@@ -16,8 +16,14 @@ var benchMode = sqltext.Mode{ServerVersion: 80400}
 // found finds the plan of a text that has one and its route.
 func found(t testing.TB, p *Plans, l *lookup, text string) plan.Route {
 	t.Helper()
+	return foundBy(t, p, l, text, nil)
+}
+
+// foundBy is found for a text with a template.
+func foundBy(t testing.TB, p *Plans, l *lookup, text string, template *sqltext.Template) plan.Route {
+	t.Helper()
 	q := query{text: text, info: sqltext.Classify(text, benchMode)}
-	made, known, err := p.find(l, &q, "d", benchMode)
+	made, known, err := p.find(l, &q, template, "d", benchMode)
 	if err != nil || !known || made == nil {
 		t.Fatalf("%.80s: %v %v %v", text, made, known, err)
 	}
@@ -61,6 +67,46 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("prepared: %v allocations", n)
+	}
+}
+
+// TestPlanHitByTemplate checks that a text has the route that it has without a template.
+func TestPlanHitByTemplate(t *testing.T) {
+	for name, form := range hitTexts() {
+		if len(form) > 200 {
+			continue // too long for a template
+		}
+		p, l, other := benchPlans(t), new(lookup), new(lookup)
+		var templates sqltext.Templates
+		_, template := templates.Classify(fmt.Sprintf(form, 3), benchMode)
+		if template == nil {
+			t.Fatalf("%s: no template", name)
+		}
+		for k := range 20 {
+			text := fmt.Sprintf(form, k*k)
+			if !template.Matches(text, &benchMode) {
+				t.Fatalf("%s: another template", name)
+			}
+			want, got := found(t, p, other, text), foundBy(t, p, l, text, template)
+			if fmt.Sprintf("%+v %+v", got.One, got.Queries) != fmt.Sprintf("%+v %+v", want.One, want.Queries) {
+				t.Errorf("%s: %+v %+v, not %+v %+v", text, got.One, got.Queries, want.One, want.Queries)
+			}
+			if k > 1 && len(l.digest.Key) > 0 {
+				t.Errorf("%s: a digest was made", text)
+			}
+		}
+		text := fmt.Sprintf(form, 5)
+		if n := testing.AllocsPerRun(100, func() { foundBy(t, p, l, text, template) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+		before := p.shapes.outlined(template, "d")
+		if before == nil || p.shapes.outlined(template, "e") != nil {
+			t.Errorf("%s: known %v, in another database %v", name, before != nil, p.shapes.outlined(template, "e") != nil)
+		}
+		p.shapes.clear()
+		if p.shapes.outlined(template, "d") != nil {
+			t.Errorf("%s: a shape that was forgotten is known by its template", name)
+		}
 	}
 }
 
@@ -118,7 +164,7 @@ func TestRoutesLiveUntilTheNext(t *testing.T) {
 func TestShapesAreBounded(t *testing.T) {
 	var s shapes
 	var d sqltext.Digest
-	if s.find(&d, "d") != nil {
+	if found, _ := s.find(&d, "d"); found != nil {
 		t.Error("an empty table has a shape")
 	}
 	for k := range plansMax + 5 {
@@ -128,14 +174,14 @@ func TestShapesAreBounded(t *testing.T) {
 		t.Errorf("%d shapes after %d", s.count, plansMax+5)
 	}
 	d.Hash, d.Key = plansMax+1, []byte{(plansMax + 1) & 0xff, (plansMax + 1) >> 8}
-	if s.find(&d, "d") == nil {
+	if found, _ := s.find(&d, "d"); found == nil {
 		t.Error("the last shapes are not found")
 	}
-	if s.find(&d, "e") != nil {
+	if found, _ := s.find(&d, "e"); found != nil {
 		t.Error("a shape of another database is found")
 	}
 	d.Key = []byte("x")
-	if s.find(&d, "d") != nil {
+	if found, _ := s.find(&d, "d"); found != nil {
 		t.Error("a shape is found by its hash alone")
 	}
 	s.clear()
@@ -174,10 +220,12 @@ func TestShapesAreFoundWhileTheyChange(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			l := new(lookup)
+			var templates sqltext.Templates
 			for k := range 200 {
 				q := query{text: fmt.Sprintf("SELECT column_number_%03d FROM t WHERE id = %d", k%10, k)}
-				q.info = sqltext.Classify(q.text, benchMode)
-				made, known, err := p.find(l, &q, "d", benchMode)
+				info, template := templates.Classify(q.text, benchMode)
+				q.info = info
+				made, known, err := p.find(l, &q, template, "d", benchMode)
 				if err != nil || !known || made == nil {
 					t.Errorf("%s: %v %v %v", q.text, made, known, err)
 					continue

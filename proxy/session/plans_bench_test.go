@@ -64,28 +64,37 @@ func rowsText(more int) string {
 	return benchTexts()["insert"] + strings.Repeat(", (5, 6, 'abcdefghijklmnop', 'qrstuvwxyz')", more/8) + strings.Repeat(", (6, 6, 'abcdefghijklmnop', 'qrstuvwxyz')", more-more/8)
 }
 
-// BenchmarkPlanHit is the way of a text to its shards when the plan is there: digest, comparison, values, route.
+// BenchmarkPlanHit is the way of a text to its shards when the plan is there: digest, comparison, values, route; in place of the digest
+// its outline where the text has a template.
 func BenchmarkPlanHit(b *testing.B) {
+	m := sqltext.Mode{ServerVersion: 80400}
 	for name, form := range hitTexts() {
-		b.Run(name, func(b *testing.B) {
-			p, l, m := benchPlans(b), new(lookup), sqltext.Mode{ServerVersion: 80400}
-			var texts [16]query
-			for k := range texts {
-				text := fmt.Sprintf(form, k*1000+7)
-				texts[k] = query{text: text, info: sqltext.Classify(text, m)}
-			}
-			b.ReportAllocs()
-			b.SetBytes(int64(len(texts[0].text)))
-			for k := 0; b.Loop(); k++ {
-				plan, known, err := p.find(l, &texts[k%16], "d", m)
-				if err != nil || !known || plan == nil {
-					b.Fatal(plan, known, err)
-				}
-				if r, err := l.execution.Route(); err != nil || r.One == nil && len(r.Queries) < 2 {
-					b.Fatal(err)
-				}
-			}
-		})
+		var templates sqltext.Templates
+		_, template := templates.Classify(fmt.Sprintf(form, 7), m)
+		b.Run(name, func(b *testing.B) { benchPlanHit(b, form, nil) })
+		if template != nil {
+			b.Run(name+" by template", func(b *testing.B) { benchPlanHit(b, form, template) })
+		}
+	}
+}
+
+func benchPlanHit(b *testing.B, form string, template *sqltext.Template) {
+	p, l, m := benchPlans(b), new(lookup), sqltext.Mode{ServerVersion: 80400}
+	var texts [16]query
+	for k := range texts {
+		text := fmt.Sprintf(form, k*1000+7)
+		texts[k] = query{text: text, info: sqltext.Classify(text, m)}
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(texts[0].text)))
+	for k := 0; b.Loop(); k++ {
+		plan, known, err := p.find(l, &texts[k%16], template, "d", m)
+		if err != nil || !known || plan == nil {
+			b.Fatal(plan, known, err)
+		}
+		if r, err := l.execution.Route(); err != nil || r.One == nil && len(r.Queries) < 2 {
+			b.Fatal(err)
+		}
 	}
 }
 
@@ -111,7 +120,7 @@ func BenchmarkShardedStatement(b *testing.B) {
 				q = query{text: text, info: sqltext.Classify(text, m)}
 				if name == "100 rows" { // which is sent by writeMany
 					l := s.lookup()
-					if _, known, err := p.find(l, &q, "d", m); err != nil || !known {
+					if _, known, err := p.find(l, &q, nil, "d", m); err != nil || !known {
 						b.Fatal(known, err)
 					}
 					r, err := l.execution.Route()

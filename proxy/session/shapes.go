@@ -30,27 +30,31 @@ const shapesBytesMax = 16 << 20
 // shapeBytes is what a shape counts beside its key.
 const shapeBytes = 512
 
-// shapes are found without a lock, which all sessions would share: a bucket is a chain that is only ever put in front of.
+// buckets have the shapes by their hashes. A bucket is a chain that is only ever put in front of.
+type buckets [shapesBuckets]atomic.Pointer[shape]
+
+// shapes are found without a lock, which all sessions would share.
 type shapes struct {
-	buckets atomic.Pointer[[shapesBuckets]atomic.Pointer[shape]]
+	buckets  atomic.Pointer[buckets]
+	outlines [outlinesMax]atomic.Pointer[outlined]
 
 	mu    sync.Mutex // of those that add and clear
 	count int
 	bytes int
 }
 
-// find gives the shape of a digest; nil if it is not known.
-func (t *shapes) find(d *sqltext.Digest, db string) *shape {
-	buckets := t.buckets.Load()
-	if buckets == nil {
-		return nil
+// find gives the shape of a digest, nil if it is not known, and the buckets that it is in.
+func (t *shapes) find(d *sqltext.Digest, db string) (*shape, *buckets) {
+	of := t.buckets.Load()
+	if of == nil {
+		return nil, nil
 	}
-	for s := buckets[d.Hash%shapesBuckets].Load(); s != nil; s = s.next {
+	for s := of[d.Hash%shapesBuckets].Load(); s != nil; s = s.next {
 		if s.hash == d.Hash && s.db == db && bytes.Equal(s.key, d.Key) {
-			return s
+			return s, of
 		}
 	}
-	return nil
+	return nil, of
 }
 
 // add keeps a shape. Beyond the bounds all others are forgotten, and made again as they are asked for.
@@ -75,6 +79,6 @@ func (t *shapes) clear() {
 }
 
 func (t *shapes) clearLocked() {
-	t.buckets.Store(new([shapesBuckets]atomic.Pointer[shape]))
+	t.buckets.Store(new(buckets))
 	t.count, t.bytes = 0, 0
 }
