@@ -71,7 +71,8 @@ type ForwardOptions struct {
 	// Definitions, if there are as many as columns, are sent in place of the source's; where the rows' cells are encoded
 	// otherwise than such a definition says, the source's own type stays.
 	Definitions []ColumnDefinition41
-	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again.
+	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again, and what is queued
+	// for dst in the end is left for the caller to flush.
 	Arrived *Walk
 	// PatchError, if set, changes an ERR packet of the source before it goes on.
 	PatchError func(*SQLError)
@@ -97,12 +98,12 @@ var errNoMetadata = errors.New("result set without metadata for a client that di
 // that dst negotiated. A request for a local file is not forwarded.
 //
 // Bytes are sent on before a read that may block and at the end, so dst is flushed when ForwardResult returns without
-// error and More is false. An error is a *ConnError of the side that failed, after which both connections are out of step.
+// error and More is false, unless Arrived is set. An error is a *ConnError of the side that failed, after which both connections are out of step.
 func ForwardResult(dst, src *Conn, o ForwardOptions) (Response, error) {
 	f := forwards.Get().(*forward)
 	*f = forward{dst: dst, src: src, o: o}
 	err := f.run()
-	if err == nil && !f.res.More() && f.res.Kind != ResponseLocalInfile {
+	if err == nil && !f.res.More() && f.res.Kind != ResponseLocalInfile && o.Arrived == nil {
 		err = dst.Flush()
 	}
 	res := f.res

@@ -147,6 +147,12 @@ func forwardWire(wire []byte, from, to Capability, w *Walk) (Response, *Conn, []
 		src.rbuf, src.end = &buffer{b: bytes.Clone(wire)}, len(wire)
 	}
 	res, err := ForwardResult(dst, src, o)
+	if w != nil && err == nil {
+		if sent := out.out.Len(); sent > 0 && len(wire) < bufferSmall/2 {
+			return res, src, nil, fmt.Errorf("%d bytes were sent that are the caller's to flush", sent)
+		}
+		err = dst.Flush()
+	}
 	return res, src, out.out.Bytes(), err
 }
 
