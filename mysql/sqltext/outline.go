@@ -24,7 +24,7 @@ type valueEnds [1 + templateValuesMax]int
 // Outline gives what the digests of the template's texts have in common, of which text is one and d its digest. It is nil where they
 // differ: where a value is part of their Key.
 func (t *Template) Outline(text string, d *Digest) *Outline {
-	o := &Outline{template: t, literals: slices.Clone(d.Literals), lists: slices.Clone(d.Lists)}
+	o := &Outline{template: t, literals: slices.Clone(d.Literals), lists: slices.Clone(d.Lists), places: make([]span, 0, len(d.Literals))}
 	ends, taken := t.ends(text), 0
 	for k := range o.literals {
 		l := &o.literals[k]

@@ -121,7 +121,7 @@ func quotedLen(text string) int {
 // Normal is what AppendNormal appends for texts that match.
 func (t *Template) Normal() string { return t.normal }
 
-// Number tells templates apart: it begins at 1, and comes again after 1<<32 of them.
+// Number is for tables of templates; it comes again after 1<<32 of them.
 func (t *Template) Number() uint32 { return t.number }
 
 // Info gives what Classify gives for a text that matches.

@@ -39,7 +39,7 @@ func vary(sql string, r *rand.Rand) string {
 
 // sameByTemplates fails unless texts that look like sql are to Templates what they are to the functions. It tells how many of
 // them a template was found for.
-func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found, outlined int) {
+func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found int) {
 	t.Helper()
 	var s Templates
 	for k := range 12 {
@@ -55,8 +55,8 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found, out
 		if want := Classify(text, m); got != want {
 			t.Fatalf("%q by a template is %+v, not %+v", text, got, want)
 		}
-		if p != nil && sameByOutline(t, p, text, m, r) {
-			outlined++
+		if p != nil {
+			sameByOutline(t, p, text, m, r)
 		}
 		if p != nil && p.Normal() != string(AppendNormal(nil, text, m, normalMax)) {
 			t.Fatalf("%q by a template is %q", text, p.Normal())
@@ -68,7 +68,7 @@ func sameByTemplates(t *testing.T, sql string, m Mode, r *rand.Rand) (found, out
 			}
 		}
 	}
-	return found, outlined
+	return found
 }
 
 func TestTemplates(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTemplates(t *testing.T) {
 	} {
 		for mode := range 256 {
 			m := modeOf(byte(mode))
-			found, _ := sameByTemplates(t, sql, m, r)
+			found := sameByTemplates(t, sql, m, r)
 			if want := alike && !m.Charset.multibyte() && !Classify(sql, m).Has(Doubt); found > 0 != want {
 				t.Errorf("%q in mode %+v: %d texts by a template", sql, m, found)
 			}

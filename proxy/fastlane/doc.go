@@ -28,7 +28,7 @@ type Ticker interface {
 	// Tick is called on the loop, at the time asked for by Loop.After and after Loop.Poke.
 	Tick(l *Loop)
 	// Round is called on the loop at the end of a round in which Loop.AtRoundEnd was called, when all that had come at its
-	// beginning has been handled, and a tick if its time had come.
+	// beginning has been handled, and a tick if its time had come. It does itself what it would ask for with another call.
 	Round(l *Loop)
 	// Stop is called on the loop as the last thing.
 	Stop(l *Loop)

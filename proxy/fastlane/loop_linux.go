@@ -148,7 +148,7 @@ func (l *Loop) run() {
 	for !l.stopping.Load() {
 		n := 0
 		switch {
-		case len(l.again) > 0 || l.ending:
+		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
 		case empty < emptyNaps && l.index < l.group.naps.Load():
 			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
@@ -169,8 +169,8 @@ func (l *Loop) run() {
 			l.runTick()
 		}
 		if l.ending {
-			l.ending = false
 			l.ticker.Round(l)
+			l.ending = false
 		}
 		if l.activity.round() {
 			l.group.policy.change(l.busy)

@@ -127,7 +127,7 @@ func (s *Session) decideShard(q *query) bool {
 	}
 	l := s.lookup()
 	p, known := s.schema.Plans.known(l, q, s.task().recognized.templateOf(q.text), s.state.db, s.mode())
-	s.lane.digested = known && len(l.digest.Key) > 0
+	s.lane.digested = known
 	if !known || p == nil {
 		return known
 	}
@@ -178,7 +178,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	return true
 }
 
-// seek sends the statement on a connection that the loop has or can have at once, or puts the session in line for one.
+// seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
 func (s *Session) seek(h *shelves) {
 	instance := s.task().x.target.instance(0)
 	if instance.State() == backend.Down || instance.Unlooped() {
@@ -195,7 +195,7 @@ func (s *Session) seek(h *shelves) {
 	s.seekAlone(sh)
 }
 
-// seekAlone sends the statement on a connection that it has for itself, or puts the session in line for one.
+// seekAlone has the statement sent on a connection that it has for itself, or puts the session in line for one.
 func (s *Session) seekAlone(sh *shelf) {
 	l := sh.h.loop
 	le, wait := sh.take(s)
@@ -281,7 +281,7 @@ func (s *Session) launch(le *lease) {
 		s.handOver(l, stepServe)
 		return
 	}
-	if !s.setRunning(le.p) {
+	if max(s.conn.Buffered(), len(s.task().query.text)) >= largeText && !s.setRunning(le.p) { // some of it may leave at once
 		le.put()
 		s.finishLoop(l, &endError{reason: EndKilled})
 		return

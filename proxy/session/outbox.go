@@ -1,10 +1,13 @@
 package session
 
-import "kingshard/proxy/fastlane"
+import (
+	"kingshard/backend"
+	"kingshard/proxy/fastlane"
+)
 
 // outbox is what a round of a loop has to send. It leaves at the round's end, when all that came is read and understood: a write runs
 // the kernel's whole way to the peer and wakes it up, after which the code and the memory of the handlers would have to be loaded anew
-// for every event (docs/design/performance-log.md has the figures).
+// for every event (docs/design/performance-log.md has the figures). What does not fit into a small write buffer leaves at once.
 type outbox struct {
 	requests []*lease   // with a statement
 	answers  []*Session // with a response
@@ -23,53 +26,72 @@ func (h *shelves) answer(s *Session) {
 }
 
 // Round sends what the round has brought. Servers come first: they are what clients wait for.
-func (h *shelves) Round(l *fastlane.Loop) {
+func (h *shelves) Round(*fastlane.Loop) {
 	h.departAll()
 	for k, le := range h.requests {
 		h.requests[k] = nil
-		le.sendRequest(l)
+		le.sendRequest()
 	}
 	h.requests = h.requests[:0]
 	sent := h.answers[:0]
 	for _, s := range h.answers {
-		if s.sendAnswer(l) {
+		if s.sendAnswer(h) {
 			sent = append(sent, s)
 		}
 	}
 	for _, s := range sent {
-		s.answered(l)
+		s.answered(h)
 	}
 	clear(h.answers)
 	h.answers = h.answers[:0]
 }
 
 // sendRequest sends the statement that launch has queued.
-func (le *lease) sendRequest(l *fastlane.Loop) {
-	s := le.session
-	defer s.caught(l)
-	s.relabelLoop(le.shelf.h)
-	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
+func (le *lease) sendRequest() {
+	s, h := le.session, le.shelf.h
+	defer s.caught(h.loop)
+	s.relabelLoop(h)
+	if s.running.Pooled == nil && !s.leaveOutbox(le.p) {
 		le.leave()
-		s.handOver(l, stepFinish)
+		le.p.Taint()
+		s.handOver(h.loop, stepAlone) // where it hears of the KILL
 		return
 	}
-	l.Park(le.conn, le)
+	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
+		le.leave()
+		s.handOver(h.loop, stepFinish)
+		return
+	}
+	h.loop.Park(le.conn, le)
+}
+
+// leaveOutbox is setRunning for a statement of which nothing has been sent; false if it was ended meanwhile, too: there was nothing to
+// tell the server.
+func (s *Session) leaveOutbox(p backend.Pooled) bool {
+	s.exchanging(p.Instance.Addr)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing || s.wasKill {
+		return false
+	}
+	s.running = p
+	return true
 }
 
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.
-func (s *Session) sendAnswer(l *fastlane.Loop) (sent bool) {
-	defer s.caught(l)
-	s.relabelLoop(l.Ticker().(*shelves))
+func (s *Session) sendAnswer(h *shelves) (sent bool) {
+	defer s.caught(h.loop)
+	s.relabelLoop(h)
 	if err := s.conn.Flush(); err == nil && s.conn.Unsent() > 0 {
-		s.handOver(l, stepConclude)
+		s.handOver(h.loop, stepConclude)
 		return false
 	}
 	return true // a failure is found again by conclude
 }
 
 // answered ends a command whose response is sent.
-func (s *Session) answered(l *fastlane.Loop) {
-	defer s.caught(l)
-	s.relabelLoop(l.Ticker().(*shelves))
-	s.concluded(l, s.conclude(s.lane.command, nil))
+func (s *Session) answered(h *shelves) {
+	defer s.caught(h.loop)
+	s.relabelLoop(h)
+	s.concluded(h.loop, s.conclude(s.lane.command, nil))
 }

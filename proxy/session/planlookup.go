@@ -71,13 +71,14 @@ func (p *Plans) known(l *lookup, q *query, t *sqltext.Template, db string, m sql
 	return s.plan, l.execution.BindText(s.plan, q.text, &l.digest)
 }
 
-// shape gives the shape of a text, nil if there is none yet, and makes l.digest the text's; one by an outline has no key. ok is false
-// for texts that have no shape.
+// shape gives the shape of a text, nil if there is none yet, and makes l.digest the text's. ok is false for texts that
+// have no shape.
 func (p *Plans) shape(l *lookup, text string, t *sqltext.Template, db string, m sqltext.Mode) (s *shape, ok bool) {
 	d := &l.digest
 	o := p.shapes.outlined(t, db)
 	if o != nil && o.outline != nil {
 		o.outline.Digest(d, text)
+		d.Hash, d.Key = o.shape.hash, append(d.Key, o.shape.key...)
 		return o.shape, true
 	}
 	if !d.Scan(text, m) || len(d.Key) > shapeKeyMax {

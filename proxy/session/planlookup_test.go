@@ -91,8 +91,8 @@ func TestPlanHitByTemplate(t *testing.T) {
 			if fmt.Sprintf("%+v %+v", got.One, got.Queries) != fmt.Sprintf("%+v %+v", want.One, want.Queries) {
 				t.Errorf("%s: %+v %+v, not %+v %+v", text, got.One, got.Queries, want.One, want.Queries)
 			}
-			if k > 1 && len(l.digest.Key) > 0 {
-				t.Errorf("%s: a digest was made", text)
+			if o := p.shapes.outlined(template, "d"); o == nil || o.outline == nil || string(l.digest.Key) != string(other.digest.Key) || l.digest.Hash != other.digest.Hash {
+				t.Errorf("%s: known by its template: %v, digest %q, not %q", text, o != nil, l.digest.Key, other.digest.Key)
 			}
 		}
 		text := fmt.Sprintf(form, 5)
@@ -104,9 +104,30 @@ func TestPlanHitByTemplate(t *testing.T) {
 			t.Errorf("%s: known %v, in another database %v", name, before != nil, p.shapes.outlined(template, "e") != nil)
 		}
 		p.shapes.clear()
-		if p.shapes.outlined(template, "d") != nil {
+		if p.shapes.outlined(template, "d") != nil || p.shapes.outlines[template.Number()%outlinesMax].Load() != nil {
 			t.Errorf("%s: a shape that was forgotten is known by its template", name)
 		}
+	}
+}
+
+// TestOutlinesTakeTurns: templates, and databases, that have one place do not drive each other out with every statement.
+func TestOutlinesTakeTurns(t *testing.T) {
+	p, l := benchPlans(t), new(lookup)
+	var templates sqltext.Templates
+	text := "SELECT column_number_001 FROM d.t WHERE id = 7"
+	_, template := templates.Classify(text, benchMode)
+	changes, last := 0, (*outlined)(nil)
+	for k := range 4000 {
+		q := query{text: text, info: sqltext.Classify(text, benchMode)}
+		if made, known, err := p.find(l, &q, template, []string{"d", "e"}[k%2], benchMode); err != nil || !known || made == nil {
+			t.Fatal(made, known, err)
+		}
+		if o := p.shapes.outlineOf(template); o != last {
+			changes, last = changes+1, o
+		}
+	}
+	if changes < 20 || changes > 1000 {
+		t.Errorf("the place changed hands %d times in 4000 statements", changes)
 	}
 }
 

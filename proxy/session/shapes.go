@@ -80,5 +80,8 @@ func (t *shapes) clear() {
 
 func (t *shapes) clearLocked() {
 	t.buckets.Store(new(buckets))
+	for k := range t.outlines {
+		t.outlines[k].Store(nil)
+	}
 	t.count, t.bytes = 0, 0
 }

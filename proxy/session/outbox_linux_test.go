@@ -1,0 +1,172 @@
+package session
+
+import (
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/account"
+	"kingshard/proxy/fastlane"
+)
+
+// onLoop is a handler of a connection that runs f on its loop when a byte comes.
+type onLoop struct{ f func() }
+
+func (h *onLoop) Ready(l *fastlane.Loop, c *fastlane.Conn) {
+	var b [1]byte
+	if _, err := c.TryRead(b[:]); err == nil {
+		h.f()
+	}
+	l.Park(c, h)
+}
+
+// parkOnLoop gives the other end of a connection whose bytes run f on the loop.
+func parkOnLoop(t *testing.T, g *fastlane.Group, f func()) net.Conn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	near, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := g.Adopt(far)
+	if err != nil || !c.Park(&onLoop{f}) {
+		t.Fatal("not parked", err)
+	}
+	t.Cleanup(func() {
+		near.Close()
+		c.Close()
+	})
+	return near
+}
+
+// A KILL that comes after a loop has queued a statement and before it is sent keeps it from the server: there it would find nothing to stop.
+func TestKillOfAQueuedStatement(t *testing.T) {
+	var changes atomic.Int64
+	answer := mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if strings.HasPrefix(string(payload), "DELETE") {
+			changes.Add(1)
+		}
+		c.OK()
+	}}
+	server := mysqltest.StartScript(t, answer)
+	cfg := &config.Config{
+		Nodes:      []config.Node{{Name: "n", MaxConnsLimit: 4, User: "root", Master: server.Addr}},
+		UserList:   []config.User{{User: "root", Password: "root"}},
+		AuthPlugin: "mysql_native_password", HandshakeTimeout: config.Duration(5 * time.Second), ConnectTimeout: config.Duration(5 * time.Second),
+		PoolWaitTimeout: config.Duration(5 * time.Second), MaxAllowedPacket: 1 << 20,
+	}
+	nodes, err := backend.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nodes["n"].Close()
+	p, err := nodes["n"].Primary.Get(backend.Intern("", 0, nil), time.Now().Add(5*time.Second), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes["n"].Primary.SetInfo(p.Conn.Info)
+	p.Put()
+	accounts, err := account.New(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes, err := OpenLanes(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := &Shared{Log: slog.New(slog.DiscardHandler), Lanes: lanes}
+	shared.Snapshot.Store(&Snapshot{Config: cfg, Accounts: accounts, Nodes: nodes, Schemas: map[string]*Schema{"root": {Default: nodes["n"], Nodes: nodes}}})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	sessions := make(chan *Session, 1)
+	go func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s := New(nc, shared)
+			sessions <- s
+			go s.Serve()
+		}
+	}()
+	for name, connection := range map[string]bool{"the statement": false, "the session": true} {
+		t.Run(name, func(t *testing.T) {
+			c, err := mysqltest.DialRaw(l.Addr().String(), mysqltest.ClientConfig{User: "root", Password: "root"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Conn.Close()
+			victim := <-sessions
+			for range 3 { // the loop has a connection
+				if r, err := c.Query("UPDATE t SET a = 1 WHERE id = 1"); err != nil || r.Err != nil {
+					t.Fatal(r, err)
+				}
+			}
+			// While the loop stands still, the statement comes, and then what makes it kill: both are of the next round.
+			stands, goOn, killed := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+			stop := parkOnLoop(t, lanes.group, func() { stands <- struct{}{}; <-goOn })
+			kill := parkOnLoop(t, lanes.group, func() {
+				if victim.mu.TryLock() {
+					busy, running := victim.busy, victim.running.Pooled != nil
+					victim.mu.Unlock()
+					if !busy || running {
+						t.Errorf("busy %v, running %v", busy, running)
+					}
+				}
+				killed <- victim.Interrupt(connection)
+			})
+			before := changes.Load()
+			_, _ = stop.Write([]byte("x"))
+			<-stands
+			if err := c.Send(mysql.ComQuery, "DELETE FROM t WHERE id = 1"); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+			_, _ = kill.Write([]byte("x"))
+			time.Sleep(50 * time.Millisecond)
+			close(goOn)
+			if !<-killed {
+				t.Error("the session is not there to kill")
+			}
+			p, err := c.Read()
+			switch {
+			case connection && err == nil && len(p) > 0 && p[0] != mysql.ErrHeader:
+				t.Errorf("an answer after KILL: %q", p)
+			case !connection && (err != nil || len(p) < 3 || p[0] != mysql.ErrHeader || int(p[1])|int(p[2])<<8 != mysql.ERQueryInterrupted):
+				t.Errorf("the answer is %q, %v", p, err)
+			}
+			if !connection {
+				if r, err := c.Query("UPDATE t SET a = 1 WHERE id = 1"); err != nil || r.Err != nil {
+					t.Errorf("the session does not go on: %v %v", r, err)
+				}
+			}
+			if n := changes.Load() - before; n != 0 {
+				t.Errorf("%d statements came to the server", n)
+			}
+		})
+	}
+	for _, s := range shared.Sessions.All() {
+		s.CloseIfIdle(EndDrained)
+	}
+	lanes.Drain()
+	lanes.Close()
+}
