@@ -121,6 +121,9 @@ func quotedLen(text string) int {
 // Normal is what AppendNormal appends for texts that match.
 func (t *Template) Normal() string { return t.normal }
 
+// Mode is the one in which the template's texts are read.
+func (t *Template) Mode() Mode { return t.mode }
+
 // Number is for tables of templates; it comes again after 1<<32 of them.
 func (t *Template) Number() uint32 { return t.number }
 

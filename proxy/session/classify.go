@@ -21,9 +21,10 @@ func (r *recognized) of(text string) string {
 	return r.normal
 }
 
-// templateOf gives the template of a text; nil if it is not known.
-func (r *recognized) templateOf(text string) *sqltext.Template {
-	if text != r.text {
+// templateOf gives the template of a text that is read in a mode; nil if it is not known. The mode may have changed since the text was
+// recognized: the first statement of a session waits for the collation to be known.
+func (r *recognized) templateOf(text string, m sqltext.Mode) *sqltext.Template {
+	if r.template == nil || text != r.text || r.template.Mode() != m {
 		return nil
 	}
 	return r.template

@@ -57,7 +57,13 @@ func TestRecognizedHeedsTheMode(t *testing.T) {
 	if s.task().recognized.text == "" {
 		t.Fatal("a text that comes again is not recognized")
 	}
+	if s.task().recognized.templateOf(text, s.mode()) == nil || s.task().recognized.templateOf(text+" ", s.mode()) != nil {
+		t.Error("the text's template is not known, or is another text's")
+	}
 	s.state.mode.NoBackslashEscapes = true
+	if s.task().recognized.templateOf(text, s.mode()) != nil {
+		t.Error("a text has a template in a mode that came later")
+	}
 	if s.classify(text); s.task().recognized.text != "" {
 		t.Error("a text is recognized in a mode in which it was not read")
 	}

@@ -126,7 +126,7 @@ func (s *Session) decideShard(q *query) bool {
 		return true
 	}
 	l := s.lookup()
-	p, known := s.schema.Plans.known(l, q, s.task().recognized.templateOf(q.text), s.state.db, s.mode())
+	p, known := s.schema.Plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
 	s.lane.digested = known
 	if !known || p == nil {
 		return known

@@ -30,27 +30,12 @@ func (h *onLoop) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // parkOnLoop gives the other end of a connection whose bytes run f on the loop.
 func parkOnLoop(t *testing.T, g *fastlane.Group, f func()) net.Conn {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	near, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	far, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	near, far := mysqltest.TCPPair(t)
 	c, err := g.Adopt(far)
 	if err != nil || !c.Park(&onLoop{f}) {
 		t.Fatal("not parked", err)
 	}
-	t.Cleanup(func() {
-		near.Close()
-		c.Close()
-	})
+	t.Cleanup(func() { c.Close() })
 	return near
 }
 

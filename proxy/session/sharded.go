@@ -36,7 +36,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	plans := s.schema.Plans
 	l := s.lookup()
-	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text), s.state.db, s.mode())
+	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
 	if err != nil {
 		return true, true, s.planError(err)
 	}
