@@ -33,20 +33,24 @@ var interned struct {
 	byKey map[string]weak.Pointer[Setting]
 }
 
-// Intern gives the one Setting with these fields. vars need not be sorted; the slice is not kept.
+// Intern gives the one Setting with these fields. vars need not be sorted; neither the slice nor db is kept, its texts are.
 func Intern(db string, flags mysql.Capability, vars []Var) *Setting {
-	vars = slices.Clone(vars)
-	slices.SortFunc(vars, func(a, b Var) int { return strings.Compare(a.Name, b.Name) })
-	s := &Setting{DB: db, Vars: vars, Flags: flags & SettingFlags}
-	s.key = s.makeKey()
+	byName := func(a, b Var) int { return strings.Compare(a.Name, b.Name) }
+	if !slices.IsSortedFunc(vars, byName) {
+		vars = slices.SortedStableFunc(slices.Values(vars), byName)
+	}
+	flags &= SettingFlags
+	var room [512]byte
+	key := appendKey(room[:0], db, flags, vars)
 	interned.Lock()
 	defer interned.Unlock()
-	if known := interned.byKey[s.key].Value(); known != nil {
+	if known := interned.byKey[string(key)].Value(); known != nil {
 		return known
 	}
 	if interned.byKey == nil {
 		interned.byKey = make(map[string]weak.Pointer[Setting])
 	}
+	s := &Setting{DB: strings.Clone(db), Vars: slices.Clone(vars), Flags: flags, key: string(key)}
 	interned.byKey[s.key] = weak.Make(s)
 	runtime.AddCleanup(s, forget, s.key)
 	return s
@@ -61,22 +65,27 @@ func forget(key string) {
 	}
 }
 
-func (s *Setting) makeKey() string {
-	var b strings.Builder
-	b.WriteString(s.DB)
-	b.WriteByte(0)
+// appendKey appends what tells a Setting from every other.
+func appendKey(b []byte, db string, flags mysql.Capability, vars []Var) []byte {
+	b = append(append(b, db...), 0)
 	for bit := range 32 {
-		if s.Flags&(1<<bit) != 0 {
-			b.WriteByte(byte('A' + bit))
+		if flags&(1<<bit) != 0 {
+			b = append(b, byte('A'+bit))
 		}
 	}
-	for _, v := range s.Vars {
-		b.WriteByte(0)
-		b.WriteString(v.Name)
-		b.WriteByte('=')
-		b.WriteString(v.Value)
+	for _, v := range vars {
+		b = append(append(b, 0), v.Name...)
+		b = append(append(b, '='), v.Value...)
 	}
-	return b.String()
+	return b
+}
+
+// Database is the current database, "" if there is none.
+func (s *Setting) Database() string {
+	if s == nil {
+		return ""
+	}
+	return s.DB
 }
 
 // Value gives the text of a variable and whether it is set.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
+	"unsafe"
 
 	"kingshard/mysql"
 )
@@ -24,6 +25,12 @@ func TestInternGivesOnePointerForOneState(t *testing.T) {
 		if other == a {
 			t.Errorf("%q and %q are one setting", other.key, a.key)
 		}
+	}
+	text := []byte("kept")
+	c := Intern(unsafe.String(&text[0], len(text)), 0, nil)
+	copy(text, "lost")
+	if c.DB != "kept" {
+		t.Errorf("a setting's database changed with the text that it came from: %q", c.DB)
 	}
 	if v, ok := a.Value("b"); !ok || v != "2" {
 		t.Errorf("b is %q, %v", v, ok)

@@ -39,10 +39,19 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err
 	}
+	p, err := s.obtain(t, s.state.current())
+	if err != nil {
+		return backend.Pooled{}, err
+	}
+	return p, s.prepare(p)
+}
+
+// obtain gives a connection that is not the session's yet, if possible one that carries want.
+func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
 	now := time.Now()
 	s.asking(now)
-	if p, ok := s.offered(t); ok {
-		return p, s.prepare(p)
+	if p, ok := s.offered(t, want); ok {
+		return p, nil
 	}
 	since := s.waitingSince(now)
 	deadline := since.Add(s.snap.Config.PoolWaitTimeout.Duration())
@@ -50,11 +59,11 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		instance := s.chosen(t, attempt)
 		s.wants.Store(instance)
 		wait := s.waitSpan(instance)
-		p, err := instance.Get(s.state.current(), deadline, s.cancel)
+		p, err := instance.Get(want, deadline, s.cancelled())
 		endSpan(wait, err)
 		s.wants.Store(nil)
 		if err == nil {
-			return p, s.prepare(p)
+			return p, nil
 		}
 		var late *pool.TimeoutError
 		if errors.As(err, &late) {
@@ -65,6 +74,44 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 			return backend.Pooled{}, backendError(err)
 		}
 	}
+}
+
+// acquireAnywhere is acquire on the primary of the default node for making db the current database: what database the connection is in
+// until then does not matter. Most often it is db, as another session has made it that: a connection in none has to be opened, or to log
+// in again.
+func (s *Session) acquireAnywhere(db string) (backend.Pooled, error) {
+	t := target{node: s.schema.Default}
+	if s.held.Pooled != nil || s.state.pendingBegin != "" {
+		return s.acquire(t)
+	}
+	if _, err := s.gate(); err != nil {
+		return backend.Pooled{}, err
+	}
+	if err := s.learnCharset(t.node); err != nil {
+		return backend.Pooled{}, err
+	}
+	want := s.state.in(db)
+	p, full := t.node.Primary.TryGet(want)
+	if p.Pooled == nil && !full {
+		want = s.state.current() // a new one is not closed again where db does not exist
+		p, _ = t.node.Primary.TryGet(want)
+	}
+	if p.Pooled == nil {
+		var err error
+		if p, err = s.obtain(t, want); err != nil {
+			return backend.Pooled{}, err
+		}
+	}
+	if !s.setRunning(p) {
+		s.drop(p)
+		return backend.Pooled{}, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+	}
+	// What was set for the next transaction only stays with the session: this begins none.
+	if err := s.apply(p, s.state.in(p.Key.Database())); err != nil {
+		s.drop(p)
+		return backend.Pooled{}, backendError(err)
+	}
+	return p, nil
 }
 
 // acquireOther gives a connection of the open transaction to a node that it only reads from.
@@ -132,7 +179,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 	if info == nil {
 		select {
 		case <-n.Primary.Known():
-		case <-s.cancel:
+		case <-s.cancelled():
 		case <-time.After(s.snap.Config.ConnectTimeout.Duration()):
 		}
 		if info = n.Info(); info == nil {

@@ -91,7 +91,7 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	p, err := s.acquire(target{node: s.schema.Default})
+	p, err := s.acquireAnywhere(db)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,12 @@ import (
 type state struct {
 	db         string
 	autocommit bool
-	vars       []backend.Var // in the order set; charset variables and autocommit always among them
-	flags      mysql.Capability
-	mode       sqltext.Mode
-	strict     bool // sql_mode makes errors of values that do not fit
+	// vars has the charset variables and autocommit always among them. What it has is never changed in place: idle sessions share it
+	// with their settings.
+	vars   []backend.Var
+	flags  mysql.Capability
+	mode   sqltext.Mode
+	strict bool // sql_mode makes errors of values that do not fit
 	// collation is the id that the handshake asked for; resolved against the server's list before the first statement.
 	collation uint16
 	resolved  bool
@@ -49,27 +51,37 @@ func (st *state) init(collation uint16, caps mysql.Capability) {
 
 // set stores a variable. The texts may alias a read buffer: they are copied.
 func (st *state) set(name, value string) {
-	st.setting = nil
-	value = strings.Clone(value)
-	if k := slices.IndexFunc(st.vars, func(v backend.Var) bool { return v.Name == name }); k >= 0 {
-		st.vars[k].Value = value
+	k := st.index(name)
+	if k >= 0 && st.vars[k].Value == value {
 		return
 	}
-	st.vars = append(st.vars, backend.Var{Name: strings.Clone(name), Value: value})
+	st.setting = nil
+	v := backend.Var{Name: strings.Clone(name), Value: strings.Clone(value)}
+	if k < 0 {
+		st.vars = append(slices.Clip(st.vars), v)
+		return
+	}
+	st.vars = slices.Clone(st.vars)
+	st.vars[k] = v
 }
 
 // unset forgets a variable: it has the server's default again.
 func (st *state) unset(name string) {
-	st.setting = nil
-	st.vars = slices.DeleteFunc(st.vars, func(v backend.Var) bool { return v.Name == name })
+	if k := st.index(name); k >= 0 {
+		st.setting = nil
+		st.vars = slices.Delete(slices.Clone(st.vars), k, k+1)
+	}
+}
+
+// index is where vars has a variable; -1 if it is not set.
+func (st *state) index(name string) int {
+	return slices.IndexFunc(st.vars, func(v backend.Var) bool { return v.Name == name })
 }
 
 // value gives a variable's text; "" if it is not set.
 func (st *state) value(name string) string {
-	for _, v := range st.vars {
-		if v.Name == name {
-			return v.Value
-		}
+	if k := st.index(name); k >= 0 {
+		return st.vars[k].Value
 	}
 	return ""
 }
@@ -84,8 +96,17 @@ func (st *state) setDB(db string) {
 func (st *state) current() *backend.Setting {
 	if st.setting == nil {
 		st.setting = backend.Intern(st.db, st.flags, st.vars)
+		st.db, st.vars = st.setting.DB, st.setting.Vars
 	}
 	return st.setting
+}
+
+// in is the setting that current would be with db for the current database.
+func (st *state) in(db string) *backend.Setting {
+	if db == st.db {
+		return st.current()
+	}
+	return backend.Intern(db, st.flags, st.vars)
 }
 
 // resolve turns the collation of the handshake into the variables that SET NAMES would set, once the server's list is

@@ -169,13 +169,13 @@ func (s *Session) returnOffer() {
 }
 
 // offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
-func (s *Session) offered(t target) (backend.Pooled, bool) {
+func (s *Session) offered(t target, want *backend.Setting) (backend.Pooled, bool) {
 	p := s.lane.offer
 	if p.Pooled == nil {
 		return p, false
 	}
 	s.lane.offer = offer{}
-	if p.Instance.Node == t.node.Name && (p.Instance == t.node.Primary || t.replica) && p.Key == s.state.current() {
+	if p.Instance.Node == t.node.Name && (p.Instance == t.node.Primary || t.replica) && p.Key == want {
 		return p, true
 	}
 	p.Put()
