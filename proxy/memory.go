@@ -14,8 +14,8 @@ const (
 	// quietBytes are allocated between two looks at most where little goes on, and quietTime of processors is used.
 	quietBytes = 4 << 20
 	quietTime  = 100 * time.Millisecond
-	// returnBytes are worth a collection of garbage, at most once in returnEvery.
-	returnBytes = 16 << 20
+	// returnBytes are worth a collection of garbage, at most once in returnEvery: some ms of processor time.
+	returnBytes = 4 << 20
 	returnEvery = time.Minute
 )
 

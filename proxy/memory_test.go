@@ -30,7 +30,7 @@ func TestSpareMemory(t *testing.T) {
 		{"at once after the load", 1, 40 * mb, 1 * mb, 0, false},
 		{"after the load", 1, 40 * mb, 1 * mb, 0, true},
 		{"again within a minute", int(returnEvery/memoryEvery) - 1, 40 * mb, 1 * mb, 0, false},
-		{"for a little", 1, 10 * mb, 1 * mb, 0, false},
+		{"for a little", 1, 3 * mb, 1 * mb, 0, false},
 		{"after a minute", 1, 20 * mb, 1 * mb, 0, true},
 	} {
 		for range c.looks {

@@ -236,6 +236,7 @@ func (s *Server) watchSessions() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	defer s.admin.Close()
+	var sessions []*session.Session
 	for {
 		select {
 		case <-s.stop:
@@ -243,9 +244,11 @@ func (s *Server) watchSessions() {
 		case <-tick.C:
 			s.admin.Tick()
 			idle := s.shared.Snapshot.Load().Config.IdleTimeout.Duration()
-			for _, one := range s.shared.Sessions.All() {
+			sessions = s.shared.Sessions.AppendTo(sessions[:0])
+			for _, one := range sessions {
 				one.Tick(idle)
 			}
+			clear(sessions) // those that end meanwhile are not kept
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fastlane
 import (
 	"io"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,12 +18,12 @@ const closedBit = 1 << 31
 
 // Conn is a connection in a loop: a net.Conn, and a syscall.Conn.
 type Conn struct {
-	fd            int
-	seq           int32
-	group         *Group
-	loop          atomic.Pointer[Loop]
-	turn          uint32 // says which loop is to hold it; 0: that which it is in
-	local, remote net.Addr
+	fd     int
+	seq    int32
+	turn   uint32 // says which loop is to hold it; 0: that which it is in
+	group  *Group
+	loop   atomic.Pointer[Loop]
+	remote netip.AddrPort // invalid over a unix socket
 
 	// refs counts system calls under way, and 1 until Close: the last one closes the descriptor, so that none works on a
 	// descriptor that is another connection's already.
@@ -218,7 +219,7 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 	}
 	c.in.state.CompareAndSwap(idle, ready)
 	if err != io.EOF {
-		err = &net.OpError{Op: "read", Net: c.network(), Addr: c.remote, Err: err}
+		err = &net.OpError{Op: "read", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: err}
 	}
 	return 0, err
 }
@@ -240,7 +241,7 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 			return total, err
 		}
 		if err != nil {
-			return total, &net.OpError{Op: "write", Net: c.network(), Addr: c.remote, Err: err}
+			return total, &net.OpError{Op: "write", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: err}
 		}
 		total += n
 	}
@@ -277,17 +278,33 @@ func (c *Conn) Write(b []byte) (int, error) {
 	}
 }
 
-// LocalAddr is that of net.Conn.
-func (c *Conn) LocalAddr() net.Addr { return c.local }
+// LocalAddr is that of net.Conn. It asks the system, as hardly anybody asks it; nil when the connection is closed.
+func (c *Conn) LocalAddr() net.Addr {
+	if !c.hold() {
+		return nil
+	}
+	defer c.letGo()
+	local, err := unix.Getsockname(c.fd)
+	if err != nil {
+		return nil
+	}
+	switch a := local.(type) {
+	case *unix.SockaddrInet4:
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port)))
+	case *unix.SockaddrInet6:
+		return net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.AddrFrom16(a.Addr), uint16(a.Port)))
+	case *unix.SockaddrUnix:
+		return &net.UnixAddr{Name: a.Name, Net: "unix"}
+	}
+	return nil
+}
 
 // RemoteAddr is that of net.Conn.
-func (c *Conn) RemoteAddr() net.Addr { return c.remote }
-
-func (c *Conn) network() string {
-	if c.remote == nil {
-		return ""
+func (c *Conn) RemoteAddr() net.Addr {
+	if !c.remote.IsValid() {
+		return &net.UnixAddr{Net: "unix"}
 	}
-	return c.remote.Network()
+	return net.TCPAddrFromAddrPort(c.remote)
 }
 
 // SetDeadline is that of net.Conn; it does not concern TryRead, TryWrite and handlers.

@@ -67,6 +67,9 @@ func pair(t *testing.T, g *Group) (*Conn, *net.TCPConn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
+	if c.LocalAddr().String() != peer.RemoteAddr().String() || c.RemoteAddr().String() != peer.LocalAddr().String() {
+		t.Errorf("from %v to %v, and its peer from %v to %v", c.RemoteAddr(), c.LocalAddr(), peer.LocalAddr(), peer.RemoteAddr())
+	}
 	return c, peer
 }
 
@@ -612,6 +615,9 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if l, r := c.LocalAddr(), c.RemoteAddr(); l.Network() != "unix" || r.Network() != "unix" {
+		t.Errorf("a unix socket from %v to %v", l, r)
+	}
 	e := &echo{c: c, over: make(chan error, 1)}
 	e.start(t)
 	ends[1].Write([]byte("w"))
@@ -623,6 +629,9 @@ func TestAdopt(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
+	if l := c.LocalAddr(); l != nil {
+		t.Errorf("a closed connection is at %v", l)
+	}
 	one, two := net.Pipe()
 	defer two.Close()
 	defer one.Close()

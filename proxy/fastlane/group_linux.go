@@ -111,7 +111,10 @@ func (l *Loop) Adopt(nc net.Conn) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{fd: fd, seq: l.group.seq.Add(1), group: l.group, local: nc.LocalAddr(), remote: nc.RemoteAddr()}
+	c := &Conn{fd: fd, seq: l.group.seq.Add(1), group: l.group}
+	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		c.remote = a.AddrPort()
+	}
 	c.refs.Store(1)
 	c.loop.Store(l)
 	if err = l.group.conns.set(fd, c); err == nil {

@@ -102,7 +102,7 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 // getUntil is getHolding within a time.
 func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline time.Time, holds []*backend.Instance) (backend.Pooled, error) {
 	if len(holds) == 0 {
-		return i.Get(want, deadline, s.cancel)
+		return i.Get(want, deadline, s.cancelled())
 	}
 	w := &holdWait{holds: holds, wants: i, session: s.id}
 	victim := false // under the session's lock
@@ -114,7 +114,7 @@ func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline 
 			s.mu.Unlock()
 		}
 	})
-	p, err := i.GetAhead(want, deadline, s.cancel)
+	p, err := i.GetAhead(want, deadline, s.cancelled())
 	if look.Stop() {
 		return p, err // it was not long enough for a look, nor for a lock that all sessions share
 	}
@@ -122,7 +122,7 @@ func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if victim && !s.wasKill && !s.closing {
-		s.cancel = make(chan struct{})
+		s.cancel = nil
 		if errors.Is(err, pool.ErrCancelled) {
 			return p, errDeadlock
 		}

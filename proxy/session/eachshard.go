@@ -89,7 +89,7 @@ type definition struct {
 	// resumed: it ran before, perhaps in another session, so it needs connections in the state of that time.
 	resumed bool
 	st      ddl.Statement
-	cancel  chan struct{}
+	cancel  <-chan struct{}
 
 	mu sync.Mutex
 	// Under mu while the steps run.
@@ -130,7 +130,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	d.cancel = s.cancel
+	d.cancel = s.cancelled()
 	defer s.snap.ForgetPlans()
 	s.log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
 	beside(loans, nodes, d.step)

@@ -105,8 +105,7 @@ func (l *Lanes) run(s *Session) {
 // serve is a goroutine that runs sessions which a loop has handed over. A few of them wait for more when they are done:
 // their stacks have grown already.
 func (l *Lanes) serve(s *Session) {
-	patience := time.NewTimer(sparePatience)
-	defer patience.Stop()
+	var patience *time.Timer
 	for {
 		s.goOn(s.lane.next)
 		select {
@@ -114,7 +113,12 @@ func (l *Lanes) serve(s *Session) {
 		default:
 			return
 		}
-		patience.Reset(sparePatience)
+		if patience == nil {
+			patience = time.NewTimer(sparePatience)
+			defer patience.Stop()
+		} else {
+			patience.Reset(sparePatience)
+		}
 		select {
 		case s = <-l.work:
 			<-l.spare

@@ -249,19 +249,7 @@ func (s *Session) outOfLine(le *lease) {
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (s *Session) lineOver() bool {
-	select {
-	case <-s.cancelled():
-		return true
-	default:
-		return time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
-	}
-}
-
-// cancelled is closed to end the session's wait for a connection.
-func (s *Session) cancelled() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cancel
+	return isClosed(s.cancelled()) || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
 }
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the

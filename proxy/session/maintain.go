@@ -31,7 +31,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	broken := map[string]error{}
 	reports := make([][]tableReport, len(r.Queries))
 	errs := make([]error, len(r.Queries))
-	cancel := s.cancel
+	cancel := s.cancelled()
 	beside(loans, nodes, func(l *loan, step int) bool {
 		if isClosed(cancel) {
 			errs[step] = interrupted()

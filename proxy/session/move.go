@@ -144,7 +144,7 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 	}
 	s := &Session{
 		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), AdminOnly: c.adminOnly, salt: c.salt, user: c.user,
-		started: time.Unix(0, c.started), since: time.Unix(0, c.since), command: mysql.ComSleep, cancel: make(chan struct{}),
+		started: time.Unix(0, c.started), since: time.Unix(0, c.since), command: mysql.ComSleep,
 		loggedIn: true, log: shared.Log, host: "localhost", client: "localhost", db: c.db,
 	}
 	s.patchFn = s.patchOK
@@ -154,7 +154,7 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 			_ = nc.Close()
 			return nil, errCarried
 		}
-		s.addr, s.host, s.client = a.Addr(), a.Addr().String(), c.client
+		s.comesFrom(a)
 	}
 	if !shared.Sessions.place(s, c.id) {
 		_ = nc.Close()

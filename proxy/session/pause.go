@@ -115,7 +115,7 @@ func (s *Session) waitPaused(p *paused) error {
 			if p.cut.Load() {
 				return newError(KSPaused, "the proxy is paused and shuts down")
 			}
-		case <-s.cancel:
+		case <-s.cancelled():
 			return interrupted()
 		case <-enough.C:
 			pause.timeouts.Add(1)

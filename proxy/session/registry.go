@@ -84,14 +84,20 @@ func (r *Registry) Len() int {
 	return len(r.byID)
 }
 
+// AppendTo appends the sessions to list, in no order.
+func (r *Registry) AppendTo(list []*Session) []*Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list = slices.Grow(list, len(r.byID))
+	for _, s := range r.byID {
+		list = append(list, s)
+	}
+	return list
+}
+
 // All lists the sessions by id.
 func (r *Registry) All() []*Session {
-	r.mu.Lock()
-	all := make([]*Session, 0, len(r.byID))
-	for _, s := range r.byID {
-		all = append(all, s)
-	}
-	r.mu.Unlock()
+	all := r.AppendTo(nil)
 	slices.SortFunc(all, func(a, b *Session) int { return int(int64(a.id) - int64(b.id)) })
 	return all
 }

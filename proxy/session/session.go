@@ -102,23 +102,23 @@ type Session struct {
 	mu sync.Mutex
 	// Under mu: what others may see or do while the session works.
 	started  time.Time
-	since    time.Time // when the command, or the idleness, began
-	command  mysql.Command
-	text     string // of the running statement; aliases the read buffer
-	busy     bool
+	since    time.Time      // when the command, or the idleness, began
+	text     string         // of the running statement; aliases the read buffer
 	running  backend.Pooled // the backend connection that the statement runs on
 	parallel []loan         // those of a statement on several shards
-	wasKill  bool           // a KILL was sent to running
 	expiry   *expiry        // the limit of the running statement; nil without one
-	ended    EndReason      // why somebody else closed the session, valid if closing
-	closing  bool
 	db       string
-	cancel   chan struct{} // closed to give up waiting for a connection
-	inTx     bool
-	keeps    pinSet            // why it keeps a backend connection between commands
+	cancel   chan struct{}     // what cancelled gives; nil before somebody asks
 	kept     *backend.Instance // the one it keeps; nil when there is none
 	// keptOthers are those that its transaction reads from.
 	keptOthers []*backend.Instance
+	command    mysql.Command
+	ended      EndReason // why somebody else closed the session, valid if closing
+	keeps      pinSet    // why it keeps a backend connection between commands
+	wasKill    bool      // a KILL was sent to running
+	busy       bool
+	closing    bool
+	inTx       bool
 	loggedIn   bool
 	heldUp     bool // it waits for the end of a pause
 	// uploading says that the client is sending a file.
@@ -137,18 +137,25 @@ func New(nc net.Conn, shared *Shared) *Session {
 	now := time.Now()
 	s := &Session{
 		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap),
-		started: now, since: now, command: mysql.ComConnect, busy: true, cancel: make(chan struct{}),
+		started: now, since: now, command: mysql.ComConnect, busy: true,
 	}
 	s.patchFn = s.patchOK
 	s.host, s.client = "localhost", "localhost"
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
-		s.addr = a.AddrPort().Addr().Unmap()
-		s.host, s.client = s.addr.String(), netip.AddrPortFrom(s.addr, a.AddrPort().Port()).String()
+		from := a.AddrPort()
+		s.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 	}
 	shared.Sessions.add(s)
 	s.stats = shared.Stats.cell(s.id)
 	s.log = shared.Log
 	return s
+}
+
+// comesFrom notes the client's address.
+func (s *Session) comesFrom(a netip.AddrPort) {
+	s.addr, s.client = a.Addr(), a.String()
+	// All that the client's address has before the port, without brackets.
+	s.host = strings.Trim(s.client[:strings.LastIndexByte(s.client, ':')], "[]")
 }
 
 // ID is the connection id that the client sees.
@@ -260,7 +267,7 @@ func (s *Session) finish() time.Duration {
 		// A KILL QUERY that came too late for its statement ends with it.
 		s.wasKill = false
 		if !s.closing {
-			s.cancel = make(chan struct{})
+			s.cancel = nil
 		}
 	}
 	return d
@@ -278,11 +285,29 @@ func (s *Session) closeLocked(reason EndReason) {
 
 // interruptLocked ends a wait for a backend connection.
 func (s *Session) interruptLocked() {
-	select {
-	case <-s.cancel:
-	default:
+	switch {
+	case s.cancel == nil:
+		s.cancel = interruptedBefore
+	case !isClosed(s.cancel):
 		close(s.cancel)
 	}
+}
+
+// interruptedBefore is what cancelled gives those who ask too late.
+var interruptedBefore = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// cancelled is closed to end the session's wait for a connection.
+func (s *Session) cancelled() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel == nil {
+		s.cancel = make(chan struct{})
+	}
+	return s.cancel
 }
 
 // CloseIfIdle ends a session that is between commands, in no transaction and holds no state on a backend; it tells

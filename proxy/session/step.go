@@ -77,10 +77,8 @@ func (s *Session) finishHanded(first step) *endError {
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
 func (s *Session) alone(x *exchange, q *query) error {
 	s.takeRunning()
-	select {
-	case <-s.cancelled():
+	if isClosed(s.cancelled()) {
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
-	default:
 	}
 	if x.st != nil {
 		return s.execute(x.st, q, &s.task().execution)
@@ -110,6 +108,9 @@ func (s *Session) enterLane() {
 	}
 	s.conn.Rebase(c)
 	s.lane.conn = c
+	if s.cancel != nil && !isClosed(s.cancel) {
+		s.cancel = nil // most sessions of a loop never wait again
+	}
 }
 
 // leaveLane ends what enterLane began.
