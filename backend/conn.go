@@ -337,6 +337,11 @@ func (c *Conn) relogin() error {
 	return c.finishAuth(client)
 }
 
+// noDatabaseError is the server's refusal of a setting's database: the connection carries what it carried before.
+type noDatabaseError struct{ *mysql.SQLError }
+
+func (e *noDatabaseError) Unwrap() error { return e.SQLError }
+
 // Apply makes a connection that carries have carry want, by as few commands as that takes: none when they are the same.
 func (c *Conn) Apply(have, want *Setting) error {
 	if have == want || want == nil {
@@ -349,7 +354,11 @@ func (c *Conn) Apply(have, want *Setting) error {
 		have = nil
 	}
 	if want.DB != "" && (have == nil || have.DB != want.DB) {
-		if err := c.InitDB(want.DB); err != nil {
+		err := c.InitDB(want.DB) // before anything else is changed
+		if e := (*mysql.SQLError)(nil); errors.As(err, &e) {
+			return &noDatabaseError{e}
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -238,11 +238,16 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	if pc.Key == want {
 		return p, nil
 	}
-	if err := p.Apply(want); err != nil {
-		p.Taint()
+	if err = p.Apply(want); err == nil {
+		return p, nil
+	}
+	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
+		p.Conn.SetDeadline(time.Time{})
+		p.Put()
 		return Pooled{}, err
 	}
-	return p, nil
+	p.Taint()
+	return Pooled{}, err
 }
 
 // Apply makes the connection carry want. After an error the connection must be tainted.

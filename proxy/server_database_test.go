@@ -1,6 +1,9 @@
 package proxy_test
 
 import (
+	"fmt"
+	"strconv"
+	"sync"
 	"testing"
 
 	"kingshard/backend/pool"
@@ -22,8 +25,8 @@ func TestLoginsWithADatabaseUseOneConnection(t *testing.T) {
 				t.Errorf("a login with database %q: %v", db, err)
 			}
 		}
-		// One connection, and one more since a database was asked for that there is not.
-		if st := p.primary("n").Stats(); st.Open > 2 || st.Gets[pool.HitOther].N > 0 {
+		// A database that there is not costs a try on a connection that is in another.
+		if st := p.primary("n").Stats(); st.Open > 1 || st.Gets[pool.HitOther].N > 3 {
 			t.Errorf("the pool: %d connections, lent with another setting %d times", st.Open, st.Gets[pool.HitOther].N)
 		}
 		c := p.client(database)
@@ -37,6 +40,45 @@ func TestLoginsWithADatabaseUseOneConnection(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Clients that come and go as those of web servers do, each with a variable of its own, need hardly more connections to the server than
+// there are clients at a time.
+func TestClientsThatComeAndGo(t *testing.T) {
+	const clients, logins = 8, 60
+	server := mysqltest.Shared(t, mysqltest.MariaDB)
+	for _, lane := range []bool{true, false} {
+		t.Run(fmt.Sprintf("fast_lane %v", lane), func(t *testing.T) {
+			p := startProxy(t, oneNode(server.Addr, clients*logins, fmt.Sprintf("fast_lane: %v", lane)))
+			var group sync.WaitGroup
+			for n := range clients {
+				group.Go(func() {
+					for k := range logins {
+						visit(t, p.addr, strconv.Itoa(n*logins+k))
+					}
+				})
+			}
+			group.Wait()
+			if st := p.primary("n").Stats(); st.Open > 8*clients {
+				t.Errorf("%d connections for %d clients at a time", st.Open, clients)
+			}
+		})
+	}
+}
+
+func visit(t *testing.T, addr, user string) {
+	c, err := mysqltest.DialRaw(addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "information_schema"})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	for _, text := range []string{"SET @user = " + user, "SELECT @user", "SELECT @user, 2"} {
+		r, err := c.Query(text)
+		if err != nil || r.Err != nil || len(r.Rows) == 1 && r.Rows[0][0] != user {
+			t.Errorf("%s: %+v, %v, want %s", text, r, err, user)
+		}
+	}
 }
 
 // What a client sets for its next transaction only stays its own when it changes its database first.

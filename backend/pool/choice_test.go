@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -33,7 +35,7 @@ func TestChoice(t *testing.T) {
 		{"clean wanted and there", []string{"", "", "b"}, 3, "", 1, Hit},
 		{"clean before a new one", []string{"", "b"}, 3, "a", 0, HitClean},
 		{"most recent of the clean ones", []string{"", "", "b"}, 3, "a", 1, HitClean},
-		{"a new one before another setting", []string{"b"}, 2, "a", -1, Dialled},
+		{"another setting before a new one", []string{"b"}, 2, "a", 0, HitOther},
 		{"another setting, least recent", []string{"b", "c", "b"}, 3, "a", 0, HitOther},
 		{"another setting for a clean one", []string{"b", "c"}, 2, "", 0, HitOther},
 		{"nothing idle", nil, 1, "a", -1, Dialled},
@@ -145,34 +147,66 @@ func TestGivenBackTwicePanics(t *testing.T) {
 	}
 }
 
-// Clients that come and go, each with one setting at first and another one later, do not make the pool grow.
-func TestRestedConnectionBeforeANewOne(t *testing.T) {
-	inBubble(t, Config[*fakeConn, string]{Max: 100}, func(t *testing.T, p *testPool, s *server) {
-		for range 10 {
-			var pcs []*testPooled
-			for range 5 {
-				pcs = append(pcs, get(t, p, "login"))
-			}
-			for _, pc := range pcs {
-				pc.Key = "later"
+// Clients that come and go, each with one setting at first and another one later, do not make the pool grow; nor do settings that
+// nobody has twice.
+func TestClientsThatComeAndGo(t *testing.T) {
+	for name, later := range map[string]func(n int) string{
+		"one setting":          func(int) string { return "later" },
+		"a setting of its own": func(n int) string { return strconv.Itoa(n) },
+	} {
+		for _, pause := range []time.Duration{0, time.Millisecond, 2 * restedAfter} {
+			t.Run(fmt.Sprint(name, pause), func(t *testing.T) {
+				inBubble(t, Config[*fakeConn, string]{Max: 1000}, func(t *testing.T, p *testPool, s *server) {
+					for n := range 400 {
+						for _, key := range []string{"login", later(n)} {
+							pcs := make([]*testPooled, 5)
+							for k := range pcs {
+								pcs[k] = get(t, p, key)
+								pcs[k].Key = key
+							}
+							for _, pc := range pcs {
+								p.Put(pc)
+							}
+							time.Sleep(pause)
+						}
+					}
+					if st := p.Stats(); st.Open > 10 {
+						t.Errorf("%d connections are open, and 5 were in use at a time with 2 settings", st.Open)
+					}
+				})
+			})
+		}
+	}
+}
+
+// As many settings as come again and again get a connection each; where they take turns there is no other way to spare them the change.
+func TestSettingsInTurns(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 1000}, func(t *testing.T, p *testPool, s *server) {
+		turn := func() {
+			for k := range 20 {
+				pc := get(t, p, strconv.Itoa(k))
+				pc.Key = strconv.Itoa(k)
 				p.Put(pc)
 			}
-			time.Sleep(2 * restedAfter)
 		}
-		if st := p.Stats(); st.Open != 5 {
-			t.Errorf("%d connections are open, at most 5 were in use", st.Open)
+		for range 30 {
+			turn()
 		}
-		// Those in use by others a moment ago are left to them.
-		var pcs []*testPooled
-		for range 5 {
-			pcs = append(pcs, get(t, p, "later"))
-		}
-		for _, pc := range pcs {
-			p.Put(pc)
-		}
-		get(t, p, "login")
-		if st := p.Stats(); st.Open != 6 {
-			t.Errorf("%d connections are open, want a sixth", st.Open)
+		before := p.Stats()
+		turn()
+		if st := p.Stats(); st.Open != 20 || st.Gets[Hit].N-before.Gets[Hit].N != 20 {
+			t.Errorf("%d connections for 20 settings, %d of 20 lent with theirs", st.Open, st.Gets[Hit].N-before.Gets[Hit].N)
 		}
 	})
+}
+
+// What is remembered of settings lent away has an end.
+func TestEvicted(t *testing.T) {
+	var e evicted[int]
+	for k := range 3 * evictedMax {
+		e.add(k)
+	}
+	if len(e.keys) != evictedMax || e.take(2*evictedMax-1) || !e.take(2*evictedMax) || e.take(2*evictedMax) || !e.take(3*evictedMax-1) {
+		t.Errorf("%d are remembered: %v", len(e.keys), e.keys)
+	}
 }

@@ -55,7 +55,8 @@ func TestCloseIdle(t *testing.T) {
 		pcs := fill(t, p, "a", "b", "c")
 		lent := get(t, p, "c")
 		s.set(nil, time.Second)
-		dialling := start(p, "x", time.Minute, nil) // a clean one is not idle
+		p.evicted.add("x")
+		dialling := start(p, "x", time.Minute, nil) // for which a new one is opened
 		p.CloseIdle()
 		for i := range 2 {
 			if !pcs[i].Conn.closed.Load() {

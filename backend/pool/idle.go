@@ -56,9 +56,10 @@ func (l *idleList[C, K]) remove(pc *Pooled[C, K]) {
 // restedAfter is the time after which nobody is taken for missing an idle connection with a setting of its own.
 const restedAfter = time.Second
 
-// takeIdleLocked lends the idle connection that suits want best, and tells how well it does. A connection with another
-// setting is lent only if none can be opened, or if it was not used for a while: as clients come and go, each beginning with another
-// setting than it goes on with, there would be no end of opening.
+// takeIdleLocked lends the idle connection that suits want best, and tells how well it does. One with another setting is lent, which costs
+// the borrower a round trip or two, unless one with this setting was lent away so not long ago: then there are more settings in use
+// than connections, and a new one may be opened. Settings that do not come again, as of clients that each set a variable of their own
+// and go, must not fill the pool up to its ceiling.
 func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*Pooled[C, K], Outcome) {
 	if p.idle.len == 0 {
 		return nil, 0
@@ -68,8 +69,9 @@ func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*P
 	if pc == nil {
 		pc, how = p.idle.tops[clean], HitClean
 	}
-	if pc == nil && (!mayDial || now-p.idle.oldest.idleSince >= restedAfter) {
+	if pc == nil && (!mayDial || now-p.idle.oldest.idleSince >= restedAfter || !p.evicted.take(want)) {
 		pc, how = p.idle.oldest, HitOther
+		p.evicted.add(pc.Key)
 	}
 	if pc != nil {
 		p.idle.remove(pc)

@@ -16,6 +16,7 @@ type model struct {
 	max     int
 	idle    []*testPooled // oldest first
 	lent    []*testPooled
+	evicted []string             // settings of connections lent with another, oldest first
 	stale   map[*testPooled]bool // borrowed before CloseIdle
 	waiting []waitingGet
 	refuse  bool // the server refuses
@@ -50,6 +51,13 @@ func (m *model) expect(want string, now time.Duration) (pc *testPooled, dial, re
 	}
 	if len(m.idle) > 0 && now-m.idle[0].idleSince >= restedAfter {
 		return m.idle[0], false, false
+	}
+	if mayDial := m.open() < m.max && !m.held; mayDial && len(m.idle) > 0 {
+		k := slices.Index(m.evicted, want)
+		if k < 0 {
+			return m.idle[0], false, false
+		}
+		m.evicted = slices.Delete(m.evicted, k, k+1)
 	}
 	if m.open() < m.max && !m.held && !m.refuse {
 		return nil, true, false
@@ -107,6 +115,10 @@ func (x *machine) get(rt *rapid.T) {
 	ch := start(x.p, want, time.Hour, cancel)
 	switch {
 	case pc != nil || dial:
+		if pc != nil && pc.Key != want && pc.Key != "" {
+			x.m.evicted = append(x.m.evicted, pc.Key)
+			x.m.evicted = x.m.evicted[max(0, len(x.m.evicted)-evictedMax):]
+		}
 		x.lend(rt, receive(rt, ch), pc)
 	case refused:
 		if r := receive(rt, ch); !errors.Is(r.err, errRefused) {

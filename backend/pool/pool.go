@@ -95,6 +95,7 @@ type Pool[C Conn, K comparable] struct {
 	dialling   int // Invariant: ≤ DialsMax
 	closing    int
 	idle       idleList[C, K]
+	evicted    evicted[K]
 	queue      queue[C, K]
 	backoff    backoff
 	generation uint64
@@ -147,9 +148,10 @@ func (r *request) cancelled() bool {
 	}
 }
 
-// Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, one with another setting that was
-// not used for a second, a new one, any idle one, in this order; else it waits for its turn. The borrower compares Key with want, applies
-// want if they differ, and ends with Put or Taint.
+// Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, any idle one, a new one, in this order; else
+// it waits for its turn. The new one comes before one with another setting that was used less than a second ago where one with
+// want was lent to somebody with another setting, one of the last times that this was done. The borrower compares Key with want, applies want if
+// they differ, and ends with Put or Taint.
 //
 // The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is
 // given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrTooManyWaiters], [ErrCancelled],

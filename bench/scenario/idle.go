@@ -6,14 +6,10 @@ var overTLS = rig.Spec{Name: "kingshard TLS", Kind: rig.Kingshard, TLS: true}
 
 // idle are clients that say nothing, and clients that come and go.
 func idle() []Scenario {
-	against := []rig.Spec{plain, goroutines, overTLS}
-	for i := range against {
-		against[i].MaxConns = 256 // the logins of thousands would open as many as there may be
-	}
 	var all []Scenario
 	for _, n := range []int{1000, 10_000, 50_000} {
 		all = append(all, Scenario{
-			Family: "idle", Parameter: "clients", X: float64(n), Work: idleClients{n}, Against: against, Fresh: true,
+			Family: "idle", Parameter: "clients", X: float64(n), Work: idleClients{n}, Against: []rig.Spec{plain, goroutines, overTLS}, Fresh: true,
 		})
 	}
 	return append(all, Scenario{

@@ -90,17 +90,9 @@ func (s *Session) acquireAnywhere(db string) (backend.Pooled, error) {
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err
 	}
-	want := s.state.in(db)
-	p, full := t.node.Primary.TryGet(want)
-	if p.Pooled == nil && !full {
-		want = s.state.current() // a new one is not closed again where db does not exist
-		p, _ = t.node.Primary.TryGet(want)
-	}
-	if p.Pooled == nil {
-		var err error
-		if p, err = s.obtain(t, want); err != nil {
-			return backend.Pooled{}, err
-		}
+	p, err := s.obtain(t, s.state.in(db))
+	if err != nil {
+		return backend.Pooled{}, err
 	}
 	if !s.setRunning(p) {
 		s.drop(p)
