@@ -37,3 +37,38 @@ func TestClientVanishesInAStatement(t *testing.T) {
 		}
 	})
 }
+
+// The error of a connection that breaks under a statement names the node, of a statement on several nodes that whose connection broke.
+func TestLostConnectionNamesItsNode(t *testing.T) {
+	servers := map[string]*mysqltest.ScriptServer{}
+	for _, name := range []string{"steady", "shaky"} {
+		good := answers(name)
+		servers[name] = mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+			switch text := string(payload); {
+			case !strings.Contains(text, "COUNT(*)"):
+				good(c, cmd, payload)
+			case name == "shaky":
+				c.Cut()
+			default:
+				c.Rows([]string{"COUNT(*)"}, []any{1})
+			}
+		}})
+	}
+	p := startProxy(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+user_list: [{user: root, password: root}]
+nodes: [{name: n1, user: root, password: root, master: "%s"}, {name: n2, user: root, password: root, master: "%s"}]
+schema_list:
+  - {user: root, nodes: [n1, n2], default: n1, shard: [{db: d, table: t, key: id, nodes: [n1, n2], type: hash, locations: [1, 1]}]}
+`, servers["steady"].Addr, servers["shaky"].Addr))
+	c := p.client("")
+	for _, text := range []string{"/*n2*/ SELECT COUNT(*) FROM other", "SELECT COUNT(*) FROM d.t"} {
+		e := fails(t, c, text, 9003)
+		if !strings.Contains(e.Message, "node n2 broke") {
+			t.Errorf("%s: %v", text, e)
+		}
+		if got := value(t, c, "SELECT name"); got != "steady" {
+			t.Errorf("after %s: %s", text, got)
+		}
+	}
+}

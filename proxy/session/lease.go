@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"kingshard/backend"
@@ -272,11 +273,22 @@ func (s *Session) lost(p backend.Pooled, cause error) error {
 	stateful := s.held.Pooled == p.Pooled || s.isOther(p)
 	s.drop(p)
 	s.log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	return s.lostError([]string{p.Instance.Node}, stateful, cause)
+}
+
+// lostError is what the client hears of connections that broke, to these nodes; of none, if it is not known to which. It ends the session where its
+// state was on one of them.
+func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
+	detail := ""
+	if len(nodes) > 0 {
+		detail = "The connection to node " + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
+	}
+	e := newError(KSBackendLost, detail)
 	if !stateful {
-		return newError(KSBackendLost, "")
+		return e
 	}
 	s.pins = 0
-	s.writeError(newError(KSBackendLost, ""), OriginBackend)
+	s.writeError(e, OriginBackend)
 	s.lastWords()
 	return &endError{EndBackendLost, cause}
 }

@@ -189,8 +189,12 @@ func (s *Session) unpublish() bool {
 func (s *Session) loseAll(loans []loan, cause error) error {
 	s.unpublish()
 	kept := false
+	var gone []string
 	for _, l := range loans {
 		kept = kept || l.kept
+		if cause != nil && l.Conn.PeerGone() {
+			gone = append(gone, l.node)
+		}
 		if s.held.Pooled == l.Pooled.Pooled {
 			s.held = backend.Pooled{}
 		}
@@ -201,14 +205,8 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	s.log.Warn("backend connection lost", "conn", s.id, "error", cause)
-	if !kept {
-		return newError(KSBackendLost, "")
-	}
-	s.pins = 0
-	s.writeError(newError(KSBackendLost, ""), OriginBackend)
-	s.lastWords()
-	return &endError{EndBackendLost, cause}
+	s.log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	return s.lostError(gone, kept, cause)
 }
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
