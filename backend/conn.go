@@ -337,7 +337,7 @@ func (c *Conn) relogin() error {
 	return c.finishAuth(client)
 }
 
-// noDatabaseError is the server's refusal of a setting's database: the connection carries what it carried before.
+// noDatabaseError is the server's refusal of a setting's database: the connection carries all of the setting but that.
 type noDatabaseError struct{ *mysql.SQLError }
 
 func (e *noDatabaseError) Unwrap() error { return e.SQLError }
@@ -353,19 +353,18 @@ func (c *Conn) Apply(have, want *Setting) error {
 		}
 		have = nil
 	}
-	if want.DB != "" && (have == nil || have.DB != want.DB) {
-		err := c.InitDB(want.DB) // before anything else is changed
-		if e := (*mysql.SQLError)(nil); errors.As(err, &e) {
-			return &noDatabaseError{e}
-		}
-		if err != nil {
-			return err
-		}
-	}
 	for _, sql := range have.diff(want, c.Info) {
 		if err := c.Exec(sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	if want.DB == have.Database() {
+		return nil
+	}
+	// After the character set: the name is in it.
+	err := c.InitDB(want.DB)
+	if e := (*mysql.SQLError)(nil); errors.As(err, &e) && (e.Code == mysql.ERDBAccessDenied || e.Code == mysql.ERBadDB || e.Code == mysql.ERWrongDBName) {
+		return &noDatabaseError{e}
+	}
+	return err
 }

@@ -242,7 +242,6 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 		return p, nil
 	}
 	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
-		p.Conn.SetDeadline(time.Time{})
 		p.Put()
 		return Pooled{}, err
 	}
@@ -266,12 +265,15 @@ func (p Pooled) Apply(want *Setting) error {
 		p.Conn, p.Key = c, nil
 	}
 	p.Conn.SetDeadline(deadline)
-	if err := p.Conn.Apply(p.Key, want); err != nil {
+	err := p.Conn.Apply(p.Key, want)
+	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
+		want = Intern(p.Key.Database(), want.Flags, want.Vars)
+	} else if err != nil {
 		return err
 	}
 	p.Conn.SetDeadline(time.Time{})
 	p.Key = want
-	return nil
+	return err
 }
 
 // Put gives the connection back between two commands, in the state that its Key says.

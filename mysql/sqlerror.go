@@ -15,7 +15,10 @@ const (
 	ERConCount                  = 1040
 	ERHandshakeError            = 1043
 	ERAccessDenied              = 1045
+	ERDBAccessDenied            = 1044
 	ERNoDB                      = 1046
+	ERBadDB                     = 1049
+	ERWrongDBName               = 1102
 	ERUnknownCom                = 1047
 	ERParse                     = 1064
 	ERNoSuchThread              = 1094

@@ -14,7 +14,7 @@ const (
 	// quietBytes are allocated between two looks at most where little goes on, and quietTime of processors is used.
 	quietBytes = 4 << 20
 	quietTime  = 100 * time.Millisecond
-	// returnBytes are worth a collection of garbage, at most once in returnEvery: some ms of processor time.
+	// returnBytes, and an eighth of what is in use, are worth a collection of garbage, at most once in returnEvery.
 	returnBytes = 4 << 20
 	returnEvery = time.Minute
 )
@@ -37,7 +37,7 @@ func (s *Server) returnMemory() {
 		case now := <-ticker.C:
 			metrics.Read(samples)
 			free, objects, live := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64()
-			if m.due(free+max(objects, live)-live, samples[3].Value.Uint64(), processors.Time(), now) {
+			if m.due(free+max(objects, live)-live, live, samples[3].Value.Uint64(), processors.Time(), now) {
 				debug.FreeOSMemory()
 			}
 		}
@@ -52,14 +52,15 @@ type spareMemory struct {
 	returned  time.Time
 }
 
-// due takes a look: how many bytes could be given back, and how many have been allocated and how much processor time used since the start.
-func (m *spareMemory) due(spare, allocated uint64, used time.Duration, now time.Time) bool {
+// due takes a look: how many bytes could be given back, how many are in use, and how many have been allocated and how much processor time
+// used since the start.
+func (m *spareMemory) due(spare, live, allocated uint64, used time.Duration, now time.Time) bool {
 	m.quiet++
 	if allocated-m.allocated > quietBytes || used-m.used > quietTime {
 		m.quiet = 0
 	}
 	m.allocated, m.used = allocated, used
-	if m.quiet < memoryQuiet || spare < returnBytes || now.Sub(m.returned) < returnEvery {
+	if m.quiet < memoryQuiet || spare < max(returnBytes, live/8) || now.Sub(m.returned) < returnEvery {
 		return false
 	}
 	m.returned = now

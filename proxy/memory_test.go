@@ -12,11 +12,12 @@ func TestSpareMemory(t *testing.T) {
 	now := time.Unix(1000, 0)
 	var allocated uint64
 	var used time.Duration
+	live := uint64(20 * mb)
 	look := func(spare, more uint64) bool {
 		now = now.Add(memoryEvery)
 		allocated += more
 		used += 10 * time.Millisecond
-		return m.due(spare, allocated, used, now)
+		return m.due(spare, live, allocated, used, now)
 	}
 	for _, c := range []struct {
 		when        string

@@ -81,24 +81,70 @@ func visit(t *testing.T, addr, user string) {
 	}
 }
 
-// What a client sets for its next transaction only stays its own when it changes its database first.
-func TestUseBeforeATransaction(t *testing.T) {
+// A database whose name is not ASCII is found by the bytes that it has in the client's character set, whatever the connections carried before.
+func TestDatabaseInTheClientsCharacterSet(t *testing.T) {
 	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		p := startProxy(t, oneNode(server.Addr, 1))
+		p := startProxy(t, oneNode(server.Addr, 2))
+		direct := dial(t, server.Addr, rootClient())
+		must(t, direct, "CREATE DATABASE IF NOT EXISTS `ks_é`")
+		defer must(t, direct, "DROP DATABASE `ks_é`")
+		p.client(database)
+		for range 2 {
+			c := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "ks_\xe9", Collation: 8}) // latin1
+			if got := value(t, c, "SELECT HEX(CONVERT(DATABASE() USING utf8mb4))"); got != "6B735FC3A9" {
+				t.Errorf("the database is %s", got)
+			}
+			must(t, c, "USE "+database)
+			must(t, c, "USE ks_\xe9")
+			p.client(database)
+			p.client("ks_é")
+		}
+	})
+}
+
+// What a client sets for its next transaction only is its own until a transaction has had it, whatever it runs in between: as by the server,
+// which alone knows what begins one.
+func TestNextTransaction(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		p := startProxy(t, oneNode(server.Addr, 3))
 		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 		must(t, direct, "CREATE TABLE t (id INT PRIMARY KEY)")
-		proxied, other := p.client(""), p.client(database)
-		for _, c := range []*mysqltest.RawClient{direct, proxied} {
-			must(t, c, "SET TRANSACTION READ ONLY")
-			must(t, c, "USE "+database)
+		other, another := p.client(database), p.client(database)
+		for _, between := range []string{
+			"SELECT 1", "SELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM missing", "SET @a = 1", "SET NAMES utf8mb4", "SHOW VARIABLES LIKE 'x'", "SHOW TABLES",
+			"DO 1", "USE " + database, "DESCRIBE t", "COMMIT", "ROLLBACK", "BEGIN", "SELEC", "CREATE TABLE IF NOT EXISTS x (id INT)",
+		} {
+			proxied, gone := p.client(database), p.client(database)
+			answers := map[*mysqltest.RawClient]string{}
+			for _, c := range []*mysqltest.RawClient{direct, proxied, gone} {
+				must(t, c, "SET TRANSACTION READ ONLY")
+				r, err := c.Query(between)
+				answers[c] = fmt.Sprint(r.Err != nil, err)
+			}
+			gone.Close()
+			mysqltest.WaitFor(t, "a client to be gone", func() bool { return p.Clients() == 3 })
+			for id, c := range []*mysqltest.RawClient{other, another} { // on all connections but proxied's, if that holds one
+				must(t, c, "START TRANSACTION")
+				must(t, c, fmt.Sprintf("INSERT INTO t VALUES (%d)", id))
+			}
+			must(t, other, "ROLLBACK")
+			must(t, another, "ROLLBACK")
+			for _, c := range []*mysqltest.RawClient{direct, proxied} {
+				for range 2 { // the next transaction, and the one behind it
+					must(t, c, "START TRANSACTION")
+					r, err := c.Query("INSERT INTO t VALUES (2)")
+					answers[c] += fmt.Sprintf(", %v %v", r.Err != nil, err)
+					must(t, c, "ROLLBACK")
+				}
+			}
+			if answers[proxied] != answers[direct] {
+				t.Errorf("%s: %s, by the server %s", between, answers[proxied], answers[direct])
+			}
+			proxied.Close()
+			mysqltest.WaitFor(t, "a client to be gone", func() bool { return p.Clients() == 2 })
 		}
-		must(t, other, "START TRANSACTION")
-		must(t, other, "INSERT INTO t VALUES (1)")
-		must(t, other, "ROLLBACK")
-		for _, c := range []*mysqltest.RawClient{direct, proxied} {
-			must(t, c, "START TRANSACTION")
-			fails(t, c, "INSERT INTO t VALUES (2)", 1792)
-			must(t, c, "ROLLBACK")
+		if st := p.primary("n").Stats(); st.InUse != 0 {
+			t.Errorf("%d connections are held", st.InUse)
 		}
 	})
 }

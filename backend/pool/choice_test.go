@@ -2,7 +2,9 @@ package pool
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
@@ -179,23 +181,54 @@ func TestClientsThatComeAndGo(t *testing.T) {
 	}
 }
 
+// The same of many at a time, whose turns overlap: the pool grows by no more idle connections than the settings that may come again.
+func TestSettingsThatDoNotComeAgain(t *testing.T) {
+	const clients, visits = 16, 2000
+	inBubble(t, Config[*fakeConn, string]{Max: 5000}, func(t *testing.T, p *testPool, s *server) {
+		s.set(nil, 2*time.Millisecond)
+		var group sync.WaitGroup
+		for n := range clients {
+			group.Go(func() {
+				r := rand.New(rand.NewPCG(1, uint64(n)))
+				for k := range visits {
+					for _, key := range []string{"login", fmt.Sprint(n, k)} {
+						pc, err := p.Get(key, time.Now().Add(time.Minute), nil)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						pc.Key = key
+						time.Sleep(time.Duration(r.IntN(2000)) * time.Microsecond)
+						p.Put(pc)
+					}
+				}
+			})
+		}
+		group.Wait()
+		if st := p.Stats(); st.Open > clients+evictedMax {
+			t.Errorf("%d connections are open for %d clients", st.Open, clients)
+		}
+	})
+}
+
 // As many settings as come again and again get a connection each; where they take turns there is no other way to spare them the change.
 func TestSettingsInTurns(t *testing.T) {
+	const settings = evictedMax
 	inBubble(t, Config[*fakeConn, string]{Max: 1000}, func(t *testing.T, p *testPool, s *server) {
 		turn := func() {
-			for k := range 20 {
+			for k := range settings {
 				pc := get(t, p, strconv.Itoa(k))
 				pc.Key = strconv.Itoa(k)
 				p.Put(pc)
 			}
 		}
-		for range 30 {
+		for range 100 {
 			turn()
 		}
 		before := p.Stats()
 		turn()
-		if st := p.Stats(); st.Open != 20 || st.Gets[Hit].N-before.Gets[Hit].N != 20 {
-			t.Errorf("%d connections for 20 settings, %d of 20 lent with theirs", st.Open, st.Gets[Hit].N-before.Gets[Hit].N)
+		if st := p.Stats(); st.Open != settings || st.Gets[Hit].N-before.Gets[Hit].N != settings {
+			t.Errorf("%d connections for %d settings, %d lent with theirs", st.Open, settings, st.Gets[Hit].N-before.Gets[Hit].N)
 		}
 	})
 }

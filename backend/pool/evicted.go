@@ -2,8 +2,8 @@ package pool
 
 import "slices"
 
-// evictedMax is how many evictions are remembered.
-const evictedMax = 128
+// evictedMax is how many evictions are remembered, and how many idle connections there may be for another one to be opened on their account.
+const evictedMax = 64
 
 // evicted are the settings that idle connections carried which were lent to somebody with another one, the latest last, one entry
 // for each time. Whoever wants one of these again would have found it in a larger pool: only then is it worth growing. They are what

@@ -57,9 +57,9 @@ func (l *idleList[C, K]) remove(pc *Pooled[C, K]) {
 const restedAfter = time.Second
 
 // takeIdleLocked lends the idle connection that suits want best, and tells how well it does. One with another setting is lent, which costs
-// the borrower a round trip or two, unless one with this setting was lent away so not long ago: then there are more settings in use
-// than connections, and a new one may be opened. Settings that do not come again, as of clients that each set a variable of their own
-// and go, must not fill the pool up to its ceiling.
+// the borrower a round trip or two, at the most what a new one costs, unless one with this setting was lent away so not long ago: then there
+// may be more settings in use than connections, and a new one is opened, if there are few idle ones. Settings that do not come again, as of
+// clients that each set a variable of their own and go, must not fill the pool up to its ceiling.
 func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*Pooled[C, K], Outcome) {
 	if p.idle.len == 0 {
 		return nil, 0
@@ -69,7 +69,8 @@ func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*P
 	if pc == nil {
 		pc, how = p.idle.tops[clean], HitClean
 	}
-	if pc == nil && (!mayDial || now-p.idle.oldest.idleSince >= restedAfter || !p.evicted.take(want)) {
+	grow := mayDial && p.idle.len < evictedMax && now-p.idle.oldest.idleSince < restedAfter
+	if pc == nil && (!grow || !p.evicted.take(want)) {
 		pc, how = p.idle.oldest, HitOther
 		p.evicted.add(pc.Key)
 	}

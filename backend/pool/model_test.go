@@ -54,7 +54,7 @@ func (m *model) expect(want string, now time.Duration) (pc *testPooled, dial, re
 	}
 	if mayDial := m.open() < m.max && !m.held; mayDial && len(m.idle) > 0 {
 		k := slices.Index(m.evicted, want)
-		if k < 0 {
+		if k < 0 || len(m.idle) >= evictedMax {
 			return m.idle[0], false, false
 		}
 		m.evicted = slices.Delete(m.evicted, k, k+1)

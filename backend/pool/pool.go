@@ -149,8 +149,8 @@ func (r *request) cancelled() bool {
 }
 
 // Get borrows a connection, if possible one that carries want: an idle one that does, a clean one, any idle one, a new one, in this order; else
-// it waits for its turn. The new one comes before one with another setting that was used less than a second ago where one with
-// want was lent to somebody with another setting, one of the last times that this was done. The borrower compares Key with want, applies want if
+// it waits for its turn. The new one comes before one with another setting where fewer than 64 are idle, all used less than a second ago,
+// and one with want was lent to somebody with another setting, one of the last 64 times that this was done. The borrower compares Key with want, applies want if
 // they differ, and ends with Put or Taint.
 //
 // The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is

@@ -93,6 +93,8 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		s.unpin(pinXA)
 	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
 		s.unpin(pinPrepare)
+	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback:
+		s.unpin(pinNextTransaction)
 	}
 	s.followDB(p)
 	if s.state.warningCount > 0 && !q.cut && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {

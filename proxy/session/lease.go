@@ -9,6 +9,7 @@ import (
 	"kingshard/backend"
 	"kingshard/backend/pool"
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 )
 
 // cleanupTimeout bounds what is sent to a backend connection whose session ended.
@@ -47,7 +48,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	return p, s.prepare(p)
 }
 
-// obtain gives a connection that is not the session's yet, if possible one that carries want.
+// obtain gives a connection that is not the session's yet and carries want.
 func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
 	now := time.Now()
 	s.asking(now)
@@ -77,10 +78,9 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 	}
 }
 
-// acquireAnywhere is acquire on the primary of the default node for making db the current database: what database the connection is in
-// until then does not matter. Most often it is db, as another session has made it that: a connection in none has to be opened, or to log
-// in again.
-func (s *Session) acquireAnywhere(db string) (backend.Pooled, error) {
+// acquireIn is acquire on the primary of the default node, of a connection that is in db already unless the session has one. What was set
+// for the next transaction only stays with the session.
+func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 	t := target{node: s.schema.Default}
 	if s.held.Pooled != nil || s.state.pendingBegin != "" {
 		return s.acquire(t)
@@ -98,11 +98,6 @@ func (s *Session) acquireAnywhere(db string) (backend.Pooled, error) {
 	if !s.setRunning(p) {
 		s.drop(p)
 		return backend.Pooled{}, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
-	}
-	// What was set for the next transaction only stays with the session: this begins none.
-	if err := s.apply(p, s.state.in(p.Key.Database())); err != nil {
-		s.drop(p)
-		return backend.Pooled{}, backendError(err)
 	}
 	return p, nil
 }
@@ -138,9 +133,13 @@ func (s *Session) prepare(p backend.Pooled) error {
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	err := s.apply(p, s.state.current())
-	for _, sql := range s.state.nextTransaction {
-		if err == nil {
-			err = s.run(p, sql)
+	// A SET begins no transaction, nor do commands other than statements.
+	begins := s.state.pendingBegin != "" || s.work.class != sqltext.Set && s.work.class != sqltext.Empty
+	if begins {
+		for _, sql := range s.state.nextTransaction {
+			if err == nil {
+				err = s.run(p, sql)
+			}
 		}
 	}
 	if err == nil && s.state.pendingBegin != "" {
@@ -159,7 +158,13 @@ func (s *Session) prepare(p backend.Pooled) error {
 		}
 		return s.lost(p, err)
 	}
-	s.state.pendingBegin, s.state.nextTransaction = "", nil
+	if begins && len(s.state.nextTransaction) > 0 {
+		if s.state.pendingBegin == "" {
+			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
+		}
+		s.state.nextTransaction = nil
+	}
+	s.state.pendingBegin = ""
 	return nil
 }
 
@@ -207,6 +212,9 @@ func (s *Session) takeRunning() (killed bool) {
 // release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
 func (s *Session) release(p backend.Pooled) {
 	killed := s.takeRunning()
+	if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		s.unpin(pinNextTransaction)
+	}
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
 	if le := s.sharing(); le != nil {
@@ -280,8 +288,12 @@ func (s *Session) lost(p backend.Pooled, cause error) error {
 // state was on one of them.
 func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
 	detail := ""
-	if len(nodes) > 0 {
-		detail = "The connection to node " + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
+	switch len(nodes) {
+	case 0:
+	case 1:
+		detail = "The connection to node " + nodes[0] + " broke after the statement was sent. Whether it was carried out is unknown."
+	default:
+		detail = "The connections to nodes " + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
 	}
 	e := newError(KSBackendLost, detail)
 	if !stateful {

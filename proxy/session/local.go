@@ -91,10 +91,11 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	p, err := s.acquireAnywhere(db)
+	p, err := s.acquireIn(db)
 	if err != nil {
 		return err
 	}
+	// One that is in it says nothing of whether the database is still there.
 	span := s.ownSpan(p.Instance, "USE")
 	err = p.Conn.InitDB(db)
 	endSpan(span, err)

@@ -249,7 +249,7 @@ func (s *Session) outOfLine(le *lease) {
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (s *Session) lineOver() bool {
-	return isClosed(s.cancelled()) || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
+	return s.isCancelled() || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
 }
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the

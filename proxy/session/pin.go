@@ -8,26 +8,27 @@ type pinReason uint8
 
 // The reasons.
 const (
-	pinUserVariable   pinReason = iota // a user variable got a value that the proxy does not know
-	pinTempTable                       // CREATE TEMPORARY TABLE
-	pinLockTables                      // LOCK TABLES, until UNLOCK TABLES
-	pinUserLock                        // GET_LOCK
-	pinPrepare                         // PREPARE ... FROM, until the last DEALLOCATE
-	pinProcedure                       // CALL: what it did is not visible
-	pinVariable                        // a system variable whose value cannot be carried over
-	pinXA                              // XA START, until its end
-	pinUnknown                         // a statement that the proxy does not understand
-	pinCursor                          // an open cursor of a prepared statement
-	pinFoundRows                       // SQL_CALC_FOUND_ROWS, for the next statement only
-	pinLastInsertID                    // LAST_INSERT_ID(expr) in a query
-	pinTracker                         // the server reported a state change that was not asked for
-	pinParameterTypes                  // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
+	pinUserVariable    pinReason = iota // a user variable got a value that the proxy does not know
+	pinTempTable                        // CREATE TEMPORARY TABLE
+	pinLockTables                       // LOCK TABLES, until UNLOCK TABLES
+	pinUserLock                         // GET_LOCK
+	pinPrepare                          // PREPARE ... FROM, until the last DEALLOCATE
+	pinProcedure                        // CALL: what it did is not visible
+	pinVariable                         // a system variable whose value cannot be carried over
+	pinXA                               // XA START, until its end
+	pinUnknown                          // a statement that the proxy does not understand
+	pinCursor                           // an open cursor of a prepared statement
+	pinFoundRows                        // SQL_CALC_FOUND_ROWS, for the next statement only
+	pinLastInsertID                     // LAST_INSERT_ID(expr) in a query
+	pinTracker                          // the server reported a state change that was not asked for
+	pinParameterTypes                   // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
+	pinNextTransaction                  // SET TRANSACTION, until the server says that a transaction is open, or one ended
 	pinReasons
 )
 
 var pinNames = [pinReasons]string{
 	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
-	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types",
+	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types", "next_transaction",
 }
 
 // pinSet is a set of reasons.

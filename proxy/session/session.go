@@ -300,6 +300,13 @@ var interruptedBefore = func() chan struct{} {
 	return c
 }()
 
+// isCancelled tells whether cancelled is closed.
+func (s *Session) isCancelled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cancel != nil && isClosed(s.cancel)
+}
+
 // cancelled is closed to end the session's wait for a connection.
 func (s *Session) cancelled() <-chan struct{} {
 	s.mu.Lock()

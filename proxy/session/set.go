@@ -121,7 +121,12 @@ func wideCharset(name string) bool {
 // held connection, the server answers.
 func (s *Session) setNextTransaction(q *query) error {
 	if s.held.Pooled != nil {
-		_, err := s.forwardWith(q, nil)
+		_, err := s.forwardWith(q, func(_ backend.Pooled, failed bool) error {
+			if !failed {
+				s.pin(pinNextTransaction)
+			}
+			return nil
+		})
 		return err
 	}
 	if s.state.pendingBegin != "" {
@@ -161,13 +166,16 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 	return nil
 }
 
-// adoptUserVariable keeps a user variable whose value is a plain literal; another one pins the connection.
+// literalMax is how many bytes a user variable's text may have to be brought to other connections. Pools keep such texts for a while.
+const literalMax = 4 << 10
+
+// adoptUserVariable keeps a user variable whose value is a plain literal, not a long one; another one pins the connection.
 func (s *Session) adoptUserVariable(a sqltext.Assignment) {
 	name := "@`" + strings.ReplaceAll(a.Name, "`", "``") + "`"
 	value := strings.TrimSpace(a.Value)
 	switch {
 	case s.pins.has(pinUserVariable):
-	case !a.Literal || !plainLiteral(value):
+	case !a.Literal || len(value) > literalMax || !plainLiteral(value):
 		s.pin(pinUserVariable)
 	case strings.EqualFold(value, "NULL"):
 		s.state.unset(name)

@@ -77,7 +77,7 @@ func (s *Session) finishHanded(first step) *endError {
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
 func (s *Session) alone(x *exchange, q *query) error {
 	s.takeRunning()
-	if isClosed(s.cancelled()) {
+	if s.isCancelled() {
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 	}
 	if x.st != nil {

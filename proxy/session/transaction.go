@@ -21,6 +21,9 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 			s.state.pendingBegin = ""
 			return false, nil
 		}
+		if s.state.pendingBegin != "" && s.mode().MariaDB {
+			s.state.nextTransaction = nil // the one begun before had it; MySQL keeps it for the first that does something
+		}
 		s.state.pendingBegin = strings.Clone(q.text)
 		s.writeOK()
 		return true, nil
@@ -32,7 +35,7 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 		return false, nil
 	}
 	if !tx.Chain {
-		s.state.pendingBegin = ""
+		s.state.pendingBegin, s.state.nextTransaction = "", nil
 	}
 	s.writeOK()
 	return true, nil
