@@ -133,7 +133,7 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 			if strings.HasPrefix(v.Name, "@") {
 				add(v.Name, "NULL")
 			} else {
-				add(v.Name, "DEFAULT")
+				add(v.Name, defaultOf(v.Name))
 			}
 		}
 	}
@@ -145,6 +145,17 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 		statements = append(statements, "SET "+strings.Join(user, ","))
 	}
 	return statements
+}
+
+// KeptByDefault are the variables that MySQL leaves as they are when they are set to DEFAULT (found in 9.7; MariaDB does not).
+var KeptByDefault = map[string]bool{"foreign_key_checks": true, "unique_checks": true}
+
+// defaultOf is what a variable is set to so that it has the value of a fresh session.
+func defaultOf(name string) string {
+	if KeptByDefault[name] {
+		return "@@global." + name
+	}
+	return "DEFAULT"
 }
 
 // namesVars are the variables that SET NAMES sets.

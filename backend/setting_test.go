@@ -66,6 +66,8 @@ func TestSettingDiff(t *testing.T) {
 		{"same", from, from, mysql8, nil},
 		{"from fresh", nil, from, mysql8, []string{"SET autocommit=1,sql_mode='ANSI',transaction_isolation='SERIALIZABLE'", "SET @x=5"}},
 		{"from fresh, old name", nil, from, maria, []string{"SET autocommit=1,sql_mode='ANSI',tx_isolation='SERIALIZABLE'", "SET @x=5"}},
+		{"from what DEFAULT does not change", Intern("a", 0, []Var{{"foreign_key_checks", "0"}, {"unique_checks", "0"}}), Intern("a", 0, nil), mysql8,
+			[]string{"SET foreign_key_checks=@@global.foreign_key_checks,unique_checks=@@global.unique_checks"}},
 		{"to defaults", from, Intern("a", 0, []Var{{"autocommit", "1"}}), mysql8, []string{"SET sql_mode=DEFAULT,transaction_isolation=DEFAULT", "SET @x=NULL"}},
 		{"names", from, Intern("a", 0, append([]Var{{"character_set_client", "'latin1'"}, {"character_set_results", "'latin1'"}, {"collation_connection", "'latin1_bin'"}}, from.Vars...)), mysql8,
 			[]string{"SET NAMES 'latin1' COLLATE 'latin1_bin'"}},

@@ -27,7 +27,10 @@ var stains = []string{
 	"SET SESSION sql_select_limit = 1",
 	"SET timestamp = 100000",
 	"SET time_zone = '+05:00'",
+	"SET unique_checks = 0",
+	"SET unique_checks = DEFAULT",
 	"SET foreign_key_checks = 0",
+	"SET foreign_key_checks = DEFAULT",
 	"START TRANSACTION READ ONLY",
 	"INSERT INTO stained VALUES (1)",
 	"INSERT INTO stained VALUES (100)",
@@ -40,7 +43,7 @@ var stains = []string{
 // asked is what the next client looks at.
 var asked = []string{
 	"SELECT @@sql_mode, @@group_concat_max_len, @@character_set_client, @@collation_connection, @v, @w, @x, @@autocommit, @@sql_select_limit",
-	"SELECT @@time_zone, @@foreign_key_checks, UNIX_TIMESTAMP() > 200000, DATABASE(), LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()",
+	"SELECT @@time_zone, @@foreign_key_checks, @@unique_checks, UNIX_TIMESTAMP() > 200000, DATABASE(), LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()",
 	"SELECT IS_FREE_LOCK('ks_stain')",
 	"SELECT id FROM stained ORDER BY id",
 	"SELECT * FROM only_mine",

@@ -205,7 +205,7 @@ func (s *Session) adoptVariable(a sqltext.Assignment, readBack []string) []strin
 		s.pin(pinVariable)
 	case strings.HasPrefix(a.Name, "character_set_") || strings.HasPrefix(a.Name, "collation_"):
 		return append(readBack, "character_set_client", "character_set_results", "collation_connection")
-	case a.Literal && strings.EqualFold(a.Value, "DEFAULT") && a.Name != "autocommit":
+	case a.Literal && strings.EqualFold(a.Value, "DEFAULT") && a.Name != "autocommit" && !backend.KeptByDefault[a.Name]:
 		s.state.unset(canonicalName(a.Name))
 	default:
 		return append(readBack, canonicalName(a.Name))
