@@ -249,7 +249,8 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	return Pooled{}, err
 }
 
-// Apply makes the connection carry want. After an error the connection must be tainted.
+// Apply makes the connection carry want. After an error the connection must be tainted, unless the server refused only the database of
+// want, a noDatabaseError: then Key tells what it carries.
 func (p Pooled) Apply(want *Setting) error {
 	if p.Key == want {
 		return nil

@@ -219,7 +219,7 @@ func (c *Conn) TryRead(b []byte) (int, error) {
 	}
 	c.in.state.CompareAndSwap(idle, ready)
 	if err != io.EOF {
-		err = &net.OpError{Op: "read", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: err}
+		err = c.failed("read", err)
 	}
 	return 0, err
 }
@@ -241,7 +241,7 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 			return total, err
 		}
 		if err != nil {
-			return total, &net.OpError{Op: "write", Net: c.RemoteAddr().Network(), Addr: c.RemoteAddr(), Err: err}
+			return total, c.failed("write", err)
 		}
 		total += n
 	}
@@ -305,6 +305,12 @@ func (c *Conn) RemoteAddr() net.Addr {
 		return &net.UnixAddr{Net: "unix"}
 	}
 	return net.TCPAddrFromAddrPort(c.remote)
+}
+
+// failed makes of err what other network connections give.
+func (c *Conn) failed(op string, err error) error {
+	peer := c.RemoteAddr()
+	return &net.OpError{Op: op, Net: peer.Network(), Addr: peer, Err: err}
 }
 
 // SetDeadline is that of net.Conn; it does not concern TryRead, TryWrite and handlers.

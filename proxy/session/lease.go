@@ -288,12 +288,12 @@ func (s *Session) lost(p backend.Pooled, cause error) error {
 // state was on one of them.
 func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
 	detail := ""
-	switch len(nodes) {
-	case 0:
-	case 1:
-		detail = "The connection to node " + nodes[0] + " broke after the statement was sent. Whether it was carried out is unknown."
-	default:
-		detail = "The connections to nodes " + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
+	if len(nodes) > 0 {
+		connections := "connection to node "
+		if len(nodes) > 1 {
+			connections = "connections to nodes "
+		}
+		detail = "The " + connections + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
 	}
 	e := newError(KSBackendLost, detail)
 	if !stateful {
