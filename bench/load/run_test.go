@@ -192,6 +192,77 @@ func TestOpenOverload(t *testing.T) {
 	}
 }
 
+// TestOpenErrors: refusals are counted and go on, lost connections are counted and made again, and every statement is
+// answered, refused or lost.
+func TestOpenErrors(t *testing.T) {
+	var n, refused, cut atomic.Uint64
+	s := rowServer(t, func(c *mysqltest.ScriptConn) {
+		switch n.Add(1) % 10 {
+		case 1:
+			refused.Add(1)
+			c.Error(1213, "Deadlock found")
+		case 2:
+			cut.Add(1)
+			c.Cut()
+		default:
+			threeRows(c)
+		}
+	})
+	r, err := Open{
+		Login: loginTo(s), Clients: 2, Statement: Statement{Text: "SELECT 1"}, Rate: 200, Duration: 500 * time.Millisecond,
+	}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Queries+r.Errors != 100 || r.Errors != refused.Load()+cut.Load() || cut.Load() == 0 || s.Accepted() <= 2 {
+		t.Errorf("%+v, %d refused, %d cut, %d connections", r, refused.Load(), cut.Load(), s.Accepted())
+	}
+	if !strings.Contains(r.FirstError, "Deadlock") {
+		t.Errorf("the first error is %q", r.FirstError)
+	}
+}
+
+// TestOpenOnce: each statement that is due is sent once, prepared ones, too.
+func TestOpenOnce(t *testing.T) {
+	for _, prepared := range []bool{false, true} {
+		s := rowServer(t, func(c *mysqltest.ScriptConn) {
+			c.Delay(2 * time.Millisecond)
+			threeRows(c)
+		})
+		r, err := Open{
+			Login: loginTo(s), Clients: 8, Statement: Statement{Text: "SELECT a FROM t WHERE id = ?", Keys: 10, Prepared: prepared},
+			Rate: 1000, Warmup: 100 * time.Millisecond, Duration: 200 * time.Millisecond,
+		}.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Queries != 200 || r.Errors != 0 || r.Latency.P50 <= 0 {
+			t.Errorf("prepared %v: %+v", prepared, r)
+		}
+		sent := 0
+		for _, c := range s.Commands() {
+			if c.Command == mysql.ComQuery || c.Command == mysql.ComStmtExecute {
+				sent++
+			}
+		}
+		if sent != 300 {
+			t.Errorf("prepared %v: %d statements sent", prepared, sent)
+		}
+	}
+}
+
+// TestOpenEnds: it ends with its context, and tells why.
+func TestOpenEnds(t *testing.T) {
+	s := rowServer(t, threeRows)
+	ctx, cancel := context.WithCancel(context.Background())
+	l := Open{
+		Login: loginTo(s), Clients: 2, Statement: Statement{Text: "SELECT 1"}, Rate: 100, Duration: time.Hour, Window: Window{Begin: cancel},
+	}
+	if _, err := l.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestDialStops: when a server takes no more clients, the others are not tried, and those that are in are closed.
 func TestDialStops(t *testing.T) {
 	var tried atomic.Int64
