@@ -57,7 +57,7 @@ func merger(tb testing.TB, p *plan.Merge, shards, n int, defs []mysql.ColumnDefi
 			_ = c.Flush()
 			sources = append(sources, NewSource(c, f))
 		}
-		if sum, err := Merge(dst, sources, p, Options{Limit: noLimit}); err != nil || sum.Unread != nil {
+		if sum, err := mergeAndFlush(dst, sources, p, Options{Limit: noLimit}); err != nil || sum.Unread != nil {
 			tb.Fatal(err, sum)
 		}
 	}

@@ -113,7 +113,7 @@ func run2(t *testing.T, p *plan.Merge, s *shard) (*client, Summary, error) {
 	t.Helper()
 	c := newClient(withoutEOF)
 	source, _ := s.source()
-	sum, err := Merge(c.conn, []*Source{source}, p, Options{Limit: noLimit})
+	sum, err := mergeAndFlush(c.conn, []*Source{source}, p, Options{Limit: noLimit})
 	return c, sum, err
 }
 
@@ -126,7 +126,7 @@ func TestResponsesThatAreNoRows(t *testing.T) {
 		s, mem := (&shard{defs: columns("id int")}).source()
 		mem.in = append([]byte{byte(len(first)), 0, 0, 1}, first...)
 		c := newClient(withoutEOF)
-		sum, err := Merge(c.conn, []*Source{s}, &inTurn, Options{Limit: noLimit})
+		sum, err := mergeAndFlush(c.conn, []*Source{s}, &inTurn, Options{Limit: noLimit})
 		var conn *mysql.ConnError
 		if !errors.As(err, &conn) || sum.Sent || len(sum.Unread) != 1 || c.conn.Pending() > 0 {
 			t.Errorf("%s: %v, %+v", name, err, sum)
@@ -144,7 +144,7 @@ func TestClientGone(t *testing.T) {
 	total := len(mem.in)
 	c := newClient(withoutEOF)
 	c.mem.err = io.ErrClosedPipe
-	_, err := Merge(c.conn, []*Source{source}, &inTurn, Options{Limit: noLimit})
+	_, err := mergeAndFlush(c.conn, []*Source{source}, &inTurn, Options{Limit: noLimit})
 	var conn *mysql.ConnError
 	if !errors.As(err, &conn) || conn.Side != mysql.ClientSide {
 		t.Fatalf("error %v", err)

@@ -20,7 +20,7 @@ func TestFlowControl(t *testing.T) {
 				sources = append(sources, source)
 			}
 			c.mem.onWrite = func(n int) { held -= n }
-			if _, err := Merge(c.conn, sources, p, Options{Limit: noLimit}); err != nil {
+			if _, err := mergeAndFlush(c.conn, sources, p, Options{Limit: noLimit}); err != nil {
 				t.Fatal(err)
 			}
 			if limit := (len(sources) + 1) * (20 << 10); heldMax > limit {
@@ -48,7 +48,7 @@ func TestRowsAreNotHeldBack(t *testing.T) {
 			t.Errorf("a read of the shard with %d bytes queued for the client", n)
 		}
 	}
-	if _, err := Merge(c.conn, []*Source{source}, &inTurn, Options{Limit: noLimit}); err != nil {
+	if _, err := mergeAndFlush(c.conn, []*Source{source}, &inTurn, Options{Limit: noLimit}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestOneWrite(t *testing.T) {
 			s, _ := wholeReads([]*shard{{defs: columns("id int"), rows: rows([]string{"1"}, []string{"20000000"})}})[0].source()
 			sources = append(sources, s)
 		}
-		if _, err := Merge(c.conn, sources, p, Options{Limit: noLimit}); err != nil || writes != 1 {
+		if _, err := mergeAndFlush(c.conn, sources, p, Options{Limit: noLimit}); err != nil || writes != 1 {
 			t.Errorf("%s: %d writes, %v", name, writes, err)
 		}
 	}

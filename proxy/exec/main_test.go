@@ -187,7 +187,7 @@ func run(t testing.TB, p *plan.Merge, o Options, shards ...*shard) (*mysqltest.R
 		source, _ := s.source()
 		sources = append(sources, source)
 	}
-	sum, err := Merge(c.conn, sources, p, o)
+	sum, err := mergeAndFlush(c.conn, sources, p, o)
 	return c.result(t, shards[0].format), sum, err
 }
 
@@ -249,4 +249,13 @@ func show(r *mysqltest.RawResult) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// mergeAndFlush is Merge with what its caller does next.
+func mergeAndFlush(dst *mysql.Conn, sources []*Source, p *plan.Merge, o Options) (Summary, error) {
+	sum, err := Merge(dst, sources, p, o)
+	if err == nil {
+		err = dst.Flush()
+	}
+	return sum, err
 }

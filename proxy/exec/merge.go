@@ -13,7 +13,7 @@ type Options struct {
 	// Offset and Limit count merged rows; math.MaxUint64 is no limit.
 	Offset, Limit uint64
 	// Status goes into the packet that ends the result, together with what the shards say of transactions and the use of
-	// indexes. With mysql.ServerMoreResultsExists the result is not flushed at its end.
+	// indexes.
 	Status mysql.Status
 	// Warnings are added to the shards' own.
 	Warnings uint16
@@ -50,7 +50,8 @@ type Summary struct {
 }
 
 // Merge sends the client one result set made of the responses of sources, to each of which the statement has been sent. The
-// sources' rows are of one format, and their connections are the caller's.
+// sources' rows are of one format, and their connections are the caller's, who flushes dst, too, so that the connections can be others' before
+// the client hears the end.
 //
 // A shard's error of which the client can be told in place of a result is returned as a *mysql.SQLError, with nothing
 // queued or sent; the same goes for ErrMismatch and for errors of the plan itself. A *mysql.ConnError says which side
@@ -239,10 +240,7 @@ func (m *merge) end(sources []*Source) error {
 	}
 	m.sum.Warnings = uint16(min(warnings, 1<<16-1))
 	m.dst.WriteEnd(&mysql.OKPacket{Status: m.sum.Status, Warnings: m.sum.Warnings})
-	if m.sum.Status.Has(mysql.ServerMoreResultsExists) {
-		return nil
-	}
-	return m.dst.Flush()
+	return nil
 }
 
 // fail ends a merge that failed: what is queued and not sent is taken back, else the client hears of it in its result.

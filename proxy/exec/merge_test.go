@@ -100,7 +100,7 @@ func TestEndOfResult(t *testing.T) {
 		c := newClient(caps)
 		first, _ := a.source()
 		second, _ := b.source()
-		sum, err := Merge(c.conn, []*Source{first, second}, &plan.Merge{Visible: 1}, Options{Limit: noLimit, Status: mysql.ServerStatusDBDropped, Warnings: 1})
+		sum, err := mergeAndFlush(c.conn, []*Source{first, second}, &plan.Merge{Visible: 1}, Options{Limit: noLimit, Status: mysql.ServerStatusDBDropped, Warnings: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +115,15 @@ func TestEndOfResult(t *testing.T) {
 	}
 }
 
-func TestMoreResultsAreNotFlushed(t *testing.T) {
+// The end of a result is left to the caller to send: with the next result, or when the connections are back in their pools.
+func TestTheEndIsNotFlushed(t *testing.T) {
 	c := newClient(withoutEOF)
 	s, _ := (&shard{defs: columns("id int")}).source()
-	if _, err := Merge(c.conn, []*Source{s}, &plan.Merge{Visible: 1}, Options{Limit: noLimit, Status: mysql.ServerMoreResultsExists}); err != nil {
+	if _, err := Merge(c.conn, []*Source{s}, &plan.Merge{Visible: 1}, Options{Limit: noLimit}); err != nil {
 		t.Fatal(err)
 	}
 	if c.conn.Pending() == 0 {
-		t.Error("the end was sent alone, before the next result")
+		t.Error("the end was sent")
 	}
 }
 
@@ -159,7 +160,7 @@ func TestUnread(t *testing.T) {
 		sources = append(sources, source)
 	}
 	c := newClient(withoutEOF)
-	sum, err := Merge(c.conn, sources, &plan.Merge{Visible: 1, Order: []plan.OrderKey{{}}}, Options{Limit: 3})
+	sum, err := mergeAndFlush(c.conn, sources, &plan.Merge{Visible: 1, Order: []plan.OrderKey{{}}}, Options{Limit: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func FuzzShard(f *testing.F) {
 			c.Capabilities = withoutEOF
 			c.WritePacket(nil)
 			dst := newClient(withoutEOF)
-			_, err := Merge(dst.conn, []*Source{good, NewSource(c, format)}, &plans[i], Options{Limit: noLimit})
+			_, err := mergeAndFlush(dst.conn, []*Source{good, NewSource(c, format)}, &plans[i], Options{Limit: noLimit})
 			if err == nil && dst.mem.out.Len() == 0 {
 				t.Error("neither an error nor a result")
 			}

@@ -181,7 +181,7 @@ func (r *real) compare(t *testing.T, c *realCase, f value.Format) {
 		sources = append(sources, NewSource(part.Conn, f))
 	}
 	dst := newClient(withoutEOF)
-	if _, err := Merge(dst.conn, sources, &c.plan, Options{Limit: noLimit}); err != nil {
+	if _, err := mergeAndFlush(dst.conn, sources, &c.plan, Options{Limit: noLimit}); err != nil {
 		t.Fatalf("%s: %v", c.name, err)
 	}
 	got := dst.result(t, f)

@@ -89,7 +89,8 @@ func TestLoadData(t *testing.T) {
 				sql := "LOAD DATA LOCAL INFILE 'f' " + duplicate + " INTO TABLE " + c.table + " " + c.options
 				s.both(t, sql, c.file, c.table)
 				if duplicate != "REPLACE" { // an error leaves what was read so far
-					const look = "SELECT HEX(@n), CHARSET(@n), @skipped"
+					// NULL has the character set of what the variable was before on its connection, which may be another one's.
+					const look = "SELECT HEX(@n), IF(@n IS NULL, NULL, CHARSET(@n)), @skipped"
 					if w, g := must(t, s.oracle, look), must(t, s.subject, look); fmt.Sprint(w.Rows) != fmt.Sprint(g.Rows) {
 						t.Errorf("%s: variables %v, not %v", sql, g.Rows, w.Rows)
 					}

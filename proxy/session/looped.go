@@ -116,6 +116,9 @@ func (s *Session) decide(p []byte) bool {
 			return false
 		}
 	}
+	if s.task().merging != nil {
+		return true
+	}
 	s.task().x.target = s.route(q)
 	return len(q.text) <= loopedText
 }
@@ -132,8 +135,12 @@ func (s *Session) decideShard(q *query) bool {
 		return known
 	}
 	r, err := l.execution.Route()
-	if err != nil || r.One == nil || p.Many == plan.ManyFirst {
+	if err != nil || p.Many == plan.ManyFirst {
 		return false
+	}
+	if r.One == nil {
+		many := r // as in sharded
+		return s.decideMerge(q, p, &many)
 	}
 	s.oneShard(q, r.One, p)
 	return true
@@ -180,6 +187,10 @@ func (s *Session) decideExecution(arg []byte) bool {
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
 func (s *Session) seek(h *shelves) {
+	if s.task().merging != nil {
+		s.seekMerge(h)
+		return
+	}
 	instance := s.task().x.target.instance(0)
 	if instance.State() == backend.Down || instance.Unlooped() {
 		s.handOver(h.loop, stepServe)
@@ -312,6 +323,10 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		le.discard()
 		return
 	}
+	if s.task().merging != nil {
+		s.readyMerge(l, c, le)
+		return
+	}
 	defer s.caught(l)
 	switch err := le.p.Conn.ReadNow(); {
 	case err == syscall.EAGAIN:
@@ -414,6 +429,9 @@ func (s *Session) caught(l *fastlane.Loop) {
 		le.leave()
 		s.takeRunning()
 		le.p.Taint()
+	} else if s.tasked != nil && s.tasked.merging != nil {
+		s.tasked.merging.panicked(l)
+		s.tasked.merging = nil
 	}
 	s.finishLoop(l, &endError{reason: EndPanic})
 }

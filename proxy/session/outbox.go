@@ -10,6 +10,7 @@ import (
 // for every event (docs/design/performance-log.md has the figures). What does not fit into a small write buffer leaves at once.
 type outbox struct {
 	requests []*lease   // with a statement
+	merges   []*Session // with one for each of several shards
 	answers  []*Session // with a response
 }
 
@@ -33,6 +34,11 @@ func (h *shelves) Round(*fastlane.Loop) {
 		le.sendRequest()
 	}
 	h.requests = h.requests[:0]
+	for _, s := range h.merges {
+		s.sendMerge(h)
+	}
+	clear(h.merges)
+	h.merges = h.merges[:0]
 	sent := h.answers[:0]
 	for _, s := range h.answers {
 		if s.sendAnswer(h) {

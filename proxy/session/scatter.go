@@ -9,7 +9,6 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
-	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
 	"kingshard/proxy/tracing"
@@ -26,6 +25,28 @@ type loan struct {
 	kept bool // it is the held connection, or another one of the open transaction
 	// span is that of the last statement that was sent; nil where nothing is traced.
 	span *tracing.Span
+	// lease is what a loop has of the connection, if one carries the statement out.
+	lease *lease
+}
+
+// looped tells whether a loop has the connection now.
+func (l *loan) looped() bool { return l.lease != nil && l.lease.session != nil }
+
+// put gives back a connection that can be used again.
+func (l *loan) put() {
+	if l.looped() {
+		l.lease.put()
+		return
+	}
+	l.Put()
+}
+
+// close closes a connection that is out of step.
+func (l *loan) close() {
+	if l.looped() {
+		l.lease.leave()
+	}
+	l.Taint()
 }
 
 // ended ends the span of the last statement that was sent.
@@ -158,7 +179,7 @@ func (s *Session) giveBack(loans []loan) {
 		l.ended(nil)
 		switch {
 		case !l.kept:
-			l.Put()
+			l.put()
 		default:
 			l.Conn.Release()
 		}
@@ -200,7 +221,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 		}
 		delete(s.others, l.node)
 		l.ended(errGivenUp)
-		l.Taint()
+		l.close()
 	}
 	if cause == nil {
 		return nil
@@ -217,13 +238,9 @@ func (s *Session) selectLimit() (limit uint64, set bool) {
 
 // scatter runs a query on several shards and merges the results.
 func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	limit := r.Limit
-	if l, set := s.selectLimit(); set && p.Statement.Query.Limit == nil {
-		// The shards keep to it each for itself.
-		if p.CalcFoundRows() {
-			return true, newError(KSRefusedSharding, "SQL_CALC_FOUND_ROWS over several shards while sql_select_limit is set")
-		}
-		limit = l
+	limit, err := s.mergeLimit(p, r)
+	if err != nil {
+		return true, err
 	}
 	loans, err := s.borrowReaders(q, p, s.nodesOf(r.Queries))
 	if err != nil {
@@ -238,29 +255,32 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if ex != nil {
 		format = value.BinaryRow
 	}
-	o := exec.Options{Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows(), Quota: s.quota(q)}
-	if p.CalcFoundRows() && !s.mode().MariaDB {
-		o.Warnings = 1 // the shards' texts do without the word that a server warns of
-	}
-	sources := make([]*exec.Source, 0, len(r.Queries))
+	m := s.newMerging(q, p, r, limit, loans)
 	for k := range r.Queries {
 		query := &r.Queries[k]
 		l := find(loans, query.Node)
-		o.Names = append(o.Names, renames(p, query.Shards)...)
 		definitions, err := s.start(l, query, ex, k == 0)
 		if err != nil {
-			return s.startFailed(loans[:], sources, k, err)
+			return s.startFailed(loans, m.sources, k, err)
 		}
 		if k == 0 {
-			o.Definitions = definitions
+			m.options.Definitions = definitions
 		}
-		sources = append(sources, l.source(format))
+		m.asked(p, query, l.source(format))
 	}
-	w := &scatterWarnings{s: s, loans: loans, queries: r.Queries, sources: sources, names: o.Names}
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	o.Recount = w.collect
-	sum, err := exec.Merge(s.out(), sources, r.Merge, o)
-	return s.scattered(q, w, sum, err)
+	return s.finishMerging(q, m)
+}
+
+// mergeLimit is how many rows a merge gives at most, by LIMIT or sql_select_limit, to which the shards keep each for itself.
+func (s *Session) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
+	limit, set := s.selectLimit()
+	switch {
+	case !set || p.Statement.Query.Limit != nil:
+		return r.Limit, nil
+	case p.CalcFoundRows():
+		return 0, newError(KSRefusedSharding, "SQL_CALC_FOUND_ROWS over several shards while sql_select_limit is set")
+	}
+	return limit, nil
 }
 
 // source reads what answers the statement that was sent last.
@@ -332,76 +352,6 @@ func (s *Session) startFailed(loans []loan, sources []*exec.Source, at int, err 
 		return true, sqlErr
 	}
 	return true, s.loseAll(loans, err)
-}
-
-// scattered ends a merge: connections come back, and the session knows what its last statement did.
-func (s *Session) scattered(q *query, w *scatterWarnings, sum exec.Summary, err error) (bool, error) {
-	var lost []loan
-	kept := make([]loan, 0, len(w.queries))
-	for k := range w.queries {
-		l := *find(w.loans, w.queries[k].Node)
-		done := w.sources[k].Done()
-		if !done && !isConnError(err) {
-			done = s.skipRest(l, w.sources[k])
-		}
-		if done && !slices.Contains(w.lost, l.node) {
-			kept = append(kept, l)
-		} else {
-			lost = append(lost, l)
-		}
-	}
-	if err != nil {
-		s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	}
-	killed := s.unpublish()
-	if killed {
-		lost, kept = append(lost, kept...), nil
-	}
-	s.giveBack(kept)
-	var sqlErr *mysql.SQLError
-	switch {
-	case err == nil && sum.Err == nil:
-		if cause := s.dropUnread(lost); cause != nil {
-			return true, cause
-		}
-		s.forwarded(sum.Rows, sum.Bytes)
-		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
-		if q.info.Has(sqltext.CalcFoundRows) {
-			s.state.result.foundRows = sum.Found
-		}
-		s.state.warningCount = int(sum.Warnings)
-		s.heldLast = false
-		return false, nil
-	case err == nil:
-		origin := OriginBackend
-		if s.exceeded(q, sum.Err) {
-			origin = OriginProxy
-		}
-		s.heard(sum.Err, origin)
-		return true, s.dropUnread(lost)
-	case errors.As(err, &sqlErr):
-		s.exceeded(q, sqlErr)
-		if cause := s.dropUnread(lost); cause != nil {
-			return true, cause
-		}
-		e := *sqlErr
-		e.Message = mysql.RenameText(e.Message, w.names)
-		return true, &e
-	case isClientSide(err):
-		s.loseAll(lost, nil)
-		return true, clientEnd(err)
-	case isConnError(err) && sum.Sent:
-		s.loseAll(lost, nil)
-		s.writeError(newError(KSStatementBroken, ""), OriginBackend)
-		s.lastWords()
-		return true, &endError{EndBackendLost, err}
-	case isConnError(err):
-		return true, s.loseAll(lost, err)
-	}
-	if cause := s.dropUnread(lost); cause != nil {
-		return true, cause
-	}
-	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
 }
 
 // dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the

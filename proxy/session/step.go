@@ -18,6 +18,7 @@ const (
 	stepFinish               // the responses to the statement that the loop sent
 	stepRepeat               // the statement again: it has no effects, and its connection broke
 	stepAlone                // the statement that was, or was to be, sent with others', on its own
+	stepMerge                // the answers of several shards to the statement that the loop sent
 	stepConclude             // the end of a command whose answer the client has not taken whole
 	stepMove                 // the session waits for a command, but is to move to another process
 	stepResume               // a session that came from another process
@@ -38,6 +39,8 @@ func (s *Session) take(first step) *endError {
 	switch first {
 	case stepFinish, stepRepeat, stepAlone:
 		return s.finishHanded(first)
+	case stepMerge:
+		return s.finishHandedMerge()
 	case stepConclude:
 		return s.conclude(s.lane.command, nil)
 	case stepEnd:

@@ -14,6 +14,8 @@ type task struct {
 	execution execution
 	// x is the exchange of a statement that began in a loop.
 	x exchange
+	// merging is such a statement on several shards, instead.
+	merging *merging
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict    queryrule.Decision
 	recognized recognized
@@ -53,7 +55,7 @@ func (s *Session) releaseTask() {
 		return
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
-	t.recognized, t.choice = recognized{}, tracing.Choice{}
+	t.recognized, t.choice, t.merging = recognized{}, tracing.Choice{}, nil
 	if t.looked {
 		t.found.release()
 		t.looked = false

@@ -1,0 +1,234 @@
+package session
+
+import (
+	"syscall"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+	"kingshard/proxy/fastlane"
+	"kingshard/router/plan"
+)
+
+const (
+	// loopedShards is how many shards a loop asks for one statement at most.
+	loopedShards = 16
+	// loopedMerge is how many bytes of answers a loop merges for one statement: the time for more would be missed by others.
+	loopedMerge = 64 << 10
+)
+
+// decideMerge is decideShard for a query on several shards that are asked one thing each, whose answers are merged. It goes to goroutines where
+// anything about it is out of the common run.
+func (s *Session) decideMerge(q *query, p *plan.Plan, r *plan.Route) bool {
+	if r.Many != plan.ManyMerge || p.CalcFoundRows() || len(r.Queries) > loopedShards {
+		return false
+	}
+	for k := range r.Queries {
+		if query := &r.Queries[k]; query.Describe != "" || len(query.Text) >= largeText {
+			return false
+		}
+	}
+	limit, err := s.mergeLimit(p, r)
+	if err != nil {
+		return false
+	}
+	m := s.newMerging(q, p, r, limit, make([]loan, 0, len(r.Queries)))
+	m.of = p
+	s.task().merging = m
+	return true
+}
+
+// seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
+func (s *Session) seekMerge(h *shelves) {
+	m := s.task().merging
+	for k := range m.route.Queries {
+		node := s.schema.Nodes[m.route.Queries[k].Node]
+		le := h.lend(node.Primary, s.state.current())
+		if le == nil {
+			m.putBack()
+			s.task().merging = nil
+			s.handOver(h.loop, stepServe)
+			return
+		}
+		le.session = s
+		m.loans = append(m.loans, loan{Pooled: le.p, node: node.Name, lease: le})
+	}
+	if !s.commence(h.loop) {
+		m.putBack() // a goroutine has the session by now
+		return
+	}
+	s.launchMerge(h)
+}
+
+// lend gives a connection to an instance if there is one that nobody waits for.
+func (h *shelves) lend(i *backend.Instance, setting *backend.Setting) *lease {
+	if i.State() == backend.Down || i.Unlooped() {
+		return nil
+	}
+	sh := h.shelf(shelfKey{i, setting})
+	if len(sh.line) > 0 {
+		return nil
+	}
+	le, _ := sh.lend()
+	return le
+}
+
+// putBack gives back connections on which nothing was sent.
+func (m *merging) putBack() {
+	for k := range m.loans {
+		le := m.loans[k].lease
+		le.session = nil
+		le.put()
+	}
+	m.loans = nil
+}
+
+// launchMerge queues the queries, to be sent at the end of the round. The loop goes on when something of their answers has come.
+func (s *Session) launchMerge(h *shelves) {
+	defer s.caught(h.loop)
+	m := s.task().merging
+	s.passed = true
+	s.spread(m.route)
+	s.relabelLoop(h)
+	s.conn.ResetSequence()
+	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
+		s.lane.end = clientEnd(err)
+		m.putBack()
+		s.handOver(h.loop, stepEnd)
+		return
+	}
+	for k := range m.route.Queries {
+		l, query := &m.loans[k], &m.route.Queries[k]
+		l.Conn.Command(mysql.ComQuery, query.Text)
+		m.asked(m.of, query, l.source(value.TextRow))
+	}
+	m.left = len(m.route.Queries)
+	s.stats.scatters.Add(1)
+	s.stats.class(s.work.class).looped.Add(1)
+	s.countRules(nil)
+	h.merges = append(h.merges, s)
+	h.loop.AtRoundEnd()
+}
+
+// sendMerge sends what launchMerge has queued.
+func (s *Session) sendMerge(h *shelves) {
+	defer s.caught(h.loop)
+	s.relabelLoop(h)
+	m := s.task().merging
+	if s.isKilled() || !s.publish(m.loans) {
+		for k := range m.loans {
+			m.loans[k].close()
+		}
+		m.loans, m.err = nil, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		s.handOver(h.loop, stepMerge)
+		return
+	}
+	for k := range m.loans {
+		if c := m.loans[k].Conn; c.Flush() != nil || c.Unsent() > 0 {
+			s.leaveMerge(h.loop)
+			return
+		}
+	}
+	for k := range m.loans {
+		le := m.loans[k].lease
+		h.loop.Park(le.conn, le)
+	}
+}
+
+// isKilled tells whether the statement was ended by KILL.
+func (s *Session) isKilled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wasKill
+}
+
+// readyMerge takes what a shard has sent.
+func (s *Session) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
+	defer s.caught(l)
+	m := s.task().merging
+	switch err := le.p.Conn.ReadNow(); {
+	case err == syscall.EAGAIN:
+		l.Park(c, le)
+		return
+	case err != nil:
+		s.leaveMerge(l)
+		return
+	}
+	switch le.p.Conn.Arrived(&le.walk) {
+	case mysql.ArrivedPart:
+		l.Park(c, le)
+	case mysql.ArrivedPlain:
+		m.bytes += le.walk.Len()
+		if m.left--; m.bytes > loopedMerge {
+			s.leaveMerge(l)
+		} else if m.left == 0 {
+			s.deliverMerge(l, le.shelf.h)
+		}
+	default:
+		s.leaveMerge(l)
+	}
+}
+
+// deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
+func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
+	// A KILL holds the lock until the servers have heard of it, for which a loop cannot wait.
+	if !s.mu.TryLock() {
+		s.leaveMerge(l)
+		return
+	}
+	s.parallel = nil // from here on a KILL has nothing to wait for
+	s.mu.Unlock()
+	s.relabelLoop(h)
+	_, err := s.finishMerging(&s.task().query, s.task().merging)
+	s.task().merging = nil
+	if end := s.settle(err); end != nil {
+		s.concluded(l, s.conclude(s.lane.command, end))
+		return
+	}
+	h.answer(s)
+}
+
+// leaveMerge has a goroutine wait for the rest of the answers and merge them.
+func (s *Session) leaveMerge(l *fastlane.Loop) {
+	s.task().merging.leave(l)
+	s.handOver(l, stepMerge)
+}
+
+// leave takes the connections out of the loop.
+func (m *merging) leave(l *fastlane.Loop) {
+	for k := range m.loans {
+		le := m.loans[k].lease
+		l.Unpark(le.conn)
+		le.leave()
+	}
+}
+
+// panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
+func (m *merging) panicked(l *fastlane.Loop) {
+	m.s.unpublish()
+	for k := range m.loans {
+		if le := m.loans[k].lease; le.session == m.s {
+			l.Unpark(le.conn)
+			m.loans[k].close()
+		}
+	}
+}
+
+// finishHandedMerge ends a merge that the loop began.
+func (s *Session) finishHandedMerge() *endError {
+	s.relabel()
+	m := s.task().merging
+	s.task().merging = nil
+	err := m.err
+	for k := 0; k < len(m.loans) && err == nil; k++ {
+		err = m.loans[k].Conn.Flush()
+	}
+	switch {
+	case m.err != nil:
+	case err != nil:
+		err = s.loseAll(m.loans, err)
+	default:
+		_, err = s.finishMerging(&s.task().query, m)
+	}
+	return s.conclude(s.lane.command, s.settle(err))
+}

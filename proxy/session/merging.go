@@ -1,0 +1,151 @@
+package session
+
+import (
+	"errors"
+	"slices"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/exec"
+	"kingshard/router/plan"
+)
+
+// merging is a query on several shards on its way: what the shards answer becomes one result.
+type merging struct {
+	s       *Session
+	route   *plan.Route
+	options exec.Options
+	loans   []loan
+	sources []*exec.Source // in the order of the queries
+	lost    []string       // nodes whose connections failed when they were asked for their warnings
+
+	// Of one that a loop carries out: its plan, how many answers have not come whole, the bytes of the others, and why it is not carried
+	// out after all.
+	of    *plan.Plan
+	left  int
+	bytes int
+	err   error
+}
+
+func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []loan) *merging {
+	m := &merging{s: s, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
+	m.options = exec.Options{
+		Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
+	}
+	if p.CalcFoundRows() && !s.mode().MariaDB {
+		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
+	}
+	return m
+}
+
+// asked notes that a query was sent, and where its answer comes from.
+func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
+	m.options.Names = append(m.options.Names, renames(p, q.Shards)...)
+	m.sources = append(m.sources, answer)
+}
+
+// finishMerging merges the results into one for the client. Then connections come back, and the session knows what its last statement
+// did.
+func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
+	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	sum, err := exec.Merge(s.out(), m.sources, m.route.Merge, m.options)
+	var lost []loan
+	kept := make([]loan, 0, len(m.route.Queries))
+	for k := range m.route.Queries {
+		l := *find(m.loans, m.route.Queries[k].Node)
+		done := m.sources[k].Done()
+		if !done && !isConnError(err) {
+			done = s.skipRest(l, m.sources[k])
+		}
+		if done && !slices.Contains(m.lost, l.node) {
+			kept = append(kept, l)
+		} else {
+			lost = append(lost, l)
+		}
+	}
+	if err != nil {
+		s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	}
+	killed := s.unpublish()
+	if killed {
+		lost, kept = append(lost, kept...), nil
+	}
+	s.giveBack(kept)
+	var sqlErr *mysql.SQLError
+	switch {
+	case err == nil && sum.Err == nil:
+		if cause := s.dropUnread(lost); cause != nil {
+			return true, cause
+		}
+		s.forwarded(sum.Rows, sum.Bytes)
+		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
+		if q.info.Has(sqltext.CalcFoundRows) {
+			s.state.result.foundRows = sum.Found
+		}
+		s.state.warningCount = int(sum.Warnings)
+		s.heldLast = false
+		return false, nil
+	case err == nil:
+		origin := OriginBackend
+		if s.exceeded(q, sum.Err) {
+			origin = OriginProxy
+		}
+		s.heard(sum.Err, origin)
+		return true, s.dropUnread(lost)
+	case errors.As(err, &sqlErr):
+		s.exceeded(q, sqlErr)
+		if cause := s.dropUnread(lost); cause != nil {
+			return true, cause
+		}
+		e := *sqlErr
+		e.Message = mysql.RenameText(e.Message, m.options.Names)
+		return true, &e
+	case isClientSide(err):
+		s.loseAll(lost, nil)
+		return true, clientEnd(err)
+	case isConnError(err) && sum.Sent:
+		s.loseAll(lost, nil)
+		s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+		s.lastWords()
+		return true, &endError{EndBackendLost, err}
+	case isConnError(err):
+		return true, s.loseAll(lost, err)
+	}
+	if cause := s.dropUnread(lost); cause != nil {
+		return true, cause
+	}
+	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
+}
+
+// collect keeps the warnings of the shards whose results were read to the end, those about the text as often as one server
+// gives them, and tells how many they are.
+func (m *merging) collect() uint16 {
+	st := &m.s.state
+	pieces, truncated := 0, 0
+	for k := range m.route.Queries {
+		l := find(m.loans, m.route.Queries[k].Node)
+		warnings := m.sources[k].Warnings()
+		if !m.sources[k].Done() || warnings == 0 {
+			continue
+		}
+		pieces += m.route.Queries[k].Pieces
+		had := len(st.warnings)
+		if err := m.s.addWarnings(l.Pooled, m.options.Names); err != nil {
+			m.lost = append(m.lost, l.node)
+			continue
+		}
+		truncated += max(int(warnings)-(len(st.warnings)-had), 0)
+	}
+	seen := map[warning]int{}
+	kept := st.warnings[:0]
+	for _, warned := range st.warnings {
+		if ofText[warned.Code] {
+			if seen[warned]++; (seen[warned]-1)%pieces != 0 {
+				continue
+			}
+		}
+		kept = append(kept, warned)
+	}
+	st.warnings = kept
+	return uint16(min(len(kept)+truncated, 1<<16-1))
+}
