@@ -84,9 +84,14 @@ func mergeShard(t *testing.T, k int) *mysqltest.ScriptServer {
 // startMerging runs a proxy in the fast lane with two shards of table t, with so many connections each.
 func startMerging(t *testing.T, conns int) *testProxy {
 	t.Helper()
-	nodes := []node{{name: "n0", master: mergeShard(t, 0).Addr, conns: conns}, {name: "n1", master: mergeShard(t, 1).Addr, conns: conns}}
-	text := strings.Replace(configText(nodes), "schema_list:\n", `schema_list:
-  - {user: merge, nodes: [n0, n1], default: n0, shard: [{db: db, table: t, key: id, type: hash, nodes: [n0, n1], locations: [1, 1]}]}
+	return startShards(t, "db", node{name: "n0", master: mergeShard(t, 0).Addr, conns: conns}, node{name: "n1", master: mergeShard(t, 1).Addr, conns: conns})
+}
+
+// startShards runs a proxy in the fast lane with a table t of a database on two nodes, by its id.
+func startShards(t *testing.T, db string, n0, n1 node) *testProxy {
+	t.Helper()
+	text := strings.Replace(configText([]node{n0, n1}), "schema_list:\n", `schema_list:
+  - {user: merge, nodes: [n0, n1], default: n0, shard: [{db: `+db+`, table: t, key: id, type: hash, nodes: [n0, n1], locations: [1, 1]}]}
 `, 1)
 	return startLane(t, strings.Replace(text, "user_list:\n", "user_list:\n  - {user: merge, password: merge}\n", 1))
 }
@@ -178,6 +183,41 @@ func TestMergeInTheLane(t *testing.T) {
 		other.Conn.Close()
 	}
 	p.quiet(1)
+}
+
+// With autocommit off a query on several shards begins a transaction on each of them, which is the session's until it ends.
+func TestMergeWithoutAutocommit(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		setup := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		for k := range 2 {
+			must(t, setup, fmt.Sprintf("CREATE TABLE t_%04d (id BIGINT PRIMARY KEY)", k))
+			must(t, setup, fmt.Sprintf("INSERT INTO t_%04d VALUES (%d), (%d)", k, k, k+2))
+		}
+		p := startShards(t, database, node{name: "n0", master: server.Addr, conns: 4}, node{name: "n1", master: server.Addr, conns: 4})
+		c := dial(t, p.addr, mysqltest.ClientConfig{User: "merge", Password: "merge", DB: database})
+		const count = "SELECT COUNT(*) FROM t"
+		for range 5 {
+			must(t, c, count)
+		}
+		must(t, c, "SET autocommit = 0")
+		for n := 4; n < 10; n++ {
+			if got := number(t, c, count); got != n {
+				t.Errorf("%d rows, want %d", got, n)
+			}
+			must(t, setup, fmt.Sprintf("INSERT INTO t_%04d VALUES (%d)", n%2, n))
+			if got := number(t, c, count); got != n {
+				t.Errorf("%d rows in the same transaction, want %d", got, n)
+			}
+			must(t, c, "COMMIT")
+		}
+		must(t, c, "SET autocommit = 1")
+		looped(t, p, 3, func() {
+			for range 5 {
+				must(t, c, count)
+			}
+		})
+		p.quiet(1)
+	})
 }
 
 // KILL ends the statement on its shards, and the session goes on.

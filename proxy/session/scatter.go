@@ -232,7 +232,11 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
 func (s *Session) selectLimit() (limit uint64, set bool) {
-	limit, err := strconv.ParseUint(s.state.value("sql_select_limit"), 10, 64)
+	v := s.state.value("sql_select_limit")
+	if v == "" {
+		return 0, false
+	}
+	limit, err := strconv.ParseUint(v, 10, 64)
 	return limit, err == nil
 }
 
@@ -369,6 +373,9 @@ func (s *Session) dropUnread(lost []loan) error {
 var errGivenUp = errors.New("given up")
 
 func isConnError(err error) bool {
+	if err == nil {
+		return false
+	}
 	var c *mysql.ConnError
 	return errors.As(err, &c)
 }
