@@ -23,6 +23,7 @@ type Client struct {
 	keys     uint64
 	prepared bool
 	next     uint64 // random state
+	closed   bool
 }
 
 const dialTimeout = 10 * time.Second
@@ -50,8 +51,12 @@ func Dial(l Login) (*Client, error) {
 	return &Client{conn: raw.Conn, next: 1}, nil
 }
 
-// Close says COM_QUIT and closes the connection.
+// Close says COM_QUIT and closes the connection. Only the first of several calls does.
 func (c *Client) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
 	c.conn.ResetSequence()
 	c.conn.WritePacket([]byte{byte(mysql.ComQuit)})
 	_ = c.conn.Flush()

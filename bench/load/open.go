@@ -30,8 +30,8 @@ const grace = 2 * time.Second
 const coresPerLoop = 4
 
 // Run logs the clients in, runs them and gives what was measured. Statements that were due in the measured time and
-// never answered count with the time that they had waited until the end. An error means that the load could not begin,
-// or not go on.
+// never answered count with the time that they had waited until the end; those that were refused, or whose connection broke, count as errors
+// only. An error means that the load could not begin, or not go on.
 func (l Open) Run(ctx context.Context) (Result, error) {
 	if l.Rate <= 0 {
 		return Result{}, fmt.Errorf("a rate of %g statements a second", l.Rate)

@@ -200,11 +200,11 @@ func (l *openLoop) takeBack() {
 	}
 }
 
-// countLost counts what was never sent, or not answered by the end.
+// countLost counts what was due and never sent, or not answered by the end.
 func (l *openLoop) countLost() {
-	for ; ; l.next += l.run.loops {
+	for now := time.Now(); ; l.next += l.run.loops {
 		due := l.run.due(l.next)
-		if !due.Before(l.run.end) {
+		if due.After(now) || !due.Before(l.run.end) {
 			break
 		}
 		l.lost(due, errNotSent)

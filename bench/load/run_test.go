@@ -222,6 +222,28 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// TestOpenManyCuts: a connection that is closed again does nothing to another that has its descriptor by now.
+func TestOpenManyCuts(t *testing.T) {
+	var n, cut atomic.Uint64
+	s := rowServer(t, func(c *mysqltest.ScriptConn) {
+		if n.Add(1)%4 == 0 {
+			cut.Add(1)
+			c.Cut()
+			return
+		}
+		threeRows(c)
+	})
+	r, err := Open{
+		Login: loginTo(s), Clients: 64, Statement: Statement{Text: "SELECT 1"}, Rate: 4000, Duration: time.Second,
+	}.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Errors != cut.Load() || r.Queries+r.Errors != 4000 {
+		t.Errorf("%d statements, %d errors: %s; %d connections cut", r.Queries, r.Errors, r.FirstError, cut.Load())
+	}
+}
+
 // TestOpenOnce: each statement that is due is sent once, prepared ones, too.
 func TestOpenOnce(t *testing.T) {
 	for _, prepared := range []bool{false, true} {

@@ -41,17 +41,11 @@ func (s *Session) decideMerge(q *query, p *plan.Plan, r *plan.Route) bool {
 // seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
 func (s *Session) seekMerge(h *shelves) {
 	m := s.task().merging
-	for k := range m.route.Queries {
-		node := s.schema.Nodes[m.route.Queries[k].Node]
-		le := h.lend(node.Primary, s.state.current())
-		if le == nil {
-			m.putBack()
-			s.task().merging = nil
-			s.handOver(h.loop, stepServe)
-			return
-		}
-		le.session = s
-		m.loans = append(m.loans, loan{Pooled: le.p, node: node.Name, lease: le})
+	if !m.lend(h, s.state.current()) {
+		m.putBack()
+		s.task().merging = nil
+		s.handOver(h.loop, stepServe)
+		return
 	}
 	if !s.commence(h.loop) {
 		m.putBack() // a goroutine has the session by now
@@ -60,25 +54,39 @@ func (s *Session) seekMerge(h *shelves) {
 	s.launchMerge(h)
 }
 
-// lend gives a connection to an instance if there is one that nobody waits for.
-func (h *shelves) lend(i *backend.Instance, setting *backend.Setting) *lease {
-	if i.State() == backend.Down || i.Unlooped() {
-		return nil
+// lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
+// wait for one.
+func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
+	nodes := m.s.schema.Nodes
+	for k := range m.route.Queries {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 {
+			return false
+		}
 	}
-	sh := h.shelf(shelfKey{i, setting})
-	if len(sh.line) > 0 {
-		return nil
+	for k := range m.route.Queries {
+		node := nodes[m.route.Queries[k].Node]
+		sh := h.shelf(shelfKey{node.Primary, setting})
+		if len(sh.line) > 0 {
+			return false
+		}
+		le, _ := sh.lend()
+		if le == nil {
+			return false
+		}
+		le.session = m.s
+		m.loans = append(m.loans, loan{Pooled: le.p, node: node.Name, lease: le})
 	}
-	le, _ := sh.lend()
-	return le
+	return true
 }
 
-// putBack gives back connections on which nothing was sent.
+// putBack gives connections on which nothing was sent back to their pools, where the goroutine that the session goes to looks for them.
 func (m *merging) putBack() {
 	for k := range m.loans {
 		le := m.loans[k].lease
 		le.session = nil
-		le.put()
+		le.shelf.out--
+		le.p.Conn.Release()
+		le.giveBack()
 	}
 	m.loans = nil
 }
@@ -115,9 +123,9 @@ func (s *Session) sendMerge(h *shelves) {
 	defer s.caught(h.loop)
 	s.relabelLoop(h)
 	m := s.task().merging
-	if s.isKilled() || !s.publish(m.loans) {
+	if !s.publish(m.loans) {
 		for k := range m.loans {
-			m.loans[k].close()
+			m.loans[k].close(s)
 		}
 		m.loans, m.err = nil, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
 		s.handOver(h.loop, stepMerge)
@@ -133,13 +141,8 @@ func (s *Session) sendMerge(h *shelves) {
 		le := m.loans[k].lease
 		h.loop.Park(le.conn, le)
 	}
-}
-
-// isKilled tells whether the statement was ended by KILL.
-func (s *Session) isKilled() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wasKill
+	h.merging = append(h.merging, m)
+	h.arm()
 }
 
 // readyMerge takes what a shard has sent.
@@ -154,19 +157,50 @@ func (s *Session) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
 		s.leaveMerge(l)
 		return
 	}
-	switch le.p.Conn.Arrived(&le.walk) {
-	case mysql.ArrivedPart:
-		l.Park(c, le)
-	case mysql.ArrivedPlain:
-		m.bytes += le.walk.Len()
-		if m.left--; m.bytes > loopedMerge {
-			s.leaveMerge(l)
-		} else if m.left == 0 {
-			s.deliverMerge(l, le.shelf.h)
-		}
-	default:
+	m.begun = true
+	arrived := le.p.Conn.Arrived(&le.walk)
+	switch {
+	case arrived != mysql.ArrivedPart && arrived != mysql.ArrivedPlain, m.buffered() > loopedMerge:
 		s.leaveMerge(l)
+		return
+	case arrived == mysql.ArrivedPart:
+		l.Park(c, le)
+		return
 	}
+	if m.left--; m.left == 0 {
+		s.deliverMerge(l, le.shelf.h)
+	}
+}
+
+// buffered is how many bytes of answers there are.
+func (m *merging) buffered() (n int) {
+	for k := range m.loans {
+		n += m.loans[k].Conn.Buffered()
+	}
+	return n
+}
+
+// sweepMerges has goroutines send what has come of merges that a slow shard holds up: loops merge answers that are there whole only.
+func (h *shelves) sweepMerges() {
+	waiting := h.merging[:0]
+	for _, m := range h.merging {
+		switch {
+		case m.over:
+		case m.begun && m.seen:
+			m.s.hurryMerge(h.loop)
+		default:
+			m.seen = m.begun
+			waiting = append(waiting, m)
+		}
+	}
+	clear(h.merging[len(waiting):])
+	h.merging = waiting
+}
+
+// hurryMerge is leaveMerge on a tick.
+func (s *Session) hurryMerge(l *fastlane.Loop) {
+	defer s.caught(l)
+	s.leaveMerge(l)
 }
 
 // deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
@@ -176,6 +210,7 @@ func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 		s.leaveMerge(l)
 		return
 	}
+	s.task().merging.over = true
 	s.parallel = nil // from here on a KILL has nothing to wait for
 	s.mu.Unlock()
 	s.relabelLoop(h)
@@ -196,6 +231,7 @@ func (s *Session) leaveMerge(l *fastlane.Loop) {
 
 // leave takes the connections out of the loop.
 func (m *merging) leave(l *fastlane.Loop) {
+	m.over = true
 	for k := range m.loans {
 		le := m.loans[k].lease
 		l.Unpark(le.conn)
@@ -205,11 +241,12 @@ func (m *merging) leave(l *fastlane.Loop) {
 
 // panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
 func (m *merging) panicked(l *fastlane.Loop) {
+	m.over = true
 	m.s.unpublish()
 	for k := range m.loans {
 		if le := m.loans[k].lease; le.session == m.s {
 			l.Unpark(le.conn)
-			m.loans[k].close()
+			m.loans[k].close(m.s)
 		}
 	}
 }

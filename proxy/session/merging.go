@@ -19,12 +19,12 @@ type merging struct {
 	sources []*exec.Source // in the order of the queries
 	lost    []string       // nodes whose connections failed when they were asked for their warnings
 
-	// Of one that a loop carries out: its plan, how many answers have not come whole, the bytes of the others, and why it is not carried
-	// out after all.
-	of    *plan.Plan
-	left  int
-	bytes int
-	err   error
+	// Of one that a loop carries out: its plan, how many answers have not come whole, and why it is not carried out after all. begun says that
+	// something has come, seen that it had at the last tick, over that the loop has it no more.
+	of                *plan.Plan
+	left              int
+	begun, seen, over bool
+	err               error
 }
 
 func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []loan) *merging {
@@ -49,6 +49,9 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	sum, err := exec.Merge(s.out(), m.sources, m.route.Merge, m.options)
+	if err == nil && len(sum.Unread) > 0 && !m.loans[0].looped(s) {
+		err = s.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
+	}
 	var lost []loan
 	kept := make([]loan, 0, len(m.route.Queries))
 	for k := range m.route.Queries {

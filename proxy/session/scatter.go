@@ -29,12 +29,12 @@ type loan struct {
 	lease *lease
 }
 
-// looped tells whether a loop has the connection now.
-func (l *loan) looped() bool { return l.lease != nil && l.lease.session != nil }
+// looped tells whether a loop has the connection now, for the session.
+func (l *loan) looped(s *Session) bool { return l.lease != nil && l.lease.session == s }
 
 // put gives back a connection that can be used again.
-func (l *loan) put() {
-	if l.looped() {
+func (l *loan) put(s *Session) {
+	if l.looped(s) {
 		l.lease.put()
 		return
 	}
@@ -42,8 +42,8 @@ func (l *loan) put() {
 }
 
 // close closes a connection that is out of step.
-func (l *loan) close() {
-	if l.looped() {
+func (l *loan) close(s *Session) {
+	if l.looped(s) {
 		l.lease.leave()
 	}
 	l.Taint()
@@ -179,19 +179,19 @@ func (s *Session) giveBack(loans []loan) {
 		l.ended(nil)
 		switch {
 		case !l.kept:
-			l.put()
+			l.put(s)
 		default:
 			l.Conn.Release()
 		}
 	}
 }
 
-// publish lets KILL reach the connections of a statement; false when the session was killed before.
+// publish lets KILL reach the connections of a statement; false when the session, or the statement, was killed before.
 func (s *Session) publish(loans []loan) bool {
 	s.exchanging(loans[0].Instance.Addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing {
+	if s.closing || s.wasKill {
 		return false
 	}
 	s.parallel = loans
@@ -221,7 +221,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 		}
 		delete(s.others, l.node)
 		l.ended(errGivenUp)
-		l.close()
+		l.close(s)
 	}
 	if cause == nil {
 		return nil

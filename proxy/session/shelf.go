@@ -36,9 +36,10 @@ type shelves struct {
 	// leaving are the shelves whose gathered statements leave at the end of the round.
 	leaving []*shelf
 	outbox
-	points points
-	spares spares
-	snap   *Snapshot // that points are of
+	merging []*merging // of which answers are to come, and some that are over since the last tick
+	points  points
+	spares  spares
+	snap    *Snapshot // that points are of
 	// labelled says that the loop carries the labels of a statement.
 	labelled bool
 	// holding tells others that a connection may lie unused.
@@ -304,6 +305,7 @@ func (h *shelves) Tick(*fastlane.Loop) {
 	h.armed = false
 	h.holding.Store(false)
 	h.receive()
+	h.sweepMerges()
 	for k, sh := range h.byKey {
 		sh.sweep()
 		if len(sh.idle) > 0 {
