@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.
 	"cmd/kingshard/remote": {"config", "mysql/sqltext"},
 	"bench/procstat":       nil,
-	"bench/load":           {"bench/procstat", "mysql", "mysql/mysqltest"},
+	"bench/load":           {"bench/procstat", "mysql", "mysql/mysqltest", "mysql/rawio"},
 	"bench/rig":            {"bench/load", "mysql/mysqltest"},
 	"bench/report":         nil,
 	"bench/scenario":       {"bench/load", "bench/procstat", "bench/report", "bench/rig"},
