@@ -40,7 +40,7 @@ func (l Open) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { closeAll(c.clients) }()
+	defer closeAll(c.clients)
 	o := openRun{crew: c, gap: float64(time.Second) / l.Rate, loops: min(max(1, runtime.NumCPU()/coresPerLoop), l.Clients)}
 	loops, err := o.split()
 	defer func() {
@@ -54,15 +54,18 @@ func (l Open) Run(ctx context.Context) (Result, error) {
 	o.began = time.Now()
 	o.start = o.began.Add(l.Warmup)
 	o.end = o.start.Add(l.Duration)
-	failures := make([]error, len(loops)+1)
+	failures := make([]error, len(loops))
 	for i, loop := range loops {
-		c.group.Go(func() { failures[i] = onThread(loop.serve) })
+		c.group.Go(func() {
+			ownThread()
+			failures[i] = loop.serve()
+		})
 	}
 	wait(ctx, time.Until(o.start))
 	l.Window.begin()
 	wait(ctx, time.Until(o.end))
 	l.Window.end()
-	if failures[len(loops)] = ctx.Err(); ctx.Err() != nil {
+	if ctx.Err() != nil {
 		c.stopping.Store(true)
 	}
 	c.group.Wait()
@@ -70,7 +73,7 @@ func (l Open) Run(ctx context.Context) (Result, error) {
 	o.redials.Wait()
 	r := c.result(l.Duration.Seconds())
 	r.Queries -= o.lost.Load() // their latencies count, but nobody answered them
-	return r, errors.Join(failures...)
+	return r, errors.Join(append(failures, ctx.Err())...)
 }
 
 // openRun is an open loop under way.

@@ -202,7 +202,8 @@ func (l *openLoop) takeBack() {
 
 // countLost counts what was due and never sent, or not answered by the end.
 func (l *openLoop) countLost() {
-	for now := time.Now(); ; l.next += l.run.loops {
+	now := time.Now()
+	for ; ; l.next += l.run.loops {
 		due := l.run.due(l.next)
 		if due.After(now) || !due.Before(l.run.end) {
 			break

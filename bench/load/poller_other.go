@@ -20,6 +20,6 @@ func (*poller) watch(mysql.Poller, int) error         { return nil }
 func (*poller) wait(time.Duration) (n int, err error) { return 0, nil }
 func (*poller) at(int) int                            { return 0 }
 
-func onThread(f func() error) error { return f() }
+func ownThread() {}
 
 func detach(net.Conn) (mysql.Poller, error) { return nil, errors.ErrUnsupported }

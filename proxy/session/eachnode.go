@@ -89,10 +89,6 @@ func (s *Session) borrowPrimaries(nodes []*backend.Node, setting *backend.Settin
 	return loans, nil
 }
 
-func interrupted() *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
-}
-
 // beside calls f for each of the steps, given by their nodes, with the node's connection: for one node one after the other until f
 // says no, for the nodes one beside the other. It returns when all are through; a panic of f goes on in the caller.
 func beside(loans []loan, nodes []string, f func(l *loan, step int) bool) {

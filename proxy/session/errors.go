@@ -94,7 +94,7 @@ func backendError(err error) *mysql.SQLError {
 	case errors.Is(err, pool.ErrTooManyWaiters):
 		return newError(KSTooManyWaiters, err.Error())
 	case errors.Is(err, pool.ErrCancelled):
-		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return interrupted()
 	case errors.Is(err, backend.ErrDown), errors.Is(err, pool.ErrClosed), errors.As(err, &dial):
 		return newError(KSBackendUnreachable, err.Error())
 	case errors.As(err, &sqlErr):
@@ -108,3 +108,8 @@ var errBlacklisted = mysql.NewSQLError(mysql.ERUnknown, "sql in blacklist.")
 
 // refuse says that a statement is not let through, and why.
 func refuse(why string) *mysql.SQLError { return newError(KSRefusedStatement, why) }
+
+// interrupted is what a client hears whose statement was ended by KILL.
+func interrupted() *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+}

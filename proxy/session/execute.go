@@ -283,7 +283,7 @@ func (s *Session) comStmtFetch(arg []byte) error {
 		return mysql.NewSQLError(mysql.ERStmtHasNoOpenCursor, "The statement (%d) has no open cursor.", st.id)
 	}
 	if !s.setRunning(p) {
-		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return interrupted()
 	}
 	c := p.Conn
 	c.ResetSequence()

@@ -52,7 +52,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	if !s.publish(f.loans) {
 		s.giveBack(f.loans)
-		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return true, interrupted()
 	}
 	s.stats.scatters.Add(1)
 	f.last = find(f.loans, f.node)

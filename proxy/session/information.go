@@ -48,7 +48,7 @@ func (s *Session) information(q *query, ex *boundExecution, text string, mode sq
 	}
 	if !s.publish(loans) {
 		s.giveBack(loans)
-		return true, true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return true, true, interrupted()
 	}
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name, loans: loans, last: &loans[0]}
 	f.prepare = func() error { return i.copy(&f, st) }

@@ -23,10 +23,10 @@ func (s *Session) kill(id uint64, query bool) error {
 	}
 	if victim == s {
 		if !query {
-			s.writeError(mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted"), OriginProxy)
+			s.writeError(interrupted(), OriginProxy)
 			return &endError{reason: EndKilled}
 		}
-		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return interrupted()
 	}
 	if !victim.Interrupt(!query) {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)

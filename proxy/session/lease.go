@@ -97,7 +97,7 @@ func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 	}
 	if !s.setRunning(p) {
 		s.drop(p)
-		return backend.Pooled{}, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return backend.Pooled{}, interrupted()
 	}
 	return p, nil
 }
@@ -115,7 +115,7 @@ func (s *Session) acquireOther(t target) (backend.Pooled, error) {
 		return backend.Pooled{}, err
 	}
 	if !s.setRunning(l.Pooled) {
-		return backend.Pooled{}, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return backend.Pooled{}, interrupted()
 	}
 	return l.Pooled, nil
 }
@@ -130,7 +130,7 @@ func (s *Session) isOther(p backend.Pooled) bool {
 func (s *Session) prepare(p backend.Pooled) error {
 	if !s.setRunning(p) {
 		s.drop(p)
-		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return interrupted()
 	}
 	err := s.apply(p, s.state.current())
 	// A SET begins no transaction, nor do commands other than statements.

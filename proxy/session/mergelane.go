@@ -127,7 +127,7 @@ func (s *Session) sendMerge(h *shelves) {
 		for k := range m.loans {
 			m.loans[k].close(s)
 		}
-		m.loans, m.err = nil, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		m.loans = nil
 		s.handOver(h.loop, stepMerge)
 		return
 	}
@@ -251,17 +251,18 @@ func (m *merging) panicked(l *fastlane.Loop) {
 	}
 }
 
-// finishHandedMerge ends a merge that the loop began.
+// finishHandedMerge ends a merge that the loop began; without connections it was killed before it was sent.
 func (s *Session) finishHandedMerge() *endError {
 	s.relabel()
 	m := s.task().merging
 	s.task().merging = nil
-	err := m.err
+	var err error
 	for k := 0; k < len(m.loans) && err == nil; k++ {
 		err = m.loans[k].Conn.Flush()
 	}
 	switch {
-	case m.err != nil:
+	case len(m.loans) == 0:
+		err = interrupted()
 	case err != nil:
 		err = s.loseAll(m.loans, err)
 	default:

@@ -19,12 +19,11 @@ type merging struct {
 	sources []*exec.Source // in the order of the queries
 	lost    []string       // nodes whose connections failed when they were asked for their warnings
 
-	// Of one that a loop carries out: its plan, how many answers have not come whole, and why it is not carried out after all. begun says that
-	// something has come, seen that it had at the last tick, over that the loop has it no more.
+	// Of one that a loop carries out: its plan, and how many answers have not come whole. begun says that something has come, seen that it
+	// had at the last tick, over that the loop has it no more.
 	of                *plan.Plan
 	left              int
 	begun, seen, over bool
-	err               error
 }
 
 func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []loan) *merging {

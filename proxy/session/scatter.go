@@ -252,7 +252,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	}
 	if !s.publish(loans) {
 		s.giveBack(loans)
-		return true, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return true, interrupted()
 	}
 	s.stats.scatters.Add(1)
 	format := value.TextRow

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"kingshard/backend"
-	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
 )
 
@@ -81,7 +80,7 @@ func (s *Session) finishHanded(first step) *endError {
 func (s *Session) alone(x *exchange, q *query) error {
 	s.takeRunning()
 	if s.isCancelled() {
-		return mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return interrupted()
 	}
 	if x.st != nil {
 		return s.execute(x.st, q, &s.task().execution)

@@ -70,7 +70,7 @@ func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
 	}
 	if !s.publish(c.loans) {
 		s.giveBack(c.loans)
-		return c, mysql.NewSQLError(mysql.ERQueryInterrupted, "Query execution was interrupted")
+		return c, interrupted()
 	}
 	s.stats.scatters.Add(1)
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
