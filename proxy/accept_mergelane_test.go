@@ -160,7 +160,7 @@ func TestMergeInTheLane(t *testing.T) {
 		must(t, c, merged("plain"))
 	}
 	handed := p.Totals().Handed
-	looped(t, p, 50, func() {
+	looped(t, p, 25, func() {
 		for range 10 {
 			for _, tag := range []string{"plain", "pieces", "plain0", "plain1", "plain"} {
 				if fault := mergeFault(c, tag); fault != "" {
@@ -172,13 +172,10 @@ func TestMergeInTheLane(t *testing.T) {
 	if n := p.Totals().Handed - handed; n > 25 { // pieces may take long, and the next command may be there already: then it is no loop's
 		t.Errorf("%d of 50 statements went to a goroutine", n)
 	}
-	looped(t, p, 1, func() {
-		before := p.Totals().Looped
-		for n := 0; n < 50 && p.Totals().Looped == before; n++ {
-			r := must(t, c, "SELECT id, note FROM t WHERE tag = 'plain' ORDER BY id LIMIT 1, 2")
-			if len(r.Rows) != 2 || r.Rows[0][0] != "1" || r.Rows[1][0] != "2" {
-				t.Errorf("LIMIT 1, 2: %v", r.Rows)
-			}
+	loopedInTurns(t, p, 1, func() {
+		r := must(t, c, "SELECT id, note FROM t WHERE tag = 'plain' ORDER BY id LIMIT 1, 2")
+		if len(r.Rows) != 2 || r.Rows[0][0] != "1" || r.Rows[1][0] != "2" {
+			t.Errorf("LIMIT 1, 2: %v", r.Rows)
 		}
 	})
 	// Part of the rows are with the client already when a shard's connection breaks, or none are: it hears of it either way.
@@ -273,7 +270,7 @@ func TestMergeWithoutAutocommit(t *testing.T) {
 			must(t, c, "COMMIT")
 		}
 		must(t, c, "SET autocommit = 1")
-		looped(t, p, 3, func() {
+		loopedInTurns(t, p, 3, func() {
 			for range 5 {
 				must(t, c, count)
 			}
@@ -289,7 +286,7 @@ func TestKillOfAMergeInTheLane(t *testing.T) {
 	for range 3 {
 		must(t, c, merged("plain"))
 	}
-	looped(t, p, 3, func() {
+	loopedInTurns(t, p, 3, func() {
 		for _, tag := range []string{"long0", "long1", "long"} {
 			if err := c.Send(mysql.ComQuery, merged(tag)); err != nil {
 				t.Fatal(err)
