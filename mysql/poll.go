@@ -43,6 +43,23 @@ func (c *Conn) MayWait() { c.spare = nil }
 // Unsent is the number of bytes that a write kept because they did not fit in.
 func (c *Conn) Unsent() int { return len(c.unsent) }
 
+// Outgoing is what Flush would write now on a Conn that must not wait, for the caller to write before, with what others have to send; nil
+// where only Flush knows how. It is good until the next call on c, which is Sent if something was written.
+func (c *Conn) Outgoing() []byte {
+	if c.spare == nil || len(c.unsent) > 0 || c.werr != nil || c.zip != nil {
+		return nil
+	}
+	return c.out
+}
+
+// Sent says that the first n bytes of Outgoing were written.
+func (c *Conn) Sent(n int) {
+	c.activity.Add(1)
+	if c.out = c.out[n:]; len(c.out) == 0 {
+		c.out = c.wbuf.b[:0]
+	}
+}
+
 // ReadNow makes one read of what has arrived, for Peek and Whole to look at. The error is syscall.EAGAIN if nothing has,
 // syscall.ENOBUFS if bufferLarge bytes are unread already, else the reason why no more will come; io.EOF is one.
 func (c *Conn) ReadNow() error {

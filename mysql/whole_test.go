@@ -313,3 +313,44 @@ func TestNoWait(t *testing.T) {
 	_, err := c.ReadPacket()
 	wantConnError(t, err, ClientSide, "read", syscall.EAGAIN)
 }
+
+// Of what is queued, others may send a part or all; the next Flush sends the rest, once.
+func TestOutgoing(t *testing.T) {
+	want := frames(0, []byte("one"), []byte("two"))
+	for n := 1; n <= len(want); n++ {
+		c, p := polled(nil, ClientSide)
+		c.NoWait(new(Buffers))
+		p.room = 1 << 10
+		if c.Outgoing() != nil {
+			t.Fatal("something to send of nothing")
+		}
+		c.WritePacket([]byte("one"))
+		c.WritePacket([]byte("two"))
+		equalBytes(t, "to send", c.Outgoing(), want)
+		p.out.Write(c.Outgoing()[:n])
+		active := c.Activity()
+		if c.Sent(n); c.Activity() == active {
+			t.Error("what is sent is no activity")
+		}
+		if err := c.Flush(); err != nil || c.Pending() != 0 {
+			t.Fatal(err, c.Pending())
+		}
+		c.WritePacket([]byte("three"))
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		equalBytes(t, "sent", p.out.Bytes(), append(slices.Clip(want), frames(2, []byte("three"))...))
+	}
+	c, p := polled(nil, ClientSide)
+	c.WritePacket([]byte("one"))
+	if c.Outgoing() != nil {
+		t.Error("a connection that may wait is not the loop's")
+	}
+	c.NoWait(new(Buffers))
+	p.room = 3
+	_ = c.Flush()
+	c.WritePacket([]byte("two"))
+	if c.Unsent() == 0 || c.Outgoing() != nil {
+		t.Error("something is ahead of it")
+	}
+}

@@ -34,5 +34,11 @@ type Ticker interface {
 	Stop(l *Loop)
 }
 
+// Sender has given bytes to Loop.Gather.
+type Sender interface {
+	// Sent tells that the first n bytes were sent, one at least.
+	Sent(n int)
+}
+
 // tickMin is the resolution of Loop.After.
 const tickMin = time.Millisecond

@@ -53,6 +53,18 @@ func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment, from none to all.
 func (g *Group) Nap(n int) { g.naps.Store(uint32(n)) }
 
+// Alone is why the loops send each write by a system call of its own, not what they gathered by one; nil if they do not.
+func (g *Group) Alone() error { return g.loops[0].alone }
+
+// Gathered is how many writes the loops have made together with others so far.
+func (g *Group) Gathered() uint64 {
+	n := uint64(0)
+	for _, l := range g.loops {
+		n += l.together.Load()
+	}
+	return n
+}
+
 // Wakes is how often the loops have woken a goroutine so far, for which something had come.
 func (g *Group) Wakes() uint64 {
 	n := uint64(0)

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"kingshard/mysql/rawio"
 )
 
 // eventsMax is how many events one wait gives.
@@ -55,6 +57,7 @@ type Loop struct {
 	ticks  bool // tickAt is set
 	ending bool // AtRoundEnd was called
 	activity
+	gathered
 
 	mu     sync.Mutex
 	posted []*Conn // closed while they were parked
@@ -74,6 +77,7 @@ func openLoop(g *Group, index uint32) (*Loop, error) {
 		l.free()
 		return nil, err
 	}
+	l.batch, l.alone = rawio.OpenBatch()
 	return l, nil
 }
 
@@ -82,6 +86,9 @@ func (l *Loop) free() {
 		_ = unix.Close(l.wake)
 	}
 	_ = unix.Close(l.epoll)
+	if l.batch != nil {
+		l.batch.Close()
+	}
 }
 
 // Ticker is the one that the loop was opened with.

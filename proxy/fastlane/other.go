@@ -33,11 +33,17 @@ func (*Group) Use(int) {}
 // Nap does nothing.
 func (*Group) Nap(int) {}
 
+// Alone says that there are no loops.
+func (*Group) Alone() error { return errNone }
+
 // Adopt fails.
 func (*Group) Adopt(net.Conn) (*Conn, error) { return nil, errNone }
 
 // Close does nothing.
 func (*Group) Close() {}
+
+// Gathered is 0.
+func (*Group) Gathered() uint64 { return 0 }
 
 // Wakes is 0.
 func (*Group) Wakes() uint64 { return 0 }
@@ -53,6 +59,12 @@ func (*Loop) After(time.Duration) {}
 
 // AtRoundEnd does nothing.
 func (*Loop) AtRoundEnd() {}
+
+// Gather does nothing.
+func (*Loop) Gather(*Conn, []byte, Sender) {}
+
+// SendGathered does nothing.
+func (*Loop) SendGathered() {}
 
 // Woke does nothing.
 func (*Loop) Woke() {}

@@ -57,6 +57,7 @@ var (
 	descShared     = desc("pipelined_statements_total", "Statements that shared a backend connection with others'.")
 	descLate       = desc("pipelined_late_total", "Statements among them that took long, failed or had warnings.")
 	descProcessors = desc("processors", "Processors that the proxy runs on now, as many as its load needs.")
+	descGathered   = desc("fast_lane_writes_together_total", "Writes of the fast lane that were made together with others by one system call.")
 	descHanded     = desc("fast_lane_handovers_total", "Times that the fast lane handed a session to a goroutine.")
 	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descDDL        = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
@@ -130,6 +131,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descShared, t.Shared)
 	counter(descLate, t.Late)
 	counter(descHanded, t.Handed)
+	if r.shared.Lanes != nil {
+		counter(descGathered, r.shared.Lanes.Gathered())
+	}
 	counter(descDeadlocks, t.Deadlocks)
 	counter(descMade, r.subTables.Made())
 	counter(descNotMade, r.subTables.Failed())

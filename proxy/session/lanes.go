@@ -48,6 +48,12 @@ func (l *Lanes) Use(loops int) { l.group.Use(loops) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment.
 func (l *Lanes) Nap(loops int) { l.group.Nap(loops) }
 
+// Gathered is how many writes were made together with others so far.
+func (l *Lanes) Gathered() uint64 { return l.group.Gathered() }
+
+// Alone is why the loops make each write by a system call of its own; nil if they make what a round has by one.
+func (l *Lanes) Alone() error { return l.group.Alone() }
+
 // Wakes is how often the loops have woken a goroutine so far.
 func (l *Lanes) Wakes() uint64 { return l.group.Wakes() }
 

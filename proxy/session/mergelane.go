@@ -118,19 +118,30 @@ func (s *Session) launchMerge(h *shelves) {
 	h.loop.AtRoundEnd()
 }
 
-// sendMerge sends what launchMerge has queued.
-func (s *Session) sendMerge(h *shelves) {
-	defer s.caught(h.loop)
-	s.relabelLoop(h)
+// gatherMerge gathers what launchMerge has queued; false if it is not to be sent.
+func (s *Session) gatherMerge() bool {
 	m := s.task().merging
+	h := m.loans[0].lease.shelf.h
+	defer s.caught(h.loop)
 	if !s.publish(m.loans) {
 		for k := range m.loans {
 			m.loans[k].close(s)
 		}
 		m.loans = nil
 		s.handOver(h.loop, stepMerge)
-		return
+		return false
 	}
+	for k := range m.loans {
+		s.gather(h, m.loans[k].lease.conn, m.loans[k].Conn.Conn)
+	}
+	return true
+}
+
+// sendMerge sends the queries, or what was not gathered of them.
+func (s *Session) sendMerge(h *shelves) {
+	defer s.caught(h.loop)
+	s.relabelLoop(h)
+	m := s.task().merging
 	for k := range m.loans {
 		if c := m.loans[k].Conn; c.Flush() != nil || c.Unsent() > 0 {
 			s.leaveMerge(h.loop)
