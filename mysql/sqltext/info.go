@@ -54,6 +54,8 @@ type Info struct {
 	First, End int
 	// Next is where the text behind the first ';' goes on, if Multi, else the text's length.
 	Next int
+	// Numbers is a long list of numbers, for AppendNormal.
+	Numbers Numbers
 }
 
 // Has tells whether any of the traits t is there.

@@ -13,7 +13,11 @@ import (
 // It takes any text, several statements and malformed ones too, and reads no further than it needs to. Names stay as they are
 // written, but for those in double quotes (ANSI_QUOTES) of a text that is Secretive.
 func AppendNormal(dst []byte, sql string, m Mode, max int) []byte {
-	n := normalizer{l: NewLexer(sql, m), sql: sql, out: dst, start: len(dst), limit: len(dst) + max}
+	return appendNormal(dst, sql, m, max, Numbers{})
+}
+
+func appendNormal(dst []byte, sql string, m Mode, max int, known Numbers) []byte {
+	n := normalizer{l: NewLexer(sql, m), sql: sql, out: dst, start: len(dst), limit: len(dst) + max, known: known}
 	n.run()
 	out := n.out
 	if len(out) > n.limit || n.cut {
@@ -64,6 +68,7 @@ type normalizer struct {
 	secretive    int8 // of the whole text: 0 not known, 1 yes, -1 no
 	depth        int
 	levels       [normalDepth]rows
+	known        Numbers
 }
 
 func (n *normalizer) run() {
@@ -110,6 +115,10 @@ func (n *normalizer) number(pos int) int {
 		return n.token(pos, true)
 	}
 	n.literal()
+	if end == int(n.known.from) {
+		n.prev, n.prev2 = normalLiteral, normalOp
+		return int(n.known.stop)
+	}
 	pos, stop, _ := numbers(n.sql, end)
 	if pos > 0 {
 		n.prev, n.prev2 = normalLiteral, normalOp // as literal leaves them

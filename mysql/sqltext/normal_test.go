@@ -64,6 +64,35 @@ func TestAppendNormalLists(t *testing.T) {
 	}
 }
 
+// longNumbers is a list of numbers that Classify remembers.
+var longNumbers = "1" + strings.Repeat(", 23,-4,5", 80)
+
+// What Classify remembers of a list changes nothing of the normal form, wherever the list is.
+func TestNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		text       string
+		remembered bool
+	}{
+		{"SELECT a FROM t WHERE id IN (#)", true}, {"SELECT a FROM t WHERE id IN (#) AND b NOT IN (-#, #)", true}, {"DELETE FROM t WHERE f(#) = 'a#' OR `#` = 2", true},
+		{"INSERT INTO t VALUES (#), (#), (1)", true}, {"SELECT # FROM t", true}, {"SELECT #", true}, {"SELECT #a, 1", true}, {"SELECT #, 4.5, 6, 0x7, #, NULL", true},
+		{"SELECT #; SELECT #, 1", true}, {"SELECT -1 - #", true}, {"SELECT /* # */ #", true}, {"SELECT 1 IN ( # , # )", true}, {"SET a = 1, password = #", false},
+		{"SELECT '#'", false}, {"SELECT 1, 2, 3", false}, {"SELECT /*! # */ 1", false}, {"SELECT a$#, `#`", true}, {"", false}, {"SELECT #, --#\n, 1", true},
+	} {
+		for _, m := range []Mode{{}, {MariaDB: true, ServerVersion: 101100}, {ANSIQuotes: true, NoBackslashEscapes: true}} {
+			text := strings.ReplaceAll(tt.text, "#", longNumbers)
+			n := Classify(text, m).Numbers
+			if n != (Numbers{}) != tt.remembered {
+				t.Errorf("%s: %v", tt.text, n)
+			}
+			for limit := range 200 {
+				if got, want := string(n.AppendNormal(nil, text, m, limit)), string(AppendNormal(nil, text, m, limit)); got != want {
+					t.Errorf("%s, at most %d bytes: %s, want %s", tt.text, limit, got, want)
+				}
+			}
+		}
+	}
+}
+
 // Numbers between commas are passed over at once; with two blanks behind each comma they are read one by one.
 func TestAppendNormalNumbers(t *testing.T) {
 	for _, sql := range []string{
@@ -139,6 +168,11 @@ func FuzzAppendNormal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sql string, ansi, noBackslash bool) {
 		m := Mode{ANSIQuotes: ansi, NoBackslashEscapes: noBackslash}
 		out := AppendNormal(nil, sql, m, 100)
+		for _, text := range []string{sql, strings.ReplaceAll(sql, "1", longNumbers)} {
+			if got, want := Classify(text, m).Numbers.AppendNormal(nil, text, m, 1000), AppendNormal(nil, text, m, 1000); string(got) != string(want) {
+				t.Fatalf("with the numbers known: %q, want %q", got, want)
+			}
+		}
 		if len(out) > 100 {
 			t.Fatalf("%d bytes", len(out))
 		}

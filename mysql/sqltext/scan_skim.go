@@ -11,10 +11,11 @@ func (s *scanner) skim() {
 	}
 	k := skimmer{
 		sql: s.sql, end: s.l.pos, pos: s.cur.Pos, sig: s.cur.sig, prev: s.prev.sig, w: s.cur.w,
-		identEnd: s.l.identEnd, forced: s.l.forced, depth: s.depth,
+		identEnd: s.l.identEnd, forced: s.l.forced, depth: s.depth, numbers: s.info.Numbers,
 		ansiQuotes: s.l.mode.ANSIQuotes, backslash: !s.l.mode.NoBackslashEscapes,
 	}
 	k.run()
+	s.info.Numbers = k.numbers
 	if k.end == s.l.pos {
 		return
 	}
@@ -47,6 +48,7 @@ type skimmer struct {
 	identEnd  int // as the lexer's
 	forced    int // as the lexer's
 	depth     int
+	numbers   Numbers
 
 	ansiQuotes, backslash bool
 }
@@ -162,6 +164,7 @@ func (k *skimmer) more() {
 	if pos == 0 {
 		return
 	}
+	k.numbers.keep(k.end, end)
 	k.pos, k.end, k.prev = pos, end, sigOp+','
 	if minus {
 		k.prev = sigOp + '-'

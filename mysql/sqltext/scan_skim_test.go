@@ -27,6 +27,13 @@ var skimTexts = []string{
 	"call p(1, @a), 2", "table t order by a limit 5, 6", "select t.a$b, t.1$, t.`a`.b, 5.a, a.5, a.5.b, (a.5), 1.2.3, @@a.b, @a.b, ? , ?a, x from t",
 }
 
+// classifyOnly is Classify without what only skimming finds.
+func classifyOnly(sql string, m Mode) Info {
+	info := Classify(sql, m)
+	info.Numbers = Numbers{}
+	return info
+}
+
 // TestSkimChangesNothing compares with what reading token by token finds.
 func TestSkimChangesNothing(t *testing.T) {
 	texts := append(append([]string{pointSelect, smallInsert, wideSelect(), quotedSelect(), wideInsert(), numberList(1000)}, seeds...), skimTexts...)
@@ -38,7 +45,7 @@ func TestSkimChangesNothing(t *testing.T) {
 		for mode := range modes {
 			m := modeOf(byte(mode))
 			for n := max(0, len(sql)-cuts); n <= len(sql); n++ {
-				if got, want := Classify(sql[:n], m), classifySlowly(sql[:n], m); got != want {
+				if got, want := classifyOnly(sql[:n], m), classifySlowly(sql[:n], m); got != want {
 					t.Fatalf("%q in mode %#x: %v, read token by token %v", sql[:n], mode, got, want)
 				}
 			}
@@ -52,7 +59,7 @@ func FuzzSkim(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sql string, mode byte) {
 		m := modeOf(mode)
-		if got, want := Classify(sql, m), classifySlowly(sql, m); got != want {
+		if got, want := classifyOnly(sql, m), classifySlowly(sql, m); got != want {
 			t.Fatalf("%v, read token by token %v", got, want)
 		}
 	})

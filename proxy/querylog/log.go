@@ -162,6 +162,9 @@ func (s *scratch) appendNormal(b []byte, st *Statement, max int) []byte {
 	if st.Normal != "" {
 		return append(b, st.Normal...)
 	}
+	if st.Numbers != (sqltext.Numbers{}) {
+		return st.Numbers.AppendNormal(b, st.Text, st.Mode, max)
+	}
 	return s.templates.AppendNormal(b, st.Text, st.Mode, max)
 }
 

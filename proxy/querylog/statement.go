@@ -33,10 +33,11 @@ func (p Plan) String() string { return planNames[p] }
 type Statement struct {
 	Conn     uint32
 	User, DB string
-	Client   string // address with port, or localhost
-	Backend  string // address of the instance, the first of several; empty: the proxy answered
-	Text     string // as the client sent it
-	Normal   string // what sqltext.AppendNormal makes of a Text whose template is known; "" if it is not
+	Client   string          // address with port, or localhost
+	Backend  string          // address of the instance, the first of several; empty: the proxy answered
+	Text     string          // as the client sent it
+	Normal   string          // what sqltext.AppendNormal makes of a Text whose template is known; "" if it is not
+	Numbers  sqltext.Numbers // that sqltext.Classify found in Text
 	Mode     sqltext.Mode
 	Class    sqltext.Class
 

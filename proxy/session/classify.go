@@ -7,18 +7,19 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
-// recognized is a text of the command under way whose normal form is known.
+// recognized is a text of the command under way of which more is known.
 type recognized struct {
 	text, normal string
+	numbers      sqltext.Numbers
 	template     *sqltext.Template // nil if the normal form was kept with a prepared statement
 }
 
-// of gives the normal form of a text; "" if it is not known.
-func (r *recognized) of(text string) string {
+// of gives what is known of a text: its normal form, "" if it is not known, and a long list of numbers.
+func (r *recognized) of(text string) (normal string, numbers sqltext.Numbers) {
 	if text != r.text {
-		return ""
+		return "", numbers
 	}
-	return r.normal
+	return r.normal, r.numbers
 }
 
 // templateOf gives the template of a text that is read in a mode; nil if it is not known. The mode may have changed since the text was
@@ -38,7 +39,7 @@ var templatesPool = sync.Pool{New: func() any { return new(sqltext.Templates) }}
 func (s *Session) classify(text string) (info sqltext.Info) {
 	r, m, t := &s.task().recognized, s.mode(), s.template
 	if t != nil && t.Matches(text, &m) {
-		*r = recognized{text, t.Normal(), t}
+		*r = recognized{text: text, normal: t.Normal(), template: t}
 		return t.Info(text)
 	}
 	if s.spares != nil {
@@ -49,7 +50,9 @@ func (s *Session) classify(text string) (info sqltext.Info) {
 		templatesPool.Put(all)
 	}
 	if *r = (recognized{}); t != nil {
-		*r, s.template = recognized{text, t.Normal(), t}, t
+		*r, s.template = recognized{text: text, normal: t.Normal(), template: t}, t
+	} else if info.Numbers != (sqltext.Numbers{}) {
+		*r = recognized{text: text, numbers: info.Numbers}
 	}
 	return info
 }

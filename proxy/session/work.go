@@ -106,12 +106,12 @@ func (s *Session) record(command int, text string, took time.Duration) {
 	if !s.shared.Queries.On() {
 		return
 	}
-	normal := ""
+	normal, numbers := "", sqltext.Numbers{}
 	if s.tasked != nil {
-		normal = s.tasked.recognized.of(text)
+		normal, numbers = s.tasked.recognized.of(text)
 	}
 	s.shared.Queries.Statement(&querylog.Statement{
-		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: w.backend, Text: text, Normal: normal, Mode: s.mode(), Class: w.class,
+		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: w.backend, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: w.class,
 		Start: s.since.Add(-took), Total: took, Wait: wait, Exec: exec,
 		Rows: w.rows, Bytes: w.bytes, Shards: w.shards, Plan: w.plan, ErrorCode: w.errorCode,
 	})
