@@ -341,6 +341,23 @@ func TestOutgoing(t *testing.T) {
 		}
 		equalBytes(t, "sent", p.out.Bytes(), append(slices.Clip(want), frames(2, []byte("three"))...))
 	}
+	for room := range len(want) - 2 { // the rest does not fit in either
+		c, p := polled(nil, ClientSide)
+		c.NoWait(new(Buffers))
+		c.WritePacket([]byte("one"))
+		c.WritePacket([]byte("two"))
+		p.out.Write(c.Outgoing()[:2])
+		c.Sent(2)
+		p.room = room
+		if err := c.Flush(); err != nil || c.Unsent() != len(want)-2-room {
+			t.Fatal(err, c.Unsent())
+		}
+		c.MayWait()
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		equalBytes(t, "sent", p.out.Bytes(), want)
+	}
 	c, p := polled(nil, ClientSide)
 	c.WritePacket([]byte("one"))
 	if c.Outgoing() != nil {

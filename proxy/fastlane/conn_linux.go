@@ -32,6 +32,8 @@ type Conn struct {
 	gone    atomic.Bool
 	in, out side
 	handler Handler // while parked
+	// cause is what broke the connection if a write of a loop's batch found it: the system tells it once, and then EPIPE.
+	cause syscall.Errno
 }
 
 // hold begins a system call; false if the connection is closed.
@@ -239,6 +241,9 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 		n, err := rawio.Send(uintptr(c.fd), b[total:])
 		if err == syscall.EAGAIN {
 			return total, err
+		}
+		if err == syscall.EPIPE && c.cause != 0 {
+			err = c.cause
 		}
 		if err != nil {
 			return total, c.failed("write", err)

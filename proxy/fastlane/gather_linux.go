@@ -2,6 +2,7 @@ package fastlane
 
 import (
 	"sync/atomic"
+	"syscall"
 
 	"kingshard/mysql/rawio"
 )
@@ -52,12 +53,18 @@ func (l *Loop) sendTogether(list []outgoing) {
 		}
 	}
 	l.batch.Send()
-	l.together.Add(uint64(len(held)))
+	sent := uint64(0)
 	for k, o := range held {
+		n, err := l.batch.Sent(k)
+		if errno, _ := err.(syscall.Errno); errno != 0 && errno != syscall.EAGAIN {
+			o.c.cause = errno
+		}
 		o.c.letGo()
-		if n, _ := l.batch.Sent(k); n > 0 {
+		if n > 0 {
+			sent++
 			o.from.Sent(n)
 		}
 	}
+	l.together.Add(sent)
 	l.batch.Reset()
 }

@@ -2,9 +2,11 @@ package fastlane
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"testing"
 )
 
@@ -106,5 +108,35 @@ func TestGatherOne(t *testing.T) {
 	})
 	if s.n != 0 {
 		t.Errorf("%d bytes", s.n)
+	}
+}
+
+// What a socket does not take is neither told nor counted; and what broke a connection is told by the write behind.
+func TestGatherThatFails(t *testing.T) {
+	g := openGroup(t, 1)
+	if g.Alone() != nil {
+		return // TestGather sees to that
+	}
+	var conns [4]*Conn
+	var peers [4]*net.TCPConn
+	for k := range conns {
+		conns[k], peers[k] = pair(t, g)
+	}
+	for err := error(nil); err == nil; { // its peer does not read
+		_, err = conns[0].TryWrite(make([]byte, 100_000))
+	}
+	peers[1].SetLinger(0)
+	peers[1].Close() // a reset
+	var senders [4]told
+	var ended error
+	do(t, g, func(l *Loop) {
+		for k, c := range conns {
+			l.Gather(c, []byte("x"), &senders[k])
+		}
+		l.SendGathered()
+		_, ended = conns[1].TryWrite([]byte("x"))
+	})
+	if senders != [4]told{{0}, {0}, {1}, {1}} || g.Gathered() != 2 || !errors.Is(ended, syscall.ECONNRESET) {
+		t.Errorf("%v were sent, %d are counted, the broken one ended with %v", senders, g.Gathered(), ended)
 	}
 }

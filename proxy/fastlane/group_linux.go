@@ -53,8 +53,15 @@ func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment, from none to all.
 func (g *Group) Nap(n int) { g.naps.Store(uint32(n)) }
 
-// Alone is why the loops send each write by a system call of its own, not what they gathered by one; nil if they do not.
-func (g *Group) Alone() error { return g.loops[0].alone }
+// Alone is why loops, or one of them, make each write by a system call of its own; nil if all make by one what they gathered.
+func (g *Group) Alone() error {
+	for _, l := range g.loops {
+		if l.alone != nil {
+			return l.alone
+		}
+	}
+	return nil
+}
 
 // Gathered is how many writes the loops have made together with others so far.
 func (g *Group) Gathered() uint64 {

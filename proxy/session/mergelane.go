@@ -118,11 +118,11 @@ func (s *Session) launchMerge(h *shelves) {
 	h.loop.AtRoundEnd()
 }
 
-// gatherMerge gathers what launchMerge has queued; false if it is not to be sent.
-func (s *Session) gatherMerge() bool {
-	m := s.task().merging
-	h := m.loans[0].lease.shelf.h
+// offerMerge offers what launchMerge has queued; false if it is not to be sent.
+func (s *Session) offerMerge(h *shelves) bool {
 	defer s.caught(h.loop)
+	s.relabelLoop(h)
+	m := s.task().merging
 	if !s.publish(m.loans) {
 		for k := range m.loans {
 			m.loans[k].close(s)
@@ -132,12 +132,12 @@ func (s *Session) gatherMerge() bool {
 		return false
 	}
 	for k := range m.loans {
-		s.gather(h, m.loans[k].lease.conn, m.loans[k].Conn.Conn)
+		s.offer(h, m.loans[k].lease.conn, m.loans[k].Conn.Conn)
 	}
 	return true
 }
 
-// sendMerge sends the queries, or what was not gathered of them.
+// sendMerge sends what is left of the queries.
 func (s *Session) sendMerge(h *shelves) {
 	defer s.caught(h.loop)
 	s.relabelLoop(h)

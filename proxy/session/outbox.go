@@ -32,10 +32,10 @@ func (h *shelves) answer(s *Session) {
 // Round sends what the round has brought. Servers come first: they are what clients wait for.
 func (h *shelves) Round(*fastlane.Loop) {
 	h.departAll()
-	h.requests = keep(h.requests, (*lease).gatherRequest)
-	h.merges = keep(h.merges, (*Session).gatherMerge)
+	h.requests = slices.DeleteFunc(h.requests, func(le *lease) bool { return !le.offerRequest() })
+	h.merges = slices.DeleteFunc(h.merges, func(s *Session) bool { return !s.offerMerge(h) })
 	for _, s := range h.answers {
-		s.gather(h, s.lane.conn, s.conn)
+		s.offer(h, s.lane.conn, s.conn)
 	}
 	h.loop.SendGathered()
 	for k, le := range h.requests {
@@ -61,34 +61,30 @@ func (h *shelves) Round(*fastlane.Loop) {
 	h.answers = h.answers[:0]
 }
 
-// keep drops those of a list that f is not true for.
-func keep[T any](list []T, f func(T) bool) []T {
-	return slices.DeleteFunc(list, func(e T) bool { return !f(e) })
-}
-
-// gather has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
-// sends; so is all that has labels in a profile, to be seen there as its own.
-func (s *Session) gather(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
+// offer has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
+// sends, and all of a statement that has labels in a profile, to be seen there as its own.
+func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
 	if s.labels == nil {
 		h.loop.Gather(c, from.Outgoing(), from)
 	}
 }
 
-// gatherRequest gathers the statement that launch has queued; false if it is not to be sent.
-func (le *lease) gatherRequest() (ok bool) {
+// offerRequest offers the statement that launch has queued; false if it is not to be sent.
+func (le *lease) offerRequest() bool {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
+	s.relabelLoop(h)
 	if s.running.Pooled == nil && !s.leaveOutbox(le.p) {
 		le.leave()
 		le.p.Taint()
 		s.handOver(h.loop, stepAlone) // where it hears of the KILL
 		return false
 	}
-	s.gather(h, le.conn, le.p.Conn.Conn)
+	s.offer(h, le.conn, le.p.Conn.Conn)
 	return true
 }
 
-// sendRequest sends a statement, or what was not gathered of it.
+// sendRequest sends what is left of a statement.
 func (le *lease) sendRequest() {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
