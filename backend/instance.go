@@ -238,6 +238,14 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	if pc.Key == want {
 		return p, nil
 	}
+	if pc.Key.leaves(want) && p.Conn.Info.ResetConnection {
+		p.Conn.SetDeadline(time.Now().Add(i.connectTimeout))
+		if err := p.Conn.Reset(); err != nil {
+			p.Taint()
+			return Pooled{}, err
+		}
+		p.Key = Intern(p.Key.DB, p.Key.Flags, nil)
+	}
 	if err = p.Apply(want); err == nil {
 		return p, nil
 	}

@@ -147,6 +147,15 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 	return statements
 }
 
+// leaves tells whether a connection that carries s has a user variable that want has not. No SET takes it back: with NULL it keeps the type
+// and the character set of the value it had, which clients see in the columns of results.
+func (s *Setting) leaves(want *Setting) bool {
+	return s != nil && slices.ContainsFunc(s.Vars, func(v Var) bool {
+		_, stays := want.Value(v.Name)
+		return !stays && strings.HasPrefix(v.Name, "@")
+	})
+}
+
 // KeptByDefault are the variables that MySQL leaves as they are when they are set to DEFAULT (found in 9.7; MariaDB does not).
 var KeptByDefault = map[string]bool{"foreign_key_checks": true, "unique_checks": true}
 

@@ -80,6 +80,9 @@ func TestNothingLeaksToTheNextClient(t *testing.T) {
 					continue
 				}
 				seen = append(seen, fmt.Sprint(r.Rows))
+				for _, column := range r.Columns {
+					seen = append(seen, fmt.Sprintf("  %s is %#x, character set %d", column.Name, column.Type, column.Charset))
+				}
 			}
 			return strings.Join(seen, "\n")
 		}
