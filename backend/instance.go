@@ -244,6 +244,7 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 			p.Taint()
 			return Pooled{}, err
 		}
+		p.Conn.SetDeadline(time.Time{})
 		p.Key = Intern(p.Key.DB, p.Key.Flags, nil)
 	}
 	if err = p.Apply(want); err == nil {
