@@ -240,12 +240,11 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	}
 	if pc.Key.leaves(want) && p.Conn.Info.ResetConnection {
 		p.Conn.SetDeadline(time.Now().Add(i.connectTimeout))
-		if err := p.Conn.Reset(); err != nil {
+		if err := p.Reset(); err != nil {
 			p.Taint()
 			return Pooled{}, err
 		}
 		p.Conn.SetDeadline(time.Time{})
-		p.Key = Intern(p.Key.DB, p.Key.Flags, nil)
 	}
 	if err = p.Apply(want); err == nil {
 		return p, nil
@@ -284,6 +283,16 @@ func (p Pooled) Apply(want *Setting) error {
 	p.Conn.SetDeadline(time.Time{})
 	p.Key = want
 	return err
+}
+
+// Reset is that of Conn, after which Key is what the connection carries. After an error it must be tainted.
+func (p Pooled) Reset() error {
+	if p.Conn.Info.ResetConnection {
+		p.Key = Intern(p.Key.DB, p.Key.Flags, nil)
+	} else {
+		p.Key = nil
+	}
+	return p.Conn.Reset()
 }
 
 // Put gives the connection back between two commands, in the state that its Key says.

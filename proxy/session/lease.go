@@ -318,11 +318,7 @@ func (s *Session) dropHeld() {
 	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
 	var err error
 	if pins != 0 {
-		err = p.Conn.Reset()
-		p.Key = backend.Intern(p.Key.DB, p.Key.Flags, nil)
-		if !p.Conn.Info.ResetConnection {
-			p.Key = nil
-		}
+		err = p.Reset()
 	} else if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		err = p.Conn.Exec("ROLLBACK")
 	}

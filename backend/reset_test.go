@@ -1,4 +1,4 @@
-package session
+package backend_test
 
 import (
 	"testing"
