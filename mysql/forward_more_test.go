@@ -102,6 +102,19 @@ func TestForwardFlushesBeforeItWaits(t *testing.T) {
 	}
 }
 
+// Of a long result what one read brings leaves by one write, the end of a row that began in the read before with it.
+func TestForwardWritesAsItReads(t *testing.T) {
+	r := reply{columns: 1, status: autocommit, rows: manyRows(20_000, 100)}
+	dst, src, out := forwardPair(frames(1, r.packets(ClientDeprecateEOF)...), ClientProtocol41|ClientDeprecateEOF, ClientProtocol41|ClientDeprecateEOF)
+	in := src.nc.(*memConn)
+	if _, err := ForwardResult(dst, src, ForwardOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if in.reads < 20 || out.writes > in.reads+2 { // those before the buffer is a large one, and the end
+		t.Errorf("%d reads, %d writes", in.reads, out.writes)
+	}
+}
+
 func TestForwardThroughCompression(t *testing.T) {
 	r := reply{columns: 2, rows: append(manyRows(2000, 40), rowOf(1<<24+5)), status: autocommit, info: "i"}
 	caps := ClientProtocol41 | ClientDeprecateEOF

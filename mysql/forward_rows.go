@@ -1,6 +1,9 @@
 package mysql
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // peek gives length and first byte of the next packet without taking it. A packet without a first byte has no place
 // where this is called.
@@ -111,18 +114,19 @@ func (f *forward) copyBytes(n int) error {
 // rows forwards rows up to and with the packet that ends them.
 func (f *forward) rows() error {
 	f.res.Kind = ResponseRows
-	continued := false
+	rest, continued := 0, false
 	for {
-		if err := f.waitRow(continued); err != nil {
+		if err := f.waitRow(rest, continued); err != nil {
 			return err
 		}
 		f.useLargeBuffer()
-		run, rest, ended, err := f.scan(&continued)
+		run, left, ended, err := f.scan(rest, &continued)
 		if err != nil {
 			return err
 		}
-		f.res.Bytes += uint64(run + rest)
-		if err := f.copyBytes(run + rest); err != nil {
+		rest = left
+		f.res.Bytes += uint64(run)
+		if err := f.copyBytes(run); err != nil {
 			return err
 		}
 		if ended {
@@ -136,9 +140,13 @@ func (f *forward) rows() error {
 	}
 }
 
-// waitRow waits for as much of the next packet as scan needs: its header, and its first byte unless it continues a row.
-func (f *forward) waitRow(continued bool) error {
-	if continued {
+// waitRow waits for as much as scan needs: of the rest of a packet anything, of the next one its header, and its first byte unless
+// it continues a row.
+func (f *forward) waitRow(rest int, continued bool) error {
+	switch {
+	case rest > 0:
+		return f.fill(1)
+	case continued:
 		return f.fill(headerLen)
 	}
 	_, _, err := f.peek()
@@ -152,12 +160,19 @@ func (f *forward) useLargeBuffer() {
 	}
 }
 
-// scan walks the packet headers of the rows in src's buffer. run is the number of bytes of rows that begin there and
-// are in the buffer, rest how many bytes of the last one are still to come; ended says that the end packet follows.
-// The row that the quota has no place for ends the walk, with Cut set.
+// scan walks the packet headers of the rows in src's buffer, which begins with the last rest bytes of a packet that the walk before
+// has seen. run is how many bytes of rows are in the buffer, left how many bytes of the last one are still to come; ended says that
+// the end packet follows. The row that the quota has no place for ends the walk, with Cut set.
 // continued is carried from call to call: the packet before was full, so the next one is its continuation.
-func (f *forward) scan(continued *bool) (run, rest int, ended bool, err error) {
+func (f *forward) scan(rest int, continued *bool) (run, left int, ended bool, err error) {
 	b := f.src.rbuf.b[f.src.start:f.src.end]
+	if rest >= len(b) {
+		return len(b), rest - len(b), false, nil
+	}
+	run = rest
+	if !*continued && f.src.zip == nil && f.o.Quota == nil {
+		run = f.scanWhole(b, run)
+	}
 	for run+headerLen < len(b) || *continued && run+headerLen == len(b) {
 		p := b[run:]
 		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16
@@ -184,6 +199,26 @@ func (f *forward) scan(continued *bool) (run, rest int, ended bool, err error) {
 		run += headerLen + length
 	}
 	return run, 0, false, nil
+}
+
+// scanWhole is scan for the rows from b[run] on that are whole and need no further look, which is nearly all of a long result.
+func (f *forward) scanWhole(b []byte, run int) int {
+	from, to := f.src.seq, f.dst.seq
+	for len(b)-run > headerLen {
+		h := binary.LittleEndian.Uint32(b[run:])
+		length := int(h & payloadMax)
+		next := run + headerLen + length
+		if length == 0 || length == payloadMax || next > len(b) || byte(h>>24) != from || b[run+headerLen] >= EOFHeader {
+			break
+		}
+		b[run+3] = to
+		from++
+		to++
+		run = next
+		f.res.Rows++
+	}
+	f.src.seq, f.dst.seq = from, to
+	return run
 }
 
 // isEnd tells whether a packet of that length that begins with 0xfe ends the rows.
