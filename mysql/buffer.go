@@ -7,11 +7,12 @@ import (
 )
 
 // Sizes of pooled buffers in bytes. The small one holds nearly every request and response whole; a result that goes
-// on is moved in large ones. Commands that are longer still are read into the next sizes.
+// on is moved in large ones, and in those of bufferResult in the end. Commands that are longer still are read into the next sizes.
 const (
-	bufferSmall = 16 << 10
-	bufferLarge = 64 << 10
-	bufferMax   = 1 << 20
+	bufferSmall  = 16 << 10
+	bufferLarge  = 64 << 10
+	bufferResult = 256 << 10
+	bufferMax    = 1 << 20
 )
 
 // bufferGrowth is the ratio of one size to the next.

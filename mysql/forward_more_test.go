@@ -104,7 +104,7 @@ func TestForwardFlushesBeforeItWaits(t *testing.T) {
 
 // Of a long result what one read brings leaves by one write, the end of a row that began in the read before with it.
 func TestForwardWritesAsItReads(t *testing.T) {
-	r := reply{columns: 1, status: autocommit, rows: manyRows(20_000, 100)}
+	r := reply{columns: 1, status: autocommit, rows: manyRows(50_000, 100)}
 	dst, src, out := forwardPair(frames(1, r.packets(ClientDeprecateEOF)...), ClientProtocol41|ClientDeprecateEOF, ClientProtocol41|ClientDeprecateEOF)
 	in := src.nc.(*memConn)
 	if _, err := ForwardResult(dst, src, ForwardOptions{}); err != nil {

@@ -119,7 +119,7 @@ func (f *forward) rows() error {
 		if err := f.waitRow(rest, continued); err != nil {
 			return err
 		}
-		f.useLargeBuffer()
+		f.useLargerBuffer()
 		run, left, ended, err := f.scan(rest, &continued)
 		if err != nil {
 			return err
@@ -153,10 +153,10 @@ func (f *forward) waitRow(rest int, continued bool) error {
 	return err
 }
 
-// useLargeBuffer moves a result that has proved long in larger pieces.
-func (f *forward) useLargeBuffer() {
-	if f.res.Bytes > bufferLarge && len(f.src.rbuf.b) == bufferSmall {
-		f.src.makeRoom(bufferLarge)
+// useLargerBuffer moves a result that proves long in larger and larger pieces.
+func (f *forward) useLargerBuffer() {
+	if n := bufferGrowth * len(f.src.rbuf.b); n <= bufferResult && f.res.Bytes > uint64(n) {
+		f.src.makeRoom(n)
 	}
 }
 
