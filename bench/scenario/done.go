@@ -162,6 +162,8 @@ func openChecks() []report.Check {
 	return []report.Check{
 		{Line: 8, Promise: "p99.9 over p50 at 60 % of the capacity", Bound: 10,
 			Figure: report.Ratio(at(capacity60, proxyName, report.P999), at(capacity60, proxyName, report.P50))},
+		{Line: 8, Promise: fmt.Sprintf("the same with %d connections", tailConns), Bound: 10,
+			Figure: report.Ratio(at(capacity60, limitedName(tailConns), report.P999), at(capacity60, limitedName(tailConns), report.P50))},
 		{Line: 8, Promise: "highest rate with " + DefaultSLO.String() + " over HAProxy's", Bound: 0.9, AtLeast: true,
 			Figure: against("slo", proxyName, report.HighestRate)},
 	}

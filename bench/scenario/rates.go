@@ -21,6 +21,9 @@ type openRate struct {
 	stallEach time.Duration // once in such a time
 }
 
+// tailConns is a ceiling of connections that shows what one does for the tail.
+const tailConns = 16
+
 // capacityClients are those of the closed loop that finds the capacity.
 const capacityClients = 64
 
@@ -101,7 +104,10 @@ func rates() []Scenario {
 		all = append(all, Scenario{Family: "rate", Parameter: "rate", X: rate, Work: openRate{rate: rate}, Against: against})
 	}
 	return append(all,
-		Scenario{Family: "rate-of-capacity", Parameter: "percent", X: 60, Work: openRate{share: 0.6}, Against: against, SecondsMin: 5},
+		Scenario{
+			Family: "rate-of-capacity", Parameter: "percent", X: 60, Against: []rig.Spec{direct, plain, limited(tailConns), haproxy},
+			SecondsMin: 5, Work: openRate{share: 0.6},
+		},
 		Scenario{
 			Family: "rate-with-stalls", Parameter: "rate", X: 1000, Against: against, SecondsMin: 20,
 			Work: openRate{rate: 1000, stallFor: 200 * time.Millisecond, stallEach: 10 * time.Second},
