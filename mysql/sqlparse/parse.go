@@ -116,6 +116,9 @@ func parseError(err error, ms []mark) error {
 	if k := strings.Index(text, "near "); k >= 0 {
 		text = "near " + text[k+5:]
 	}
+	if strings.HasPrefix(text, `near ""`) {
+		text = "it ends too early"
+	}
 	if len(text) > 120 {
 		text = text[:120]
 	}

@@ -74,6 +74,20 @@ func TestParams(t *testing.T) {
 	}
 }
 
+func TestErrorsSayWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"select * from users where":         "it ends too early",
+		"select * from users where a = (1":  "it ends too early",
+		"select form users where":           "it ends too early",
+		"select * from users wher a = ''":   `near "a = ''"`,
+		"select * from users where a == ''": `near "= ''"`,
+	} {
+		if _, err := Parse(text, mysql8, watchedNames("users")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, text := range []string{"select * from users where", "selec", "select 'a", "select /* x", "xa start 'x'"} {
 		if st, err := Parse(text, mysql8, watchedNames("users")); err == nil {
