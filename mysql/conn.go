@@ -117,7 +117,7 @@ func NewConn(nc net.Conn, side Side, payloadCap int) *Conn {
 	_, c.unix = nc.(*net.UnixConn)
 	if sc, ok := nc.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
-			c.raw, c.stream = raw, newSocket(nc, raw)
+			c.raw, c.stream = raw, newSocket(nc, raw, &c.activity)
 			c.r, c.w = c.stream, c.stream
 		}
 	}

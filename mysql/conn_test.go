@@ -349,6 +349,34 @@ func TestActivityCountsLongTransfers(t *testing.T) {
 	}
 }
 
+// A peer that takes a long write bit by bit is seen to do so.
+func TestActivityCountsPartsOfAWrite(t *testing.T) {
+	const size = 256 << 10 // less than one step of a write
+	t.Run("poller", func(t *testing.T) {
+		c, _ := polled(nil, ClientSide) // it has room for 1,000 bytes after each wait
+		c.WritePacket(payload(size))
+		if err := c.Flush(); err != nil || c.Activity() < size/1000 {
+			t.Errorf("activity %d, %v", c.Activity(), err)
+		}
+	})
+	t.Run("socket", func(t *testing.T) {
+		client, server := socketPair(t)
+		if err := errors.Join(server.(*net.TCPConn).SetWriteBuffer(16<<10), client.(*net.TCPConn).SetReadBuffer(16<<10)); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan error)
+		go func() {
+			_, err := io.CopyN(io.Discard, client, size)
+			read <- err
+		}()
+		c := NewConn(server, ClientSide, testCap)
+		c.WritePacket(payload(size - headerLen))
+		if err := errors.Join(c.Flush(), <-read); err != nil || c.Activity() < 4 {
+			t.Errorf("activity %d, %v", c.Activity(), err)
+		}
+	})
+}
+
 func TestCloseIsIdempotent(t *testing.T) {
 	mem := &memConn{}
 	c := NewConn(mem, ClientSide, testCap)

@@ -14,6 +14,8 @@ type Poller interface {
 	TryWrite(b []byte) (int, error)
 	// WaitRead waits until a read may give something.
 	WaitRead() error
+	// WaitWrite waits until a write may take something.
+	WaitWrite() error
 }
 
 // Bare gives the network connection where nothing lies between it and the packets: no TLS, no compression. Else it is nil.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"kingshard/mysql/rawio"
@@ -14,6 +15,8 @@ import (
 type socket struct {
 	net.Conn
 	raw syscall.RawConn
+	// moved counts how often the peer took a part of a write, see Conn.Activity.
+	moved *atomic.Uint32
 
 	// in and out are what is yet to be filled and to be sent.
 	in, out       []byte
@@ -24,8 +27,8 @@ type socket struct {
 }
 
 // newSocket is for an nc that has the file descriptor of raw.
-func newSocket(nc net.Conn, raw syscall.RawConn) *socket {
-	s := &socket{Conn: nc, raw: raw}
+func newSocket(nc net.Conn, raw syscall.RawConn, moved *atomic.Uint32) *socket {
+	s := &socket{Conn: nc, raw: raw, moved: moved}
 	s.receive, s.send = s.tryReceive, s.trySend
 	return s
 }
@@ -61,7 +64,9 @@ func (s *socket) trySend(fd uintptr) (done bool) {
 	for s.outErr = nil; len(s.out) > 0 && s.outErr == nil; {
 		var n int
 		n, s.outErr = rawio.Send(fd, s.out)
-		s.out = s.out[n:]
+		if s.out = s.out[n:]; n > 0 && len(s.out) > 0 {
+			s.moved.Add(1)
+		}
 	}
 	return s.outErr != syscall.EAGAIN
 }

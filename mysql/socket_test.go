@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ func testSocket(t *testing.T, nc net.Conn) *socket {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newSocket(nc, raw)
+	return newSocket(nc, raw, new(atomic.Uint32))
 }
 
 // TestSocketErrors compares a socket's errors with those of the connection itself in the same state.

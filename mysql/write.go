@@ -106,13 +106,13 @@ func (c *Conn) sendWith(b []byte) {
 		c.send()
 		return
 	}
-	if c.spare != nil || len(c.unsent) > 0 {
+	if c.poll != nil || len(c.unsent) > 0 {
 		c.send()
 		c.sendBytes(b)
 		return
 	}
 	if len(c.out) > 0 && c.werr == nil {
-		n := min(len(b), writeStep)
+		n := min(len(b), bufferLarge) // a peer that takes it bit by bit is not seen to do so
 		c.parts = [2][]byte{c.out, b[:n]}
 		c.vector = c.parts[:]
 		c.writing.Store(true)
@@ -143,7 +143,7 @@ func (c *Conn) join(b []byte) {
 	c.out = append(c.out, b...)
 }
 
-// sendBytes writes in steps, so that Activity shows a long payload moving.
+// sendBytes writes in steps, so that Activity shows a long payload moving, and by what a peer takes where it takes less.
 func (c *Conn) sendBytes(b []byte) {
 	if c.spare != nil && c.werr == nil {
 		c.sendNow(b)
@@ -155,14 +155,27 @@ func (c *Conn) sendBytes(b []byte) {
 	c.writing.Store(true)
 	defer c.writing.Store(false)
 	for len(b) > 0 && c.werr == nil {
-		n := min(len(b), writeStep)
-		if _, err := c.w.Write(b[:n]); err != nil {
+		n, err := c.sendStep(b)
+		if err != nil {
 			c.werr = &ConnError{c.side, "write", err}
-			return
 		}
-		c.activity.Add(1)
+		if n > 0 {
+			c.activity.Add(1)
+		}
 		b = b[n:]
 	}
+}
+
+// sendStep writes one step; over a Poller what the peer takes of b, and where that is not all it waits for the peer.
+func (c *Conn) sendStep(b []byte) (int, error) {
+	if c.poll == nil {
+		return c.w.Write(b[:min(len(b), writeStep)])
+	}
+	n, err := c.poll.TryWrite(b)
+	if err == syscall.EAGAIN {
+		err = c.poll.WaitWrite()
+	}
+	return n, err
 }
 
 // Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the

@@ -277,11 +277,14 @@ func (c *Conn) Write(b []byte) (int, error) {
 		if total += n; err != syscall.EAGAIN {
 			return total, err
 		}
-		if err := c.wait(&c.out); err != nil {
+		if err := c.WaitWrite(); err != nil {
 			return total, err
 		}
 	}
 }
+
+// WaitWrite waits until a write may take something.
+func (c *Conn) WaitWrite() error { return c.wait(&c.out) }
 
 // LocalAddr is that of net.Conn. It asks the system, as hardly anybody asks it; nil when the connection is closed.
 func (c *Conn) LocalAddr() net.Addr {

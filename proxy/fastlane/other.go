@@ -104,3 +104,6 @@ func (*Conn) TryWrite([]byte) (int, error) { return 0, errNone }
 
 // WaitRead fails.
 func (*Conn) WaitRead() error { return errNone }
+
+// WaitWrite fails.
+func (*Conn) WaitWrite() error { return errNone }
