@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 const testCap = 128 << 20
@@ -366,7 +367,11 @@ func TestActivityCountsPartsOfAWrite(t *testing.T) {
 		}
 		read := make(chan error)
 		go func() {
-			_, err := io.CopyN(io.Discard, client, size)
+			var err error
+			for left := int64(size); left > 0 && err == nil; left -= 8 << 10 {
+				time.Sleep(time.Millisecond) // so that it is never as fast as the writer
+				_, err = io.CopyN(io.Discard, client, 8<<10)
+			}
 			read <- err
 		}()
 		c := NewConn(server, ClientSide, testCap)
