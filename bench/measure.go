@@ -18,6 +18,9 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
+// pausesWatched is how long the machine is watched before a run.
+const pausesWatched = 2 * time.Second
+
 // list prints the scenarios with their contenders.
 func list(o options) {
 	for _, s := range o.scenarios {
@@ -41,6 +44,7 @@ func measure(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
+	pauses := report.Pauses(procstat.WatchPauses(pausesWatched))
 	set, err := rig.Start(ctx, rig.Options{Kind: mysqltest.Kind(o.server), Proxy: o.proxy, Apart: o.apart, Progress: progress})
 	if err != nil {
 		return err
@@ -48,7 +52,7 @@ func measure(ctx context.Context, o options) (err error) {
 	defer func() { err = errors.Join(err, set.Close()) }()
 	found := &report.Run{
 		Started: time.Now().UTC().Truncate(time.Second), Revision: revision(ctx), Machine: report.Machine(procstat.ReadMachine()),
-		Versions: versions(ctx, set, o.proxy),
+		Pauses: &pauses, Versions: versions(ctx, set, o.proxy),
 		Settings: report.Settings{Arguments: o.arguments, Rounds: o.rounds, Seconds: o.measured.Seconds(), Apart: o.apart},
 	}
 	runner := scenario.Runner{

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"kingshard/bench/load"
@@ -43,7 +44,7 @@ func parseOptions(args []string) (o options, ok bool) {
 	f.StringVar(&o.results, "results", "bench/results", "`folder` of runs' files")
 	f.StringVar(&o.proxy, "proxy", "", "`path` of kingshard; default: this checkout's, built for the run")
 	f.StringVar(&o.before, "before", "", "`path` of another kingshard that takes its turns, too, as \"before\"")
-	f.StringVar(&o.server, "server", string(mysqltest.MariaDB), "`kind` of server: mariadb or mysql9")
+	f.StringVar(&o.server, "server", string(mysqltest.MariaDB), "`kind` of server: mariadb, mysql9 or mysql56")
 	pattern := f.String("run", "", "only the scenarios whose name matches this regular `expression`")
 	quick := f.Bool("quick", false, "a few scenarios of each kind, one short round")
 	done := f.Bool("done", false, "the scenarios of the promises, and their table")
@@ -67,6 +68,9 @@ func parseOptions(args []string) (o options, ok bool) {
 	}
 	return o, true
 }
+
+// servers are the kinds of server to measure with.
+var servers = []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9, mysqltest.MySQL56}
 
 // choice is what was said about which scenarios to run.
 type choice struct {
@@ -93,8 +97,8 @@ func (o *options) finish(c choice, slo string, rounds int, seconds float64) erro
 	if seconds > 0 {
 		o.measured = time.Duration(seconds * float64(time.Second))
 	}
-	if kind := mysqltest.Kind(o.server); kind != mysqltest.MariaDB && kind != mysqltest.MySQL9 {
-		return fmt.Errorf("no server %q: there are %s and %s", o.server, mysqltest.MariaDB, mysqltest.MySQL9)
+	if !slices.Contains(servers, mysqltest.Kind(o.server)) {
+		return fmt.Errorf("no server %q: there are %v", o.server, servers)
 	}
 	for _, path := range []string{o.proxy, o.before} {
 		if path == "" {

@@ -140,3 +140,24 @@ func TestCountSyscalls(t *testing.T) {
 		t.Errorf("no read among %v", calls)
 	}
 }
+
+// Of a clock that stands still now and then, the jumps of a millisecond and more are pauses.
+func TestWatch(t *testing.T) {
+	at, steps := time.Unix(0, 0), 0
+	clock := func() time.Time {
+		switch steps++; {
+		case steps%100 == 0:
+			at = at.Add(4 * time.Millisecond)
+		default:
+			at = at.Add(10 * time.Microsecond)
+		}
+		return at
+	}
+	p := watch(100*time.Millisecond, clock)
+	if p.Longest != 4*time.Millisecond || p.Share < 0.75 || p.Share > 0.85 {
+		t.Errorf("%+v", p)
+	}
+	if p := WatchPauses(5 * time.Millisecond); p.Share < 0 || p.Share > 1 || p.Share > 0 != (p.Longest > 0) {
+		t.Errorf("%+v", p)
+	}
+}

@@ -84,6 +84,10 @@ func origin(b *strings.Builder, r *Run) {
 		sessions = "each program in one of its own"
 	}
 	lines = append(lines, []string{"sessions", sessions + "; kernel.sched_autogroup_enabled " + cmp.Or(r.Machine.Autogroup, "unknown")})
+	if p := r.Pauses; p != nil {
+		lines = append(lines, []string{"pauses of 1 ms or more before the run", fmt.Sprintf("%.2f %% of the processors' time, the longest %.1f ms",
+			100*p.Share, p.Longest.Seconds()*1000)})
+	}
 	for _, d := range []struct {
 		metric Metric
 		title  string

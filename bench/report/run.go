@@ -14,6 +14,7 @@ type Run struct {
 	Started  time.Time
 	Revision string   // of the checkout; "+" behind it: with changes that are not committed
 	Machine  Machine  //
+	Pauses   *Pauses  `json:",omitempty"`
 	Versions []string // of the servers and programs
 	Settings Settings
 	Samples  []Sample
@@ -31,6 +32,13 @@ type Machine struct {
 	Congestion string `json:",omitempty"`
 	// Autogroup is the kernel's kernel.sched_autogroup_enabled.
 	Autogroup string `json:",omitempty"`
+}
+
+// Pauses are the times before a run, the machine having nothing to do, in which processors did nothing for programs that wanted them
+// for a millisecond or more.
+type Pauses struct {
+	Share   float64       // of the time, 0 to 1
+	Longest time.Duration // in nanoseconds
 }
 
 // Settings are what a run was asked for.
