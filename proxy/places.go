@@ -35,8 +35,16 @@ type places struct {
 // adaptProcessors has the process run on as few processors as its load needs, until the server stops: the rest of its time it has all.
 func (s *Server) adaptProcessors() {
 	s.useProcessors(processorsMax)
-	processors.Govern(processorsMax, s.stop, s.lanesUsed, s.useProcessors)
+	processors.Govern(processorsMax, s.stop, s.polled, s.lanesUsed, s.useProcessors)
 	s.useProcessors(processorsMax)
+}
+
+// polled is how long loops have looked for events so far before they would have waited, and for how much of it they had a processor.
+func (s *Server) polled() (took, used time.Duration) {
+	if s.lanes == nil {
+		return 0, 0
+	}
+	return s.lanes.Polled()
 }
 
 // lanesUsed tells whether loops have something to do: one more of them costs little.

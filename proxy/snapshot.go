@@ -75,6 +75,9 @@ func (s *Server) install(snap *session.Snapshot) {
 		Changed: s.instanceChanged, Lagged: s.replicaLagged,
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
+	if s.lanes != nil {
+		s.lanes.Poll(cfg.BusyPoll.Duration())
+	}
 	s.shared.Snapshot.Store(snap)
 	select {
 	case s.installed <- struct{}{}:

@@ -58,6 +58,7 @@ type Loop struct {
 	ending bool // AtRoundEnd was called
 	activity
 	gathered
+	polling
 
 	mu     sync.Mutex
 	posted []*Conn // closed while they were parked
@@ -158,7 +159,13 @@ func (l *Loop) run() {
 		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
 		case empty < emptyNaps && l.index < l.group.naps.Load():
-			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
+			if empty == 0 {
+				n = l.poll(list[:])
+			}
+			if n == 0 {
+				n = l.nap(list[:], min(l.timeout(), napMax))
+			}
+			if n == 0 {
 				empty++
 			}
 		default:

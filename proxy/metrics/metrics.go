@@ -58,6 +58,7 @@ var (
 	descLate       = desc("pipelined_late_total", "Statements among them that took long, failed or had warnings.")
 	descProcessors = desc("processors", "Processors that the proxy runs on now, as many as its load needs.")
 	descGathered   = desc("fast_lane_writes_together_total", "Writes of the fast lane that were made together with others by one system call.")
+	descPolled     = desc("fast_lane_poll_seconds_total", "Processor time for which the fast lane looked for something to do before it slept (busy_poll).")
 	descHanded     = desc("fast_lane_handovers_total", "Times that the fast lane handed a session to a goroutine.")
 	descDeadlocks  = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descDDL        = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
@@ -133,6 +134,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descHanded, t.Handed)
 	if r.shared.Lanes != nil {
 		counter(descGathered, r.shared.Lanes.Gathered())
+		_, polled := r.shared.Lanes.Polled()
+		ch <- prometheus.MustNewConstMetric(descPolled, prometheus.CounterValue, polled.Seconds())
 	}
 	counter(descDeadlocks, t.Deadlocks)
 	counter(descMade, r.subTables.Made())

@@ -41,20 +41,31 @@ const (
 
 // Govern calls use with the number of processors that the process is to have, 1 to max, when it changes, when a load begins and at the
 // end of each period, some half second, until stop is closed. At the beginning it has max. Where cheap tells that one more costs
-// little, it is had for the little that idle processors would add.
-func Govern(max int, stop <-chan struct{}, cheap func() bool, use func(n int)) {
+// little, it is had for the little that idle processors would add. Polled is how long threads have looked for something to do so far, and
+// for how much of that they had a processor: neither that nor the rest, in which they let others go first, is use.
+func Govern(max int, stop <-chan struct{}, polled func() (took, used time.Duration), cheap func() bool, use func(n int)) {
+	worked := func() time.Duration {
+		total := Time()
+		_, vain := polled()
+		return total - vain
+	}
+	pressure := func() (waited, idle time.Duration, ok bool) {
+		waited, idle, ok = pressure()
+		took, used := polled()
+		return waited - (took - used), idle, ok
+	}
 	g := newGovernor(max)
 	g.waited, g.idle, g.known = pressure()
 	timer := time.NewTimer(window)
 	defer timer.Stop()
-	began, used := time.Now(), Time()
+	began, used := time.Now(), worked()
 	for {
 		select {
 		case <-stop:
 			return
 		case <-timer.C:
 		}
-		now, total := time.Now(), Time()
+		now, total := time.Now(), worked()
 		g.look(total-used, now.Sub(began), pressure, cheap, use)
 		began, used = now, total
 		if g.calm == 0 {

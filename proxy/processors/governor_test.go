@@ -2,6 +2,7 @@ package processors
 
 import (
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -195,35 +196,70 @@ func TestGovernorAfterContention(t *testing.T) {
 	}
 }
 
-// Govern sees the process: it lowers the number while nothing happens, and raises it while all processors calculate.
-func TestGovern(t *testing.T) {
-	const most = 4
-	stop, ended, numbers := make(chan struct{}), make(chan struct{}), make(chan int, 100)
-	go func() {
-		defer close(ended)
-		Govern(most, stop, func() bool { return true }, func(n int) { numbers <- n })
-	}()
-	for n := most; n != 1; {
-		n = <-numbers
-	}
-	busy := make(chan struct{})
+// noPolls is of a process that never looks for something to do.
+func noPolls() (took, used time.Duration) { return 0, 0 }
+
+// calculate keeps all processors busy until the test calls stop, or ends.
+func calculate(t *testing.T) (stop func()) {
+	over := make(chan struct{})
+	stop = sync.OnceFunc(func() { close(over) })
+	t.Cleanup(stop)
 	for range runtime.GOMAXPROCS(0) {
 		go func() {
 			for {
 				select {
-				case <-busy:
+				case <-over:
 					return
 				default:
 				}
 			}
 		}()
 	}
+	return stop
+}
+
+// Govern sees the process: it lowers the number while nothing happens, and raises it while all processors calculate.
+func TestGovern(t *testing.T) {
+	const most = 4
+	stop, ended, numbers := make(chan struct{}), make(chan struct{}), make(chan int, 100)
+	go func() {
+		defer close(ended)
+		Govern(most, stop, noPolls, func() bool { return true }, func(n int) { numbers <- n })
+	}()
+	for n := most; n != 1; {
+		n = <-numbers
+	}
+	rest := calculate(t)
 	for n := 1; n == 1; {
 		n = <-numbers
 	}
-	close(busy)
+	rest()
 	for n := 2; n != 1; {
 		n = <-numbers
+	}
+	close(stop)
+	<-ended
+}
+
+// What threads use to look for something to do, and wait meanwhile, needs no further processor.
+func TestGovernPolls(t *testing.T) {
+	stop, ended, numbers := make(chan struct{}), make(chan struct{}), make(chan int, 100)
+	go func() {
+		defer close(ended)
+		polls := func() (took, used time.Duration) {
+			waited, _, _ := pressure()
+			return Time() + waited, Time()
+		}
+		Govern(4, stop, polls, func() bool { return false }, func(n int) { numbers <- n })
+	}()
+	for n := 4; n != 1; {
+		n = <-numbers
+	}
+	calculate(t)
+	for range 3 { // half a second each
+		if n := <-numbers; n != 1 {
+			t.Errorf("%d processors", n)
+		}
 	}
 	close(stop)
 	<-ended

@@ -1,0 +1,60 @@
+package fastlane
+
+import (
+	"testing"
+	"time"
+)
+
+// A loop that polls hears of what comes, and tells how long it has looked; without it looks for nothing.
+func TestPoll(t *testing.T) {
+	g := openGroup(t, 1)
+	do(t, g, func(*Loop) {})
+	if took, used := g.Polled(); took != 0 || used != 0 {
+		t.Errorf("without polling: %v, %v", took, used)
+	}
+	g.Poll(time.Millisecond)
+	for took := time.Duration(0); took < 20*time.Millisecond; {
+		do(t, g, func(*Loop) {})
+		var used time.Duration
+		if took, used = g.Polled(); used < 0 || used > took {
+			t.Fatalf("%v of a processor within %v", used, took)
+		}
+	}
+	if _, used := g.Polled(); used == 0 {
+		t.Error("no processor was used")
+	}
+	g.Poll(0)
+	do(t, g, func(*Loop) {}) // behind a poll that was under way
+	before, _ := g.Polled()
+	for range 100 {
+		do(t, g, func(*Loop) {})
+	}
+	if after, _ := g.Polled(); after != before {
+		t.Errorf("polled on for %v", after-before)
+	}
+}
+
+// A loop that never finds anything looks for it now and then only, one that finds something sometimes goes on.
+func TestPollsThatPay(t *testing.T) {
+	const occasions = 10_000
+	for name, c := range map[string]struct {
+		found    func(n int) bool // whether the n-th poll finds something
+		min, max int
+	}{
+		"never":     {func(int) bool { return false }, occasions / 20, occasions / 15},
+		"sometimes": {func(n int) bool { return n%10 == 0 }, occasions, occasions},
+	} {
+		var p polling
+		polls := 0
+		for range occasions {
+			if !p.pays() {
+				continue
+			}
+			p.found(c.found(polls))
+			polls++
+		}
+		if polls < c.min || polls > c.max {
+			t.Errorf("%s: %d polls", name, polls)
+		}
+	}
+}
