@@ -1,7 +1,7 @@
 package mysql
 
 import (
-	"strings"
+	"bytes"
 	"unsafe"
 )
 
@@ -58,12 +58,13 @@ type ColumnDefinition41 struct {
 	Decimals                                        uint8
 }
 
-// Decode reads a definition; strings are copies. The default value of COM_FIELD_LIST is left out.
-func (p *ColumnDefinition41) Decode(payload []byte) error {
+// Decode reads a definition; strings are parts of one copy. The default value of COM_FIELD_LIST is left out.
+func (p *ColumnDefinition41) Decode(payload []byte) error { return p.view(bytes.Clone(payload)) }
+
+// DecodeUnnamed is Decode but for the names, which become empty.
+func (p *ColumnDefinition41) DecodeUnnamed(payload []byte) error {
 	err := p.view(payload)
-	for _, s := range []*string{&p.Catalog, &p.Schema, &p.Table, &p.OrgTable, &p.Name, &p.OrgName} {
-		*s = strings.Clone(*s)
-	}
+	p.Catalog, p.Schema, p.Table, p.OrgTable, p.Name, p.OrgName = "", "", "", "", "", ""
 	return err
 }
 

@@ -119,7 +119,7 @@ func (s *Source) open(names bool) ([]mysql.ColumnDefinition41, error) {
 		if names {
 			err = defs[i].Decode(p)
 		} else {
-			err = decodeUnnamed(&defs[i], p)
+			err = defs[i].DecodeUnnamed(p)
 		}
 		if err != nil {
 			return nil, broken(err)
@@ -136,20 +136,6 @@ func (s *Source) open(names bool) ([]mysql.ColumnDefinition41, error) {
 		return nil, broken(err)
 	}
 	return defs, nil
-}
-
-// decodeUnnamed reads what follows the names in a definition.
-func decodeUnnamed(d *mysql.ColumnDefinition41, p []byte) error {
-	c := mysql.NewCursor(p)
-	for range 6 {
-		c.LenencBytes()
-	}
-	if c.Err() != nil {
-		return c.Err()
-	}
-	// Six empty names in front of the rest are a definition as well.
-	var unnamed [32]byte
-	return d.Decode(append(unnamed[:6], c.Rest()...))
 }
 
 // mayWait guesses whether the next packet is not there as a whole. A wrong guess sends rows to the client in smaller
