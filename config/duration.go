@@ -24,7 +24,7 @@ func (d Duration) String() string {
 	for _, u := range []struct {
 		size time.Duration
 		name string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
 		if t%u.size == 0 {
 			return strconv.FormatInt(int64(t/u.size), 10) + u.name
 		}

@@ -27,7 +27,7 @@ func TestDuration(t *testing.T) {
 			t.Errorf("%q gives %v", text, d)
 		}
 	}
-	if got := fmt.Sprint(Duration(90*time.Minute), Duration(0), Duration(8*time.Hour)); got != "90m 0s 8h" {
+	if got := fmt.Sprint(Duration(90*time.Minute), Duration(0), Duration(8*time.Hour), Duration(100*time.Microsecond), Duration(1500*time.Millisecond)); got != "90m 0s 8h 100us 1500ms" {
 		t.Error(got)
 	}
 }
