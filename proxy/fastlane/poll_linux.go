@@ -17,9 +17,12 @@ type polling struct {
 }
 
 // A loop that polled in vain vainMax times in a row leaves out the next restFor occasions: what it waits for takes longer than it may look.
+// So does one that let others go first and had to wait for crowdedFor or more until they were done: programs that calculate. One that sleeps
+// is before them when it is woken up.
 const (
-	vainMax = 16
-	restFor = 256
+	vainMax    = 16
+	restFor    = 256
+	crowdedFor = time.Millisecond
 )
 
 // pays tells whether the loop is to poll now.
@@ -33,10 +36,15 @@ func (p *polling) pays() bool {
 	return false
 }
 
-// found notes whether a poll found something.
-func (p *polling) found(something bool) {
-	if p.vain++; something {
+// found notes whether a poll found something, and whether others had the processor for long meanwhile.
+func (p *polling) found(something, crowded bool) {
+	switch {
+	case crowded:
+		p.vain = vainMax
+	case something:
 		p.vain = 0
+	default:
+		p.vain++
 	}
 }
 
@@ -48,14 +56,17 @@ func (l *Loop) poll(list []unix.EpollEvent) (n int) {
 		return 0
 	}
 	began, used := time.Now(), threadTime()
-	took := time.Duration(0)
+	took, crowded := time.Duration(0), false
 	for n == 0 && took < most {
 		if n = l.nap(list, 0); n == 0 {
 			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 		}
-		took = time.Since(began)
+		last := took
+		if took = time.Since(began); took-last >= crowdedFor {
+			crowded = true
+		}
 	}
-	l.found(n > 0)
+	l.found(n > 0, crowded)
 	l.polled.Add(int64(took))
 	l.used.Add(int64(min(max(0, threadTime()-used), took))) // the goroutine may be on another thread by now
 	return n

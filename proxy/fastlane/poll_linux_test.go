@@ -39,10 +39,12 @@ func TestPollsThatPay(t *testing.T) {
 	const occasions = 10_000
 	for name, c := range map[string]struct {
 		found    func(n int) bool // whether the n-th poll finds something
+		crowded  bool
 		min, max int
 	}{
-		"never":     {func(int) bool { return false }, occasions / 20, occasions / 15},
-		"sometimes": {func(n int) bool { return n%10 == 0 }, occasions, occasions},
+		"never":                {func(int) bool { return false }, false, occasions / 20, occasions / 15},
+		"sometimes":            {func(n int) bool { return n%10 == 0 }, false, occasions, occasions},
+		"always, after others": {func(int) bool { return true }, true, occasions / 270, occasions / 250},
 	} {
 		var p polling
 		polls := 0
@@ -50,7 +52,7 @@ func TestPollsThatPay(t *testing.T) {
 			if !p.pays() {
 				continue
 			}
-			p.found(c.found(polls))
+			p.found(c.found(polls), c.crowded)
 			polls++
 		}
 		if polls < c.min || polls > c.max {
