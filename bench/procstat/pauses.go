@@ -18,7 +18,7 @@ type Pauses struct {
 
 // WatchPauses keeps all processors busy for so long and looks for pauses of a millisecond or more.
 func WatchPauses(d time.Duration) Pauses {
-	found := make([]Pauses, runtime.NumCPU())
+	found := make([]Pauses, runtime.GOMAXPROCS(0))
 	var threads sync.WaitGroup
 	for k := range found {
 		threads.Go(func() {

@@ -3,6 +3,7 @@ package fastlane
 import (
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,7 +31,7 @@ func (p *polling) pays() bool {
 	if p.vain < vainMax {
 		return true
 	}
-	if p.passed++; p.passed > restFor {
+	if p.passed++; p.passed >= restFor {
 		p.vain, p.passed = 0, 0
 	}
 	return false
@@ -55,26 +56,32 @@ func (l *Loop) poll(list []unix.EpollEvent) (n int) {
 	if most == 0 || !l.pays() {
 		return 0
 	}
+	if n = l.nap(list, 0); n > 0 { // as under load: no clock is read for it
+		l.found(true, false)
+		return n
+	}
+	if l.ticks {
+		most = min(most, time.Until(l.tickAt))
+	}
 	began, used := time.Now(), threadTime()
-	took, crowded := time.Duration(0), false
+	var took, others time.Duration // others had the processor for so long
 	for n == 0 && took < most {
-		if n = l.nap(list, 0); n == 0 {
-			_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
-		}
+		_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
+		n = l.nap(list, 0)
 		last := took
 		if took = time.Since(began); took-last >= crowdedFor {
-			crowded = true
+			others += took - last
 		}
 	}
-	l.found(n > 0, crowded)
+	l.found(n > 0, others > 0)
 	l.polled.Add(int64(took))
-	l.used.Add(int64(min(max(0, threadTime()-used), took))) // the goroutine may be on another thread by now
+	l.used.Add(int64(min(max(0, threadTime()-used), took-others))) // the goroutine may be on another thread by now, or have shared its own
 	return n
 }
 
 // threadTime is the processor time of the calling thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&t)), 0)
 	return time.Duration(t.Nano())
 }

@@ -5,16 +5,36 @@ import (
 	"time"
 )
 
+// echoed takes what comes on a loop.
+type echoed struct{ over chan struct{} }
+
+func (h *echoed) Ready(_ *Loop, c *Conn) {
+	var b [8]byte
+	_, _ = c.TryRead(b[:])
+	h.over <- struct{}{}
+}
+
 // A loop that polls hears of what comes, and tells how long it has looked; without it looks for nothing.
 func TestPoll(t *testing.T) {
 	g := openGroup(t, 1)
-	do(t, g, func(*Loop) {})
+	c, peer := pair(t, g)
+	h := &echoed{make(chan struct{}, 1)}
+	events := func(n int) {
+		for range n {
+			peer.Write([]byte("x"))
+			if !c.Park(h) {
+				h.Ready(nil, c)
+			}
+			<-h.over
+		}
+	}
+	events(10)
 	if took, used := g.Polled(); took != 0 || used != 0 {
 		t.Errorf("without polling: %v, %v", took, used)
 	}
 	g.Poll(time.Millisecond)
 	for took := time.Duration(0); took < 20*time.Millisecond; {
-		do(t, g, func(*Loop) {})
+		events(1)
 		var used time.Duration
 		if took, used = g.Polled(); used < 0 || used > took {
 			t.Fatalf("%v of a processor within %v", used, took)
@@ -24,11 +44,9 @@ func TestPoll(t *testing.T) {
 		t.Error("no processor was used")
 	}
 	g.Poll(0)
-	do(t, g, func(*Loop) {}) // behind a poll that was under way
+	events(1) // behind a poll that was under way
 	before, _ := g.Polled()
-	for range 100 {
-		do(t, g, func(*Loop) {})
-	}
+	events(2 * restFor)
 	if after, _ := g.Polled(); after != before {
 		t.Errorf("polled on for %v", after-before)
 	}

@@ -52,7 +52,7 @@ func Govern(max int, stop <-chan struct{}, polled func() (took, used time.Durati
 	pressure := func() (waited, idle time.Duration, ok bool) {
 		waited, idle, ok = pressure()
 		took, used := polled()
-		return waited - (took - used), idle, ok
+		return waited - (took - used), idle + used, ok
 	}
 	g := newGovernor(max)
 	g.waited, g.idle, g.known = pressure()
