@@ -22,8 +22,10 @@ type DialConfig struct {
 	Password string
 	TLS      *tls.Config // nil: no TLS
 	// TLSPreferred falls back to plain text where the server has no TLS; without it that is an error.
-	TLSPreferred            bool
-	ServerPublicKey         *rsa.PublicKey
+	TLSPreferred    bool
+	ServerPublicKey *rsa.PublicKey
+	// Unverified tells that TLS proves nothing about the server; see auth.ClientOptions.
+	Unverified              bool
 	AllowPublicKeyRetrieval bool
 	AllowedAuthPlugins      []string // nil: all that are safe
 	MaxAllowedPacket        int      // bytes
@@ -168,9 +170,10 @@ func (c *Conn) startTLS(resp *mysql.HandshakeResponse41, caps, server mysql.Capa
 }
 
 func (c *Conn) authClient() *auth.Client {
+	_, isTLS := c.NetConn().(*tls.Conn)
 	return auth.NewClient(auth.ClientOptions{
-		Password: c.cfg.Password, Secure: c.Secure(), AllowedPlugins: c.cfg.AllowedAuthPlugins,
-		ServerPublicKey: c.cfg.ServerPublicKey, AllowPublicKeyRetrieval: c.cfg.AllowPublicKeyRetrieval,
+		Password: c.cfg.Password, Secure: c.Secure(), UnixSocket: c.Secure() && !isTLS, Unverified: isTLS && c.cfg.Unverified && !strings.HasPrefix(c.cfg.Addr, "/"),
+		AllowedPlugins: c.cfg.AllowedAuthPlugins, ServerPublicKey: c.cfg.ServerPublicKey, AllowPublicKeyRetrieval: c.cfg.AllowPublicKeyRetrieval,
 	})
 }
 

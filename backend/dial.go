@@ -16,6 +16,7 @@ func dialConfig(cfg *config.Config, nc config.Node) (DialConfig, error) {
 		MaxAllowedPacket:        int(cfg.MaxAllowedPacket),
 		PreparedStmts:           cfg.BackendPreparedStmts,
 		TLSPreferred:            nc.TLS.Mode == "preferred",
+		Unverified:              !nc.TLS.Verifies(),
 	}
 	var err error
 	if d.TLS, err = nc.TLS.Client(); err != nil {

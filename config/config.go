@@ -283,10 +283,12 @@ type Node struct {
 	MaxReplicaLag Duration `yaml:"max_replica_lag" reload:"set"`
 	// TLS towards the instances.
 	TLS NodeTLS `yaml:"tls"`
-	// PEM file of the instances' RSA public key, for caching_sha2_password and sha256_password without TLS; empty: asked of the
-	// server if allow_public_key_retrieval.
+	// PEM file of the instances' RSA public key, for caching_sha2_password and sha256_password without TLS, as
+	// MySQL writes public_key.pem; it proves the server to which the password goes.
 	ServerPublicKey string `yaml:"server_public_key"`
-	// Let the server send its RSA public key when there is no TLS.
+	// Give the password to a server that nothing proves, in TLS that verifies no certificate or under the key that it sends itself:
+	// whoever is between reads it. Without it caching_sha2_password and sha256_password need tls.mode verify_ca or verify_identity, a
+	// unix socket or server_public_key where the server asks for the password itself; scrambles go everywhere.
 	AllowPublicKeyRetrieval bool `yaml:"allow_public_key_retrieval"`
 	// Plugins that the server may ask for: mysql_native_password, caching_sha2_password, client_ed25519, sha256_password,
 	// mysql_clear_password; empty: all but the last.

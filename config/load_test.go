@@ -172,16 +172,16 @@ func TestDefaultsHold(t *testing.T) {
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("%+v", Diff(want, c))
 	}
-	if n := c.Nodes[0]; n.MaxConnsLimit != 1024 || !n.AllowPublicKeyRetrieval {
+	if n := c.Nodes[0]; n.MaxConnsLimit != 1024 || n.AllowPublicKeyRetrieval {
 		t.Errorf("node %+v", n)
 	}
 }
 
 func TestFalseAndZeroHold(t *testing.T) {
 	c := mustParse(t, strings.Replace(strings.Replace(minimal, "password: sesame}", "password: sesame, hints: no}", 1),
-		"name: node1,", "name: node1, allow_public_key_retrieval: false,", 1)+
+		"name: node1,", "name: node1, allow_public_key_retrieval: true,", 1)+
 		"compression: off\nmax_client_conns: 0\nidle_timeout: 0\n")
-	if c.Compression || c.MaxClientConns != 0 || c.IdleTimeout != 0 || c.UserList[0].Hints || c.Nodes[0].AllowPublicKeyRetrieval {
+	if c.Compression || c.MaxClientConns != 0 || c.IdleTimeout != 0 || c.UserList[0].Hints || !c.Nodes[0].AllowPublicKeyRetrieval {
 		t.Errorf("%+v", c)
 	}
 }

@@ -72,6 +72,9 @@ func (t NodeTLS) Client() (*tls.Config, error) {
 	return c, nil
 }
 
+// Verifies reports whether the server must show a certificate of an authority that is known.
+func (t NodeTLS) Verifies() bool { return t.Mode == tlsVerifyCA || t.Mode == tlsVerifyIdentity }
+
 // verifyChain checks what crypto/tls would but for the host's name.
 func verifyChain(roots *x509.CertPool, cs tls.ConnectionState) error {
 	if len(cs.PeerCertificates) == 0 || roots == nil {

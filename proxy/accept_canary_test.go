@@ -104,10 +104,10 @@ user_list:
   - {user: stored, verifiers: {caching_sha2_password: "%[12]s"}}
   - {user: looker, password: %[10]s, rights: admin, process: false}
 nodes:
-  - {name: a, user: cnr_a, password_file: %[13]s, master: "%[14]s", slave: "%[14]s"}
-  - {name: b, user: cnr_b, password: "${KS_CANARY}", master: "%[14]s"}
-  - {name: m, user: cnr_m, password: %[15]s, master: "%[14]s"}
-  - {name: lost, user: cnr_m, password: %[16]s, master: "%[14]s"}
+  - {name: a, allow_public_key_retrieval: true, user: cnr_a, password_file: %[13]s, master: "%[14]s", slave: "%[14]s"}
+  - {name: b, allow_public_key_retrieval: true, user: cnr_b, password: "${KS_CANARY}", master: "%[14]s"}
+  - {name: m, allow_public_key_retrieval: true, user: cnr_m, password: %[15]s, master: "%[14]s"}
+  - {name: lost, allow_public_key_retrieval: true, user: cnr_m, password: %[16]s, master: "%[14]s"}
 query_rules:
   - {name: mirrored, tables: [cnr.plain], mirror: m, mirror_writes: true, next: true}
   - {name: refused, pattern: refuse_me, block: this is refused}

@@ -69,7 +69,7 @@ type node struct {
 func configText(nodes []node, more ...string) string {
 	var list, names []string
 	for _, n := range nodes {
-		list = append(list, fmt.Sprintf(`  - {name: %s, max_conns_limit: %d, user: root, password: root, master: "%s", slave: "%s", down_after_noalive: 1}`, n.name, n.conns, n.master, n.slave))
+		list = append(list, fmt.Sprintf(`  - {name: %s, max_conns_limit: %d, user: root, password: root, master: "%s", slave: "%s", down_after_noalive: 1, allow_public_key_retrieval: true}`, n.name, n.conns, n.master, n.slave))
 		names = append(names, n.name)
 	}
 	all := strings.Join(names, ", ")

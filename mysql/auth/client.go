@@ -13,6 +13,10 @@ type ClientOptions struct {
 	Password string
 	Secure   bool // the channel is TLS or a unix socket
 
+	// Unverified tells that Secure means TLS whose certificate proves nothing: whoever answers may have made it. The password
+	// goes through it only with AllowPublicKeyRetrieval.
+	Unverified bool
+
 	// UnixSocket tells that Secure means a unix socket without TLS. To SHA256, alone of all, the server does not take
 	// such a password in clear; its key is then asked for, which is safe there.
 	UnixSocket bool
@@ -24,8 +28,8 @@ type ClientOptions struct {
 	// ServerPublicKey encrypts the password over a channel that is not secure; nil if it is not known beforehand.
 	ServerPublicKey *rsa.PublicKey
 
-	// AllowPublicKeyRetrieval asks the server for its key where ServerPublicKey is nil. Somebody between the two can
-	// then give a key of their own and read the password.
+	// AllowPublicKeyRetrieval gives the password to a server that nothing proves: one behind TLS that is Unverified, or without
+	// TLS and ServerPublicKey, under the key that it sends itself. Somebody between the two can then read it.
 	AllowPublicKeyRetrieval bool
 
 	// AllowClear permits Clear, over a secure channel only.
@@ -82,6 +86,9 @@ func (c *Client) refuse(plugin string) error {
 	}
 	if plugin == Clear && !c.o.Secure {
 		return fmt.Errorf("%s needs TLS", Clear)
+	}
+	if plugin == Clear && !c.proven() {
+		return unproven(plugin)
 	}
 	return nil
 }
@@ -163,6 +170,9 @@ func (c *Client) Next(more []byte) (response []byte, send bool, err error) {
 func (c *Client) sendPassword(keyRequest byte) ([]byte, error) {
 	local := c.plugin == SHA256 && c.o.UnixSocket
 	switch {
+	case c.o.Secure && !c.proven():
+		// Within TLS the server takes no password under its key, so that a pinned one does not help.
+		return nil, unproven(c.plugin)
 	case c.o.Secure && !local:
 		return c.clearPassword(), nil
 	case c.o.ServerPublicKey != nil:
@@ -171,7 +181,16 @@ func (c *Client) sendPassword(keyRequest byte) ([]byte, error) {
 		c.state = clientAwaitsKey
 		return []byte{keyRequest}, nil
 	}
-	return nil, fmt.Errorf("%s needs TLS, a server_public_key or allow_public_key_retrieval", c.plugin)
+	return nil, unproven(c.plugin)
+}
+
+// proven reports whether a secure channel leads to the server for certain, or the password may go to whoever answers.
+func (c *Client) proven() bool { return !c.o.Unverified || c.o.AllowPublicKeyRetrieval }
+
+// unproven is the refusal to give the password to whoever answers.
+func unproven(plugin string) error {
+	return fmt.Errorf("the server asks for the password itself (%s) and nothing proves which server it is: use tls with mode verify_identity or verify_ca, "+
+		"its unix socket, or without tls its server_public_key; allow_public_key_retrieval: true gives the password to whoever answers", plugin)
 }
 
 func (c *Client) clearPassword() []byte { return append([]byte(c.o.Password), 0) }

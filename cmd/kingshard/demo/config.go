@@ -39,6 +39,8 @@ nodes:
     max_conns_limit: 16        # ceiling of connections to each server
     user: {{$.User}}
     password: {{$.Password}}
+    # both servers are on this machine; elsewhere: tls: {mode: verify_identity, ca: FILE}
+    allow_public_key_retrieval: true
     master: {{.Primary}}
     slave: {{.Replica}}@1
 {{- end}}
