@@ -90,6 +90,10 @@ func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
 	if b.apart != "" {
 		return b.apart
 	}
+	if t := b.p.Target; t.Table.Kind == router.Single {
+		// Where all that it reads is on that node, too, the route has found so.
+		return "a change of the table " + t.Parsed.Name + ", which is on one node, by what tables on other nodes hold"
+	}
 	exprs := []*sqlparse.Expr{ch.Where}
 	for _, a := range ch.Set {
 		exprs = append(exprs, a.Expr)
