@@ -155,3 +155,39 @@ func seenBy(user string, wire *tap, err error) string {
 
 // insecureTLS goes into TLS with whatever certificate there is.
 func insecureTLS() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }
+
+// A user who logs in by a plugin of its own, or whose only verifier needs a full authentication, gives himself away by
+// nothing: names that nobody has are answered alike.
+func TestPluginsTellNoUsers(t *testing.T) {
+	server := startScript(t, "script")
+	stored, err := auth.Hash(auth.CachingSHA2, "root")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := startProxy(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+health_interval: 100ms
+max_login_delay: 0s
+user_list:
+  - {user: root00, password: root}
+  - {user: eduser, password: root, auth_plugin: client_ed25519}
+  - {user: stored, verifiers: {caching_sha2_password: '%s'}}
+nodes: [{name: n, user: root, password: root, master: "%s"}]
+schema_list: [{user: root00, nodes: [n], default: n}, {user: eduser, nodes: [n], default: n}, {user: stored, nodes: [n], default: n}]
+`, stored, server.Addr))
+	mysqltest.WaitFor(t, "the version that the greeting tells", func() bool { return p.primary("n").Info() != nil })
+	for _, plugin := range []string{auth.NativePassword, auth.CachingSHA2} {
+		answers := func(user string) string {
+			return attempt(t, p.addr, mysqltest.ClientConfig{User: user, Password: "wrong", Plugin: plugin})
+		}
+		strangers := map[string]int{}
+		for k := range 100 {
+			strangers[answers(fmt.Sprintf("nobo%02d", k))]++
+		}
+		for _, user := range []string{"root00", "eduser", "stored"} {
+			if got := answers(user); strangers[got] < 10 {
+				t.Errorf("%s with a client of %s: %s\nis the answer to %d of 100 strangers", user, plugin, got, strangers[got])
+			}
+		}
+	}
+}

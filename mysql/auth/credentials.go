@@ -21,6 +21,8 @@ type Credentials struct {
 	// sha2 allows the fast path of caching_sha2_password. With only a crypt verifier it is nil until the first
 	// successful full authentication. Invariant: once set, it does not change.
 	sha2 atomic.Pointer[sha2Digest]
+	// like is whose steps fake credentials take; nil: those of an account made from a password.
+	like *Credentials
 }
 
 // FromPassword makes the verifiers of all server-side plugins. The password has 0 to 256 bytes and no NUL; an empty
@@ -111,10 +113,34 @@ func newUnknown() *Credentials {
 // steps and do the same work as those of [FromPassword], and always deny.
 func Unknown() *Credentials { return unknown }
 
+// UnknownLike returns the Credentials of users that do not exist where strangers are to take them for an account with
+// c: they support the plugins of c, take the same steps, and always deny. An account without a password, which lets
+// everybody in, is not imitated: they are then those of [Unknown].
+func UnknownLike(c *Credentials) *Credentials {
+	if c.empty {
+		return unknown
+	}
+	return &Credentials{fake: true, native: unknown.native, ed: unknown.ed, crypt: c.crypt, like: c}
+}
+
+// digest returns what the fast path of caching_sha2_password compares with; nil where there is none yet.
+func (c *Credentials) digest() *sha2Digest {
+	if c.like == nil {
+		return c.sha2.Load()
+	}
+	if c.like.sha2.Load() == nil {
+		return nil
+	}
+	return unknown.sha2.Load()
+}
+
 // Supports tells whether the account can log in by the plugin.
 func (c *Credentials) Supports(plugin string) bool {
 	if c == nil {
 		return false
+	}
+	if c.like != nil {
+		return c.like.Supports(plugin)
 	}
 	switch plugin {
 	case NativePassword:
@@ -137,7 +163,7 @@ func (c *Credentials) checkPassword(password []byte) bool {
 	ok := slow.check(password)
 	sum := newSHA2Digest(password)
 	if c.crypt == nil {
-		ok = c.sha2.Load().equal(sum)
+		ok = c.digest().equal(sum)
 	}
 	if !ok || c.fake || len(password) == 0 {
 		return false

@@ -97,7 +97,8 @@ func NewServer(c *Credentials, o ServerOptions) (*Server, error) {
 // By CachingSHA2 a client that misses the fast path is always asked for its password where it can send it safely,
 // known user or not, as MySQL does. Where it cannot, an account that has only a "$A$005$" verifier ends in
 // [DenyInsecure] until its first full authentication anywhere, after which the Credentials remember
-// SHA256(SHA256(password)); whoever tells the client so also tells that the account exists.
+// SHA256(SHA256(password)). Where users have such accounts, unknown ones are to have some of [UnknownLike], too: they
+// end in the same way.
 func (s *Server) Step(response []byte) (more []byte, v Verdict) {
 	state := s.state
 	s.state = stateEnded
@@ -135,7 +136,7 @@ func (s *Server) fast(response []byte) (more []byte, v Verdict) {
 	if c.empty || len(response) != len(sha2Digest{}) {
 		return nil, Deny
 	}
-	digest := c.sha2.Load()
+	digest := c.digest()
 	switch {
 	case digest != nil && digest.verify(response, s.o.Salt) && !c.fake:
 		return []byte{sha2FastAuthSuccess}, Accept

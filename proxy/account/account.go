@@ -40,14 +40,14 @@ type Account struct {
 
 // Store finds accounts by name.
 type Store struct {
-	byUser  map[string]*Account
-	unknown *Account
-	allowed []netip.Prefix // empty: any
+	byUser    map[string]*Account
+	strangers strangers
+	allowed   []netip.Prefix // empty: any
 }
 
 // New builds the accounts of a configuration. previous, which may be nil, hands its counts of open connections on.
 func New(cfg *config.Config, previous *Store) (*Store, error) {
-	s := &Store{byUser: make(map[string]*Account, len(cfg.UserList)), unknown: &Account{Credentials: auth.Unknown()}}
+	s := &Store{byUser: make(map[string]*Account, len(cfg.UserList))}
 	var err error
 	if s.allowed, err = config.ParseNets(cfg.AllowIPs); err != nil {
 		return nil, fmt.Errorf("allow_ips: %w", err)
@@ -62,6 +62,10 @@ func New(cfg *config.Config, previous *Store) (*Store, error) {
 			return nil, fmt.Errorf("user_list[%d] (%s): %w", k, u.User, err)
 		}
 		s.byUser[u.User] = a
+	}
+	s.strangers = newStrangers(cfg, s.byUser)
+	if previous != nil {
+		s.strangers.key = previous.strangers.key
 	}
 	return s, nil
 }
@@ -102,11 +106,12 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 }
 
 // Lookup finds the account of a user who comes from addr. Where there is none it gives one that denies every password
-// after the same work, so that a stranger cannot tell which names exist, and known is false.
+// after the same work, in the steps of one of the users there are, so that a stranger cannot tell which names exist, and
+// known is false.
 func (s *Store) Lookup(user string, addr netip.Addr) (a *Account, known bool) {
 	a = s.byUser[user]
 	if a == nil || !within(a.hosts, addr) {
-		return s.unknown, false
+		return s.strangers.account(user), false
 	}
 	return a, true
 }
