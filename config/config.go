@@ -114,7 +114,7 @@ type Config struct {
 	// Time for a client's whole login.
 	HandshakeTimeout Duration `yaml:"handshake_timeout" reload:"set"`
 	// The longest that the answer to a failed login waits. After two failures of an address the next ones are answered after 100ms, 200ms and
-	// so on up to this, at most 1m; one whose clients fail at many connections at once is refused for a while. 0: never.
+	// so on up to this, at most 1m; the passwords of one whose clients fail at many connections at once are looked at in turn. 0: never.
 	MaxLoginDelay Duration `yaml:"max_login_delay" reload:"set"`
 	// Time for opening one backend connection, its login included.
 	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`

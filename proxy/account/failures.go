@@ -12,29 +12,42 @@ const (
 	failuresFree = 2
 	// delayLeast is the delay of the first answer after them; each further one waits twice as long as the one before.
 	delayLeast = 100 * time.Millisecond
-	// failuresAbreast is how many logins of an address may fail side by side, each with its delay, before the address is blocked.
+	// failuresAbreast is how many logins of an address may fail side by side, each with its delay, before its passwords are looked at in turn.
 	failuresAbreast = 4
-	// blockedMost bounds how long an address is blocked by what it has done until now.
-	blockedMost = 5 * time.Minute
+	// turnEach is the time between two looks at passwords that are taken in turn, turnMost the longest that one waits for its look.
+	turnEach = 50 * time.Millisecond
+	turnMost = 5 * time.Second
+	// inTurnMost bounds for how long what an address has done until now has its passwords looked at in turn.
+	inTurnMost = 5 * time.Minute
 	// failuresKept is how long an address is remembered after its last failure.
 	failuresKept = 10 * time.Minute
-	// sourcesMax bounds the addresses that are remembered, heldMost the answers that wait at one time.
+	// sourcesMax bounds the addresses that are remembered, goodMax the good logins, heldMost the answers that wait at one time.
 	sourcesMax = 4096
+	goodMax    = 4096
 	heldMost   = 256
 )
 
 // Failures remembers logins that failed, by the address that they came from, so that passwords cannot be tried fast: the answers to
-// further failures are delayed, ever longer. A good login is never delayed; one from an address that fails at many connections at once is
-// refused for a while. Users are not what it goes by, so that nobody can shut out a user who comes from elsewhere. Zero is ready;
-// any goroutine may use it.
+// further failures are delayed, ever longer, and of an address that fails at many connections at once passwords are looked at one after the
+// other. Who has the password is let in, whoever else fails: a good login is never delayed beyond its turn, and that of a user who
+// logged in from there before has no turn to wait for. Users are not what failures go by, so that nobody can shut out a user who comes
+// from elsewhere. Zero is ready; any goroutine may use it.
 type Failures struct {
 	mu      sync.Mutex
 	sources map[netip.Prefix]*source
+	good    map[origin]struct{}
 	held    int
 	counts  FailureCounts
+	lines   lines
 
 	now  func() time.Time // nil: time.Now
 	seed maphash.Seed     // of the names of users
+}
+
+// origin is a user who logged in, and from where; the user is a hash of the name.
+type origin struct {
+	from netip.Prefix
+	user uint64
 }
 
 // source is an address whose logins failed.
@@ -43,15 +56,18 @@ type source struct {
 	last     time.Time
 	// due is when all its failures would be over if only so many as may be had been side by side.
 	due time.Time
+	// turn is when the next password is looked at, if they are looked at in turn.
+	turn time.Time
 	// user is a hash of the name that all the failures were for; several says that there were others.
 	user    uint64
 	several bool
+	lines   lines
 }
 
 // FailureCounts are those of Failures.
 type FailureCounts struct {
-	Failed, Delayed, Refused uint64 // since the start
-	Held, Sources            int    // answers that wait now, addresses remembered
+	Failed, Delayed, Queued, Refused uint64 // since the start
+	Held, Sources                    int    // answers that wait now, addresses remembered
 }
 
 // prefix is what an address is remembered by: all of an IPv4 address, the network of an IPv6 one, whose hosts choose the rest. One over a
@@ -75,21 +91,32 @@ func (f *Failures) time() time.Time {
 	return f.now()
 }
 
-// Blocked tells whether a login from addr is to be refused without a look at its password, and counts it if so. most is the longest
-// delay; 0: there are none.
-func (f *Failures) Blocked(addr netip.Addr, most time.Duration) bool {
-	p, ok := prefix(addr)
-	if !ok || most == 0 {
-		return false
+// Turn tells how long a login from addr is to wait before its password is looked at; ok is false, and counted, when too many wait
+// already. most is the longest delay of an answer; 0: there are none, nor turns.
+func (f *Failures) Turn(addr netip.Addr, user string, most time.Duration) (wait time.Duration, ok bool) {
+	p, known := prefix(addr)
+	if !known || most == 0 {
+		return 0, true
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.sources[p]
-	if s == nil || s.due.Sub(f.time()) <= most {
-		return false
+	s, now := f.sources[p], f.time()
+	if s == nil || s.due.Sub(now) <= most {
+		return 0, true
 	}
-	f.counts.Refused++
-	return true
+	if _, before := f.good[origin{p, f.hash(user)}]; before {
+		return 0, true
+	}
+	if s.turn.Before(now) {
+		s.turn = now
+	}
+	if wait = s.turn.Sub(now); wait > turnMost {
+		f.counts.Refused++
+		return 0, false
+	}
+	f.counts.Queued++
+	s.turn = s.turn.Add(turnEach)
+	return wait, true
 }
 
 // Failed counts a login that failed, and tells how long its answer is to wait, up to most.
@@ -108,6 +135,9 @@ func (f *Failures) Failed(addr netip.Addr, user string, most time.Duration) time
 	}
 	name := f.hash(user)
 	if s == nil {
+		if f.sources == nil {
+			f.sources = make(map[netip.Prefix]*source)
+		}
 		f.roomLocked(now)
 		s = &source{user: name}
 		f.sources[p] = s
@@ -121,13 +151,13 @@ func (f *Failures) Failed(addr netip.Addr, user string, most time.Duration) time
 	if s.due.Before(now) {
 		s.due = now
 	}
-	if s.due = s.due.Add(max(delay, min(delayLeast, most)) / failuresAbreast); s.due.Sub(now) > blockedMost {
-		s.due = now.Add(blockedMost)
+	if s.due = s.due.Add(max(delay, min(delayLeast, most)) / failuresAbreast); s.due.Sub(now) > inTurnMost {
+		s.due = now.Add(inTurnMost)
 	}
 	return delay
 }
 
-// Good forgets the failures of an address from which the user has logged in, if they were all that user's.
+// Good remembers that the user has logged in from an address, and forgets the failures there if they were all that user's.
 func (f *Failures) Good(addr netip.Addr, user string) {
 	p, ok := prefix(addr)
 	if !ok {
@@ -135,7 +165,20 @@ func (f *Failures) Good(addr netip.Addr, user string) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s := f.sources[p]; s != nil && !s.several && s.user == f.hash(user) {
+	o := origin{p, f.hash(user)}
+	if _, before := f.good[o]; !before {
+		if f.good == nil {
+			f.good = make(map[origin]struct{})
+		}
+		for old := range f.good { // in an order that nobody outside can choose
+			if len(f.good) < goodMax {
+				break
+			}
+			delete(f.good, old)
+		}
+		f.good[o] = struct{}{}
+	}
+	if s := f.sources[p]; s != nil && !s.several && s.user == o.user {
 		delete(f.sources, p)
 	}
 }
@@ -169,10 +212,10 @@ func (f *Failures) Counts() FailureCounts {
 	return c
 }
 
-// hash stands for a user's name, which may be long. There is a source, or one is to be made.
+// hash stands for a user's name, which may be long.
 func (f *Failures) hash(user string) uint64 {
-	if f.sources == nil {
-		f.sources, f.seed = make(map[netip.Prefix]*source), maphash.MakeSeed()
+	if f.seed == (maphash.Seed{}) {
+		f.seed = maphash.MakeSeed()
 	}
 	return maphash.String(f.seed, user)
 }

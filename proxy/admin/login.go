@@ -87,7 +87,7 @@ func (a *Admin) authenticate(h *http.Request) (by who, ok bool, err error) {
 	}
 	by.name, by.rights, by.from = l.Name, l.Rights, RemoteHost(h)
 	if !ok && h.Header.Get("Authorization") != "" {
-		a.log.Warn("login of the HTTP administration denied", "from", by.from)
+		a.LogDenied(h, "login of the HTTP administration denied")
 	}
 	return by, ok, err
 }

@@ -161,7 +161,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		c.log.Warn("login of the console denied", "from", from)
+		c.admin.LogDenied(r, "login of the console denied")
 		refuse(w, http.StatusUnauthorized, "wrong user, password or token")
 		return
 	}

@@ -65,7 +65,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_statement_seconds_count{class="read",part="backend"} 0`, `kingshard_statement_seconds_sum{class="write",part="pool_wait"} 0`,
 		`kingshard_statement_seconds_count{class="other",part="proxy"} 0`, "kingshard_digests 0", "kingshard_digest_evictions_total 0",
 		`kingshard_log_lines_total{log="sql"} 0`, `kingshard_log_dropped_total{log="audit"} 0`, `kingshard_log_write_failures_total{log="sql"} 0`,
-		"kingshard_login_failures_total 0", "kingshard_login_delays_total 0", "kingshard_login_refusals_total 0", "kingshard_login_delays 0", "kingshard_login_failure_sources 0",
+		"kingshard_login_failures_total 0", "kingshard_login_delays_total 0", "kingshard_login_turns_total 0", "kingshard_login_refusals_total 0", "kingshard_login_delays 0", "kingshard_login_failure_sources 0",
 		`kingshard_user_commands_total{command="COM_QUERY",origin="",outcome="ok",plan="forward",user="u"} 0`,
 		`kingshard_user_commands_total{command="COM_STMT_EXECUTE",origin="backend",outcome="error",plan="forward",user="u"} 0`,
 		"kingshard_command_seconds_count 0", "kingshard_command_seconds_sum 0",

@@ -32,11 +32,6 @@ func (s *Session) handshake() *endError {
 		s.lastWords()
 		return &endError{reason: EndDenied}
 	}
-	if s.shared.Failures.Blocked(s.addr, cfg.MaxLoginDelay.Duration()) {
-		s.conn.EndPacket(s.blocked().AppendEarly(s.conn.StartPacket()))
-		s.lastWords()
-		return &endError{reason: EndDenied}
-	}
 	if err := s.newSalt(); err != nil {
 		return &endError{EndPanic, err}
 	}
@@ -208,7 +203,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	passwordSent := len(response) > 0
 	for {
 		// As late as can be: a crowd of connections may have come this far before any of them fails.
-		if s.shared.Failures.Blocked(s.addr, s.snap.Config.MaxLoginDelay.Duration()) {
+		if !s.awaitTurn(at.user) {
 			return nil, s.deny(s.blocked(), nil)
 		}
 		more, verdict := server.Step(response)
@@ -241,9 +236,25 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	}
 }
 
-// blocked is what a client hears whose address is refused for its failed logins.
+// blocked is what a client hears whose password is not looked at, as too many of its address wait for that.
 func (s *Session) blocked() *mysql.SQLError {
 	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.host)
+}
+
+// awaitTurn waits until the password of a login is to be looked at; false when too many wait already, or the session was closed.
+func (s *Session) awaitTurn(user string) bool {
+	wait, ok := s.shared.Failures.Turn(s.addr, user, s.snap.Config.MaxLoginDelay.Duration())
+	if !ok || wait == 0 {
+		return ok
+	}
+	turn := time.NewTimer(wait)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return true
+	case <-s.cancelled():
+		return false
+	}
 }
 
 // loginFailed counts a login that failed and waits as long as its answer is to be delayed; false when the client did not.

@@ -78,7 +78,17 @@ func (s *Session) end(e *endError) {
 	case EndQuit, EndClientGone, EndIdle, EndDrained, EndMoved:
 		s.log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String())
 	default:
-		s.log.Info("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String(), "error", e.err)
+		line := []any{"conn", s.id, "user", s.user, "host", s.host, "reason", reason.String(), "error", e.err}
+		if s.account == nil || reason == EndDenied {
+			omitted, ok := s.shared.Failures.Log(s.addr)
+			if !ok {
+				return
+			}
+			if omitted > 0 {
+				line = append(line, "lines_omitted", omitted)
+			}
+		}
+		s.log.Info("session ended", line...)
 	}
 }
 
