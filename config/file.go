@@ -17,14 +17,18 @@ type File struct {
 	sum [sha256.Size]byte // of what Load or Save saw last; zero: nothing
 }
 
-// Load reads the file as the function Load does.
+// Load is the function Load, of this file.
 func (f *File) Load() (*Config, []Fault) {
 	data, dir, err := f.read()
 	if err != nil {
 		return nil, []Fault{{Text: err.Error()}}
 	}
 	f.sum = sha256.Sum256(data)
-	return Parse(data, dir, f.Options)
+	c, faults := Parse(data, dir, f.Options)
+	if c != nil {
+		faults = append(faults, c.checkPermissions(f.Path, data)...)
+	}
+	return c, faults
 }
 
 // read gives the file's text and its folder.

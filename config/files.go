@@ -84,7 +84,7 @@ func readSecret(r *report, path, file string, secret *Secret) {
 		return
 	}
 	*secret = Secret(data)
-	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o004 != 0 {
+	if readableByAll(file) {
 		r.warn(path, "every user of this host can read %s: take that right away (chmod o-r)", file)
 	}
 }

@@ -24,17 +24,10 @@ type Options struct {
 	Lenient bool
 }
 
-// Load reads the file at path as Parse does; relative paths in it start at its folder.
+// Load reads the file at path as Parse does; relative paths in it start at its folder. Who may read it, and the keys that it names, is
+// looked at as well.
 func Load(path string, opts Options) (*Config, []Fault) {
-	data, err := read(path)
-	if err != nil {
-		return nil, []Fault{{Text: err.Error()}}
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, []Fault{{Text: err.Error()}}
-	}
-	return Parse(data, dir, opts)
+	return (&File{Path: path, Options: opts}).Load()
 }
 
 func read(path string) ([]byte, error) {

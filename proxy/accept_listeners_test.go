@@ -245,3 +245,27 @@ func TestMetricsAndProfiles(t *testing.T) {
 		}
 	}
 }
+
+// Where there are tokens and no web_user, metrics and profiles are for those who have one with the rights.
+func TestMetricsAndProfilesByToken(t *testing.T) {
+	p := startProxy(t, oneNode(startScript(t, "script").Addr, 2, "web_addr: 127.0.0.1:0",
+		"web_tokens: [{name: look, token: canary-look-0123456789, rights: read}, {name: boss, token: canary-boss-0123456789, rights: admin}]"))
+	web := p.httpAddr("web_addr")
+	for _, page := range []string{"/metrics", "/debug/pprof/", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline", "/debug/pprof/heap", "/debug/pprof/symbol"} {
+		for token, want := range map[string]int{"": 401, "wrong": 401, "canary-look-0123456789": 403, "canary-boss-0123456789": 200} {
+			if page == "/metrics" && want == 403 {
+				want = 200
+			}
+			r, err := http.NewRequest(http.MethodGet, web+page, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			if got, _ := answered(t, http.DefaultClient, r); got != want {
+				t.Errorf("%s with token %q: status %d, want %d", page, token, got, want)
+			}
+		}
+	}
+}

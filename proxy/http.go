@@ -1,17 +1,15 @@
 package proxy
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"time"
 
+	"kingshard/proxy/account"
 	"kingshard/proxy/console"
 	"kingshard/proxy/metrics"
 )
@@ -30,19 +28,18 @@ func (s *Server) listenHTTP() error {
 	if s.cfg.WebAddr == "" {
 		return nil
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", s.admin.ServeProfile(pprof.Profile))
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	profiles := http.NewServeMux()
+	profiles.HandleFunc("/debug/pprof/", pprof.Index)
+	profiles.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	profiles.HandleFunc("/debug/pprof/profile", s.admin.ServeProfile(pprof.Profile))
+	profiles.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	profiles.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	open := http.NewServeMux()
 	s.addHealth(open)
 	page := console.New(s.admin, s.log)
 	open.Handle("/api/", page.Guard(s.admin.Handler()))
-	open.Handle("/metrics", s.basicAuth(mux))
-	open.Handle("/debug/pprof/", s.basicAuth(mux))
+	open.Handle("GET /metrics", s.admin.Guard(account.Read, s.metrics.Handler()))
+	open.Handle("/debug/pprof/", s.admin.Guard(account.Admin, profiles))
 	open.Handle("/", page.Handler())
 	secure, err := s.cfg.WebTLS(func(err error) { s.log.Error("the old certificate of web_addr is shown", "error", err) })
 	if err != nil {
@@ -63,10 +60,9 @@ func (s *Server) addHTTP(field, addr string, secure *tls.Config, h http.Handler)
 	if err != nil {
 		return err
 	}
-	s.http = append(s.http, webServer{listener: l, Server: &http.Server{
-		Handler: h, TLSConfig: secure, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}})
+	server := &http.Server{Handler: h, TLSConfig: secure, ErrorLog: log.New(httpErrors{s.log}, "", 0)}
+	new(httpConns).limit(server)
+	s.http = append(s.http, webServer{listener: l, Server: server})
 	if field == "web_addr" {
 		s.webAddr = l.Addr()
 	}
@@ -87,41 +83,4 @@ func (s *Server) serveHTTP() {
 			}
 		})
 	}
-}
-
-// basicAuth asks for web_user and web_password where they are configured.
-func (s *Server) basicAuth(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		cfg := s.shared.Snapshot.Load().Config
-		if cfg.WebUser != "" || cfg.WebPassword != "" {
-			user, password, _ := r.BasicAuth()
-			check := func() bool { return equalBoth(user, cfg.WebUser, password, cfg.WebPassword.Reveal()) }
-			var ok bool
-			var err error
-			if r.Header.Get("Authorization") != "" { // else nobody guesses
-				ok, err = s.admin.Guess(r, user, check)
-			}
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusTooManyRequests)
-				return
-			}
-			if !ok {
-				w.Header().Set("WWW-Authenticate", `Basic realm="kingshard"`)
-				http.Error(w, "user and password are web_user and web_password of the configuration", http.StatusUnauthorized)
-				return
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// equalBoth compares a user and a password. Both are compared, and as hashes of one length, so that the time taken tells nothing.
-func equalBoth(user, ofUser, password, ofPassword string) bool {
-	u, p := equal(user, ofUser), equal(password, ofPassword)
-	return u && p
-}
-
-func equal(a, b string) bool {
-	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
