@@ -17,7 +17,7 @@ func (s *scanner) run() Info {
 		s.last = s.l.opened
 	}
 	s.info.First = s.last
-	if s.cur.Kind != KindEOF && s.cur.Kind != KindSemicolon {
+	if s.class == Empty && s.cur.Kind != KindEOF && s.cur.Kind != KindSemicolon {
 		s.statement()
 	}
 	s.body()

@@ -31,7 +31,7 @@ func (t Traits) names() string {
 		"UserVarRead", "UserVarWrite", "IntoOutfile", "ForUpdate", "GetLock", "ReleaseLock", "CalcFoundRows", "FoundRows",
 		"RowCount", "LastInsertID", "LastInsertIDSet", "ConnectionID", "CurrentUser", "SysVarWarningCount", "SysVarIdentity",
 		"SysVarPseudoThread", "SysVarRead", "EffectFunction", "Temporary", "Multi", "MasterHint", "VersionComment", "Hint",
-		"Param", "Doubt", "SetsState", "Body", "Analyze",
+		"Param", "Doubt", "SetsState", "Body", "Analyze", "SystemSchema",
 	}
 	var has []string
 	for k, name := range all {

@@ -26,6 +26,9 @@ var seeds = []string{
 	"set statement a = 1 for select 1", "explain format=json into @x select 1", "begin not atomic select 1; end",
 	"select '\xbf\x5c' or 1", "load data local infile 'x' into table t (a, @b)", "select \x00 $a \xa0 \\N",
 	"start transaction with consistent snapshot, read only", "rollback work to savepoint `x`", "kill query 5",
+	"begin not atomic declare exit handler for not found kill 5; l: if a then execute immediate 'set x = 1'; end if; end",
+	"set statement a = 1, sql_mode = '' for execute immediate 'set statement b = 2 for kill 5'", "create procedure mysql.p(a int) returns int case a when b then kill 5; end case",
+	"create event e on schedule every 1 day do /*!50000 begin */ shutdown; end", "<<l>> declare a int; begin for i in 1..2 loop null; end loop; end",
 	"prepare s from 'select \\'x\\''", "execute s using @a, @b", "show count(*) warnings", "show errors limit 1, 2",
 }
 
@@ -98,7 +101,37 @@ func FuzzClassify(f *testing.F) {
 		ParseDeallocate(sql, m)
 		ParseShow(sql, m)
 		Unquote(sql, m)
+		checkContents(t, sql, m)
 	})
+}
+
+// checkContents checks the bounds of what is within a statement.
+func checkContents(t *testing.T, sql string, m Mode) {
+	c := ContentsOf(sql, m)
+	if len(c.Inner) > contentsMax {
+		t.Fatalf("%d statements within", len(c.Inner))
+	}
+	for _, in := range c.Inner {
+		if len(in.Text) > len(sql)+len("SET ") {
+			t.Fatalf("%q is within", in.Text)
+		}
+		if again := Classify(in.Text, in.Mode); !in.Expressions && again.Class != in.Info.Class && !in.Info.Has(VersionComment|Doubt) {
+			t.Fatalf("%q is %v, alone %v", in.Text, in.Info.Class, again.Class)
+		}
+	}
+	for _, d := range c.Dynamic {
+		if d.Direct && (d.Pos < 0 || d.End <= d.Pos || d.End > len(sql)) {
+			t.Fatalf("dynamic %+v of %d", d, len(sql))
+		}
+	}
+	if i := Classify(sql, m); !i.Contains() && (len(c.Inner) > 0 || len(c.Dynamic) > 0) {
+		t.Fatalf("a %v contains %v", i.Class, c.Inner)
+	}
+	for _, n := range SystemNames(sql, m, "") {
+		if !IsSystemSchema(n.Schema) {
+			t.Fatalf("%+v", n)
+		}
+	}
 }
 
 func FuzzParseSet(f *testing.F) {

@@ -38,6 +38,8 @@ const (
 	SetsState // a system variable assigned outside of SET
 	Body      // a routine body, in which ';' ends no statement: CREATE PROCEDURE, BEGIN NOT ATOMIC
 	Analyze   // EXPLAIN ANALYZE, and ANALYZE of MariaDB: the statement is carried out
+	// SystemSchema: the name of one of the servers' own schemas, see SystemNames.
+	SystemSchema
 )
 
 // Info is what Classify found. NodeHint aliases the text.

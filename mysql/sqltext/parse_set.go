@@ -68,6 +68,10 @@ type setParser struct {
 
 func (p *setParser) statement() bool {
 	switch {
+	case p.mode.MariaDB:
+		if p.is("statement") {
+			return false
+		}
 	case p.words("password"):
 		return (p.isOp("=") || p.isOp(":=") || p.is("for") || p.is("to")) && p.rest(Assignment{Scope: Password})
 	case p.words("default", "role"):
@@ -77,8 +81,6 @@ func (p *setParser) statement() bool {
 	case p.is("role"):
 		p.next()
 		return !p.isOp("=") && !p.isOp(":=") && p.rest(Assignment{Scope: Role, Name: "role"})
-	case p.mode.MariaDB && p.is("statement"):
-		return false
 	}
 	if done, ok := p.transaction(); done {
 		return ok
@@ -91,6 +93,32 @@ func (p *setParser) statement() bool {
 			return true
 		}
 	}
+}
+
+// account reads PASSWORD, ROLE and DEFAULT ROLE, which MariaDB takes anywhere in the list. done is false when it is something else.
+func (p *setParser) account() (done, ok bool) {
+	if !p.mode.MariaDB {
+		return false, false
+	}
+	saved := *p.parser
+	var a Assignment
+	switch {
+	case p.words("default", "role"):
+		a = Assignment{Scope: Role, Name: "default role"}
+	case p.words("role") && !p.isOp("=") && !p.isOp(":="):
+		a = Assignment{Scope: Role, Name: "role"}
+	case p.words("password") && (p.isOp("=") || p.isOp(":=") || p.is("for") || p.is("to")):
+		a = Assignment{Scope: Password}
+	default:
+		*p.parser = saved
+		return false, false
+	}
+	text, n, ok := p.expression(true)
+	if a.Scope == Role {
+		a.Value = text
+	}
+	p.list = append(p.list, a)
+	return true, ok && n > 0
 }
 
 // rest takes all that is left of the statement as the value.
@@ -157,6 +185,9 @@ func (p *setParser) isolation() string {
 
 // assignment reads one of the list.
 func (p *setParser) assignment() bool {
+	if done, ok := p.account(); done {
+		return ok
+	}
 	switch {
 	case p.tok.Kind == KindUserVar:
 		name, ok := p.userVar()

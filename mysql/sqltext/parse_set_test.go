@@ -85,6 +85,27 @@ func TestParseSet(t *testing.T) {
 	}
 }
 
+// MariaDB lists passwords and roles among variables.
+func TestParseSetOfMariaDB(t *testing.T) {
+	for sql, want := range map[string][]Assignment{
+		"set @a = 1, password = password('x'), role none, default role r for u, sql_mode = ''": {
+			{Scope: User, Name: "a", Value: "1", Literal: true}, {Scope: Password}, {Scope: Role, Name: "role", Value: "none"},
+			{Scope: Role, Name: "default role", Value: "r for u"}, {Scope: Session, Name: "sql_mode", Value: "''", Literal: true},
+		},
+		"set role none, autocommit = 0":                 {{Scope: Role, Name: "role", Value: "none"}, {Scope: Session, Name: "autocommit", Value: "0", Literal: true}},
+		"set password for current_user() = 'x', @a = 1": {{Scope: Password}, {Scope: User, Name: "a", Value: "1", Literal: true}},
+	} {
+		if got, ok := ParseSet(sql, maria); !ok || !slices.Equal(got, want) {
+			t.Errorf("%q: %v\n got %+v\nwant %+v", sql, ok, got, want)
+		}
+	}
+	for _, sql := range []string{"set @a = 1, password", "set role", "set role = 1, role", "set @a = 1, default role"} {
+		if got, ok := ParseSet(sql, maria); ok {
+			t.Errorf("%q: understood as %+v", sql, got)
+		}
+	}
+}
+
 func TestParseSetRefuses(t *testing.T) {
 	for _, sql := range []string{
 		"", "set", "set ;", "set a", "set a =", "set a = ,", "set a = 1,", "set a = 1 2, ", "set = 1", "set 'a' = 1", "set 1 = 1",

@@ -39,6 +39,7 @@ type scanner struct {
 
 	class  Class   // of the statement; of the one within, if outer is set
 	outer  Class   // Explain, SetStatement or none
+	within int     // where the statement within begins, if outer is set and there is one
 	object keyword // what CREATE, ALTER or DROP is about
 	header bool    // among the tables of a leading WITH
 	target bool    // at the place of a variable that SET sets
@@ -67,6 +68,9 @@ func (s *scanner) advance() {
 		case w == 0:
 		case s.prev.sig != sigDot:
 			s.cur.w, s.cur.sig = w, sig(k)
+			if systemSchema[k] {
+				s.info.Traits |= SystemSchema
+			}
 		case k == kwNextval || k == kwCurrval:
 			s.info.Traits |= EffectFunction // of a sequence, in MariaDB's Oracle mode
 		}
@@ -78,6 +82,9 @@ func (s *scanner) advance() {
 		}
 	default:
 		s.cur.sig = sigKind + sig(t.Kind)
+		if t.Kind == KindQuotedIdent && s.prev.sig != sigDot && systemQuoted(s.sql, t.Pos, t.End) {
+			s.info.Traits |= SystemSchema
+		}
 	}
 }
 

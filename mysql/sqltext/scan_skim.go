@@ -116,7 +116,9 @@ func (k *skimmer) run() {
 		case skimQuote:
 			end, g = k.str(pos, c)
 		case skimBacktick:
-			end, g = backtickEnd(sql, pos), sigQuoted
+			if end, g = backtickEnd(sql, pos), sigQuoted; systemQuoted(sql, pos, end) {
+				return
+			}
 		case skimOp:
 		case skimCompare:
 			if next == '=' || next == '>' || next == '<' {
@@ -197,7 +199,8 @@ func (k *skimmer) word(pos int) bool {
 
 // keywordActs are the keywords that change what is known of a statement as soon as they are read.
 var keywordActs = func() (t [kwXA + 1]bool) {
-	for _, k := range []keyword{kwUpdate, kwShare, kwIn, kwOutfile, kwDumpfile, kwSQLCalcFoundRows, kwCurrentUser, kwFor, kwSelect, kwNextval, kwCurrval} {
+	for _, k := range []keyword{kwUpdate, kwShare, kwIn, kwOutfile, kwDumpfile, kwSQLCalcFoundRows, kwCurrentUser, kwFor, kwSelect, kwNextval, kwCurrval,
+		kwInformationSchema, kwMySQL, kwPerformanceSchema, kwSys} {
 		t[k] = true
 	}
 	return t

@@ -156,6 +156,7 @@ func (s *scanner) set() {
 			s.token()
 			s.advance()
 			s.prev.sig = sigNone // no FOR UPDATE
+			s.within = s.cur.Pos
 			s.statement()
 			return
 		}

@@ -14,6 +14,7 @@ func (s *scanner) explain() {
 		case s.explainable():
 			s.outer = Explain
 			s.prev.sig = sigNone // an EXPLAIN FORMAT=... FOR SCHEMA x UPDATE locks nothing
+			s.within = s.cur.Pos
 			s.statement()
 			return
 		case s.take(kwAnalyze):

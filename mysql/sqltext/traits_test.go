@@ -58,7 +58,7 @@ func TestTraits(t *testing.T) {
 		{"insert into t values (last_insert_id())", Insert, LastInsertID},
 		{"select connection_id()", Select, ConnectionID},
 		{"select user(), session_user(), system_user(), current_user(), current_user", Select, CurrentUser},
-		{"select user from mysql.user", Select, 0},
+		{"select user from mysql.user", Select, SystemSchema},
 		{"select t.current_user from t", Select, 0},
 		{"select @@warning_count", Select, SysVarWarningCount},
 		{"select @@session.error_count", Select, SysVarWarningCount},

@@ -62,6 +62,7 @@ const (
 	kwImport
 	kwIn
 	kwIndex
+	kwInformationSchema
 	kwInsert
 	kwInstall
 	kwInstance
@@ -77,6 +78,7 @@ const (
 	kwLoop
 	kwLowPriority
 	kwMember
+	kwMySQL
 	kwNext
 	kwNextval
 	kwNot
@@ -86,6 +88,7 @@ const (
 	kwOutfile
 	kwPackage
 	kwPartitions
+	kwPerformanceSchema
 	kwPersist
 	kwPrepare
 	kwPrevious
@@ -126,6 +129,7 @@ const (
 	kwStatement
 	kwStop
 	kwStraightJoin
+	kwSys
 	kwTable
 	kwTables
 	kwTablespace
@@ -199,6 +203,7 @@ var keywords = map[string]keyword{
 	"uninstall": kwUninstall, "+union": kwUnion, "+unlock": kwUnlock, "+update": kwUpdate, "+use": kwUse,
 	"user": kwUser, "+value": kwValue, "+values": kwValues, "view": kwView, "+warnings": kwWarnings, "+where": kwWhere,
 	"+while": kwWhile, "+with": kwWith, "work": kwWork, "xa": kwXA,
+	"information_schema": kwInformationSchema, "mysql": kwMySQL, "performance_schema": kwPerformanceSchema, "sys": kwSys,
 }
 
 // plainWords are further words behind which '(' begins no call, as both families read them: reserved words and types.

@@ -1,0 +1,65 @@
+package sqltext
+
+import "strings"
+
+// systemSchema are the keywords that are names of the servers' own schemas.
+var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
+
+// IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys.
+func IsSystemSchema(name string) bool { return systemSchema[words[lookup(name)].key] }
+
+// systemQuoted reports whether the quoted identifier from pos to end is such a name.
+func systemQuoted(sql string, pos, end int) bool {
+	switch end - pos {
+	case len("`sys`"), len("`mysql`"), len("`information_schema`"):
+		return IsSystemSchema(sql[pos+1 : end-1])
+	}
+	return false
+}
+
+// SystemName is a name in a statement that may be that of something in one of the servers' own schemas.
+type SystemName struct {
+	Schema string // in lower case
+	Name   string // in lower case, without quotes; "" where the schema's name stands alone
+}
+
+// SystemNames lists the names in a text that may be of something in the servers' own schemas: those behind the name of such a schema
+// and, if the current database is one of them, all that stand alone. Names in strings and comments do not count.
+func SystemNames(sql string, m Mode, db string) (list []SystemName) {
+	home := ""
+	if IsSystemSchema(db) {
+		home = strings.ToLower(db)
+	}
+	text := func(t Token) (name string, ok bool) {
+		if t.Kind != KindWord && t.Kind != KindQuotedIdent {
+			return "", false
+		}
+		return strings.ToLower(UnquoteIdent(sql[t.Pos:t.End], m)), true
+	}
+	l := NewLexer(sql, m)
+	named, dotted := false, false // of the token before: it is a name, or a dot behind one
+	for t := l.Next(); t.Kind != KindEOF; {
+		name, ok := text(t)
+		if !ok {
+			named, dotted = false, named && sql[t.Pos:t.End] == "."
+			t = l.Next()
+			continue
+		}
+		next := l.Next()
+		switch {
+		case IsSystemSchema(name) && !dotted:
+			n := SystemName{Schema: name}
+			if next.Kind == KindOp && sql[next.Pos:next.End] == "." {
+				next = l.Next()
+				if n.Name, ok = text(next); ok {
+					next = l.Next()
+				}
+			}
+			list = append(list, n)
+		case home != "":
+			list = append(list, SystemName{Schema: home, Name: name})
+		}
+		t, named, dotted = next, true, false
+	}
+	return list
+}
