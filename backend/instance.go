@@ -71,6 +71,7 @@ type Instance struct {
 	lag        atomic.Int64
 	lagMax     time.Duration
 	passedOver atomic.Bool
+	lastResort atomic.Bool // reads may go there though it is passed over, while the primary is down
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
 	// connectTimeout bounds a dial with its login.

@@ -4,7 +4,7 @@ import "time"
 
 // Lag is how far a replica is behind its source.
 type Lag struct {
-	// Behind is valid if Known. It is what the server says, in seconds.
+	// Behind is valid if Known. It is what the server says, in seconds; of a replica that lost its source, how far it may be at most.
 	Behind time.Duration
 	// Known is false when the server does not say: replication is not configured or stopped, or the account may not ask.
 	Known bool
@@ -16,12 +16,14 @@ const (
 	lagUnasked = -2 // no probe has asked yet
 )
 
-// SetLag stores what a probe found, and whether reads are to pass the replica over. Only the instance's one watcher calls it.
-func (i *Instance) SetLag(l Lag, passOver bool) {
+// SetLag stores what a probe found, whether reads are to pass the replica over, and whether they may go there all the same while the
+// primary is down. Only the instance's one watcher calls it.
+func (i *Instance) SetLag(l Lag, passOver, lastResort bool) {
 	value := int64(lagUnknown)
 	if l.Known {
 		value = int64(l.Behind)
 	}
+	i.lastResort.Store(lastResort)
 	i.passedOver.Store(passOver)
 	i.lag.Store(value)
 }
@@ -52,5 +54,6 @@ func (i *Instance) succeedLag(before *Instance) {
 	i.lag.Store(before.lag.Load())
 	if i.lagMax > 0 && before.lagMax > 0 {
 		i.passedOver.Store(before.passedOver.Load())
+		i.lastResort.Store(before.lastResort.Load())
 	}
 }

@@ -52,7 +52,7 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	for _, r := range replicas {
 		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
 		i.IsSource = r.Addr == nc.Master
-		if i.lagMax = nc.MaxReplicaLag.Duration(); i.lagMax > 0 && !i.IsSource {
+		if i.lagMax = nc.MaxReplicaLag.Max(); i.lagMax > 0 && !i.IsSource {
 			i.passedOver.Store(true) // until a probe has asked
 		}
 		n.Replicas = append(n.Replicas, i)
@@ -90,7 +90,8 @@ func takeTurns(replicas []*Instance) []*Instance {
 }
 
 // Reader picks the instance for the attempt-th try (from 0) of a read that may be served by a replica: replicas by
-// weight, those known to be down or too far behind passed over, and the primary when there is no other.
+// weight, those known to be down or too far behind passed over, and the primary when there is no other. While the primary is down
+// that may be a replica which only lost its source with it.
 func (n *Node) Reader(attempt int) *Instance {
 	if len(n.turns) == 0 || attempt >= len(n.Replicas) {
 		return n.Primary
@@ -99,6 +100,13 @@ func (n *Node) Reader(attempt int) *Instance {
 	for k := range uint32(len(n.turns)) {
 		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down && !r.PassedOver() {
 			return r
+		}
+	}
+	if n.Primary.State() == Down {
+		for _, r := range n.Replicas {
+			if r.State() != Down && r.lastResort.Load() {
+				return r
+			}
 		}
 	}
 	return n.Primary

@@ -278,9 +278,11 @@ type Node struct {
 	Slave string `yaml:"slave" alias:"replica"`
 	// Seconds without an answer after which an instance counts as down; 0: never.
 	DownAfterNoAlive int `yaml:"down_after_noalive" reload:"set"`
-	// A replica that is further behind its source, or does not tell, gets no reads until it is behind by half of that; 0: lag is
-	// shown only. Servers tell it in seconds, to accounts with REPLICATION CLIENT, in MariaDB REPLICA MONITOR.
-	MaxReplicaLag Duration `yaml:"max_replica_lag" reload:"set"`
+	// A replica that is further behind its source, does not replicate or does not tell gets no reads until it is behind by half of
+	// that. Servers tell it in seconds, to accounts with REPLICATION CLIENT, in MariaDB REPLICA MONITOR. auto: 30s, but replicas whose
+	// account may not ask are read from, and so is one that only lost its source while the primary is down. 0: lag is shown only, as
+	// servers need that get their rows in another way (Galera, Aurora).
+	MaxReplicaLag LagBound `yaml:"max_replica_lag" reload:"set"`
 	// TLS towards the instances.
 	TLS NodeTLS `yaml:"tls"`
 	// PEM file of the instances' RSA public key, for caching_sha2_password and sha256_password without TLS, as

@@ -69,5 +69,5 @@ func (u *User) setDefaults(get func(key string) string) {
 func (t *WebToken) setDefaults(func(string) string) { *t = WebToken{Rights: rightRead} }
 
 func (n *Node) setDefaults(func(string) string) {
-	*n = Node{MaxConnsLimit: maxConnsDefault}
+	*n = Node{MaxConnsLimit: maxConnsDefault, MaxReplicaLag: LagAuto}
 }

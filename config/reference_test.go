@@ -142,6 +142,8 @@ func typeName(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Duration]():
 		return "time"
+	case reflect.TypeFor[LagBound]():
+		return "time or auto"
 	case reflect.TypeFor[ByteSize]():
 		return "size"
 	case reflect.TypeFor[Secret]():

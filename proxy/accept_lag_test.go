@@ -61,6 +61,42 @@ func TestReplicaLag(t *testing.T) {
 			if rows := must(t, c, "SHOW KS EVENTS WHERE what = 'replica behind'").Rows; len(rows) != 2 {
 				t.Errorf("events: %v", rows)
 			}
+			// A configuration without the key, such as the predecessor's, is not served from there for ever, either.
+			p.reload(strings.Replace(text, "max_replica_lag: 1s, ", "", 1))
+			mysqltest.WaitFor(t, "a stopped replica to be passed over without the key", servedBy("1"))
+			must(t, direct, strings.Replace(stop, "STOP", "START", 1))
+			mysqltest.WaitFor(t, "reads on the replica once more", servedBy("2"))
+			must(t, direct, stop)
+			must(t, direct, strings.Replace(stop, "STOP", "RESET", 1)+" ALL")
+			mysqltest.WaitFor(t, "a server that is no replica to be passed over", servedBy("1"))
+		})
+	}
+}
+
+// A replica that only lost its source with the primary goes on to serve, by default.
+func TestReplicaWithoutItsSource(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			primary := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
+			replica := startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 2})
+			p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 4}}))
+			c := p.client("")
+			mysqltest.WaitFor(t, "reads on the replica", func() bool { return value(t, c, "SELECT @@server_id") == "2" })
+			if err := primary.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			seen := false
+			mysqltest.WaitFor(t, "the primary to be down", func() bool {
+				if got := value(t, c, "SELECT @@server_id"); got != "2" {
+					t.Fatalf("served by %s", got)
+				}
+				row := value(t, c, "SHOW KS NODES WHERE role = replica")
+				seen = seen || strings.Contains(row, ",up,")
+				return p.primary("n").Health().String() == "down"
+			})
+			if got := value(t, c, "SELECT @@server_id"); got != "2" || !seen {
+				t.Errorf("served by %s, the replica seen up %v", got, seen)
+			}
 		})
 	}
 }
@@ -80,10 +116,14 @@ func TestReplicaLagNotKnown(t *testing.T) {
 	bound := func(lag string) string {
 		return strings.Replace(configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}), "down_after_noalive: 1", "max_replica_lag: "+lag, 1)
 	}
-	p := startProxy(t, bound("0"))
+	p := startProxy(t, bound("auto"))
 	c := p.client("")
 	asked := func() bool { _, asked := p.Nodes()["n"].Replicas[0].Lag(); return asked }
 	mysqltest.WaitFor(t, "a probe", asked)
+	if got := value(t, c, "SELECT name"); got != "replica" {
+		t.Errorf("by default: served by %s", got)
+	}
+	p.reload(bound("0"))
 	if got := value(t, c, "SELECT name"); got != "replica" {
 		t.Errorf("without a bound: served by %s", got)
 	}

@@ -65,9 +65,9 @@ func closeNodes(nodes map[string]*backend.Node) {
 // install makes snap the current snapshot and watches its nodes; the caller holds reload, or nobody else runs yet.
 func (s *Server) install(snap *session.Snapshot) {
 	cfg := snap.Config
-	downAfter, lagMax := make(map[string]time.Duration, len(cfg.Nodes)), make(map[string]time.Duration, len(cfg.Nodes))
+	downAfter, lagMax := make(map[string]time.Duration, len(cfg.Nodes)), make(map[string]health.Bound, len(cfg.Nodes))
 	for _, n := range cfg.Nodes {
-		lagMax[n.Name] = n.MaxReplicaLag.Duration()
+		lagMax[n.Name] = health.Bound{Max: n.MaxReplicaLag.Max(), Lenient: n.MaxReplicaLag == config.LagAuto}
 		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
 	}
 	s.monitor = health.Open(snap.Nodes, health.Config{

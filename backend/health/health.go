@@ -22,8 +22,8 @@ type Config struct {
 	Timeout  time.Duration // of one probe, its login included
 	// DownAfter is how long probes must have failed, by node name; at least three probes always.
 	DownAfter map[string]time.Duration
-	// LagMax is how far a replica may be behind, by node name; 0: as far as it likes.
-	LagMax map[string]time.Duration
+	// LagMax is how far a replica may be behind, by node name.
+	LagMax map[string]Bound
 	Log    *slog.Logger
 	// Changed is called when an instance has gone up or down, with the failure that took it down; nil: nobody asks.
 	Changed func(i *backend.Instance, s backend.State, err error)
@@ -79,6 +79,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 	var conn *backend.Conn
 	var o Observations
 	var failedAt time.Time
+	var lag lagWatch
 	defer func() {
 		if conn != nil {
 			conn.Close()
@@ -87,7 +88,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 	for ctx.Err() == nil {
 		// A probe under way is cut off when the watch ends: nothing waits for a server that does not answer.
 		var err error
-		conn, err = m.probe(ctx, i, conn)
+		conn, err = m.probe(ctx, i, conn, &lag)
 		if ctx.Err() != nil {
 			return
 		}
@@ -132,7 +133,7 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 }
 
 // probe pings on the connection it is given, or on a new one, and returns the one to use next.
-func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.Conn) (*backend.Conn, error) {
+func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.Conn, lag *lagWatch) (*backend.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
 	first := conn == nil
@@ -155,7 +156,7 @@ func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.
 	}
 	err := conn.Ping()
 	if err == nil {
-		err = m.watchLag(i, conn)
+		err = m.watchLag(i, conn, lag)
 	}
 	if err != nil {
 		conn.Close()

@@ -33,24 +33,68 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeLag(t *testing.T) {
 	behind := func(d time.Duration) backend.Lag { return backend.Lag{Behind: d, Known: true} }
+	strict, auto := Bound{Max: 4 * time.Second}, Bound{Max: 4 * time.Second, Lenient: true}
 	for _, c := range []struct {
 		name       string
 		passedOver bool
 		l          backend.Lag
-		max        time.Duration
+		refused    bool
+		b          Bound
 		want       bool
 	}{
-		{"no bound", false, behind(time.Hour), 0, false},
-		{"no bound, not known", true, backend.Lag{}, 0, false},
-		{"not known", false, backend.Lag{}, time.Hour, true},
-		{"within", false, behind(4 * time.Second), 4 * time.Second, false},
-		{"beyond", false, behind(5 * time.Second), 4 * time.Second, true},
-		{"comes back not yet", true, behind(3 * time.Second), 4 * time.Second, true},
-		{"comes back", true, behind(2 * time.Second), 4 * time.Second, false},
-		{"comes back to a bound of a second", true, behind(0), time.Second, false},
+		{"no bound", false, behind(time.Hour), false, Bound{}, false},
+		{"no bound, not known", true, backend.Lag{}, false, Bound{}, false},
+		{"not known", false, backend.Lag{}, false, strict, true},
+		{"may not ask", false, backend.Lag{}, true, strict, true},
+		{"may not ask, and need not know", true, backend.Lag{}, true, auto, false},
+		{"not known, for another reason", false, backend.Lag{}, false, auto, true},
+		{"within", false, behind(4 * time.Second), false, strict, false},
+		{"beyond", false, behind(5 * time.Second), false, strict, true},
+		{"beyond the automatic bound", false, behind(5 * time.Second), false, auto, true},
+		{"comes back not yet", true, behind(3 * time.Second), false, strict, true},
+		{"comes back", true, behind(2 * time.Second), false, strict, false},
+		{"comes back to a bound of a second", true, behind(0), false, Bound{Max: time.Second}, false},
 	} {
-		if got := JudgeLag(c.passedOver, c.l, c.max); got != c.want {
+		if got := JudgeLag(c.passedOver, c.l, c.refused, c.b); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestReplication(t *testing.T) {
+	row := func(receiver, applier, behind string) map[string]string {
+		return map[string]string{"Slave_IO_Running": receiver, "Slave_SQL_Running": applier, "Seconds_Behind_Master": behind}
+	}
+	ten := backend.Lag{Behind: 10 * time.Second, Known: true}
+	for _, c := range []struct {
+		name   string
+		rows   []map[string]string
+		want   backend.Lag
+		reason string
+		cutOff bool
+	}{
+		{"runs", []map[string]string{row("Yes", "Yes", "3")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
+		{"the later of two", []map[string]string{row("Yes", "Yes", "3"), row("Yes", "Yes", "1")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
+		{"new words", []map[string]string{{"Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes", "Seconds_Behind_Source": "2"}}, backend.Lag{Behind: 2 * time.Second, Known: true}, "", false},
+		{"no applier", []map[string]string{row("Yes", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+		{"no receiver, still applying", []map[string]string{row("No", "Yes", "0")}, backend.Lag{}, "replication does not run", false},
+		{"one of two stopped", []map[string]string{row("Yes", "Yes", "0"), row("No", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+		{"lost its source", []map[string]string{row("Connecting", "Yes", "NULL")}, backend.Lag{Behind: 15 * time.Second, Known: true}, "it does not reach its source", true},
+		{"lost its source, and stopped", []map[string]string{row("Connecting", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+	} {
+		var r replication
+		for _, one := range c.rows {
+			r.add(one)
+		}
+		r.Known = r.reason == "" && !r.cutOff
+		if !r.Known {
+			r.since(ten, 5*time.Second)
+			if r.reason != "it does not reach its source" {
+				r.Behind = 0
+			}
+		}
+		if r.Lag != c.want || r.reason != c.reason || r.cutOff != c.cutOff {
+			t.Errorf("%s: %+v, %q, cut off %v", c.name, r.Lag, r.reason, r.cutOff)
 		}
 	}
 }

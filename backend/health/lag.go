@@ -9,41 +9,82 @@ import (
 	"kingshard/mysql"
 )
 
-// JudgeLag tells whether reads are to pass a replica over: it is behind by more than max, or nobody knows. One that was passed
-// over comes back at half of max, so that it does not come and go. A max of 0 never passes one over.
-func JudgeLag(passedOver bool, l backend.Lag, max time.Duration) bool {
+// Bound is how far a replica may be behind.
+type Bound struct {
+	Max time.Duration // 0: as far as it likes
+	// Lenient has reads go to replicas whose account may not ask, and, while the primary is down, to one that only lost its source.
+	Lenient bool
+}
+
+// replication is what a server says of it.
+type replication struct {
+	backend.Lag
+	refused *mysql.SQLError // with which it does not tell; else nil
+	// cutOff tells that it would go on with what it has got but does not reach its source.
+	cutOff bool
+	reason string // why the lag is not known; "" if it is
+}
+
+// JudgeLag tells whether reads are to pass a replica over: it is behind by more than the bound, or nobody knows. One that was passed
+// over comes back at half of the bound, so that it does not come and go.
+func JudgeLag(passedOver bool, l backend.Lag, refused bool, b Bound) bool {
 	switch {
-	case max == 0:
+	case b.Max == 0, b.Lenient && refused:
 		return false
 	case !l.Known:
 		return true
 	case passedOver:
-		return l.Behind > max/2
+		return l.Behind > b.Max/2
 	}
-	return l.Behind > max
+	return l.Behind > b.Max
 }
 
-// askLag asks a replica how far it is behind its source, the one furthest ahead of it if it has several. refused is the
-// server's error, with which the lag is not known; err is a failure of the connection. MySQL manual: "SHOW REPLICA STATUS".
-func askLag(c *backend.Conn) (l backend.Lag, refused *mysql.SQLError, err error) {
-	sources, known := 0, true
+// askLag asks a replica how far it is behind its source, the one furthest ahead of it if it has several. err is a failure of the
+// connection. MySQL manual: "SHOW REPLICA STATUS".
+func askLag(c *backend.Conn) (r replication, err error) {
+	sources := 0
 	err = c.NamedRows(lagQuery(c.Info), func(row map[string]string) {
 		sources++
-		behind, ok := row["Seconds_Behind_Source"]
-		if !ok {
-			behind = row["Seconds_Behind_Master"]
-		}
-		seconds, err := strconv.ParseUint(behind, 10, 31)
-		if err != nil { // NULL: replication does not run
-			known = false
-		}
-		l.Behind = max(l.Behind, time.Duration(seconds)*time.Second)
+		r.add(row)
 	})
-	if errors.As(err, &refused) {
-		return backend.Lag{}, refused, nil
+	if errors.As(err, &r.refused) {
+		return replication{refused: r.refused, reason: "the account may not ask"}, nil
 	}
-	l.Known = known && sources > 0
-	return l, nil, err
+	if sources == 0 {
+		r.reason = "it is no replica"
+	}
+	r.Known = r.reason == "" && !r.cutOff
+	return r, err
+}
+
+// add takes what is said of one source.
+func (r *replication) add(row map[string]string) {
+	either := func(new, old string) string {
+		if text, ok := row[new]; ok {
+			return text
+		}
+		return row[old]
+	}
+	receiver, applier := either("Replica_IO_Running", "Slave_IO_Running"), either("Replica_SQL_Running", "Slave_SQL_Running")
+	seconds, err := strconv.ParseUint(either("Seconds_Behind_Source", "Seconds_Behind_Master"), 10, 31)
+	switch {
+	case receiver == "Connecting" && applier == "Yes":
+		r.cutOff = true
+	case err != nil || receiver == "No" || applier == "No": // a NULL stands for a number then, too
+		r.reason = "replication does not run"
+	default:
+		r.Behind = max(r.Behind, time.Duration(seconds)*time.Second)
+	}
+}
+
+// since makes a lag of what was known last and when: a replica that lost its source since is at most so much further behind.
+func (r *replication) since(last backend.Lag, ago time.Duration) {
+	if r.cutOff && r.reason == "" {
+		r.reason = "it does not reach its source"
+		if last.Known {
+			r.Lag = backend.Lag{Behind: (last.Behind + ago).Truncate(time.Second), Known: true}
+		}
+	}
 }
 
 // lagQuery is the statement in the server's own words.
@@ -57,22 +98,36 @@ func lagQuery(info *backend.Info) string {
 	return "SHOW SLAVE STATUS"
 }
 
+// lagWatch is what is kept of a replica between two probes.
+type lagWatch struct {
+	last backend.Lag // as its server told it last
+	at   time.Time
+}
+
 // watchLag asks a replica for its lag and stores it. err is a failure of the connection.
-func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn) error {
+func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn, w *lagWatch) error {
 	if i.Role != backend.Replica || i.IsSource {
 		return nil
 	}
-	l, refused, err := askLag(c)
+	r, err := askLag(c)
 	if err != nil {
 		return err
 	}
+	if now := time.Now(); r.Known {
+		w.last, w.at = r.Lag, now
+	} else {
+		r.since(w.last, now.Sub(w.at))
+	}
 	_, asked := i.Lag()
-	was := i.PassedOver()
-	passOver := JudgeLag(was && asked, l, m.cfg.LagMax[i.Node])
-	i.SetLag(l, passOver)
-	attrs := []any{"node", i.Node, "instance", i.Addr, "lag_known", l.Known, "lag", l.Behind}
-	if refused != nil && !asked {
-		m.cfg.Log.Warn("the server does not tell its replica lag: does the account have REPLICATION CLIENT, in MariaDB REPLICA MONITOR?", append(attrs, "error", refused)...)
+	was, bound := i.PassedOver(), m.cfg.LagMax[i.Node]
+	passOver := JudgeLag(was && asked, r.Lag, r.refused != nil, bound)
+	i.SetLag(r.Lag, passOver, bound.Lenient && r.cutOff)
+	attrs := []any{"node", i.Node, "instance", i.Addr, "lag_known", r.Known, "lag", r.Behind}
+	if r.reason != "" {
+		attrs = append(attrs, "reason", r.reason)
+	}
+	if r.refused != nil && !asked {
+		m.cfg.Log.Warn("the server does not tell its replica lag: does the account have REPLICATION CLIENT, in MariaDB REPLICA MONITOR?", append(attrs, "read_from", !passOver, "error", r.refused)...)
 	}
 	if asked && was == passOver || !asked && !passOver {
 		return nil
@@ -83,7 +138,7 @@ func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn) error {
 		m.cfg.Log.Info("replica has caught up", attrs...)
 	}
 	if m.cfg.Lagged != nil {
-		m.cfg.Lagged(i, l, passOver)
+		m.cfg.Lagged(i, r.Lag, passOver)
 	}
 	return nil
 }

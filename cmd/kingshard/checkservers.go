@@ -41,7 +41,13 @@ func checkServers(cfg *config.Config) (ok bool) {
 			if excess := g.Excess(); len(excess) > 0 {
 				fmt.Printf("%s: warning: %s has rights that a proxy needs for nothing: %s\n", place, nc.User, strings.Join(excess, ", "))
 			}
-			for _, missing := range missingRights(g, &nc, i.Role, isMariaDB, databases[nc.Name]) {
+			if missing := lagRight(g, &nc, i.Role, isMariaDB); missing != "" && nc.MaxReplicaLag == config.LagAuto {
+				fmt.Printf("%s: warning: %s lacks %s: it is read from though it may have stopped to replicate\n", place, nc.User, missing)
+			} else if missing != "" {
+				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
+				ok = false
+			}
+			for _, missing := range missingRights(g, i.Role, databases[nc.Name]) {
 				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
 				ok = false
 			}
@@ -65,17 +71,7 @@ func grantsOf(i *backend.Instance, timeout time.Duration) (g backend.Grants, isM
 }
 
 // missingRights lists what docs/sharding.md asks of an account and it has not, as "SELECT on shop".
-func missingRights(g backend.Grants, nc *config.Node, role backend.Role, isMariaDB bool, databases map[string][]string) (missing []string) {
-	if role == backend.Replica && nc.MaxReplicaLag > 0 {
-		right := "REPLICATION CLIENT"
-		if isMariaDB {
-			right = "REPLICA MONITOR"
-		}
-		// MariaDB calls the right by one name or the other, by its version.
-		if len(g.Lacks("", right)) > 0 && (!isMariaDB || len(g.Lacks("", "SLAVE MONITOR")) > 0) {
-			missing = append(missing, right+" for max_replica_lag")
-		}
-	}
+func missingRights(g backend.Grants, role backend.Role, databases map[string][]string) (missing []string) {
 	for _, db := range slices.Sorted(maps.Keys(databases)) {
 		rights := databases[db]
 		if role == backend.Replica {
@@ -86,6 +82,20 @@ func missingRights(g backend.Grants, nc *config.Node, role backend.Role, isMaria
 		}
 	}
 	return missing
+}
+
+// lagRight names the right to ask a replica for its lag, where it is asked and the account lacks it; "" otherwise.
+func lagRight(g backend.Grants, nc *config.Node, role backend.Role, isMariaDB bool) string {
+	right := "REPLICATION CLIENT"
+	if isMariaDB {
+		right = "REPLICA MONITOR"
+	}
+	// MariaDB calls the right by one name or the other, by its version.
+	lacks := len(g.Lacks("", right)) > 0 && (!isMariaDB || len(g.Lacks("", "SLAVE MONITOR")) > 0)
+	if role != backend.Replica || nc.MaxReplicaLag == 0 || !lacks {
+		return ""
+	}
+	return right + " for max_replica_lag"
 }
 
 // physicalDatabases gives, by node, the databases of sharded tables with the rights that are needed on them.
