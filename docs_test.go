@@ -17,7 +17,9 @@ var (
 	heading   = regexp.MustCompile(`(?m)^#{1,6} +(.*)$`)
 	fenced    = regexp.MustCompile("(?ms)^```.*?^```")
 	notAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
-	declared  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	// made is a target of make in the code of a document.
+	made     = regexp.MustCompile("(?m)(?:^    (?:[a-z0-9]*[$#] )?|`)make ([a-z][a-z0-9-]*(?: [a-z][a-z0-9-]*)*)")
+	declared = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
 // documents are all Markdown files, by path, with their text.
@@ -121,5 +123,27 @@ func TestNamedTests(t *testing.T) {
 	}
 	if named < 50 {
 		t.Errorf("only %d tests are named", named)
+	}
+}
+
+// What a document makes is a target of the Makefile.
+func TestMadeTargets(t *testing.T) {
+	data, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile := "\n" + string(data)
+	targets := 0
+	for file, text := range documents(t) {
+		for _, m := range made.FindAllStringSubmatch(text, -1) {
+			for _, target := range strings.Fields(m[1]) {
+				if targets++; !strings.Contains(makefile, "\n"+target+":") {
+					t.Errorf("%s: make %s: there is no such target", file, target)
+				}
+			}
+		}
+	}
+	if targets < 10 {
+		t.Errorf("only %d targets in the documents", targets)
 	}
 }
