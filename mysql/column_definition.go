@@ -46,6 +46,7 @@ const (
 	NotNullFlag  uint16 = 1
 	UnsignedFlag uint16 = 32
 	BinaryFlag   uint16 = 128
+	EnumFlag     uint16 = 256
 )
 
 // ColumnDefinition41 describes one column of a result or one parameter. MySQL manual: "Protocol::ColumnDefinition41".

@@ -75,5 +75,14 @@ func (r *Router) Table(db, name string) *Table {
 // Tables gives all tables by database and name. The list is the Router's own.
 func (r *Router) Tables() []*Table { return r.sorted }
 
+// OnlyDB returns the database of all tables with a rule, "" if they are of several, or there are none.
+func (r *Router) OnlyDB() string {
+	n := len(r.sorted)
+	if n == 0 || r.sorted[0].DB != r.sorted[n-1].DB {
+		return ""
+	}
+	return r.sorted[0].DB
+}
+
 // Default is the node of everything that has no rule.
 func (r *Router) Default() string { return r.defaultNode }

@@ -46,7 +46,7 @@ func (f *schemaFlags) explain(args []string) int {
 		return code
 	}
 	if f.db == "" {
-		f.db = onlyDB(r)
+		f.db = r.OnlyDB()
 	}
 	steps, err := f.plan(r, text[info.First:info.End], info)
 	if err != nil {

@@ -71,15 +71,3 @@ func (f *schemaFlags) schema(cfg *config.Config) (*config.Schema, error) {
 	}
 	return nil, fmt.Errorf("schema_list has several users: choose one of %s with -user", strings.Join(users, ", "))
 }
-
-// onlyDB is the database of all rules, "" if they name several.
-func onlyDB(r *router.Router) string {
-	db := ""
-	for k, t := range r.Tables() {
-		if k > 0 && t.DB != db {
-			return ""
-		}
-		db = t.DB
-	}
-	return db
-}

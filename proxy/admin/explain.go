@@ -6,9 +6,17 @@ import (
 	"kingshard/router/plan"
 )
 
-// explained gives the steps of a statement; one that names no table with a rule goes to the default node as it is.
+// explained gives the steps of a statement; one that names no table with a rule goes to the default node as it is. Without a database
+// it is refused where one could make another answer.
 func explained(plans *session.Plans, node, text, db string, m sqltext.Mode) ([]plan.Step, error) {
 	steps, err := plans.Explain(text, db, m)
+	if err == nil && len(steps) == 0 && db == "" {
+		for _, t := range plans.Tables() {
+			if found, err := plans.Explain(text, t.DB, m); err != nil || len(found) > 0 {
+				return nil, failed("name the database that the statement runs in: in %s it names a table with a rule", t.DB)
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,11 @@ package admin
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
@@ -48,8 +50,40 @@ func (a *Admin) Handler() http.Handler {
 		mux.Handle(r.method+" "+r.path, a.serve(r, writeV2Error))
 	}
 	// A page of another site cannot make a browser that is logged in change anything.
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.NewCrossOriginProtection().Handler(unknownPath(mux))
 }
+
+// unknownPath answers in JSON what mux has no route for, where net/http would in plain text.
+func unknownPath(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, h *http.Request) {
+		if _, pattern := mux.Handler(h); pattern != "" {
+			mux.ServeHTTP(w, h)
+			return
+		}
+		fail := writeV2Error
+		if strings.HasPrefix(h.URL.Path, v1+"/") {
+			fail = writeV1Error
+		}
+		refused := &statusOnly{header: w.Header()}
+		mux.ServeHTTP(refused, h)
+		switch refused.status {
+		case http.StatusMethodNotAllowed: // which has set the header Allow
+			fail(w, refused.status, fmt.Errorf("%s does not take %s, but %s", h.URL.Path, h.Method, w.Header().Get("Allow")))
+		default:
+			fail(w, http.StatusNotFound, fmt.Errorf("there is no %s: %s/openapi.json lists the calls", h.URL.Path, v2))
+		}
+	})
+}
+
+// statusOnly keeps the status and the headers of an answer.
+type statusOnly struct {
+	header http.Header
+	status int
+}
+
+func (s *statusOnly) Header() http.Header         { return s.header }
+func (s *statusOnly) WriteHeader(status int)      { s.status = status }
+func (s *statusOnly) Write(p []byte) (int, error) { return len(p), nil }
 
 // serve makes the handler of a route.
 func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err error)) http.Handler {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/session"
 )
 
 // call sends a request and gives status and body. login is the name of a token, "web" for the web user, "" for nobody.
@@ -258,6 +259,10 @@ func TestV2Details(t *testing.T) {
 		{"operator", "POST", "/nodes/n1/down", `{"instance":"x:1"}`, 409, `no instance at`},
 		{"operator", "POST", "/explain", `{"user":"root","db":"shop","sql":"UPDATE orders SET id = 1"}`, 400, `"code":9012`},
 		{"operator", "POST", "/explain", `{"user":"root","sql":" ; "}`, 400, `9031`},
+		{"operator", "POST", "/explain", `{"user":"root","sql":"SELECT * FROM orders"}`, 200, `"plan":"merge"`},
+		{"operator", "POST", "/explain", `{"user":"root","sql":"UPDATE orders SET id = 1"}`, 400, `"code":9012`},
+		{"operator", "POST", "/explain", `{"user":"root","sql":"SELECT * FROM shop.orders"}`, 200, `"plan":"merge"`},
+		{"operator", "POST", "/explain", `{"user":"root","sql":"SELECT * FROM other.orders"}`, 200, `"plan":"forward"`},
 		{"operator", "POST", "/explain", `{"user":"me","sql":"SELECT 1"}`, 409, `no schema`},
 		{"operator", "POST", "/profile", `{"seconds":1}`, 403, `9030`},
 		{"web", "POST", "/profile", `{"seconds":61}`, 409, `1 to 60`},
@@ -330,4 +335,57 @@ func TestRESTClosed(t *testing.T) {
 	if status, _ := p.call("", "GET", "/readyz", ""); status != 200 {
 		t.Errorf("readyz: %d", status)
 	}
+}
+
+// What there is not, and what a path does not take, is said in JSON as every other error, by method and version.
+func TestRESTUnknown(t *testing.T) {
+	p := start(t, nil)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{"GET", "/api/v2/nope", 404, ""}, {"POST", "/api/v2/nodes/n1/nope", 404, ""}, {"GET", "/api/v1/nope", 404, ""}, {"GET", "/api/", 404, ""}, {"GET", "/api/v3/nodes", 404, ""},
+		{"DELETE", "/api/v2/nodes", 405, "GET"}, {"PUT", "/api/v2/reload", 405, "POST"}, {"GET", "/api/v2/reload", 405, "POST"}, {"POST", "/api/v1/nodes/status", 405, "GET"},
+		{"PATCH", "/api/v1/nodes/slaves", 405, "DELETE, POST"},
+	} {
+		r, err := http.NewRequest(c.method, p.web+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("web", "websesame")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body struct {
+			Message string
+			Error   struct{ Reason string }
+		}
+		err = json.NewDecoder(answer.Body).Decode(&body)
+		_ = answer.Body.Close()
+		said := body.Message + body.Error.Reason
+		if err != nil || answer.StatusCode != c.status || !strings.Contains(said, c.path) || !strings.Contains(answer.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s %s: %d, %q, %v", c.method, c.path, answer.StatusCode, said, err)
+		}
+		if c.allow != "" && !strings.Contains(answer.Header.Get("Allow"), c.allow) {
+			t.Errorf("%s %s: Allow %q, want %s", c.method, c.path, answer.Header.Get("Allow"), c.allow)
+		}
+	}
+}
+
+// Without a database a statement is taken for the only one that there are rules for; of several none is guessed.
+func TestExplainWithoutADatabase(t *testing.T) {
+	p := start(t, func(text string) string {
+		return strings.Replace(text, "db: shop, table: visits", "db: other, table: visits", 1)
+	})
+	for text, want := range map[string]string{
+		"SELECT * FROM orders": "in shop it names a table with a rule", "UPDATE visits SET at = 1": "in other it names a table with a rule",
+		"SELECT * FROM shop.orders": `"plan":"merge"`, "SELECT * FROM plain": `"plan":"forward"`, "SELECT 'orders'": `"plan":"forward"`,
+	} {
+		if _, got := p.call("operator", "POST", "/api/v2/explain", `{"user":"root","sql":"`+text+`"}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	fails(t, p.client("root"), "KS EXPLAIN SELECT * FROM orders", session.KSAdminFailed, "in shop it names a table with a rule")
 }

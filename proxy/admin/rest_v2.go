@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -209,7 +210,7 @@ func v2Explain(c *request) (any, error) {
 	if r := newReader(body.SQL, sqltext.Mode{}); r.ended() {
 		return nil, r.expected("a statement in sql")
 	}
-	steps, err := explained(plans, node, body.SQL, body.DB, sqltext.Mode{})
+	steps, err := explained(plans, node, body.SQL, cmp.Or(body.DB, plans.OnlyDB()), sqltext.Mode{})
 	if err != nil {
 		return nil, err
 	}

@@ -123,6 +123,9 @@ func result(columns []column, rows [][]any) *session.OwnResult {
 		r.Rows[k] = make([]session.OwnCell, len(row))
 		for n, cell := range row {
 			r.Rows[k][n].Text, r.Rows[k][n].Null = cellText(cell)
+			if _, is := cell.(bool); is {
+				r.Columns[n].YesNo = true
+			}
 		}
 	}
 	return r

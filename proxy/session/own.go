@@ -40,6 +40,7 @@ type OwnResult struct {
 type OwnColumn struct {
 	Name    string
 	Numeric bool
+	YesNo   bool // YES or NO, in a column that clients see as an ENUM
 }
 
 // OwnCell is a value of an OwnResult.
@@ -91,8 +92,11 @@ func (s *Session) writeOwn(r *OwnResult) {
 	names, types := make([]string, len(r.Columns)), make([]mysql.ColumnType, len(r.Columns))
 	for k, c := range r.Columns {
 		names[k], types[k] = c.Name, mysql.TypeVarString
-		if c.Numeric {
+		switch {
+		case c.Numeric:
 			types[k] = numericType(r.Rows, k)
+		case c.YesNo:
+			types[k] = mysql.TypeEnum
 		}
 	}
 	rows := make([][]string, len(r.Rows))

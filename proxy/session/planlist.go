@@ -45,6 +45,14 @@ func (p *Plans) Tables() []*router.Table {
 	return p.exact.Tables()
 }
 
+// OnlyDB returns the database of all tables with a rule, "" if they are of several, or there are none.
+func (p *Plans) OnlyDB() string {
+	if p == nil {
+		return ""
+	}
+	return p.exact.OnlyDB()
+}
+
 // Explain gives what a statement would send to which server; nothing for one that names no sharded table. Errors are
 // those that the statement itself would get.
 func (p *Plans) Explain(text, db string, m sqltext.Mode) ([]plan.Step, error) {

@@ -21,7 +21,10 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 	s.conn.EndPacket(b)
 	for k, name := range names {
 		def := mysql.ColumnDefinition41{Catalog: "def", Name: name, Type: types[k], Charset: utf8mb4General, Length: 1024, Flags: mysql.NotNullFlag}
-		if types[k] != mysql.TypeVarString && types[k] != mysql.TypeMediumBlob {
+		if types[k] == mysql.TypeEnum {
+			def.Type = mysql.TypeString // what servers send of an ENUM, with its flag
+			def.Flags |= mysql.EnumFlag
+		} else if types[k] != mysql.TypeVarString && types[k] != mysql.TypeMediumBlob {
 			def.Charset, def.Length = binaryCollation, 21
 			def.Flags |= mysql.BinaryFlag
 		}

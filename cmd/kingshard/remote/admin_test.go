@@ -88,6 +88,9 @@ func TestAdmin(t *testing.T) {
 `, ""},
 		{"no rows", root, "SHOW KS NODES LIKE 'x'", "", "table", "Empty set\n", ""},
 		{"JSON", watcher, "SHOW KS POOLS WHERE role = 'primary' LIMIT 1", "", "json", "", ""},
+		{"yes and no as JSON", root, "SHOW KS NODES WHERE role = 'replica'; SHOW KS CONFIG LIKE 'slow_log_time'", "", "json", "[\n  {\"node\": \"node1\", \"instance\": \"127.0.0.1:2\", \"role\": \"replica\", \"weight\": 3, " +
+			"\"state\": \"unknown\", \"held_down\": false, \"health\": \"unknown\", \"answered\": null, \"version\": null, \"connections\": 0, \"in_use\": 0, \"max\": 1024, \"lag\": null, \"passed_over\": false}\n]\n" +
+			"[\n  {\"key\": \"slow_log_time\", \"value\": \"7\", \"reloadable\": true, \"settable\": true}\n]\n", ""},
 		{"no rows as JSON", watcher, "SHOW KS NODES LIKE 'x'", "", "json", "[]\n", ""},
 		{"the file's user may not", watcher, "SHOW KS NODES LIKE 'x'; KS RELOAD", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\n", "ERROR 9030 (42000)"},
 		{"written wrongly", root, "SHOW KS NOTHING", "", "tsv", "", "ERROR 9031 (42000)"},
@@ -150,7 +153,7 @@ func TestLoginFromTheConfiguration(t *testing.T) {
 
 // Results have statements and names of clients in them: nothing of these may steer the terminal, or look like another row.
 func TestResultsAreSafeToPrint(t *testing.T) {
-	r := &result{columns: []string{"statement", "n"}, numeric: []bool{false, true}, rows: [][]sql.NullString{
+	r := &result{columns: []string{"statement", "n"}, numeric: []bool{false, true}, yesNo: make([]bool, 2), rows: [][]sql.NullString{
 		{{String: "a\x1b[2J\n\tb\\", Valid: true}, {String: "12", Valid: true}},
 		{{String: "\u202eé\xff", Valid: true}, {}},
 	}}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -109,7 +110,7 @@ func printTSV(w io.Writer, r *result) error {
 	return err
 }
 
-// printJSON writes an array with an object for each row, its members in the order of the columns.
+// printJSON writes an array with an object for each row, its members in the order of the columns, as the rows of REST.
 func printJSON(w io.Writer, r *result) error {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -127,6 +128,8 @@ func printJSON(w io.Writer, r *result) error {
 			switch {
 			case !cell.Valid:
 				b.WriteString("null")
+			case r.yesNo[k] && (cell.String == "YES" || cell.String == "NO"):
+				b.WriteString(strconv.FormatBool(cell.String == "YES"))
 			case r.numeric[k] && json.Valid([]byte(cell.String)):
 				b.WriteString(cell.String)
 			default:

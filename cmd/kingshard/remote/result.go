@@ -10,6 +10,7 @@ import (
 type result struct {
 	columns []string
 	numeric []bool
+	yesNo   []bool
 	rows    [][]sql.NullString
 }
 
@@ -30,6 +31,7 @@ func query(ctx context.Context, db *sql.DB, statement string) (*result, error) {
 	}
 	for _, k := range kinds {
 		r.numeric = append(r.numeric, slices.Contains(numericTypes, k.DatabaseTypeName()))
+		r.yesNo = append(r.yesNo, k.DatabaseTypeName() == "ENUM")
 	}
 	for rows.Next() {
 		row := make([]sql.NullString, len(r.columns))
