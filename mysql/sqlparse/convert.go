@@ -9,10 +9,11 @@ import (
 
 // converter turns the parser's tree into ours.
 type converter struct {
-	st     *Statement
-	marks  []mark
-	params map[int]int // by offset in the marked text
-	scope  *Query
+	st      *Statement
+	marks   []mark
+	params  map[int]int // by offset in the marked text
+	scope   *Query
+	mariaDB bool
 }
 
 // name gives a name as the client wrote it.

@@ -86,7 +86,7 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		}
 		return &Expr{Op: Values}
 	case *ast.FuncCallExpr:
-		return &Expr{Op: Call, Name: strings.ToLower(c.text(n.FnName.O)), Args: c.exprs(n.Args)}
+		return c.call(n)
 	}
 	return c.other(n)
 }

@@ -30,7 +30,7 @@ const (
 	Exists    // Query; Negated
 	Scalar    // (subquery)
 	Quantify  // Args[0] op ANY/ALL Query
-	Aggregate // Name, Distinct, Args; Order for GROUP_CONCAT
+	Aggregate // Name, Distinct, Args, Unlisted; Order for GROUP_CONCAT
 	Window    // Name, Args; Partition
 	Variable  // user or system variable
 	Position  // ORDER BY 1: Index
@@ -48,6 +48,9 @@ type Expr struct {
 	Index     int
 	Negated   bool
 	Distinct  bool
+	// Unlisted says of an aggregate that it may be a function of another kind: the servers' manuals do not list it, and
+	// CREATE AGGREGATE FUNCTION makes aggregates that are called as any function is.
+	Unlisted bool
 	// AllWith says that more than arguments decide an aggregate: ORDER BY inside.
 	Ordered   bool
 	Partition []*Expr

@@ -40,6 +40,8 @@ type Statement struct {
 	Definition *Definition // of DDL
 	// Returning: the change gives the rows that it changed, as MariaDB has it.
 	Returning bool
+	// Form says that the ? stand for the literals of many texts, not for parameters.
+	Form bool
 	// CTENames are the names of common table expressions anywhere in it, in lower case.
 	CTENames map[string]bool
 	// Params are the positions of the ? in the text, in order.

@@ -54,6 +54,16 @@ const (
 		sys_guid to_char`
 )
 
+// ListedFunction tells whether a function of that name, in any case, is one that the manual of the server lists. It may be an
+// aggregate; one that is not listed is a loadable or a stored function, or newer than the lists.
+func ListedFunction(name string, mariaDB bool) bool {
+	flags, others := words[lookup(name)].flags, uint8(wordMariaDB)
+	if mariaDB {
+		others = wordMySQL
+	}
+	return flags&wordCall != 0 && flags&others == 0
+}
+
 // functionTraits are the functions with effects, and those that speak of the session.
 var functionTraits = map[string]Traits{
 	"connection_id": ConnectionID, "found_rows": FoundRows, "row_count": RowCount, "last_insert_id": LastInsertID,

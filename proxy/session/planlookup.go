@@ -118,6 +118,7 @@ func (p *Plans) formed(l *lookup, text, db string, m sqltext.Mode) (*plan.Plan, 
 	if err != nil {
 		return nil, nil // the text itself may be readable
 	}
+	st.Form = true
 	made, err := plan.Build(st, m, p.router(), db, p.Columns)
 	if err != nil {
 		return nil, nil // and may be plannable, or tells better why not

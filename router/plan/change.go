@@ -90,7 +90,7 @@ func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
 	if b.apart != "" {
 		return b.apart
 	}
-	if t := b.p.Target; t.Table.Kind == router.Single {
+	if t := b.p.Target; t.Table.Kind == router.Single && len(b.p.Refs) > 1 {
 		// Where all that it reads is on that node, too, the route has found so.
 		return "a change of the table " + t.Parsed.Name + ", which is on one node, by what tables on other nodes hold"
 	}

@@ -120,7 +120,16 @@ func (v *values) read(p *Plan, sql string, d *sqltext.Digest) bool {
 			}
 		}
 	}
-	return len(v.slots) == len(v.params) && form[at:] == sql[from:]
+	if len(v.slots) != len(v.params) || form[at:] != sql[from:] {
+		return false
+	}
+	for _, param := range p.short {
+		s := &v.slots[param]
+		if literal := &d.Literals[s.first]; s.count > 1 || literal.End-literal.Pos > formDigitsMax {
+			return false
+		}
+	}
+	return true
 }
 
 // edited tells whether a place of the text that changes is within a piece.

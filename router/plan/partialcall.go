@@ -29,12 +29,12 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 	case "count":
 		m.replace(p.Span, "CAST(COALESCE(SUM("+m.part(partialPart{span: p.Span})+"), 0) AS SIGNED)")
 	case "sum":
-		if !m.number(e.Args[0]) {
+		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) {
 			return false
 		}
 		m.replace(p.Span, "SUM("+m.part(partialPart{span: p.Span})+")")
 	case "avg":
-		if !m.number(e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
+		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
 			return false
 		}
 		sum := m.part(partialPart{before: "SUM(", span: p.Inside, behind: ")"})
@@ -69,6 +69,13 @@ func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
 	if !ok {
 		return false
 	}
+	if len(e.Args) == 1 && !e.Ordered && e.Name == "count" && e.Args[0].Op == sqlparse.Call {
+		// Grouped by what it counts: equal texts may differ in it.
+		if k := m.key(e.Args[0], p.Inside); k >= 0 {
+			m.replace(p.Inside, " "+keyName(k))
+			return true
+		}
+	}
 	var columns []*sqlparse.Expr
 	for _, arg := range e.Args {
 		if arg.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Position) {
@@ -76,6 +83,11 @@ func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
 		}
 		c, _ := partsOf(arg)
 		columns = append(columns, c...)
+		for _, column := range c {
+			if !m.alike(column, arg == column && e.Name != "sum" && e.Name != "avg") {
+				return false
+			}
+		}
 	}
 	for _, piece := range pieces {
 		for _, c := range columns {
@@ -91,6 +103,22 @@ func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
 		}
 	}
 	return true
+}
+
+// alike tells whether rows that are equal in a column are so in what an aggregate makes of it. As itself, plain, a text is
+// compared by its collation; a function, a number or another collation may tell equal texts apart, and -0 from 0.
+func (m *partialMaker) alike(column *sqlparse.Expr, plain bool) bool {
+	d := m.definition(m.info, column)
+	if d == nil {
+		return false
+	}
+	switch kindOf(d) {
+	case plainKind:
+		return plain || d.Type != mysql.TypeFloat && d.Type != mysql.TypeDouble
+	case textKind:
+		return plain
+	}
+	return true // an ENUM or SET is grouped by its number
 }
 
 // ofTables tells whether all names in an aggregate are columns of the tables and of nothing else.
@@ -249,7 +277,10 @@ func (m *partialMaker) fixedForm(e *sqlparse.Expr) bool {
 		case sqlparse.Param:
 			ok = ok && x != e
 		case sqlparse.Call:
-			ok = ok && unchanged[x.Name]
+			ok = ok && unchanged[x.Name] && (!arithmetic[x.Name] || m.fits(m.info, x))
+			for _, arg := range x.Args {
+				ok = ok && (!arithmetic[x.Name] || m.number(arg)) // of texts the servers warn for each row
+			}
 		default:
 			ok = false
 		}

@@ -59,6 +59,8 @@ type Plan struct {
 	choose *chooseShape
 	edits  []edit
 	router *router.Router
+	// short are the parameters of a form whose literals must be short for the plan to serve a text.
+	short []int
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
 	// where they are not kept.
 	texts []atomic.Pointer[Query]

@@ -156,7 +156,7 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 		return nil, "the form of the statement"
 	}
 	m := &mergeShape{clauses: c, limit: q.Limit}
-	if b.severalOnNode() && !keepsType(s) {
+	if b.severalOnNode() && !b.keepsType(s, info) {
 		return nil, "an expression whose form a UNION of sub-tables would change"
 	}
 	aggregated := fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)
@@ -184,17 +184,19 @@ func (b *builder) severalOnNode() bool {
 
 // keepsType tells whether the values of the select list look the same when they go through a UNION, which gives every
 // column one type: IF(a, 1.5, -1) shows -1, and -1.0 there.
-func keepsType(s *sqlparse.Select) bool {
+func (b *builder) keepsType(s *sqlparse.Select, info *blockInfo) bool {
 	for _, e := range fieldExprs(s) {
 		ok := true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			switch x.Op {
-			case sqlparse.Column, sqlparse.Aggregate:
+			case sqlparse.Column:
+			case sqlparse.Aggregate:
+				ok = ok && !x.Unlisted && (x.Name != "sum" && x.Name != "avg" || len(x.Args) == 1 && b.addsUp(info, x.Args[0]))
 			case sqlparse.Const:
 				ok = ok && (x == e || !x.Value.IsNull())
 			case sqlparse.Call:
 				// In a column of type YEAR the year 1000 is 0000.
-				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year"
+				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && (!arithmetic[x.Name] || b.fits(info, x))
 			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
 				sqlparse.And, sqlparse.Or, sqlparse.Not:
 			default:
@@ -530,14 +532,20 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 		a.fn = Count
 	case "sum":
 		a.fn = Sum
+		if len(e.Args) != 1 || !b.addsUp(info, e.Args[0]) {
+			return "a sum of numbers that have more digits than are shown"
+		}
 	case "min", "max":
 		if why := b.extreme(m, s, &a, e, info); why != "" {
 			return why
 		}
 	case "avg":
 		arg, ok := sqlparse.CallArgument(b.p.Statement.Text, fieldSpan(b.p.Statement.Text, s.Fields[column], m.clauses.Fields[column]))
-		if !ok {
+		if !ok || len(e.Args) != 1 {
 			return "an aggregate of this form"
+		}
+		if !b.addsUp(info, e.Args[0]) {
+			return "an average of numbers that have more digits than are shown"
 		}
 		a.fn, a.sum, a.count = Avg, len(m.hidden), len(m.hidden)+1
 		m.hidden = append(m.hidden, hidden{before: "SUM(", span: arg, behind: ")"}, hidden{before: "COUNT(", span: arg, behind: ")"})

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
+)
+
+// sumDigitsMax is how many digits a number may have whose sums any server holds in a column: a DECIMAL has 65, and as many rows
+// as 22 digits count are more than there are.
+const sumDigitsMax = 43
+
+// scaleMax is how many digits behind the point every server shows.
+const scaleMax = 30
+
+// formDigitsMax is how many characters a literal may have in the place of a form's parameter that is added up.
+const formDigitsMax = 8
+
+// digits bounds the exact numbers that an expression gives.
+type digits struct {
+	whole, scale int // digits ahead of the point and behind it
+	double       bool
+	// hidden says that there are more digits than are shown: MariaDB's quotients, a product of long fractions. A sum within one
+	// server has them, one that is sent to another has not.
+	hidden bool
+}
+
+// addsUp tells whether what the shards' sums of an expression come to is the sum of all rows' values.
+func (b *builder) addsUp(info *blockInfo, e *sqlparse.Expr) bool {
+	d, ok := b.digitsOf(info, e)
+	return ok && (d.double || !d.hidden && d.scale <= scaleMax && d.whole+d.scale <= sumDigitsMax)
+}
+
+// fits tells whether the values of an arithmetic expression are not cut where they go through a column, as of a UNION.
+func (b *builder) fits(info *blockInfo, e *sqlparse.Expr) bool {
+	d, ok := b.digitsOf(info, e)
+	return ok && (d.double || d.whole+min(d.scale, scaleMax) <= 65)
+}
+
+func (d digits) or(x digits) digits {
+	return digits{max(d.whole, x.whole), max(d.scale, x.scale), d.double || x.double, d.hidden || x.hidden}
+}
+
+// integers are the digits of whole numbers of 64 bits.
+var integers = digits{whole: 20}
+
+// digitsOf bounds the values of an expression; ok is false where nothing is known of them.
+func (b *builder) digitsOf(info *blockInfo, e *sqlparse.Expr) (d digits, ok bool) {
+	switch {
+	case e.Op == sqlparse.Column:
+		def := b.definition(info, e)
+		if def == nil {
+			return d, false
+		}
+		return columnDigits(def), true
+	case e.Op == sqlparse.Const:
+		return literalDigits(e.Value), true
+	case e.Op == sqlparse.Param:
+		// What the literals of a text are its form does not say: those of a usual length are taken for granted.
+		if !b.p.Statement.Form {
+			return d, false
+		}
+		b.p.short = append(b.p.short, e.Index)
+		return digits{whole: formDigitsMax, scale: formDigitsMax}, true
+	case truths[e.Op]:
+		return digits{whole: 1}, true
+	case e.Op != sqlparse.Call:
+		return d, false
+	case whole[e.Name]:
+		return integers, true
+	case e.Name == "sqrt" || e.Name == "pow" || e.Name == "power":
+		return digits{double: true}, true
+	case !arithmetic[e.Name] && !chosen[e.Name] || len(e.Args) == 0:
+		return d, false
+	}
+	for k, arg := range e.Args {
+		x, known := b.digitsOf(info, arg)
+		switch {
+		case !known:
+			return d, false
+		case k == 0:
+			d = x
+		case e.Name == "mul":
+			d.whole, d.scale, d.double = d.whole+x.whole, d.scale+x.scale, d.double || x.double
+		case e.Name == "div":
+			d.whole, d.scale, d.double, d.hidden = d.whole+x.scale, scaleMax, d.double || x.double, true
+		case (e.Name == "round") && k == 1:
+			d.whole++
+		default:
+			d = d.or(x)
+		}
+	}
+	switch e.Name {
+	case "plus", "minus":
+		d.whole++
+	case "floor", "ceil", "ceiling", "round":
+		d.whole++
+	case "intdiv", "sign", "bit_count":
+		d = integers
+	}
+	d.hidden = d.hidden || d.scale > scaleMax
+	return d, true
+}
+
+// whole are functions that give whole numbers of 64 bits.
+var whole = map[string]bool{
+	"length": true, "char_length": true, "year": true, "month": true, "day": true, "dayofmonth": true, "hour": true, "minute": true,
+	"second": true, "field": true, "locate": true, "instr": true, "datediff": true, "crc32": true, "ascii": true, "ord": true,
+	"find_in_set": true, "dayofweek": true, "dayofyear": true, "weekday": true, "week": true, "quarter": true,
+	"bitand": true, "bitor": true, "bitxor": true, "leftshift": true, "rightshift": true,
+}
+
+// columnDigits bounds what a column adds up to.
+func columnDigits(d *mysql.ColumnDefinition41) digits {
+	switch d.Type {
+	case mysql.TypeDecimal, mysql.TypeNewDecimal:
+		return digits{whole: int(d.Length) - int(d.Decimals), scale: int(d.Decimals)}
+	case mysql.TypeYear, mysql.TypeTiny, mysql.TypeShort:
+		return digits{whole: 5}
+	case mysql.TypeInt24, mysql.TypeLong:
+		return digits{whole: 10}
+	case mysql.TypeLongLong, mysql.TypeBit:
+		return integers
+	case mysql.TypeDate, mysql.TypeNewDate, mysql.TypeTime, mysql.TypeDatetime, mysql.TypeTimestamp:
+		return digits{whole: 14, scale: 6}
+	}
+	return digits{double: true}
+}
+
+// literalDigits bounds a literal.
+func literalDigits(v value.Value) digits {
+	switch v.Kind() {
+	case value.Int, value.Uint:
+		return digits{whole: len(v.String())}
+	case value.Decimal:
+		text := v.Text()
+		for k := range text {
+			if text[k] == '.' {
+				return digits{whole: k, scale: len(text) - k - 1}
+			}
+		}
+		return digits{whole: len(text)}
+	}
+	return digits{double: !v.IsNull()}
+}
