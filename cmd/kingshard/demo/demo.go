@@ -35,7 +35,7 @@ what to type. Ctrl-C stops all of it. It needs mariadbd or mysqld on this machin
 // Bind adds the demo's flags and gives what runs it until Ctrl-C, with the process's exit code.
 func Bind(set *flag.FlagSet) func(args []string) int {
 	var o options
-	set.StringVar(&o.dir, "dir", "", "`directory` to work in; it is kept. Without it a temporary one is used and removed")
+	set.StringVar(&o.dir, "dir", "", "`directory` to work in; it is kept with its data for the next time. Without it a temporary one is used and removed")
 	set.StringVar(&o.addr, "addr", "127.0.0.1:9696", "`address` that the proxy listens on")
 	set.StringVar(&o.web, "web", "127.0.0.1:9797", "`address` of the console")
 	return func([]string) int { return serve(o) }
@@ -109,15 +109,7 @@ func open(ctx context.Context, o options) (r *running, err error) {
 	if cfg == nil {
 		return r, fmt.Errorf("the demo's configuration is not valid: %v", faults)
 	}
-	progress("making the shop's tables on both nodes")
-	if err := makeTables(ctx, r.nodes, cfg.SchemaList[0]); err != nil {
-		return r, err
-	}
-	if r.proxy, err = startProxy(cfg, r.dir, r.file); err != nil {
-		return r, err
-	}
-	progress("loading the shop through the proxy")
-	if err := loadRows(ctx, r.addr()); err != nil {
+	if err := r.serveShop(ctx, cfg); err != nil {
 		return r, err
 	}
 	// The first query shall find its rows on the replicas.
@@ -128,6 +120,44 @@ func open(ctx context.Context, o options) (r *running, err error) {
 	}
 	r.took = time.Since(started)
 	return r, nil
+}
+
+// serveShop starts the proxy before the shop that the directory keeps from the last time, or before a new one.
+func (r *running) serveShop(ctx context.Context, cfg *config.Config) error {
+	tables, err := physicalTables(cfg.SchemaList[0])
+	if err != nil {
+		return err
+	}
+	primaries, err := openPrimaries(r.nodes)
+	defer func() {
+		for _, db := range primaries {
+			_ = db.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	loaded := filepath.Join(r.dir, loadedFile)
+	_, err = os.Stat(loaded)
+	kept := err == nil
+	if kept {
+		progress("the shop is the one of the last time")
+		err = checkTables(ctx, primaries, tables, r.dir)
+	} else {
+		progress("making the shop's tables on both nodes")
+		err = makeTables(ctx, primaries, tables)
+	}
+	if err != nil {
+		return err
+	}
+	if r.proxy, err = startProxy(cfg, r.dir, r.file); err != nil || kept {
+		return err
+	}
+	progress("loading the shop through the proxy")
+	if err := loadRows(ctx, r.addr()); err != nil {
+		return err
+	}
+	return os.WriteFile(loaded, nil, 0o600)
 }
 
 // addr is where the proxy listens.

@@ -244,14 +244,16 @@ func keptDir(t *testing.T) string {
 	return dir
 }
 
-// TestKeptDirectory: with -dir the servers' data stays, and the next demo makes the shop anew on it.
+// TestKeptDirectory: with -dir the data stays, what was changed and what replicas have too; a first load that was broken off is begun anew,
+// and a shop of other tables is not touched.
 func TestKeptDirectory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs database servers")
 	}
 	dir := keptDir(t)
-	for range 2 {
-		r, err := open(context.Background(), options{dir: dir, addr: "127.0.0.1:0", web: "127.0.0.1:0"})
+	o := options{dir: dir, addr: "127.0.0.1:0", web: "127.0.0.1:0"}
+	for _, want := range []string{"12", "9", "7", "12"} {
+		r, err := open(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,11 +261,25 @@ func TestKeptDirectory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := column(t, db, "SELECT COUNT(*) FROM users"); got[0] != "12" {
-			t.Errorf("%s users, want 12", got[0])
+		if got := column(t, db, "SELECT COUNT(*) FROM users"); got[0] != want {
+			t.Errorf("%s users, want %s", got[0], want)
 		}
-		if _, err := db.Exec("DELETE FROM users WHERE id < 5"); err != nil {
-			t.Error(err)
+		switch want {
+		case "12":
+			if _, err := db.Exec("DELETE FROM users WHERE id < 5"); err != nil { // of both nodes
+				t.Error(err)
+			}
+			if _, err := db.Exec("INSERT INTO users (id, name, country, joined) VALUES (100, 'Zoe', 'fr', '2026-01-02')"); err != nil {
+				t.Error(err)
+			}
+		case "9":
+			if _, err := db.Exec("DELETE FROM users WHERE id IN (5, 6)"); err != nil {
+				t.Error(err)
+			}
+		case "7":
+			if err := os.Remove(filepath.Join(dir, loadedFile)); err != nil {
+				t.Error(err)
+			}
 		}
 		_ = db.Close()
 		if err := r.close(); err != nil {
@@ -273,6 +289,27 @@ func TestKeptDirectory(t *testing.T) {
 	for _, name := range []string{"ks.yaml", "sys.log", "node1-primary", "node2-replica"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
+		}
+	}
+	r, err := open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := r.nodes[1].primary.DB(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("RENAME TABLE users_0003 TO users_other"); err != nil {
+		t.Error(err)
+	}
+	_ = db.Close()
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+	if r, err := open(context.Background(), o); err == nil || !strings.Contains(err.Error(), "users_0003 on node2") {
+		t.Errorf("a shop of other tables: %v", err)
+		if err == nil {
+			_ = r.close()
 		}
 	}
 }

@@ -39,43 +39,80 @@ func shopStatements() (tables, rows []string) {
 
 const createTable = "CREATE TABLE "
 
-// makeTables makes the shop's database anew on the nodes' primaries, and in it the physical tables, as the rules of the schema
-// name them.
-func makeTables(ctx context.Context, nodes []*node, schema config.Schema) error {
+// loadedFile is in a directory whose servers have the whole shop.
+const loadedFile = "shop-loaded"
+
+// physicalTable is a table of a server with the statement that makes it.
+type physicalTable struct {
+	node, db, table string
+	create          string
+}
+
+// physicalTables are those of the shop, as the rules of the schema name them.
+func physicalTables(schema config.Schema) ([]physicalTable, error) {
 	r, err := router.New(schema, router.Options{Zone: time.Local})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	on := map[string]*sql.DB{}
-	for _, n := range nodes {
-		db, err := n.primary.DB("")
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		on[n.name] = db
-		// A directory that was kept has a shop from the last time, maybe of other rules.
-		for _, sql := range []string{"DROP DATABASE IF EXISTS " + database, "CREATE DATABASE " + database + " CHARACTER SET utf8mb4"} {
-			if _, err := db.ExecContext(ctx, sql); err != nil {
-				return fmt.Errorf("make the shop database on %s: %w", n.name, err)
-			}
-		}
-	}
-	tables, _ := shopStatements()
-	for _, statement := range tables {
+	var all []physicalTable
+	statements, _ := shopStatements()
+	for _, statement := range statements {
 		name, columns, _ := strings.Cut(strings.TrimPrefix(statement, createTable), " ")
 		shards := []router.Shard{{Node: r.Default(), DB: database, Table: name}}
 		if t := r.Table(database, name); t != nil {
 			shards = t.Shards
 		}
 		for _, s := range shards {
-			table := s.DB + "." + s.Table
-			if _, err := on[s.Node].ExecContext(ctx, createTable+table+" "+columns); err != nil {
-				return fmt.Errorf("make the table %s on %s: %w", table, s.Node, err)
+			all = append(all, physicalTable{s.Node, s.DB, s.Table, createTable + s.DB + "." + s.Table + " " + columns})
+		}
+	}
+	return all, nil
+}
+
+// makeTables makes the shop's database anew on the nodes' primaries, and in it the physical tables.
+func makeTables(ctx context.Context, on map[string]*sql.DB, tables []physicalTable) error {
+	for node, db := range on {
+		// A start that was broken off may have left some of them.
+		for _, sql := range []string{"DROP DATABASE IF EXISTS " + database, "CREATE DATABASE " + database + " CHARACTER SET utf8mb4"} {
+			if _, err := db.ExecContext(ctx, sql); err != nil {
+				return fmt.Errorf("make the shop database on %s: %w", node, err)
 			}
 		}
 	}
+	for _, t := range tables {
+		if _, err := on[t.node].ExecContext(ctx, t.create); err != nil {
+			return fmt.Errorf("make the table %s.%s on %s: %w", t.db, t.table, t.node, err)
+		}
+	}
 	return nil
+}
+
+// checkTables says which of the tables is missing in a shop that was kept: another release may have had other rules.
+func checkTables(ctx context.Context, on map[string]*sql.DB, tables []physicalTable, dir string) error {
+	for _, t := range tables {
+		var n int
+		err := on[t.node].QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", t.db, t.table).Scan(&n)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("the shop that %s keeps has no table %s.%s on %s: choose another directory, or remove this one to begin anew", dir, t.db, t.table, t.node)
+		}
+	}
+	return nil
+}
+
+// openPrimaries opens a driver's pool for each node's primary, by name, which the caller closes.
+func openPrimaries(nodes []*node) (map[string]*sql.DB, error) {
+	on := map[string]*sql.DB{}
+	for _, n := range nodes {
+		db, err := n.primary.DB("")
+		if err != nil {
+			return on, err
+		}
+		on[n.name] = db
+	}
+	return on, nil
 }
 
 // loadRows inserts the rows through the proxy, which brings each to its shard.
