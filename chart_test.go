@@ -2,121 +2,75 @@ package kingshard
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"text/template"
 
 	"gopkg.in/yaml.v3"
 )
 
 const chart = "etc/helm/kingshard"
 
-// chartFunctions are Helm's functions that our templates use: the engine is text/template, these come from Helm and Sprig.
-func chartFunctions(all func() *template.Template) template.FuncMap {
-	nindent := func(n int, text string) string {
-		pad := "\n" + strings.Repeat(" ", n)
-		return pad + strings.ReplaceAll(text, "\n", pad)
+// rendererDir is where renderer is, "" before it was built.
+var rendererDir string
+
+// renderer builds etc/helm/render, once.
+var renderer = sync.OnceValues(func() (string, error) {
+	var err error
+	if rendererDir, err = os.MkdirTemp("", "kingshard-helm-"); err != nil {
+		return "", err
 	}
-	return template.FuncMap{
-		"include": func(name string, data any) (string, error) {
-			var b strings.Builder
-			err := all().ExecuteTemplate(&b, name, data)
-			return b.String(), err
-		},
-		"toYaml": func(v any) (string, error) {
-			data, err := yaml.Marshal(v)
-			return strings.TrimSuffix(string(data), "\n"), err
-		},
-		"nindent": nindent,
-		"quote":   func(v any) string { return fmt.Sprintf("%q", fmt.Sprint(v)) },
-		"default": func(other, v string) string {
-			if v == "" {
-				return other
-			}
-			return v
-		},
-		"required": func(text, v string) (string, error) {
-			if v == "" {
-				return "", errors.New(text)
-			}
-			return v, nil
-		},
-		"contains":  func(part, v string) bool { return strings.Contains(v, part) },
-		"sha256sum": func(v string) string { sum := sha256.Sum256([]byte(v)); return hex.EncodeToString(sum[:]) },
+	file := filepath.Join(rendererDir, "render")
+	build := exec.Command("go", "build", "-o", file, ".")
+	build.Dir = "etc/helm/render"
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, text)
 	}
+	return file, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if rendererDir != "" {
+		_ = os.RemoveAll(rendererDir)
+	}
+	os.Exit(code)
 }
 
-// values reads the chart's with others over them, mappings merged as Helm does.
-func values(t *testing.T, over string) map[string]any {
-	t.Helper()
-	data, err := os.ReadFile(chart + "/values.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all, more map[string]any
-	if err := errors.Join(yaml.Unmarshal(data, &all), yaml.Unmarshal([]byte(over), &more)); err != nil {
-		t.Fatal(err)
-	}
-	merge(all, more)
-	return all
-}
-
-func merge(into, from map[string]any) {
-	for key, v := range from {
-		if x, ok := into[key].(map[string]any); ok {
-			if y, ok := v.(map[string]any); ok {
-				merge(x, y)
-				continue
-			}
-		}
-		into[key] = v
-	}
-}
-
-// renderTexts gives what each template makes of the values.
+// renderTexts gives what Helm makes of each template, with other values over the chart's.
 func renderTexts(t *testing.T, over string) (map[string]string, error) {
 	t.Helper()
-	var about struct {
-		Name, Version string
-		AppVersion    string `yaml:"appVersion"`
-	}
-	data, err := os.ReadFile(chart + "/Chart.yaml")
+	file, err := renderer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(data, &about); err != nil || about.Name != filepath.Base(chart) || about.Version == "" || about.AppVersion == "" {
-		t.Fatalf("Chart.yaml: %+v, %v", about, err)
+	var errs bytes.Buffer
+	c := exec.Command(file, chart)
+	c.Stdin, c.Stderr = strings.NewReader(over), &errs
+	out, err := c.Output()
+	if err != nil {
+		return nil, errors.New(errs.String())
 	}
-	var all *template.Template
-	all = template.New("").Funcs(chartFunctions(func() *template.Template { return all })).Option("missingkey=error")
-	if _, err := all.ParseGlob(chart + "/templates/*"); err != nil {
+	var texts, short map[string]string
+	if err := json.Unmarshal(out, &texts); err != nil {
 		t.Fatal(err)
 	}
-	input := map[string]any{
-		"Chart": about, "Values": values(t, over),
-		"Release": map[string]any{"Name": "kingshard", "Namespace": "here", "Service": "Helm"},
+	short = make(map[string]string)
+	for name, text := range texts {
+		short[filepath.Base(name)] = text
 	}
-	texts := make(map[string]string)
-	for _, one := range all.Templates() {
-		if !strings.Contains(one.Name(), ".") || strings.HasPrefix(one.Name(), "_") || strings.HasPrefix(one.Name(), "kingshard.") {
-			continue
-		}
-		var b bytes.Buffer
-		if err := one.Execute(&b, input); err != nil {
-			return nil, err
-		}
-		texts[one.Name()] = b.String()
-	}
-	return texts, nil
+	return short, nil
 }
 
 // render gives the chart's objects.
@@ -185,7 +139,7 @@ secrets: {APP_PASSWORD: "with: \"quotes\" and # more"}
 		existing.specs["Deployment"].(*deployment).Template.Spec.Containers[0].EnvFrom[0].SecretRef.Name != "mine" {
 		t.Errorf("%v", existing.objects)
 	}
-	if _, err := renderTexts(t, `config: ""`); err == nil || !strings.Contains(err.Error(), "ks.yaml") {
+	if _, err := renderTexts(t, `config: ""`); err == nil || !strings.Contains(err.Error(), "config") {
 		t.Errorf("without a configuration: %v", err)
 	}
 	sum := func(over string) string {
@@ -194,6 +148,105 @@ secrets: {APP_PASSWORD: "with: \"quotes\" and # more"}
 	}
 	if sum("") == sum("secrets: {APP_PASSWORD: other}") || sum("") != sum("replicaCount: 3") {
 		t.Error("a change of a secret must roll the pods, one of other values must not")
+	}
+}
+
+// chartKeys calls f with the path of every key of values.yaml and its default; a mapping's own keys come behind it.
+func chartKeys(t *testing.T, f func(path []string, value any)) {
+	t.Helper()
+	data, err := os.ReadFile(chart + "/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := yaml.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path []string, m map[string]any)
+	walk = func(path []string, m map[string]any) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			one := append(path[:len(path):len(path)], key)
+			f(one, m[key])
+			// Those of these mappings are the user's to choose.
+			if inner, ok := m[key].(map[string]any); ok && !slices.Contains([]string{"secrets", "annotations", "podAnnotations", "labels", "requests", "limits", "nodeSelector"}, key) {
+				walk(one, inner)
+			}
+		}
+	}
+	walk(nil, all)
+}
+
+// under puts a value at a path.
+func under(path []string, value any) string {
+	for _, key := range slices.Backward(path) {
+		value = map[string]any{key: value}
+	}
+	data, err := yaml.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// A misspelt value, or one of another type, is refused; an empty one is, or gives objects that are whole.
+func TestChartRefuses(t *testing.T) {
+	keys := 0
+	chartKeys(t, func(path []string, value any) {
+		keys++
+		misspelt := slices.Clone(path)
+		misspelt[len(path)-1] += "s"
+		if _, err := renderTexts(t, under(misspelt, value)); err == nil {
+			t.Errorf("%s is taken", strings.Join(misspelt, "."))
+		}
+		for _, other := range []any{"a word", 7, true, []any{"a"}, map[string]any{"a": "b"}} {
+			if reflect.TypeOf(other) == reflect.TypeOf(value) {
+				continue
+			}
+			if _, err := renderTexts(t, under(path, other)); err == nil {
+				t.Errorf("%s: %v is taken", strings.Join(path, "."), other)
+			}
+		}
+		var empty any
+		switch value.(type) {
+		case []any:
+			empty = []any{}
+		case map[string]any:
+			empty = map[string]any{}
+		case bool:
+			empty = false
+		case string:
+			empty = ""
+		case int:
+			empty = 0
+		}
+		if texts, err := renderTexts(t, under(path, empty)); err == nil {
+			for name, text := range texts {
+				var object any
+				if err := yaml.Unmarshal([]byte(text), &object); err != nil && strings.HasSuffix(name, ".yaml") {
+					t.Errorf("%s: %v: %s: %v", strings.Join(path, "."), empty, name, err)
+				}
+			}
+		}
+	})
+	if keys < 30 {
+		t.Errorf("only %d keys", keys)
+	}
+}
+
+// A policy with no clients lets nobody in, not everybody, and the metrics are apart from that.
+func TestChartPolicyWithoutClients(t *testing.T) {
+	for over, want := range map[string]int{
+		"networkPolicy: {clients: []}": 1, "networkPolicy: {metrics: []}": 1, "networkPolicy: {clients: [], metrics: []}": 0, "": 2,
+	} {
+		p := render(t, over).specs["NetworkPolicy"].(*networkPolicy)
+		if len(p.Ingress) != want || !slices.Equal(p.PolicyTypes, []string{"Ingress"}) {
+			t.Errorf("%s: %+v", over, p)
+		}
+		for _, rule := range p.Ingress {
+			if len(rule.From) == 0 || len(rule.Ports) != 1 {
+				t.Errorf("%s: a rule for everybody: %+v", over, rule)
+			}
+		}
 	}
 }
 

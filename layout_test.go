@@ -63,6 +63,8 @@ var allowed = map[string][]string{
 	"bench":                {"bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
+	// Helm, for the tests of the chart, a module of its own.
+	"etc/helm/render": nil,
 }
 
 // topLevel are the folders of the root; there are no others.
