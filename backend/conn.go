@@ -56,6 +56,9 @@ type Conn struct {
 	ThreadID uint32
 	// Status is what the server said last; the owner stores it after each response.
 	Status mysql.Status
+	// Marked says that a statement may have left state in the server's session that nobody keeps account of: the connection is reset
+	// before anybody else has it.
+	Marked bool
 	// Stmts are the statements prepared on this connection.
 	Stmts stmtCache
 
@@ -323,12 +326,14 @@ func (c *Conn) Reset() error {
 		return c.relogin()
 	}
 	c.Stmts.clear()
+	c.Marked = false
 	return c.simple(mysql.ComResetConnection, "")
 }
 
 // relogin is a reset that also leaves the current database, by COM_CHANGE_USER.
 func (c *Conn) relogin() error {
 	c.Stmts.clear()
+	c.Marked = false
 	client := c.authClient()
 	c.ResetSequence()
 	// An empty answer to no salt: the server always replies with a switch request that carries a fresh one.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kingshard/backend/pool"
+	"kingshard/backend/stored"
 	"kingshard/mysql"
 )
 
@@ -67,6 +68,9 @@ type Instance struct {
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
+	stored   atomic.Pointer[stored.Objects]
+	// storedAsked has room for one.
+	storedAsked chan struct{}
 	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
 	lag        atomic.Int64
 	lagMax     time.Duration
@@ -91,7 +95,7 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
+	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), storedAsked: make(chan struct{}, 1)}
 	i.lag.Store(lagUnasked)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
 		Dial:        func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) },
@@ -296,8 +300,14 @@ func (p Pooled) Reset() error {
 	return p.Conn.Reset()
 }
 
-// Put gives the connection back between two commands, in the state that its Key says.
+// Put gives the connection back between two commands, in the state that its Key says. A marked one is reset first.
 func (p Pooled) Put() {
+	if p.Conn.Marked {
+		if err := p.Cleanse(); err != nil {
+			p.Taint()
+			return
+		}
+	}
 	p.Conn.Release()
 	p.Instance.pool.Put(p.Pooled)
 }

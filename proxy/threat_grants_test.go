@@ -51,6 +51,13 @@ func TestLeastGrants(t *testing.T) {
 			"replica "+server.Addr+" of node a: least lacks SELECT on shop", "least lacks "+lag+" for max_replica_lag")
 		must(t, direct, "GRANT "+lag+" ON *.* TO least")
 		must(t, direct, "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE TEMPORARY TABLES ON shop.* TO least")
+		check(0, "warning: least lacks TRIGGER on shop", "warning: least lacks SHOW_ROUTINE, in MariaDB SELECT on mysql.proc")
+		must(t, direct, "GRANT TRIGGER, SHOW VIEW ON shop.* TO least")
+		if server.Kind == mysqltest.MariaDB {
+			must(t, direct, "GRANT SELECT ON mysql.proc TO least")
+		} else {
+			must(t, direct, "GRANT SHOW_ROUTINE ON *.* TO least")
+		}
 		check(0)
 		c := startProxy(t, text).client("")
 		for _, statement := range []string{

@@ -80,6 +80,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 	var o Observations
 	var failedAt time.Time
 	var lag lagWatch
+	var objects storedWatch
 	defer func() {
 		if conn != nil {
 			conn.Close()
@@ -88,7 +89,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 	for ctx.Err() == nil {
 		// A probe under way is cut off when the watch ends: nothing waits for a server that does not answer.
 		var err error
-		conn, err = m.probe(ctx, i, conn, &lag)
+		conn, err = m.probe(ctx, i, conn, &lag, &objects)
 		if ctx.Err() != nil {
 			return
 		}
@@ -107,6 +108,8 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 		wait := m.cfg.Interval*9/10 + rand.N(m.cfg.Interval/5+1)
 		select {
 		case <-ctx.Done():
+		case <-i.StoredAsked():
+			objects.ask()
 		case <-time.After(wait):
 		}
 	}
@@ -133,8 +136,8 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 }
 
 // probe pings on the connection it is given, or on a new one, and returns the one to use next.
-func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.Conn, lag *lagWatch) (*backend.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
+func (m *Monitor) probe(watch context.Context, i *backend.Instance, conn *backend.Conn, lag *lagWatch, objects *storedWatch) (*backend.Conn, error) {
+	ctx, cancel := context.WithTimeout(watch, m.cfg.Timeout)
 	defer cancel()
 	first := conn == nil
 	if first {
@@ -152,11 +155,15 @@ func (m *Monitor) probe(ctx context.Context, i *backend.Instance, conn *backend.
 			conn.Close()
 			return nil, err
 		}
+		m.learnStored(watch, i, conn.Info)
 		i.SetInfo(conn.Info)
 	}
 	err := conn.Ping()
 	if err == nil {
 		err = m.watchLag(i, conn, lag)
+	}
+	if err == nil {
+		err = m.followStored(watch, i, conn, objects)
 	}
 	if err != nil {
 		conn.Close()

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/backend/stored"
 	"kingshard/config"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -32,7 +34,7 @@ func checkServers(cfg *config.Config) (ok bool) {
 		n := nodes[nc.Name]
 		for _, i := range n.Instances() {
 			place := fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node)
-			g, isMariaDB, err := grantsOf(i, cfg.ConnectTimeout.Duration())
+			g, isMariaDB, hidden, err := grantsOf(i, cfg.ConnectTimeout.Duration())
 			if err != nil {
 				fmt.Printf("%s: %v\n", place, err)
 				ok = false
@@ -47,6 +49,9 @@ func checkServers(cfg *config.Config) (ok bool) {
 				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
 				ok = false
 			}
+			for _, right := range hidden {
+				fmt.Printf("%s: warning: %s lacks %s: statements that may reach triggers, views or routines keep their connections\n", place, nc.User, right)
+			}
 			for _, missing := range missingRights(g, i.Role, databases[nc.Name]) {
 				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
 				ok = false
@@ -57,17 +62,24 @@ func checkServers(cfg *config.Config) (ok bool) {
 	return ok
 }
 
-func grantsOf(i *backend.Instance, timeout time.Duration) (g backend.Grants, isMariaDB bool, err error) {
+// grantsOf gives the rights of the account, and hidden, those that it lacks to see stored objects.
+func grantsOf(i *backend.Instance, timeout time.Duration) (g backend.Grants, isMariaDB bool, hidden []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	c, err := i.DialContext(ctx, 0)
 	if err != nil {
-		return g, false, err
+		return g, false, nil, err
 	}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(timeout))
-	g, err = c.Grants()
-	return g, c.Info.MariaDB, err
+	if g, err = c.Grants(); err != nil {
+		return g, c.Info.MariaDB, nil, err
+	}
+	o, err := stored.Ask(c, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
+	if err != nil {
+		return g, c.Info.MariaDB, nil, err
+	}
+	return g, c.Info.MariaDB, o.Blind, nil
 }
 
 // missingRights lists what docs/sharding.md asks of an account and it has not, as "SELECT on shop".

@@ -76,3 +76,9 @@ var functionTraits = map[string]Traits{
 	"master_gtid_wait": EffectFunction, "wait_for_executed_gtid_set": EffectFunction,
 	"wait_until_sql_thread_after_gtids": EffectFunction,
 }
+
+// Harmless reports whether '(' behind an unquoted word begins no call, or one of a function of the servers' own without effects.
+func Harmless(name string) bool {
+	w := &words[lookup(name)]
+	return w.flags&(wordCall|wordPlain) != 0 && w.traits&EffectFunction == 0 || w.traits&ReleaseLock != 0
+}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"kingshard/backend"
+	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 )
@@ -35,6 +36,7 @@ func (s *Session) admit(q *query) error {
 func (s *Session) before(q *query) (added pinSet) {
 	had := s.pins
 	s.pins &^= 1 << pinFoundRows
+	s.pinReached(q.reached)
 	for _, p := range [...]struct {
 		trait  sqltext.Traits
 		reason pinReason
@@ -96,6 +98,9 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback:
 		s.unpin(pinNextTransaction)
 	}
+	if q.info.Class == sqltext.DDL {
+		s.defining(p, q, true)
+	}
 	s.followDB(p)
 	if s.state.warningCount > 0 && !q.cut && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
@@ -116,7 +121,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 // bringLastInsertID makes LAST_INSERT_ID() give the session's own value on a connection that others used before.
 func (s *Session) bringLastInsertID(p backend.Pooled, q *query) error {
 	const reads = sqltext.LastInsertID | sqltext.SysVarIdentity
-	if q.info.Traits&reads == 0 || s.heldLast && s.held.Pooled == p.Pooled {
+	if q.info.Traits&reads == 0 && q.reached&stored.LastInsertID == 0 || s.heldLast && s.held.Pooled == p.Pooled {
 		return nil
 	}
 	return s.run(p, "SET last_insert_id="+strconv.FormatUint(s.state.lastInsertID, 10))

@@ -32,11 +32,18 @@ func (x *exchange) begin(s *Session, q *query) {
 	x.wasHeld = s.held.Pooled == x.p.Pooled
 	x.sent = s.conn.Sequence()
 	x.added = s.before(q)
+	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
+		x.p.Conn.Marked = true // whatever becomes of the pins
+	}
 	x.span = s.shardSpan(x.p.Instance, q.text)
 }
 
 // startStatement queues a statement on the exchange's connection.
 func (s *Session) startStatement(x *exchange, q *query) error {
+	s.reach(x.p, q, x.p.Key.Database())
+	if q.info.Class == sqltext.DDL {
+		s.defining(x.p, q, false)
+	}
 	if err := s.bringLastInsertID(x.p, q); err != nil {
 		return s.lost(x.p, err)
 	}
@@ -47,6 +54,10 @@ func (s *Session) startStatement(x *exchange, q *query) error {
 
 // startExecution queues the execution of a prepared statement on the exchange's connection.
 func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
+	s.reach(x.p, q, x.st.setting.Database())
+	if q.info.Class == sqltext.DDL {
+		s.defining(x.p, q, false)
+	}
 	if err := s.bringLastInsertID(x.p, q); err != nil {
 		return s.unprepared(x.p, err)
 	}

@@ -318,7 +318,7 @@ func (s *Session) dropHeld() {
 	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
 	var err error
 	if pins != 0 {
-		err = p.Reset()
+		err = p.Cleanse()
 	} else if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		err = p.Conn.Exec("ROLLBACK")
 	}

@@ -192,7 +192,7 @@ func (s *Session) seek(h *shelves) {
 		return
 	}
 	instance := s.task().x.target.instance(0)
-	if instance.State() == backend.Down || instance.Unlooped() {
+	if instance.State() == backend.Down || instance.Unlooped() || !s.loopable(instance, s.task().query.text) {
 		s.handOver(h.loop, stepServe)
 		return
 	}

@@ -59,7 +59,7 @@ func (s *Session) seekMerge(h *shelves) {
 func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 	nodes := m.s.schema.Nodes
 	for k := range m.route.Queries {
-		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.s.loopable(i, m.route.Queries[k].Text) {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/backend/stored"
 	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
@@ -89,6 +90,7 @@ func startLoopServer(t *testing.T) *loopServer {
 			t.Fatal(err)
 		}
 		n.Primary.SetInfo(p.Conn.Info)
+		n.Primary.SetStored(new(stored.Objects))
 		p.Put()
 	}
 	plans, err := NewPlans(config.Schema{User: "root", Nodes: []string{"n", "m"}, Default: "n", Shard: []config.Shard{

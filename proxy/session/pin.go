@@ -23,12 +23,13 @@ const (
 	pinTracker                          // the server reported a state change that was not asked for
 	pinParameterTypes                   // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
 	pinNextTransaction                  // SET TRANSACTION, until the server says that a transaction is open, or one ended
+	pinStored                           // a trigger, a stored function or a view that may leave something behind
 	pinReasons
 )
 
 var pinNames = [pinReasons]string{
 	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
-	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types", "next_transaction",
+	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types", "next_transaction", "stored_object",
 }
 
 // pinSet is a set of reasons.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/queryrule"
@@ -69,6 +70,8 @@ type query struct {
 	attributes []byte
 	// pinned are the reasons that local has added for this statement.
 	pinned pinSet
+	// reached is what stored objects may do to the connection that the statement runs on.
+	reached stored.Effects
 	// node, if set, is where the plan sends the statement; rename are the physical names in its answers.
 	node   *backend.Node
 	rename []mysql.TableName

@@ -329,6 +329,7 @@ func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) 
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) error {
 	l.span = s.shardSpan(l.Instance, text)
+	s.reachOn(l, text)
 	var err error
 	if ex == nil {
 		l.Conn.Command(mysql.ComQuery, text)

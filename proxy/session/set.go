@@ -64,6 +64,7 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	if err != nil {
 		return true, err
 	}
+	s.reach(p, q, p.Key.Database())
 	if err := s.bringLastInsertID(p, q); err != nil {
 		return true, s.lost(p, err)
 	}

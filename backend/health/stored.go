@@ -1,0 +1,104 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/stored"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+const (
+	// storedAge is how old the word of a server about its stored objects becomes at most, whether it seems to have changed or not.
+	storedAge = time.Minute
+	// storedTimeout bounds the questions, and storedFirst those before the first statement.
+	storedTimeout = 20 * time.Second
+	storedFirst   = time.Second
+	// storedAgain is how many probes after a change ask once more: the server counts a statement when it begins.
+	storedAgain = 3
+)
+
+// storedWatch is what the watcher of an instance remembers of its stored objects.
+type storedWatch struct {
+	counters string // as DDLCounters gave them last
+	again    int
+	asked    time.Time
+	asking   atomic.Bool
+}
+
+// ask has the objects asked for with the next probe, and some after it.
+func (w *storedWatch) ask() { w.again = storedAgain }
+
+// learnStored asks a server that was not known before, for a short while.
+func (m *Monitor) learnStored(ctx context.Context, i *backend.Instance, info *backend.Info) {
+	if i.Stored() == nil {
+		m.askStored(ctx, i, info, storedFirst)
+	}
+}
+
+// followStored asks again when something has changed. It asks what is quickly answered on the probe's connection; err is a failure of
+// that.
+func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *backend.Conn, w *storedWatch) (err error) {
+	counters := ""
+	err = conn.Rows(stored.DDLCounters, 2, func(row []string) { counters += row[0] + "=" + row[1] + " " })
+	var refused *mysql.SQLError
+	switch {
+	case errors.As(err, &refused):
+	case err != nil:
+		return err
+	case counters != w.counters:
+		if w.counters != "" {
+			w.ask()
+		}
+		w.counters = counters
+	}
+	if w.asked.IsZero() && i.Stored() != nil {
+		w.asked = time.Now()
+	}
+	if i.Stored() != nil && w.again == 0 && time.Since(w.asked) < storedAge || !w.asking.CompareAndSwap(false, true) {
+		return nil
+	}
+	w.again = max(0, w.again-1)
+	w.asked = time.Now()
+	info := i.Info()
+	m.done.Go(func() {
+		defer w.asking.Store(false)
+		m.askStored(ctx, i, info, storedTimeout)
+	})
+	return nil
+}
+
+// askStored asks a server for its stored objects on a connection of its own: it may take long.
+func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, info *backend.Info, timeout time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := i.DialContext(ctx, 0)
+	if err != nil {
+		return // the probes say so
+	}
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	conn.SetDeadline(deadline)
+	before := i.Stored()
+	o, err := stored.Ask(conn, sqltext.Mode{MariaDB: info.MariaDB, ServerVersion: info.Number})
+	var refused *mysql.SQLError
+	switch {
+	case err == nil:
+	case !errors.As(err, &refused):
+		return // it is asked again
+	default:
+		m.cfg.Log.Warn("the server does not tell of its stored objects: connections of statements that may reach some are kept by their sessions",
+			"node", i.Node, "instance", i.Addr, "error", err)
+		i.SetStored(stored.Hidden())
+		return
+	}
+	if len(o.Blind) > 0 && (before == nil || len(before.Blind) == 0) {
+		m.cfg.Log.Warn("the account cannot see all stored objects: connections of statements that may reach some are kept by their sessions",
+			"node", i.Node, "instance", i.Addr, "lacks", o.Blind)
+	}
+	i.SetStored(o)
+}

@@ -1,0 +1,210 @@
+package stored
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// body is what the definition of a stored object says.
+type body struct {
+	effects Effects
+	writes  bool            // it may change rows
+	names   map[string]bool // the identifiers in it, folded
+	calls   []string        // what may be stored functions, or procedures
+}
+
+// bodyReader reads a definition, with the tokens around the one at hand.
+type bodyReader struct {
+	body
+	text      string
+	variables map[string]bool // the server's system variables
+	prev      string          // the token before, in lower case
+	tok, next string
+	kind      sqltext.Kind
+	verb      string // the first word of the statement at hand
+	into      bool   // in the list behind INTO
+	target    bool   // what SET sets is to come
+}
+
+// read judges a definition. What it cannot read may do anything.
+func read(text string, m sqltext.Mode, variables map[string]bool) body {
+	if text == "" {
+		return body{effects: Unknown, writes: true}
+	}
+	r := bodyReader{text: text, variables: variables}
+	r.names = make(map[string]bool)
+	l := sqltext.NewLexer(text, m)
+	ahead := l.Next()
+	for ahead.Kind != sqltext.KindEOF {
+		t := ahead
+		ahead = l.Next()
+		r.tok, r.kind = strings.ToLower(text[t.Pos:t.End]), t.Kind
+		r.next = strings.ToLower(text[ahead.Pos:ahead.End])
+		if name, ok := identifier(text, t); ok {
+			r.names[name] = true
+		}
+		r.token()
+		if t.Kind == sqltext.KindQuotedIdent {
+			r.tok = "`"
+		}
+		r.prev = r.tok
+	}
+	if l.Doubt() {
+		r.effects, r.writes = Unknown, true
+	}
+	return r.body
+}
+
+// beginsStatement are the tokens behind which a statement of a body begins.
+var beginsStatement = map[string]bool{"": true, ";": true, "begin": true, "then": true, "else": true, "do": true, "loop": true, "repeat": true, ":": true, "as": true, "is": true}
+
+func (r *bodyReader) token() {
+	if beginsStatement[r.prev] {
+		r.verb, r.into, r.target = "", false, false
+		if r.kind == sqltext.KindWord && r.tok != "begin" {
+			r.verb = r.tok
+			r.begins()
+		}
+	}
+	switch r.kind {
+	case sqltext.KindWord:
+		r.word()
+	case sqltext.KindUserVar:
+		r.userVariable()
+	case sqltext.KindSysVar:
+		r.systemVariable()
+	case sqltext.KindQuotedIdent:
+		if r.next == "(" {
+			r.call(strings.Trim(r.tok, "`\""))
+		}
+		if r.target && r.variables[strings.Trim(r.tok, "`\"")] {
+			r.effects |= State
+		}
+		r.target, r.into = false, r.into && r.next == ","
+	case sqltext.KindOp:
+		if r.tok == "(" && r.prev == "last_insert_id" && r.next != ")" {
+			r.effects |= State
+		}
+		switch {
+		case r.tok == ",":
+			r.target = r.verb == "set" // or a comma in an expression: the name behind it is compared with variables' all the same
+		default:
+			r.target, r.into = false, false
+		}
+	default:
+		r.target = false
+	}
+}
+
+// begins deals with the first word of a statement.
+func (r *bodyReader) begins() {
+	switch r.tok {
+	case "prepare", "execute", "xa", "handler", "flush", "lock", "use", "load", "call", "backup", "get", "kill":
+		if r.tok != "call" && r.tok != "get" {
+			r.effects |= Unknown
+		}
+		r.writes = true
+	}
+}
+
+func (r *bodyReader) word() {
+	target := r.target
+	r.target, r.into = false, r.into && r.next == ","
+	if r.prev == "." {
+		if r.tok == "nextval" {
+			r.effects |= State // of a sequence, in Oracle mode
+		}
+		return
+	}
+	switch r.tok {
+	case "insert", "update", "delete", "replace", "load", "truncate", "merge":
+		if r.next != "(" && r.prev != "for" && r.prev != "on" {
+			r.writes = true
+		}
+	case "temporary", "execute", "prepare":
+		r.effects |= State
+		if r.tok != "temporary" {
+			r.effects |= UserVariables
+			r.writes = true
+		}
+	case "into":
+		r.into = true
+		return
+	case "value":
+		if r.next == "for" && r.prev == "next" {
+			r.effects |= State
+		}
+	case "set":
+		if r.prev == "character" || r.prev == "char" {
+			return
+		}
+		switch r.verb {
+		case "insert", "update", "replace", "with": // columns
+		default:
+			r.verb, r.target = "set", true
+		}
+		return
+	}
+	if target {
+		r.assigned()
+	}
+	if r.prev == "call" && r.next != "(" {
+		r.calls = append(r.calls, r.tok)
+	}
+	if r.next == "(" {
+		r.call(r.tok)
+	}
+}
+
+// assigned deals with an unquoted word as the target of SET.
+func (r *bodyReader) assigned() {
+	switch r.tok {
+	case "global", "session", "local", "persist", "persist_only", "names", "charset", "character", "password", "role", "default", "transaction",
+		"statement", "resource":
+		r.effects |= State
+		return
+	case "new", "old":
+		if r.next == "." {
+			return
+		}
+	}
+	if r.variables[r.tok] || r.variables == nil {
+		r.effects |= State
+	}
+}
+
+func (r *bodyReader) userVariable() {
+	target, into := r.target, r.into
+	r.target = false
+	switch {
+	case r.next == ":=", target, into, r.verb == "call", r.verb == "get":
+		r.effects |= UserVariables
+	}
+	r.into = into && r.next == ","
+}
+
+func (r *bodyReader) systemVariable() {
+	if r.target {
+		r.effects |= State
+		r.target = false
+		return
+	}
+	if strings.HasSuffix(r.tok, "identity") || strings.HasSuffix(r.tok, "last_insert_id") {
+		r.effects |= LastInsertID
+	}
+}
+
+// call deals with a name that '(' follows.
+func (r *bodyReader) call(name string) {
+	switch name {
+	case "get_lock", "nextval", "setval":
+		r.effects |= State
+	case "last_insert_id":
+		r.effects |= LastInsertID
+	default:
+		if !sqltext.Harmless(name) && r.prev != "into" {
+			r.calls = append(r.calls, name)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/backend/stored"
+	"kingshard/mysql/sqltext"
+)
+
+// A statement may reach triggers, stored functions and views, which leave behind in the session what the text does not show. What each
+// server has of them is known (backend/stored): a statement that reaches one with effects keeps its connection for the session.
+
+// reach notes in q what the statement may reach on the connection that it is about to run on; db is the current database there.
+func (s *Session) reach(p backend.Pooled, q *query, db string) {
+	q.reached = 0
+	o := p.Instance.Stored()
+	if o.Plain() && !q.info.Has(sqltext.EffectFunction) {
+		return
+	}
+	e := s.reachable(o, q.text, &q.info, db)
+	if e&(stored.UserVariables|stored.State) != 0 {
+		p.Conn.Marked = true
+	}
+	if o != nil { // else nobody knows yet: for so short a while it is enough that the connection is cleaned up
+		q.reached = e
+	}
+}
+
+// reachable is what a statement may reach on a server.
+func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, db string) stored.Effects {
+	class := info.Class
+	if class == sqltext.SetStatement || class == sqltext.Explain && info.Has(sqltext.Analyze) {
+		class = info.Target
+	}
+	writes := false
+	switch class {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Show, sqltext.Describe, sqltext.Explain, sqltext.Do, sqltext.Set:
+	case sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete, sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Call, sqltext.Other,
+		sqltext.CreateTemporary, sqltext.CompoundBegin, sqltext.Execute, sqltext.Prepare:
+		writes = true
+	case sqltext.DDL:
+		if !mentions(text, "select") {
+			return 0
+		}
+		writes = true
+	default:
+		return 0
+	}
+	var e stored.Effects
+	if class != sqltext.Set && class != sqltext.Show && class != sqltext.Describe || info.Has(sqltext.EffectFunction) || mentions(text, "select") || o != nil {
+		e = o.Reach(text, db, s.mode(), writes)
+	}
+	if info.Has(sqltext.EffectFunction) {
+		e |= stored.Called(text, s.mode())
+	}
+	return e
+}
+
+// reachOn is reachable for a statement that is to be sent as one of several, or by the proxy itself: the connection is marked.
+func (s *Session) reachOn(l *loan, text string) {
+	o, info := l.Instance.Stored(), &s.task().query.info
+	if o.Plain() && !info.Has(sqltext.EffectFunction) {
+		return
+	}
+	e := s.reachable(o, text, info, l.Key.Database())
+	if e&(stored.UserVariables|stored.State) == 0 {
+		return
+	}
+	l.Conn.Marked = true
+	if s.held.Pooled == l.Pooled.Pooled && o != nil {
+		s.pinReached(e)
+	}
+}
+
+// pinReached keeps the connection for what a statement has reached.
+func (s *Session) pinReached(e stored.Effects) {
+	if e&stored.UserVariables != 0 {
+		s.pin(pinUserVariable)
+	}
+	if e&stored.State != 0 {
+		s.pin(pinStored)
+	}
+}
+
+// effectless reports whether a statement reaches nothing with effects on any server of a node.
+func (s *Session) effectless(n *backend.Node, q *query) bool {
+	for _, i := range n.Instances() {
+		if o := i.Stored(); o != nil && !o.Plain() && s.reachable(o, q.text, &q.info, s.state.db) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
+func (s *Session) loopable(i *backend.Instance, text string) bool {
+	o := i.Stored()
+	if o.Plain() {
+		return true
+	}
+	db := s.state.db
+	if st := s.task().x.st; st != nil {
+		db = st.setting.Database()
+	}
+	return s.reachable(o, text, &s.task().query.info, db) == 0
+}
+
+// definesStored reports whether a statement may make, change or move stored objects.
+func definesStored(info *sqltext.Info, text string) bool {
+	if info.Class != sqltext.DDL {
+		return false
+	}
+	for _, word := range [...]string{"trigger", "view", "function", "procedure", "package", "rename", "nextval", "next value", "sequence"} {
+		if mentions(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// defining notes for the instances of a node that q may change their stored objects, or, after it has run, has them asked for these.
+func (s *Session) defining(p backend.Pooled, q *query, done bool) {
+	n := s.snap.Nodes[p.Instance.Node]
+	if n == nil || !definesStored(&q.info, q.text) {
+		return
+	}
+	for _, i := range n.Instances() {
+		if done {
+			i.AskStored()
+		} else {
+			i.AmendStored(strings.Clone(q.text), p.Key.Database(), s.mode())
+		}
+	}
+}
