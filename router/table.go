@@ -1,6 +1,7 @@
 package router
 
 import (
+	"fmt"
 	"slices"
 
 	"kingshard/mysql/value"
@@ -52,34 +53,61 @@ type Shard struct {
 // String is node/db.table.
 func (s Shard) String() string { return s.Node + "/" + s.DB + "." + s.Table }
 
-// Place gives the position of the shard for a key: one value for each of Keys, as they stand in a statement. columns tell
-// the columns' types, in the same order; without one a column's is not known. exact and the errors are those of
-// rule.Convert and of Rule.Find.
-func (t *Table) Place(key []value.Value, columns []rule.Column) (position int, exact bool, err error) {
+// Place gives the position of the shard for a row whose key is written: one value for each of Keys, as they stand in a
+// statement. columns tell the columns' types, in the same order; without one a column's is not known. Errors are those of
+// rule.Store and of Rule.Find.
+func (t *Table) Place(key []value.Value, columns []rule.Column) (position int, err error) {
 	if len(key) == 1 {
-		v, exact, err := rule.Convert(t.Rule, key[0], columnAt(columns, 0))
+		v, err := rule.Store(t.Rule, key[0], columnAt(columns, 0))
 		if err != nil {
-			return 0, false, err
+			return 0, err
 		}
-		position, err = t.Rule.Find(v)
-		return position, exact, err
+		return t.Rule.Find(v)
 	}
-	converted := make([]value.Value, len(key))
-	exact = true
+	stored := make([]value.Value, len(key))
 	for k, v := range key {
-		var one bool
-		if converted[k], one, err = rule.Convert(t.Rule, v, columnAt(columns, k)); err != nil {
-			return 0, false, err
+		if stored[k], err = rule.Store(t.Rule, v, columnAt(columns, k)); err != nil {
+			return 0, err
 		}
-		exact = exact && one
 	}
-	v, err := rule.Join(t.Rule, converted)
+	v, err := rule.Join(t.Rule, stored)
 	if err != nil {
-		return 0, false, err
+		return 0, err
 	}
-	position, err = t.Rule.Find(v)
-	return position, exact, err
+	return t.Rule.Find(v)
 }
+
+// Seek gives the position of the only shard that can have rows whose key equals a value: one for each of Keys, as they
+// stand in a statement. Errors are of kind rule.ErrNoShard where no row's key equals it, and of kind rule.ErrConvert where
+// such rows may be on any shard.
+func (t *Table) Seek(key []value.Value, columns []rule.Column) (position int, err error) {
+	exact := true
+	var v value.Value
+	if len(key) == 1 {
+		v, exact, err = rule.Convert(t.Rule, key[0], columnAt(columns, 0))
+	} else {
+		converted := make([]value.Value, len(key))
+		for k := range key {
+			var one bool
+			if converted[k], one, err = rule.Convert(t.Rule, key[k], columnAt(columns, k)); err != nil {
+				break
+			}
+			exact = exact && one
+		}
+		if err == nil {
+			v, err = rule.Join(t.Rule, converted)
+		}
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case !exact:
+		return 0, errInexact
+	}
+	return t.Rule.Find(v)
+}
+
+var errInexact = fmt.Errorf("%w: keys that equal it may be on any shard", rule.ErrConvert)
 
 // Between gives at least the shards of keys from lo to hi, as they stand in a statement, of which the only key column is
 // c; nil is an open end.

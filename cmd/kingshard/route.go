@@ -77,7 +77,7 @@ func printPlaces(t *router.Table, keys []string) (code int) {
 			key = append(key, keyValue(text))
 		}
 		// Columns are not known here; all text is placed as it is written.
-		position, _, err := t.Place(key, make([]rule.Column, len(key)))
+		position, err := t.Place(key, make([]rule.Column, len(key)))
 		if err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", strings.Join(texts, ","), err))
 			continue

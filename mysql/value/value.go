@@ -13,13 +13,14 @@ type Kind uint8
 
 // The kinds.
 const (
-	Null    Kind = iota
-	Int          // signed 64 bit
-	Uint         // unsigned 64 bit; only values above 2^63-1 where the source is a literal
-	Decimal      // exact number with a point or of more than 64 bit, as text
-	Float        // double
-	String       // characters in the client's character set
-	Bytes        // a string without a character set: X'..', b'..', BLOB parameters
+	Null     Kind = iota
+	Int           // signed 64 bit
+	Uint          // unsigned 64 bit; only values above 2^63-1 where the source is a literal
+	Decimal       // exact number with a point or of more than 64 bit, as text
+	Float         // double
+	String        // characters in the client's character set
+	Bytes         // a string without a character set: X'..', b'..', BLOB parameters
+	Temporal      // a parameter that is a date, a time or both, as text
 )
 
 // Value is one value. The zero Value is NULL. It is immutable, and shares the memory of the text that it was made from.
@@ -52,6 +53,9 @@ func NewString(s string) Value { return Value{kind: String, s: s} }
 // NewBytes makes a binary string.
 func NewBytes(s string) Value { return Value{kind: Bytes, s: s} }
 
+// NewTemporal makes a date, a time or both from its text.
+func NewTemporal(text string) Value { return Value{kind: Temporal, s: text} }
+
 // Kind tells the kind.
 func (v Value) Kind() Kind { return v.kind }
 
@@ -67,7 +71,7 @@ func (v Value) Uint() uint64 { return v.n }
 // Float is the number of a Float.
 func (v Value) Float() float64 { return math.Float64frombits(v.n) }
 
-// Text is the text of a Decimal, a String or Bytes.
+// Text is the text of a Decimal, a String, Bytes or a Temporal.
 func (v Value) Text() string { return v.s }
 
 // String shows the value as it is written in SQL, for EXPLAIN and tests; strings are quoted with double quotes, as Go does.
@@ -81,7 +85,7 @@ func (v Value) String() string {
 		return v.s
 	case Float:
 		return strconv.FormatFloat(v.Float(), 'g', -1, 64) + "e0"
-	case String:
+	case String, Temporal:
 		return strconv.Quote(v.s)
 	case Bytes:
 		return fmt.Sprintf("X'%X'", v.s)

@@ -104,7 +104,9 @@ func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shap
 			s.plan, s.whole = made, made == nil
 		}
 	}
-	p.shapes.add(s)
+	if s.plan == nil || !s.plan.Guesses() {
+		p.shapes.add(s)
+	}
 	return s, nil
 }
 

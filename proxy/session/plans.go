@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,7 +160,7 @@ func (p *Plans) get(text, db string, m sqltext.Mode) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > planTextMax {
+	if len(text) > planTextMax || made != nil && made.Guesses() {
 		return made, nil
 	}
 	p.mu.Lock()
@@ -181,7 +182,8 @@ func (p *Plans) forget() {
 	p.forgotten.Add(1)
 }
 
-// Columns gives the columns of a table as its first shard describes them; nil if that cannot be asked.
+// Columns gives the columns of a table as its first shard describes them, or where that cannot be asked the first one on
+// another node; nil if none can.
 func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
 	p.mu.RLock()
 	known, ok := p.columns[t]
@@ -189,7 +191,24 @@ func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
 	if ok && time.Since(known.at) < catalogAge {
 		return known.definitions
 	}
-	shard := t.Shards[0]
+	var definitions []mysql.ColumnDefinition41
+	for _, node := range t.Nodes {
+		k := slices.IndexFunc(t.Shards, func(s router.Shard) bool { return s.Node == node })
+		if definitions = p.describe(t.Shards[k]); definitions != nil {
+			break
+		}
+	}
+	if definitions == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.columns[t] = tableColumns{definitions, time.Now()}
+	return definitions
+}
+
+// describe asks for the columns of a sub-table; nil if that cannot be done.
+func (p *Plans) describe(shard router.Shard) []mysql.ColumnDefinition41 {
 	node := p.nodes[shard.Node]
 	if node == nil {
 		return nil
@@ -210,9 +229,6 @@ func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
 		return nil
 	}
 	conn.Put()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.columns[t] = tableColumns{definitions, time.Now()}
 	return definitions
 }
 

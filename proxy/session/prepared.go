@@ -114,9 +114,9 @@ func boundValue(c *mysql.Cursor, t mysql.ColumnType, unsigned bool) value.Value 
 	case mysql.TypeNewDecimal, mysql.TypeDecimal:
 		return value.NewDecimal(alias(c.LenencBytes()))
 	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp:
-		return value.NewString(dateText(c.Bytes(int(c.Uint8()))))
+		return value.NewTemporal(dateText(c.Bytes(int(c.Uint8()))))
 	case mysql.TypeTime:
-		return value.NewString(timeText(c.Bytes(int(c.Uint8()))))
+		return value.NewTemporal(timeText(c.Bytes(int(c.Uint8()))))
 	}
 	return value.NewString(alias(c.LenencBytes()))
 }

@@ -38,7 +38,7 @@ func literal(v value.Value, m sqltext.Mode) string {
 	switch v.Kind() {
 	case value.Bytes:
 		return "X'" + hex.EncodeToString([]byte(v.Text())) + "'"
-	case value.String:
+	case value.String, value.Temporal:
 		text := strings.ReplaceAll(v.Text(), "'", "''")
 		if !m.NoBackslashEscapes {
 			text = strings.ReplaceAll(text, `\`, `\\`)

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
@@ -83,6 +84,8 @@ type cond struct {
 	lo, hi *bound
 	// nullSafe: of <=>, which NULL meets too.
 	nullSafe bool
+	// row: of a comparison of rows, for which servers look up rounded values in indexes.
+	row bool
 }
 
 type bound struct {
@@ -184,6 +187,9 @@ func comparison(e *sqlparse.Expr, negated bool, isKey func(*sqlparse.Expr) bool)
 		parts := make([]*cond, len(l.Args))
 		for k := range l.Args {
 			parts[k] = comparison(&sqlparse.Expr{Op: sqlparse.Eq, Args: []*sqlparse.Expr{l.Args[k], r.Args[k]}}, false, isKey)
+			if parts[k].op == condIn {
+				parts[k].row = true
+			}
 		}
 		return and(parts...)
 	}
@@ -253,7 +259,7 @@ func inList(e *sqlparse.Expr, isKey func(*sqlparse.Expr) bool) *cond {
 	} else if !isKey(left) {
 		return all
 	}
-	c := &cond{op: condIn}
+	c := &cond{op: condIn, row: at >= 0}
 	for _, item := range e.Args[1:] {
 		if at >= 0 {
 			if item.Op != sqlparse.Row || len(item.Args) <= at {
@@ -335,7 +341,7 @@ func (c *cond) in(r *Ref, e *Execution) rule.Set {
 		if c.nullSafe && v.IsNull() {
 			return r.all
 		}
-		return r.only(r.place(v, ok))
+		return r.only(c.place(r, v, ok))
 	}
 	e.marks = append(e.marks[:0], make([]bool, len(r.all))...)
 	marked := 0
@@ -345,7 +351,7 @@ func (c *cond) in(r *Ref, e *Execution) rule.Set {
 			if o.param >= 0 {
 				v, ok = e.element(o.param, k)
 			}
-			switch position, where := r.place(v, ok); {
+			switch position, where := c.place(r, v, ok); {
 			case where == everywhere:
 				return r.all
 			case where == here && !e.marks[position]:
@@ -394,24 +400,39 @@ const (
 	everywhere
 )
 
-// place finds the shard of a key of one column that a condition asks for. ok says that the value is known.
-func (r *Ref) place(v value.Value, ok bool) (int, where) {
+// place finds the shard of a key of one column that the condition asks for. ok says that the value is known.
+func (c *cond) place(r *Ref, v value.Value, ok bool) (int, where) {
 	switch {
 	case !ok:
 		return 0, everywhere
 	case v.IsNull():
 		return 0, nowhere
+	case c.row && mayRound(v, r.key[0].Class):
+		return 0, everywhere
 	}
 	key := [1]value.Value{v}
-	return placed(r.Table.Place(key[:], r.key))
+	position, err := r.Table.Seek(key[:], r.key)
+	if c.row && errors.Is(err, rule.ErrNoMatch) {
+		return 0, everywhere
+	}
+	return placed(position, err)
 }
 
-// placed tells where the outcome of Place says that rows with the key can be.
-func placed(position int, exact bool, err error) (int, where) {
+// mayRound tells whether a server may take another value of a column's type for one that it looks up in an index.
+func mayRound(v value.Value, c rule.Class) bool {
+	switch c {
+	case rule.CharBinary, rule.CharCI, rule.Bytes, rule.Unknown:
+		return false
+	}
+	return v.Kind() != value.Int && v.Kind() != value.Uint && (v.Kind() != value.String || strings.Contains(v.Text(), "."))
+}
+
+// placed tells where the outcome of Seek says that rows with the key can be.
+func placed(position int, err error) (int, where) {
 	switch {
 	case errors.Is(err, rule.ErrNoShard):
 		return 0, nowhere
-	case err != nil || !exact:
+	case err != nil:
 		return 0, everywhere
 	}
 	return position, here
@@ -473,7 +494,7 @@ func (r *Ref) tupleShards(tuple [][]operand, e *Execution) rule.Set {
 		}
 		e.tuple = append(e.tuple, v)
 	}
-	return r.only(placed(r.Table.Place(e.tuple, r.key)))
+	return r.only(placed(r.Table.Seek(e.tuple, r.key)))
 }
 
 // reach gives the reference and those whose conditions hold for it.

@@ -6,6 +6,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
+	"kingshard/router/rule"
 )
 
 // insertShape says where the rows of an INSERT are in the text and which value of each is the key.
@@ -145,13 +146,22 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 			}
 		}
 		for _, row := range in.Rows {
-			if at >= 0 && at < len(row) && row[at].Op != sqlparse.Default && !(row[at].Op == sqlparse.Const && (row[at].Value.IsNull() || row[at].Value.Kind() == value.Int && row[at].Value.Int() == 0)) {
-				continue
+			if at >= 0 && at < len(row) && row[at].Op != sqlparse.Default {
+				if o, known := operandOf(row[at]); !known || o.param >= 0 || !leavesCounting(o.value) {
+					continue
+				}
 			}
 			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", d.Name, in.Table.Name)
 		}
 	}
 	return nil
+}
+
+// leavesCounting tells whether a server may make up a value in the place of one that is given for an AUTO_INCREMENT column:
+// it does for NULL and for what the column takes for 0.
+func leavesCounting(v value.Value) bool {
+	n, ok := rule.WholeNumber(v)
+	return !ok || n.Kind() == value.Int && n.Int() == 0
 }
 
 // autoLater notes the AUTO_INCREMENT values that are parameters.

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
@@ -25,6 +23,8 @@ type LoadShape struct {
 	Variables []LoadVariable
 
 	auto string // name of the AUTO_INCREMENT column
+	// utf8 and foreign are the key columns for files in UTF-8 and in other character sets.
+	utf8, foreign []rule.Column
 }
 
 // LoadVariable is a field that goes to a user variable.
@@ -129,6 +129,12 @@ func (b *builder) loadKeys(shape *LoadShape) error {
 		}
 		shape.Keys = append(shape.Keys, k)
 	}
+	for _, c := range t.key {
+		c.Foreign = false
+		shape.utf8 = append(shape.utf8, c)
+		c.Foreign = true
+		shape.foreign = append(shape.foreign, c)
+	}
 	for _, d := range t.Columns {
 		if d.Flags&autoIncrementFlag == 0 {
 			continue
@@ -156,12 +162,11 @@ func (p *Plan) LoadShard(key []value.Value, auto value.Value, utf8 bool) (int, e
 	if p.load.Auto >= 0 && !positive(auto) {
 		return 0, needsAuto(p.load.auto, t.Parsed.Name)
 	}
-	for k, v := range key {
-		if why := misfit(t.column(t.Table.Keys[k]), v, utf8); why != "" {
-			return 0, Refuse("the sharding key %s of %s %s", t.Table.Keys[k], t.Parsed.Name, why)
-		}
+	columns := p.load.foreign
+	if utf8 {
+		columns = p.load.utf8
 	}
-	position, _, err := t.Table.Place(key, t.key)
+	position, err := t.Table.Place(key, columns)
 	if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
 		return 0, Refuse("%s: %v", t.Parsed.Name, err)
 	}
@@ -177,113 +182,6 @@ func positive(v value.Value) bool {
 		}
 	}
 	return !v.IsNull() && digits != ""
-}
-
-// misfit tells why a column may store another value than the file has: LOAD DATA LOCAL cuts values to their column with no
-// more than a warning, and the row would be on the wrong shard. "" where it stores the value or refuses it.
-func misfit(d *mysql.ColumnDefinition41, v value.Value, inUTF8 bool) string {
-	if v.IsNull() {
-		return "must not be NULL"
-	}
-	text := v.Text()
-	switch classOf(d) {
-	case rule.Integer, rule.Unsigned:
-		if !withinInteger(d, text) {
-			return "does not fit its column"
-		}
-	case rule.Decimal:
-		whole, _, _ := strings.Cut(text, ".")
-		if len(strings.TrimLeft(strings.TrimLeft(whole, "+-"), "0")) > decimalWhole(d) {
-			return "does not fit its column"
-		}
-	case rule.CharBinary, rule.CharCI:
-		if !ascii(text) && (!inUTF8 || !utf8.ValidString(text)) {
-			return "has characters beyond ASCII in a file that is not in UTF-8"
-		}
-		if utf8.RuneCountInString(text) > int(d.Length)/bytesPerChar(d.Charset) {
-			return "is longer than its column"
-		}
-	case rule.Bytes:
-		if len(text) > int(d.Length) {
-			return "is longer than its column"
-		}
-	}
-	return ""
-}
-
-func ascii(text string) bool {
-	for k := range len(text) {
-		if text[k] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// integerBits are the sizes of integer types.
-var integerBits = map[mysql.ColumnType]uint{mysql.TypeTiny: 8, mysql.TypeShort: 16, mysql.TypeInt24: 24, mysql.TypeLong: 32}
-
-// withinInteger tells whether a whole number is within the column's range. What is no number, or beyond 64 bits, is left
-// to the rule to refuse.
-func withinInteger(d *mysql.ColumnDefinition41, text string) bool {
-	bits, small := integerBits[d.Type]
-	if !small {
-		return true
-	}
-	digits := strings.TrimLeft(strings.Trim(text, " "), "+")
-	negative := strings.HasPrefix(digits, "-")
-	digits = strings.TrimLeft(strings.TrimPrefix(digits, "-"), "0")
-	most := uint64(1)<<bits - 1
-	if d.Flags&mysql.UnsignedFlag == 0 {
-		most = 1<<(bits-1) - 1
-		if negative {
-			most++
-		}
-	}
-	var n uint64
-	for k := range len(digits) {
-		if digits[k] < '0' || digits[k] > '9' {
-			break // a point, which the rule looks at
-		}
-		if n = n*10 + uint64(digits[k]-'0'); n > most {
-			return false
-		}
-	}
-	return true
-}
-
-// decimalWhole is how many digits a DECIMAL column has ahead of the point.
-func decimalWhole(d *mysql.ColumnDefinition41) int {
-	n := int(d.Length) - int(d.Decimals)
-	if d.Decimals > 0 {
-		n-- // the point
-	}
-	if d.Flags&mysql.UnsignedFlag == 0 {
-		n-- // the sign
-	}
-	return n
-}
-
-// bytesPerChar is the most bytes of a character under a collation, by its id.
-func bytesPerChar(collation uint16) int {
-	id := collation
-	if id >= 1024 && id < 2048 {
-		id -= 1024 // MariaDB's NO PAD collations
-	}
-	switch {
-	case id == 45 || id == 46 || id >= 224 && id <= 247 || id >= 248 && id <= 250 || id >= 255 && id <= 323, // utf8mb4, gb18030
-		id == 54 || id == 55 || id == 56 || id == 62 || id >= 101 && id <= 124, // utf16
-		id == 60 || id == 61 || id >= 160 && id <= 183,                         // utf32
-		id >= 2304: // MariaDB's UCA 14.0.0, utf8mb4 and wider
-		return 4
-	case id == 33 || id == 76 || id == 83 || id >= 192 && id <= 223, id >= 2048, // utf8mb3
-		id == 12 || id == 91 || id == 97 || id == 98: // ujis, eucjpms
-		return 3
-	case id == 1 || id == 84 || id == 13 || id == 88 || id == 19 || id == 85 || id == 24 || id == 86 || id == 28 || id == 87 || id == 95 || id == 96,
-		id == 35 || id == 90 || id >= 128 && id <= 159: // ucs2
-		return 2
-	}
-	return 1
 }
 
 // loads are the shards that the lines go to, with the statement of each.

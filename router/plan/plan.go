@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"kingshard/mysql"
@@ -82,6 +83,11 @@ type Ref struct {
 	nullable bool        // on the side of an outer join that may be missing
 	sub      bool        // in a subquery or a derived table
 	block    *sqlparse.Select
+}
+
+// Guesses tells whether the plan was made without knowing the type of a key column, so that it is not to be kept.
+func (p *Plan) Guesses() bool {
+	return slices.ContainsFunc(p.Refs, func(r *Ref) bool { return len(r.Table.Keys) > 0 && r.Columns == nil })
 }
 
 // refusal is an error that refuses a statement.

@@ -33,7 +33,7 @@ func (e *Execution) placeRows() error {
 			}
 			e.tuple = append(e.tuple, v)
 		}
-		position, _, err := t.Table.Place(e.tuple, t.key)
+		position, err := t.Table.Place(e.tuple, t.key)
 		if err != nil {
 			if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
 				return Refuse("row %d of INSERT into %s: %v", row+1, t.Parsed.Name, err)
@@ -53,7 +53,7 @@ func (e *Execution) counted() error {
 	}
 	for row := range e.rows(len(shape.auto)) {
 		o := &shape.auto[min(row, len(shape.auto)-1)]
-		if v, ok := o.of(&e.values, row); !ok || v.IsNull() || v.Kind() == value.Int && v.Int() == 0 {
+		if v, ok := o.of(&e.values, row); !ok || leavesCounting(v) {
 			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", shape.name, e.plan.Target.Parsed.Name)
 		}
 	}

@@ -52,7 +52,7 @@ func (b *builder) refs() bool {
 			r.Columns = b.columns(table)
 		}
 		for _, key := range table.Keys {
-			r.key = append(r.key, keyColumn(r.Columns, key))
+			r.key = append(r.key, keyColumn(r.Columns, key, b.p.Mode))
 		}
 		r.tuple = make([][]operand, len(table.Keys))
 		b.p.Refs = append(b.p.Refs, r)
@@ -105,68 +105,6 @@ func (r *Ref) column(name string) *mysql.ColumnDefinition41 {
 		}
 	}
 	return nil
-}
-
-// binaryCollations are the collation ids under which only equal bytes are equal, PAD SPACE aside.
-var binaryCollations = map[uint16]bool{
-	46: true, 47: true, 50: true, 65: true, 66: true, 67: true, 69: true, 73: true, 77: true, 78: true, 79: true, 80: true, 81: true,
-	83: true, 84: true, 85: true, 86: true, 87: true, 88: true, 89: true, 90: true, 91: true, 96: true, 98: true, 249: true, 309: true,
-}
-
-// keyColumn tells what is known of a key column.
-func keyColumn(columns []mysql.ColumnDefinition41, name string) rule.Column {
-	for k := range columns {
-		if strings.EqualFold(columns[k].Name, name) {
-			return rule.Column{Class: classOf(&columns[k]), Scale: int(columns[k].Decimals), Length: binaryLength(&columns[k])}
-		}
-	}
-	return rule.Column{}
-}
-
-func binaryLength(d *mysql.ColumnDefinition41) int {
-	if d.Type == mysql.TypeString && d.Charset == 63 {
-		return int(d.Length)
-	}
-	return 0
-}
-
-// Flags of a definition that tell apart types with one type byte. MySQL manual: "Column Definition Flags".
-const (
-	enumFlag = 256
-	setFlag  = 2048
-)
-
-func classOf(d *mysql.ColumnDefinition41) rule.Class {
-	switch d.Type {
-	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong:
-		if d.Flags&mysql.UnsignedFlag != 0 {
-			return rule.Unsigned
-		}
-		return rule.Integer
-	case mysql.TypeNewDecimal, mysql.TypeDecimal:
-		return rule.Decimal
-	case mysql.TypeFloat, mysql.TypeDouble:
-		return rule.Float
-	case mysql.TypeDate, mysql.TypeNewDate:
-		return rule.Date
-	case mysql.TypeDatetime:
-		return rule.DateTime
-	case mysql.TypeTimestamp:
-		return rule.Timestamp
-	case mysql.TypeYear:
-		return rule.Year
-	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString, mysql.TypeBlob, mysql.TypeTinyBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
-		switch {
-		case d.Flags&(enumFlag|setFlag) != 0:
-			return rule.Other
-		case d.Charset == 63:
-			return rule.Bytes
-		case binaryCollations[d.Charset]:
-			return rule.CharBinary
-		}
-		return rule.CharCI
-	}
-	return rule.Other
 }
 
 // scope is what names in one query block mean.

@@ -9,9 +9,29 @@ type Column struct {
 	Scale int
 	// Length is the size of a BINARY(n) column, whose values are padded to it; 0 for other columns.
 	Length int
+	// Room is what fits into the column: the bits of an integer, the digits of a Decimal ahead of the point, the characters
+	// of text, the bytes of Bytes. 0: not known.
+	Room int
+	// NoSign is a Decimal's UNSIGNED.
+	NoSign bool
+	// Characters are those that a text column can hold.
+	Characters Characters
+	// Foreign says that the client's texts are not in UTF-8, in which those of a column are placed.
+	Foreign bool
 	// Zone is the session's time_zone, in which it writes the values of a Timestamp column; nil: not known.
 	Zone *time.Location
 }
+
+// Characters are what a character set has.
+type Characters uint8
+
+// The characters of character sets.
+const (
+	AnyCharacter   Characters = iota // utf8mb4 and the like, and sets of which nothing is known
+	BasicPlane                       // utf8mb3, ucs2: up to U+FFFF
+	WesternLatin                     // latin1, which is Windows' 1252
+	ASCIICharacter                   // ascii
+)
 
 // Class is a family of column types that compare alike.
 type Class uint8

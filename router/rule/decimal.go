@@ -28,6 +28,30 @@ func parseDecimal(text string) (d decimal, ok bool) {
 	return d, true
 }
 
+// beyond tells that a number has more digits than servers keep, which round it or put another in its place: 65, of which
+// 30 are behind the point.
+func (d decimal) beyond() bool { return len(d.whole)+len(d.fraction) > 60 || len(d.fraction) > 30 }
+
+// rounded is the number with so many digits behind the point at the most, halves away from zero.
+func (d decimal) rounded(scale int) decimal {
+	if len(d.fraction) <= scale {
+		return d
+	}
+	up := d.fraction[scale] >= '5'
+	digits := []byte("0" + d.whole + d.fraction[:scale])
+	for k := len(digits) - 1; up; k-- {
+		if up = digits[k] == '9'; up {
+			digits[k] = '0'
+		} else {
+			digits[k]++
+		}
+	}
+	whole := len(digits) - scale
+	out := decimal{d.negative, strings.TrimLeft(string(digits[:whole]), "0"), strings.TrimRight(string(digits[whole:]), "0")}
+	out.negative = out.negative && out.whole+out.fraction != ""
+	return out
+}
+
 // String gives the shortest text.
 func (d decimal) String() string {
 	text := d.whole

@@ -21,9 +21,17 @@ func Folds(r Rule) bool {
 	return ok
 }
 
+// Unfolded is the rule that FoldASCII was given, and any other itself.
+func Unfolded(r Rule) Rule {
+	if f, ok := r.(*folded); ok {
+		return f.Rule
+	}
+	return r
+}
+
 // Find places a row.
 func (r *folded) Find(v value.Value) (int, error) {
-	v, err := fold(v)
+	v, err := fold(r, v)
 	if err != nil {
 		return 0, err
 	}
@@ -31,7 +39,7 @@ func (r *folded) Find(v value.Value) (int, error) {
 }
 
 // fold brings a String to the form of all strings that equal it.
-func fold(v value.Value) (value.Value, error) {
+func fold(_ Rule, v value.Value) (value.Value, error) {
 	if v.Kind() != value.String {
 		return v, nil
 	}

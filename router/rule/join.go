@@ -16,7 +16,7 @@ func Join(r Rule, key []value.Value) (value.Value, error) {
 	for _, v := range key {
 		if Folds(r) {
 			var err error
-			if v, err = fold(v); err != nil {
+			if v, err = fold(r, v); err != nil {
 				return v, err
 			}
 		}
