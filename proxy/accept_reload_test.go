@@ -186,7 +186,7 @@ func TestReloadAllOrNothing(t *testing.T) {
 			return cfg
 		},
 	} {
-		if err := p.Reload(querylog.By{}, cfg()); err == nil {
+		if err := p.Reload(querylog.By{}, cfg(), false); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 		if p.Config() != before {

@@ -211,7 +211,7 @@ func (p *testProxy) reload(text string) {
 	p.t.Helper()
 	cfg := parse(p.t, text)
 	p.secrets = append(p.secrets, secretsOf(cfg)...)
-	if err := p.Reload(querylog.By{User: "test"}, cfg); err != nil {
+	if err := p.Reload(querylog.By{User: "test"}, cfg, true); err != nil {
 		p.t.Fatal(err)
 	}
 }

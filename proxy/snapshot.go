@@ -90,11 +90,17 @@ func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Confi
 
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
-// is refused by name. Log files are opened anew in any case.
-func (s *Server) Reload(by querylog.By, cfg *config.Config) error {
+// is refused by name, and so is what would look for rows elsewhere than they are, unless anywhere is set. Log files are
+// opened anew in any case.
+func (s *Server) Reload(by querylog.By, cfg *config.Config, anywhere bool) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.shared.Queries.Reopen()
+	if !anywhere {
+		if err := s.refuseMoves(cfg); err != nil {
+			return err
+		}
+	}
 	return s.reloadLocked(by, cfg, false)
 }
 

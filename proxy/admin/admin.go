@@ -15,8 +15,10 @@ import (
 // Server is what changes are made through. Each method serialises with reloads; after an error nothing has changed. Changed
 // fields go to the audit log.
 type Server interface {
-	// Reload brings a configuration into force.
-	Reload(by querylog.By, cfg *config.Config) error
+	// Reload brings a configuration into force; one that places rows elsewhere only where anywhere is set.
+	Reload(by querylog.By, cfg *config.Config, anywhere bool) error
+	// Moves lists those of the changes from the configuration in force that place rows elsewhere, by their paths.
+	Moves(cfg *config.Config) (fields []string, err error)
 	// Edit changes a copy of the configuration in force, checks it and brings it into force. The black list stays.
 	Edit(by querylog.By, change func(cfg *config.Config) error) error
 	// EditBlacklist puts another black list in force.

@@ -23,6 +23,9 @@ var upgradeCommand = command{
 // upgrade hands over to the process of another binary.
 func (a *Admin) upgrade(w who) (successor string, err error) {
 	err = a.act(w, account.Operate, "upgrade", "", func() error {
+		if err := a.refuseMoves(); err != nil {
+			return err
+		}
 		var err error
 		if successor, err = a.server.Upgrade(); err != nil {
 			return failed("upgrade refused, this process goes on: %v", err)
@@ -30,6 +33,24 @@ func (a *Admin) upgrade(w who) (successor string, err error) {
 		return nil
 	})
 	return successor, err
+}
+
+// refuseMoves gives an error where the file, which the other process is to read, places rows elsewhere than the
+// configuration in force does.
+func (a *Admin) refuseMoves() error {
+	if a.file.Load().Path == "" {
+		return nil
+	}
+	l, _, err := a.load()
+	if err != nil {
+		return nil // the other process says what is wrong
+	}
+	for _, c := range l.changes {
+		if c.elsewhere {
+			return failed("upgrade refused, this process goes on: %s %s; KS RELOAD FORCE 'reason' comes first", c.Path, elsewhereNote)
+		}
+	}
+	return nil
 }
 
 // Upgrade is an upgrade that a signal asked for.

@@ -176,7 +176,7 @@ func TestReload(t *testing.T) {
 	p := start(t, nil)
 	root := p.client("root")
 	p.write(strings.NewReplacer("slow_log_time: 0", "slow_log_time: 9", "user: app, password: app", "user: app, password: other").Replace(p.text))
-	want := "[[user_list[app].password *** *** YES] [slow_log_time 0 9 YES]]"
+	want := "[[user_list[app].password *** *** YES NULL] [slow_log_time 0 9 YES NULL]]"
 	generation := func() string { return rows(t, root, "SHOW KS STATUS LIKE 'config_generation'")[0][1] }
 	before := generation()
 	for _, text := range []string{"KS RELOAD CHECK", "KS RELOAD CHECK", "KS RELOAD"} {

@@ -53,7 +53,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 	}
 	for n := range reloads {
 		p.write(texts[(n+1)%len(texts)])
-		if got := rows(t, root, "KS RELOAD"); len(got) == 0 {
+		if got := rows(t, root, "KS RELOAD FORCE 'a test'"); len(got) == 0 {
 			t.Fatalf("reload %d changed nothing", n)
 		}
 	}

@@ -3,6 +3,7 @@ package admin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kingshard/config"
@@ -10,17 +11,28 @@ import (
 	"kingshard/proxy/account"
 )
 
+// reloading is how a reload is asked for.
+type reloading struct {
+	check bool // only look
+	// force is the reason why the rows are to be looked for elsewhere than they were, which is refused without one.
+	force string
+}
+
 // reload reads the file and, unless it is only a check, brings it into force. changes are those from the configuration
 // that was in force.
-func (a *Admin) reload(w who, check bool) (changes []config.Change, err error) {
-	if check {
+func (a *Admin) reload(w who, how reloading) (changes []placedChange, err error) {
+	if how.check {
 		if err := w.need(account.Read, "a check of the configuration"); err != nil {
 			return nil, err
 		}
 		l, _, err := a.load()
 		return l.changes, err
 	}
-	err = a.act(w, account.Operate, "reload", "", func() error {
+	detail := ""
+	if how.force != "" {
+		detail = "FORCE: " + how.force
+	}
+	err = a.act(w, account.Operate, "reload", detail, func() error {
 		a.filing.Lock()
 		defer a.filing.Unlock()
 		l, faults, err := a.load()
@@ -30,7 +42,7 @@ func (a *Admin) reload(w who, check bool) (changes []config.Change, err error) {
 		if err != nil {
 			return err
 		}
-		if err := a.server.Reload(w.by(), l.cfg); err != nil {
+		if err := a.server.Reload(w.by(), l.cfg, how.force != ""); err != nil {
 			return failed("reload refused, the running configuration stays: %v", err)
 		}
 		changes = l.changes
@@ -42,7 +54,7 @@ func (a *Admin) reload(w who, check bool) (changes []config.Change, err error) {
 
 // ReloadFile is a reload that a signal asked for.
 func (a *Admin) ReloadFile() error {
-	_, err := a.reload(itself, false)
+	_, err := a.reload(itself, reloading{})
 	return err
 }
 
@@ -50,7 +62,13 @@ func (a *Admin) ReloadFile() error {
 type loaded struct {
 	file    config.File // which remembers what was read
 	cfg     *config.Config
-	changes []config.Change // from what is in force
+	changes []placedChange // from what is in force
+}
+
+// placedChange is a difference of two configurations, and whether it places rows elsewhere.
+type placedChange struct {
+	config.Change
+	elsewhere bool
 }
 
 // load reads the file and compares it with what is in force.
@@ -68,7 +86,20 @@ func (a *Admin) load() (l loaded, faults []config.Fault, err error) {
 		}
 		return loaded{}, faults, failed("reload refused, the running configuration stays: %s", strings.Join(lines, "; "))
 	}
-	l.changes = config.Diff(a.shared.Snapshot.Load().Config, l.cfg)
+	moves, err := a.server.Moves(l.cfg)
+	if err != nil {
+		return loaded{}, faults, failed("reload refused, the running configuration stays: %v", err)
+	}
+	for _, c := range config.Diff(a.shared.Snapshot.Load().Config, l.cfg) {
+		i := slices.Index(moves, c.Path)
+		if i >= 0 {
+			moves = slices.Delete(moves, i, i+1)
+		}
+		l.changes = append(l.changes, placedChange{c, i >= 0})
+	}
+	for _, path := range moves { // rules that go by another one, or by the schema
+		l.changes = append(l.changes, placedChange{config.Change{Path: path, Reloadable: true}, true})
+	}
 	return l, faults, nil
 }
 

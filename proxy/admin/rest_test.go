@@ -312,7 +312,7 @@ func TestV2Details(t *testing.T) {
 	<-hold
 	// Who may log in follows a reload.
 	p.write(strings.Replace(p.text, "readreadreadreadread", "otherotherotherother", 1))
-	if status, answer := p.call("operator", "POST", "/api/v2/reload", ""); status != 200 || answer != `{"rows":[{"field":"web_tokens[reader].token","old":"***","new":"***","reloadable":true}]}` {
+	if status, answer := p.call("operator", "POST", "/api/v2/reload", ""); status != 200 || answer != `{"rows":[{"field":"web_tokens[reader].token","old":"***","new":"***","reloadable":true,"note":null}]}` {
 		t.Errorf("%d %s", status, answer)
 	}
 	if status, _ := p.call("reader", "GET", "/api/v2/nodes", ""); status != 401 {

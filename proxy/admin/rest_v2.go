@@ -38,7 +38,8 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/reload", about: "Reads the configuration's file and brings it into force, or none of it; needs the rights operate unless it only checks",
-			rights: account.Read, columns: changeColumns, body: []field{{"check", "boolean", "only show what would change"}}, handle: v2Reload,
+			rights: account.Read, columns: reloadColumns, handle: v2Reload,
+			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere is to be taken, too"}},
 		},
 		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
@@ -219,16 +220,17 @@ func v2Explain(c *request) (any, error) {
 
 func v2Reload(c *request) (any, error) {
 	var body struct {
-		Check bool `json:"check"`
+		Check bool   `json:"check"`
+		Force string `json:"force"`
 	}
 	if err := c.decode(&body, true); err != nil {
 		return nil, err
 	}
-	changes, err := c.a.reload(c.who, body.Check)
+	changes, err := c.a.reload(c.who, reloading{body.Check, body.Force})
 	if err != nil {
 		return nil, err
 	}
-	return rowsAnswer{changeColumns, changeRows(changes)}, nil
+	return rowsAnswer{reloadColumns, reloadRows(changes)}, nil
 }
 
 func v2Kill(c *request) (any, error) {
