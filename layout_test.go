@@ -48,9 +48,10 @@ var allowed = map[string][]string{
 	"proxy/tracing/tracingtest": {},
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
-	"proxy/metrics":      {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
-	"proxy/admin":        {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables"},
+	"proxy/metrics": {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
+	"proxy/admin":   {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
+	// Two configurations are compared by where they place rows.
+	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
 	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
