@@ -94,6 +94,7 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	s.subTables.Log = log
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
 	s.shared.Log = log
+	s.shared.LockWaits.Log(log)
 	s.shared.Started = time.Now()
 	s.shared.Mirror = mirror.New(log)
 	var err error

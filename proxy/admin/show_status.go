@@ -52,6 +52,8 @@ func statusRows(v *view) (rows [][]any) {
 	count("Replica_reads", t.ReplicaReads)
 	count("Scattered_statements", t.Scattered)
 	count("Connection_deadlocks", t.Deadlocks)
+	count("Row_lock_deadlocks", t.RowDeadlocks)
+	count("Row_lock_retries", t.LockRetries)
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
 	up, down := 0, 0
 	for _, n := range v.nodes() {

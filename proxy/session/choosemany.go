@@ -28,11 +28,19 @@ type chosenRow struct {
 // chooseMany runs an UPDATE or DELETE with LIMIT over several shards: it locks and reads the keys of the rows that the whole
 // table would give, then changes exactly these, all in one transaction on every node.
 func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	return s.untilLocked(func() (*change, bool, error) { return s.tryChoose(p, r, ex) })
+}
+
+// tryChoose is chooseMany once.
+func (s *Session) tryChoose(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(s.nodesOf(r.Queries))
 	if err != nil {
-		return true, err
+		return c, true, err
 	}
 	rows, err := s.choose(c, p, r, ex)
+	if err == nil {
+		err = s.hurry(c, 0) // it comes back to the first node
+	}
 	var total mysql.OKPacket
 	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {
 		switch {
@@ -51,12 +59,12 @@ func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (f
 		rows = rows[n:]
 	}
 	if err != nil {
-		return true, s.writeFailed(c.loans, c.undo, err, allRenames(p, r.Queries))
+		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
 	}
 	if err := s.commitChange(c); err != nil {
-		return true, err
+		return c, true, err
 	}
-	return false, s.wrote(c.loans, p, r, total)
+	return c, false, s.wrote(c, total)
 }
 
 // chosenChanges are the changes of some of the rows, one for each of their shards, in the order of the rows.
@@ -82,7 +90,7 @@ func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
-func (s *Session) choose(c change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+func (s *Session) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
 	for _, l := range c.loans {
 		if err := s.run(l.Pooled, "SET character_set_results = NULL"); err != nil {
 			return nil, err
@@ -105,9 +113,9 @@ func (s *Session) choose(c change, p *plan.Plan, r *plan.Route, ex *boundExecuti
 }
 
 // readChosen merges what the shards would choose each for itself. An error other than of a connection leaves all of them ready.
-func (s *Session) readChosen(c change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
-	var sources []*exec.Source
-	for k := range r.Queries {
+func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+	sources := make([]*exec.Source, len(r.Queries))
+	for _, k := range byNode(r.Queries) {
 		query := &r.Queries[k]
 		text := query.Text
 		if ex != nil {
@@ -119,7 +127,11 @@ func (s *Session) readChosen(c change, p *plan.Plan, r *plan.Route, ex *boundExe
 		if err := s.sendTo(l, text, nil, nil); err != nil {
 			return nil, err
 		}
-		sources = append(sources, l.source(value.TextRow))
+		sources[k] = l.source(value.TextRow)
+		// An answer comes when all of its rows are locked, or a buffer of the server is full of them.
+		if err := l.Conn.Await(); err != nil {
+			return nil, err
+		}
 	}
 	out := newSink(chosenBytesMax)
 	sum, err := exec.Merge(out.conn, sources, r.Merge, exec.Options{Offset: r.Offset, Limit: r.Limit, Hidden: r.Hidden})

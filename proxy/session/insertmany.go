@@ -19,7 +19,7 @@ var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, 1969: true, 3
 
 // firstFault finds which error one server would give for an INSERT that failed with cause: that of the first of the faulty
 // rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.
-func (s *Session) firstFault(c change, runs []plan.Query, ex *boundExecution, cause error) error {
+func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, cause error) error {
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
 		return cause
@@ -30,6 +30,9 @@ func (s *Session) firstFault(c change, runs []plan.Query, ex *boundExecution, ca
 				return err
 			}
 		}
+	}
+	if err := s.hurry(c, 0); err != nil { // the rows come in the client's order
+		return err
 	}
 	for k := range runs {
 		l := find(c.loans, runs[k].Node)

@@ -87,8 +87,8 @@ func (s *Session) killRunning() {
 	if s.running.Pooled != nil {
 		s.killOn(s.running)
 	}
-	for _, l := range s.parallel {
-		s.killOn(l.Pooled)
+	for k := range s.parallel {
+		s.killOn(s.parallel[k].Pooled)
 	}
 }
 

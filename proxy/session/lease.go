@@ -295,7 +295,11 @@ func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
 		}
 		detail = "The " + connections + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
 	}
-	e := newError(KSBackendLost, detail)
+	return s.lostWith(newError(KSBackendLost, detail), stateful, cause)
+}
+
+// lostWith is lostError with an error of one's own.
+func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error {
 	if !stateful {
 		return e
 	}

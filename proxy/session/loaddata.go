@@ -24,7 +24,10 @@ func (s *Session) loadMany(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		return true, err
 	}
 	names := allRenames(p, r.Queries)
-	request, err := l.begin(r)
+	var request []byte
+	if err = s.hurry(l.c, 0); err == nil {
+		request, err = l.begin(r)
+	}
 	l.failure = err
 	if err == nil {
 		if err := l.transfer(request); err != nil {
@@ -43,12 +46,12 @@ func (s *Session) loadMany(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		}
 	}
 	if err != nil {
-		return true, s.writeFailed(l.c.loans, l.c.undo, err, names)
+		return true, s.writeFailed(l.c, err, names)
 	}
 	if err := s.commitChange(l.c); err != nil {
 		return true, err
 	}
-	return false, s.wrote(l.c.loans, p, r, l.total)
+	return false, s.wrote(l.c, l.total)
 }
 
 // loading is one LOAD DATA LOCAL over several shards under way.
@@ -56,7 +59,7 @@ type loading struct {
 	s     *Session
 	plan  *plan.Plan
 	shape *plan.LoadShape
-	c     change
+	c     *change
 
 	format  loadfile.Format
 	charset string

@@ -23,6 +23,8 @@ type loan struct {
 	backend.Pooled
 	node string
 	kept bool // it is the held connection, or another one of the open transaction
+	// hurried says that it has an innodb_lock_wait_timeout of its own; see hurry.
+	hurried bool
 	// span is that of the last statement that was sent; nil where nothing is traced.
 	span *tracing.Span
 	// lease is what a loop has of the connection, if one carries the statement out.
@@ -203,6 +205,7 @@ func (s *Session) unpublish() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parallel = nil
+	s.endRowWaitLocked()
 	return s.wasKill
 }
 
@@ -255,6 +258,9 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		return true, interrupted()
 	}
 	s.stats.scatters.Add(1)
+	if !p.ReadOnly {
+		s.watchRowLocks(loans)
+	}
 	format := value.TextRow
 	if ex != nil {
 		format = value.BinaryRow
@@ -271,6 +277,13 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 			m.options.Definitions = definitions
 		}
 		m.asked(p, query, l.source(format))
+		if p.ReadOnly || k == len(r.Queries)-1 {
+			continue
+		}
+		// It locks rows: one node after the other, as changes do.
+		if err := l.Conn.Await(); err != nil {
+			return s.startFailed(loans, m.sources, k, err)
+		}
 	}
 	return s.finishMerging(q, m)
 }

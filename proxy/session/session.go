@@ -106,6 +106,7 @@ type Session struct {
 	text     string         // of the running statement; aliases the read buffer
 	running  backend.Pooled // the backend connection that the statement runs on
 	parallel []loan         // those of a statement on several shards
+	rowWait  *rowWait       // that of a statement that may wait for row locks on several nodes; else nil
 	expiry   *expiry        // the limit of the running statement; nil without one
 	db       string
 	cancel   chan struct{}     // what cancelled gives; nil before somebody asks

@@ -11,6 +11,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
+	"kingshard/proxy/lockwaits"
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
@@ -104,6 +105,8 @@ type Shared struct {
 	Mirror *mirror.Mirror
 
 	holdWaits holdWaits
+	// LockWaits finds changes of several nodes that wait for each other's rows.
+	LockWaits lockwaits.Watch
 }
 
 // MoveBy has sessions move to another process at their next idle point, by m; nil ends that.

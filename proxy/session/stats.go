@@ -56,9 +56,12 @@ type statsCell struct {
 	scatters atomic.Uint64 // statements on several shards
 	// deadlocks are transactions that gave way to others that waited for connections.
 	deadlocks atomic.Uint64
-	late      atomic.Uint64 // shared statements that were not as short or as plain as they were taken for
-	handed    atomic.Uint64 // times that a loop handed a session to a goroutine
-	_         [64]byte
+	// rowDeadlocks are statements that gave way to others in a circle over several nodes, lockRetries how often one began anew.
+	rowDeadlocks atomic.Uint64
+	lockRetries  atomic.Uint64
+	late         atomic.Uint64 // shared statements that were not as short or as plain as they were taken for
+	handed       atomic.Uint64 // times that a loop handed a session to a goroutine
+	_            [64]byte
 }
 
 // classCell is what the statements of a class sum up: 64 bytes.
@@ -147,6 +150,8 @@ type Totals struct {
 	Late         uint64 // of these, long or without plain success
 	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
+	RowDeadlocks uint64 // statements rolled back as they waited for each other's row locks across nodes
+	LockRetries  uint64 // times that a change of several nodes began anew, as it came too late for a lock
 	Adopted      uint64 // sessions that came from the process of another binary
 	Latency      Times
 	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
@@ -173,6 +178,8 @@ func (s *Stats) Totals() Totals {
 		t.Late += c.late.Load()
 		t.Handed += c.handed.Load()
 		t.Deadlocks += c.deadlocks.Load()
+		t.RowDeadlocks += c.rowDeadlocks.Load()
+		t.LockRetries += c.lockRetries.Load()
 	}
 	t.Adopted = s.adopted.Load()
 	for r := range s.ends {

@@ -19,9 +19,14 @@ const savepoint = "ks_statement"
 // writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
 // failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
 func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	return s.untilLocked(func() (*change, bool, error) { return s.tryWrite(p, r, ex) })
+}
+
+// tryWrite is writeMany once.
+func (s *Session) tryWrite(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(s.nodesOf(r.Queries))
 	if err != nil {
-		return true, err
+		return c, true, err
 	}
 	total, err := s.writeAll(c.loans, p, r, ex)
 	if err != nil && r.Many == plan.ManyInsert {
@@ -29,12 +34,12 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		err = s.refuseNull(p, err)
 	}
 	if err != nil {
-		return true, s.writeFailed(c.loans, c.undo, err, allRenames(p, r.Queries))
+		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
 	}
 	if err := s.commitChange(c); err != nil {
-		return true, err
+		return c, true, err
 	}
-	return false, s.wrote(c.loans, p, r, total)
+	return c, false, s.wrote(c, total)
 }
 
 // allRenames are the renames of several statements.
@@ -50,11 +55,14 @@ type change struct {
 	loans []loan
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
+	// hurried says that its later nodes wait for row locks for a moment only: see hurry.
+	hurried bool
 }
 
 // openChange borrows connections to the nodes and begins a transaction on each, or sets a savepoint in the client's. After
 // it the caller ends with writeFailed, or with commitChange and wrote.
-func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
+func (s *Session) openChange(nodes []*backend.Node) (c *change, err error) {
+	c = new(change)
 	inTransaction := s.inTransaction() || !s.state.autocommit
 	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
@@ -78,33 +86,79 @@ func (s *Session) openChange(nodes []*backend.Node) (c change, err error) {
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
-	for _, l := range c.loans {
-		if err := s.run(l.Pooled, c.begin); err != nil {
-			return c, s.writeFailed(c.loans, c.undo, err, nil)
-		}
+	s.watchRowLocks(c.loans)
+	if err := s.beginAll(c); err != nil {
+		return c, s.writeFailed(c, err, nil)
 	}
 	return c, nil
 }
 
-// commitChange keeps a change on all of its nodes.
-func (s *Session) commitChange(c change) error {
-	for k, l := range c.loans {
-		if err := s.run(l.Pooled, c.end); err != nil {
-			if k > 0 {
-				s.log.Error("a change of several nodes was committed on some of them only", "conn", s.id, "node", l.node, "error", err)
-			}
-			return s.writeFailed(c.loans[k:], c.undo, err, nil)
+// beginAll sends what begins the change to all nodes at a time: it waits for no locks.
+func (s *Session) beginAll(c *change) (failure error) {
+	sent := 0
+	for k := range c.loans {
+		if failure = s.sendTo(&c.loans[k], c.begin, nil, nil); failure != nil {
+			break
+		}
+		sent++
+	}
+	for k := range c.loans[:sent] {
+		l := &c.loans[k]
+		_, err := l.Conn.ReadChange()
+		l.ended(err)
+		if err != nil && (failure == nil || isConnError(err)) {
+			failure = err
 		}
 	}
-	return nil
+	if failure == nil {
+		failure = s.hurry(c, 1)
+	}
+	return failure
+}
+
+// commitChange keeps a change on all of its nodes.
+func (s *Session) commitChange(c *change) error {
+	if s.endRowWait() {
+		return s.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
+	}
+	var o outcome
+	for k := range c.loans {
+		l := &c.loans[k]
+		if len(o.done) == 0 && len(o.unknown) > 0 {
+			o.undone = append(o.undone, k)
+			continue // the first one may not have it: better none than some
+		}
+		err := s.run(l.Pooled, c.end)
+		var sqlErr *mysql.SQLError
+		switch {
+		case err == nil:
+			o.done = append(o.done, k)
+			continue
+		case !errors.As(err, &sqlErr) && !notSent(err):
+			o.unknown = append(o.unknown, k)
+		case len(o.done) == 0:
+			return s.writeFailed(c, err, nil)
+		default:
+			o.undone = append(o.undone, k)
+		}
+		o.cause = err
+	}
+	if len(o.done) == len(c.loans) {
+		return nil
+	}
+	return s.commitFailed(c, &o)
 }
 
 // wrote gives the connections back and tells the client.
-func (s *Session) wrote(loans []loan, p *plan.Plan, r *plan.Route, total mysql.OKPacket) error {
-	if s.unpublish() {
-		_ = s.loseAll(loans, nil)
-	} else {
-		s.giveBack(loans)
+func (s *Session) wrote(c *change, total mysql.OKPacket) error {
+	killed := s.unpublish() // too late for the statement; a transaction of the client's goes on
+	for k := range c.loans {
+		if l := &c.loans[k]; !l.kept && (killed || !s.unhurried(l)) {
+			l.ended(errGivenUp)
+			l.close(s)
+		} else {
+			s.giveBack(c.loans[k : k+1])
+		}
 	}
 	s.heldLast = false
 	s.sortWarnings()
@@ -119,65 +173,44 @@ func (s *Session) wrote(loans []loan, p *plan.Plan, r *plan.Route, total mysql.O
 	return nil
 }
 
-// writeAll sends the changes: to all nodes at a time, to the shards of one node one after the other.
+// writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered: so no two
+// statements, of whichever proxies, wait for each other's rows on different nodes.
 func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
-	waiting := slices.Clone(r.Queries)
-	first := true
-	for len(waiting) > 0 {
-		var now, later []plan.Query
-		busy := map[string]bool{}
-		for _, query := range waiting {
-			if busy[query.Node] {
-				later = append(later, query)
-				continue
-			}
-			busy[query.Node] = true
-			now = append(now, query)
+	queries := slices.Clone(r.Queries)
+	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
+	for k := range queries {
+		query := &queries[k]
+		first := k == 0
+		l := find(loans, query.Node)
+		if err := s.sendTo(l, query.Text, query.Args, ex); err != nil {
+			return total, err
 		}
-		var failure error
-		sent := 0
-		for k := range now {
-			if failure = s.sendTo(find(loans, now[k].Node), now[k].Text, now[k].Args, ex); failure != nil {
-				break
-			}
-			sent++
+		ok, err := l.Conn.ReadChange()
+		l.ended(err)
+		if err != nil {
+			return total, err
 		}
-		for k := range now[:sent] {
-			l := find(loans, now[k].Node)
-			ok, err := l.Conn.ReadChange()
-			l.ended(err)
-			if err != nil {
-				if failure == nil || isConnError(err) {
-					failure = err
-				}
-				continue
-			}
-			if len(ok.Info) == 0 && r.Many == plan.ManyInsert {
-				// A server says nothing of a single row, but here it is one of several.
-				ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
-			}
-			if ok.Warnings > 0 && (p.Target.Table.Kind != router.Reference || first) {
-				had := len(s.state.warnings)
-				if err := s.addWarnings(find(loans, now[k].Node).Pooled, renames(p, now[k].Shards)); err != nil {
-					failure = err
-				}
-				for i := range s.state.warnings[had:] {
-					w := &s.state.warnings[had+i]
-					w.Message, w.row = ofRow(w.Message, &now[k])
-				}
-				if !first {
-					ok.Warnings -= s.dropRepeated(had)
-				}
-			}
-			if p.Target.Table.Kind != router.Reference || first {
-				addChange(&total, ok)
-			}
-			first = false
+		if len(ok.Info) == 0 && r.Many == plan.ManyInsert {
+			// A server says nothing of a single row, but here it is one of several.
+			ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
 		}
-		if failure != nil {
-			return total, failure
+		counts := p.Target.Table.Kind != router.Reference || first
+		if ok.Warnings > 0 && counts {
+			had := len(s.state.warnings)
+			if err := s.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
+				return total, err
+			}
+			for i := range s.state.warnings[had:] {
+				w := &s.state.warnings[had+i]
+				w.Message, w.row = ofRow(w.Message, query)
+			}
+			if !first {
+				ok.Warnings -= s.dropRepeated(had)
+			}
 		}
-		waiting = later
+		if counts {
+			addChange(&total, ok)
+		}
 	}
 	return total, nil
 }
@@ -240,22 +273,30 @@ func infoWarnings(info []byte, warnings uint16) []byte {
 }
 
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
-func (s *Session) writeFailed(loans []loan, undo string, cause error, names []mysql.TableName) error {
+func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) error {
+	victim := s.endRowWait()
 	s.unpublish()
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) {
-		return s.loseAll(loans, cause)
+		return s.loseChange(c, cause)
 	}
-	for _, l := range loans {
-		if err := s.run(l.Pooled, undo); err != nil {
-			// A deadlock has rolled back the transaction already, savepoints included.
-			var e *mysql.SQLError
-			if !errors.As(err, &e) {
-				return s.loseAll(loans, err)
-			}
+	if victim && sqlErr.Code == mysql.ERQueryInterrupted {
+		sqlErr = errGaveWay()
+	}
+	for k := range c.loans {
+		l := &c.loans[k]
+		err := s.run(l.Pooled, c.undo)
+		var e *mysql.SQLError
+		switch {
+		case err != nil && l.kept && !errors.As(err, &e):
+			return s.loseChange(c, err)
+		case err != nil && !l.kept, !s.unhurried(l):
+			l.ended(errGivenUp)
+			l.close(s)
+		default: // a deadlock has rolled back the client's transaction already, savepoints included
+			s.giveBackHeld(c.loans[k : k+1])
 		}
 	}
-	s.giveBackHeld(loans)
 	e := *sqlErr
 	e.Message = mysql.RenameText(e.Message, names)
 	return &e

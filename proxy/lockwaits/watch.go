@@ -1,0 +1,245 @@
+package lockwaits
+
+import (
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+)
+
+const (
+	// After is how long a change waits for a server before the watch is told of it.
+	After = 100 * time.Millisecond
+	// Servers keep what they say of transactions for a tenth of a second, so that it is no use to ask more often. While nothing new
+	// happens they are asked less and less.
+	askFirst, askLast = 120 * time.Millisecond, time.Second
+	// meetMax is how long a server's first answer is waited for.
+	meetMax = time.Second
+	// deniedFor is how long a server that may not be asked is not asked again.
+	deniedFor = time.Minute
+)
+
+// Wait is a change of several nodes that waits for one of them. Its fields are set once.
+type Wait struct {
+	ID    uint32    // of the session
+	Began time.Time // the change
+	// Instances are the servers that it has, or may have, locks on.
+	Instances []*backend.Instance
+	// Threads are its connections there.
+	Threads []Thread
+	// GiveWay ends what the change waits for. It may be called when the change is over, and any number of times.
+	GiveWay func()
+}
+
+// Watch looks for circles among the changes that wait. Zero is ready; any goroutine may use it.
+type Watch struct {
+	mu      sync.Mutex
+	log     *slog.Logger
+	waits   map[*Wait]bool
+	changed chan struct{}            // has one when waits have changed; nil while nobody looks
+	denied  map[string]time.Time     // by address: until when a server is not asked
+	met     map[string]chan struct{} // by address: closed when the server was asked for the first time
+}
+
+// Log sets where it is told that servers may not be asked; before it nowhere.
+func (w *Watch) Log(log *slog.Logger) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.log = log
+}
+
+// Enter adds a change. It is paired with Leave.
+func (w *Watch) Enter(one *Wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waits == nil {
+		w.waits = make(map[*Wait]bool)
+	}
+	w.waits[one] = true
+	w.tellLocked()
+	if len(w.waits) > 1 && w.changed == nil { // one alone waits for somebody who goes on
+		w.changed = make(chan struct{}, 1)
+		go w.look(w.changed)
+	}
+}
+
+// Leave takes a change out; it need not be in.
+func (w *Watch) Leave(one *Wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.waits, one)
+	w.tellLocked()
+}
+
+func (w *Watch) tellLocked() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Blind reports whether one of the servers does not say, or not to the account of its node. One that nobody asked before is asked now,
+// which is waited for a second at most.
+func (w *Watch) Blind(list []*backend.Instance) (blind bool) {
+	for _, i := range list {
+		blind = w.blind(i) || blind
+	}
+	return blind
+}
+
+func (w *Watch) blind(i *backend.Instance) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	met := w.met[i.Addr]
+	if met == nil {
+		met = make(chan struct{})
+		if w.met == nil {
+			w.met = make(map[string]chan struct{})
+		}
+		w.met[i.Addr] = met
+		go func() {
+			a := asker{instance: i}
+			no, err := a.ask(make(map[edge]bool))
+			a.close()
+			w.note(i, no, err)
+			close(met)
+		}()
+	}
+	select {
+	case <-met:
+	default:
+		w.mu.Unlock()
+		select {
+		case <-met:
+		case <-time.After(meetMax):
+		}
+		w.mu.Lock()
+	}
+	_, denied := w.denied[i.Addr]
+	return denied
+}
+
+// look asks the servers until fewer than two changes wait.
+func (w *Watch) look(changed <-chan struct{}) {
+	askers := make(map[string]*asker)
+	defer func() {
+		for _, a := range askers {
+			a.close()
+		}
+	}()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	pause := askFirst
+	known := make(map[*Wait]bool)
+	before := make(map[edge]bool)
+	for {
+		<-timer.C
+		w.mu.Lock()
+		if len(w.waits) < 2 {
+			w.changed = nil
+			w.mu.Unlock()
+			return
+		}
+		waits := maps.Clone(w.waits)
+		w.mu.Unlock()
+		if pause = min(2*pause, askLast); !maps.Equal(waits, known) {
+			pause, known = askFirst, waits
+		}
+		now := w.ask(waits, askers)
+		// The servers are asked one after the other, each at its own moment: what two rounds found was so in between.
+		lasting := make(map[edge]bool)
+		threads := make(map[*Wait][]Thread)
+		for e := range now {
+			if before[e] {
+				lasting[e] = true
+			}
+		}
+		for one := range waits {
+			threads[one] = one.Threads
+		}
+		for _, victim := range victims(lasting, threads) {
+			victim.GiveWay()
+		}
+		before = now
+		w.rest(changed, timer, pause)
+	}
+}
+
+// rest waits until the next round, or until all changes have gone.
+func (w *Watch) rest(changed <-chan struct{}, timer *time.Timer, pause time.Duration) {
+	timer.Reset(pause)
+	short := time.Now().Add(askFirst)
+	for {
+		select {
+		case <-changed:
+			w.mu.Lock()
+			few := len(w.waits) < 2
+			w.mu.Unlock()
+			if few {
+				timer.Reset(0)
+				return
+			}
+			timer.Reset(max(0, min(time.Until(short), pause))) // somebody new
+		case <-timer.C:
+			timer.Reset(0)
+			return
+		}
+	}
+}
+
+// ask gives the edges that the servers of the changes tell of.
+func (w *Watch) ask(waits map[*Wait]bool, askers map[string]*asker) map[edge]bool {
+	now := time.Now()
+	for one := range waits {
+		for _, i := range one.Instances {
+			if askers[i.Addr] == nil {
+				askers[i.Addr] = &asker{instance: i}
+			}
+		}
+	}
+	edges := make(map[edge]bool)
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for addr, a := range askers {
+		w.mu.Lock()
+		until, denied := w.denied[addr]
+		w.mu.Unlock()
+		if denied && now.Before(until) {
+			continue
+		}
+		running.Go(func() {
+			found := make(map[edge]bool)
+			no, err := a.ask(found)
+			if err == nil {
+				mu.Lock()
+				maps.Copy(edges, found)
+				mu.Unlock()
+			}
+			w.note(a.instance, no, err)
+		})
+	}
+	running.Wait()
+	return edges
+}
+
+// note keeps whether a server may be asked.
+func (w *Watch) note(i *backend.Instance, denied bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, was := w.denied[i.Addr]
+	switch {
+	case denied:
+		if w.denied == nil {
+			w.denied = make(map[string]time.Time)
+		}
+		w.denied[i.Addr] = time.Now().Add(deniedFor)
+		if !was && w.log != nil {
+			w.log.Warn("the server does not say who waits for whose row locks: changes of several nodes wait for those of later nodes a second at most, and begin anew",
+				"node", i.Node, "instance", i.Addr, "needs", "PROCESS, in MySQL 8 and later SELECT on performance_schema, too", "error", err)
+		}
+	case err == nil && was:
+		delete(w.denied, i.Addr)
+	}
+}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"kingshard/mysql"
+)
+
+// outcome is what became of a change on each of its nodes, by their places.
+type outcome struct {
+	done    []int // the server has kept it
+	unknown []int // the connection broke before the server said so
+	undone  []int // it was rolled back, or is when the server finds the connection closed
+	cause   error
+}
+
+// notSent tells whether a command can never have run, as a connection failed before all of it was handed over.
+func notSent(err error) bool {
+	var c *mysql.ConnError
+	return errors.As(err, &c) && c.Side == mysql.BackendSide && c.Op == "write"
+}
+
+// loseChange closes the connections of a change of which nothing has been kept: its servers roll it back.
+func (s *Session) loseChange(c *change, cause error) error {
+	var gone []string
+	kept := false
+	for _, l := range c.loans {
+		kept = kept || l.kept
+		if l.Conn.PeerGone() {
+			gone = append(gone, l.node)
+		}
+	}
+	s.loseAll(c.loans, nil)
+	s.log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	detail := ""
+	if len(gone) > 0 {
+		detail = "The connection to " + nodeList(gone) + " broke before the change was kept anywhere. It was not carried out."
+	}
+	return s.lostWith(newError(KSNotCarriedOut, detail), kept, cause)
+}
+
+// nodeList names nodes in an error.
+func nodeList(names []string) string {
+	if len(names) == 1 {
+		return "node " + names[0]
+	}
+	return "nodes " + strings.Join(names, ", ")
+}
+
+// commitFailed ends a change that some nodes may have and others not.
+func (s *Session) commitFailed(c *change, o *outcome) error {
+	s.unpublish()
+	stateful := false
+	names := func(places []int) (list []string) {
+		for _, k := range places {
+			list = append(list, c.loans[k].node)
+		}
+		return list
+	}
+	done, unknown, undone := names(o.done), names(o.unknown), names(o.undone)
+	for _, k := range o.done {
+		if l := &c.loans[k]; s.unhurried(l) {
+			s.giveBackHeld(c.loans[k : k+1])
+		} else {
+			l.close(s)
+		}
+	}
+	for _, k := range append(o.unknown, o.undone...) {
+		stateful = stateful || c.loans[k].kept
+		s.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
+	}
+	s.log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
+		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
+	var b strings.Builder
+	b.WriteString("The change of several nodes is not known to be whole.")
+	for _, part := range []struct {
+		is    string
+		nodes []string
+	}{{"kept by", done}, {"unknown for", unknown}, {"rolled back by", undone}} {
+		if len(part.nodes) > 0 {
+			b.WriteString(" It is " + part.is + " " + nodeList(part.nodes) + ".")
+		}
+	}
+	return s.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
+}

@@ -1,0 +1,179 @@
+package session
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/proxy/lockwaits"
+	"kingshard/router/plan"
+)
+
+// rowWait watches a statement that may hold row locks on one node while it waits for some of another one.
+type rowWait struct {
+	began time.Time
+	timer *time.Timer
+	// Under the session's mu.
+	entered *lockwaits.Wait // nil before it has waited for some time
+	victim  bool            // it was told to give way
+}
+
+// watchRowLocks begins to watch a statement that has been published. It ends with endRowWait or unpublish.
+func (s *Session) watchRowLocks(loans []loan) {
+	if len(loans) < 2 {
+		return // a server sees its own circles
+	}
+	w := &rowWait{began: time.Now()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rowWait = w
+	w.timer = time.AfterFunc(lockwaits.After, func() { s.rowsAwaited(w) })
+}
+
+// rowsAwaited has it looked whether the statement is part of a circle.
+func (s *Session) rowsAwaited(w *rowWait) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rowWait != w {
+		return
+	}
+	w.entered = &lockwaits.Wait{ID: s.id, Began: w.began, GiveWay: func() { s.giveRowsUp(w) }}
+	for k := range s.parallel {
+		l := &s.parallel[k] // of which the session changes other fields
+		w.entered.Instances = append(w.entered.Instances, l.Instance)
+		w.entered.Threads = append(w.entered.Threads, lockwaits.Thread{Addr: l.Instance.Addr, ID: l.Conn.ThreadID})
+	}
+	s.shared.LockWaits.Enter(w.entered)
+}
+
+// giveRowsUp ends a statement that is in a circle.
+func (s *Session) giveRowsUp(w *rowWait) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rowWait != w || w.victim || s.closing {
+		return
+	}
+	w.victim, s.wasKill = true, true
+	s.stats.rowDeadlocks.Add(1)
+	s.killRunning()
+}
+
+// endRowWait ends the watch and tells whether the statement was told to give way.
+func (s *Session) endRowWait() (victim bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.endRowWaitLocked()
+}
+
+func (s *Session) endRowWaitLocked() (victim bool) {
+	w := s.rowWait
+	if w == nil {
+		return false
+	}
+	s.rowWait = nil
+	w.timer.Stop()
+	if w.entered != nil {
+		s.shared.LockWaits.Leave(w.entered)
+	}
+	return w.victim
+}
+
+// errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
+func errGaveWay() *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction")
+}
+
+// byNode gives the places of queries in the order of their nodes' names.
+func byNode(queries []plan.Query) (order []int) {
+	for k := range queries {
+		order = append(order, k)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(queries[a].Node, queries[b].Node) })
+	return order
+}
+
+const (
+	// hurriedWait is how long a hurried change waits for a row lock, in seconds: the least that a server can be told.
+	hurriedWait = 1
+	// lockWaitDefault is the servers' own innodb_lock_wait_timeout.
+	lockWaitDefault = 50 * time.Second
+	// lockRetryMax is the longest rest before a hurried change begins anew.
+	lockRetryMax = 200 * time.Millisecond
+)
+
+// lockWaitTimeout is the variable whose value hurry changes. MySQL manual: "InnoDB Startup Options and System Variables".
+const lockWaitTimeout = "innodb_lock_wait_timeout"
+
+// hurry has a change wait for row locks for a moment only, but on its first from nodes, where nobody can tell who waits for whom.
+func (s *Session) hurry(c *change, from int) error {
+	if len(c.loans) < 2 {
+		return nil
+	}
+	if !c.hurried {
+		instances := make([]*backend.Instance, len(c.loans))
+		for k := range c.loans {
+			instances[k] = c.loans[k].Instance
+		}
+		c.hurried = s.shared.LockWaits.Blind(instances)
+	}
+	if !c.hurried {
+		return nil
+	}
+	for k := range c.loans {
+		l := &c.loans[k]
+		if k < from || l.hurried {
+			continue
+		}
+		l.hurried = true
+		if err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+strconv.Itoa(hurriedWait)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unhurried takes back what hurry did on a connection; on false that cannot be used any more.
+func (s *Session) unhurried(l *loan) bool {
+	if !l.hurried {
+		return true
+	}
+	value := s.state.value(lockWaitTimeout)
+	if value == "" {
+		value = "DEFAULT"
+	}
+	err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
+	if err != nil {
+		s.log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
+	}
+	return err == nil
+}
+
+// untilLocked tries a change, and again where it was hurried and came too late for a lock: until it has waited for as long as a server
+// would have let it.
+func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, err error) {
+	most := lockWaitDefault
+	if n, err := strconv.Atoi(s.state.value(lockWaitTimeout)); err == nil {
+		most = time.Duration(n) * time.Second
+	}
+	for began := time.Now(); ; {
+		c, failed, err := try()
+		var sqlErr *mysql.SQLError
+		if c == nil || !c.hurried || !errors.As(err, &sqlErr) || sqlErr.Code != erLockWaitTimeout || time.Since(began) >= most {
+			return failed, err
+		}
+		s.stats.lockRetries.Add(1)
+		select {
+		case <-s.cancelled():
+			return true, interrupted()
+		case <-time.After(rand.N(lockRetryMax)):
+		}
+	}
+}
+
+// erLockWaitTimeout is the code of a lock that was not had in time. MySQL manual: "Server Error Message Reference".
+const erLockWaitTimeout = 1205
