@@ -163,6 +163,10 @@ func (s *Session) planError(err error) *mysql.SQLError { return planError(err) }
 
 // planError turns a failure to plan into what the client hears.
 func planError(err error) *mysql.SQLError {
+	var own *mysql.SQLError
+	if errors.As(err, &own) {
+		return own
+	}
 	if plan.IsRefusal(err) {
 		return newError(KSRefusedSharding, err.Error())
 	}

@@ -36,7 +36,7 @@ func (b *builder) query(q *sqlparse.Query, outer *scope) *blockInfo {
 		}
 		return info
 	}
-	all := &blockInfo{scope: &scope{outer: outer}}
+	all := &blockInfo{scope: &scope{outer: outer, budget: &b.budget}}
 	for _, part := range q.Parts {
 		info := b.query(part, outer)
 		all.refs = append(all.refs, info.refs...)
@@ -63,7 +63,10 @@ type blockInfo struct {
 
 // block looks into one SELECT.
 func (b *builder) block(s *sqlparse.Select, q *sqlparse.Query, outer *scope) *blockInfo {
-	info := &blockInfo{scope: &scope{outer: outer, block: s}, query: q}
+	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &b.budget}, query: q}
+	if b.crowded = b.crowded || tablesIn(s.From) > joinMax; b.crowded {
+		return info
+	}
 	b.collect(s.From, info.scope, false, outer)
 	b.joins(s.From, info)
 	if s.Where != nil {
@@ -318,24 +321,36 @@ func (b *builder) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Join
 	if e.Op == sqlparse.InQuery && !e.Negated && on == nil {
 		b.inQuery(e, info)
 	}
-	for k := range info.scope.entries {
-		for _, r := range info.scope.entries[k].all() {
-			if missing != nil && !missing[r] || r.Table.Kind != router.Sharded {
-				continue
-			}
+	for _, r := range info.scope.keyed(e) {
+		if missing == nil || missing[r] {
 			b.own(r, e, info.scope)
 		}
 	}
 }
 
-// all lists the references of an entry: its table, or those whose keys a derived table hands through.
-func (en *entry) all() (refs []*Ref) {
-	if en.ref != nil {
-		return []*Ref{en.ref}
+// keyed lists the sharded tables of the block whose keys an expression names; all of them if it names no column at all.
+func (s *scope) keyed(e *sqlparse.Expr) (refs []*Ref) {
+	add := func(r *Ref) {
+		if r != nil && r.Table.Kind == router.Sharded && !has(refs, r) {
+			refs = append(refs, r)
+		}
 	}
-	for _, k := range en.derived {
-		if k.ref != nil {
-			refs = append(refs, k.ref)
+	constant := true
+	e.Walk(func(x *sqlparse.Expr) bool {
+		if x.Op == sqlparse.Column {
+			constant = false
+			if k, at := s.key(x); at == s {
+				add(k.ref)
+			}
+		}
+		return true
+	})
+	if constant {
+		for k := range s.entries {
+			add(s.entries[k].ref)
+			for _, d := range s.entries[k].derived {
+				add(d.ref)
+			}
 		}
 	}
 	return refs
@@ -434,6 +449,9 @@ func (b *builder) addLink(l, r key, on *sqlparse.Join, info *blockInfo) {
 		return
 	}
 	for k := range b.links {
+		if !b.budget.take(1) {
+			return
+		}
 		if x := &b.links[k]; x.on == on && x.block == info.scope.block && (x.a == l.ref && x.b == r.ref || x.a == r.ref && x.b == l.ref) {
 			x.keys |= 1 << l.k
 			return
@@ -593,7 +611,10 @@ func (b *builder) derivedRefs(q *sqlparse.Query) (refs []*Ref) {
 func (b *builder) linked(l, r []*Ref, valid func(*link) bool) bool {
 	for k := range b.links {
 		x := &b.links[k]
-		if !x.full() || !valid(x) {
+		if !b.budget.take(1) {
+			return false
+		}
+		if !x.full() || !valid(x) || !b.budget.take(len(l)+len(r)) {
 			continue
 		}
 		if has(l, x.a) && has(r, x.b) || has(l, x.b) && has(r, x.a) {

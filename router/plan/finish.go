@@ -47,7 +47,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		}
 	}
 	names, every := st.Columns()
-	f := &finishShape{}
+	f, filters := &finishShape{}, b.filters()
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
 			f.rest = append(f.rest, Gather{Ref: r, Key: b.scratchKey(r, nil)})
@@ -57,7 +57,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
 			return nil
 		}
-		g := Gather{Ref: r, Where: b.filters(r)}
+		g := Gather{Ref: r, Where: filters[r]}
 		for k := range r.Columns {
 			if every || names[lower(r.Columns[k].Name)] {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
@@ -124,10 +124,10 @@ func (b *builder) usedTwice() string {
 	return ""
 }
 
-// filters finds the conditions of the outermost WHERE that only concern r, which is not optional there.
-func (b *builder) filters(r *Ref) (spans []sqlparse.Span) {
+// filters finds the conditions of the outermost WHERE that concern one table alone, which is not optional there.
+func (b *builder) filters() map[*Ref][]sqlparse.Span {
 	q := b.p.Statement.Query
-	if q == nil || q.Select == nil || r.sub || r.nullable || r.block != q.Select || q.Select.Where == nil {
+	if q == nil || q.Select == nil || q.Select.Where == nil {
 		return nil
 	}
 	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
@@ -139,28 +139,53 @@ func (b *builder) filters(r *Ref) (spans []sqlparse.Span) {
 	if len(parts) != len(exprs) {
 		return nil
 	}
-	sc := b.mainScope
+	spans := map[*Ref][]sqlparse.Span{}
 	for k, e := range exprs {
-		only := stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable)
+		if !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable) {
+			continue
+		}
+		var only *Ref
+		columns, one := 0, true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Column {
-				found, _, _ := sc.resolve(x)
-				only = only && found == r
+				found, _, _ := b.mainScope.resolve(x)
+				one = one && found != nil && (columns == 0 || found == only)
+				only = found
+				columns++
 			}
-			return only
+			return one
 		})
-		if only {
-			spans = append(spans, parts[k])
+		switch {
+		case !one:
+		case columns == 0:
+			for _, r := range b.p.Refs {
+				spans[r] = append(spans[r], parts[k])
+			}
+		default:
+			spans[only] = append(spans[only], parts[k])
+		}
+	}
+	for r := range spans {
+		if r.sub || r.nullable || r.block != q.Select {
+			delete(spans, r)
 		}
 	}
 	return spans
 }
 
-func conjunctList(e *sqlparse.Expr) []*sqlparse.Expr {
-	if e.Op != sqlparse.And {
-		return []*sqlparse.Expr{e}
+// conjunctList takes a condition apart at its ANDs.
+func conjunctList(e *sqlparse.Expr) (list []*sqlparse.Expr) {
+	var walk func(*sqlparse.Expr)
+	walk = func(e *sqlparse.Expr) {
+		if e.Op != sqlparse.And {
+			list = append(list, e)
+			return
+		}
+		walk(e.Args[0])
+		walk(e.Args[1])
 	}
-	return append(conjunctList(e.Args[0]), conjunctList(e.Args[1])...)
+	walk(e)
+	return list
 }
 
 // quote writes a name as an identifier.

@@ -207,6 +207,9 @@ func (m *partialMaker) rewrite(e *sqlparse.Expr, span sqlparse.Span, in clause) 
 	if e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Window, sqlparse.Position, sqlparse.Default, sqlparse.Values) {
 		return false
 	}
+	if len(m.shape.keys)+len(m.shape.parts) > partialItemsMax {
+		return false
+	}
 	if e.Op != sqlparse.Column {
 		for k := range m.shape.keys {
 			if key := &m.shape.keys[k]; key.ref == nil && (key.span == span || sqlparse.SameText(m.text, key.span, span, m.p.Mode)) {
@@ -220,6 +223,9 @@ func (m *partialMaker) rewrite(e *sqlparse.Expr, span sqlparse.Span, in clause) 
 		return false
 	}
 	columns, aggregates := partsOf(e)
+	if len(columns) > partialItemsMax || len(aggregates) > partialItemsMax {
+		return false
+	}
 	for _, p := range pieces {
 		if p.Call != "" {
 			at := slices.IndexFunc(aggregates, func(a *sqlparse.Expr) bool { return m.isCall(p, a) })

@@ -109,7 +109,13 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	if !b.refs() {
 		return nil, nil
 	}
-	if err := b.build(); err != nil {
+	err := b.build()
+	switch {
+	case b.crowded:
+		return nil, joinTooMany(m)
+	case !b.budget.take(0):
+		return nil, errTooLarge
+	case err != nil:
 		return nil, err
 	}
 	b.p.edits = b.tableEdits()

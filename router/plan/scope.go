@@ -23,6 +23,9 @@ type builder struct {
 	subs    []subquery
 	// mainScope is that of the outermost block.
 	mainScope *scope
+	budget    budget
+	// crowded: a query block has more tables than a server joins.
+	crowded bool
 	// apart says why rows that belong together may be on different shards; "" while they are not.
 	apart string
 }
@@ -112,6 +115,7 @@ type scope struct {
 	outer   *scope
 	entries []entry
 	block   *sqlparse.Select
+	budget  *budget
 }
 
 // entry is a table or a derived table of FROM.
@@ -131,6 +135,9 @@ type key struct {
 // told.
 func (s *scope) resolve(e *sqlparse.Expr) (r *Ref, d map[string]key, at *scope) {
 	for ; s != nil; s = s.outer {
+		if !s.budget.take(len(s.entries)) {
+			return nil, nil, nil
+		}
 		var found *entry
 		several := false
 		for k := range s.entries {
