@@ -122,22 +122,7 @@ func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
 	if cur.Err() != nil || n == 0 || n > 1<<16 {
 		return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
 	}
-	definitions := make([]mysql.ColumnDefinition41, n)
-	for k := range definitions {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return nil, err
-		}
-		if err := definitions[k].Decode(p); err != nil {
-			return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
-		}
-	}
-	if !c.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		if _, err := c.ReadPacket(); err != nil {
-			return nil, err
-		}
-	}
-	return definitions, nil
+	return c.columnDefinitions(int(n))
 }
 
 // ReadChange reads the answer to a statement that returns no rows.

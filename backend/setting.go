@@ -100,6 +100,20 @@ func (s *Setting) Value(name string) (string, bool) {
 	return s.Vars[i].Value, true
 }
 
+// With gives the Setting that is s but for one variable.
+func (s *Setting) With(name, value string) *Setting {
+	vars := []Var{{name, value}}
+	if s == nil {
+		return Intern("", 0, vars)
+	}
+	for _, v := range s.Vars {
+		if v.Name != name {
+			vars = append(vars, v)
+		}
+	}
+	return Intern(s.DB, s.Flags, vars)
+}
+
 // diff gives the SET statements that turn a connection that carries s into one that carries want; none when only the
 // database differs. System variables come before user variables, in a statement of their own: the text of a user
 // variable is to be read under the new character set.

@@ -71,6 +71,8 @@ type ForwardOptions struct {
 	// Definitions, if there are as many as columns, are sent in place of the source's; where the rows' cells are encoded
 	// otherwise than such a definition says, the source's own type stays.
 	Definitions []ColumnDefinition41
+	// Rows, if set, changes the rows on their way.
+	Rows RowChanger
 	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again, and what is queued
 	// for dst in the end is left for the caller to flush.
 	Arrived *Walk
@@ -84,6 +86,8 @@ type ForwardOptions struct {
 type TableName struct {
 	FromSchema, FromTable string // as the source says
 	Schema, Table         string // as the destination is to hear
+	// Node, if set, is where the source's table is.
+	Node string
 	// Flags are added to those of the table's columns, by name, where the server shows key flags.
 	Flags map[string]uint16
 	// KeyFlags are added to those of columns that the source shows as some of a primary key, by name.
@@ -123,7 +127,7 @@ type forward struct {
 }
 
 func (f *forward) run() error {
-	if f.o.Arrived != nil && f.alike() {
+	if f.o.Arrived != nil && f.o.Rows == nil && f.alike() {
 		return f.arrived(f.o.Arrived)
 	}
 	if f.o.Shape == ShapeRows {
@@ -158,6 +162,9 @@ func (f *forward) run() error {
 	}
 	if done, err := f.metadataEnd(); done || err != nil {
 		return err
+	}
+	if f.o.Rows != nil {
+		return f.changedRows()
 	}
 	return f.rows()
 }
@@ -196,7 +203,7 @@ func (f *forward) err(p []byte) error {
 	if err := e.Decode(p); err != nil {
 		return f.protocolError(err)
 	}
-	e.Message = RenameText(e.Message, f.o.Rename)
+	RenameError(e, f.o.Rename)
 	if f.o.PatchError != nil {
 		f.o.PatchError(e)
 	}

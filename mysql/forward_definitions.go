@@ -33,7 +33,7 @@ func ForwardDefinitions(dst, src *Conn, runs []int, status Status, names []Table
 
 // definitions forwards n definitions.
 func (f *forward) definitions(n int) (done bool, err error) {
-	if len(f.o.Rename) > 0 || len(f.o.Definitions) == n {
+	if len(f.o.Rename) > 0 || len(f.o.Definitions) == n || f.o.Rows != nil {
 		return f.renameDefinitions(n)
 	}
 	return f.copyPackets(n)

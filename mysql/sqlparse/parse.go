@@ -22,6 +22,9 @@ var parsers = sync.Pool{New: func() any { return parser.New() }}
 // ErrUnclear says that the text cannot be cut into tokens for certain.
 var ErrUnclear = errors.New("the text is not clear without the server: an unterminated quote or comment, or a version comment")
 
+// errExtended says so of MySQL's SHOW EXTENDED, which MariaDB does not know.
+var errExtended = errors.New("syntax that the proxy cannot read: near EXTENDED")
+
 // textMax bounds the texts that are parsed, in bytes; the parser recurses.
 const textMax = 64 << 20
 
@@ -40,6 +43,12 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	if st := maintain(text, tokens); st != nil {
 		return st, nil
+	}
+	if st := shown(text, tokens, m); st != nil {
+		return st, nil
+	}
+	if m.MariaDB && len(tokens) > 1 && is(tokens[0], "show") && is(tokens[1], "extended") {
+		return nil, errExtended
 	}
 	defer func() {
 		if r := recover(); r != nil {

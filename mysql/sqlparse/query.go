@@ -20,7 +20,7 @@ const (
 	DDL // CREATE, ALTER, DROP, RENAME of tables and indexes
 	Explain
 	Describe // DESC t, SHOW COLUMNS, SHOW CREATE TABLE, SHOW INDEX
-	Maintain // ANALYZE, CHECK, OPTIMIZE, REPAIR TABLE
+	Maintain // ANALYZE, CHECK, CHECKSUM, OPTIMIZE, REPAIR TABLE
 	Lock     // LOCK TABLES
 	LoadData
 )
@@ -38,6 +38,7 @@ type Statement struct {
 	Change     *Change
 	Load       *Load
 	Definition *Definition // of DDL
+	Show       *Show       // of Describe, if it is one of the forms that are known
 	// Returning: the change gives the rows that it changed, as MariaDB has it.
 	Returning bool
 	// Form says that the ? stand for the literals of many texts, not for parameters.

@@ -6,12 +6,12 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
-// maintain reads ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE, whose options differ by server: only the names matter. It is nil
+// maintain reads ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE, whose options differ by server: only the names matter. It is nil
 // for every other statement.
 func maintain(text string, tokens []token) *Statement {
 	s := scan{tokens: tokens}
 	switch s.word() {
-	case "analyze", "check", "optimize", "repair":
+	case "analyze", "check", "checksum", "optimize", "repair":
 	default:
 		return nil
 	}

@@ -91,22 +91,21 @@ func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
 func (s *Session) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+	var back []func() error
 	for _, l := range c.loans {
-		if err := s.run(l.Pooled, "SET character_set_results = NULL"); err != nil {
+		b, err := s.ownCharsets(l.Pooled)
+		if err != nil {
 			return nil, err
 		}
+		back = append(back, b)
 	}
 	rows, err = s.readChosen(c, p, r, ex)
 	if isConnError(err) {
 		return nil, err
 	}
-	results := s.state.value("character_set_results")
-	if results == "" {
-		results = "DEFAULT"
-	}
-	for _, l := range c.loans {
-		if back := s.run(l.Pooled, "SET character_set_results = "+results); back != nil {
-			return nil, back
+	for _, b := range back {
+		if err := b(); err != nil {
+			return nil, err
 		}
 	}
 	return rows, err

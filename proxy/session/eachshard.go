@@ -250,6 +250,7 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		return s.failEach(interrupted(), stateLost)
 	case !changed:
 		e := *d.first
+		// A table of which no part is there is missing as a whole.
 		e.Message = onceNamed(mysql.RenameText(e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
 		return s.failEach(&e, stateLost)
 	}

@@ -80,10 +80,15 @@ func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 		defer r.Leave()
 	}
 	switch st.info.Class {
-	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
+	case sqltext.Kill:
+		return s.executeKill(st, q, ex)
+	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		if handled, err := s.local(q); handled || err != nil {
 			return err
 		}
+	}
+	if st.own {
+		return s.executeOwn(st, q, ex)
 	}
 	if err := s.startOfStatement(); err != nil {
 		return err
@@ -201,7 +206,7 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	}
 	bs, err := s.backendStmt(p, q.text, st, ex)
 	if err != nil {
-		return s.notPrepared(p, err)
+		return s.notPrepared(p, err, q.rename)
 	}
 	s.pinMixed(bs, st)
 	x := exchange{target: t, p: p, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
@@ -216,11 +221,11 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 }
 
 // notPrepared deals with a text that could not be prepared again.
-func (s *Session) notPrepared(p backend.Pooled, err error) error {
+func (s *Session) notPrepared(p backend.Pooled, err error, names []mysql.TableName) error {
 	var gone *stmtGone
 	if errors.As(err, &gone) {
 		s.release(p)
-		return gone.err
+		return named(gone.err, names)
 	}
 	return s.unprepared(p, err)
 }

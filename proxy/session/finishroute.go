@@ -168,18 +168,29 @@ func (f *finishing) fill() error {
 			}
 		}
 		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" AS "+like+" LIMIT 0"); err != nil {
-			return err
+			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
 		into := "INSERT IGNORE INTO " + table + target + " "
 		for i := range scratch.Queries {
 			query := scratch.Queries[i]
 			if err := f.collect(into, &query); err != nil {
-				return err
+				return named(err, renames(f.plan, query.Shards))
 			}
 		}
 	}
 	return nil
+}
+
+// named gives an error of a server the names that the client knows.
+func named(err error, names []mysql.TableName) error {
+	var sqlErr *mysql.SQLError
+	if !errors.As(err, &sqlErr) {
+		return err
+	}
+	e := *sqlErr
+	mysql.RenameError(&e, names)
+	return &e
 }
 
 // nameList writes names as identifiers with commas between them.
@@ -208,13 +219,7 @@ func (f *finishing) describe() error {
 	f.definitions, err = f.last.Conn.ReadColumns()
 	f.last.ended(err)
 	if err != nil {
-		var sqlErr *mysql.SQLError
-		if errors.As(err, &sqlErr) {
-			e := *sqlErr
-			e.Message = mysql.RenameText(e.Message, names)
-			return &e
-		}
-		return err
+		return named(err, names)
 	}
 	for k := range f.definitions {
 		f.definitions[k].Rename(names)
@@ -238,17 +243,24 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 		return err
 	}
 	// In the columns' own character sets nothing is lost on the way.
-	if err := f.s.run(from.Pooled, "SET character_set_results = NULL"); err != nil {
+	back, err := f.s.ownCharsets(from.Pooled)
+	if err != nil {
 		return err
 	}
 	if err := f.move(from, into, text+noLimit); err != nil {
 		return err
 	}
-	results := f.s.state.value("character_set_results")
-	if results == "" {
-		results = "DEFAULT"
+	return back()
+}
+
+// ownCharsets has a server send texts in their columns' own character sets, until back is called.
+func (s *Session) ownCharsets(p backend.Pooled) (back func() error, err error) {
+	have := s.state.current()
+	bare := have.With("character_set_results", "NULL")
+	if err := p.Conn.Apply(have, bare); err != nil {
+		return nil, err
 	}
-	return f.s.run(from.Pooled, "SET character_set_results = "+results)
+	return func() error { return p.Conn.Apply(bare, have) }, nil
 }
 
 // literals writes the values of an execution into a text: its rows are wanted as text.
@@ -280,7 +292,7 @@ func (f *finishing) move(from *loan, into, text string) error {
 			return
 		}
 		if f.bytes+len(batch) > finishBytesMax {
-			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %d MB on one server: %s", finishBytesMax>>20, f.plan.Reason))
+			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %d MB on one server: %s", finishBytesMax>>20, f.reason()))
 			return
 		}
 		if rows == 0 {
@@ -302,6 +314,14 @@ func (f *finishing) move(from *loan, into, text string) error {
 		return failure
 	}
 	return flush()
+}
+
+// reason says why rows are collected.
+func (f *finishing) reason() string {
+	if f.plan == nil {
+		return "the tables of information_schema"
+	}
+	return f.plan.Reason
 }
 
 // appendRow writes a row as a list of literals that mean the same under any character set and sql_mode.

@@ -2,27 +2,31 @@ package session
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 
 	"kingshard/mysql"
+	"kingshard/mysql/value"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
 // tableReport is what a server says of one table after ANALYZE, CHECK, OPTIMIZE or REPAIR: rows of Table, Op, Msg_type and
-// Msg_text.
+// Msg_text; or after CHECKSUM: a row of Table and Checksum.
 type tableReport struct {
 	table string // db.table as the client knows it
 	rows  [][]string
 }
 
-// maintain runs ANALYZE, CHECK, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
+// maintain runs ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
 // the server said of the physical one that fared worst.
 func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
 	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.state.current(), true)
 	if err != nil {
 		return true, err
 	}
+	var definitions []mysql.ColumnDefinition41 // under mu
 	nodes := make([]string, len(r.Queries))
 	for k, q := range r.Queries {
 		nodes[k] = q.Node
@@ -39,7 +43,13 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		}
 		query := &r.Queries[step]
 		span := s.shardSpan(l.Instance, query.Text)
-		reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
+		var columns []mysql.ColumnDefinition41
+		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
+		if errs[step] == nil {
+			mu.Lock()
+			definitions = columns
+			mu.Unlock()
+		}
 		endSpan(span, errs[step])
 		var sqlErr *mysql.SQLError
 		if errs[step] != nil && !errors.As(errs[step], &sqlErr) {
@@ -57,40 +67,87 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		case err == nil:
 		case errors.As(err, &sqlErr):
 			e := *sqlErr
-			e.Message = mysql.RenameText(e.Message, renames(p, r.Queries[k].Shards))
+			mysql.RenameError(&e, renames(p, r.Queries[k].Shards))
 			return s.failEach(&e, stateLost)
 		default:
 			return s.failEach(newError(KSBackendLost, "the connection to node "+nodes[k]+" broke: send the statement again"), stateLost)
 		}
 	}
 	var rows [][]string
-	for _, t := range worstReports(reports) {
-		rows = append(rows, t.rows...)
+	if len(definitions) == 2 {
+		rows = checksums(reports, copied(p))
+	} else {
+		for _, t := range worstReports(reports) {
+			rows = append(rows, t.rows...)
+		}
 	}
 	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, 0
 	s.state.result = lastResult{rowCount: -1, foundRows: uint64(len(rows))}
-	kind := mysql.TypeVarString
-	s.writeRows([]string{"Table", "Op", "Msg_type", "Msg_text"}, []mysql.ColumnType{kind, kind, kind, mysql.TypeMediumBlob}, rows)
+	s.writeTable(definitions, rows)
 	return false, nil
 }
 
-// readReports runs the statement on one connection and takes its rows by table.
-func readReports(l *loan, text string, names []mysql.TableName) (reports []tableReport, err error) {
-	err = l.Conn.Rows(text, 4, func(row []string) {
-		table := row[0]
+// readReports runs the statement on one connection and takes its rows by table, with the columns as the server describes them.
+func readReports(l *loan, text string, names []mysql.TableName) (columns []mysql.ColumnDefinition41, reports []tableReport, err error) {
+	err = l.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, row []value.Cell) {
+		columns = definitions
+		table := string(row[0])
 		for _, n := range names {
 			if strings.EqualFold(table, n.FromSchema+"."+n.FromTable) {
 				table = n.Schema + "." + n.Table
 			}
 		}
-		cells := []string{table, row[1], row[2], mysql.RenameText(row[3], names)}
+		cells := []string{table}
+		for _, cell := range row[1:] {
+			if cell == nil {
+				cells = append(cells, nullText)
+			} else {
+				cells = append(cells, mysql.RenameText(string(cell), names))
+			}
+		}
 		if k := len(reports) - 1; k >= 0 && reports[k].table == table {
 			reports[k].rows = append(reports[k].rows, cells)
 			return
 		}
 		reports = append(reports, tableReport{table, [][]string{cells}})
 	})
-	return reports, err
+	return columns, reports, err
+}
+
+// copied names the tables of a statement that are whole on every node, as servers name them.
+func copied(p *plan.Plan) map[string]bool {
+	names := map[string]bool{}
+	for _, r := range p.Refs {
+		if r.Table.Kind == router.Reference {
+			names[r.Table.DB+"."+r.Table.Name] = true
+		}
+	}
+	return names
+}
+
+// checksums adds up what CHECKSUM TABLE says of the physical tables of each logical one: a server adds up the rows' checksums, modulo 2^32.
+// Of tables in once, all physical ones are the same.
+func checksums(all [][]tableReport, once map[string]bool) (rows [][]string) {
+	at := map[string]int{}
+	for _, reports := range all {
+		for _, t := range reports {
+			k, ok := at[t.table]
+			if !ok {
+				at[t.table] = len(rows)
+				rows = append(rows, t.rows[0])
+				continue
+			}
+			if once[t.table] {
+				continue
+			}
+			sum, err := strconv.ParseUint(rows[k][1], 10, 64)
+			more, moreErr := strconv.ParseUint(t.rows[0][1], 10, 64)
+			if rows[k][1] = nullText; err == nil && moreErr == nil {
+				rows[k][1] = strconv.FormatUint((sum+more)%(1<<32), 10)
+			}
+		}
+	}
+	return rows
 }
 
 // worstReports chooses for each logical table the report with the worst message, the first of equals.

@@ -100,7 +100,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 			return true, cause
 		}
 		e := *sqlErr
-		e.Message = mysql.RenameText(e.Message, m.options.Names)
+		mysql.RenameError(&e, m.options.Names)
 		return true, &e
 	case isClientSide(err):
 		s.loseAll(lost, nil)

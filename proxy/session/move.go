@@ -213,7 +213,8 @@ func (s *Session) restore(c *carried) {
 		}
 		st.info = sqltext.Classify(st.source, st.mode)
 		st.normal = normalOf(st.text, st.mode)
-		st.information = st.sharded && mentions(st.text, informationSchema)
+		st.information = st.sharded && mayAskCatalog(st.text, st.info.Class, st.mode, st.db)
+		st.own = ownPrepared(st.text, st.info.Class, st.mode, st.sharded)
 		s.stmts.byID[st.id] = st
 	}
 }

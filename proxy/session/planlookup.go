@@ -94,9 +94,9 @@ func (p *Plans) shape(l *lookup, text string, t *sqltext.Template, db string, m 
 // makeShape plans the form of a text.
 func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shape, error) {
 	s := &shape{hash: l.digest.Hash, db: strings.Clone(db), key: bytes.Clone(l.digest.Key)}
-	if p.mayConcern(q, m) {
+	if p.mayConcern(q, db, m) {
 		s.whole = true
-		if !mentions(q.text, informationSchema) {
+		if !mentions(q.text, informationSchema) && !strings.EqualFold(db, informationSchema) {
 			made, err := p.formed(l, q.text, s.db, m)
 			if err != nil {
 				return nil, err

@@ -105,8 +105,9 @@ func (p *Plans) watched(name string) bool {
 
 const informationSchema = "information_schema"
 
-// mayConcern tells whether a statement may name a sharded table, or asks about tables. It costs one pass over the text.
-func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
+// mayConcern tells whether a statement may name a sharded table, or asks about tables. It costs one pass over the text. db is the current
+// database.
+func (p *Plans) mayConcern(q *query, db string, m sqltext.Mode) bool {
 	if p == nil {
 		return false
 	}
@@ -115,9 +116,12 @@ func (p *Plans) mayConcern(q *query, m sqltext.Mode) bool {
 		return false
 	}
 	if q.info.Class == sqltext.Show {
-		if _, is := sqlparse.ParseShowTables(q.text, m); is {
+		if sh, is := sqlparse.ParseShow(q.text, m); is && !sh.OneTable() {
 			return true
 		}
+	}
+	if strings.EqualFold(db, informationSchema) {
+		return true
 	}
 	return p.named(q.text, m)
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router/plan"
@@ -15,25 +16,38 @@ import (
 // preparePlan sends the preparation of a statement on sharded tables to a server with the names that it has there: it
 // tells whether the text is right and what its columns are.
 func (s *Session) preparePlan(q *query) error {
-	if !s.schema.Plans.mayConcern(q, s.mode()) || s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+	if ownPrepared(q.text, q.info.Class, s.mode(), false) {
+		q.own = true
+		return nil
+	}
+	if !s.schema.Plans.mayConcern(q, s.state.db, s.mode()) || s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
 		return nil
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return err
 	}
-	if q.info.Class == sqltext.Select && mentions(q.text, informationSchema) {
+	if c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.db); err != nil {
+		return err
+	} else if c != nil {
 		q.logical, q.node = q.text, s.schema.Default
+		return nil
+	}
+	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.db) {
 		return nil
 	}
 	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
 	if err != nil {
-		return s.planError(err)
+		return s.unreadable(q.text, err)
 	}
 	if p == nil {
 		return nil
 	}
-	switch q.info.Class {
-	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
+	switch p.Statement.Kind {
+	case sqlparse.Explain:
+		q.own = true
+		return nil
+	case sqlparse.SelectKind, sqlparse.InsertKind, sqlparse.UpdateKind, sqlparse.DeleteKind, sqlparse.Describe, sqlparse.DDL, sqlparse.TruncateKind,
+		sqlparse.Maintain:
 	default:
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	}
@@ -215,7 +229,9 @@ func (s *Session) planOf(st *stmt) (*plan.Plan, error) {
 // executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
 func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	if st.information {
-		return s.executeInformation(st, q, ex)
+		if handled, err := s.executeCatalog(st, q, ex); handled || err != nil {
+			return err
+		}
 	}
 	p, err := s.planOf(st)
 	if err != nil {
@@ -240,6 +256,9 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 		return err
 	}
 	s.oneShard(q, r.One, p)
+	if q.rows != nil {
+		ex.flags &^= cursorTypes // rows that change go out at once
+	}
 	if len(r.One.Args) == st.params {
 		return s.execute(st, q, ex) // the parameters are all there, in order: only the text differs
 	}
@@ -249,15 +268,16 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	return err
 }
 
-// executeInformation runs a prepared query on information_schema.
-func (s *Session) executeInformation(st *stmt, q *query, ex *execution) error {
+// executeCatalog runs a prepared statement about the catalog; handled is false for one that is none.
+func (s *Session) executeCatalog(st *stmt, q *query, ex *execution) (handled bool, err error) {
+	c, err := s.catalogOf(st.text, st.info.Class, st.mode, st.db)
+	if c == nil || err != nil {
+		return err != nil, err
+	}
 	b, err := s.bind(st, ex)
 	if err != nil {
-		return err
+		return true, err
 	}
-	handled, _, err := s.information(q, b, st.text, st.mode, st.db)
-	if handled || err != nil {
-		return err
-	}
-	return s.execute(st, q, ex)
+	_, err = s.catalog(q, c, b)
+	return true, err
 }

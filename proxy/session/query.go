@@ -75,10 +75,14 @@ type query struct {
 	// node, if set, is where the plan sends the statement; rename are the physical names in its answers.
 	node   *backend.Node
 	rename []mysql.TableName
+	// rows, if set, changes the rows of the answer.
+	rows mysql.RowChanger
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
 	// source is the text of a statement to be prepared, before own functions are replaced; given as it came, if rules rewrote it.
 	source, given string
+	// own is set for a statement to be prepared that the proxy answers.
+	own bool
 	// verdict is what query rules want to be done with it, without their hits.
 	verdict queryrule.Decision
 	// quota bounds the rows of the answer; nil without a limit.
@@ -288,7 +292,7 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 	if err := s.sendRequest(p); err != nil {
 		return true, err
 	}
-	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Quota: s.quota(q)}
+	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q)}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = s.patchExpired
 	}
@@ -325,9 +329,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	switch res.Kind {
 	case mysql.ResponseErr:
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
-		e := *res.Err
-		e.Message = mysql.RenameText(e.Message, q.rename)
-		s.heard(&e, OriginBackend)
+		s.heard(res.Err, OriginBackend)
 		return
 	case mysql.ResponseLocalInfile:
 		return

@@ -1,7 +1,10 @@
 package session
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
+	"strconv"
 
 	"kingshard/mysql"
 )
@@ -12,13 +15,17 @@ const utf8mb4General = 45
 // binaryCollation is the collation id of numbers.
 const binaryCollation = 63
 
-// writeRows queues a text result set of the proxy's own.
+// nullText marks a NULL in the proxy's own rows; no value of theirs is a zero byte alone.
+const nullText = "\x00"
+
+// writeRows queues a result set of the proxy's own, in the protocol of the command under way.
 func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]string) {
-	b := mysql.AppendLenenc(s.conn.StartPacket(), uint64(len(names)))
-	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
-		b = append(b, 1)
-	}
-	s.conn.EndPacket(b)
+	s.writeTable(ownDefinitions(names, types, rows), rows)
+}
+
+// ownDefinitions describes columns of the proxy's own.
+func ownDefinitions(names []string, types []mysql.ColumnType, rows [][]string) []mysql.ColumnDefinition41 {
+	definitions := make([]mysql.ColumnDefinition41, len(names))
 	for k, name := range names {
 		def := mysql.ColumnDefinition41{Catalog: "def", Name: name, Type: types[k], Charset: utf8mb4General, Length: 1024, Flags: mysql.NotNullFlag}
 		if types[k] == mysql.TypeEnum {
@@ -34,14 +41,27 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 		if slices.ContainsFunc(rows, func(row []string) bool { return row[k] == nullText }) {
 			def.Flags &^= mysql.NotNullFlag
 		}
-		s.conn.EndPacket(def.AppendTo(s.conn.StartPacket()))
+		definitions[k] = def
 	}
-	if !s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		eof := mysql.EOFPacket{Status: s.status()}
-		s.conn.EndPacket(eof.AppendTo(s.conn.StartPacket()))
+	return definitions
+}
+
+// writeTable queues a result set whose columns are known, in the protocol of the command under way. Cells are texts, whole
+// numbers or doubles.
+func (s *Session) writeTable(definitions []mysql.ColumnDefinition41, rows [][]string) {
+	b := mysql.AppendLenenc(s.conn.StartPacket(), uint64(len(definitions)))
+	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
+		b = append(b, 1)
 	}
+	s.conn.EndPacket(b)
+	s.writeDefinitions(definitions)
+	binary := s.command == mysql.ComStmtExecute
 	for _, row := range rows {
 		b := s.conn.StartPacket()
+		if binary {
+			s.conn.EndPacket(appendBinaryRow(b, definitions, row))
+			continue
+		}
 		for _, v := range row {
 			if v == nullText {
 				b = append(b, 0xfb)
@@ -54,5 +74,53 @@ func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]s
 	s.conn.WriteEnd(&mysql.OKPacket{Status: s.status()})
 }
 
-// nullText marks a NULL in the proxy's own rows; no value of theirs is a zero byte alone.
-const nullText = "\x00"
+// writeDefinitions queues definitions with the packet that ends them.
+func (s *Session) writeDefinitions(definitions []mysql.ColumnDefinition41) {
+	for k := range definitions {
+		s.conn.EndPacket(definitions[k].AppendTo(s.conn.StartPacket()))
+	}
+	if !s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		eof := mysql.EOFPacket{Status: s.status()}
+		s.conn.EndPacket(eof.AppendTo(s.conn.StartPacket()))
+	}
+}
+
+// appendBinaryRow appends a row of the binary protocol. MySQL manual: "Binary Protocol Resultset Row".
+func appendBinaryRow(b []byte, definitions []mysql.ColumnDefinition41, row []string) []byte {
+	b = append(b, 0)
+	nulls := len(b)
+	b = append(b, make([]byte, (len(row)+9)/8)...)
+	for k, v := range row {
+		if v == nullText {
+			b[nulls+(k+2)/8] |= 1 << ((k + 2) % 8)
+			continue
+		}
+		size := 0
+		switch definitions[k].Type {
+		case mysql.TypeTiny:
+			size = 1
+		case mysql.TypeShort, mysql.TypeYear:
+			size = 2
+		case mysql.TypeLong, mysql.TypeInt24:
+			size = 4
+		case mysql.TypeLongLong:
+			size = 8
+		case mysql.TypeDouble:
+			f, _ := strconv.ParseFloat(v, 64)
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+			continue
+		default:
+			b = mysql.AppendLenencString(b, v)
+			continue
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			u, _ := strconv.ParseUint(v, 10, 64)
+			n = int64(u)
+		}
+		var all [8]byte
+		binary.LittleEndian.PutUint64(all[:], uint64(n))
+		b = append(b, all[:size]...)
+	}
+	return b
+}

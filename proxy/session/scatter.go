@@ -271,7 +271,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		l := find(loans, query.Node)
 		definitions, err := s.start(l, query, ex, k == 0)
 		if err != nil {
-			return s.startFailed(loans, m.sources, k, err)
+			return s.startFailed(loans, m.sources, k, named(err, renames(p, query.Shards)))
 		}
 		if k == 0 {
 			m.options.Definitions = definitions

@@ -223,6 +223,9 @@ func (s *Session) heard(e *mysql.SQLError, o Origin) {
 	s.stats.errors[o].Add(1)
 	s.work.errorCode, s.work.origin = e.Code, o
 	s.state.setError(e)
+	if mysql.MissingPart(e) {
+		s.log.Error("a sub-table is missing", "conn", s.id, "user", s.user, "error", e.Message)
+	}
 }
 
 // setUser notes who the client says it is.

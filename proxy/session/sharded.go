@@ -38,26 +38,25 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	l := s.lookup()
 	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
 	if err != nil {
-		return true, true, s.planError(err)
+		return true, true, s.unreadable(q.text, err)
 	}
 	if !known {
-		if !plans.mayConcern(q, s.mode()) {
+		if !plans.mayConcern(q, s.state.db, s.mode()) {
 			return false, false, nil
 		}
-		switch q.info.Class {
-		case sqltext.Show:
-			if handled, failed, err := s.showTables(q); handled {
-				return true, failed, err
-			}
-		case sqltext.Select, sqltext.With:
-			if mentions(q.text, informationSchema) {
-				if handled, failed, err := s.information(q, nil, q.text, s.mode(), s.state.db); handled {
-					return true, failed, err
-				}
-			}
+		c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.db)
+		if err != nil {
+			return true, true, err
+		}
+		if c != nil {
+			failed, err = s.catalog(q, c, nil)
+			return true, failed, err
+		}
+		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.db) {
+			return false, false, nil // about a database of the server's own
 		}
 		if p, err = plans.get(q.text, s.state.db, s.mode()); err != nil {
-			return true, true, s.planError(err)
+			return true, true, s.unreadable(q.text, err)
 		}
 		if p != nil {
 			l.execution.Bind(p, nil)
@@ -67,7 +66,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		return false, false, nil
 	}
 	if q.info.Class == sqltext.Explain {
-		return true, false, s.explain(q)
+		return true, false, s.explain(q.text, s.state.db, s.mode())
 	}
 	r, err := l.execution.Route()
 	if errors.Is(err, plan.ErrOwnText) {
@@ -87,9 +86,6 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	if r.One != nil {
 		s.oneShard(q, r.One, p)
-		if p.Many == plan.ManyFirst {
-			return true, false, s.describeTable(q, p)
-		}
 		return false, false, nil
 	}
 	many := r // that a route for one server needs no memory of its own
@@ -128,10 +124,14 @@ func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 		if r.Table.Rule == nil {
 			continue
 		}
-		l.names = append(l.names, mysql.TableName{FromSchema: shards[0].DB, FromTable: shards[0].Table, Schema: r.Table.DB, Table: r.Table.Name})
+		l.names = append(l.names, mysql.TableName{FromSchema: shards[0].DB, FromTable: shards[0].Table, Schema: r.Table.DB, Table: r.Table.Name,
+			Node: shards[0].Node})
 		shards = shards[1:]
 	}
 	q.rename = l.names
+	if p.Many == plan.ManyFirst {
+		q.rows = s.shownNamesOf(p.Statement.Show, one.Shards[0], p.Mode)
+	}
 }
 
 // renames are the names that a client must not see, with the logical ones.
@@ -142,7 +142,7 @@ func renames(p *plan.Plan, shards []router.Shard) []mysql.TableName {
 			if r.Table.Rule == nil || !contains(r.Table.Shards, shard) {
 				continue
 			}
-			names = append(names, mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: r.Table.DB, Table: r.Table.Name})
+			names = append(names, mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: r.Table.DB, Table: r.Table.Name, Node: shard.Node})
 			break
 		}
 	}
@@ -156,6 +156,29 @@ func contains(shards []router.Shard, s router.Shard) bool {
 		}
 	}
 	return false
+}
+
+// unreadable is planError for a text that could not be planned: a syntax error is told in the words of a server, which is asked to
+// prepare the text, and runs nothing.
+func (s *Session) unreadable(text string, err error) error {
+	if plan.IsRefusal(err) {
+		return s.planError(err)
+	}
+	p, failure := s.freshConn(s.schema.Default, nil)
+	if failure != nil {
+		return s.planError(err)
+	}
+	_, failure = p.Conn.Describe(text)
+	var refused *mysql.SQLError
+	if failure != nil && !errors.As(failure, &refused) {
+		p.Taint()
+		return s.planError(err)
+	}
+	p.Put()
+	if refused != nil && refused.Code == mysql.ERParse {
+		return refused
+	}
+	return s.planError(err)
 }
 
 // planError turns a refusal of the planner into what the client hears.

@@ -43,8 +43,10 @@ type stmt struct {
 	mixed bool
 	// sharded: the text names sharded tables by their logical names.
 	sharded bool
-	// information: it asks information_schema.
+	// information: it may be about the catalog.
 	information bool
+	// own: the proxy answers it, and no server knows it.
+	own bool
 	// quota bounds the rows of the open cursor; nil without a limit.
 	quota *mysql.Quota
 	// long holds what COM_STMT_SEND_LONG_DATA brought, by parameter; longErr what was wrong with it.
@@ -76,6 +78,16 @@ func (s *Session) clearStmts() {
 // lastStmtID stands for the statement that the last COM_STMT_PREPARE made, none if that failed. MariaDB's own drivers use
 // it to send an execution without waiting for the statement's id. MariaDB manual: "COM_STMT_EXECUTE".
 const lastStmtID = 1<<32 - 1
+
+// add gives a statement its id.
+func (st *stmts) add(one *stmt) {
+	if st.byID == nil {
+		st.byID = make(map[uint32]*stmt)
+	}
+	st.nextID++
+	one.id, st.lastID = st.nextID, st.nextID
+	st.byID[one.id] = one
+}
 
 func (st *stmts) get(arg []byte) (*stmt, bool) {
 	if len(arg) < 4 {
@@ -130,6 +142,9 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.preparePlan(&q); err != nil {
 		return err
 	}
+	if q.own {
+		return s.prepareOwn(&q)
+	}
 	if q.logical != "" && (s.held.Pooled == nil || s.held.Instance.Node != q.node.Name) {
 		return s.prepareAside(&q)
 	}
@@ -177,7 +192,7 @@ func (s *Session) admitPrepare(q *query) error {
 		return err
 	}
 	switch q.info.Class {
-	case sqltext.Kill, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
+	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	case sqltext.Set:
 		as, ok := sqltext.ParseSet(q.text, s.mode())
@@ -200,7 +215,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		if err := e.Decode(packet); err != nil {
 			return true, err
 		}
-		e.Message = mysql.RenameText(e.Message, q.rename)
+		mysql.RenameError(e, q.rename)
 		s.writeError(e, OriginBackend)
 		return true, nil
 	}
@@ -213,20 +228,14 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
 		st.text, st.sharded = strings.Clone(q.logical), true
-		st.information = mentions(st.text, informationSchema)
+		st.information = mayAskCatalog(st.text, st.info.Class, st.mode, st.db)
 	}
 	if st.source = st.text; q.source != st.text {
 		st.source = strings.Clone(q.source)
 	}
 	st.given = strings.Clone(q.given)
 	st.normal = normalOf(st.text, st.mode)
-	if s.stmts.byID == nil {
-		s.stmts.byID = make(map[uint32]*stmt)
-	}
-	s.stmts.nextID++
-	st.id = s.stmts.nextID
-	s.stmts.lastID = st.id
-	s.stmts.byID[st.id] = st
+	s.stmts.add(st)
 	ok.StatementID = st.id
 	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))
 	if !ok.MetadataFollows {

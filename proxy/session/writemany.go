@@ -298,7 +298,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 		}
 	}
 	e := *sqlErr
-	e.Message = mysql.RenameText(e.Message, names)
+	mysql.RenameError(&e, names)
 	return &e
 }
 

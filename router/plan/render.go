@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
 	"kingshard/router"
 )
 
@@ -48,6 +49,20 @@ func (b *builder) tableEdits() (edits []edit) {
 	edits = append(edits, b.fieldNames(edits)...)
 	if st.Load != nil && !st.Load.Ignore.Empty() && b.p.load != nil {
 		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
+	}
+	if st.Show != nil {
+		if !st.Show.From.Empty() {
+			edits = append(edits, edit{span: st.Show.From, insert: " "}) // the database is in front of the name then
+		}
+		// What the client sees in the column. A literal would be folded, and the result described otherwise.
+		t := b.p.Refs[0].Table
+		for _, span := range st.Show.Named {
+			if t.Shards[0].Table == t.Name {
+				break
+			}
+			edits = append(edits, edit{span: span, insert: "REPLACE(" + st.Text[span.Pos:span.End] + ", " +
+				literal(value.NewString(t.Shards[0].Table), b.p.Mode) + ", " + literal(value.NewString(t.Name), b.p.Mode) + ")"})
+		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
 	return edits

@@ -1,0 +1,47 @@
+package mysql
+
+// RowChanger changes the rows of a result on their way.
+type RowChanger interface {
+	// Column is told of the definitions of the columns, in order, before the first row. They are valid during the call.
+	Column(def *ColumnDefinition41)
+	// Row appends to b what takes the place of a row, both as payloads. They are valid during the call. An error says that the row is none.
+	Row(b, row []byte) ([]byte, error)
+}
+
+// changedRows is rows for a result whose rows are changed one by one.
+func (f *forward) changedRows() error {
+	f.res.Kind = ResponseRows
+	var b []byte
+	for {
+		_, first, err := f.peek()
+		if err != nil {
+			return err
+		}
+		if f.dst.Pending() > 0 && !f.src.packetBuffered() {
+			if err := f.dst.Flush(); err != nil {
+				return err
+			}
+		}
+		p, err := f.src.ReadPacket()
+		if err != nil {
+			return err
+		}
+		if first == ErrHeader {
+			return f.err(p)
+		}
+		if first == EOFHeader && f.isEnd(len(p)) {
+			return f.end(p)
+		}
+		if over := f.o.Quota.Take(uint64(len(p))); over != nil {
+			f.res.Cut, f.res.Err, f.res.Kind = true, over, ResponseErr
+			f.dst.WriteError(over)
+			return nil
+		}
+		if b, err = f.o.Rows.Row(b[:0], p); err != nil {
+			return f.protocolError(err)
+		}
+		f.res.Rows++
+		f.res.Bytes += uint64(headerLen + len(b))
+		f.dst.WritePacket(b)
+	}
+}

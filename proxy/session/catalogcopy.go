@@ -1,0 +1,348 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/router"
+)
+
+// informationTables are those of information_schema that speak of tables, with the columns that name them: the database's and the
+// table's, in pairs. The first pair says what the row is about.
+var informationTables = map[string][]string{
+	"tables":                       {"TABLE_SCHEMA", "TABLE_NAME"},
+	"tables_extensions":            {"TABLE_SCHEMA", "TABLE_NAME"},
+	"columns":                      {"TABLE_SCHEMA", "TABLE_NAME"},
+	"columns_extensions":           {"TABLE_SCHEMA", "TABLE_NAME"},
+	"statistics":                   {"TABLE_SCHEMA", "TABLE_NAME"},
+	"key_column_usage":             {"TABLE_SCHEMA", "TABLE_NAME", "REFERENCED_TABLE_SCHEMA", "REFERENCED_TABLE_NAME"},
+	"table_constraints":            {"TABLE_SCHEMA", "TABLE_NAME"},
+	"table_constraints_extensions": {"CONSTRAINT_SCHEMA", "TABLE_NAME"},
+	"referential_constraints":      {"CONSTRAINT_SCHEMA", "TABLE_NAME", "UNIQUE_CONSTRAINT_SCHEMA", "REFERENCED_TABLE_NAME"},
+	"partitions":                   {"TABLE_SCHEMA", "TABLE_NAME"},
+	"check_constraints":            {"CONSTRAINT_SCHEMA", "TABLE_NAME"},
+	"triggers":                     {"EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"},
+	"column_statistics":            {"SCHEMA_NAME", "TABLE_NAME"},
+	"st_geometry_columns":          {"TABLE_SCHEMA", "TABLE_NAME"},
+	"geometry_columns":             {"F_TABLE_SCHEMA", "F_TABLE_NAME"},
+}
+
+// summed are the columns of TABLES that add up over the shards.
+var summed = []string{"TABLE_ROWS", "DATA_LENGTH", "INDEX_LENGTH", "DATA_FREE"}
+
+// listed is how servers list the rows of some tables where nothing else is asked for.
+var listed = map[string]string{
+	"tables":     " ORDER BY TABLE_SCHEMA, TABLE_NAME",
+	"columns":    " ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION",
+	"statistics": " ORDER BY TABLE_SCHEMA, TABLE_NAME",
+}
+
+// dbTable is a table by the names that its server knows.
+type dbTable struct{ db, table string }
+
+// fill makes a copy of a table of information_schema, about one database or with db "" about all: of each table that has a rule, the rows of one shard, under
+// the logical name.
+func (i *copying) fill(name, db string) (table string, err error) {
+	if table, err = i.scratch(); err != nil {
+		return "", err
+	}
+	c := filling{copying: i, source: "information_schema." + strings.ToUpper(name), columns: informationTables[name], sized: name == "tables" && i.sized(),
+		shards: map[router.Shard]*router.Table{}, here: map[dbTable]bool{}}
+	var dbs []string
+	for _, t := range i.s.schema.Plans.router().Tables() {
+		if db != "" && t.DB != db {
+			continue
+		}
+		c.tables = append(c.tables, t)
+		for _, shard := range t.Shards {
+			c.shards[shard] = t
+			if lit := i.literal(shard.DB); !slices.Contains(dbs, lit) {
+				dbs = append(dbs, lit)
+			}
+		}
+	}
+	where := ""
+	if db != "" {
+		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.literal(db)), ", ") + ")"
+	}
+	if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
+		return "", err
+	}
+	i.f.made = append(i.f.made, table)
+	c.table = table
+	if err := c.place(); err != nil {
+		return "", err
+	}
+	if order := listed[name]; order != "" && c.moved {
+		// A copy in the servers' order: a table that is altered so may ignore it.
+		sorted, err := i.scratch()
+		if err != nil {
+			return "", err
+		}
+		if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT * FROM "+table+order); err != nil {
+			return "", err
+		}
+		i.f.made = append(i.f.made, sorted)
+		return sorted, nil
+	}
+	return table, nil
+}
+
+// filling is one fill under way.
+type filling struct {
+	*copying
+	table, source string
+	columns       []string
+	sized, moved  bool
+	tables        []*router.Table
+	shards        map[router.Shard]*router.Table
+	here          map[dbTable]bool // tables that the copy has rows of
+}
+
+// place brings what the copy says of tables that have a rule into order.
+func (c *filling) place() error {
+	if err := c.look(); err != nil {
+		return err
+	}
+	home := c.s.schema.Default.Name
+	keep := map[*router.Table]router.Shard{}
+	var gone []dbTable
+	for _, t := range c.tables {
+		logical := dbTable{t.DB, t.Name}
+		own := false
+		for _, shard := range t.Shards {
+			at := dbTable{shard.DB, shard.Table}
+			if shard.Node != home || !c.here[at] {
+				continue
+			}
+			if own = own || at == logical; keep[t] == (router.Shard{}) {
+				keep[t] = shard
+			}
+		}
+		if c.here[logical] && !own {
+			gone = append(gone, logical) // it is not the table that the client means
+		}
+	}
+	if err := c.remove(gone); err != nil {
+		return err
+	}
+	totals := map[*router.Table][]string{}
+	for k := range c.f.loans {
+		if err := c.nodeRows(&c.f.loans[k], keep, totals); err != nil {
+			return err
+		}
+	}
+	gone = gone[:0]
+	for shard, t := range c.shards {
+		if at := (dbTable{shard.DB, shard.Table}); c.here[at] && at != (dbTable{keep[t].DB, keep[t].Table}) && (shard.Node == home || shard == keep[t]) {
+			gone = append(gone, at)
+		}
+	}
+	if err := c.remove(gone); err != nil {
+		return err
+	}
+	for _, t := range c.tables {
+		shard, ok := keep[t]
+		if !ok {
+			continue
+		}
+		if err := c.name(shard, t); err != nil {
+			return err
+		}
+		if len(totals[t]) > 0 {
+			if err := c.exec("UPDATE " + c.table + " SET " + strings.Join(totals[t], ", ") + " WHERE " + c.in(c.columns[:2], []dbTable{{t.DB, t.Name}})); err != nil {
+				return err
+			}
+		}
+	}
+	return c.mention()
+}
+
+// look finds which tables the copy has rows of.
+func (c *filling) look() error {
+	return c.f.last.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.table, 2, func(row []string) {
+		c.here[dbTable{row[0], row[1]}] = true
+	})
+}
+
+// nodeRows brings the rows of tables that have none in the copy yet from a node, and adds up the sizes there.
+func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals map[*router.Table][]string) error {
+	if l.node == scratchLoan {
+		return nil
+	}
+	var wanted, sized []dbTable
+	owner := map[dbTable]router.Shard{}
+	for _, t := range c.tables {
+		_, placed := keep[t]
+		for _, shard := range t.Shards {
+			if shard.Node != l.node {
+				continue
+			}
+			at := dbTable{shard.DB, shard.Table}
+			owner[at] = shard
+			if !placed && l.node != c.s.schema.Default.Name {
+				wanted = append(wanted, at)
+			}
+			if c.sized && len(t.Shards) > 1 && t.Kind == router.Sharded {
+				sized = append(sized, at)
+			}
+		}
+	}
+	if len(sized) > 0 {
+		if err := c.size(l, sized, owner, totals); err != nil {
+			return err
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	// Which of them are there; each table's first one is taken.
+	there := map[dbTable]bool{}
+	in := c.in(c.columns[:2], wanted)
+	err := l.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.source+" WHERE "+in, 2, func(row []string) {
+		there[dbTable{row[0], row[1]}] = true
+	})
+	if err != nil {
+		return unknownTable(err)
+	}
+	var take []dbTable
+	for _, at := range wanted {
+		t := c.shards[owner[at]]
+		if _, placed := keep[t]; !placed && there[at] {
+			keep[t] = owner[at]
+			take = append(take, at)
+		}
+	}
+	if len(take) == 0 {
+		return nil
+	}
+	c.moved = true
+	back, err := c.s.ownCharsets(l.Pooled)
+	if err != nil {
+		return err
+	}
+	err = c.f.move(l, "INSERT IGNORE INTO "+c.table+" ", "SELECT * FROM "+c.source+" WHERE "+c.in(c.columns[:2], take)+noLimit)
+	if err != nil {
+		return err
+	}
+	if err := back(); err != nil {
+		return err
+	}
+	for _, at := range take {
+		// At once: a table of another rule, or of none, may have the name that it has on its node.
+		t := c.shards[owner[at]]
+		if err := c.name(owner[at], t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// size adds the sizes of shards on a node to those of their tables, as assignments of an UPDATE.
+func (c *filling) size(l *loan, shards []dbTable, owner map[dbTable]router.Shard, totals map[*router.Table][]string) error {
+	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+" FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards), 2+len(summed),
+		func(row []string) {
+			shard, ok := owner[dbTable{row[0], row[1]}]
+			if !ok {
+				return
+			}
+			t := c.shards[shard]
+			for k, column := range summed {
+				if n := row[2+k]; n != "NULL" && len(totals[t]) > k {
+					totals[t][k] += " + " + n
+				} else if len(totals[t]) <= k {
+					if n == "NULL" {
+						n = "0"
+					}
+					totals[t] = append(totals[t], column+" = "+n)
+				}
+			}
+		})
+}
+
+// name gives the rows of a shard the table's logical name.
+func (c *filling) name(shard router.Shard, t *router.Table) error {
+	at, logical := dbTable{shard.DB, shard.Table}, dbTable{t.DB, t.Name}
+	if at == logical {
+		return nil
+	}
+	c.moved = true
+	delete(c.here, at)
+	return c.rename(c.columns[:2], t, []dbTable{at})
+}
+
+// rename gives tables that columns of the copy name another name.
+func (c *filling) rename(pair []string, t *router.Table, tables []dbTable) error {
+	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + c.literal(t.DB) + ", " + pair[1] + " = " + c.literal(t.Name) + " WHERE " + c.in(pair, tables))
+}
+
+// mention gives the tables that rows are not about but name, too, their logical names.
+func (c *filling) mention() error {
+	for k := 2; k+1 < len(c.columns); k += 2 {
+		for _, t := range c.tables {
+			var tables []dbTable
+			for _, shard := range t.Shards {
+				if at := (dbTable{shard.DB, shard.Table}); at != (dbTable{t.DB, t.Name}) {
+					tables = append(tables, at)
+				}
+			}
+			if len(tables) > 0 {
+				if err := c.rename(c.columns[k:k+2], t, tables); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// remove takes the rows of tables out of the copy.
+func (c *filling) remove(tables []dbTable) error {
+	if len(tables) == 0 {
+		return nil
+	}
+	for _, t := range tables {
+		delete(c.here, t)
+	}
+	return c.exec("DELETE FROM " + c.table + " WHERE " + c.in(c.columns[:2], tables))
+}
+
+// in is a condition that a row is about one of some tables.
+func (c *filling) in(pair []string, tables []dbTable) string {
+	byDB := map[string][]string{}
+	var dbs []string
+	for _, t := range tables {
+		if byDB[t.db] == nil {
+			dbs = append(dbs, t.db)
+		}
+		byDB[t.db] = append(byDB[t.db], c.literal(t.table))
+	}
+	var b strings.Builder
+	for k, db := range dbs {
+		if k > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(pair[0] + " = " + c.literal(db) + " AND " + pair[1] + " IN (" + strings.Join(byDB[db], ", ") + ")")
+	}
+	return b.String()
+}
+
+// exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
+func (c *filling) exec(sql string) error {
+	err := c.s.run(c.f.last.Pooled, sql)
+	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
+		return nil
+	}
+	return err
+}
+
+// unknownTable lets pass that a server has no such table in information_schema.
+func unknownTable(err error) error {
+	var e *mysql.SQLError
+	if errors.As(err, &e) && e.Code == 1109 {
+		return nil
+	}
+	return err
+}

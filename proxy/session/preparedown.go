@@ -1,0 +1,114 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
+)
+
+// mayAskCatalog tells whether a statement may be about the catalog; catalogOf knows.
+func mayAskCatalog(text string, class sqltext.Class, m sqltext.Mode, db string) bool {
+	if class == sqltext.Show {
+		sh, ok := sqlparse.ParseShow(text, m)
+		return ok && !sh.OneTable()
+	}
+	return strings.EqualFold(db, informationSchema) || mentions(text, informationSchema)
+}
+
+// ownPrepared tells whether the proxy answers a prepared statement by itself: one of its own, and EXPLAIN of sharded tables.
+func ownPrepared(text string, class sqltext.Class, m sqltext.Mode, sharded bool) bool {
+	switch class {
+	case sqltext.Explain:
+		return sharded
+	case sqltext.Show, sqltext.Other:
+		return mayBeOwn(text, m)
+	}
+	return false
+}
+
+// prepareOwn answers COM_STMT_PREPARE of a statement that the proxy answers. The columns of its own statements are known only when they
+// run, as of a CALL.
+func (s *Session) prepareOwn(q *query) error {
+	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.state.db, mode: s.mode(), setting: s.state.current(), own: true}
+	st.info.NodeHint = ""
+	var columns []mysql.ColumnDefinition41
+	if st.info.Class == sqltext.Explain {
+		st.sharded = true
+		columns = explainColumns()
+		l := sqltext.NewLexer(st.text, st.mode)
+		for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+			if t.Kind == sqltext.KindParam {
+				st.params++
+			}
+		}
+	}
+	st.source, st.given = st.text, strings.Clone(q.given)
+	if q.source != st.text {
+		st.source = strings.Clone(q.source)
+	}
+	st.normal = normalOf(st.text, st.mode)
+	s.stmts.add(st)
+	ok := mysql.StmtPrepareOK{StatementID: st.id, Columns: uint16(len(columns)), Params: uint16(st.params), MetadataFollows: true}
+	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))
+	if st.params > 0 {
+		params := make([]mysql.ColumnDefinition41, st.params)
+		for k := range params {
+			params[k] = mysql.ColumnDefinition41{Catalog: "def", Name: "?", Type: mysql.TypeVarString, Charset: binaryCollation, Flags: mysql.BinaryFlag}
+		}
+		s.writeDefinitions(params)
+	}
+	if len(columns) > 0 {
+		s.writeDefinitions(columns)
+	}
+	s.state.result = lastResult{}
+	return s.conn.Flush()
+}
+
+// executeOwn runs a prepared statement that the proxy answers.
+func (s *Session) executeOwn(st *stmt, q *query, ex *execution) error {
+	if st.info.Class != sqltext.Explain {
+		handled, err := s.own(q)
+		if !handled && err == nil {
+			handled, err = s.admin(q)
+		}
+		if !handled && err == nil {
+			return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
+		}
+		return err
+	}
+	text, err := s.bound(st, ex)
+	if err != nil {
+		return err
+	}
+	return s.explain(text, st.db, st.mode)
+}
+
+// executeKill runs a prepared KILL.
+func (s *Session) executeKill(st *stmt, q *query, ex *execution) error {
+	text, err := s.bound(st, ex)
+	if err != nil {
+		return err
+	}
+	q.text = text
+	_, err = s.local(q)
+	return err
+}
+
+// bound gives a prepared statement's text with the values of an execution in the places of its parameters.
+func (s *Session) bound(st *stmt, ex *execution) (string, error) {
+	if st.params == 0 {
+		return st.text, nil
+	}
+	b, err := s.bind(st, ex)
+	if err != nil {
+		return "", err
+	}
+	text, err := plan.Bind(st.text, st.mode, upTo(st.params), b.args)
+	if err != nil {
+		return "", s.planError(err)
+	}
+	return text, nil
+}
