@@ -61,3 +61,8 @@ func (i *Info) VariableName(name string) string {
 	}
 	return name
 }
+
+// TracksState tells whether the server has session_track_state_change.
+func (i *Info) TracksState() bool {
+	return i.MariaDB && i.Number >= 100204 || !i.MariaDB && i.Number >= 50704
+}

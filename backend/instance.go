@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"kingshard/backend/pool"
-	"kingshard/backend/stored"
 	"kingshard/mysql"
 )
 
@@ -68,9 +67,7 @@ type Instance struct {
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
-	stored   atomic.Pointer[stored.Objects]
-	// storedAsked has room for one.
-	storedAsked chan struct{}
+	stored   storedObjects
 	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
 	lag        atomic.Int64
 	lagMax     time.Duration
@@ -95,8 +92,9 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), storedAsked: make(chan struct{}, 1)}
+	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
 	i.lag.Store(lagUnasked)
+	i.stored.asked = make(chan struct{}, 1)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
 		Dial:        func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) },
 		Max:         p.Max,

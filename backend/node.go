@@ -128,7 +128,7 @@ func (n *Node) Succeed(old *Node) {
 			i.SetState(before.Health())
 			i.answered.Store(before.answered.Load())
 			i.succeedLag(before)
-			i.stored.Store(before.Stored())
+			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
 			if before.Role == i.Role {
 				before.successor.Store(i)

@@ -152,6 +152,11 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 		}
 	}
 	var statements []string
+	if len(system) > 0 && (s == nil || len(s.Vars) == 0) && info.TracksState() {
+		if _, own := want.Value(stateTracker); !own {
+			system = append(system, stateTracker+"=1")
+		}
+	}
 	if len(system) > 0 {
 		statements = append(statements, "SET "+strings.Join(system, ","))
 	}
@@ -160,6 +165,10 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 	}
 	return statements
 }
+
+// stateTracker has the server say with a statement's answer that it changed the state of the session: a further suspicion where nothing
+// was known to do so, and no proof that nothing did. Answers to other statements do not grow.
+const stateTracker = "session_track_state_change"
 
 // leaves tells whether a connection that carries s has a user variable that want has not. No SET takes it back: with NULL it keeps the type
 // and the character set of the value it had, which clients see in the columns of results.

@@ -64,8 +64,8 @@ func TestSettingDiff(t *testing.T) {
 		sql        []string
 	}{
 		{"same", from, from, mysql8, nil},
-		{"from fresh", nil, from, mysql8, []string{"SET autocommit=1,sql_mode='ANSI',transaction_isolation='SERIALIZABLE'", "SET @x=5"}},
-		{"from fresh, old name", nil, from, maria, []string{"SET autocommit=1,sql_mode='ANSI',tx_isolation='SERIALIZABLE'", "SET @x=5"}},
+		{"from fresh", nil, from, mysql8, []string{"SET autocommit=1,sql_mode='ANSI',transaction_isolation='SERIALIZABLE',session_track_state_change=1", "SET @x=5"}},
+		{"from fresh, old name", nil, from, maria, []string{"SET autocommit=1,sql_mode='ANSI',tx_isolation='SERIALIZABLE',session_track_state_change=1", "SET @x=5"}},
 		{"from what DEFAULT does not change", Intern("a", 0, []Var{{"foreign_key_checks", "0"}, {"unique_checks", "0"}}), Intern("a", 0, nil), mysql8,
 			[]string{"SET foreign_key_checks=@@global.foreign_key_checks,unique_checks=@@global.unique_checks"}},
 		{"to defaults", from, Intern("a", 0, []Var{{"autocommit", "1"}}), mysql8, []string{"SET sql_mode=DEFAULT,transaction_isolation=DEFAULT", "SET @x=NULL"}},

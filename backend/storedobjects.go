@@ -2,6 +2,9 @@ package backend
 
 import (
 	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"kingshard/backend/stored"
@@ -11,35 +14,85 @@ import (
 // cleanseTimeout bounds the reset of a marked connection.
 const cleanseTimeout = 5 * time.Second
 
-// Stored are the server's stored objects with effects on sessions, as they were found last; nil when nothing is known.
-func (i *Instance) Stored() *stored.Objects { return i.stored.Load() }
+// storedObjects are what is known of a server's stored objects.
+type storedObjects struct {
+	now atomic.Pointer[stored.Objects]
+	// asked has room for one.
+	asked chan struct{}
 
-// SetStored stores what the server was found to have. Where something has effects of which nobody knew, the connections of before are
-// closed, those on loan when they come back: what they carry by now is not known.
-func (i *Instance) SetStored(o *stored.Objects) {
-	if old := i.stored.Swap(o); !old.Covers(o) {
+	mu      sync.Mutex
+	changes []*StoredChange // that the server has not been asked about since
+}
+
+// StoredChange is a statement that may make or change stored objects.
+type StoredChange struct {
+	text, db string
+	mode     sqltext.Mode
+	since    time.Time
+	done     bool
+}
+
+// changeMax is how long such a statement may run; one that was not seen to end has by then.
+const changeMax = 10 * time.Minute
+
+// Stored are the server's stored objects with effects on sessions, as they were found last; nil when nothing is known yet.
+func (i *Instance) Stored() *stored.Objects { return i.stored.now.Load() }
+
+// SetStored stores what the server was found to have when it was asked after the changes in seen. Where something has effects of which
+// nobody knew, the connections of before are closed, those on loan when they come back: what they carry by now is not known.
+func (i *Instance) SetStored(o *stored.Objects, seen []*StoredChange) {
+	i.stored.mu.Lock()
+	defer i.stored.mu.Unlock()
+	i.stored.changes = slices.DeleteFunc(i.stored.changes, func(c *StoredChange) bool { return slices.Contains(seen, c) })
+	for _, c := range i.stored.changes {
+		o = o.Amended(c.text, c.db, c.mode)
+	}
+	if old := i.stored.now.Swap(o); !old.Covers(o) {
 		i.pool.CloseIdle()
 	}
 }
 
-// AmendStored notes that a statement is about to make or change stored objects: until the server has been asked anew, what the text
-// names may do anything. To have it asked, call AskStored after the statement.
+// AmendStored notes that a statement is about to make or change stored objects: until the server has been asked after it, what the text
+// names may do anything.
 func (i *Instance) AmendStored(text, db string, m sqltext.Mode) {
-	if old := i.stored.Load(); old != nil {
-		i.stored.CompareAndSwap(old, old.Amended(text, db, m))
+	i.stored.mu.Lock()
+	defer i.stored.mu.Unlock()
+	i.stored.changes = append(i.stored.changes, &StoredChange{text: text, db: db, mode: m, since: time.Now()})
+	i.stored.now.Store(i.stored.now.Load().Amended(text, db, m))
+}
+
+// StoredChanged notes that the statement is over, and has the server asked.
+func (i *Instance) StoredChanged(text string) {
+	i.stored.mu.Lock()
+	for _, c := range i.stored.changes {
+		c.done = c.done || c.text == text
 	}
+	i.stored.mu.Unlock()
+	i.AskStored()
+}
+
+// ChangesSeen are the statements that are over: who asks the server from now on sees what they did.
+func (i *Instance) ChangesSeen() (seen []*StoredChange) {
+	i.stored.mu.Lock()
+	defer i.stored.mu.Unlock()
+	for _, c := range i.stored.changes {
+		if c.done || time.Since(c.since) > changeMax {
+			seen = append(seen, c)
+		}
+	}
+	return seen
 }
 
 // AskStored has the instance's watcher ask for the stored objects soon.
 func (i *Instance) AskStored() {
 	select {
-	case i.storedAsked <- struct{}{}:
+	case i.stored.asked <- struct{}{}:
 	default:
 	}
 }
 
 // StoredAsked gets a value after AskStored. Only the instance's one watcher receives.
-func (i *Instance) StoredAsked() <-chan struct{} { return i.storedAsked }
+func (i *Instance) StoredAsked() <-chan struct{} { return i.stored.asked }
 
 // errTraces says that a reset did not bring a connection to its fresh state.
 var errTraces = errors.New("a reset left traces of the session")

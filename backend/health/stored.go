@@ -59,7 +59,7 @@ func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *b
 	if w.asked.IsZero() && i.Stored() != nil {
 		w.asked = time.Now()
 	}
-	if i.Stored() != nil && w.again == 0 && time.Since(w.asked) < storedAge || !w.asking.CompareAndSwap(false, true) {
+	if i.Stored() != nil && w.again == 0 && len(i.ChangesSeen()) == 0 && time.Since(w.asked) < storedAge || !w.asking.CompareAndSwap(false, true) {
 		return nil
 	}
 	w.again = max(0, w.again-1)
@@ -68,6 +68,9 @@ func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *b
 	m.done.Go(func() {
 		defer w.asking.Store(false)
 		m.askStored(ctx, i, info, storedTimeout)
+		if len(i.ChangesSeen()) > 0 { // which were over too late for the answer; else the next probe sees to them
+			m.askStored(ctx, i, info, storedTimeout)
+		}
 	})
 	return nil
 }
@@ -83,7 +86,7 @@ func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, info *back
 	defer conn.Close()
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
-	before := i.Stored()
+	before, seen := i.Stored(), i.ChangesSeen()
 	o, err := stored.Ask(conn, sqltext.Mode{MariaDB: info.MariaDB, ServerVersion: info.Number})
 	var refused *mysql.SQLError
 	switch {
@@ -93,12 +96,12 @@ func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, info *back
 	default:
 		m.cfg.Log.Warn("the server does not tell of its stored objects: connections of statements that may reach some are kept by their sessions",
 			"node", i.Node, "instance", i.Addr, "error", err)
-		i.SetStored(stored.Hidden())
+		i.SetStored(stored.Hidden(), seen)
 		return
 	}
 	if len(o.Blind) > 0 && (before == nil || len(before.Blind) == 0) {
 		m.cfg.Log.Warn("the account cannot see all stored objects: connections of statements that may reach some are kept by their sessions",
 			"node", i.Node, "instance", i.Addr, "lacks", o.Blind)
 	}
-	i.SetStored(o)
+	i.SetStored(o, seen)
 }

@@ -51,10 +51,15 @@ const wide = "\x80"
 
 // fold gives the name under which an identifier is looked up.
 func fold(name string) string {
+	upper := false
 	for k := range len(name) {
 		if name[k] >= 0x80 {
 			return wide
 		}
+		upper = upper || name[k] >= 'A' && name[k] <= 'Z'
+	}
+	if !upper {
+		return name
 	}
 	return strings.ToLower(name)
 }
@@ -88,6 +93,9 @@ func (o *Objects) Reach(text, db string, m sqltext.Mode, writes bool) (e Effects
 			}
 			return e
 		}
+		if t.Kind == sqltext.KindWord && o.indifferent(text[t.Pos:t.End]) {
+			continue
+		}
 		name, ok := identifier(text, t)
 		if !ok {
 			continue
@@ -110,6 +118,26 @@ func (o *Objects) Reach(text, db string, m sqltext.Mode, writes bool) (e Effects
 			return e | o.any()
 		}
 	}
+}
+
+// indifferent reports whether an unquoted word is no name that matters. It allocates nothing, as most words are none.
+func (o *Objects) indifferent(word string) bool {
+	var room [64]byte
+	if len(word) > len(room) || len(o.blind) > 0 || len(o.byName[wide]) > 0 {
+		return false
+	}
+	for k := range len(word) {
+		c := word[k]
+		if c >= 0x80 {
+			return false
+		}
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		room[k] = c
+	}
+	_, matters := o.byName[string(room[:len(word)])]
+	return !matters
 }
 
 // any gives all effects that there are.

@@ -90,7 +90,7 @@ func startLoopServer(t *testing.T) *loopServer {
 			t.Fatal(err)
 		}
 		n.Primary.SetInfo(p.Conn.Info)
-		n.Primary.SetStored(new(stored.Objects))
+		n.Primary.SetStored(new(stored.Objects), nil)
 		p.Put()
 	}
 	plans, err := NewPlans(config.Schema{User: "root", Nodes: []string{"n", "m"}, Default: "n", Shard: []config.Shard{

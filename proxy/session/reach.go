@@ -127,7 +127,7 @@ func (s *Session) defining(p backend.Pooled, q *query, done bool) {
 	}
 	for _, i := range n.Instances() {
 		if done {
-			i.AskStored()
+			i.StoredChanged(q.text)
 		} else {
 			i.AmendStored(strings.Clone(q.text), p.Key.Database(), s.mode())
 		}

@@ -182,6 +182,9 @@ func (s *Session) mode() sqltext.Mode { return s.state.mode }
 
 // patchOK changes the OK packets of a backend into the session's own.
 func (s *Session) patchOK(ok *mysql.OKPacket) {
+	if len(ok.StateChanges) > 0 {
+		s.hideStateChange(ok)
+	}
 	s.serverStatus = ok.Status
 	if s.more {
 		ok.Status |= mysql.ServerMoreResultsExists

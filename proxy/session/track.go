@@ -15,6 +15,7 @@ var errUnaskedInfile = errors.New("the server asked for a local file that no sta
 const (
 	trackSystemVariables = 0
 	trackSchema          = 1
+	trackStateChange     = 2
 )
 
 // track follows what the server reports of its session. The parsed statements are the first authority; a report that
@@ -73,4 +74,47 @@ func (s *Session) followDB(p backend.Pooled) {
 		s.followedDB = false
 		p.Key = s.state.current()
 	}
+}
+
+// hideStateChange takes out of an OK packet that the session's state changed, where the client did not ask for that, and notes it.
+func (s *Session) hideStateChange(ok *mysql.OKPacket) {
+	c := mysql.NewCursor(ok.StateChanges)
+	var kept []byte
+	for c.Len() > 0 && c.Err() == nil {
+		from := c.Pos()
+		kind := c.Uint8()
+		c.LenencBytes()
+		if kind == trackStateChange {
+			s.work.changed = true
+			continue
+		}
+		kept = append(kept, ok.StateChanges[from:c.Pos()]...)
+	}
+	if !s.work.changed || c.Err() != nil || s.state.value("session_track_state_change") == "1" {
+		return
+	}
+	if ok.StateChanges = kept; len(kept) == 0 {
+		ok.Status &^= mysql.ServerSessionStateChanged
+	}
+}
+
+// suspect keeps the connection after a statement of which nobody knew that it changes the state of its session: by a trigger, say, that
+// was made a moment ago.
+func (s *Session) suspect(p backend.Pooled, q *query) {
+	s.work.changed = false
+	switch q.info.Class {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
+		sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Do, sqltext.Show, sqltext.Explain, sqltext.Call:
+	default:
+		return
+	}
+	if q.info.Has(sqltext.Hint) { // which sets variables for the statement
+		return
+	}
+	if q.reached == 0 {
+		p.Instance.AskStored()
+	}
+	p.Conn.Marked = true
+	s.pin(pinTracker)
+	s.pin(pinUserVariable)
 }

@@ -22,6 +22,7 @@ type work struct {
 	origin    Origin // of that error
 	rows      uint64
 	bytes     uint64
+	changed   bool // the server said that the state of its session changed
 }
 
 // asking notes that the command waits for a connection from now on.
