@@ -15,6 +15,7 @@ import (
 var allowed = map[string][]string{
 	"mysql":              {"mysql/rawio", "mysql/spare"},
 	"mysql/rawio":        nil,
+	"mysql/sockopt":      nil,
 	"mysql/spare":        nil,
 	"mysql/auth":         nil,
 	"mysql/value":        {"mysql"},
@@ -25,7 +26,7 @@ var allowed = map[string][]string{
 	"config":             nil,
 	"backend/pool":       nil,
 	"backend/stored":     {"mysql/sqltext"},
-	"backend":            {"backend/pool", "backend/stored", "mysql/sqltext", "mysql", "mysql/auth", "mysql/value", "config"},
+	"backend":            {"backend/pool", "backend/stored", "mysql/sqltext", "mysql", "mysql/auth", "mysql/sockopt", "mysql/value", "config"},
 	"backend/health":     {"backend", "backend/stored", "mysql/sqltext", "mysql"},
 	"router/rule":        {"mysql/value"},
 	"router":             {"router/rule", "mysql/value", "config"},
@@ -52,7 +53,7 @@ var allowed = map[string][]string{
 	"proxy/metrics": {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
 	"proxy/admin":   {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/querylog", "proxy/queryrule", "proxy/session", "router/plan"},
 	// Two configurations are compared by where they place rows.
-	"proxy":              {"backend", "backend/health", "config", "mysql", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/console", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
 	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/querylog", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

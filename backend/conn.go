@@ -13,6 +13,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
+	"kingshard/mysql/sockopt"
 )
 
 // DialConfig says how to reach and log in to one instance.
@@ -39,8 +40,11 @@ const backendCapabilities = mysql.ClientLongPassword | mysql.ClientLongFlag | my
 	mysql.ClientPluginAuthLenencClientData | mysql.ClientSessionTrack | mysql.ClientDeprecateEOF | mysql.ClientLocalFiles |
 	mysql.ClientOptionalResultsetMetadata | mysql.ClientQueryAttributes
 
-// keepAlive gives a server that was cut off without a word half a minute.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+// A server that was cut off without a word is given up within ten seconds: by keep-alive where it owes an answer, by the system's
+// patience where it owes an acknowledgement.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 2}
+
+const userTimeout = 8 * time.Second
 
 // handshakeCap bounds the packets of a login, in bytes.
 const handshakeCap = 64 << 10
@@ -65,6 +69,7 @@ type Conn struct {
 	cfg   *DialConfig
 	raw   syscall.RawConn
 	flags mysql.Capability
+	watchedConn
 }
 
 // Dial connects and logs in before ctx ends, which must have a deadline.
@@ -81,6 +86,8 @@ func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, 
 	c := &Conn{Conn: mysql.NewConn(nc, mysql.BackendSide, handshakeCap), cfg: cfg, flags: flags & SettingFlags}
 	if sc, ok := nc.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()
+		sockopt.UserTimeout(c.raw, userTimeout)
+		c.watch(c.raw)
 	}
 	deadline, _ := ctx.Deadline()
 	c.SetDeadline(deadline)
@@ -262,6 +269,7 @@ func (c *Conn) Rebase(p mysql.Poller) {
 	c.raw = nil
 	if sc, ok := p.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()
+		c.watch(c.raw)
 	}
 }
 

@@ -72,6 +72,9 @@ type Instance struct {
 	lag        atomic.Int64
 	lagMax     time.Duration
 	passedOver atomic.Bool
+	open       openConns
+	// doubted is set while a probe waits for longer than usual.
+	doubted    atomic.Bool
 	lastResort atomic.Bool // reads may go there though it is passed over, while the primary is down
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
@@ -118,6 +121,7 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 	if err != nil {
 		return nil, err
 	}
+	i.open.add(c)
 	if known := i.info.Load(); known != nil && known.Version == c.Info.Version {
 		c.Info = known
 	}
@@ -333,6 +337,12 @@ func (i *Instance) Answered() time.Time {
 	}
 	return time.Time{}
 }
+
+// Doubt notes whether a probe waits for longer than usual. Only the instance's one watcher calls it.
+func (i *Instance) Doubt(yes bool) { i.doubted.Store(yes) }
+
+// Doubted tells whether the instance is down, or may be: what another one can do as well is better done there.
+func (i *Instance) Doubted() bool { return i.State() == Down || i.doubted.Load() }
 
 // Known is closed once the instance has been probed with success for the first time.
 func (i *Instance) Known() <-chan struct{} { return i.known }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sockopt"
 )
 
 // RequestFile sends a LOAD DATA LOCAL statement and gives the packet in which the server asks for the file; the caller sends
@@ -22,9 +23,22 @@ func (c *Conn) RequestFile(sql string) ([]byte, error) {
 	case len(p) > 0 && p[0] == mysql.ErrHeader:
 		return nil, decodeError(p)
 	case len(p) > 0 && p[0] == mysql.LocalInfileHeader:
+		c.Patient(true)
 		return slices.Clone(p), nil
 	}
 	return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+}
+
+// Patient says that the server may leave unread what is sent to it for as long as it likes, as it does with a file while the rows before
+// wait for locks.
+func (c *Conn) Patient(yes bool) {
+	if raw := c.watched.Load(); raw != nil {
+		d := userTimeout
+		if yes {
+			d = 0
+		}
+		sockopt.UserTimeout(*raw, d)
+	}
 }
 
 // EndFile ends the file that RequestFile was asked for and reads what became of it.
@@ -33,5 +47,6 @@ func (c *Conn) EndFile() (mysql.OKPacket, error) {
 	if err := c.Flush(); err != nil {
 		return mysql.OKPacket{}, err
 	}
+	defer c.Patient(false)
 	return c.ReadChange()
 }

@@ -128,6 +128,9 @@ type Config struct {
 	UpgradeTimeout Duration `yaml:"upgrade_timeout" reload:"set"`
 	// Time between two probes of an instance, at least 100ms.
 	HealthInterval Duration `yaml:"health_interval" reload:"set"`
+	// Time for the answer to a probe, and then for a new connection, at least 100ms. A server that gives neither, and from which no byte has come
+	// for 3s on any connection, is dead: what is in flight there ends.
+	HealthTimeout Duration `yaml:"health_timeout" reload:"set"`
 	// A pooled backend connection without use for so long is closed; 0: never.
 	ConnIdleTimeout Duration `yaml:"conn_idle_timeout" reload:"set"`
 	// A pooled backend connection of that age is closed when it is free; 0: never.

@@ -53,6 +53,7 @@ func (c *Config) setDefaults(func(string) string) {
 		DrainTimeout:         Duration(30 * time.Second),
 		UpgradeTimeout:       Duration(10 * time.Minute),
 		HealthInterval:       Duration(time.Second),
+		HealthTimeout:        Duration(time.Second),
 		ConnIdleTimeout:      Duration(10 * time.Minute),
 		ConnMaxLifetime:      Duration(time.Hour),
 	}

@@ -165,6 +165,7 @@ func (c *Config) checkTimes(r *report) {
 		{"idle_timeout", c.IdleTimeout, 0},
 		{"drain_timeout", c.DrainTimeout, 0},
 		{"upgrade_timeout", c.UpgradeTimeout, time.Second},
+		{"health_timeout", c.HealthTimeout, 100 * time.Millisecond},
 		{"health_interval", c.HealthInterval, 100 * time.Millisecond},
 		{"conn_idle_timeout", c.ConnIdleTimeout, 0},
 		{"conn_max_lifetime", c.ConnMaxLifetime, 0},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sockopt"
 	"kingshard/proxy/session"
 )
 
@@ -106,9 +107,15 @@ func (s *Server) admit(nc net.Conn, adminPort bool) {
 	})
 }
 
+// clientTimeout is how long a client's system may leave unacknowledged, or its program unread, what was sent to it.
+const clientTimeout = 90 * time.Second
+
 // keepAlive has the system find out about clients that are gone without a word.
 func keepAlive(nc net.Conn) {
 	if t, ok := nc.(*net.TCPConn); ok {
+		if raw, err := t.SyscallConn(); err == nil {
+			sockopt.UserTimeout(raw, clientTimeout)
+		}
 		_ = t.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 10 * time.Second, Count: 6})
 	}
 }

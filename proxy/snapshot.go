@@ -71,7 +71,7 @@ func (s *Server) install(snap *session.Snapshot) {
 		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
 	}
 	s.monitor = health.Open(snap.Nodes, health.Config{
-		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.ConnectTimeout.Duration(), DownAfter: downAfter, LagMax: lagMax, Log: s.log,
+		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.HealthTimeout.Duration(), Connect: max(cfg.ConnectTimeout.Duration(), cfg.HealthTimeout.Duration()), DownAfter: downAfter, LagMax: lagMax, Log: s.log,
 		Changed: s.instanceChanged, Lagged: s.replicaLagged,
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes

@@ -4,22 +4,33 @@ package health
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql"
 )
 
-// failuresMin is how many probes in a row must fail before an instance counts as down, so that one lost packet or a
-// restart of the network moves no traffic.
-const failuresMin = 3
+const (
+	// failuresMin is how many probes in a row must fail before an instance counts as down, so that one lost packet or a
+	// restart of the network moves no traffic.
+	failuresMin = 3
+	// deadAfter is for how long no byte may have come from an instance whose probes find no answer until it counts as dead.
+	deadAfter = 3 * time.Second
+	// doubtAfter is how long a probe may wait until others do elsewhere what can be done there as well.
+	doubtAfter = 250 * time.Millisecond
+)
 
 // Config says how to watch.
 type Config struct {
 	Interval time.Duration // between probes
-	Timeout  time.Duration // of one probe, its login included
+	Timeout  time.Duration // of an answer, and of a new connection to see whether it is the connection that fails
+	// Connect is the time for a new connection where nothing hangs on its haste.
+	Connect time.Duration
 	// DownAfter is how long probes must have failed, by node name; at least three probes always.
 	DownAfter map[string]time.Duration
 	// LagMax is how far a replica may be behind, by node name.
@@ -59,60 +70,95 @@ func (m *Monitor) Close() {
 // Observations is a run of probes with the same outcome.
 type Observations struct {
 	Failures int           // probes in a row that failed; 0 after a good one
-	Since    time.Duration // how long they have been failing
+	Since    time.Duration // how long ago the last good one was, or the first that failed
+	// Refused tells that the server answered the last probe, with an error; TimedOut that nobody did.
+	Refused, TimedOut bool
+	// Quiet is for how long nothing has come on any connection to the instance, statements' included; Since if there is none.
+	Quiet time.Duration
 }
 
-// Judge gives the state that follows from the last one and what was observed: one good probe brings an instance up, a
-// run of failures that is both long and old enough takes it down.
+// Dead tells whether nobody has an answer to hope for: what is in flight is to end. A probe that is slow tells nothing while bytes
+// come elsewhere.
+func (o Observations) Dead() bool { return o.Failures > 0 && !o.Refused && o.Quiet >= deadAfter }
+
+// Judge gives the state that follows from the last one and what was observed: one good probe brings an instance up; one that is dead,
+// or a run of failures, takes it down once it is old enough. As long as answers come on other connections, probes without one do not.
 func Judge(last backend.State, o Observations, downAfter time.Duration) backend.State {
 	switch {
 	case o.Failures == 0:
 		return backend.Up
-	case o.Failures >= failuresMin && o.Since >= downAfter:
+	case o.Since < downAfter, o.TimedOut && !o.Dead():
+		return last
+	case o.Dead(), o.Failures >= failuresMin:
 		return backend.Down
 	}
 	return last
 }
 
+// watched is what one watcher keeps of its instance.
+type watched struct {
+	conn    *backend.Conn // that is probed on; nil for a new one
+	lag     lagWatch
+	objects storedWatch
+	o       Observations
+	// from is when the run of failures began: at the last answer, if there was one.
+	from time.Time
+}
+
 // watch probes one instance until ctx ends.
 func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
-	var conn *backend.Conn
-	var o Observations
-	var failedAt time.Time
-	var lag lagWatch
-	var objects storedWatch
+	var w watched
 	defer func() {
-		if conn != nil {
-			conn.Close()
+		if w.conn != nil {
+			w.conn.Close()
 		}
 	}()
 	for ctx.Err() == nil {
 		// A probe under way is cut off when the watch ends: nothing waits for a server that does not answer.
-		var err error
-		conn, err = m.probe(ctx, i, conn, &lag, &objects)
+		err := m.probe(ctx, i, &w)
 		if ctx.Err() != nil {
 			return
 		}
-		now := time.Now()
-		if err == nil {
-			o = Observations{}
-			i.SetAnswered(now)
-		} else {
-			if o.Failures == 0 {
-				failedAt = now
+		w.observe(i, time.Now(), err)
+		i.Doubt(err != nil)
+		if w.o.Dead() {
+			if n := i.EndConns(); n > 0 {
+				m.cfg.Log.Error("instance is dead: its connections are ended", "node", i.Node, "instance", i.Addr, "role", i.Role.String(), "quiet", w.o.Quiet, "connections", n)
 			}
-			o = Observations{Failures: o.Failures + 1, Since: now.Sub(failedAt)}
 		}
-		m.report(i, Judge(i.Health(), o, m.cfg.DownAfter[i.Node]), o, err)
+		m.report(i, Judge(i.Health(), w.o, m.cfg.DownAfter[i.Node]), w.o, err)
 		// Jitter keeps many proxies from probing in step.
 		wait := m.cfg.Interval*9/10 + rand.N(m.cfg.Interval/5+1)
 		select {
 		case <-ctx.Done():
 		case <-i.StoredAsked():
-			objects.ask()
+			w.objects.ask()
 		case <-time.After(wait):
 		}
 	}
+}
+
+// observe adds the outcome of a probe.
+func (w *watched) observe(i *backend.Instance, now time.Time, err error) {
+	if err == nil {
+		w.o, w.from = Observations{}, now
+		i.SetAnswered(now)
+		return
+	}
+	if w.from.IsZero() {
+		w.from = now
+	}
+	var told *mysql.SQLError
+	w.o = Observations{Failures: w.o.Failures + 1, Since: now.Sub(w.from), Refused: errors.As(err, &told), TimedOut: isTimeout(err)}
+	var some bool
+	if w.o.Quiet, some = i.Quiet(); !some {
+		w.o.Quiet = w.o.Since
+	}
+}
+
+func isTimeout(err error) bool {
+	var ne net.Error
+	return errors.As(err, &ne) && ne.Timeout()
 }
 
 // report stores a verdict and logs changes, and the first failure of a run.
@@ -135,40 +181,63 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 	}
 }
 
-// probe pings on the connection it is given, or on a new one, and returns the one to use next.
-func (m *Monitor) probe(watch context.Context, i *backend.Instance, conn *backend.Conn, lag *lagWatch, objects *storedWatch) (*backend.Conn, error) {
-	ctx, cancel := context.WithTimeout(watch, m.cfg.Timeout)
+// probe pings on the connection that there is. A new one has the last word on whether the instance is there.
+func (m *Monitor) probe(ctx context.Context, i *backend.Instance, w *watched) error {
+	doubt := time.AfterFunc(doubtAfter, func() { i.Doubt(true) })
+	defer doubt.Stop()
+	patience := m.cfg.Connect
+	if w.conn != nil {
+		err := m.ask(ctx, i, w, m.cfg.Timeout)
+		if err == nil {
+			return nil
+		}
+		if isTimeout(err) {
+			patience = m.cfg.Timeout // it matters soon
+		}
+	} else if w.o.Failures > 0 && i.Health() != backend.Down {
+		patience = m.cfg.Timeout
+	}
+	return m.ask(ctx, i, w, patience)
+}
+
+// ask makes a connection if there is none, and has it answer. After an error there is none.
+func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(watch, patience)
 	defer cancel()
-	first := conn == nil
+	first := w.conn == nil
 	if first {
 		var err error
-		if conn, err = i.DialContext(ctx, 0); err != nil {
-			return nil, err
+		if w.conn, err = i.DialContext(ctx, 0); err != nil {
+			w.conn = nil
+			return err
 		}
 	}
+	conn := w.conn
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
+	var err error
 	if first {
-		if err := learn(conn); err != nil {
-			conn.Close()
-			return nil, err
+		if err = learn(conn); err == nil {
+			m.learnStored(watch, i, conn.Info)
+			i.SetInfo(conn.Info)
 		}
-		m.learnStored(watch, i, conn.Info)
-		i.SetInfo(conn.Info)
-	}
-	err := conn.Ping()
-	if err == nil {
-		err = m.watchLag(i, conn, lag)
 	}
 	if err == nil {
-		err = m.followStored(watch, i, conn, objects)
+		err = conn.Ping()
+	}
+	if err == nil {
+		err = m.watchLag(i, conn, &w.lag)
+	}
+	if err == nil {
+		err = m.followStored(watch, i, conn, &w.objects)
 	}
 	if err != nil {
 		conn.Close()
-		return nil, err
+		w.conn = nil
+		return err
 	}
 	conn.Release()
-	return conn, nil
+	return nil
 }

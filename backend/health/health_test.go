@@ -24,6 +24,12 @@ func TestJudge(t *testing.T) {
 		{"never reached yet", backend.Unknown, Observations{Failures: 2, Since: time.Second}, 0, backend.Unknown},
 		{"never reached", backend.Unknown, Observations{Failures: 3, Since: 2 * time.Second}, 0, backend.Down},
 		{"stays down", backend.Down, Observations{Failures: 1}, 0, backend.Down},
+		{"silent everywhere for long enough", backend.Up, Observations{Failures: 1, Since: 3 * time.Second, TimedOut: true, Quiet: 3 * time.Second}, 0, backend.Down},
+		{"silent everywhere, and to be patient with", backend.Up, Observations{Failures: 1, Since: 3 * time.Second, TimedOut: true, Quiet: 3 * time.Second}, 4 * time.Second, backend.Up},
+		{"silent to probes, and busy with others", backend.Up, Observations{Failures: 9, Since: time.Minute, TimedOut: true, Quiet: 2 * time.Second}, 0, backend.Up},
+		{"silent, not long enough", backend.Up, Observations{Failures: 3, Since: 2 * time.Second, TimedOut: true, Quiet: 2900 * time.Millisecond}, 0, backend.Up},
+		{"refuses by an answer", backend.Up, Observations{Failures: 3, Since: 2 * time.Second, Refused: true}, 0, backend.Down},
+		{"nobody listens", backend.Up, Observations{Failures: 3, Since: 300 * time.Millisecond, Quiet: 300 * time.Millisecond}, 0, backend.Down},
 	} {
 		if got := Judge(c.last, c.o, c.downAfter); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)

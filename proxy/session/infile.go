@@ -15,6 +15,8 @@ func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error 
 	}
 	s.upload(true)
 	defer s.upload(false)
+	p.Conn.Patient(true)
+	defer p.Conn.Patient(false)
 	s.conn.WritePacket(request)
 	if err := s.conn.Flush(); err != nil {
 		return err
