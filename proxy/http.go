@@ -78,7 +78,7 @@ func (s *Server) serveHTTP() {
 			if h.TLSConfig != nil {
 				serve = func(l net.Listener) error { return h.ServeTLS(l, "", "") }
 			}
-			if err := serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(gatedListener{h.listener, &s.gate, s.stop}); !errors.Is(err, http.ErrServerClosed) && !s.stopping() {
 				s.log.Error("http server stopped", "addr", h.listener.Addr().String(), "error", err)
 			}
 		})

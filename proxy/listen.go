@@ -73,17 +73,26 @@ func (g *gate) open(loops int) {
 	g.loops, g.held = loops, make(chan struct{}, loops)
 }
 
-// wait is called by a loop whose accept failed. True says that it was held up and that it may go on.
-func (g *gate) wait() bool {
+// wait is called by a loop whose accept failed. True says that it was held up and that it may go on; nothing holds it up after stop.
+func (g *gate) wait(stop <-chan struct{}) bool {
 	g.mu.Lock()
 	paused, held := g.paused, g.held
 	g.mu.Unlock()
 	if paused == nil {
 		return false
 	}
+	select {
+	case <-stop:
+		return false
+	default:
+	}
 	held <- struct{}{}
-	<-paused
-	return true
+	select {
+	case <-paused:
+		return true
+	case <-stop:
+		return false
+	}
 }
 
 // pausePatience bounds the wait for accept loops, which do nothing that lasts.
@@ -123,6 +132,23 @@ func setDeadline(listeners []net.Listener, t time.Time) {
 	for _, l := range listeners {
 		if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
 			_ = d.SetDeadline(t)
+		}
+	}
+}
+
+// gatedListener is a listener whose accepts the gate holds up, for loops that are not the server's own.
+type gatedListener struct {
+	net.Listener
+	gate *gate
+	stop <-chan struct{}
+}
+
+// Accept is that of net.Listener.
+func (l gatedListener) Accept() (net.Conn, error) {
+	for {
+		nc, err := l.Listener.Accept()
+		if err == nil || !l.gate.wait(l.stop) {
+			return nc, err
 		}
 	}
 }

@@ -186,7 +186,7 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
-	s.gate.open(len(s.listeners))
+	s.gate.open(len(s.listeners) + len(s.http))
 	for _, l := range s.listeners {
 		s.log.Info("listening", "addr", l.Addr().String())
 		s.running.Go(func() { errs <- s.accept(l) })
@@ -223,7 +223,7 @@ func (s *Server) accept(l net.Listener) error {
 			return nil
 		}
 		var ne net.Error
-		if s.gate.wait() {
+		if s.gate.wait(s.stop) || s.stopping() {
 			continue
 		}
 		if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {

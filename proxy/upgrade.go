@@ -19,9 +19,10 @@ type Upgrading struct {
 	Command handover.Command
 	// Program is this binary's version.
 	Program string
-	// Begun is called first, Failed if this process goes on as it was, Successor when the new process serves.
-	Begun, Failed func()
-	Successor     func(pid int)
+	// Begun is called first, Failed if this process goes on as it was, Successor when the new process serves, and Resumed if that
+	// died soon and this one serves again.
+	Begun, Failed, Resumed func()
+	Successor              func(pid int)
 }
 
 const (
@@ -29,6 +30,10 @@ const (
 	startPatience = time.Minute
 	// servePatience is how long it may take to serve once it is told to; nobody accepts clients meanwhile.
 	servePatience = 10 * time.Second
+	// probation is how long this process stays at least, so that it can serve again if the new one dies of its first clients.
+	probation = 5 * time.Second
+	// endPatience is how long a process may take to end after it broke off.
+	endPatience = time.Second
 )
 
 var (
@@ -61,7 +66,6 @@ func (s *Server) Upgrade() (successor string, err error) {
 	s.serving.Lock()
 	if !s.stopping() {
 		s.running.Go(func() { s.handOver(next) })
-		s.running.Go(s.closeHTTPSoon)
 	}
 	s.serving.Unlock()
 	return fmt.Sprintf("process %d, %s", next.PID, next.Program), nil
@@ -123,38 +127,86 @@ func (s *Server) handListeners(next *handover.Successor) error {
 	if s.stopping() {
 		return errStopping
 	}
-	if !s.gate.pause(s.listeners) {
+	if !s.gate.pause(s.allListeners()) {
 		return errors.New("the listeners did not pause")
 	}
-	defer s.gate.resume(s.listeners)
 	// Connections that were accepted and have no id yet get one from here on: as many are left out.
 	logins := s.logins.count()
 	firstID := s.shared.Sessions.NextID() + uint32(logins)
 	if err := next.Serve(firstID, time.Now().Add(servePatience)); err != nil {
+		s.gate.resume(s.allListeners())
 		return err
 	}
+	// They stay open, and this process accepts nobody: if the new one dies, those who wait in their queues are served here.
+	s.ownSockets(false)
+	s.keepHTTPAlive(false)
+	return nil
+}
+
+// allListeners are those of HTTP, too.
+func (s *Server) allListeners() (all []net.Listener) {
+	for _, o := range s.opened {
+		all = append(all, o.listener)
+	}
+	return all
+}
+
+// ownSockets tells whether the files of unix sockets go with this process's listeners, or are another one's.
+func (s *Server) ownSockets(own bool) {
 	for _, o := range s.opened {
 		if u, ok := o.listener.(*net.UnixListener); ok {
-			u.SetUnlinkOnClose(false) // the file is the new process's
+			u.SetUnlinkOnClose(own)
 		}
 	}
+}
+
+// keepHTTPAlive tells whether connections stay for further requests, which are the new process's to answer after an upgrade.
+func (s *Server) keepHTTPAlive(keep bool) {
+	for _, h := range s.http {
+		h.SetKeepAlivesEnabled(keep)
+	}
+}
+
+// giveUpListeners leaves them to the new process for good.
+func (s *Server) giveUpListeners() {
+	all := s.allListeners()
 	s.closeListeners()
-	return nil
+	for _, h := range s.http {
+		_ = h.listener.Close()
+	}
+	s.gate.resume(all)
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	if !s.stopping() {
+		s.running.Go(s.closeHTTPSoon)
+	}
+}
+
+// serveAgain takes listening up after the new process died.
+func (s *Server) serveAgain(next *handover.Successor) {
+	s.log.Error("the new process died: this one accepts clients again", "pid", next.PID, "version", next.Program, "ended", next.Ending())
+	s.admin.Note("upgrade undone", fmt.Sprintf("process %d, %s, died", next.PID, next.Program), next.Ending())
+	s.ownSockets(true)
+	s.keepHTTPAlive(true)
+	s.gate.resume(s.allListeners())
+	s.upgrading.fail(s.Upgrading.Resumed)
 }
 
 // Left is closed when an upgrade has left this process without sessions, or upgrade_timeout is over: Shutdown is next.
 func (s *Server) Left() <-chan struct{} { return s.left }
 
 // handOver moves sessions to the new process as they become idle. Those that cannot move go on here until they end, at the
-// longest for upgrade_timeout.
+// longest for upgrade_timeout. If the new process dies meanwhile, this one goes on.
 func (s *Server) handOver(next *handover.Successor) {
-	defer close(s.left)
+	stays := false
+	defer func() {
+		if !stays {
+			close(s.left)
+		}
+	}()
 	s.log.Info("handing over", "to", next.PID, "version", next.Program, "sessions", s.shared.Sessions.Len())
-	over := make(chan struct{})
-	s.running.Go(func() {
-		defer close(over)
-		_ = next.Run()
-	})
+	over := make(chan error, 1)
+	s.running.Go(func() { over <- next.Run() })
 	s.shared.MoveBy(func(state []byte, conn syscall.RawConn) (gone bool, err error) {
 		err = next.Move(state, conn)
 		return err == nil || errors.Is(err, handover.ErrUncertain), err
@@ -167,22 +219,45 @@ func (s *Server) handOver(next *handover.Successor) {
 	defer limit.Stop()
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
+	proven := time.NewTimer(probation)
+	defer proven.Stop()
+	stay := true           // the new process is on probation
+	var brokeOff time.Time // when it broke off without a word
 	for moving := true; ; {
 		if moving {
 			for _, one := range s.shared.Sessions.All() {
 				one.CallToMove()
 			}
 		}
-		if s.shared.Sessions.Len() == 0 && s.logins.count() == 0 && s.receivedAll() {
+		if !stay && s.shared.Sessions.Len() == 0 && s.logins.count() == 0 && s.receivedAll() {
 			s.log.Info("handed over", "moved", s.shared.Stats.Totals().Ends["moved"])
 			return
 		}
 		select {
 		case <-tick.C:
-		case <-over:
+			if brokeOff.IsZero() {
+				continue
+			}
+			if ended, crashed := next.Ended(); ended && crashed {
+				stays = true
+				s.serveAgain(next)
+				return
+			} else if ended || time.Since(brokeOff) > endPatience {
+				brokeOff, stay = time.Time{}, false
+				s.giveUpListeners()
+			}
+		case <-proven.C:
+			stay = !brokeOff.IsZero()
+		case err := <-over:
 			over, moving = nil, false
 			s.shared.MoveBy(nil)
 			s.log.Info("the new process takes no more sessions", "left", s.shared.Sessions.Len())
+			if errors.Is(err, handover.ErrGoodbye) {
+				stay = false
+				s.giveUpListeners()
+			} else {
+				brokeOff, stay = time.Now(), true
+			}
 		case <-limit.C:
 			s.log.Info("upgrade_timeout is over", "left", s.shared.Sessions.Len())
 			return

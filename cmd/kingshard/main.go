@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -88,7 +89,7 @@ func serve(f *flags, cfg *config.Config, from *handover.Predecessor) int {
 			super.tell("WATCHDOG=1")
 		case err := <-served:
 			if err == nil { // it accepts no clients any more: another process does
-				alive, served, super = nil, nil, supervisor{}
+				alive, served, super = nil, nil, supervisor{silent: new(atomic.Bool)}
 				continue
 			}
 			log.Error("stopped", "error", err)
@@ -140,9 +141,16 @@ const offerPatience = 10 * time.Second
 func upgrading(super supervisor, serving string) proxy.Upgrading {
 	return proxy.Upgrading{
 		Command: itself, Program: versionText(),
-		Begun:     super.reloading,
-		Failed:    func() { super.tell(serving + "; the last upgrade was refused, see the log") },
-		Successor: func(pid int) { super.tell(fmt.Sprintf("MAINPID=%d\n%s", pid, serving)) },
+		Begun:  super.reloading,
+		Failed: func() { super.tell(serving + "; the last upgrade was refused, see the log") },
+		Successor: func(pid int) {
+			super.tell(fmt.Sprintf("MAINPID=%d\n%s", pid, serving))
+			super.silent.Store(true)
+		},
+		Resumed: func() {
+			super.silent.Store(false)
+			super.tell(fmt.Sprintf("MAINPID=%d\n%s; the last upgrade was undone, see the log", os.Getpid(), serving))
+		},
 	}
 }
 

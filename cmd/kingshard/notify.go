@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,11 +16,13 @@ type supervisor struct {
 	conn *net.UnixConn
 	// watchdog is how often it wants to hear that the process lives; 0: it does not.
 	watchdog time.Duration
+	// silent is set while another process is the one that it knows.
+	silent *atomic.Bool
 }
 
 // findSupervisor follows the environment. A supervisor that cannot be reached is nobody: the proxy serves all the same.
 func findSupervisor() supervisor {
-	var s supervisor
+	s := supervisor{silent: new(atomic.Bool)}
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" || path[0] != '/' && path[0] != '@' {
 		return s
@@ -42,7 +45,7 @@ const tellTimeout = time.Second
 
 // tell sends an assignment such as READY=1; nobody hears it where there is nobody.
 func (s supervisor) tell(assignment string) {
-	if s.conn != nil {
+	if s.conn != nil && !s.silent.Load() {
 		_ = s.conn.SetWriteDeadline(time.Now().Add(tellTimeout))
 		_, _ = s.conn.Write([]byte(assignment))
 	}

@@ -28,6 +28,7 @@ const (
 	KindSession                  // from the old one, with a descriptor: a client
 	KindTaken                    // from the new one: the client is its own
 	KindDeclined                 // from the new one: the client stays with the old one, and why
+	KindGoodbye                  // from the new one: it needs the old one for nothing any more, and may end
 )
 
 const (

@@ -20,7 +20,8 @@ type Predecessor struct {
 	// Listeners are open; whoever takes one takes it out.
 	Listeners map[ListenerName]net.Listener
 
-	pipe *pipe
+	pipe   *pipe
+	serves bool
 }
 
 // Inherited gives the process that started this one to hand over to it; nil without one. The caller closes it.
@@ -117,7 +118,10 @@ func (p *Predecessor) Refuse(why string) {
 }
 
 // Serving says that this process accepts clients.
-func (p *Predecessor) Serving() error { return p.pipe.write(KindServing, nil, nil, writePatience) }
+func (p *Predecessor) Serving() error {
+	p.serves = true
+	return p.pipe.write(KindServing, nil, nil, writePatience)
+}
 
 // Sessions takes sessions until the old process has no more, which is nil. take owns the connection: an error of it says that
 // the session stays with the old process, and that the connection is closed here.
@@ -162,11 +166,15 @@ func (p *Predecessor) session(f *Frame, state []byte, take func(state []byte, nc
 // Stop lets no more sessions come; Sessions ends after those that have been sent already.
 func (p *Predecessor) Stop() { _ = p.pipe.conn.CloseRead() }
 
-// Close ends what the two have to say to each other, and closes listeners that nobody took.
+// Close ends what the two have to say to each other, and closes listeners that nobody took. The old process of one that serves hears that
+// it did not die: whatever becomes of it, the old one is not to serve in its place.
 func (p *Predecessor) Close() {
 	for name, l := range p.Listeners {
 		_ = l.Close()
 		delete(p.Listeners, name)
+	}
+	if p.serves {
+		_ = p.pipe.write(KindGoodbye, nil, nil, writePatience)
 	}
 	_ = p.pipe.close()
 }

@@ -57,6 +57,9 @@ type Successor struct {
 	lastID  uint32
 	waiting map[uint32]chan<- error
 	broken  error // why no session can move any more
+
+	ended  bool
+	status unix.WaitStatus // if ended
 }
 
 // Start starts the new process with the environment of this one. The caller ends with Release or Abandon.
@@ -205,6 +208,27 @@ func (s *Successor) Move(state []byte, conn syscall.RawConn) error {
 	return <-answer
 }
 
+// ErrGoodbye says that the new process goes on without this one, or ends in order.
+var ErrGoodbye = errors.New("the new process has said goodbye")
+
+// Ended tells whether the new process has ended, and whether it was not in order: it crashed, or was killed. It is for the goroutine that
+// calls Release.
+func (s *Successor) Ended() (ended, crashed bool) {
+	if !s.ended {
+		pid, err := unix.Wait4(s.PID, &s.status, unix.WNOHANG, nil)
+		s.ended = err == nil && pid == s.PID
+	}
+	return s.ended, s.ended && !(s.status.Exited() && s.status.ExitStatus() == 0)
+}
+
+// Ending is how a process that has Ended did.
+func (s *Successor) Ending() string {
+	if s.status.Signaled() {
+		return "signal: " + s.status.Signal().String()
+	}
+	return fmt.Sprintf("exit status %d", s.status.ExitStatus())
+}
+
 // Run takes the answers to Move until the new process wants no more or Release is called; then it returns why.
 func (s *Successor) Run() error {
 	for {
@@ -230,6 +254,9 @@ func (s *Successor) Run() error {
 
 // answered passes on what the new process says of a session.
 func (s *Successor) answered(f Frame) error {
+	if f.Kind == KindGoodbye {
+		return ErrGoodbye
+	}
 	c := mysql.NewCursor(f.Payload)
 	id := c.Uint32()
 	s.mu.Lock()
