@@ -66,9 +66,10 @@ type Conn struct {
 	// Stmts are the statements prepared on this connection.
 	Stmts stmtCache
 
-	cfg   *DialConfig
-	raw   syscall.RawConn
-	flags mysql.Capability
+	cfg      *DialConfig
+	raw      syscall.RawConn
+	flags    mysql.Capability
+	insertID insertID
 	watchedConn
 }
 
@@ -293,6 +294,9 @@ func (c *Conn) readOK() error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
+	if err := c.ReadAhead(); err != nil {
+		return err
+	}
 	p, err := c.ReadPacket()
 	if err != nil {
 		return err
@@ -315,6 +319,7 @@ func (c *Conn) readStatus(p []byte) error {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
 	c.Status = ok.Status
+	c.insertID.told(ok.LastInsertID)
 	return nil
 }
 
@@ -335,6 +340,7 @@ func (c *Conn) Reset() error {
 	}
 	c.Stmts.clear()
 	c.Marked = false
+	c.NoteInsertID(0)
 	return c.simple(mysql.ComResetConnection, "")
 }
 
@@ -342,6 +348,7 @@ func (c *Conn) Reset() error {
 func (c *Conn) relogin() error {
 	c.Stmts.clear()
 	c.Marked = false
+	c.NoteInsertID(0)
 	client := c.authClient()
 	c.ResetSequence()
 	// An empty answer to no salt: the server always replies with a switch request that carries a fresh one.

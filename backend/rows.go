@@ -128,6 +128,9 @@ func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
 // ReadChange reads the answer to a statement that returns no rows.
 func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 	var ok mysql.OKPacket
+	if err := c.ReadAhead(); err != nil {
+		return ok, err
+	}
 	p, err := c.ReadPacket()
 	if err != nil {
 		return ok, err
@@ -142,6 +145,7 @@ func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 		return ok, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
 	c.Status = ok.Status
+	c.insertID.told(ok.LastInsertID)
 	ok.StateChanges, ok.Info = nil, slices.Clone(ok.Info)
 	return ok, nil
 }

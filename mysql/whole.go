@@ -57,6 +57,21 @@ func (c *Conn) ArrivedFirst(w *Walk) Arrival {
 	return w.walk(c.rbuf.b[c.start:c.end], c.Capabilities)
 }
 
+// ArrivedInsertID is the insert id of the OK packet that has arrived whole and begins the unread bytes; 0 if they begin with
+// something else. MySQL manual: "OK_Packet".
+func (c *Conn) ArrivedInsertID() uint64 {
+	b := c.rbuf.b[c.start:c.end]
+	if len(b) <= headerLen || b[headerLen] != OKHeader {
+		return 0
+	}
+	cur := NewCursor(b[headerLen+1:])
+	cur.Lenenc()
+	if id := cur.Lenenc(); cur.Err() == nil {
+		return id
+	}
+	return 0
+}
+
 // SkipArrived drops the response that w has walked over, which has arrived whole.
 func (c *Conn) SkipArrived(w *Walk) { c.start += w.at }
 

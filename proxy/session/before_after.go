@@ -1,10 +1,7 @@
 package session
 
 import (
-	"strconv"
-
 	"kingshard/backend"
-	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 )
@@ -71,13 +68,8 @@ func (s *Session) before(q *query) (added pinSet) {
 		}
 	case sqltext.Other:
 		s.pin(pinUnknown)
-	case sqltext.Insert, sqltext.Update, sqltext.Replace, sqltext.Delete:
-		// LAST_INSERT_ID(expr) shows in the OK packet.
-	default:
-		if q.info.Has(sqltext.LastInsertIDSet) {
-			s.pin(pinLastInsertID)
-		}
 	}
+	s.keepForTransaction(q)
 	return s.pins&^had | q.pinned
 }
 
@@ -101,8 +93,9 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)
 	}
+	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
-	if s.state.warningCount > 0 && !q.cut && s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+	if s.state.warningCount > 0 && !q.cut && (s.isOther(p) || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return
@@ -116,13 +109,4 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	if s.heldLast {
 		s.heldNames = append(s.heldNames, q.rename...)
 	}
-}
-
-// bringLastInsertID makes LAST_INSERT_ID() give the session's own value on a connection that others used before.
-func (s *Session) bringLastInsertID(p backend.Pooled, q *query) error {
-	const reads = sqltext.LastInsertID | sqltext.SysVarIdentity
-	if q.info.Traits&reads == 0 && q.reached&stored.LastInsertID == 0 || s.heldLast && s.held.Pooled == p.Pooled {
-		return nil
-	}
-	return s.run(p, "SET last_insert_id="+strconv.FormatUint(s.state.lastInsertID, 10))
 }

@@ -27,12 +27,12 @@ type chosenRow struct {
 
 // chooseMany runs an UPDATE or DELETE with LIMIT over several shards: it locks and reads the keys of the rows that the whole
 // table would give, then changes exactly these, all in one transaction on every node.
-func (s *Session) chooseMany(p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	return s.untilLocked(func() (*change, bool, error) { return s.tryChoose(p, r, ex) })
+func (s *Session) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	return s.untilLocked(func() (*change, bool, error) { return s.tryChoose(q, p, r, ex) })
 }
 
 // tryChoose is chooseMany once.
-func (s *Session) tryChoose(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
+func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(s.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
@@ -60,6 +60,9 @@ func (s *Session) tryChoose(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ 
 	}
 	if err != nil {
 		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
+	}
+	if err := s.insertedOnShards(q, c.loans, ex); err != nil {
+		return c, true, s.writeFailed(c, err, nil)
 	}
 	if err := s.commitChange(c); err != nil {
 		return c, true, err

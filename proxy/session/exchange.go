@@ -44,8 +44,8 @@ func (s *Session) startStatement(x *exchange, q *query) error {
 	if q.info.Class == sqltext.DDL {
 		s.defining(x.p, q, false)
 	}
-	if err := s.bringLastInsertID(x.p, q); err != nil {
-		return s.lost(x.p, err)
+	if err := s.bringInsertID(x.p, q); err != nil {
+		return err
 	}
 	x.begin(s, q)
 	s.send(x.p, q)
@@ -58,8 +58,8 @@ func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
 	if q.info.Class == sqltext.DDL {
 		s.defining(x.p, q, false)
 	}
-	if err := s.bringLastInsertID(x.p, q); err != nil {
-		return s.unprepared(x.p, err)
+	if err := s.bringInsertID(x.p, q); err != nil {
+		return err
 	}
 	x.begin(s, q)
 	if q.info.Class == sqltext.Set {

@@ -56,6 +56,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.work.class = st.info.Class
 	q := &s.task().query
 	q.begin(st.text, &st.info)
+	q.st = st
 	q.verdict = st.verdict
 	q.verdict.Hits = nil
 	if s.account.Limited() {

@@ -54,6 +54,9 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 		s.giveBack(f.loans)
 		return true, interrupted()
 	}
+	if err := s.bringToLoans(q, f.loans); err != nil {
+		return true, s.loseAll(f.loans, err)
+	}
 	s.stats.scatters.Add(1)
 	f.last = find(f.loans, f.node)
 	if aside := find(f.loans, scratchLoan); aside != nil {
@@ -124,7 +127,8 @@ func (f *finishing) run() (failed bool, err error) {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
-	if f.s.unpublish() {
+	settled := f.s.settleInsertID(f.last.Pooled, false)
+	if f.s.unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
 		f.s.giveBack(f.loans)

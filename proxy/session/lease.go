@@ -26,11 +26,14 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	if _, err := s.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
+	if !t.reads {
+		s.stepAside(t.node.Name)
+	}
 	if s.held.Pooled != nil {
 		if s.held.Instance.Node == t.node.Name {
 			return s.held, s.prepare(s.held)
 		}
-		if s.inTransaction() {
+		if s.inTransaction() || s.pins != 0 && s.pins&^ofTransaction == 0 {
 			return s.acquireOther(t)
 		}
 		if !t.stateless || !s.state.autocommit {
@@ -143,7 +146,9 @@ func (s *Session) prepare(p backend.Pooled) error {
 		}
 	}
 	if err == nil && s.state.pendingBegin != "" {
-		err = s.run(p, s.state.pendingBegin)
+		if err = s.queueInsertID(p); err == nil {
+			err = s.run(p, s.state.pendingBegin)
+		}
 	}
 	if err != nil {
 		s.state.pendingBegin = ""
@@ -217,6 +222,7 @@ func (s *Session) release(p backend.Pooled) {
 	}
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
+	unsettled := s.settleInsertID(p, keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)) != nil
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
@@ -224,8 +230,14 @@ func (s *Session) release(p backend.Pooled) {
 		return
 	}
 	switch {
+	case unsettled:
+		if s.drop(p); keep {
+			s.conn.Close() // its state went with the connection, and the client has its answer
+		}
+		return
 	case s.isOther(p):
 		p.Conn.Release()
+		s.heldLast = false
 		return
 	case keep && (isHeld || s.held.Pooled == nil):
 		s.held, s.heldLast = p, true
@@ -321,9 +333,9 @@ func (s *Session) dropHeld() {
 	}
 	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
 	var err error
-	if pins != 0 {
+	if pins&^ofTransaction != 0 {
 		err = p.Cleanse()
-	} else if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+	} else if pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		err = p.Conn.Exec("ROLLBACK")
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/loadfile"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
 	"kingshard/router/plan"
@@ -47,6 +48,9 @@ func (s *Session) loadMany(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	}
 	if err != nil {
 		return true, s.writeFailed(l.c, err, names)
+	}
+	if err := s.insertedOnShards(&query{info: sqltext.Info{Class: sqltext.LoadDataLocal}}, l.c.loans, nil); err != nil {
+		return true, s.writeFailed(l.c, err, nil)
 	}
 	if err := s.commitChange(l.c); err != nil {
 		return true, err

@@ -75,7 +75,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // plain tells whether the session has no state that binds its next statement to more than the setting of a connection.
 func (s *Session) plain() bool {
 	s.snap = s.shared.Snapshot.Load()
-	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 &&
+	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit &&
 		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
 		!s.shared.Draining.Load() && !s.shared.Pause.on()
 }
@@ -161,6 +161,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 		return false
 	}
 	q.begin(st.text, &st.info)
+	q.st = st
 	s.task().x.st, s.lane.text = st, st.text
 	s.recognize(st)
 	s.label(st.text)
@@ -273,7 +274,7 @@ func (s *Session) launch(le *lease) {
 	x := &s.task().x
 	x.p = le.p
 	s.passed = true
-	if !s.preparedOn(le) {
+	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.task().query) {
 		s.outOfLine(le)
 		le.leave()
 		s.lane.offer = le.p
@@ -341,7 +342,12 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	case mysql.ArrivedPart:
 		l.Park(c, le)
 	case mysql.ArrivedPlain:
-		s.answer(l, le)
+		if id := le.p.Conn.ArrivedInsertID(); id == 0 || !insertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
+			s.answer(l, le)
+			return
+		}
+		// The connection is to be asked what it made of that.
+		fallthrough
 	default:
 		le.leave()
 		s.handOver(l, stepFinish)

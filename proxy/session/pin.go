@@ -19,17 +19,18 @@ const (
 	pinUnknown                          // a statement that the proxy does not understand
 	pinCursor                           // an open cursor of a prepared statement
 	pinFoundRows                        // SQL_CALC_FOUND_ROWS, for the next statement only
-	pinLastInsertID                     // LAST_INSERT_ID(expr) in a query
 	pinTracker                          // the server reported a state change that was not asked for
 	pinParameterTypes                   // a prepared statement whose parameters, untyped by themselves, have had values of several kinds
 	pinNextTransaction                  // SET TRANSACTION, until the server says that a transaction is open, or one ended
 	pinStored                           // a trigger, a stored function or a view that may leave something behind
+	pinAutocommit                       // a transaction with autocommit off, until COMMIT, ROLLBACK or what commits by itself
+	pinSavepoint                        // SAVEPOINT in such a transaction
 	pinReasons
 )
 
 var pinNames = [pinReasons]string{
 	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
-	"cursor", "found_rows", "last_insert_id", "tracker", "parameter_types", "next_transaction", "stored_object",
+	"cursor", "found_rows", "tracker", "parameter_types", "next_transaction", "stored_object", "autocommit", "savepoint",
 }
 
 // pinSet is a set of reasons.

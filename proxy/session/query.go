@@ -77,6 +77,8 @@ type query struct {
 	rename []mysql.TableName
 	// rows, if set, changes the rows of the answer.
 	rows mysql.RowChanger
+	// st is the prepared statement that is executed, else nil.
+	st *stmt
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
 	// source is the text of a statement to be prepared, before own functions are replaced; given as it came, if rules rewrote it.
@@ -292,6 +294,9 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 	if err := s.sendRequest(p); err != nil {
 		return true, err
 	}
+	if err := p.Conn.ReadAhead(); err != nil {
+		return true, err
+	}
 	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q)}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = s.patchExpired
@@ -330,6 +335,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	case mysql.ResponseErr:
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		s.heard(res.Err, OriginBackend)
+		s.failedInsertID(q, res.Err)
 		return
 	case mysql.ResponseLocalInfile:
 		return
@@ -337,10 +343,8 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		s.state.result = lastResult{rowCount: -1, foundRows: res.Rows}
 	case mysql.ResponseOK:
 		s.state.result = lastResult{rowCount: int64(res.OK.AffectedRows)}
-		if res.OK.LastInsertID != 0 {
-			s.state.lastInsertID = res.OK.LastInsertID
-		}
 	}
+	s.answeredInsertID(p, q, res)
 	p.Conn.Status = s.serverStatus
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	s.state.warningCount = int(res.OK.Warnings)

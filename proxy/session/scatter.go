@@ -257,6 +257,9 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		s.giveBack(loans)
 		return true, interrupted()
 	}
+	if err := s.bringToLoans(q, loans); err != nil {
+		return true, s.loseAll(loans, err)
+	}
 	s.stats.scatters.Add(1)
 	if !p.ReadOnly {
 		s.watchRowLocks(loans)

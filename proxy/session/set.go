@@ -65,8 +65,8 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 		return true, err
 	}
 	s.reach(p, q, p.Key.Database())
-	if err := s.bringLastInsertID(p, q); err != nil {
-		return true, s.lost(p, err)
+	if err := s.bringInsertID(p, q); err != nil {
+		return true, err
 	}
 	added := s.before(q)
 	s.send(p, q)
@@ -202,6 +202,8 @@ func plainLiteral(v string) bool {
 // adoptVariable keeps a system variable and returns the names whose values the server is to be asked for.
 func (s *Session) adoptVariable(a sqltext.Assignment, readBack []string) []string {
 	switch {
+	case a.Name == "last_insert_id", a.Name == "identity":
+		s.state.insertIDs.doubt = true
 	case perStatement[a.Name]:
 		s.pin(pinVariable)
 	case strings.HasPrefix(a.Name, "character_set_") || strings.HasPrefix(a.Name, "collation_"):

@@ -212,7 +212,7 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	case plan.ManyWrite, plan.ManyInsert:
 		return s.writeMany(q, p, r, ex)
 	case plan.ManyChoose:
-		return s.chooseMany(p, r, ex)
+		return s.chooseMany(q, p, r, ex)
 	case plan.ManyLoad:
 		return s.loadMany(p, r)
 	case plan.ManyEach:

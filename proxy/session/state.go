@@ -31,7 +31,7 @@ type state struct {
 	nextTransaction []string
 
 	result       lastResult
-	lastInsertID uint64
+	insertIDs    insertIDs
 	warnings     []warning // of the last statement, kept while its connection is not
 	warningCount int
 	errorCount   int

@@ -34,8 +34,11 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	if onBackend || s.state.value("completion_type") != "" {
 		return false, nil
 	}
+	s.endOthers()
 	if !tx.Chain {
 		s.state.pendingBegin, s.state.nextTransaction = "", nil
+	} else if s.state.pendingBegin == "" {
+		s.state.pendingBegin = "BEGIN" // a transaction begins, whether one ended or not
 	}
 	s.writeOK()
 	return true, nil

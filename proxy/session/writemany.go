@@ -19,11 +19,11 @@ const savepoint = "ks_statement"
 // writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
 // failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
 func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	return s.untilLocked(func() (*change, bool, error) { return s.tryWrite(p, r, ex) })
+	return s.untilLocked(func() (*change, bool, error) { return s.tryWrite(q, p, r, ex) })
 }
 
 // tryWrite is writeMany once.
-func (s *Session) tryWrite(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
+func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(s.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
@@ -35,6 +35,9 @@ func (s *Session) tryWrite(p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *
 	}
 	if err != nil {
 		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
+	}
+	if err := s.insertedOnShards(q, c.loans, ex); err != nil {
+		return c, true, s.writeFailed(c, err, nil)
 	}
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
@@ -64,6 +67,9 @@ type change struct {
 func (s *Session) openChange(nodes []*backend.Node) (c *change, err error) {
 	c = new(change)
 	inTransaction := s.inTransaction() || !s.state.autocommit
+	if len(nodes) == 1 {
+		s.stepAside(nodes[0].Name)
+	}
 	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
@@ -86,6 +92,9 @@ func (s *Session) openChange(nodes []*backend.Node) (c *change, err error) {
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
+	if err := s.learnHeldInsertID(); err != nil {
+		return c, s.loseAll(c.loans, err)
+	}
 	s.watchRowLocks(c.loans)
 	if err := s.beginAll(c); err != nil {
 		return c, s.writeFailed(c, err, nil)
@@ -97,6 +106,9 @@ func (s *Session) openChange(nodes []*backend.Node) (c *change, err error) {
 func (s *Session) beginAll(c *change) (failure error) {
 	sent := 0
 	for k := range c.loans {
+		if l := &c.loans[k]; !l.Conn.GivesInsertID(s.state.insertIDs.last) {
+			l.Conn.QueueInsertID(s.state.insertIDs.last)
+		}
 		if failure = s.sendTo(&c.loans[k], c.begin, nil, nil); failure != nil {
 			break
 		}
@@ -166,9 +178,6 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	total.Info = infoWarnings(total.Info, total.Warnings)
 	s.state.warningCount = int(total.Warnings)
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
-	if total.LastInsertID != 0 {
-		s.state.lastInsertID = total.LastInsertID
-	}
 	s.conn.WriteOK(&total)
 	return nil
 }
