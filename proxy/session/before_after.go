@@ -95,14 +95,14 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	}
 	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
-	if s.state.warningCount > 0 && !q.cut && (s.isOther(p) || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
+	if s.state.warningCount > 0 && !q.cut && !q.warned && (s.isOther(p) || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return
 		}
 	}
 	s.release(p)
-	if q.cut {
+	if q.cut || q.warned {
 		s.heldLast = false // what the server knows of the statement is not what the client heard
 	}
 	s.heldNames = s.heldNames[:0]

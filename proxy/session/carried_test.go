@@ -101,7 +101,7 @@ func TestStateIsCarried(t *testing.T) {
 		"stmt.quota": "of a cursor: such a session stays", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",
 		"stmt.point": "asked again", "stmt.pointOf": "asked again", "stmt.pointIn": "asked again",
 	}
-	carriedFields := map[string]string{"state.insertIDs": "lastInsertID", "state.result": "rowCount", "stmts.byID": "stmts", "stmts.nextID": "nextStmtID", "stmts.lastID": "lastStmtID", "stmt.setting": "settingVars"}
+	carriedFields := map[string]string{"state.insertIDs": "lastInsertID", "state.result": "rowCount", "state.found": "foundRows", "stmts.byID": "stmts", "stmts.nextID": "nextStmtID", "stmts.lastID": "lastStmtID", "stmt.setting": "settingVars"}
 	for _, one := range []struct {
 		name     string
 		of, into reflect.Type

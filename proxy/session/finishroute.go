@@ -425,9 +425,17 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		return res, f.s.cutOff(f.last.Pooled, f.q, &res)
 	}
 	f.s.observe(f.last.Pooled, f.q, &res)
+	f.s.state.found.doubt = false
+	if res.Kind != mysql.ResponseErr && f.s.state.warningCount > 0 {
+		// What follows makes the server forget them.
+		if err := f.s.fetchWarnings(f.last.Pooled, f.rename); err != nil {
+			return res, err
+		}
+	}
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {
 		err = f.last.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) {
-			f.s.state.result.foundRows, _ = strconv.ParseUint(row[0], 10, 64)
+			f.s.state.found = foundRows{}
+			f.s.state.found.n, _ = strconv.ParseUint(row[0], 10, 64)
 		})
 	}
 	return res, err

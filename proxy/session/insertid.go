@@ -110,6 +110,11 @@ func (s *Session) learnHeldInsertID() error {
 	if s.held.Pooled == nil || s.held.Conn != on {
 		return nil // it broke
 	}
+	if s.state.found.on == on {
+		if err := s.settleFound(s.held, false); err != nil {
+			return s.lost(s.held, err)
+		}
+	}
 	id, err := s.held.Conn.ReadInsertID()
 	if err != nil {
 		return s.lost(s.held, err)

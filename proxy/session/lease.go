@@ -222,7 +222,8 @@ func (s *Session) release(p backend.Pooled) {
 	}
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
-	unsettled := s.settleInsertID(p, keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)) != nil
+	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
+	unsettled := s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
@@ -350,9 +351,9 @@ func (s *Session) dropHeld() {
 func (s *Session) resetState() {
 	s.dropHeld()
 	s.clearStmts()
-	db := s.state.db
+	db, found := s.state.db, s.state.found.n
 	s.initState(s.state.collation)
-	s.state.db = db
+	s.state.db, s.state.found.n = db, found // which the servers leave as they are
 }
 
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say

@@ -118,6 +118,7 @@ func (s *Session) comInitDB(db string) error {
 		return err
 	}
 	s.state.result = lastResult{}
+	s.noWarnings()
 	// A client that tracks the session's state is told of its new database, as by the server.
 	changes := mysql.AppendLenencString([]byte{trackSchema}, mysql.AppendLenencString(nil, db))
 	s.conn.WriteOK(&mysql.OKPacket{Status: s.status() | mysql.ServerSessionStateChanged, StateChanges: changes})

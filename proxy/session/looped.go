@@ -28,7 +28,7 @@ func plainClass(c sqltext.Class) bool {
 const loopedText = 48 << 10
 
 // notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
-const notPlain = stateful | own | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body
+const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body
 
 // Ready takes a command that has come while the session waited in a loop. It answers there what it can without waiting for
 // anything but one backend's response; the rest goes to a goroutine.
@@ -99,7 +99,7 @@ func (s *Session) decide(p []byte) bool {
 			return false // traced statements run on goroutines
 		}
 		info := s.classify(text)
-		if info.Traits&notPlain != 0 || !plainClass(info.Class) || info.Next < len(text) {
+		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) {
 			return false
 		}
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
@@ -152,7 +152,7 @@ func (s *Session) decideExecution(arg []byte) bool {
 	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information || s.traceExecution(st, arg) {
 		return false
 	}
-	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || !s.passesExecution(st) || s.permitExecution(st) != nil {
+	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || findsUnseen(st.info.Class, st.text) || !s.passesExecution(st) || s.permitExecution(st) != nil {
 		return false
 	}
 	ex, q := &s.task().execution, &s.task().query

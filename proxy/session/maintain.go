@@ -82,7 +82,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		}
 	}
 	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, 0
-	s.state.result = lastResult{rowCount: -1, foundRows: uint64(len(rows))}
+	s.state.result = lastResult{rowCount: -1}
 	s.writeTable(definitions, rows)
 	return false, nil
 }

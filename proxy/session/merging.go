@@ -80,9 +80,10 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 			return true, cause
 		}
 		s.forwarded(sum.Rows, sum.Bytes)
-		s.state.result = lastResult{rowCount: -1, foundRows: sum.Rows}
+		s.state.result = lastResult{rowCount: -1}
+		s.state.found.found(sum.Rows)
 		if q.info.Has(sqltext.CalcFoundRows) {
-			s.state.result.foundRows = sum.Found
+			s.state.found.found(sum.Found)
 		}
 		s.state.warningCount = int(sum.Warnings)
 		s.heldLast = false

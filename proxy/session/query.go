@@ -90,6 +90,8 @@ type query struct {
 	// quota bounds the rows of the answer; nil without a limit.
 	quota *mysql.Quota
 	cut   bool // the answer was more
+	// warned says that its warnings are the session's already.
+	warned bool
 }
 
 // begin makes q a new statement, in place: it is long for a copy.
@@ -340,11 +342,12 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	case mysql.ResponseLocalInfile:
 		return
 	case mysql.ResponseRows:
-		s.state.result = lastResult{rowCount: -1, foundRows: res.Rows}
+		s.state.result = lastResult{rowCount: -1}
 	case mysql.ResponseOK:
 		s.state.result = lastResult{rowCount: int64(res.OK.AffectedRows)}
 	}
 	s.answeredInsertID(p, q, res)
+	s.observeFound(p, q, res)
 	p.Conn.Status = s.serverStatus
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	s.state.warningCount = int(res.OK.Warnings)

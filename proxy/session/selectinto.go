@@ -51,6 +51,7 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	s.heldLast = false
 	s.warnOfInto(into.Before, a.rows)
 	s.state.result = lastResult{rowCount: int64(a.rows)}
+	s.state.found.found(uint64(a.rows))
 	s.conn.WriteOK(&mysql.OKPacket{Status: s.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.state.warningCount)})
 	return true, false, nil
 }

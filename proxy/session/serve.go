@@ -244,6 +244,7 @@ func (s *Session) settle(err error) *endError {
 	}
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
+		s.heldLast = false // the held connection knows nothing of it
 		s.writeError(sqlErr, OriginProxy)
 		return nil
 	}

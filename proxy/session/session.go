@@ -212,6 +212,7 @@ func (s *Session) status() mysql.Status {
 // writeOK queues an OK of the proxy's own.
 func (s *Session) writeOK() {
 	s.state.result = lastResult{}
+	s.noWarnings()
 	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
 }
 

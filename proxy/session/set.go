@@ -75,6 +75,14 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 		return true, s.broken(p, err, sent)
 	}
 	if then != nil {
+		if !failed && s.state.warningCount > 0 {
+			// The session's own questions make the server forget them.
+			if err := s.fetchWarnings(p, q.rename); err != nil {
+				s.drop(p)
+				return true, &endError{EndBackendLost, err}
+			}
+			q.warned = true
+		}
 		if err := then(p, failed); err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
 			s.drop(p)

@@ -31,17 +31,15 @@ type state struct {
 	nextTransaction []string
 
 	result       lastResult
+	found        foundRows
 	insertIDs    insertIDs
 	warnings     []warning // of the last statement, kept while its connection is not
 	warningCount int
 	errorCount   int
 }
 
-// lastResult is what ROW_COUNT() and FOUND_ROWS() speak of.
-type lastResult struct {
-	rowCount  int64
-	foundRows uint64
-}
+// lastResult is what ROW_COUNT() speaks of.
+type lastResult struct{ rowCount int64 }
 
 // init starts a session's state after the login.
 func (st *state) init(collation uint16, caps mysql.Capability) {

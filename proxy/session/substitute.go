@@ -11,7 +11,7 @@ import (
 const own = sqltext.ConnectionID | sqltext.CurrentUser | sqltext.SysVarPseudoThread
 
 // diagnostics are those that speak of the statement before, which may have run on another connection.
-const diagnostics = sqltext.RowCount | sqltext.FoundRows | sqltext.SysVarWarningCount
+const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
@@ -19,6 +19,9 @@ func (s *Session) substitute(q *query) error {
 	want := q.info.Traits & own
 	if s.held.Pooled == nil || !s.heldLast {
 		want |= q.info.Traits & diagnostics
+	}
+	if s.held.Pooled == nil || s.held.Conn != s.state.found.on {
+		want |= q.info.Traits & sqltext.FoundRows
 	}
 	if want == 0 {
 		return nil
@@ -47,7 +50,7 @@ func (s *Session) ownValue(span sqltext.Span) string {
 		return "(" + strconv.FormatInt(s.state.result.rowCount, 10) + ")"
 	case sqltext.FoundRows:
 		// The function itself is there for its type.
-		return "IF(TRUE, " + strconv.FormatUint(s.state.result.foundRows, 10) + ", FOUND_ROWS())"
+		return "IF(TRUE, " + strconv.FormatUint(s.state.found.n, 10) + ", FOUND_ROWS())"
 	case sqltext.SysVarWarningCount:
 		if strings.Contains(strings.ToLower(span.Text), "error_count") {
 			return strconv.Itoa(s.state.errorCount)

@@ -30,6 +30,15 @@ var ofText = map[uint16]bool{erDeprecated: true, 1681: true, 3719: true, 3720: t
 // or NULL where none may be.
 var oncePerColumn = map[uint16]bool{1048: true, 1364: true}
 
+// noWarnings forgets the warnings of the statement before, as one does that the session answers itself; MariaDB goes on showing
+// them after a statement without tables.
+func (s *Session) noWarnings() {
+	if s.heldLast = false; s.mode().MariaDB {
+		return
+	}
+	s.state.warnings, s.state.warningCount, s.state.errorCount = s.state.warnings[:0], 0, 0
+}
+
 // fetchWarnings keeps what the last statement left in the diagnostics area before its connection goes to others.
 func (s *Session) fetchWarnings(p backend.Pooled, names []mysql.TableName) error {
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
@@ -84,8 +93,10 @@ func (s *Session) show(q *query) (handled bool, err error) {
 	}
 	switch sh.What {
 	case sqltext.CountWarnings:
+		s.state.found.found(1)
 		s.writeRows([]string{"@@session.warning_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.state.warningCount)}})
 	case sqltext.CountErrors:
+		s.state.found.found(1)
 		s.writeRows([]string{"@@session.error_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.state.errorCount)}})
 	default:
 		s.writeWarnings(sh)

@@ -9,6 +9,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -178,6 +179,9 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	total.Info = infoWarnings(total.Info, total.Warnings)
 	s.state.warningCount = int(total.Warnings)
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
+	if !s.mode().MariaDB && p.Statement.Kind == sqlparse.UpdateKind {
+		s.state.found.foundBy(total.Info)
+	}
 	s.conn.WriteOK(&total)
 	return nil
 }

@@ -1,0 +1,181 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// FOUND_ROWS() speaks of the last statement that found rows, not of the last statement: changes, SET, transactions, errors and some
+// kinds of SHOW leave it as it is, while a change with a query in it, DO and UPDATE of MySQL do not. The rules are those of MariaDB
+// 10.11 and MySQL 9.7, found by trying. MySQL manual: "Information Functions".
+
+// foundRows is what FOUND_ROWS() gives.
+type foundRows struct {
+	n uint64
+	// on is the held connection if that alone knows, else nil.
+	on *backend.Conn
+	// doubt says that the statement under way found rows which its answer does not tell.
+	doubt bool
+}
+
+// findsUnseen tells whether a change may find rows that its answer does not tell: by a query in it, or of several tables.
+func findsUnseen(class sqltext.Class, text string) bool {
+	switch class {
+	case sqltext.Update, sqltext.Delete:
+		return mentionsFast(text, "select") || severalTables(text)
+	}
+	return false
+}
+
+// severalTables tells whether a change may be of several tables.
+func severalTables(text string) bool {
+	return mentionsFast(text, "join") || mentionsFast(text, "using") || strings.Contains(beforeSet(text), ",") || deletesBefore(text)
+}
+
+// beforeSet is what a change has ahead of SET, or of WHERE: its tables.
+func beforeSet(text string) string {
+	for _, word := range []string{"set", "where"} {
+		for k := 0; k+len(word) < len(text); k++ {
+			if (text[k]|0x20 == word[0]) && strings.EqualFold(text[k:k+len(word)], word) {
+				return text[:k]
+			}
+		}
+	}
+	return text
+}
+
+// deletesBefore tells a DELETE that names its tables ahead of FROM.
+func deletesBefore(text string) bool {
+	f := strings.Fields(beforeSet(text))
+	for k := 1; k < len(f) && strings.EqualFold(f[0], "delete"); k++ {
+		switch strings.ToLower(f[k]) {
+		case "low_priority", "quick", "ignore":
+			continue
+		case "from":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// mentionsFast is mentions for a text that may be long: of words in mixed case it finds those of short texts only.
+func mentionsFast(text, lower string) bool {
+	if len(text) < 256 {
+		return mentions(text, lower)
+	}
+	return strings.Contains(text, lower) || strings.Contains(text, strings.ToUpper(lower)) || strings.Contains(text, strings.ToUpper(lower[:1])+lower[1:])
+}
+
+// showsFound are the words behind SHOW, and SESSION, GLOBAL, FULL and their like, that leave FOUND_ROWS() as it is.
+var showLeavesFound = map[string]bool{
+	"grants": true, "create": true, "privileges": true, "profiles": true, "binary": true, "binlog": true, "master": true, "slave": true, "replica": true,
+	"replicas": true, "relaylog": true, "processlist": true, "engine": true, "authors": true, "contributors": true, "warnings": true, "errors": true,
+	"explain": true, "parse_tree": true, "all": true,
+}
+
+// showFinds tells whether a SHOW tells FOUND_ROWS() of its rows.
+func showFinds(text string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(text, m)
+	l.Next()
+	for {
+		t := l.Next()
+		switch word := strings.ToLower(text[t.Pos:t.End]); word {
+		case "full", "extended", "session", "local", "global":
+		default:
+			return !showLeavesFound[word]
+		}
+	}
+}
+
+// observeFound notes how many rows a statement has found, by its answer.
+func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) {
+	f := &s.state.found
+	class := q.info.Class
+	switch class {
+	case sqltext.Call, sqltext.Execute, sqltext.CompoundBegin, sqltext.SetStatement, sqltext.Other:
+		f.doubt = true
+		return
+	case sqltext.Explain:
+		f.doubt = f.doubt || q.info.Has(sqltext.Analyze)
+		return
+	}
+	if res.Kind == mysql.ResponseRows {
+		switch class {
+		case sqltext.Select, sqltext.With:
+			if q.info.Has(sqltext.CalcFoundRows) {
+				f.doubt = true
+				return
+			}
+		case sqltext.Show:
+			if !showFinds(q.text, s.mode()) {
+				return
+			}
+		case sqltext.ShowWarnings, sqltext.ShowErrors:
+			if !mentions(q.text, "count") {
+				return
+			}
+		case sqltext.Table, sqltext.Values, sqltext.Describe:
+		default:
+			return
+		}
+		f.found(res.Rows)
+		return
+	}
+	maria := s.mode().MariaDB
+	switch class {
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values: // INTO
+		f.found(res.OK.AffectedRows)
+	case sqltext.Insert, sqltext.Replace:
+		if len(res.OK.Info) > 0 && (mentionsFast(q.text, "select") || mentionsFast(q.text, "table")) {
+			f.foundBy(res.OK.Info)
+		}
+	case sqltext.DDL, sqltext.CreateTemporary:
+		if maria && len(res.OK.Info) > 0 && mentionsFast(q.text, "select") {
+			f.foundBy(res.OK.Info)
+		}
+	case sqltext.Update, sqltext.Delete:
+		if findsUnseen(class, q.text) {
+			f.doubt = !maria || class == sqltext.Update || severalTables(q.text)
+		} else if class == sqltext.Update && !maria {
+			f.foundBy(res.OK.Info)
+		}
+	case sqltext.Do, sqltext.Set:
+		if maria && mentionsFast(q.text, "select") {
+			f.doubt = true
+		} else if !maria && class == sqltext.Do {
+			f.found(1)
+		}
+	}
+}
+
+// found notes a number of rows found.
+func (f *foundRows) found(n uint64) { *f = foundRows{n: n} }
+
+// foundBy is found with the first number in the text of an OK packet: "Rows matched: 3 …", "Records: 3 …".
+func (f *foundRows) foundBy(info []byte) {
+	_, text, _ := strings.Cut(alias(info), ": ")
+	text, _, _ = strings.Cut(text, " ")
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		f.found(n)
+	}
+}
+
+// settleFound finds out what FOUND_ROWS() is, if the connection alone knows, before it goes to others; one that is kept goes on
+// knowing.
+func (s *Session) settleFound(p backend.Pooled, kept bool) error {
+	f := &s.state.found
+	if !f.doubt && (f.on != p.Conn || kept) {
+		return nil
+	}
+	if kept {
+		f.on, f.doubt = p.Conn, false
+		return nil
+	}
+	f.on, f.doubt = nil, false
+	return p.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
+}
