@@ -91,7 +91,7 @@ var idReaders = []string{
 	"SELECT parent FROM child ORDER BY n DESC LIMIT 1",
 }
 
-// idHidden are those whose text does not say so: a connection that is kept has the id for them.
+// idHidden are those whose text does not say so.
 var idHidden = []string{
 	"SELECT * FROM v",
 	"INSERT INTO fired VALUES (1)",
@@ -171,7 +171,7 @@ func (c *idClient) next(r *rand.Rand) (text string, prepare bool) {
 		return number(pick(idMakers)), r.IntN(3) == 0
 	case n < 7:
 		return pick(idReaders), r.IntN(3) == 0
-	case n < 8 && (c.kept || c.off || c.pins):
+	case n < 8:
 		text := pick(idHidden)
 		if text == "EXECUTE p" && !c.pins {
 			return "SELECT * FROM v", false
