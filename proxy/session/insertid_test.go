@@ -207,8 +207,8 @@ func TestLastInsertIDGenerated(t *testing.T) {
 		ways := map[string]bool{}
 		for seed := range uint64(seeds) {
 			r := rand.New(rand.NewPCG(19, seed))
-			for _, db := range []string{"id_direct", "id_proxy"} {
-				c := dial(t, server.Addr, accept())
+			for k, db := range []string{"id_direct", "id_proxy"} {
+				c := dial(t, []string{server.Addr, addr}[k], accept()) // who defines something elsewhere waits until it is noticed
 				for _, sql := range append([]string{"DROP DATABASE IF EXISTS " + db, "CREATE DATABASE " + db, "USE " + db}, idTables...) {
 					must(t, c, sql)
 				}
