@@ -67,6 +67,7 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
+	s.foundByChange(q, &total)
 	return c, false, s.wrote(c, total)
 }
 

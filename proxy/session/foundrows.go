@@ -179,3 +179,10 @@ func (s *Session) settleFound(p backend.Pooled, kept bool) error {
 	f.on, f.doubt = nil, false
 	return p.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
 }
+
+// foundByChange notes what a change of several shards has found: MySQL counts the rows that an UPDATE matched.
+func (s *Session) foundByChange(q *query, total *mysql.OKPacket) {
+	if q.info.Class == sqltext.Update && !s.mode().MariaDB {
+		s.state.found.foundBy(total.Info)
+	}
+}

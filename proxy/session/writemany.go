@@ -9,7 +9,6 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
-	"kingshard/mysql/sqlparse"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -43,6 +42,7 @@ func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
+	s.foundByChange(q, &total)
 	return c, false, s.wrote(c, total)
 }
 
@@ -179,9 +179,6 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	total.Info = infoWarnings(total.Info, total.Warnings)
 	s.state.warningCount = int(total.Warnings)
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
-	if !s.mode().MariaDB && p.Statement.Kind == sqlparse.UpdateKind {
-		s.state.found.foundBy(total.Info)
-	}
 	s.conn.WriteOK(&total)
 	return nil
 }
