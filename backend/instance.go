@@ -59,6 +59,7 @@ type Instance struct {
 
 	dial  DialConfig
 	pool  *pool.Pool[*Conn, *Setting]
+	load  [loadCells]loadCell
 	state atomic.Uint32 // the verdict of the health checks
 	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
 	heldDown atomic.Bool

@@ -106,6 +106,7 @@ type Conn struct {
 	unix   bool
 
 	activity atomic.Uint32
+	received uint64
 	writing  atomic.Bool
 	closed   atomic.Bool
 }
@@ -155,6 +156,9 @@ func (c *Conn) SetDeadline(t time.Time) error { return c.nc.SetDeadline(t) }
 
 // SetReadDeadline bounds all reads from now on; the zero time lifts the bound. Any goroutine may call it.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.nc.SetReadDeadline(t) }
+
+// Received is the number of bytes that were read so far, without TLS and as they were compressed. It is for the goroutine that reads.
+func (c *Conn) Received() uint64 { return c.received }
 
 // Settled tells whether nothing that was read or written waits in the Conn.
 func (c *Conn) Settled() bool { return c.Buffered() == 0 && len(c.out) == 0 && len(c.unsent) == 0 }

@@ -98,6 +98,7 @@ func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
 			return nil, 0, midPacket(c.readError(err))
 		}
 		c.activity.Add(1)
+		c.received += uint64(m)
 		p = p[:len(p)+m]
 	}
 	return p, n - k, nil
@@ -218,6 +219,7 @@ func (c *Conn) took(n int, err error) error {
 		c.end += n
 		c.reach = max(c.reach, c.end)
 		c.activity.Add(1)
+		c.received += uint64(n)
 		return nil
 	}
 	err = c.readError(err)

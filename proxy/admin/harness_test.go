@@ -81,8 +81,8 @@ user_list:
 - {user: open, password: "", rights: admin}
 - {user: only, password: only, rights: read}
 nodes:
-- {name: n1, max_conns_limit: 4, user: root, password: root, master: "%s", slave: "%s"}
-- {name: n2, max_conns_limit: 4, user: root, password: root, master: "%s"}
+- {name: n1, max_conns_limit: 4, user: root, password: root, max_replica_lag: 0, master: "%s", slave: "%s"}
+- {name: n2, max_conns_limit: 4, user: root, password: root, max_replica_lag: 0, master: "%s"}
 schema_list:
 - {user: root, nodes: [n1, n2], default: n1, shard: [{db: shop, table: orders, key: id, nodes: [n1, n2], type: hash, locations: [2, 2]},
    {db: shop, table: visits, key: at, nodes: [n1, n2], type: date_year, date_range: ["2023", "2024-2025"]}]}

@@ -5,7 +5,8 @@ import "kingshard/backend"
 var nodesTable = table{
 	name: "nodes", about: "Instances of the nodes, with their health", like: "node",
 	columns: append(append(texts("node", "instance", "role"), numbers("weight")...),
-		append(texts("state", "held_down", "health", "answered", "version"), append(numbers("connections", "in_use", "max", "lag"), texts("passed_over")...)...)...),
+		append(texts("state", "held_down", "health", "answered", "version"), append(append(numbers("connections", "in_use", "max", "lag"), texts("passed_over")...),
+			numbers("statements", "errors", "busy_ms", "bytes")...)...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, n := range v.nodes() {
 			rows = append(rows, instanceRows(n.Instances())...)
@@ -15,14 +16,14 @@ var nodesTable = table{
 }
 
 func instanceRow(i *backend.Instance) []any {
-	s := i.Stats()
+	s, l := i.Stats(), i.Load()
 	var version any
 	if info := i.Info(); info != nil {
 		version = info.Version
 	}
 	return []any{
 		i.Node, i.Addr, i.Role.String(), i.Weight, i.State().String(), i.HeldDown(), i.Health().String(), moment(i.Answered()), version,
-		s.Open, s.InUse, s.Max, lagCell(i), i.PassedOver(),
+		s.Open, s.InUse, s.Max, lagCell(i), i.PassedOver(), l.Statements, l.Errors, float64(l.Busy.Microseconds()) / 1000, l.Bytes,
 	}
 }
 

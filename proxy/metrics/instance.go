@@ -18,6 +18,10 @@ var (
 	descUp          = instanceDesc("instance_up", "1 when the last health check found the instance alive, 0 when it is down or not known yet.")
 	descLag         = instanceDesc("replica_lag_seconds", "Seconds that a replica is behind its source, as it says; absent while that is not known.")
 	descPassedOver  = instanceDesc("replica_passed_over", "1 when reads pass the replica over because it is behind by more than max_replica_lag, or does not tell, else 0.")
+	descStatements  = instanceDesc("instance_statements_total", "Statements of clients that the instance was sent; one on several shards counts with each of them.")
+	descFailed      = instanceDesc("instance_errors_total", "Of them, those that it answered with an error, or not at all.")
+	descBusy        = instanceDesc("instance_busy_seconds_total", "Time from the sending of each to the end of its answer.")
+	descAnswered    = instanceDesc("instance_answer_bytes_total", "Bytes of their answers.")
 	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")
 	descPoolOpen    = instanceDesc("pool_connections_open", "Connections open to the instance.")
 	descPoolInUse   = instanceDesc("pool_connections_in_use", "Connections that sessions hold now.")
@@ -49,6 +53,11 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 		}
 		send(descPassedOver, prometheus.GaugeValue, passedOver)
 	}
+	l := i.Load()
+	send(descStatements, prometheus.CounterValue, float64(l.Statements))
+	send(descFailed, prometheus.CounterValue, float64(l.Errors))
+	send(descBusy, prometheus.CounterValue, l.Busy.Seconds())
+	send(descAnswered, prometheus.CounterValue, float64(l.Bytes))
 	st := i.Stats()
 	send(descPoolMax, prometheus.GaugeValue, float64(st.Max))
 	send(descPoolOpen, prometheus.GaugeValue, float64(st.Open))

@@ -154,9 +154,9 @@ func (d *definition) step(l *loan, k int) bool {
 	if d.resumed && step.Again != "" {
 		text = step.Again
 	}
-	span := d.s.shardSpan(l.Instance, text)
+	l.started(d.s, text)
 	ok, warnings, err := define(l, text, d.namesOf(k))
-	endSpan(span, err)
+	l.ended(err)
 	var sqlErr *mysql.SQLError
 	isSQL := errors.As(err, &sqlErr)
 	switch {

@@ -290,7 +290,7 @@ func (f *finishing) move(from *loan, into, text string) error {
 		return err
 	}
 	var failure error
-	span := f.s.shardSpan(from.Instance, text)
+	from.started(f.s, text)
 	err := from.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
@@ -310,7 +310,7 @@ func (f *finishing) move(from *loan, into, text string) error {
 			failure = flush()
 		}
 	})
-	endSpan(span, err)
+	from.ended(err)
 	if err != nil {
 		return err
 	}

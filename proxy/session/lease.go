@@ -195,7 +195,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 
 // setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
 func (s *Session) setRunning(p backend.Pooled) bool {
-	s.exchanging(p.Instance.Addr)
+	s.exchanging(p.Instance)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing {

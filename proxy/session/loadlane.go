@@ -8,7 +8,7 @@ const packetOfLines = 32 << 10
 // open starts a shard's statement on its node's connection, which runs none.
 func (l *loading) open(p *part) (request []byte, err error) {
 	loan := p.lane.loan
-	loan.span = l.s.shardSpan(loan.Instance, p.query.Text)
+	loan.started(l.s, p.query.Text)
 	request, err = loan.Conn.RequestFile(p.query.Text)
 	if err != nil {
 		loan.ended(err)

@@ -42,7 +42,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			return false
 		}
 		query := &r.Queries[step]
-		span := s.shardSpan(l.Instance, query.Text)
+		l.started(s, query.Text)
 		var columns []mysql.ColumnDefinition41
 		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
 		if errs[step] == nil {
@@ -50,7 +50,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			definitions = columns
 			mu.Unlock()
 		}
-		endSpan(span, errs[step])
+		l.ended(errs[step])
 		var sqlErr *mysql.SQLError
 		if errs[step] != nil && !errors.As(errs[step], &sqlErr) {
 			mu.Lock()

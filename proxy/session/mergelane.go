@@ -107,6 +107,7 @@ func (s *Session) launchMerge(h *shelves) {
 	}
 	for k := range m.route.Queries {
 		l, query := &m.loans[k], &m.route.Queries[k]
+		l.started(s, query.Text)
 		l.Conn.Command(mysql.ComQuery, query.Text)
 		m.asked(m.of, query, l.source(value.TextRow))
 	}

@@ -100,7 +100,7 @@ func (le *lease) sendRequest() {
 // leaveOutbox is setRunning for a statement of which nothing has been sent; false if it was ended meanwhile, too: there was nothing to
 // tell the server.
 func (s *Session) leaveOutbox(p backend.Pooled) bool {
-	s.exchanging(p.Instance.Addr)
+	s.exchanging(p.Instance)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing || s.wasKill {

@@ -161,7 +161,7 @@ func (s *Session) embark(le *lease) {
 	s.relabelLoop(le.shelf.h)
 	s.passed = true
 	s.outOfLine(le)
-	s.exchanging(le.p.Instance.Addr)
+	s.exchanging(le.p.Instance)
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
 	x := &s.task().x

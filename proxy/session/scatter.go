@@ -27,6 +27,10 @@ type loan struct {
 	hurried bool
 	// span is that of the last statement that was sent; nil where nothing is traced.
 	span *tracing.Span
+	// began is when that was, if its answer is still to come, cell the counters' that it goes to, and had what was read before.
+	began time.Time
+	cell  uint32
+	had   uint64
 	// lease is what a loop has of the connection, if one carries the statement out.
 	lease *lease
 }
@@ -51,8 +55,18 @@ func (l *loan) close(s *Session) {
 	l.Taint()
 }
 
-// ended ends the span of the last statement that was sent.
+// started notes that a statement of the client's is sent.
+func (l *loan) started(s *Session, text string) {
+	l.span = s.shardSpan(l.Instance, text)
+	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Received()
+}
+
+// ended counts the last statement that was sent and ends its span.
 func (l *loan) ended(err error) {
+	if !l.began.IsZero() {
+		l.Instance.Count(l.cell, time.Since(l.began), l.Conn.Received()-l.had, err != nil)
+		l.began = time.Time{}
+	}
 	if l.span != nil {
 		endSpan(l.span, err)
 		l.span = nil
@@ -190,7 +204,8 @@ func (s *Session) giveBack(loans []loan) {
 
 // publish lets KILL reach the connections of a statement; false when the session, or the statement, was killed before.
 func (s *Session) publish(loans []loan) bool {
-	s.exchanging(loans[0].Instance.Addr)
+	s.exchanging(loans[0].Instance)
+	s.work.counted = true // with each of the loans
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closing || s.wasKill {
@@ -306,13 +321,11 @@ func (s *Session) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
 // source reads what answers the statement that was sent last.
 func (l *loan) source(f value.Format) *exec.Source {
 	src := exec.NewSource(l.Conn.Conn, f)
-	if l.span != nil {
-		src.AtEnd = func(e *mysql.SQLError) {
-			if e != nil {
-				l.ended(e)
-			} else {
-				l.ended(nil)
-			}
+	src.AtEnd = func(e *mysql.SQLError) {
+		if e != nil {
+			l.ended(e)
+		} else {
+			l.ended(nil)
 		}
 	}
 	return src
@@ -344,7 +357,7 @@ func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) 
 
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) error {
-	l.span = s.shardSpan(l.Instance, text)
+	l.started(s, text)
 	s.reachOn(l, text)
 	var err error
 	if ex == nil {

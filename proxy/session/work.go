@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/querylog"
@@ -12,9 +13,10 @@ import (
 // work is what the command under way did, for statistics and the statement log. Times count from the command's begin; a command of
 // several statements has the first one's connection and class, and the sums of all.
 type work struct {
-	asked     time.Duration // when it asked for a connection; 0: it has not, or has one already
-	got       time.Duration // when the first exchange with a server began; 0: there was none
-	backend   string        // address of the first server
+	asked     time.Duration     // when it asked for a connection; 0: it has not, or has one already
+	got       time.Duration     // when the first exchange with a server began; 0: there was none
+	instance  *backend.Instance // of the first server; nil: there was none
+	counted   bool              // with the servers that it ran on, each with its part
 	shards    int
 	plan      querylog.Plan
 	class     sqltext.Class
@@ -32,11 +34,11 @@ func (s *Session) asking(now time.Time) {
 	}
 }
 
-// exchanging notes that the command has its connections: to addr, or to several servers of which that is the first.
-func (s *Session) exchanging(addr string) {
+// exchanging notes that the command has its connections: to an instance, or to several of which that is the first.
+func (s *Session) exchanging(i *backend.Instance) {
 	w := &s.work
 	if w.got == 0 {
-		w.got, w.backend = time.Since(s.since), addr
+		w.got, w.instance = time.Since(s.since), i
 		w.shards = max(w.shards, 1)
 	}
 	if w.plan == querylog.PlanLocal {
@@ -104,6 +106,13 @@ func (s *Session) record(command int, text string, took time.Duration) {
 	}
 	took = max(took, wait+exec) // whatever the clock did
 	s.stats.observe(command, w.class, took-wait-exec, wait, exec)
+	addr := ""
+	if w.instance != nil {
+		addr = w.instance.Addr
+		if !w.counted {
+			w.instance.Count(s.id, exec, w.bytes, w.errorCode != 0 && w.origin == OriginBackend)
+		}
+	}
 	if !s.shared.Queries.On() {
 		return
 	}
@@ -112,7 +121,7 @@ func (s *Session) record(command int, text string, took time.Duration) {
 		normal, numbers = s.tasked.recognized.of(text)
 	}
 	s.shared.Queries.Statement(&querylog.Statement{
-		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: w.backend, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: w.class,
+		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: w.class,
 		Start: s.since.Add(-took), Total: took, Wait: wait, Exec: exec,
 		Rows: w.rows, Bytes: w.bytes, Shards: w.shards, Plan: w.plan, ErrorCode: w.errorCode,
 	})

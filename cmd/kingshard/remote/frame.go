@@ -33,7 +33,7 @@ func frame(s *sample, b between, v view, width, height int) []string {
 	var table [][]string
 	switch v {
 	case viewNodes:
-		table = nodeRows(s)
+		table = nodeRows(s, b)
 	case viewSessions:
 		table = sessionRows(s)
 	default:
@@ -72,9 +72,9 @@ func digestRows(b between) [][]string {
 	return rows
 }
 
-// nodeRows lists instances with their pools.
-func nodeRows(s *sample) [][]string {
-	rows := [][]string{{"in use", "max", "open", "waiting", "timeouts", "role", "state", "node", "instance", "version"}}
+// nodeRows lists instances with what they did and their pools.
+func nodeRows(s *sample, b between) [][]string {
+	rows := [][]string{{"node", "instance", "role", "state", "stmts/s", "mean ms", "errors/s", "bytes/s", "in use", "max", "open", "waiting", "timeouts", "version"}}
 	for k, n := range s.nodes {
 		if k >= len(s.pools) || s.pools[k]["instance"] != n["instance"] {
 			continue // a reload between the two statements
@@ -83,7 +83,11 @@ func nodeRows(s *sample) [][]string {
 		if n["held_down"] == "YES" {
 			state += " (held)"
 		}
-		rows = append(rows, []string{p["in_use"], p["max"], p["open"], p["waiting"], p["timed_out"], n["role"], state, visible(n["node"]), visible(n["instance"]), visible(n["version"])})
+		l := b.nodes[k]
+		rows = append(rows, []string{
+			visible(n["node"]), visible(n["instance"]), n["role"], state, figure(l.statements), milliseconds(l.mean), figure(l.errors), size(l.bytes),
+			p["in_use"], p["max"], p["open"], p["waiting"], p["timed_out"], visible(n["version"]),
+		})
 	}
 	return rows
 }

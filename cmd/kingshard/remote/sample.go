@@ -89,6 +89,30 @@ type between struct {
 	rows, bytes       float64 // per second
 	errors            [3]float64
 	digests           []digest // count, errors and total of the time between; none without executions
+	nodes             []load   // in the order of the sample's nodes
+}
+
+// load is what an instance did, per second; mean is the milliseconds of a statement.
+type load struct{ statements, errors, bytes, mean float64 }
+
+// loads gives what the instances did since an earlier sample.
+func (s *sample) loads(before *sample, seconds float64) []load {
+	name := func(n map[string]string) string { return n["node"] + "\x00" + n["instance"] + "\x00" + n["role"] }
+	earlier := make(map[string]map[string]string, len(before.nodes))
+	for _, n := range before.nodes {
+		earlier[name(n)] = n
+	}
+	all := make([]load, len(s.nodes))
+	for k, n := range s.nodes {
+		e := earlier[name(n)]
+		if number(e["statements"]) > number(n["statements"]) {
+			e = nil // a reload has changed the instance
+		}
+		grown := func(column string) float64 { return max(number(n[column])-number(e[column]), 0) }
+		statements := grown("statements")
+		all[k] = load{statements: statements / seconds, errors: grown("errors") / seconds, bytes: grown("bytes") / seconds, mean: grown("busy_ms") / max(statements, 1)}
+	}
+	return all
 }
 
 // errorOrigins are those of between.errors.
@@ -116,6 +140,7 @@ func (s *sample) since(before *sample) between {
 	if n := s.queries() - before.queries(); n > 0 {
 		b.queries, b.mean = n/b.seconds, max(spent(s)-spent(before), 0)/n
 	}
+	b.nodes = s.loads(before, b.seconds)
 	earlier := make(map[string]digest, len(before.digests))
 	for _, d := range before.digests {
 		earlier[d.key()] = d

@@ -19,6 +19,9 @@ func two() (before, now *sample) {
 		{user: "app", db: "shop", statement: "SELECT 1", plan: "forward", count: 500, total: 400, p95: 2},
 		{user: "app", db: "shop", statement: "SELECT idle", plan: "forward", count: 9, total: 9000, p95: 2000},
 		{user: "app", db: "shop", statement: "SELECT was evicted", plan: "forward", count: 50, total: 50},
+	}, nodes: []map[string]string{
+		{"node": "node1", "instance": "10.0.0.1:3306", "role": "primary", "statements": "5000", "errors": "10", "busy_ms": "10000", "bytes": "1048576"},
+		{"node": "node1", "instance": "10.0.0.2:3306", "role": "replica", "statements": "7", "busy_ms": "70"},
 	}}
 	now = &sample{at: at.Add(10 * time.Second), status: map[string]string{
 		"Started": "x", "State": "online", "Uptime": "110", "Sessions": "3", "Config_generation": "2", "Instances_in_use": "1", "Instances_down": "1",
@@ -30,7 +33,7 @@ func two() (before, now *sample) {
 		{user: "app", db: "shop", statement: "SELECT was evicted", plan: "merge", count: 10, total: 5000, p95: 700},
 		{plan: "mixed", count: 20, total: 45000, p95: 9000},
 	}, nodes: []map[string]string{
-		{"node": "node1", "instance": "10.0.0.1:3306", "role": "primary", "state": "up", "held_down": "NO", "version": "11.4.2"},
+		{"node": "node1", "instance": "10.0.0.1:3306", "role": "primary", "state": "up", "held_down": "NO", "version": "11.4.2", "statements": "25000", "errors": "30", "busy_ms": "50000", "bytes": "2097152"},
 		{"node": "node1", "instance": "10.0.0.2:3306", "role": "replica", "state": "down", "held_down": "YES"},
 		{"node": "node2", "instance": "10.0.0.3:3306", "role": "primary", "state": "up"},
 	}, pools: []map[string]string{
@@ -58,9 +61,9 @@ errors/s: 0 client, 2 proxy, 0.1 backend; instances: 1 up, 1 down
  45.0        2  2250.00  9000.00       0  mixed                (all that have no row of their own)
   5.0        1   500.00   700.00       0  merge    app   shop  SELECT was evicted
 `},
-		{viewNodes, `in use  max  open  waiting  timeouts  role     state        node   instance       version
-    12   64    40        0         3  primary  up           node1  10.0.0.1:3306  11.4.2
-     0   64     0        0         0  replica  down (held)  node1  10.0.0.2:3306
+		{viewNodes, `node   instance       role     state        stmts/s  mean ms  errors/s  bytes/s  in use  max  open  waiting  timeouts  version
+node1  10.0.0.1:3306  primary  up              2000     2.00         2  102 KB       12   64    40        0         3  11.4.2
+node1  10.0.0.2:3306  replica  down (held)        0     0.00         0  0 B           0   64     0        0         0
 `},
 		{viewSessions, `id  seconds   age  command  transaction  pins      user  db            host           instance
  7       12  3600  Query    yes          get_lock  app   sh\x1b[31mop  10.0.9.9:5000  10.0.0.1:3306
@@ -121,7 +124,7 @@ func TestTopOnce(t *testing.T) {
 	defer db.Close()
 	for v, want := range map[view][]string{
 		viewDigests:  {"kingshard online, up ", " 1 sessions, configuration 1\n", "time%  count/s"},
-		viewNodes:    {"primary  unknown  node1  127.0.0.1:1\n", "replica  unknown  node1  127.0.0.1:2"},
+		viewNodes:    {"node1  127.0.0.1:1  primary  unknown", "node1  127.0.0.1:2  replica  unknown"},
 		viewSessions: {"Query", "watcher", "127.0.0.1"},
 	} {
 		var out bytes.Buffer
