@@ -30,8 +30,8 @@ func newTable(s *config.Shard, defaultNode string, zone *time.Location) (*Table,
 	if t.Rule, err = newRule(s, len(nodes), numbers, zone); err != nil {
 		return nil, err
 	}
-	if s.Strings == "ascii_ci" {
-		t.Rule = rule.FoldASCII(t.Rule)
+	if t.Rule, err = rule.FoldBy(t.Rule, s.Strings); err != nil {
+		return nil, err
 	}
 	table, err := config.ParseNameTemplate(s.SubTable)
 	if err != nil {

@@ -73,7 +73,7 @@ func (f *flags) run() int {
 			return 1
 		}
 		fmt.Println(f.file.Path + " is valid")
-		if f.checkServers && !checkServers(cfg) {
+		if f.checkServers && !all(checkServers(cfg), checkTables(cfg)) {
 			return 1
 		}
 		return 0

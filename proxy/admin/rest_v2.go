@@ -42,6 +42,14 @@ func v2Routes() []route {
 			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere is to be taken, too"}},
 		},
 		route{
+			method: "POST", path: v2 + "/check/tables", about: "Compares the sub-tables of a table, or of all: what is missing or differs", rights: account.Operate,
+			columns: checkTableColumns, body: []field{{"table", "string", "table or db.table; all when left out"}}, handle: v2CheckTables,
+		},
+		route{
+			method: "POST", path: v2 + "/check/placement", about: "Reads all keys of a table and finds rows that lie where the rule does not look for them", rights: account.Operate,
+			columns: checkPlacementColumns, body: []field{{"table", "string", "table or db.table"}}, handle: v2CheckPlacement,
+		},
+		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},

@@ -28,6 +28,8 @@ type Caller struct {
 	Version string
 	// AdminOnly tells the admin port.
 	AdminOnly bool
+	// Cancelled is closed when the statement is to end: by KILL, or as its session does.
+	Cancelled func() <-chan struct{}
 }
 
 // OwnResult is what a statement of the proxy's own gives: rows or, without columns, OK.
@@ -76,7 +78,7 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 func (s *Session) caller() *Caller {
 	c := &Caller{
 		ID: s.id, User: s.user, Host: s.host, DB: s.state.db, Rights: s.account.Rights, Process: s.account.Process,
-		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.AdminOnly,
+		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.AdminOnly, Cancelled: s.cancelled,
 	}
 	if s.schema.Default != nil {
 		c.Default = s.schema.Default.Name

@@ -14,8 +14,8 @@ var binaryCollations = map[uint16]bool{
 	83: true, 84: true, 85: true, 86: true, 87: true, 88: true, 89: true, 90: true, 91: true, 96: true, 98: true, 249: true, 309: true,
 }
 
-// keyColumn tells what is known of a key column, for statements of a client whose texts are read by m.
-func keyColumn(columns []mysql.ColumnDefinition41, name string, m sqltext.Mode) rule.Column {
+// KeyColumn tells what is known of a key column, for statements of a client whose texts are read by m.
+func KeyColumn(columns []mysql.ColumnDefinition41, name string, m sqltext.Mode) rule.Column {
 	for k := range columns {
 		if d := &columns[k]; strings.EqualFold(d.Name, name) {
 			return rule.Column{

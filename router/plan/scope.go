@@ -55,7 +55,7 @@ func (b *builder) refs() bool {
 			r.Columns = b.columns(table)
 		}
 		for _, key := range table.Keys {
-			r.key = append(r.key, keyColumn(r.Columns, key, b.p.Mode))
+			r.key = append(r.key, KeyColumn(r.Columns, key, b.p.Mode))
 		}
 		r.tuple = make([][]operand, len(table.Keys))
 		b.p.Refs = append(b.p.Refs, r)
