@@ -5,7 +5,7 @@ INSTALL := mysql/mysqltest/install
 
 export CGO_ENABLED = 0
 
-.PHONY: build image demo test unit lint fuzz differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
+.PHONY: build image demo test unit lint fuzz test-drivers differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
 
 build: ## bin/kingshard, one static binary
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
@@ -29,6 +29,9 @@ lint: ## formatting, go vet, and a build for a system that is not Linux
 
 fuzz: ## every fuzz target for FUZZTIME each: a time (10m) or a number of executions (default 20000x)
 	.ci/fuzz $(or $(FUZZTIME),20000x)
+
+test-drivers: install-servers ## the test suites of drivers and of Django, straight and through the proxy, on both servers: an hour or more
+	$(GO) test -tags drivers -run TestDriverSuites -v -timeout 8h ./proxy/clients
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	$(GO) test ./proxy/differential -run TestDifferential -v -timeout 120m

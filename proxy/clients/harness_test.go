@@ -112,6 +112,8 @@ type program struct {
 	stdin string
 	// fails says that the program is to end with another code than 0.
 	fails bool
+	// patience bounds the run; 0 is programTimeout.
+	patience time.Duration
 }
 
 // run runs a program to its end and gives what it wrote to standard output. Another end than the one expected fails the
@@ -128,7 +130,11 @@ func run(t *testing.T, p program) string {
 // try runs a program to its end, whatever that is.
 func try(t *testing.T, p program) (stdout, stderr string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), programTimeout)
+	patience := p.patience
+	if patience == 0 {
+		patience = programTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.path, p.args...)
 	cmd.Dir = p.dir
@@ -139,7 +145,7 @@ func try(t *testing.T, p program) (stdout, stderr string, err error) {
 	cmd.Stdin = io.Reader(strings.NewReader(p.stdin))
 	err = cmd.Run()
 	if ctx.Err() != nil {
-		err = fmt.Errorf("did not end within %v: %w", programTimeout, err)
+		err = fmt.Errorf("did not end within %v: %w", patience, err)
 	}
 	return out.String(), errs.String(), err
 }
