@@ -223,7 +223,7 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 	if err != nil {
 		return err
 	}
-	err = c.f.move(l, "INSERT IGNORE INTO "+c.table+" ", "SELECT * FROM "+c.source+" WHERE "+c.in(c.columns[:2], take)+noLimit)
+	err = c.f.move(l, "INSERT IGNORE INTO "+c.table+" ", "SELECT * FROM "+c.source+" WHERE "+c.in(c.columns[:2], take)+noLimit, nil)
 	if err != nil {
 		return err
 	}

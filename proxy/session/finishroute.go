@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -178,7 +179,7 @@ func (f *finishing) fill() error {
 		into := "INSERT IGNORE INTO " + table + target + " "
 		for i := range scratch.Queries {
 			query := scratch.Queries[i]
-			if err := f.collect(into, &query); err != nil {
+			if err := f.collect(into, &query, scratch); err != nil {
 				return named(err, renames(f.plan, query.Shards))
 			}
 		}
@@ -232,7 +233,7 @@ func (f *finishing) describe() error {
 }
 
 // collect brings the rows of one node into a scratch table.
-func (f *finishing) collect(into string, query *plan.Query) error {
+func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratch) (err error) {
 	if query.Node == f.last.node {
 		if err := f.s.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
 			return err
@@ -242,19 +243,43 @@ func (f *finishing) collect(into string, query *plan.Query) error {
 		return err
 	}
 	from := find(f.loans, query.Node)
-	text, err := f.literals(query)
+	moved := *query
+	if moved.Moved != "" {
+		moved.Text = moved.Moved
+	}
+	text, err := f.literals(&moved)
 	if err != nil {
+		return err
+	}
+	var back []func(error) error
+	defer func() {
+		for k := len(back) - 1; k >= 0; k-- {
+			err = back[k](err)
+		}
+	}()
+	set := func(l *loan, name, value string) error {
+		restore, err := f.set(l, name, value)
+		if err == nil {
+			back = append(back, restore)
+		}
 		return err
 	}
 	// In the columns' own character sets nothing is lost on the way.
-	back, err := f.s.ownCharsets(from.Pooled)
-	if err != nil {
+	if err := set(from, "character_set_results", "NULL"); err != nil {
 		return err
 	}
-	if err := f.move(from, into, text+noLimit); err != nil {
-		return err
+	whole := scratch.Columns == nil && scratch.Like == nil // with what is a TIMESTAMP among its columns not known
+	if whole {
+		if err := set(from, "time_zone", utc); err != nil {
+			return err
+		}
 	}
-	return back()
+	if whole || len(scratch.Instants) > 0 {
+		if err := set(f.last, "time_zone", utc); err != nil {
+			return err
+		}
+	}
+	return f.move(from, into, text+noLimit, scratch.Instants)
 }
 
 // ownCharsets has a server send texts in their columns' own character sets, until back is called.
@@ -267,6 +292,33 @@ func (s *Session) ownCharsets(p backend.Pooled) (back func() error, err error) {
 	return func() error { return p.Conn.Apply(bare, have) }, nil
 }
 
+// utc is the time zone in which no local time repeats itself.
+const utc = "'+00:00'"
+
+// set gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
+// what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
+func (f *finishing) set(l *loan, name, value string) (restore func(error) error, err error) {
+	have := f.s.state.current()
+	other := have.With(name, value)
+	// Each of several variables by itself: Apply sends the differences.
+	if err := l.Conn.Apply(have, other); err != nil {
+		return nil, err
+	}
+	return func(failure error) error {
+		var refused *mysql.SQLError
+		if failure != nil && !errors.As(failure, &refused) {
+			return failure // the connections are closed
+		}
+		if err := l.Conn.Apply(other, have); err != nil {
+			return fmt.Errorf("%s cannot be set back: %w", name, notSQL(err))
+		}
+		return failure
+	}, nil
+}
+
+// notSQL makes an error one that closes the connections, even if a server has given it.
+func notSQL(err error) error { return errors.New(err.Error()) }
+
 // literals writes the values of an execution into a text: its rows are wanted as text.
 func (f *finishing) literals(query *plan.Query) (string, error) {
 	if f.ex == nil {
@@ -276,7 +328,7 @@ func (f *finishing) literals(query *plan.Query) (string, error) {
 }
 
 // move reads the rows of a query and inserts them into a scratch table.
-func (f *finishing) move(from *loan, into, text string) error {
+func (f *finishing) move(from *loan, into, text string, instants []int) error {
 	collations := f.s.schema.Nodes[from.node].Info()
 	var batch []byte
 	rows := 0
@@ -303,6 +355,10 @@ func (f *finishing) move(from *loan, into, text string) error {
 			batch = append(append(batch[:0], into...), "VALUES "...)
 		} else {
 			batch = append(batch, ", "...)
+		}
+		for _, k := range instants {
+			cells[k] = instant(cells[k])
+			definitions[k].Type = mysql.TypeTimestamp
 		}
 		batch = appendRow(batch, definitions, cells, collations)
 		rows++
@@ -345,6 +401,8 @@ func appendRow(b []byte, definitions []mysql.ColumnDefinition41, cells []value.C
 			b = append(append(append(b, '\''), cell...), '\'')
 		case d.Type == mysql.TypeBit:
 			b = appendHex(b, cell)
+		case (d.Type == mysql.TypeDouble || d.Type == mysql.TypeFloat) && bytes.IndexByte(cell, 'e') < 0:
+			b = append(append(b, cell...), "e0"...) // a DECIMAL has not the digits that a DOUBLE may be written with
 		default:
 			b = append(b, cell...)
 		}

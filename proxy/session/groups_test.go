@@ -55,8 +55,8 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT country, COUNT(age), SUM(age), AVG(age), MIN(balance), MAX(balance), SUM(weight) FROM users GROUP BY country HAVING COUNT(*) > 0 ORDER BY country", few: true},
 	{sql: "SELECT kind, tags, since, COUNT(*) + 1 FROM users GROUP BY kind, tags, since ORDER BY 1, 2, 3", few: true},
 	{sql: "SELECT score, COUNT(*) + 1, MIN(score), MAX(score) FROM users GROUP BY score ORDER BY score", few: true},
-	{sql: "SELECT seen, created_at, born, COUNT(*) + 1 FROM users GROUP BY seen, created_at, born ORDER BY 1, 2, 3", few: true},
-	{sql: "SELECT MIN(seen), MAX(created_at), MIN(born), MAX(since), MIN(kind), MAX(tags), MIN(weight), COUNT(*) + 0 FROM users", few: true},
+	{sql: "SELECT DATE(seen), created_at, born, COUNT(*) + 1 FROM users GROUP BY DATE(seen), created_at, born ORDER BY 1, 2, 3", few: true},
+	{sql: "SELECT MIN(DATE(seen)), MAX(created_at), MIN(born), MAX(since), MIN(kind), MAX(tags), MIN(weight), COUNT(*) + 0 FROM users", few: true},
 	{sql: "SELECT BIT_AND(age) + 0, BIT_OR(big) + 0, BIT_XOR(age) + 0, BIT_AND(big) FROM users", few: true},
 	{sql: "SELECT BIT_AND(age) + 0, SUM(age) + 0, COUNT(*) + 0, AVG(age), MAX(name) FROM users WHERE id > 1000", few: true},
 	{sql: "SELECT age, COUNT(*) + 1 FROM users WHERE id > 1000 GROUP BY age", few: true},
@@ -82,7 +82,7 @@ var groupQueries = []groupQuery{
 
 	{sql: "SELECT age + ?, COUNT(*) FROM users WHERE id < ? GROUP BY age HAVING COUNT(*) > ? ORDER BY age LIMIT ?", args: []any{2, 15, 0, 3}, few: true},
 	{sql: "SELECT country, SUM(age), AVG(balance), MIN(created_at), MAX(big), MIN(since), SUM(weight) FROM users WHERE name LIKE ? GROUP BY country HAVING COUNT(*) >= ? ORDER BY country", args: []any{"%o%", 1}, few: true},
-	{sql: "SELECT COUNT(DISTINCT country), MIN(seen), MAX(score), MIN(kind) FROM users WHERE id <> ?", args: []any{3}, few: true},
+	{sql: "SELECT COUNT(DISTINCT country), MIN(born), MAX(score), MIN(kind) FROM users WHERE id <> ?", args: []any{3}, few: true},
 	{sql: "SELECT age, SUM(balance * ?) + 1 FROM users GROUP BY age ORDER BY age", args: []any{"1.5"}},
 	{sql: "SELECT u.id, u.name, u.age, COUNT(*) FROM users u JOIN orders o ON o.status <> u.name GROUP BY u.id ORDER BY u.id"},
 	{sql: "SELECT u.name, COUNT(*) FROM users u JOIN orders o ON o.status <> u.name GROUP BY u.age"}, // the age fixes nothing

@@ -29,6 +29,8 @@ type partialKey struct {
 	name string // of it, in lower case
 	// whole: of a FLOAT, whose text shows six digits only.
 	whole bool
+	// instant: of a TIMESTAMP, whose local time repeats itself.
+	instant bool
 	// integer: of MySQL's YEAR(), which is an INT where a grouping has stored it.
 	integer bool
 }
@@ -349,7 +351,10 @@ func (m *partialMaker) key(e *sqlparse.Expr, span sqlparse.Span) int {
 		if d == nil || kindOf(d) == otherKind || d.Type == mysql.TypeBit {
 			return -1
 		}
-		m.shape.keys = append(m.shape.keys, partialKey{span: span, ref: r, name: lower(e.Name), whole: d.Type == mysql.TypeFloat})
+		if d.Type == mysql.TypeTimestamp && !m.p.Mode.MariaDB {
+			return -1 // MySQL's groups have local times in a temporary table
+		}
+		m.shape.keys = append(m.shape.keys, partialKey{span: span, ref: r, name: lower(e.Name), whole: d.Type == mysql.TypeFloat, instant: d.Type == mysql.TypeTimestamp})
 		return len(m.shape.keys) - 1
 	}
 	if !m.pushable(e, span) || !m.fixedForm(e) {

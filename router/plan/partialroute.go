@@ -9,8 +9,8 @@ import (
 // routePartial writes what the shards at these positions get, and what is made of their groups.
 func (e *Execution) routePartial(set rule.Set) Route {
 	p := e.plan
-	like := e.partialQuery([]int{0}, true)
-	scratch := Scratch{Ref: p.finish.gathers[0].Ref, Like: &like}
+	like := e.partialQuery([]int{0}, asTypes)
+	scratch := Scratch{Ref: p.finish.gathers[0].Ref, Like: &like, Instants: p.finish.partial.instants()}
 	var nodes []string
 	byNode := map[string][]int{}
 	for _, at := range set {
@@ -22,7 +22,11 @@ func (e *Execution) routePartial(set rule.Set) Route {
 	}
 	slices.Sort(nodes)
 	for _, node := range nodes {
-		scratch.Queries = append(scratch.Queries, e.partialQuery(byNode[node], false))
+		q := e.partialQuery(byNode[node], asRows)
+		if len(scratch.Instants) > 0 {
+			q.Moved = e.partialQuery(byNode[node], asMoved).Text
+		}
+		scratch.Queries = append(scratch.Queries, q)
 	}
 	describe := e.describe()
 	r := Route{Many: ManyFinish, Positions: set, Scratch: []Scratch{scratch}, Describe: &describe}
@@ -49,8 +53,27 @@ func (s *partialShape) rest() int {
 	return at
 }
 
-// partialQuery writes the statement for the shards of one node. types says that only the columns' types matter.
-func (e *Execution) partialQuery(positions []int, types bool) Query {
+// instants are the columns of the shards' rows that are TIMESTAMPs.
+func (s *partialShape) instants() (columns []int) {
+	for k, key := range s.keys {
+		if key.instant {
+			columns = append(columns, k)
+		}
+	}
+	return columns
+}
+
+// partialUse is what the statement for the shards is for.
+type partialUse uint8
+
+const (
+	asTypes partialUse = iota // of its columns only the types matter
+	asRows                    // its rows go into a table of the same server
+	asMoved                   // its rows go through the proxy
+)
+
+// partialQuery writes the statement for the shards of one node.
+func (e *Execution) partialQuery(positions []int, use partialUse) Query {
 	q := Query{Node: e.plan.nodeAt(positions[0])}
 	w := e.writer()
 	for k, at := range positions {
@@ -64,19 +87,19 @@ func (e *Execution) partialQuery(positions []int, types bool) Query {
 		if k > 0 {
 			w.add(" UNION ALL ")
 		}
-		e.plan.finish.partial.piece(&w, types)
+		e.plan.finish.partial.piece(&w, use)
 	}
 	q.Text, q.Args = string(w.buf), w.args
 	return q
 }
 
-func (s *partialShape) piece(w *writer, types bool) {
+func (s *partialShape) piece(w *writer, use partialUse) {
 	w.add("SELECT ")
-	column := func(k int, part partialPart, name string) {
+	column := func(k int, part partialPart, name string, whole bool) {
 		if k > 0 {
 			w.add(", ")
 		}
-		if part.whole && !types {
+		if whole && use != asTypes {
 			part.before, part.behind = "("+part.before, part.behind+")+0e0"
 		}
 		w.add(part.before)
@@ -84,14 +107,17 @@ func (s *partialShape) piece(w *writer, types bool) {
 		w.add(part.behind, " AS ", name)
 	}
 	for k, key := range s.keys {
-		part := partialPart{span: key.span, whole: key.whole}
+		part := partialPart{span: key.span}
+		if key.instant && use == asMoved {
+			part.before, part.behind = "UNIX_TIMESTAMP(", ")"
+		}
 		if key.integer {
 			part.behind = " DIV 1"
 		}
-		column(k, part, keyName(k))
+		column(k, part, keyName(k), key.whole)
 	}
 	for k, part := range s.parts {
-		column(len(s.keys)+k, part, partName(k))
+		column(len(s.keys)+k, part, partName(k), part.whole)
 	}
 	w.add(" ")
 	w.copy(s.clauses.From, s.rest())

@@ -209,6 +209,9 @@ type Query struct {
 	// Describe is a statement without rows whose columns are those of the result; empty where Text itself tells.
 	Describe     string
 	DescribeArgs []int
+	// Moved, if set, is what collects the rows where they go through the proxy, in place of Text: see Scratch.Instants. It has
+	// the parameters of Text.
+	Moved string
 	// Pieces is how often the text of a merge has the client's statement, once for each shard on the node.
 	Pieces int
 

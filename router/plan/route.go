@@ -47,6 +47,9 @@ type Scratch struct {
 	Like    *Query
 	Key     []string // of its primary key; nil for none
 	Queries []Query
+	// Instants are the columns, from 0, that come through the proxy as the numbers of UNIX_TIMESTAMP(): the local time of a
+	// TIMESTAMP repeats itself when clocks are put back.
+	Instants []int
 }
 
 // hiddenBase is added to the numbers of hidden columns in a Route's Merge.
@@ -351,32 +354,23 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 		}
 	}
 	s.Model = quote(model.DB) + "." + quote(model.Table)
+	for k, c := range g.Columns {
+		if d := g.Ref.column(c); d != nil && d.Type == mysql.TypeTimestamp {
+			s.Instants = append(s.Instants, k)
+		}
+	}
 	byNode := map[string]*Query{}
+	var here []Query
 	e.standOn(node)
 	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
-		w := e.writer()
-		w.add("SELECT ")
-		for k, c := range g.Columns {
-			if k > 0 {
-				w.add(", ")
-			}
-			if d := g.Ref.column(c); d != nil && d.Type == mysql.TypeFloat {
-				w.add("(", quote(c), ")+0e0") // text shows six digits only
-			} else {
-				w.add(quote(c))
-			}
-		}
-		w.add(" FROM ", quote(shard.DB), ".", quote(shard.Table), " AS ", quote(g.Ref.Parsed.Label()))
-		for k, span := range g.Where {
-			if k == 0 {
-				w.add(" WHERE (")
-			} else {
-				w.add(" AND (")
-			}
-			w.copy(span.Pos, span.End)
-			w.add(")")
+		w := e.rowsOf(&g, shard, len(s.Instants) > 0)
+		if shard.Node == node && len(s.Instants) > 0 {
+			// One by one: the rows of MySQL's UNION have local times.
+			plain := e.rowsOf(&g, shard, false)
+			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: []router.Shard{shard}})
+			continue
 		}
 		q := byNode[shard.Node]
 		if q == nil {
@@ -391,8 +385,42 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 		if q := byNode[n]; q != nil {
 			s.Queries = append(s.Queries, *q)
 		}
+		if n == node {
+			s.Queries = append(s.Queries, here...)
+		}
 	}
 	return s
+}
+
+// rowsOf writes the statement that collects the rows of one shard.
+func (e *Execution) rowsOf(g *Gather, shard router.Shard, moved bool) writer {
+	w := e.writer()
+	w.add("SELECT ")
+	for k, c := range g.Columns {
+		if k > 0 {
+			w.add(", ")
+		}
+		d := g.Ref.column(c)
+		switch {
+		case d != nil && d.Type == mysql.TypeFloat:
+			w.add("(", quote(c), ")+0e0") // text shows six digits only
+		case moved && d != nil && d.Type == mysql.TypeTimestamp:
+			w.add("UNIX_TIMESTAMP(", quote(c), ")")
+		default:
+			w.add(quote(c))
+		}
+	}
+	w.add(" FROM ", quote(shard.DB), ".", quote(shard.Table), " AS ", quote(g.Ref.Parsed.Label()))
+	for k, span := range g.Where {
+		if k == 0 {
+			w.add(" WHERE (")
+		} else {
+			w.add(" AND (")
+		}
+		w.copy(span.Pos, span.End)
+		w.add(")")
+	}
+	return w
 }
 
 // Sample is the statement for some server that has all of its tables, if there is one: what the server says of its

@@ -196,7 +196,7 @@ func (b *builder) keepsType(s *sqlparse.Select, info *blockInfo) bool {
 				ok = ok && (x == e || !x.Value.IsNull())
 			case sqlparse.Call:
 				// In a column of type YEAR the year 1000 is 0000.
-				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && (!arithmetic[x.Name] || b.fits(info, x))
+				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && b.fits(info, x)
 			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
 				sqlparse.And, sqlparse.Or, sqlparse.Not:
 			default:
@@ -391,13 +391,16 @@ func (b *builder) definition(info *blockInfo, e *sqlparse.Expr) *mysql.ColumnDef
 type valueKind uint8
 
 const (
-	otherKind  valueKind = iota // JSON, geometry, vectors
+	otherKind  valueKind = iota // JSON, geometry, vectors, long DOUBLEs
 	plainKind                   // ordered as the merge orders cells
 	numberKind                  // ENUM and SET: by number
 	textKind
 )
 
 func kindOf(d *mysql.ColumnDefinition41) valueKind {
+	if isLong(d) {
+		return otherKind
+	}
 	if d.Flags&(enumFlag|setFlag) != 0 {
 		return numberKind
 	}
@@ -568,6 +571,15 @@ func (b *builder) extreme(m *mergeShape, s *sqlparse.Select, a *shapeAggregate, 
 	d := b.definition(info, e.Args[0])
 	switch {
 	case d == nil:
+	case d.Type == mysql.TypeTimestamp && b.p.Mode.MariaDB:
+		// Not by the local time, as MySQL does, which repeats itself when clocks are put back.
+		arg, ok := sqlparse.CallArgument(b.p.Statement.Text, fieldSpan(b.p.Statement.Text, s.Fields[a.column], m.clauses.Fields[a.column]))
+		if !ok {
+			return "an aggregate of this form"
+		}
+		a.by = &mergeKey{hidden: len(m.hidden)}
+		m.hidden = append(m.hidden, hidden{before: e.Name + "(UNIX_TIMESTAMP(", span: arg, behind: "))"})
+		return ""
 	case kindOf(d) == plainKind && d.Type != mysql.TypeBit:
 		return ""
 	case kindOf(d) == textKind && weightOf(d) != "":

@@ -31,10 +31,50 @@ func (b *builder) addsUp(info *blockInfo, e *sqlparse.Expr) bool {
 	return ok && (d.double || !d.hidden && d.scale <= scaleMax && d.whole+d.scale <= sumDigitsMax)
 }
 
-// fits tells whether the values of an arithmetic expression are not cut where they go through a column, as of a UNION.
+// decimalDigitsMax is how many digits a DECIMAL has at most, and decimalScaleMax how many of them MariaDB has behind the point.
+const decimalDigitsMax, decimalScaleMax = 65, 38
+
+// fits tells whether the values of a call are not cut where they go through a column, as of a UNION or of a scratch table:
+// servers give some calls a type that has not all of their values.
 func (b *builder) fits(info *blockInfo, e *sqlparse.Expr) bool {
+	switch {
+	case e.Name == "ord": // INT, and the number of a character of four bytes is more
+		return false
+	case e.Name == "abs" && len(e.Args) == 1: // INT of an INT, and -(-2147483648) is more
+		if d, ok := b.digitsOf(info, e.Args[0]); !ok || !d.double && d.scale == 0 {
+			return false
+		}
+	case (e.Name == "date" || e.Name == "last_day") && len(e.Args) == 1: // of a number it is none
+		d := b.definition(info, e.Args[0])
+		return d == nil || !isNumber(d)
+	case writes[e.Name]: // 22 characters for a DOUBLE, which may have 24
+		for _, arg := range e.Args {
+			if d, ok := b.digitsOf(info, arg); ok && d.double && !b.isText(info, arg) {
+				return false
+			}
+		}
+		return true
+	case !arithmetic[e.Name]:
+		return true
+	}
 	d, ok := b.digitsOf(info, e)
-	return ok && (d.double || d.whole+min(d.scale, scaleMax) <= 65)
+	switch e.Name {
+	case "floor", "ceil", "ceiling", "round": // 17 digits for a DOUBLE, which may have 309
+		return ok && !d.double && d.whole <= decimalDigitsMax
+	}
+	return ok && (d.double || d.whole+min(d.scale, decimalScaleMax) <= decimalDigitsMax)
+}
+
+// writes are functions that write their arguments.
+var writes = map[string]bool{
+	"upper": true, "lower": true, "ucase": true, "lcase": true, "left": true, "right": true, "substring": true, "substr": true, "mid": true,
+	"concat": true,
+}
+
+// isText tells whether an expression is a column of text.
+func (b *builder) isText(info *blockInfo, e *sqlparse.Expr) bool {
+	d := b.definition(info, e)
+	return d != nil && d.Type != mysql.TypeDouble && d.Type != mysql.TypeFloat || e.Op == sqlparse.Const
 }
 
 func (d digits) or(x digits) digits {
@@ -83,7 +123,7 @@ func (b *builder) digitsOf(info *blockInfo, e *sqlparse.Expr) (d digits, ok bool
 		case e.Name == "mul":
 			d.whole, d.scale, d.double = d.whole+x.whole, d.scale+x.scale, d.double || x.double
 		case e.Name == "div":
-			d.whole, d.scale, d.double, d.hidden = d.whole+x.scale, scaleMax, d.double || x.double, true
+			d.whole, d.scale, d.double, d.hidden = d.whole+x.scale, decimalScaleMax, d.double || x.double, true
 		case (e.Name == "round") && k == 1:
 			d.whole++
 		default:
@@ -124,7 +164,16 @@ func columnDigits(d *mysql.ColumnDefinition41) digits {
 	case mysql.TypeDate, mysql.TypeNewDate, mysql.TypeTime, mysql.TypeDatetime, mysql.TypeTimestamp:
 		return digits{whole: 14, scale: 6}
 	}
+	if isLong(d) {
+		return digits{whole: int(d.Length)}
+	}
 	return digits{double: true}
+}
+
+// isLong tells of a DOUBLE(255, 30), whose values are written with more digits than servers give room for where it goes through a
+// column.
+func isLong(d *mysql.ColumnDefinition41) bool {
+	return (d.Type == mysql.TypeDouble || d.Type == mysql.TypeFloat) && d.Decimals != notFixed && int(d.Length)-int(d.Decimals) > 15
 }
 
 // literalDigits bounds a literal.
