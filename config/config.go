@@ -120,6 +120,13 @@ type Config struct {
 	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`
 	// Time a statement waits for a free backend connection.
 	PoolWaitTimeout Duration `yaml:"pool_wait_timeout" reload:"set"`
+	// A client that takes nothing of its answer, or sends nothing of its file, for so long is disconnected, at least 1s.
+	ClientWriteTimeout Duration `yaml:"client_write_timeout" reload:"set"`
+	// Time that a statement which collects rows on one server may run; then it ends with error 3024. 0: no limit.
+	FinishTimeout Duration `yaml:"finish_timeout" reload:"set"`
+	// Row combinations that one server may have to look at for the joins of such a statement by its own estimate (MySQL's max_join_size);
+	// more are refused with error 1104. 0: no limit of the proxy's.
+	FinishMaxJoinSize int `yaml:"finish_max_join_size" reload:"set"`
 	// A client without a command for so long is disconnected (MySQL's wait_timeout); 0: never.
 	IdleTimeout Duration `yaml:"idle_timeout" reload:"set"`
 	// Time that sessions have to end at a shutdown, then they are cut; 0: cut at once.

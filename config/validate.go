@@ -142,6 +142,7 @@ func (c *Config) checkLimits(r *report) {
 	}
 	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
 	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
+	r.between("finish_max_join_size", c.FinishMaxJoinSize, 0, 1<<31-1)
 }
 
 func (c *Config) checkTimes(r *report) {
@@ -162,6 +163,8 @@ func (c *Config) checkTimes(r *report) {
 		{"handshake_timeout", c.HandshakeTimeout, time.Millisecond},
 		{"connect_timeout", c.ConnectTimeout, time.Millisecond},
 		{"pool_wait_timeout", c.PoolWaitTimeout, time.Millisecond},
+		{"client_write_timeout", c.ClientWriteTimeout, time.Second},
+		{"finish_timeout", c.FinishTimeout, 0},
 		{"idle_timeout", c.IdleTimeout, 0},
 		{"drain_timeout", c.DrainTimeout, 0},
 		{"upgrade_timeout", c.UpgradeTimeout, time.Second},

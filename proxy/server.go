@@ -248,10 +248,11 @@ func (s *Server) watchSessions() {
 			return
 		case <-tick.C:
 			s.admin.Tick()
-			idle := s.shared.Snapshot.Load().Config.IdleTimeout.Duration()
+			cfg := s.shared.Snapshot.Load().Config
+			idle, stall := cfg.IdleTimeout.Duration(), cfg.ClientWriteTimeout.Duration()
 			sessions = s.shared.Sessions.AppendTo(sessions[:0])
 			for _, one := range sessions {
-				one.Tick(idle)
+				one.Tick(idle, stall)
 			}
 			clear(sessions) // those that end meanwhile are not kept
 		}

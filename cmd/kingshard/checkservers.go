@@ -52,6 +52,12 @@ func checkServers(cfg *config.Config) (ok bool) {
 			for _, right := range hidden {
 				fmt.Printf("%s: warning: %s lacks %s: statements that may reach triggers, views or routines keep their connections\n", place, nc.User, right)
 			}
+			if format, err := temporaryInLog(i, cfg.ConnectTimeout.Duration()); err != nil {
+				fmt.Printf("%s: %v\n", place, err)
+				ok = false
+			} else if format != "" && i.Role == backend.Primary && len(databases[nc.Name]) > 0 {
+				fmt.Printf("%s: warning: binlog_format is %s: temporary tables, in which statements over shards collect rows, are written to the binary log, which ROW keeps them out of\n", place, format)
+			}
 			for _, missing := range missingRights(g, i.Role, databases[nc.Name]) {
 				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
 				ok = false

@@ -73,6 +73,13 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 	return loans, nil
 }
 
+// goOnWithout has the statement that was published go on to its end though the client may go.
+func (s *Session) goOnWithout() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.goesOn = true
+}
+
 // borrowPrimaries gives the loans that it got with its error, too.
 func (s *Session) borrowPrimaries(nodes []*backend.Node, setting *backend.Setting, own bool) (loans []loan, err error) {
 	for _, n := range nodes {

@@ -130,6 +130,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 	if err != nil {
 		return true, err
 	}
+	s.goOnWithout()
 	d.cancel = s.cancelled()
 	defer s.snap.ForgetPlans()
 	s.log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))

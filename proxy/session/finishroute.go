@@ -26,6 +26,10 @@ const finishBatch = 256 << 10
 // finishRoute collects the rows of the sharded tables in temporary tables of one server, which then runs the client's
 // statement on them: expressions, collations and clauses of every kind have the server's own meaning.
 func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	if d := s.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
+		e := s.expireAfter(d)
+		defer func() { err = s.expired(e, err) }()
+	}
 	f := finishing{s: s, q: q, plan: p, route: r, ex: ex, names: map[*plan.Ref]string{}}
 	f.node = r.Final(nil).Node
 	nodes := []*backend.Node{s.schema.Nodes[f.node]}
@@ -71,18 +75,19 @@ const scratchLoan = ""
 
 // finishing is one finishRoute under way.
 type finishing struct {
-	s     *Session
-	q     *query
-	plan  *plan.Plan
-	route *plan.Route
-	ex    *boundExecution
-	node  string
-	loans []loan
-	last  *loan // where the statement ends
-	aside bool  // last takes no part in the transaction
-	names map[*plan.Ref]string
-	made  []string // scratch tables
-	bytes int
+	s       *Session
+	q       *query
+	plan    *plan.Plan
+	route   *plan.Route
+	ex      *boundExecution
+	node    string
+	loans   []loan
+	last    *loan // where the statement ends
+	aside   bool  // last takes no part in the transaction
+	names   map[*plan.Ref]string
+	made    []string // scratch tables
+	bytes   int
+	limited bool // see limitJoin
 	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
 	// names in its answer.
 	prepare func() error
@@ -117,6 +122,11 @@ func (f *finishing) run() (failed bool, err error) {
 			return true, &endError{EndBackendLost, err}
 		}
 		return true, f.s.loseAll(f.loans, err)
+	}
+	if f.limited {
+		if backErr := f.s.run(f.last.Pooled, f.joinAsBefore()); backErr != nil {
+			return true, f.s.loseAll(f.loans, backErr)
+		}
 	}
 	if len(f.made) > 0 {
 		if dropErr := f.s.run(f.last.Pooled, "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
@@ -337,6 +347,9 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 			return nil
 		}
 		f.bytes += len(batch)
+		if f.s.isCancelled() {
+			return interrupted()
+		}
 		err := f.s.run(f.last.Pooled, string(batch))
 		batch, rows = batch[:0], 0
 		return err
@@ -458,6 +471,12 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			})
 		}
 	}
+	if f.s.isCancelled() {
+		return res, interrupted()
+	}
+	if err := f.limitJoin(); err != nil {
+		return res, err
+	}
 	if err := f.s.sendTo(f.last, f.text, f.args, f.ex); err != nil {
 		return res, err
 	}
@@ -469,7 +488,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		}
 	}
 	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
-		Definitions: f.definitions, Quota: f.s.quota(f.q)})
+		Definitions: f.definitions, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired})
 	if err != nil {
 		f.last.ended(err)
 		return res, err

@@ -64,7 +64,7 @@ func (s *Session) Interrupt(connection bool) bool {
 func (s *Session) interruptAgain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.wasKill && !s.closing {
+	if s.wasKill {
 		s.killRunning()
 	}
 }

@@ -71,6 +71,7 @@ func (s *Session) endRowWait() (victim bool) {
 }
 
 func (s *Session) endRowWaitLocked() (victim bool) {
+	s.goesOn = true // what follows ends the change, one way or the other
 	w := s.rowWait
 	if w == nil {
 		return false

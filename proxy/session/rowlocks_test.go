@@ -173,7 +173,7 @@ func workOn(t *testing.T, s *shards, d time.Duration) *accounts {
 }
 
 // Changes of several nodes do not wait for each other across them. KS_CHANGES is for how long they are tried, such as 60s: then none may
-// take longer than three seconds either.
+// take longer than three seconds either, where the servers say who waits for whom.
 func TestChangesDoNotWaitForEachOther(t *testing.T) {
 	d := 3 * time.Second
 	long := os.Getenv("KS_CHANGES")
@@ -185,7 +185,7 @@ func TestChangesDoNotWaitForEachOther(t *testing.T) {
 	}
 	onTwoNodes(t, func(t *testing.T, s *shards, blind bool) {
 		a := workOn(t, s, d)
-		if longest := time.Duration(a.longest.Load()); long != "" && longest > 3*time.Second {
+		if longest := time.Duration(a.longest.Load()); long != "" && !blind && longest > 3*time.Second {
 			t.Errorf("a change took %v", longest)
 		}
 	})

@@ -211,7 +211,7 @@ func (s *Session) publish(loans []loan) bool {
 	if s.closing || s.wasKill {
 		return false
 	}
-	s.parallel = loans
+	s.parallel, s.goesOn = loans, false
 	return true
 }
 

@@ -106,6 +106,7 @@ type Session struct {
 	text     string         // of the running statement; aliases the read buffer
 	running  backend.Pooled // the backend connection that the statement runs on
 	parallel []loan         // those of a statement on several shards
+	goesOn   bool           // it does though the client has gone
 	rowWait  *rowWait       // that of a statement that may wait for row locks on several nodes; else nil
 	expiry   *expiry        // the limit of the running statement; nil without one
 	db       string
@@ -336,14 +337,14 @@ func (s *Session) CloseIfIdle(reason EndReason) bool {
 	return s.closing
 }
 
-// stallTicksMax is how many ticks in a row a client may leave its result unread, or its file unsent.
-const stallTicksMax = 60
-
-// Tick is called every second: it ends sessions that idle, or whose client does not read, for too long, and those whose client
-// vanished during a statement of a transaction.
-func (s *Session) Tick(idle time.Duration) {
+// Tick is called every second: it ends sessions that idle for longer than idle, or whose client leaves its result unread, or its file
+// unsent, for longer than stall, and those whose client vanished during a statement of a transaction or over several shards.
+func (s *Session) Tick(idle, stall time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closing && s.busy && s.wasKill {
+		go s.interruptAgain() // a statement over several shards sends many to the servers
+	}
 	if s.closing || !s.loggedIn {
 		return
 	}
@@ -359,9 +360,9 @@ func (s *Session) Tick(idle time.Duration) {
 		// that waits for a command. On a goroutine of its own, as the server may be slow to listen.
 		go s.interruptAgain()
 	}
-	if s.inTx && s.conn.PeerGone() {
+	if (s.inTx || len(s.parallel) > 0 && !s.goesOn) && s.conn.PeerGone() {
 		// What the statement does would be rolled back in the end; until then its transaction keeps locks from others. A
-		// statement of its own goes on to its end, as on a server.
+		// statement of its own goes on to its end, as on a server; not one over several shards, which no server has.
 		go s.abandon()
 		return
 	}
@@ -369,7 +370,7 @@ func (s *Session) Tick(idle time.Duration) {
 		s.stalledAt, s.stalledFor = a, 0
 		return
 	}
-	if s.stalledFor++; s.stalledFor > stallTicksMax {
+	if s.stalledFor++; time.Duration(s.stalledFor)*time.Second > stall {
 		s.closeLocked(EndStalled)
 	}
 }

@@ -26,6 +26,7 @@ type shards struct {
 	oracle, subject *mysqltest.RawClient
 	nodes           []*mysqltest.RawClient
 	addr            string // of the proxy
+	config          string // likewise
 }
 
 // shardedRules are the tables of the shapes' schema, by their rules.
@@ -60,6 +61,7 @@ schema_list:
     nodes: [%s]
     default: n0
     shard:%s`, strings.Join(nodeList, "\n"), strings.Join(names, ", "), fmt.Sprintf(shardedRules, strings.Join(names, ", "), strings.Join(counts, ", ")))
+	s.config = text
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)

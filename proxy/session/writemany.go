@@ -192,6 +192,9 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 		query := &queries[k]
 		first := k == 0
 		l := find(loans, query.Node)
+		if k > 0 && s.isCancelled() {
+			return total, interrupted()
+		}
 		if err := s.sendTo(l, query.Text, query.Args, ex); err != nil {
 			return total, err
 		}
