@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -59,8 +60,23 @@ type vanishing struct {
 }
 
 // stopping is a server whose process stops: its system still acknowledges.
-func stopping(_ *testing.T, server *mysqltest.RealServer) vanishing {
-	return vanishing{server.Addr, server.Pause, server.Resume}
+func stopping(t *testing.T, server *mysqltest.RealServer) vanishing {
+	return vanishing{server.Addr, func() {
+		server.Pause()
+		mysqltest.WaitFor(t, "all threads to stop", func() bool {
+			files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", server.PID()))
+			if err != nil || len(files) == 0 {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				b, _ := os.ReadFile(file)
+				if _, state, _ := strings.Cut(string(b), ") "); state != "" && state[0] != 'T' {
+					return false
+				}
+			}
+			return true
+		})
+	}, server.Resume}
 }
 
 // behindVeth is a server behind a link of a network namespace that loses all packets. Where there can be no namespace it is one that

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kingshard/proxy/handover"
+	"kingshard/proxy/session"
 )
 
 // Upgrading is how another binary is started, and who hears of it.
@@ -208,7 +209,9 @@ func (s *Server) handOver(next *handover.Successor) {
 	over := make(chan error, 1)
 	s.running.Go(func() { over <- next.Run() })
 	s.shared.MoveBy(func(state []byte, conn syscall.RawConn) (gone bool, err error) {
-		err = next.Move(state, conn)
+		if err = next.Move(state, conn); errors.Is(err, handover.ErrOver) {
+			err = fmt.Errorf("%w: %w", session.ErrMoveLater, err)
+		}
 		return err == nil || errors.Is(err, handover.ErrUncertain), err
 	})
 	defer func() {

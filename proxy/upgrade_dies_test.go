@@ -120,6 +120,7 @@ func TestNewProcessDiesAtEachStep(t *testing.T) {
 			if at != "serving" {
 				return
 			}
+			bound.Close()
 			mysqltest.WaitFor(t, "the old process to end", func() bool { return !alive(d.pids[0]) })
 			for _, addr := range []string{d.addr, socket} {
 				must(t, dial(t, addr, rootClient()), "SELECT 4")

@@ -181,6 +181,9 @@ func (s *Successor) Abandon() {
 // ErrUncertain says that nobody knows whether the new process has a session.
 var ErrUncertain = errors.New("the new process ended while it took a session over")
 
+// ErrOver says that nothing can be handed over any more.
+var ErrOver = errors.New("nothing can be handed over any more")
+
 // Move gives a session and its connection to the new process. The connection stays open here; after nil and
 // ErrUncertain nobody may use it any more. It is for any goroutine, while Run runs.
 func (s *Successor) Move(state []byte, conn syscall.RawConn) error {
@@ -203,7 +206,7 @@ func (s *Successor) Move(state []byte, conn syscall.RawConn) error {
 		s.mu.Lock()
 		delete(s.waiting, id)
 		s.mu.Unlock()
-		return err // it was not sent whole
+		return fmt.Errorf("%w: %w", ErrOver, err) // it was not sent whole
 	}
 	return <-answer
 }
@@ -241,7 +244,7 @@ func (s *Successor) Run() error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.broken == nil {
-				s.broken = fmt.Errorf("nothing can be handed over any more: %w", err)
+				s.broken = fmt.Errorf("%w: %w", ErrOver, err)
 			}
 			for _, w := range s.waiting {
 				w <- ErrUncertain
@@ -282,7 +285,7 @@ func (s *Successor) answered(f Frame) error {
 func (s *Successor) Release() {
 	s.mu.Lock()
 	if s.broken == nil {
-		s.broken = errors.New("nothing is handed over any more")
+		s.broken = ErrOver
 	}
 	s.mu.Unlock()
 	s.moves.Wait()

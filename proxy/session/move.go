@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,6 +17,9 @@ import (
 // Mover gives a session, described by state, and its client's connection to another process. With gone the session is not
 // this process's any more, for better or, with an error, for worse; else it stays as it was.
 type Mover func(state []byte, conn syscall.RawConn) (gone bool, err error)
+
+// ErrMoveLater is the error of a Mover that takes no session any more: another one may.
+var ErrMoveLater = errors.New("not moved now")
 
 // The states of Session.waits.
 const (
@@ -76,7 +80,7 @@ func (s *Session) move() (gone bool) {
 		gone, err = (*m)(s.carried().appendTo(nil), raw)
 	}
 	if err != nil {
-		s.stays = true
+		s.stays = !errors.Is(err, ErrMoveLater)
 		s.log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
 	}
 	if c, ok := nc.(*fastlane.Conn); ok && gone {
