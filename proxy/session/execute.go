@@ -81,6 +81,8 @@ func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 		defer r.Leave()
 	}
 	switch st.info.Class {
+	case sqltext.Show:
+		s.sslStatus(q)
 	case sqltext.Kill:
 		return s.executeKill(st, q, ex)
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:

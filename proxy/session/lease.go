@@ -354,6 +354,7 @@ func (s *Session) resetState() {
 	db, found := s.state.db, s.state.found.n
 	s.initState(s.state.collation)
 	s.state.db, s.state.found.n = db, found // which the servers leave as they are
+	s.followWaitTimeout()
 }
 
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say

@@ -36,7 +36,8 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		if handled, err := s.own(q); handled {
 			return true, err
 		}
-		return s.sslStatus(q), nil
+		s.sslStatus(q)
+		return false, nil
 	case sqltext.Other:
 		if handled, err := s.own(q); handled {
 			return true, err

@@ -25,12 +25,14 @@ const (
 	pinStored                           // a trigger, a stored function or a view that may leave something behind
 	pinAutocommit                       // a transaction with autocommit off, until COMMIT, ROLLBACK or what commits by itself
 	pinSavepoint                        // SAVEPOINT in such a transaction
+	pinInsertID                         // SET insert_id
+	pinRandSeed                         // SET rand_seed1, rand_seed2
 	pinReasons
 )
 
 var pinNames = [pinReasons]string{
 	"user_variable", "temporary_table", "lock_tables", "get_lock", "prepare", "procedure", "variable", "xa", "unknown_statement",
-	"cursor", "found_rows", "tracker", "parameter_types", "next_transaction", "stored_object", "autocommit", "savepoint",
+	"cursor", "found_rows", "tracker", "parameter_types", "next_transaction", "stored_object", "autocommit", "savepoint", "insert_id", "rand_seed",
 }
 
 // pinSet is a set of reasons.

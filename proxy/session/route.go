@@ -50,7 +50,7 @@ func (s *Session) route(q *query) target {
 			t.node = n
 		}
 	}
-	t.stateless = info.Traits&stateful == 0 && stateless(info.Class)
+	t.stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
 	t.reads = info.ReadOnly()
 	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
 		return t

@@ -130,8 +130,9 @@ type Session struct {
 	// moved says that another process has the session.
 	moved bool
 	// stalledAt and stalledFor watch a client that does not read.
-	stalledAt  uint32
-	stalledFor uint32
+	stalledAt   uint32
+	waitTimeout time.Duration // the client's own wait_timeout; 0: none
+	stalledFor  uint32
 }
 
 // New wraps an accepted connection, which the session owns from here on.
@@ -350,6 +351,9 @@ func (s *Session) Tick(idle, stall time.Duration) {
 	}
 	if !s.busy {
 		s.stalledFor = 0
+		if s.waitTimeout > 0 && (idle <= 0 || s.waitTimeout < idle) {
+			idle = s.waitTimeout
+		}
 		if idle > 0 && time.Since(s.since) > idle {
 			s.closeLocked(EndIdle)
 		}

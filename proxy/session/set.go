@@ -21,7 +21,7 @@ var privileged = map[string]bool{
 // perStatement are variables that speak of single statements: carrying them to other connections would freeze clocks and
 // repeat ids.
 var perStatement = map[string]bool{
-	"timestamp": true, "insert_id": true, "last_insert_id": true, "identity": true, "rand_seed1": true, "rand_seed2": true,
+	"insert_id": true, "last_insert_id": true, "identity": true, "rand_seed1": true, "rand_seed2": true,
 	"profiling": true, "optimizer_trace": true, "debug": true, "debug_dbug": true, "session_track_gtids": false,
 }
 
@@ -165,6 +165,12 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 			s.pin(pinUnknown)
 		}
 	}
+	if k := slices.Index(readBack, "timestamp"); k >= 0 {
+		if err := s.adoptTimestamp(p); err != nil {
+			return err
+		}
+		readBack = slices.DeleteFunc(readBack, func(name string) bool { return name == "timestamp" })
+	}
 	if len(readBack) > 0 {
 		if err := s.readBack(p, readBack); err != nil {
 			return err
@@ -172,6 +178,9 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 	}
 	s.state.readMode(p.Conn.Info)
 	p.Key = s.state.current()
+	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Name == "wait_timeout" }) {
+		s.followWaitTimeout()
+	}
 	return nil
 }
 
@@ -212,8 +221,20 @@ func (s *Session) adoptVariable(a sqltext.Assignment, readBack []string) []strin
 	switch {
 	case a.Name == "last_insert_id", a.Name == "identity":
 		s.state.insertIDs.doubt = true
+	case a.Name == "timestamp":
+		return append(readBack, a.Name)
+	case a.Name == "insert_id":
+		s.pin(pinInsertID)
+	case a.Name == "rand_seed1", a.Name == "rand_seed2":
+		s.pin(pinRandSeed)
 	case perStatement[a.Name]:
 		s.pin(pinVariable)
+	case a.Name == "character_set_server", a.Name == "collation_server":
+		return append(readBack, "collation_server")
+	case a.Name == "character_set_filesystem":
+		return append(readBack, a.Name)
+	case a.Name == "character_set_database", a.Name == "collation_database":
+		s.pin(pinVariable) // it is the current database's again by the next USE
 	case strings.HasPrefix(a.Name, "character_set_") || strings.HasPrefix(a.Name, "collation_"):
 		return append(readBack, "character_set_client", "character_set_results", "collation_connection")
 	case a.Literal && strings.EqualFold(a.Value, "DEFAULT") && a.Name != "autocommit" && !backend.KeptByDefault[a.Name]:

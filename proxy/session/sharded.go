@@ -204,6 +204,9 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.held.Instance.Node+
 			" knows: a statement on several shards cannot read it; SET it to a literal")
 	}
+	if name := s.heldValue(q); name != "" {
+		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.held.Instance.Node+": a statement on several shards cannot take values from it")
+	}
 	switch r.Many {
 	case plan.ManyMerge:
 		return s.scatter(q, p, r, ex)

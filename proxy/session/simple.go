@@ -129,6 +129,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 		collation = cu.Collation
 	}
 	s.initState(collation)
+	s.followWaitTimeout()
 	if cu.Database != "" {
 		if err := s.useDB(cu.Database); err != nil {
 			return s.denyDB(err)
