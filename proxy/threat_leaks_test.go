@@ -138,6 +138,9 @@ func outcomeOf(t *testing.T, c *mysqltest.RawClient, text string) string {
 		t.Fatalf("%s: %v", text, err)
 	}
 	if r.Err != nil {
+		if r.Err.Code > 9000 {
+			return r.Err.Error()
+		}
 		return fmt.Sprint("error ", r.Err.Code)
 	}
 	return strings.TrimSpace(fmt.Sprint(r.Rows))

@@ -116,6 +116,9 @@ func (m *Mirror) send(k int, st *Statement, stop <-chan struct{}) error {
 		p.Put()
 		return errStopped
 	}
+	if !p.Instance.Stored().Plain() {
+		p.Conn.Marked = true // what the text reaches there is not looked into
+	}
 	err = run(p.Conn, st.Text)
 	m.end(k)
 	var refused *mysql.SQLError

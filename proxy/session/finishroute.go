@@ -182,6 +182,7 @@ func (f *finishing) fill() error {
 				return err
 			}
 		}
+		f.s.reachOn(f.last, like)
 		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}

@@ -227,7 +227,7 @@ func (s *Session) release(p backend.Pooled) {
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
-		le.given, s.pins = !keep, 0
+		le.given, s.pins = !keep && !p.Conn.Marked, 0
 		return
 	}
 	switch {

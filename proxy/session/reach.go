@@ -57,9 +57,15 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 	return e
 }
 
+// leaves are the traits of statements that leave something behind on their connection.
+const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.Doubt
+
 // reachOn is reachable for a statement that is to be sent as one of several, or by the proxy itself: the connection is marked.
 func (s *Session) reachOn(l *loan, text string) {
 	o, info := l.Instance.Stored(), &s.task().query.info
+	if info.Has(leaves) {
+		l.Conn.Marked = true // it is not pinned: what it leaves is on some node only
+	}
 	if o.Plain() && !info.Has(sqltext.EffectFunction) {
 		return
 	}

@@ -57,6 +57,7 @@ func (l *loan) close(s *Session) {
 
 // started notes that a statement of the client's is sent.
 func (l *loan) started(s *Session, text string) {
+	s.reachOn(l, text)
 	l.span = s.shardSpan(l.Instance, text)
 	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Received()
 }
@@ -358,7 +359,6 @@ func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) 
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) error {
 	l.started(s, text)
-	s.reachOn(l, text)
 	var err error
 	if ex == nil {
 		l.Conn.Command(mysql.ComQuery, text)

@@ -190,7 +190,7 @@ func (le *lease) put() {
 	sh.out--
 	waiters := sh.key.instance.Waiters()
 	switch {
-	case le.p.Key != sh.key.setting, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax:
+	case le.p.Key != sh.key.setting, le.p.Conn.Marked, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax:
 		le.giveBack()
 		return
 	case waiters > 0 && (len(sh.line) == 0 || sh.credit <= 0):
@@ -260,7 +260,11 @@ func (sh *shelf) next() *Session {
 // giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.
 func (le *lease) giveBack() {
 	le.p.Conn.MayWait()
-	le.p.Put()
+	if le.p.Conn.Marked {
+		le.p.Taint() // a loop does not wait for a reset
+	} else {
+		le.p.Put()
+	}
 	le.shelf.settle()
 }
 

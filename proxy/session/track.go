@@ -88,6 +88,7 @@ func (s *Session) hideStateChange(ok *mysql.OKPacket) {
 			s.work.changed = true
 			continue
 		}
+		s.work.visited = s.work.visited || kind == trackSchema
 		kept = append(kept, ok.StateChanges[from:c.Pos()]...)
 	}
 	if !s.work.changed || c.Err() != nil || s.state.value("session_track_state_change") == "1" {
@@ -101,7 +102,8 @@ func (s *Session) hideStateChange(ok *mysql.OKPacket) {
 // suspect keeps the connection after a statement of which nobody knew that it changes the state of its session: by a trigger, say, that
 // was made a moment ago.
 func (s *Session) suspect(p backend.Pooled, q *query) {
-	s.work.changed = false
+	visited := s.work.visited
+	s.work.changed, s.work.visited = false, false
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
 		sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Do, sqltext.Show, sqltext.Explain, sqltext.Call:
@@ -115,6 +117,9 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 		p.Instance.AskStored()
 	}
 	p.Conn.Marked = true
+	if visited { // most likely nothing else, and perhaps for the one before, whose answer had no room to say so
+		return
+	}
 	s.pin(pinTracker)
 	s.pin(pinUserVariable)
 }
