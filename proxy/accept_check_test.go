@@ -14,12 +14,12 @@ func TestCheckTables(t *testing.T) {
 	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
 		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 		text := strings.Replace(oneNode(server.Addr, 6), "user_list:\n", "user_list:\n  - {user: ops, password: ops, rights: operate}\n  - {user: look, password: look, rights: read}\n", 1)
-		p := startProxy(t, text+"  - {user: ops, nodes: [n], default: n, shard: [{db: "+database+", table: users, key: id, nodes: [n], type: mod, locations: [3]}]}\n  - {user: look, nodes: [n], default: n}\n")
+		p := startProxy(t, text+"  - {user: ops, nodes: [n], default: n, shard: [{db: "+database+", table: users, key: id, nodes: [n], type: mod, locations: [3]}, {db: "+database+", table: names, key: name, nodes: [n], type: crc32, locations: [2]}]}\n  - {user: look, nodes: [n], default: n}\n")
 		ops := dial(t, p.addr, mysqltest.ClientConfig{User: "ops", Password: "ops", DB: database})
 		look := dial(t, p.addr, mysqltest.ClientConfig{User: "look", Password: "look"})
 		must(t, ops, "CREATE TABLE users (id INT PRIMARY KEY, n INT)")
 		must(t, ops, "INSERT INTO users VALUES (0,0), (1,1), (2,2)")
-		if r := must(t, ops, "KS CHECK TABLE ALL"); len(r.Rows) != 0 {
+		if r := must(t, ops, "KS CHECK TABLE users"); len(r.Rows) != 0 {
 			t.Errorf("alike: %v", r.Rows)
 		}
 		if r := must(t, ops, "KS CHECK PLACEMENT users"); fmt.Sprint(r.Rows) != fmt.Sprintf("[[n %[1]s.users_0000 1 0 <nil> <nil>] [n %[1]s.users_0001 1 0 <nil> <nil>] [n %[1]s.users_0002 1 0 <nil> <nil>]]", database) {
@@ -45,6 +45,19 @@ func TestCheckTables(t *testing.T) {
 			if r, err := ops.Query(text); err != nil || r.Err == nil || r.Err.Code != code {
 				t.Errorf("%s: %+v, %v", text, r, err)
 			}
+		}
+		must(t, ops, "CREATE TABLE names (name VARCHAR(20))")
+		must(t, ops, "INSERT INTO names VALUES ('a'), ('A')")
+		must(t, ops, "SELECT * FROM names WHERE name = 'a'")
+		if n := strings.Count(p.log.String(), "table="+database+".names column=name"); n != 1 {
+			t.Errorf("%d warnings of a key under a collation without case", n)
+		}
+		if got := fmt.Sprint(must(t, ops, "KS CHECK TABLE names").Rows); !strings.Contains(got, "strings: exact") {
+			t.Errorf("%s", got)
+		}
+		refused := "ALTER TABLE names CONVERT TO CHARACTER SET utf8mb4"
+		if r, err := ops.Query(refused); err != nil || r.Err == nil || r.Err.Code != 9012 {
+			t.Errorf("%s: %+v, %v", refused, r, err)
 		}
 		if r, err := look.Query("KS CHECK TABLE ALL"); err != nil || r.Err == nil || r.Err.Code != 9030 {
 			t.Errorf("%+v, %v", r, err)

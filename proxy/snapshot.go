@@ -78,6 +78,9 @@ func (s *Server) install(snap *session.Snapshot) {
 	if s.lanes != nil {
 		s.lanes.Poll(cfg.BusyPoll.Duration())
 	}
+	for _, schema := range snap.Schemas {
+		schema.Plans.Warn(s.warnOfKey)
+	}
 	s.shared.Snapshot.Store(snap)
 	select {
 	case s.installed <- struct{}{}:

@@ -38,8 +38,24 @@ type Definition struct {
 	Columns []ColumnChange
 	// ForeignKeys and Checks are the constraints that are added with a name.
 	ForeignKeys, Checks []string
+	// Collation is what CREATE TABLE says of the whole table, and ALTER TABLE ... CONVERT TO of its columns.
+	Collation Collation
+	// Converts says that ALTER TABLE ... CONVERT TO gives all columns of text another character set.
+	Converts bool
+	// Texts are the columns of text that CREATE TABLE makes, with what it says of their collations.
+	Texts []TextColumn
 	// List spans the names of DROP TABLE.
 	List Span
+}
+
+// Collation is how a statement names a collation, in lower case: by its name, by its character set of which it is the
+// default, or not at all.
+type Collation struct{ Name, Charset string }
+
+// TextColumn is a column of characters in a definition.
+type TextColumn struct {
+	Name      string
+	Collation Collation
 }
 
 // Family is what kind of values a column type holds.
@@ -61,6 +77,8 @@ type ColumnChange struct {
 	// Gone says that no column of this name is left.
 	Gone bool
 	Type Family
+	// Collation is what is said of a column of text.
+	Collation Collation
 }
 
 // definition takes what a DDL statement says beyond its tables.
@@ -76,7 +94,11 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 		}
 		for _, col := range n.Cols {
 			d.columnConstraints(col)
+			if family(col.Tp) == Texts {
+				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), collationOf(col)})
+			}
 		}
+		d.Collation = tableCollation(n.Options)
 	case *ast.AlterTableStmt:
 		d.Verb = AlterTable
 		for _, spec := range n.Specs {
@@ -102,6 +124,12 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 // alteration takes one clause of ALTER TABLE.
 func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 	switch spec.Tp {
+	case ast.AlterTableOption:
+		for _, o := range spec.Options {
+			if o.Tp == ast.TableOptionCharset && o.UintValue == ast.TableOptionCharsetWithConvertTo {
+				d.Converts = true
+			}
+		}
 	case ast.AlterTableRenameTable:
 		d.Renames = true
 	case ast.AlterTableDropColumn:
@@ -113,7 +141,7 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 		}
 	case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
 		for _, col := range spec.NewColumns {
-			change := ColumnChange{Name: c.name(col.Name.Name), Type: family(col.Tp)}
+			change := ColumnChange{Name: c.name(col.Name.Name), Type: family(col.Tp), Collation: collationOf(col)}
 			if spec.OldColumnName != nil {
 				change.Name = c.name(spec.OldColumnName.Name)
 				change.Gone = !strings.EqualFold(change.Name, c.name(col.Name.Name))
@@ -149,6 +177,33 @@ func (d *Definition) columnConstraints(col *ast.ColumnDef) {
 			d.Checks = append(d.Checks, o.ConstraintName)
 		}
 	}
+}
+
+// collationOf is what the definition of a column of text says of its collation.
+func collationOf(col *ast.ColumnDef) (named Collation) {
+	if family(col.Tp) != Texts {
+		return named
+	}
+	named = Collation{strings.ToLower(col.Tp.GetCollate()), strings.ToLower(col.Tp.GetCharset())}
+	for _, o := range col.Options {
+		if o.Tp == ast.ColumnOptionCollate {
+			named.Name = strings.ToLower(o.StrValue)
+		}
+	}
+	return named
+}
+
+// tableCollation is what the options of CREATE TABLE say.
+func tableCollation(options []*ast.TableOption) (named Collation) {
+	for _, o := range options {
+		switch o.Tp {
+		case ast.TableOptionCharset:
+			named.Charset = strings.ToLower(o.StrValue)
+		case ast.TableOptionCollate:
+			named.Name = strings.ToLower(o.StrValue)
+		}
+	}
+	return named
 }
 
 func family(t *types.FieldType) Family {

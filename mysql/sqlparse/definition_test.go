@@ -9,20 +9,23 @@ import (
 
 func TestDefinitions(t *testing.T) {
 	for text, want := range map[string]string{
-		"create table if not exists u (a int)":                                         "{1 false false false false false [] [] [] {0 0}}",
-		"create temporary table u like v":                                              "{1 true false true false false [] [] [] {0 0}}",
-		"create table u select 1":                                                      "{1 false true false false false [] [] [] {0 0}}",
-		"create table u (a int constraint one check (a > 1))":                          "{1 false false false false false [] [] [one] {0 0}}",
-		"alter table u add constraint f foreign key (a) references v (a), rename to w": "{2 false false false false true [] [f] [] {0 0}}",
-		"alter table u drop column a, change b c int unsigned, rename column d to D":   "{2 false false false false false [{a true 0} {b true 2}] [] [] {0 0}}",
-		"alter table u modify a text, modify b varbinary(5), modify c date, modify d datetime(3), modify e json, modify f bigint": "{2 false false false false false [{a false 3} {b false 4} {c false 5} {d false 5} {e false 0} {f false 1}] [] [] {0 0}}",
-		"drop table u": "{3 false false false false false [] [] [] {11 12}}",
-		"DROP TEMPORARY TABLES IF EXISTS `a b` . `u` , v CASCADE": "{3 true false false true false [] [] [] {32 47}}",
-		"drop view u":                      "{4 false false false false false [] [] [] {0 0}}",
-		"rename table u to v":              "{5 false false false false true [] [] [] {0 0}}",
-		"create unique index i on u (a)":   "{6 false false false false false [] [] [] {0 0}}",
-		"drop index i on u":                "{7 false false false false false [] [] [] {0 0}}",
-		"create view v as select 1 from u": "{8 false false false false false [] [] [] {0 0}}",
+		"create table if not exists u (a int)":                                         "{1 false false false false false [] [] [] { } false [] {0 0}}",
+		"create temporary table u like v":                                              "{1 true false true false false [] [] [] { } false [] {0 0}}",
+		"create table u select 1":                                                      "{1 false true false false false [] [] [] { } false [] {0 0}}",
+		"create table u (a int constraint one check (a > 1))":                          "{1 false false false false false [] [] [one] { } false [] {0 0}}",
+		"alter table u add constraint f foreign key (a) references v (a), rename to w": "{2 false false false false true [] [f] [] { } false [] {0 0}}",
+		"alter table u drop column a, change b c int unsigned, rename column d to D":   "{2 false false false false false [{a true 0 { }} {b true 2 { }}] [] [] { } false [] {0 0}}",
+		"alter table u modify a text, modify b varbinary(5), modify c date, modify d datetime(3), modify e json, modify f bigint":                              "{2 false false false false false [{a false 3 { }} {b false 4 { }} {c false 5 { }} {d false 5 { }} {e false 0 { }} {f false 1 { }}] [] [] { } false [] {0 0}}",
+		"create table u (a char(3) collate UTF8MB4_bin, b varchar(3) character set latin1, c text, d blob) default charset=utf8mb4 collate utf8mb4_general_ci": "{1 false false false false false [] [] [] {utf8mb4_general_ci utf8mb4} false [{a {utf8mb4_bin }} {b { latin1}} {c { }}] {0 0}}",
+		"alter table u convert to character set utf8mb4 collate utf8mb4_bin":                                                                                   "{2 false false false false false [] [] [] { } true [] {0 0}}",
+		"alter table u character set utf8mb4, modify a char(3) collate utf8mb4_bin":                                                                            "{2 false false false false false [{a false 3 {utf8mb4_bin }}] [] [] { } false [] {0 0}}",
+		"drop table u": "{3 false false false false false [] [] [] { } false [] {11 12}}",
+		"DROP TEMPORARY TABLES IF EXISTS `a b` . `u` , v CASCADE": "{3 true false false true false [] [] [] { } false [] {32 47}}",
+		"drop view u":                      "{4 false false false false false [] [] [] { } false [] {0 0}}",
+		"rename table u to v":              "{5 false false false false true [] [] [] { } false [] {0 0}}",
+		"create unique index i on u (a)":   "{6 false false false false false [] [] [] { } false [] {0 0}}",
+		"drop index i on u":                "{7 false false false false false [] [] [] { } false [] {0 0}}",
+		"create view v as select 1 from u": "{8 false false false false false [] [] [] { } false [] {0 0}}",
 	} {
 		st, err := Parse(text, mysql8, watchedNames("u"))
 		if err != nil {

@@ -76,7 +76,38 @@ func (b *builder) define(d *sqlparse.Definition) error {
 			return err
 		}
 	}
+	if err := keyCollations(p.Target, d); err != nil {
+		return err
+	}
 	return b.constraints(d)
+}
+
+// keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
+// whose rows have been placed. One that is not named is looked at by kingshard check -servers and KS CHECK TABLE.
+func keyCollations(r *Ref, d *sqlparse.Definition) error {
+	if len(r.Table.Shards) < 2 || !rule.TakesText(r.Table.Rule) {
+		return nil
+	}
+	for k, key := range r.key {
+		if d.Converts && (key.Class == rule.CharBinary || key.Class == rule.CharCI || key.Class == rule.Unknown) {
+			return Refuse("%s is the sharding key of %s: CONVERT TO would give it another collation, or may, under which other texts are equal", r.Table.Keys[k], r.Parsed.Name)
+		}
+	}
+	for _, c := range d.Texts {
+		named := c.Collation
+		if named == (sqlparse.Collation{}) {
+			named = d.Collation
+		}
+		if r.keyOf(c.Name) >= 0 && named.Name != "" && !rule.Follows(r.Table.Rule, named.Name) {
+			cure := "another collation"
+			if fold := rule.FoldFor(named.Name); fold != "" {
+				cure = "strings: " + fold + " in the rule"
+			}
+			return Refuse("the sharding key %s of %s has the collation %s, which calls texts equal that the rule, with strings: %s, places apart: give it a _bin collation, or %s",
+				c.Name, r.Parsed.Name, named.Name, rule.FoldName(r.Table.Rule), cure)
+		}
+	}
+	return nil
 }
 
 // keyAlteration refuses what makes rows be looked for elsewhere than they are.
@@ -89,6 +120,9 @@ func keyAlteration(r *Ref, c sqlparse.ColumnChange) error {
 		return Refuse("%s is the sharding key of %s: it can be neither dropped nor renamed", c.Name, r.Parsed.Name)
 	case c.Type == sqlparse.OtherFamily || c.Type != familyOf(r.key[k].Class):
 		return Refuse("%s is the sharding key of %s: its values would be placed in another way with this type, or may be", c.Name, r.Parsed.Name)
+	case c.Type == sqlparse.Texts && c.Collation.Name != "" && !rule.Follows(r.Table.Rule, c.Collation.Name) && rule.TakesText(r.Table.Rule) && len(r.Table.Shards) > 1:
+		return Refuse("%s is the sharding key of %s: under the collation %s texts are equal that the rule, with strings: %s, places apart",
+			c.Name, r.Parsed.Name, c.Collation.Name, rule.FoldName(r.Table.Rule))
 	}
 	return nil
 }

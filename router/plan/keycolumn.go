@@ -5,6 +5,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/router"
 	"kingshard/router/rule"
 )
 
@@ -141,4 +142,10 @@ func bytesPerChar(collation uint16) int {
 		return 2
 	}
 	return 1
+}
+
+// Apart tells whether a key column's collation calls texts equal that the rule of its table places apart, as far as the
+// class of the column says.
+func Apart(t *router.Table, c rule.Column) bool {
+	return c.Class == rule.CharCI && rule.TakesText(t.Rule) && !rule.Folds(t.Rule)
 }
