@@ -42,6 +42,8 @@ const (
 	ERStmtHasNoOpenCursor       = 1421
 	ERUnsupportedPS             = 1295
 	ERUserLimitReached          = 1226
+	ERSpecificAccessDenied      = 1227
+	ERSubqueriesNotSupported    = 1970 // of MariaDB
 	ERLockDeadlock              = 1213
 	ERResultsetMetadataNotAsked = 3170
 )
@@ -56,8 +58,8 @@ var sqlStates = map[uint16]string{
 	ERConCount: "08004", ERHandshakeError: "08S01", ERAccessDenied: "28000", ERNoDB: "3D000",
 	ERUnknownCom: "08S01", ERParse: "42000", ERTableaccessDenied: "42000",
 	ERNetPacketTooLarge: "08S01", ERNetPacketsOutOfOrder: "08S01",
-	ERWrongValueForVar: "42000",
-	ERQueryInterrupted: "70100", ERMaxPreparedStmtCount: "42000",
+	ERWrongValueForVar:     "42000",
+	ERSpecificAccessDenied: "42000", ERSubqueriesNotSupported: "42000", ERQueryInterrupted: "70100", ERMaxPreparedStmtCount: "42000",
 	ERCantChangeTxIsolation: "25001", ERUserLimitReached: "42000",
 	ERLockDeadlock: "40001",
 }

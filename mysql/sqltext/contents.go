@@ -37,6 +37,12 @@ type Contents struct {
 	Dynamic []Dynamic
 	// Unread tells that some of it was not read: too deep, too much, or nothing that is known.
 	Unread bool
+	// Versions tells that something in it has a version comment: servers of other versions may read others.
+	Versions bool
+	// Text is the statement, with blanks in the place of comments if it has version comments.
+	Text string
+
+	modes bool // the statement may change how texts within it are read
 }
 
 // Contains reports whether a statement is of a class that may contain others.
@@ -60,10 +66,18 @@ func (i *Info) Contains() bool {
 // manual: "PREPARE Statement", "Compound Statement Syntax".
 func ContentsOf(sql string, m Mode) Contents {
 	var c collector
-	text := flatten(sql, m)
-	c.modes = mentionsMode(text)
+	text := c.flat(sql, m)
+	c.Text, c.modes = text, mentionsMode(text)
 	c.within(text, m, place{})
 	return c.Contents
+}
+
+// Know adds the statement whose text a Dynamic was found to be, and what is within it.
+func (c *Contents) Know(text string, m Mode) {
+	more := collector{Contents: Contents{modes: c.modes}}
+	more.quoted(text, m, place{hidden: true})
+	c.Inner, c.Dynamic = append(c.Inner, more.Inner...), append(c.Dynamic, more.Dynamic...)
+	c.Unread, c.Versions = c.Unread || more.Unread, c.Versions || more.Versions
 }
 
 // place is where a statement is found.
@@ -78,7 +92,6 @@ type place struct {
 // collector gathers Contents.
 type collector struct {
 	Contents
-	modes bool // the text may change how texts within it are read
 }
 
 // add notes a statement, and what is within it.
@@ -165,16 +178,19 @@ func (c *collector) prepared(text string, m Mode, at place) {
 		return
 	}
 	first := p.tok
-	end, n := first.Pos, 0
-	for depth := 0; p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon && (depth > 0 || !p.is("using")); p.next() {
+	end, n, least := first.Pos, 0, 0
+	depth := 0
+	for p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon && (depth > 0 || !p.is("using")) {
 		switch {
 		case p.isOp("("):
 			depth++
 		case p.isOp(")"):
 			depth--
 		}
+		least = min(least, depth)
 		end = p.tok.End
 		n++
+		p.next()
 	}
 	literal := text[first.Pos:end]
 	inner, ok := "", false
@@ -183,19 +199,24 @@ func (c *collector) prepared(text string, m Mode, at place) {
 	}
 	if !ok {
 		d := Dynamic{Later: at.later}
-		if !at.hidden && n > 0 {
+		if !at.hidden && n > 0 && depth == 0 && least == 0 {
 			d.Pos, d.End, d.Direct = at.base+first.Pos, at.base+end, true
 		}
 		c.Dynamic = append(c.Dynamic, d)
 		return
 	}
-	if m.Charset.multibyte() && !isASCII(inner) {
+	at.hidden = true
+	c.quoted(inner, m, at)
+}
+
+// quoted notes the statement in a text that is prepared.
+func (c *collector) quoted(text string, m Mode, at place) {
+	if m.Charset.multibyte() && !isASCII(text) {
 		c.Unread = true // servers read such texts in another character set
 		return
 	}
-	at.hidden = true
 	for _, m := range c.readings(m) {
-		c.statement(flatten(inner, m), m, at)
+		c.statement(c.flat(text, m), m, at)
 	}
 }
 
@@ -234,12 +255,13 @@ func isASCII(s string) bool {
 	return true
 }
 
-// flatten gives a text with blanks in the place of its comments and of the marks of its version comments, as long as it was, if it has
+// flat gives a text with blanks in the place of its comments and of the marks of its version comments, as long as it was, if it has
 // any version comments; else the text itself. Pieces of the outcome read as they do in the text.
-func flatten(sql string, m Mode) string {
+func (c *collector) flat(sql string, m Mode) string {
 	if !strings.Contains(sql, "/*!") && !strings.Contains(sql, "/*M!") {
 		return sql
 	}
+	c.Versions = true
 	b := make([]byte, len(sql))
 	for k := range b {
 		b[k] = ' '

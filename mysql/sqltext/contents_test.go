@@ -55,6 +55,7 @@ func TestContents(t *testing.T) {
 		{maria, "execute immediate concat('kill ', (5)) using @a", "dynamic!"},
 		{maria, "execute immediate @v", "dynamic!"}, {maria, "execute immediate N'kill 5'", "dynamic!"},
 		{maria, "execute immediate ('kill 5')", "dynamic!"}, {maria, "execute immediate _latin1'kill 5'", "dynamic!"},
+		{maria, "execute immediate a) + (b", "dynamic"}, {maria, "execute immediate (a", "dynamic"},
 		{maria, "execute s", ""}, {maria, "execute s using @a", ""},
 		{Mode{ServerVersion: 90700}, "prepare s from 'kill ?'", "Kill:kill ?"}, {Mode{ServerVersion: 90700}, "prepare s from @v;", "dynamic!"},
 		{Mode{ServerVersion: 90700}, "/*!50000 prepare s */ from /*!50000 'kill ?'*/", "Kill:kill ?"},

@@ -101,6 +101,7 @@ func FuzzClassify(f *testing.F) {
 		ParseDeallocate(sql, m)
 		ParseShow(sql, m)
 		Unquote(sql, m)
+		AccountsOf(sql, m)
 		checkContents(t, sql, m)
 	})
 }

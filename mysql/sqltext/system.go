@@ -6,15 +6,17 @@ import "strings"
 var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
 
 // IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys.
-func IsSystemSchema(name string) bool { return systemSchema[words[lookup(name)].key] }
+func IsSystemSchema(name string) bool {
+	switch len(name) {
+	case len("sys"), len("mysql"), len("information_schema"):
+		return systemSchema[words[lookup(name)].key]
+	}
+	return false
+}
 
 // systemQuoted reports whether the quoted identifier from pos to end is such a name.
 func systemQuoted(sql string, pos, end int) bool {
-	switch end - pos {
-	case len("`sys`"), len("`mysql`"), len("`information_schema`"):
-		return IsSystemSchema(sql[pos+1 : end-1])
-	}
-	return false
+	return end > pos+2 && IsSystemSchema(sql[pos+1:end-1])
 }
 
 // SystemName is a name in a statement that may be that of something in one of the servers' own schemas.

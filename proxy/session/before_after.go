@@ -1,14 +1,24 @@
 package session
 
 import (
+	"slices"
+
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 )
 
-// admit refuses statements that cannot be right through shared connections, before anything is sent.
+// admit refuses statements that cannot be right as the session is.
 func (s *Session) admit(q *query) error {
-	switch q.info.Class {
+	if q.info.Class == sqltext.GetDiagnostics && (s.held.Pooled == nil || !s.heldLast) {
+		return refuse("GET DIAGNOSTICS works inside a transaction only; use SHOW WARNINGS")
+	}
+	return nil
+}
+
+// admitClass refuses statements of classes that cannot be right through shared connections.
+func (s *Session) admitClass(text string, c sqltext.Class) error {
+	switch c {
 	case sqltext.Handler:
 		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
 	case sqltext.LoadDataLocal:
@@ -17,12 +27,8 @@ func (s *Session) admit(q *query) error {
 		}
 	case sqltext.ChangeReplication, sqltext.BinlogStmt:
 		return refuse("replication is administered on the database servers, not through the proxy")
-	case sqltext.GetDiagnostics:
-		if s.held.Pooled == nil || !s.heldLast {
-			return refuse("GET DIAGNOSTICS works inside a transaction only; use SHOW WARNINGS")
-		}
 	case sqltext.Flush:
-		if flushLocks(q.text) && !s.account.Process {
+		if flushLocks(text) && !s.account.Process {
 			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
 		}
 	}
@@ -34,6 +40,45 @@ func (s *Session) before(q *query) (added pinSet) {
 	had := s.pins
 	s.pins &^= 1 << pinFoundRows
 	s.pinReached(q.reached)
+	s.pinFor(q.text, &q.info)
+	if q.within != nil {
+		s.beforeWithin(q)
+	}
+	s.keepForTransaction(q)
+	return s.pins&^had | q.pinned
+}
+
+// beforeWithin pins the connection for what the statements within are about to do on it.
+func (s *Session) beforeWithin(q *query) {
+	for k := range q.within.Inner {
+		in := &q.within.Inner[k]
+		if in.Later {
+			continue
+		}
+		s.pinFor(in.Text, &in.Info)
+		switch in.Info.Class {
+		case sqltext.Set:
+			if !in.Assigned || setsMore(in) {
+				s.pin(pinUnknown)
+			}
+		case sqltext.Prepare:
+			s.prepared(in, false, q)
+			s.pin(pinPrepare)
+		}
+	}
+	if q.unknown() {
+		s.pin(pinUnknown)
+	}
+}
+
+// setsMore tells whether what SET STATEMENT sets may last longer than the statement.
+func setsMore(in *sqltext.Inner) bool {
+	list, ok := sqltext.ParseSet(in.Text, in.Mode)
+	return !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || perStatement[a.Name] })
+}
+
+// pinFor pins the connection for what a statement, the client's or one within it, leaves on it.
+func (s *Session) pinFor(text string, i *sqltext.Info) {
 	for _, p := range [...]struct {
 		trait  sqltext.Traits
 		reason pinReason
@@ -43,42 +88,51 @@ func (s *Session) before(q *query) (added pinSet) {
 		{sqltext.CalcFoundRows, pinFoundRows},
 		{sqltext.SetsState, pinUnknown},
 	} {
-		if q.info.Has(p.trait) {
+		if i.Has(p.trait) {
 			s.pin(p.reason)
 		}
 	}
 	// The body of a routine is not looked into: it runs when it is called.
-	if q.info.Has(sqltext.Doubt) && !(q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body)) {
+	if i.Has(sqltext.Doubt) && !(i.Class == sqltext.DDL && i.Has(sqltext.Body)) {
 		s.pin(pinUnknown)
 	}
-	switch q.info.Class {
+	switch i.Class {
 	case sqltext.CreateTemporary:
 		s.pin(pinTempTable)
 	case sqltext.LockTables:
 		s.pin(pinLockTables)
 	case sqltext.Flush:
-		if flushLocks(q.text) {
+		if flushLocks(text) {
 			s.pin(pinLockTables)
 		}
 	case sqltext.Call, sqltext.CompoundBegin:
 		s.pin(pinProcedure)
 	case sqltext.XA:
-		if xaVerb(q.text, "START", "BEGIN") {
+		if xaVerb(text, "START", "BEGIN") {
 			s.pin(pinXA)
 		}
 	case sqltext.Other:
 		s.pin(pinUnknown)
 	}
-	s.keepForTransaction(q)
-	return s.pins&^had | q.pinned
 }
 
 // harmlessWhenFailed are the reasons that a statement which failed does not leave behind.
 const harmlessWhenFailed = 1<<pinUnknown | 1<<pinLockTables | 1<<pinTempTable | 1<<pinXA | 1<<pinPrepare
 
+// carriesOut tells whether the statement carries out others, one or several.
+func (q *query) carriesOut() bool {
+	switch q.info.Class {
+	case sqltext.SetStatement, sqltext.Execute, sqltext.CompoundBegin, sqltext.Call:
+		return true
+	}
+	return q.within != nil && q.info.Class != sqltext.Prepare && len(q.within.Inner) > 0
+}
+
 // after gives the connection back, or keeps it, once the responses are through.
 func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	switch {
+	case failed && q.carriesOut():
+		// It may have failed behind what it has done.
 	case failed:
 		s.pins &^= added & harmlessWhenFailed
 	case q.info.Class == sqltext.UnlockTables:
@@ -95,6 +149,13 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	}
 	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
+	learnt := q.learns || q.within != nil && s.executesSet(q)
+	if learnt {
+		if err := s.learnState(p, q); err != nil {
+			s.drop(p)
+			return
+		}
+	}
 	if s.state.warningCount > 0 && !q.cut && !q.warned && (s.isOther(p) || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
@@ -102,7 +163,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		}
 	}
 	s.release(p)
-	if q.cut || q.warned {
+	if q.cut || q.warned || learnt {
 		s.heldLast = false // what the server knows of the statement is not what the client heard
 	}
 	s.heldNames = s.heldNames[:0]

@@ -97,7 +97,7 @@ func TestStateIsCarried(t *testing.T) {
 	elsewhere := map[string]string{
 		"state.setting": "made of the others", "state.pendingBegin": "such a session stays",
 		"stmts.longData": "such a session stays", "stmt.long": "such a session stays", "stmt.longErr": "such a session stays", "stmt.cursor": "such a session stays",
-		"stmt.info": "derived from source", "stmt.information": "derived from text", "stmt.own": "derived from text", "stmt.normal": "derived from text", "stmt.plan": "found again", "stmt.plans": "found again", "stmt.forgotten": "found again",
+		"stmt.info": "derived from source", "stmt.within": "derived from text", "stmt.own": "derived from text", "stmt.information": "derived from text", "stmt.normal": "derived from text", "stmt.plan": "found again", "stmt.plans": "found again", "stmt.forgotten": "found again",
 		"stmt.quota": "of a cursor: such a session stays", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",
 		"stmt.point": "asked again", "stmt.pointOf": "asked again", "stmt.pointIn": "asked again",
 	}

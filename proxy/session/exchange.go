@@ -64,6 +64,7 @@ func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
 	x.begin(s, q)
 	if q.info.Class == sqltext.Set {
 		s.pin(pinVariable)
+		q.learns = true
 	}
 	s.sendExecution(x.p, x.bs, x.st, ex)
 	return nil

@@ -57,6 +57,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	q := &s.task().query
 	q.begin(st.text, &st.info)
 	q.st = st
+	q.within = st.within
 	q.verdict = st.verdict
 	q.verdict.Hits = nil
 	if s.account.Limited() {

@@ -27,13 +27,16 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Kill:
 		k, ok := sqltext.ParseKill(q.text, s.mode())
 		if !ok {
-			return true, refuse("KILL takes a connection id of this proxy: KILL [QUERY] id")
+			return true, errKillForm
 		}
 		return true, s.kill(k.ID, k.Query)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		return s.show(q)
 	case sqltext.Show:
 		if handled, err := s.own(q); handled {
+			return true, err
+		}
+		if handled, err := s.showGrants(q); handled {
 			return true, err
 		}
 		s.sslStatus(q)
@@ -57,13 +60,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 func (s *Session) textPrepare(q *query) error {
 	switch q.info.Class {
 	case sqltext.Prepare:
-		p, ok := sqltext.ParsePrepare(q.text, s.mode())
-		if !ok {
-			break
-		}
-		s.prepared(strings.ToLower(p.Name), s.readsOnlyEverywhere(q.text, &q.info, s.mode()))
-		s.pin(pinPrepare)
-		return nil
+		s.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.mode()), q)
 	case sqltext.Deallocate:
 		name, ok := sqltext.ParseDeallocate(q.text, s.mode())
 		if ok {
@@ -79,12 +76,22 @@ func (s *Session) textPrepare(q *query) error {
 	return nil
 }
 
-// prepared notes a name that PREPARE has given, and whether its statement reads only.
-func (s *Session) prepared(name string, reads bool) {
+// textStmt is what is known of a statement that PREPARE has given a name.
+type textStmt struct {
+	reads bool // only
+	sets  bool // it may change how texts are read
+}
+
+// prepared notes the name that a PREPARE, which is q or within it, gives.
+func (s *Session) prepared(in *sqltext.Inner, reads bool, q *query) {
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	l.Next()
+	t := l.Next()
 	if s.textStmts == nil {
-		s.textStmts = make(map[string]bool)
+		s.textStmts = make(map[string]textStmt)
 	}
-	s.textStmts[strings.Clone(name)] = reads
+	name := strings.ToLower(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode))
+	s.textStmts[strings.Clone(name)] = textStmt{reads: reads, sets: q.sets()}
 }
 
 // useDB makes db the current database of the session once a backend has agreed: it exists and may be used.

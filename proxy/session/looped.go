@@ -28,7 +28,8 @@ func plainClass(c sqltext.Class) bool {
 const loopedText = 48 << 10
 
 // notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
-const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body
+const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body |
+	sqltext.SystemSchema | sqltext.VersionComment
 
 // Ready takes a command that has come while the session waited in a loop. It answers there what it can without waiting for
 // anything but one backend's response; the rest goes to a goroutine.
@@ -76,7 +77,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 func (s *Session) plain() bool {
 	s.snap = s.shared.Snapshot.Load()
 	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit &&
-		s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
+		!sqltext.IsSystemSchema(s.state.db) && s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
 		!s.shared.Draining.Load() && !s.shared.Pause.on()
 }
 
@@ -99,7 +100,7 @@ func (s *Session) decide(p []byte) bool {
 			return false // traced statements run on goroutines
 		}
 		info := s.classify(text)
-		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) {
+		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) {
 			return false
 		}
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {

@@ -216,6 +216,7 @@ func (s *Session) restore(c *carried) {
 			st.setting = backend.Intern(one.settingDB, one.settingFlags, one.settingVars)
 		}
 		st.info = sqltext.Classify(st.source, st.mode)
+		st.readWithin()
 		st.normal = normalOf(st.text, st.mode)
 		st.information = st.sharded && mayAskCatalog(st.text, st.info.Class, st.mode, st.db)
 		st.own = ownPrepared(st.text, st.info.Class, st.mode, st.sharded)

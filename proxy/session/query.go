@@ -92,6 +92,13 @@ type query struct {
 	cut   bool // the answer was more
 	// warned says that its warnings are the session's already.
 	warned bool
+	// within are the statements that it contains; nil if its class contains none.
+	within *sqltext.Contents
+	// value is the text that a server computed of what it prepares, if known.
+	value string
+	known bool
+	// learns says that it may have changed how texts are read, unseen: the server is to be asked.
+	learns bool
 }
 
 // begin makes q a new statement, in place: it is long for a copy.
@@ -143,13 +150,17 @@ func malformed() *mysql.SQLError {
 // statement answers one statement, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
 	s.work.class = q.info.Class
-	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(q.text, s.mode()) {
+	q.readWithin(s.mode())
+	if s.snap.Blacklist != nil && s.blacklisted(q) {
 		return true, errBlacklisted
 	}
 	if err := s.obey(q); err != nil {
 		return true, err
 	}
 	if err := s.permit(q.text, &q.info); err != nil {
+		return true, err
+	}
+	if err := s.inspect(q, false); err != nil {
 		return true, err
 	}
 	if s.account.Limited() && !s.beyondRules(q.text) {

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"slices"
 	"strings"
 
-	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
@@ -30,19 +28,25 @@ func readsOnly(text string, i *sqltext.Info, m sqltext.Mode) bool {
 		return isQuery(i.Target)
 	case sqltext.Set:
 		return setsSession(text, m)
-	case sqltext.Prepare, sqltext.Execute:
-		inner, readable := innerText(text, m)
-		if !readable || inner == "" {
-			return false
-		}
-		within := sqltext.Classify(inner, m)
-		switch within.Class {
-		case sqltext.Prepare, sqltext.Execute: // which no server does
-			return false
-		}
-		return readsOnly(inner, &within, m)
+	case sqltext.Prepare, sqltext.Execute, sqltext.SetStatement:
+		return readsWithin(text, m)
 	}
 	return isQuery(i.Class)
+}
+
+// readsWithin is readsOnly of the statements that one contains, of which there must be some that can be read.
+func readsWithin(text string, m sqltext.Mode) bool {
+	c := sqltext.ContentsOf(text, m)
+	if c.Unread || len(c.Dynamic) > 0 || len(c.Inner) == 0 {
+		return false
+	}
+	for k := range c.Inner {
+		in := &c.Inner[k]
+		if in.Info.Class == sqltext.Execute || in.Info.Class == sqltext.Prepare || !readsOnly(in.Text, &in.Info, in.Mode) {
+			return false
+		}
+	}
+	return true
 }
 
 // isQuery tells the classes that give rows of tables.
@@ -101,7 +105,7 @@ func (s *Session) permitted(text string, i *sqltext.Info) bool {
 		}
 	case sqltext.Execute:
 		if ex, ok := sqltext.ParseExecute(text, s.mode()); ok {
-			return !i.Has(mayWrite) && s.textStmts[ex.Name]
+			return !i.Has(mayWrite) && s.textStmts[ex.Name].reads
 		}
 	}
 	return s.readsOnlyEverywhere(text, i, s.mode())
@@ -113,24 +117,12 @@ func (s *Session) readsOnlyEverywhere(text string, i *sqltext.Info, m sqltext.Mo
 	if !readsOnly(text, i, m) {
 		return false
 	}
-	reads := func(maria bool, version int) bool {
-		m := m
-		m.MariaDB, m.ServerVersion = maria, version
-		other := sqltext.Classify(text, m)
-		return readsOnly(text, &other, m)
-	}
-	differs, unknown := mayDiffer(text, i, m), false
-	on := func(instance *backend.Instance) bool {
-		info := instance.Info()
-		unknown = unknown || info == nil
-		return info == nil || !differs && info.MariaDB == m.MariaDB || reads(info.MariaDB, info.Number)
-	}
-	for _, n := range s.schema.Nodes {
-		if !on(n.Primary) || slices.ContainsFunc(n.Replicas, func(r *backend.Instance) bool { return !on(r) }) {
+	for _, other := range s.modesElsewhere(m, mayDiffer(text, i, m)) {
+		if info := sqltext.Classify(text, other); !readsOnly(text, &info, other) {
 			return false
 		}
 	}
-	return !differs || !unknown || reads(false, oldest) && reads(false, newest) && reads(true, oldest) && reads(true, newest)
+	return true
 }
 
 // Versions older and newer than that of any server; 0 is a version that is not known.
@@ -144,11 +136,7 @@ func mayDiffer(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	if i.Has(sqltext.VersionComment) || strings.Contains(text, ofMariaDB) {
 		return true
 	}
-	if i.Class != sqltext.Prepare && i.Class != sqltext.Execute {
-		return false
-	}
-	inner, _ := innerText(text, m)
-	return sqltext.Classify(inner, m).Traits&sqltext.VersionComment != 0 || strings.Contains(inner, ofMariaDB)
+	return i.Contains() && sqltext.ContentsOf(text, m).Versions
 }
 
 // ofMariaDB begins what only MariaDB reads, and MySQL takes for a comment like others.

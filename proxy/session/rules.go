@@ -2,7 +2,7 @@ package session
 
 import (
 	"errors"
-	"strings"
+	"slices"
 	"time"
 
 	"kingshard/mysql"
@@ -33,34 +33,78 @@ func (s *Session) beyondRules(text string) bool {
 	return s.account.Rights != account.None && mayBeOwn(text, s.mode())
 }
 
-// obey has the query rules look at a statement, and at the one within PREPARE.
+// obey has the query rules look at a statement and at those within it, whose texts are known from then on as far as a server can tell them.
 func (s *Session) obey(q *query) error {
 	v := s.queryRules()
-	if v == nil || s.beyondRules(q.text) {
+	if s.beyondRules(q.text) {
 		return nil
 	}
-	st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()}
-	inner, readable := "", true
-	if q.info.Class == sqltext.Prepare || q.info.Class == sqltext.Execute {
-		if inner, readable = innerText(q.text, s.mode()); !readable {
+	if v != nil {
+		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()}
+		if q.unknown() {
 			st.Info.Traits |= sqltext.Doubt
 		}
+		d, err := s.judge(v, &st)
+		q.verdict = d
+		if d.Rewrite != nil {
+			q.text, q.info = d.Outcome.Text, d.Outcome.Info
+			q.readWithin(s.mode())
+		}
+		if err != nil {
+			return err
+		}
 	}
-	d, err := s.judge(v, &st)
-	q.verdict = d
-	if d.Rewrite != nil {
-		q.text, q.info = d.Outcome.Text, d.Outcome.Info
-		inner, _ = innerText(q.text, s.mode())
+	if q.within == nil {
+		return nil
 	}
-	if err != nil || inner == "" {
-		return err
+	if !s.account.ReadOnly {
+		if err := s.learnText(q); err != nil {
+			return err
+		}
+		if q.known && s.snap.Blacklist != nil && s.blacklisted(q) {
+			return errBlacklisted
+		}
 	}
-	// What is to be done with it is not to be done with its preparation.
-	d, err = s.judge(v, &queryrule.Statement{Text: inner, Info: sqltext.Classify(inner, s.mode()), DB: s.state.db, Mode: s.mode()})
-	if err == nil && d.Rewrite != nil {
-		return refused(d.Rewrite, "it rewrites the statement, which is not done within PREPARE and EXECUTE IMMEDIATE")
+	return s.obeyWithin(v, q)
+}
+
+// obeyWithin has the rules look at the statements within. What rules want to be done with those that are carried out is done with the
+// whole.
+func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
+	if v == nil {
+		return nil
 	}
-	return err
+	for k := range q.within.Inner {
+		in := &q.within.Inner[k]
+		if in.Assigned || in.Expressions {
+			continue
+		}
+		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.state.db, Mode: in.Mode})
+		if err != nil {
+			return err
+		}
+		if d.Rewrite != nil {
+			return refused(d.Rewrite, "it rewrites the statement, which is not done within others")
+		}
+		if in.Later || q.info.Class == sqltext.Prepare {
+			continue // what is to be done with it is not to be done with its preparation
+		}
+		if q.verdict.Throttle == nil {
+			q.verdict.Throttle = d.Throttle
+		}
+		if q.verdict.Timeout == 0 {
+			q.verdict.Timeout = d.Timeout
+		}
+	}
+	return nil
+}
+
+// blacklisted tells whether a statement, or one within it, is forbidden.
+func (s *Session) blacklisted(q *query) bool {
+	if s.snap.Blacklist.Match(q.text, s.mode()) {
+		return true
+	}
+	return q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return s.snap.Blacklist.Match(in.Text, in.Mode) })
 }
 
 // judge asks and counts the rules; an error refuses the statement.
@@ -88,35 +132,6 @@ func refused(r *queryrule.Rule, why string) error {
 	return newError(KSQueryRule, "query rule "+r.Name+": "+why)
 }
 
-// innerText gives the statement in the text of PREPARE ... FROM 'text' and EXECUTE IMMEDIATE 'text'; "" for EXECUTE of a name,
-// whose text was looked at before. readable is false where only the server knows the text.
-func innerText(text string, m sqltext.Mode) (inner string, readable bool) {
-	if p, ok := sqltext.ParsePrepare(text, m); ok {
-		return p.Text, p.FromVar == ""
-	}
-	l := sqltext.NewLexer(text, m)
-	word := func() string {
-		t := l.Next()
-		return text[t.Pos:t.End]
-	}
-	if !strings.EqualFold(word(), "execute") {
-		return "", false
-	}
-	if !strings.EqualFold(word(), "immediate") {
-		return "", true
-	}
-	t := l.Next()
-	if t.Kind != sqltext.KindString {
-		return "", false
-	}
-	inner, readable = sqltext.Unquote(text[t.Pos:t.End], m)
-	// More behind the string may be another part of the text.
-	if t = l.Next(); t.Kind != sqltext.KindEOF && t.Kind != sqltext.KindSemicolon && !strings.EqualFold(text[t.Pos:t.End], "using") {
-		return "", false
-	}
-	return inner, readable
-}
-
 // obeyPrepare has the rules look at a statement that is to be prepared. Its executions are what is counted, but for those that
 // will never be.
 func (s *Session) obeyPrepare(q *query) error {
@@ -138,7 +153,32 @@ func (s *Session) obeyPrepare(q *query) error {
 	}
 	d.Hits = nil
 	q.verdict = d
+	q.readWithin(s.mode())
+	if err == nil && q.within != nil {
+		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.state.db)
+	}
 	return err
+}
+
+// blockWithin refuses what a rule blocks, or rewrites, of the statements within one that is prepared.
+func blockWithin(v *queryrule.View, sc *queryrule.Scratch, within *sqltext.Contents, db string) error {
+	for k := range within.Inner {
+		in := &within.Inner[k]
+		if in.Assigned || in.Expressions {
+			continue
+		}
+		d := v.Decide(sc, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: db, Mode: in.Mode})
+		if d.Block != nil || d.Rewrite != nil {
+			d.Count()
+		}
+		if err := refusal(&d); err != nil {
+			return err
+		}
+		if d.Rewrite != nil {
+			return refused(d.Rewrite, "it rewrites the statement, which is not done within others")
+		}
+	}
+	return nil
 }
 
 // params counts the placeholders of a text.
@@ -158,7 +198,10 @@ func params(text string, m sqltext.Mode) (n int) {
 func (s *Session) obeyExecution(st *stmt) error {
 	d := s.verdict(st)
 	d.Count()
-	return refusal(d)
+	if err := refusal(d); err != nil || st.within == nil {
+		return err
+	}
+	return blockWithin(s.rules, &queryrule.Scratch{}, st.within, st.db)
 }
 
 func (s *Session) limitReached(l account.Limit) *mysql.SQLError {

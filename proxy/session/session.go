@@ -68,8 +68,8 @@ type Session struct {
 	template *sqltext.Template
 	// trace is that of the command under way; nil if it is not traced. Traced commands run on goroutines only.
 	trace *tracing.Statement
-	// textStmts are the names given by PREPARE and not yet deallocated; true: the statement reads only.
-	textStmts map[string]bool
+	// textStmts are the names given by PREPARE and not yet deallocated.
+	textStmts map[string]textStmt
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more    bool
 	patchFn func(*mysql.OKPacket)

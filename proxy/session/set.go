@@ -35,10 +35,7 @@ func (s *Session) set(q *query) error {
 		_, err := s.forwardWith(q, nil)
 		return err
 	}
-	if err := s.admitSet(assignments); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope == sqltext.NextTransaction }) {
+	if s.held.Pooled == nil && !slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope != sqltext.NextTransaction || !a.Literal }) {
 		return s.setNextTransaction(q)
 	}
 	_, err := s.forwardWith(q, func(p backend.Pooled, failed bool) error {
@@ -46,6 +43,7 @@ func (s *Session) set(q *query) error {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
 				s.pin(pinVariable)
+				q.learns = true
 			}
 			return nil
 		}
@@ -126,18 +124,8 @@ func wideCharset(name string) bool {
 	return false
 }
 
-// setNextTransaction keeps SET TRANSACTION for the statement that begins the next transaction; inside one, and on a
-// held connection, the server answers.
+// setNextTransaction keeps a SET TRANSACTION that needs no server for the statement that begins the next transaction.
 func (s *Session) setNextTransaction(q *query) error {
-	if s.held.Pooled != nil {
-		_, err := s.forwardWith(q, func(_ backend.Pooled, failed bool) error {
-			if !failed {
-				s.pin(pinNextTransaction)
-			}
-			return nil
-		})
-		return err
-	}
 	if s.state.pendingBegin != "" {
 		return mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
 	}
@@ -161,6 +149,8 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 			s.pin(pinVariable)
 		case sqltext.Session:
 			readBack = s.adoptVariable(a, readBack)
+		case sqltext.NextTransaction:
+			s.pin(pinNextTransaction)
 		default:
 			s.pin(pinUnknown)
 		}

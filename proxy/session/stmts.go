@@ -24,7 +24,9 @@ type stmts struct {
 
 // stmt is one prepared statement of a client. It is prepared on backend connections as they come to run it.
 type stmt struct {
-	id     uint32
+	id uint32
+	// within are the statements that it contains; nil if its class contains none.
+	within *sqltext.Contents
 	text   string // as prepared: own functions are already the session's values
 	source string // before they were: as the client sent it, or as query rules rewrote that
 	given  string // as the client sent it where it was rewritten, else ""
@@ -117,13 +119,14 @@ func (s *Session) comStmtPrepare(text string) error {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
 	}
-	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
-		return errBlacklisted
-	}
 	if err := s.readyForRules(text); err != nil {
 		return err
 	}
 	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
+	q.readWithin(s.mode())
+	if s.snap.Blacklist != nil && s.blacklisted(&q) {
+		return errBlacklisted
+	}
 	if err := s.obeyPrepare(&q); err != nil {
 		return err
 	}
@@ -188,18 +191,15 @@ func (s *Session) prepareAside(q *query) error {
 
 // admitPrepare refuses to prepare what the session must see as text to keep its state right.
 func (s *Session) admitPrepare(q *query) error {
+	if err := s.inspect(q, true); err != nil {
+		return err
+	}
 	if err := s.admit(q); err != nil {
 		return err
 	}
 	switch q.info.Class {
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
-	case sqltext.Set:
-		as, ok := sqltext.ParseSet(q.text, s.mode())
-		if !ok {
-			return nil
-		}
-		return s.admitSet(as)
 	}
 	return nil
 }
@@ -234,6 +234,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		st.source = strings.Clone(q.source)
 	}
 	st.given = strings.Clone(q.given)
+	st.readWithin()
 	st.normal = normalOf(st.text, st.mode)
 	s.stmts.add(st)
 	ok.StatementID = st.id
@@ -242,6 +243,14 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		return false, nil
 	}
 	return false, mysql.ForwardDefinitions(s.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.status(), q.rename)
+}
+
+// readWithin notes the statements that the text contains.
+func (st *stmt) readWithin() {
+	if st.info.Contains() {
+		c := sqltext.ContentsOf(st.text, st.mode)
+		st.within = &c
+	}
 }
 
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again

@@ -59,6 +59,7 @@ func (s *Session) trackVariable(q *query, name, value string) {
 		return
 	}
 	s.pin(pinTracker)
+	q.learns = true
 }
 
 func onOff(v string) string {

@@ -1,0 +1,269 @@
+package session
+
+import (
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// inspect refuses what reaches beyond the session: the servers' own account, other clients' connections and statements, the server
+// itself; in the statement and in all that it contains, as any of the user's servers reads it. prepared tells that it comes by the
+// binary protocol.
+func (s *Session) inspect(q *query, prepared bool) error {
+	i := &q.info
+	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.state.db) {
+		return nil
+	}
+	m := s.mode()
+	if err := s.inspectAs(q, m, i, q.within, prepared); err != nil {
+		return err
+	}
+	for _, other := range s.modesElsewhere(m, mayDiffer(q.text, i, m)) {
+		info := sqltext.Classify(q.text, other)
+		var within *sqltext.Contents
+		if info.Contains() {
+			c := sqltext.ContentsOf(q.text, other)
+			if q.known {
+				c.Know(q.value, other)
+			}
+			within = &c
+		}
+		if err := s.inspectAs(q, other, &info, within, prepared); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherwiseElsewhere tells whether a statement begins behind a comment in which MariaDB, but no MySQL, reads another one.
+func otherwiseElsewhere(text string, i *sqltext.Info) bool {
+	return i.First > 0 && strings.Contains(text[:min(i.First, len(text))], ofMariaDB)
+}
+
+// inspectAs is inspect of a statement as it is read in one mode.
+func (s *Session) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *sqltext.Contents, prepared bool) error {
+	from := alone
+	if prepared {
+		from = byProtocol
+	}
+	if err := s.inspectOne(&sqltext.Inner{Text: q.text, Info: *i, Mode: m}, from); err != nil || within == nil {
+		return err
+	}
+	for k := range within.Inner {
+		if err := s.inspectOne(&within.Inner[k], wrapped); err != nil {
+			return err
+		}
+	}
+	if within.Unread {
+		return refuse("the statement contains others that cannot be read; send them by themselves")
+	}
+	for _, d := range within.Dynamic {
+		if !d.Later && !(d.Direct && q.known) {
+			return refuse("the text of PREPARE or EXECUTE IMMEDIATE cannot be known here; give it as a literal, or prepare it outside of compound statements and of the binary protocol")
+		}
+	}
+	return nil
+}
+
+// origin is how a statement comes.
+type origin uint8
+
+const (
+	alone      origin = iota // as text, by itself: the session answers what it knows best
+	byProtocol               // by the binary protocol
+	wrapped                  // within another statement
+)
+
+// inspectOne is inspect of one statement.
+func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
+	i := &in.Info
+	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.state.db) {
+		if err := s.inspectNames(in); err != nil {
+			return err
+		}
+	}
+	switch i.Class {
+	case sqltext.Handler, sqltext.LoadDataLocal, sqltext.ChangeReplication, sqltext.BinlogStmt, sqltext.Flush:
+		return s.admitClass(in.Text, i.Class)
+	case sqltext.Kill:
+		if from == wrapped {
+			return refuse("KILL within another statement; send it by itself")
+		}
+		if _, ok := sqltext.ParseKill(in.Text, in.Mode); !ok {
+			return errKillForm
+		}
+	case sqltext.ShowProcesslist:
+		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !s.account.Process {
+			return s.needsProcess("SHOW PROCESSLIST within another statement")
+		}
+	case sqltext.Explain:
+		if i.Target == sqltext.Other && !s.account.Process {
+			return s.needsProcess("EXPLAIN FOR CONNECTION")
+		}
+	case sqltext.Show:
+		return s.inspectShow(in, from)
+	case sqltext.LockTables:
+		if w := leading(in, 2); (w[0] == "backup" || w[1] == "instance") && !s.account.Process {
+			return s.needsProcess("A lock on the whole server")
+		}
+	case sqltext.Admin:
+		switch w := leading(in, 2); w[0] {
+		case "shutdown", "restart", "clone", "install", "uninstall":
+			return refuse("the database servers are administered on themselves, not through the proxy")
+		case "alter", "reset":
+			if w[1] == "instance" || w[1] == "persist" {
+				return refuse("the database servers are administered on themselves, not through the proxy")
+			}
+		}
+	case sqltext.Grant:
+		return s.inspectAccounts(in.Text, in.Mode)
+	case sqltext.Set:
+		return s.inspectSet(in)
+	}
+	return nil
+}
+
+var errKillForm = refuse("KILL takes a connection id of this proxy: KILL [QUERY] id")
+
+// needsProcess is what a user hears of what shows or stops other users' statements.
+func (s *Session) needsProcess(what string) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERSpecificAccessDenied, "Access denied; %s needs the right process of user '%s'", what, s.user)
+}
+
+// leading are the first tokens of a statement in lower case; "" behind its end.
+func leading(in *sqltext.Inner, n int) []string {
+	words := make([]string, n)
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	for k := range words {
+		t := l.Next()
+		words[k] = strings.ToLower(in.Text[t.Pos:t.End])
+	}
+	return words
+}
+
+// inspectShow refuses those SHOW statements that tell of the servers' account or of other users' statements.
+func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
+	switch w := leading(in, 3); {
+	case w[1] == "create" && w[2] == "user":
+		return refuse("SHOW CREATE USER shows passwords of the servers' accounts; run it on the server itself")
+	case w[1] == "grants":
+		if from != alone && grantsShowPasswords(in.Mode) {
+			return refuse("SHOW GRANTS is answered as text and by itself only: it shows passwords of the servers' accounts")
+		}
+	case s.account.Process:
+	case w[1] == "engine", w[1] == "innodb", w[1] == "binlog", w[1] == "relaylog", w[1] == "explain", w[1] == "analyze":
+		return s.needsProcess(strings.ToUpper("SHOW " + w[1]))
+	}
+	return nil
+}
+
+// grantsShowPasswords tells whether SHOW GRANTS of a server has the hashes of passwords.
+func grantsShowPasswords(m sqltext.Mode) bool { return m.MariaDB || m.ServerVersion < 50700 }
+
+// inspectAccounts refuses changes of an account that the proxy itself uses.
+func (s *Session) inspectAccounts(text string, m sqltext.Mode) error {
+	a := sqltext.AccountsOf(text, m)
+	if a.Self {
+		return errOwnAccount
+	}
+	for _, name := range a.Names {
+		if name == "" || s.snap.ownAccount(name) {
+			return errOwnAccount
+		}
+	}
+	return nil
+}
+
+var errOwnAccount = refuse("the statement is about an account that the proxy itself uses on the servers, or one that could stand in its place; change it on the server itself")
+
+// ownAccount tells whether the proxy logs in to servers by this name. Case does not count.
+func (s *Snapshot) ownAccount(name string) bool {
+	for k := range s.Config.Nodes {
+		if strings.EqualFold(name, s.Config.Nodes[k].User) {
+			return true
+		}
+	}
+	return false
+}
+
+// inspectSet refuses what SET must not change. Of one that cannot be taken apart every word is looked at.
+func (s *Session) inspectSet(in *sqltext.Inner) error {
+	list, ok := sqltext.ParseSet(in.Text, in.Mode)
+	if ok {
+		for _, a := range list {
+			if a.Scope == sqltext.Role && a.Name == "default role" {
+				if err := s.inspectAccounts("SET DEFAULT ROLE "+a.Value, in.Mode); err != nil {
+					return err
+				}
+			}
+		}
+		return s.admitSet(list)
+	}
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		word := strings.ToLower(strings.Trim(in.Text[t.Pos:t.End], "@`"))
+		if scope, name, dotted := strings.Cut(word, "."); dotted {
+			word = strings.Trim(name, "`")
+			if scope == "global" || strings.HasPrefix(scope, "persist") {
+				word = scope
+			}
+		}
+		switch {
+		case t.Kind == sqltext.KindString:
+		case word == "global", word == "persist", word == "persist_only", word == "password", word == "resource", word == "default", privileged[word]:
+			return newError(KSRefusedVariable, "SET that cannot be read for certain and may change the server, the proxy's own account or the binary log")
+		}
+	}
+	return nil
+}
+
+// The tables of the servers' own schemas that show or hold what is other users'.
+var (
+	accountTables = map[string]bool{
+		"user": true, "global_priv": true, "db": true, "host": true, "tables_priv": true, "columns_priv": true, "procs_priv": true, "proxies_priv": true,
+		"roles_mapping": true, "role_edges": true, "default_roles": true, "global_grants": true, "password_history": true, "slave_master_info": true,
+	}
+	informationOfOthers = map[string]bool{
+		"processlist": true, "innodb_trx": true, "innodb_locks": true, "innodb_lock_waits": true, "query_cache_info": true, "metadata_lock_info": true,
+	}
+	// performanceOfOthers are parts of the names of tables, views and functions of performance_schema and sys.
+	performanceOfOthers = []string{
+		"process", "thread", "statement", "prepared", "trx", "lock", "transaction", "attrs", "error_log", "user_variables", "history", "current", "variables_by",
+	}
+	sysOfOthers = []string{"session", "user_summary", "host_summary", "ps_", "latest", "diagnostics"}
+)
+
+// inspectNames refuses statements about the servers' accounts, and to users without the right process those that show others'
+// statements.
+func (s *Session) inspectNames(in *sqltext.Inner) error {
+	c := in.Info.Class
+	if c == sqltext.ShowProcesslist || c == sqltext.Use {
+		return nil
+	}
+	for _, n := range sqltext.SystemNames(in.Text, in.Mode, s.state.db) {
+		switch {
+		case c == sqltext.Call && (n.Schema == "sys" || n.Schema == "mysql"):
+			return refuse("the procedures of sys and mysql carry out texts and reach other connections; run them on the server itself")
+		case n.Schema == "mysql" && (accountTables[n.Name] || n.Name == "" && c == sqltext.DDL):
+			return refuse("the tables of the servers' accounts are not for statements through the proxy")
+		case s.account.Process:
+		case n.Schema == "information_schema" && informationOfOthers[n.Name],
+			n.Schema == "mysql" && (n.Name == "general_log" || n.Name == "slow_log"),
+			(n.Schema == "performance_schema" || n.Schema == "sys") && hasAny(n.Name, performanceOfOthers),
+			n.Schema == "sys" && hasAny(n.Name, sysOfOthers):
+			return s.needsProcess(n.Schema + "." + n.Name)
+		}
+	}
+	return nil
+}
+
+// hasAny tells whether one of the parts is in the name.
+func hasAny(name string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+package session
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// readWithin notes what the statement contains, where it is of a class that may contain others.
+func (q *query) readWithin(m sqltext.Mode) {
+	q.within = nil
+	if q.info.Contains() {
+		c := sqltext.ContentsOf(q.text, m)
+		q.within = &c
+	}
+}
+
+// unknown tells that the statement carries out what cannot be read.
+func (q *query) unknown() bool {
+	return q.within != nil && (q.within.Unread || slices.ContainsFunc(q.within.Dynamic, func(d sqltext.Dynamic) bool { return !d.Later && !(d.Direct && q.known) }))
+}
+
+// learnText has the server compute the text of a PREPARE or EXECUTE IMMEDIATE from a variable or another expression, so that it is known
+// before it runs. A statement that prepares what an expression gives gets the text in its place: to be computed once more it might be
+// another one. MySQL manual: "PREPARE Statement"; MariaDB Knowledge Base: "EXECUTE IMMEDIATE".
+func (s *Session) learnText(q *query) error {
+	if q.within == nil || len(q.within.Dynamic) != 1 || !q.within.Dynamic[0].Direct {
+		return nil
+	}
+	if err := s.learnCharset(s.schema.Default); err != nil {
+		return err
+	}
+	charset := s.asciiCharset()
+	if charset == "" {
+		return refuse("the text of PREPARE and EXECUTE IMMEDIATE must be a literal while character_set_client or collation_connection is of a set like gbk or utf16")
+	}
+	d := q.within.Dynamic[0]
+	expr := q.within.Text[d.Pos:d.End]
+	if hasQuery(expr, s.mode()) {
+		return mysql.NewSQLError(mysql.ERSubqueriesNotSupported, "%s does not support subqueries or stored functions", "EXECUTE IMMEDIATE")
+	}
+	s.pin(pinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
+	p, err := s.acquire(s.route(q))
+	if err != nil {
+		return err
+	}
+	text := "NULL"
+	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+"))", 1, func(row []string) { text = row[0] })
+	if e, ok := err.(*mysql.SQLError); ok {
+		s.release(p)
+		return e
+	}
+	if err != nil {
+		return s.lost(p, err)
+	}
+	s.release(p)
+	s.heldLast = false
+	value, literal := "", "NULL"
+	if text != "NULL" {
+		b, err := hex.DecodeString(text)
+		if err != nil {
+			return refuse("the text of PREPARE or EXECUTE IMMEDIATE cannot be read: give it as a literal")
+		}
+		value, literal = string(b), "_"+charset+" x'"+text+"'"
+	}
+	c, m := q.within, s.mode()
+	if m.MariaDB {
+		q.text = c.Text[:d.Pos] + literal + c.Text[d.End:]
+		hint := q.info.NodeHint
+		q.info = sqltext.Classify(q.text, m)
+		q.info.NodeHint = hint
+	}
+	q.known, q.value = true, value
+	c.Know(value, m)
+	return nil
+}
+
+// hasQuery tells whether there is a subquery in an expression.
+func hasQuery(expr string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(expr, m)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		if t.Kind == sqltext.KindWord && strings.EqualFold(expr[t.Pos:t.End], "select") {
+			return true
+		}
+	}
+	return false
+}
+
+// asciiCharset is the character set in which servers read texts that are prepared, "" where it is not one in which ASCII means itself
+// and nothing else.
+func (s *Session) asciiCharset() string {
+	client := strings.Trim(s.state.value("character_set_client"), "'")
+	connection, _, _ := strings.Cut(strings.Trim(s.state.value("collation_connection"), "'"), "_")
+	for _, name := range [...]string{client, connection} {
+		switch textCharset(name) {
+		case sqltext.GBK, sqltext.SJIS, sqltext.Big5, sqltext.GB18030:
+			return ""
+		}
+		switch name {
+		case "", "ucs2", "utf16", "utf16le", "utf32", "swe7", "gb2312", "euckr", "ujis", "eucjpms":
+			return ""
+		}
+	}
+	return client
+}
+
+// modesElsewhere are the ways, other than m, in which the user's servers read a text, of which versions of a server make something else
+// if differs.
+func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.Mode) {
+	add := func(maria bool, version int) {
+		other := m
+		if other.MariaDB = maria; differs || maria != m.MariaDB {
+			other.ServerVersion = version
+		}
+		if other != m && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+	}
+	unknown := !s.state.resolved
+	see := func(i *backend.Instance) {
+		if info := i.Info(); info != nil {
+			add(info.MariaDB, info.Number)
+		} else if differs {
+			unknown = true
+		}
+	}
+	for _, n := range s.schema.Nodes {
+		see(n.Primary)
+		for _, r := range n.Replicas {
+			see(r)
+		}
+	}
+	if unknown {
+		for _, version := range [...]int{oldest, newest} {
+			add(false, version)
+			add(true, version)
+		}
+	}
+	return list
+}
+
+// sets tells whether a statement within may change how later texts are read.
+func (q *query) sets() bool {
+	if q.within == nil {
+		return false
+	}
+	return q.unknown() || slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool {
+		switch in.Info.Class {
+		case sqltext.Set:
+			return !in.Assigned && !in.Later
+		case sqltext.Call, sqltext.Other:
+			return !in.Later
+		}
+		return false
+	})
+}
+
+// executesSet tells whether the statement has carried out one that may change how texts are read.
+func (s *Session) executesSet(q *query) bool {
+	if q.info.Class == sqltext.Prepare {
+		return false
+	}
+	if q.sets() {
+		return true
+	}
+	named := func(text string, m sqltext.Mode) bool {
+		ex, ok := sqltext.ParseExecute(text, m)
+		if !ok {
+			return false
+		}
+		st, known := s.textStmts[ex.Name]
+		return !known || st.sets
+	}
+	if named(q.text, s.mode()) {
+		return true
+	}
+	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Class == sqltext.Execute && named(in.Text, in.Mode) })
+}
+
+// learnState asks the server for what decides how it reads texts, and for autocommit, after statements that may have changed them unseen.
+func (s *Session) learnState(p backend.Pooled, q *query) error {
+	if s.state.warningCount > 0 && s.state.errorCount == 0 && !q.cut && !q.warned {
+		if err := s.fetchWarnings(p, q.rename); err != nil {
+			return err
+		}
+	}
+	had := s.state.value("sql_mode")
+	if err := s.readBack(p, []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}); err != nil {
+		return err
+	}
+	if had == "" && strings.Trim(s.state.value("sql_mode"), "'") == p.Conn.Info.SQLMode {
+		s.state.unset("sql_mode")
+	}
+	s.state.readMode(p.Conn.Info)
+	p.Key = s.state.current()
+	return nil
+}
