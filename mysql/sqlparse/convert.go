@@ -83,6 +83,12 @@ func (c *converter) allTables(n ast.Node) {
 // table takes a reference to a table.
 func (c *converter) table(n *ast.TableName, alias string) *Table {
 	t := &Table{DB: c.name(n.Schema), Name: c.name(n.Name), Alias: alias}
+	switch {
+	case len(n.PartitionNames) > 0:
+		t.Clause = "PARTITION"
+	case len(n.IndexHints) > 0:
+		t.Clause = "an index hint"
+	}
 	if k, ok := markOf(n.Name.O); ok && k < len(c.marks) {
 		t.At = c.marks[k].at
 		if !c.marks[k].db.Empty() && n.Schema.O != "" {

@@ -79,7 +79,13 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		}
 		return &Expr{Op: Position, Index: n.N}
 	case *ast.DefaultExpr:
+		if n.Name != nil {
+			c.qualifier(n.Name)
+		}
 		return &Expr{Op: Default}
+	case *ast.MatchAgainst:
+		c.st.Match = true
+		return c.other(n)
 	case *ast.ValuesExpr:
 		if n.Column != nil {
 			c.qualifier(n.Column.Name)

@@ -41,6 +41,8 @@ type Statement struct {
 	Show       *Show       // of Describe, if it is one of the forms that are known
 	// Returning: the change gives the rows that it changed, as MariaDB has it.
 	Returning bool
+	// Match: MATCH ... AGAINST is somewhere in it.
+	Match bool
 	// Form says that the ? stand for the literals of many texts, not for parameters.
 	Form bool
 	// CTENames are the names of common table expressions anywhere in it, in lower case.
@@ -56,6 +58,8 @@ type Statement struct {
 type Table struct {
 	DB, Name string // unquoted; DB is "" when not given
 	Alias    string // "" without one
+	// Clause names what stands behind the name and means the table's own partitions or indexes; "" without such.
+	Clause string
 	// At spans [db.]name in the text; empty when the name was not watched.
 	At Span
 	// Qualifiers are the other places that name this table's columns by the table's own name: [db.]name ahead of a

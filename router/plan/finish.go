@@ -14,6 +14,8 @@ type finishShape struct {
 	gathers []Gather
 	// rest are the other tables: they are read where they are, unless the statement ends on a connection of its own.
 	rest []Gather
+	// tableOnly names a clause that means something that collected rows have not; "" without one.
+	tableOnly string
 	// partial, if set, is how the shards' groups are collected in place of all rows.
 	partial *partialShape
 }
@@ -66,8 +68,14 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		if len(g.Columns) == 0 {
 			g.Columns = []string{r.Columns[0].Name}
 		}
+		if r.Parsed.Clause != "" {
+			f.tableOnly = r.Parsed.Clause + " of " + r.Parsed.Name
+		}
 		g.Key = b.scratchKey(r, g.Columns)
 		f.gathers = append(f.gathers, g)
+	}
+	if st.Match && f.tableOnly == "" {
+		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
 	}
 	if q := st.Query; q != nil {
 		f.partial = b.partial(q, info)

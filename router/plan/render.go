@@ -35,7 +35,14 @@ func (b *builder) tableEdits() (edits []edit) {
 			continue
 		}
 		bare := plain && (r == b.p.Target || b.p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
-		edits = append(edits, edit{span: r.Parsed.At, ref: r, alias: !bare && r.Parsed.Alias == "", db: r.Parsed.DB != ""})
+		at := edit{span: r.Parsed.At, ref: r, alias: !bare && r.Parsed.Alias == "", db: r.Parsed.DB != ""}
+		if end := at.span.End; at.alias && r.Table.Rule != nil && r.Parsed.Clause == "PARTITION" {
+			if end = sqlparse.PartitionEnd(st.Text, end, b.p.Mode); end > at.span.End {
+				at.alias = false
+				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + quote(r.Parsed.Name)})
+			}
+		}
+		edits = append(edits, at)
 		for _, q := range r.Parsed.Qualifiers {
 			db := strings.Contains(st.Text[q.Pos:q.End], ".")
 			switch {

@@ -301,6 +301,9 @@ func (e *Execution) routeFinish() (Route, error) {
 		}
 		return e.routePartial(set), nil
 	}
+	if p.finish.tableOnly != "" {
+		return Route{}, Refuse("%s: the rows are collected in a table that has none of it: %s", p.finish.tableOnly, p.Reason)
+	}
 	node := p.finishNode()
 	r := Route{Many: ManyFinish}
 	for _, ref := range p.Refs {
