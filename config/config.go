@@ -106,6 +106,9 @@ type Config struct {
 	MaxClientConns int `yaml:"max_client_conns" reload:"set"`
 	// Longest statement of a client, 1M to 1G.
 	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet" reload:"set"`
+	// What the long packets of all clients may take together while they come and are worked on, those beyond 64K: at least twice
+	// max_allowed_packet; the client whose packet would take more gets error 9019. 0: no limit.
+	PacketMemory ByteSize `yaml:"packet_memory" reload:"set"`
 	// Prepared statements of one client session, 1 to 1048576.
 	MaxPreparedStmts int `yaml:"max_prepared_stmts" reload:"set"`
 	// Prepared statements kept on one backend connection, the least recently used go first; 1 to 16384.

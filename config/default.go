@@ -43,6 +43,7 @@ func (c *Config) setDefaults(func(string) string) {
 		Compression:          true,
 		MaxClientConns:       10000,
 		MaxAllowedPacket:     64 << 20,
+		PacketMemory:         2 << 30,
 		MaxPreparedStmts:     16382,
 		BackendPreparedStmts: 256,
 		HandshakeTimeout:     Duration(5 * time.Second),

@@ -140,6 +140,9 @@ func (c *Config) checkLimits(r *report) {
 	if c.MaxAllowedPacket < 1<<20 || c.MaxAllowedPacket > 1<<30 {
 		r.fault("max_allowed_packet", "must be 1M to 1G, not %v", c.MaxAllowedPacket)
 	}
+	if c.PacketMemory != 0 && c.PacketMemory < 2*c.MaxAllowedPacket {
+		r.fault("packet_memory", "must be 0 or at least twice max_allowed_packet, %v, not %v", 2*c.MaxAllowedPacket, c.PacketMemory)
+	}
 	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
 	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
 	r.between("finish_max_join_size", c.FinishMaxJoinSize, 0, 1<<31-1)

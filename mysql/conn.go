@@ -105,6 +105,10 @@ type Conn struct {
 	unsent []byte
 	unix   bool
 
+	// holds is what the connection has of memory, which is nil where nobody counts.
+	memory *Memory
+	holds  atomic.Int64
+
 	activity atomic.Uint32
 	received uint64
 	writing  atomic.Bool
@@ -168,6 +172,7 @@ func (c *Conn) Close() error {
 	if c.closed.Swap(true) {
 		return nil
 	}
+	c.letGo()
 	return c.NetConn().Close()
 }
 
@@ -201,6 +206,7 @@ func (c *Conn) freeBuffer(b *buffer) {
 
 // Release gives the buffers back to the pool when nothing is in them. Slices returned by ReadPacket end here.
 func (c *Conn) Release() {
+	c.letGo()
 	if c.rbuf != nil && c.start == c.end {
 		c.freeBuffer(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0

@@ -58,6 +58,7 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 			if c.Buffered() == 0 {
 				var err error
 				if p, n, err = c.readInto(p, n); err != nil {
+					c.letGo()
 					return nil, err
 				}
 				continue
@@ -88,6 +89,9 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
 	k := min(n, max(len(p)*(bufferGrowth-1), bufferLarge))
 	if cap(p)-len(p) < k {
+		if err := c.hold(k); err != nil {
+			return nil, 0, err
+		}
 		grown := make([]byte, len(p), len(p)+k)
 		copy(grown, p)
 		p = grown
@@ -126,7 +130,13 @@ func (c *Conn) readMore(want int) error {
 		c.start, c.end = 0, 0
 	}
 	if c.start+want > len(c.rbuf.b) {
-		c.makeRoom(c.affordable(want))
+		room := c.affordable(want)
+		if room > bufferLarge && room > len(c.rbuf.b) {
+			if err := c.hold(room); err != nil {
+				return err
+			}
+		}
+		c.makeRoom(room)
 	}
 	n, err := c.r.Read(c.rbuf.b[c.end:])
 	return c.took(n, err)

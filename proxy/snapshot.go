@@ -81,6 +81,7 @@ func (s *Server) install(snap *session.Snapshot) {
 	for _, schema := range snap.Schemas {
 		schema.Plans.Warn(s.warnOfKey)
 	}
+	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
 	s.shared.Snapshot.Store(snap)
 	select {
 	case s.installed <- struct{}{}:

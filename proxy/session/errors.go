@@ -36,6 +36,7 @@ const (
 	KSNoDDL              = 9016
 	KSPaused             = 9017
 	KSNotCarriedOut      = 9018
+	KSPacketMemory       = 9019
 	KSQueryRule          = 9020
 	KSThrottled          = 9021
 	KSNoRights           = 9030
@@ -63,6 +64,7 @@ var Errors = []ErrorEntry{
 	{KSNoDDL, "42000", "KS_NO_DDL", "ADMIN DDL names a statement that is not there, is another user's, or runs.", "ADMIN DDL LIST shows the ids. A restart of the proxy forgets them: the log has the statements and their tables."},
 	{KSPaused, "HY000", "KS_PAUSED", "An operator has paused the proxy, and the statement has waited as long as KS PAUSE said. Nothing was sent.", "KS RESUME lets statements go on; SHOW KS STATUS tells since when they wait. The statement can be sent again."},
 	{KSNotCarriedOut, "08S01", "KS_NOT_CARRIED_OUT", "The connection to a node broke before the statement, or anything of it, was kept there. It was not carried out: what a server had begun it rolls back.", "Send the statement again. Only tables of an engine without transactions may have a part of it. An open transaction was rolled back by the server."},
+	{KSPacketMemory, "08S01", "KS_PACKET_MEMORY", "The long packets of all clients together would take more than packet_memory. Nothing of the statement was sent; the connection is closed.", "Send it again later, send less at a time, or raise packet_memory."},
 	{KSQueryRule, "42000", "KS_QUERY_RULE", "A query rule refuses the statement; the text names the rule and says what its author wants said. Nothing was sent.", "See the rule in query_rules; KS RULE TEST 'statement' shows which rules match."},
 	{KSThrottled, "HY000", "KS_THROTTLED", "A query rule lets fewer statements of the kind run at the same time or in a second; there was no place within its max_wait. Nothing was sent.", "Send it again later, or raise the limits of the rule that the text names."},
 	{KSNoRights, "42000", "KS_NO_RIGHTS", "The statement is about the proxy itself and needs rights that the user does not have.", "Give the user rights in user_list (read, operate or admin) and a password, and reload."},

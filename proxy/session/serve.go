@@ -143,6 +143,8 @@ func (s *Session) readFailed(err error) *endError {
 	switch {
 	case errors.Is(err, mysql.ErrPacketTooLarge):
 		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
+	case errors.Is(err, mysql.ErrMemory):
+		s.writeError(newError(KSPacketMemory, ""), OriginProxy)
 	case errors.Is(err, mysql.ErrPacketsOutOfOrder):
 		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
 	default:

@@ -142,6 +142,7 @@ func New(nc net.Conn, shared *Shared) *Session {
 		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap),
 		started: now, since: now, command: mysql.ComConnect, busy: true,
 	}
+	s.conn.SetMemory(&shared.Packets)
 	s.patchFn = s.patchOK
 	s.host, s.client = "localhost", "localhost"
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {

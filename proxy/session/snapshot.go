@@ -9,6 +9,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
+	"kingshard/mysql"
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
 	"kingshard/proxy/lockwaits"
@@ -103,6 +104,9 @@ type Shared struct {
 	mover atomic.Pointer[Mover]
 	// Mirror takes statements that are to be sent to another node, too. Set before the first session begins.
 	Mirror *mirror.Mirror
+
+	// Packets bounds what clients' long packets take together.
+	Packets mysql.Memory
 
 	holdWaits holdWaits
 	// LockWaits finds changes of several nodes that wait for each other's rows.
