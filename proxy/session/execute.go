@@ -18,9 +18,19 @@ const cursorTypes = 0x07
 
 // execution is a decoded COM_STMT_EXECUTE; its slices alias the read buffer.
 type execution struct {
-	flags  byte
-	bitmap []byte // NULL parameters
-	types  []byte // two bytes each
+	flags      byte
+	bitmap     []byte // NULL parameters
+	types      []byte // two bytes each
+	values     []byte
+	attributes executionAttributes
+}
+
+// executionAttributes are the query attributes of an execution, which follow its parameters. MySQL manual: "COM_STMT_EXECUTE",
+// CLIENT_QUERY_ATTRIBUTES.
+type executionAttributes struct {
+	count  int
+	bitmap []byte // NULL ones, behind those of the parameters
+	types  []byte // with the names, as they came
 	values []byte
 }
 
@@ -126,11 +136,18 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	bitmap := c.Bytes((count + 7) / 8)
 	if c.Uint8() != 0 {
 		types := make([]byte, 0, 2*count)
-		for range count {
+		for k := range count {
+			if k == st.params {
+				ex.attributes.types = arg[4+c.Pos():]
+			}
 			types = append(types, c.Bytes(2)...)
 			if attributes {
 				c.LenencBytes()
 			}
+		}
+		if count > st.params && c.Err() == nil {
+			a := &ex.attributes
+			a.count, a.types = count-st.params, a.types[:4+c.Pos()-(len(arg)-len(a.types))]
 		}
 		if c.Err() != nil {
 			return malformed()
@@ -161,9 +178,10 @@ func allNull(bitmap []byte, params int) bool {
 	return true
 }
 
-// takeValues finds the values of the statement's own parameters; attributes behind them are left out.
+// takeValues finds the values of the statement's own parameters, and of the attributes behind them.
 func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
-	ex.bitmap = bitmap[:(st.params+7)/8]
+	ex.attributes.bitmap, ex.bitmap = bitmap, bitmap[:(st.params+7)/8]
+	attributeTypes := ex.types[2*st.params:]
 	ex.types = ex.types[:2*st.params]
 	from := *c
 	for k := range st.params {
@@ -176,6 +194,16 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 		return malformed()
 	}
 	ex.values = from.Bytes(c.Pos() - from.Pos())
+	from = *c
+	for k := range ex.attributes.count {
+		if at := st.params + k; bitmap[at/8]&(1<<(at%8)) == 0 {
+			skipBinaryValue(c, mysql.ColumnType(attributeTypes[2*k]))
+		}
+	}
+	if c.Err() != nil {
+		return malformed()
+	}
+	ex.attributes.values = from.Bytes(c.Pos() - from.Pos())
 	return nil
 }
 
@@ -258,22 +286,30 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtExecute)), bs.ID)
 	attributes := c.Capabilities.Has(mysql.ClientQueryAttributes)
 	flags := ex.flags &^ parameterCountAvailable
-	if attributes && st.params > 0 {
+	count, bitmap := st.params, ex.bitmap
+	if attributes && ex.attributes.count > 0 {
+		count, bitmap = count+ex.attributes.count, ex.attributes.bitmap
+	}
+	if attributes && count > 0 {
 		flags |= parameterCountAvailable
 	}
 	b = mysql.AppendUint32(append(b, flags), 1)
-	if st.params > 0 {
+	if count > 0 {
 		if attributes {
-			b = mysql.AppendLenenc(b, uint64(st.params))
+			b = mysql.AppendLenenc(b, uint64(count))
 		}
-		b = append(append(b, ex.bitmap...), 1)
+		b = append(append(b, bitmap...), 1)
 		for k := range st.params {
 			b = append(b, ex.types[2*k], ex.types[2*k+1])
 			if attributes {
 				b = append(b, 0) // parameters of statements have no names
 			}
 		}
-		b = append(b, ex.values...)
+		if count > st.params {
+			b = append(append(append(b, ex.attributes.types...), ex.values...), ex.attributes.values...)
+		} else {
+			b = append(b, ex.values...)
+		}
 	}
 	c.EndPacket(b)
 }
