@@ -249,3 +249,33 @@ func TestSlowProbesKillNothing(t *testing.T) {
 		t.Errorf("the server is %v", p.primary("n").State())
 	}
 }
+
+// Who logs in while the default node is silent needs it for nothing but its own rows.
+func TestLoginWithoutTheDefaultNode(t *testing.T) {
+	other := mysqltest.Shared(t, mysqltest.MariaDB)
+	for _, name := range []string{"stops", "is killed"} {
+		t.Run(name, func(t *testing.T) {
+			server := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB})
+			v := stopping(t, server)
+			// Whatever waits for the silent node is seen to hang: nothing else ends within the test's time.
+			p := startProxy(t, configText([]node{{name: "n", master: v.addr, conns: 16}, {name: "other", master: other.Addr, conns: 4}}), "pool_wait_timeout: 1h", "connect_timeout: 1h")
+			mysqltest.WaitFor(t, "both nodes", func() bool {
+				return p.primary("n").State() == backend.Up && p.primary("other").State() == backend.Up
+			})
+			if name == "stops" {
+				v.vanish()
+				defer v.comeBack()
+			} else {
+				server.Kill()
+			}
+			mysqltest.WaitFor(t, "doubt", p.primary("n").Doubted)
+			c := p.client("test")
+			for _, set := range []string{"SET NAMES utf8mb4", "SET autocommit = 1", "SET sql_mode = 'ANSI'", "SET CHARACTER SET latin1"} {
+				must(t, c, set)
+			}
+			if got := value(t, c, "/*other*/ SELECT DATABASE(), @@sql_mode LIKE '%ANSI_QUOTES%', @@character_set_client"); got != "test,1,latin1" {
+				t.Errorf("the session is %s", got)
+			}
+		})
+	}
+}

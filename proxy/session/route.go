@@ -50,6 +50,12 @@ func (s *Session) route(q *query) target {
 			t.node = n
 		}
 	}
+	if info.Class == sqltext.Set && !hinted && q.node == nil && s.held.Pooled == nil {
+		// Any server can judge it, and it is brought to all.
+		if n := s.elsewhere(t.node); n != nil {
+			t.node = n
+		}
+	}
 	t.stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
 	t.reads = info.ReadOnly()
 	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
