@@ -38,8 +38,8 @@ PyMySQL)
   # The suite reads its databases from a file beside its tests.
   for d in $(dirname $(find . -name base.py -path '*tests*')); do
     cat >"$d/databases.json" <<JSON
-[{"host": "$host", "port": $port, "user": "$user", "password": "$password", "database": "test1", "use_unicode": true, "local_infile": true},
- {"host": "$host", "port": $port, "user": "$user", "password": "$password", "database": "test2"}]
+[{"host": "$host", "port": $port, "user": "$user", "passwd": "$password", "db": "test1", "use_unicode": true, "local_infile": true},
+ {"host": "$host", "port": $port, "user": "$user", "passwd": "$password", "db": "test2"}]
 JSON
   done
   timeout "$limit" "$py" -m pytest -q -p no:cacheprovider --junitxml="$out/junit.xml" $(dirname $(find . -name base.py -path '*tests*')) >"$out/log" 2>&1 || status=$?

@@ -62,7 +62,7 @@ user_list:
 - {user: root, password: root, local_infile: true}
 - {user: ks, password: ks, local_infile: true}
 nodes:
-- {name: node1, user: root, password: root, master: %q, max_conns_limit: %d}
+- {name: node1, user: root, password: root, master: %q, max_conns_limit: %d, allow_public_key_retrieval: true} # suites flush what the server remembers of passwords
 schema_list:
 - {user: root, nodes: [node1], default: node1}
 - {user: ks, nodes: [node1], default: node1}
