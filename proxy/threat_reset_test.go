@@ -105,6 +105,7 @@ func TestWhatSurvivesAReset(t *testing.T) {
 					able++
 				}
 				c.Close()
+				mysqltest.WaitFor(t, "the first to be gone", func() bool { return outcomeOf(t, setup, "SELECT IS_FREE_LOCK('ks_reset')") == "[[1]]" })
 				c = soil()
 				if err := reset(c); err != nil {
 					t.Fatal(err)
