@@ -295,10 +295,19 @@ addr: 127.0.0.1:0
 user_list:
   - {user: plain, password: plain}
   - {user: dba, password: dba, process: true}
+  - {user: ruled, password: ruled}
+  - {user: worded, password: worded}
+  - {user: reader, password: reader, read_only: true}
+query_rules:
+  - {name: no-delete, users: [ruled], classes: [delete], block: no}
+  - {name: no-word, users: [worded], pattern: '(?i)a\s*=\s*4711\s+where', block: no}
 nodes: [{name: n, max_conns_limit: 8, user: pool_w, password: pool, master: "%s", allow_public_key_retrieval: true}]
 schema_list:
   - {user: plain, nodes: [n], default: n}
   - {user: dba, nodes: [n], default: n}
+  - {user: ruled, nodes: [n], default: n}
+  - {user: worded, nodes: [n], default: n}
+  - {user: reader, nodes: [n], default: n}
 `, server.Addr))
 	return w
 }
