@@ -86,7 +86,7 @@ func TestPreparedOwn(t *testing.T) {
 			if got := preparedAnswer(t, c, "SHOW KS NODES"); strings.Count(got, "\"n") != 2 {
 				t.Errorf("SHOW KS NODES:\n%s", got)
 			}
-			if w, g := preparedAnswer(t, one, "KILL ?", 4000000000), preparedAnswer(t, c, "KILL ?", 4000000000); w != g {
+			if w, g := preparedAnswer(t, one, "KILL 4000000000"), preparedAnswer(t, c, "KILL 4000000000"); w != g {
 				t.Errorf("KILL:\n%s\ninstead of\n%s", g, w)
 			}
 			for _, client := range []*mysqltest.RawClient{one, c} {
