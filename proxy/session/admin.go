@@ -68,7 +68,7 @@ func (s *Session) admin(q *query) (handled bool, err error) {
 		if err := journal.Forget(a.id, s.user, s.account.Process); err != nil {
 			return true, noDDL(err)
 		}
-		s.log.Info("DDL is forgotten", "conn", s.id, "user", s.user, "ddl", a.id)
+		s.shared.Log.Info("DDL is forgotten", "conn", s.id, "user", s.user, "ddl", a.id)
 		s.writeOK()
 		return true, nil
 	}

@@ -130,7 +130,7 @@ func (s *Session) endEach(loans []loan, broken map[string]error) (stateLost bool
 	for _, l := range loans {
 		cause := broken[l.node]
 		if cause != nil {
-			s.log.Warn("backend connection lost", "conn", s.id, "node", l.node, "instance", l.Instance.Addr, "error", cause)
+			s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", l.node, "instance", l.Instance.Addr, "error", cause)
 		}
 		switch {
 		case cause != nil && l.kept:

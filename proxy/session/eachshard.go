@@ -133,14 +133,14 @@ func (d *definition) carryOut() (failed bool, err error) {
 	s.goOnWithout()
 	d.cancel = s.cancelled()
 	defer s.snap.ForgetPlans()
-	s.log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
+	s.shared.Log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
 	beside(loans, nodes, d.step)
 	stateLost := s.endEach(loans, d.broken)
 	d.st = d.run.Statement()
 	kept, dropped := d.run.End()
 	ended = true
 	for _, id := range dropped {
-		s.log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.id, "user", d.st.User, "ddl", id)
+		s.shared.Log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.id, "user", d.st.User, "ddl", id)
 	}
 	return d.answer(kept, stateLost)
 }
@@ -238,7 +238,7 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 	}
 	switch {
 	case !unfinished:
-		s.log.Info("DDL is done", "conn", s.id, "ddl", d.run.ID())
+		s.shared.Log.Info("DDL is done", "conn", s.id, "ddl", d.run.ID())
 		s.state.warnings, s.state.errorCount = d.warnings, 0
 		d.total.Warnings = uint16(len(d.warnings))
 		d.total.Status = s.status()
@@ -255,7 +255,7 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		e.Message = onceNamed(mysql.RenameText(e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
 		return s.failEach(&e, stateLost)
 	}
-	s.log.Error("DDL is not done on every physical table", "conn", s.id, "user", d.st.User, "ddl", d.run.ID(),
+	s.shared.Log.Error("DDL is not done on every physical table", "conn", s.id, "user", d.st.User, "ddl", d.run.ID(),
 		"statement", withoutTexts(d.st.Text, s.mode()), "done", tablesOf(d.st.Steps, loggedMax, ddl.Done),
 		"unknown", tablesOf(d.st.Steps, loggedMax, ddl.Unknown), "failed", tablesOf(d.st.Steps, loggedMax, ddl.Failed),
 		"not_tried", tablesOf(d.st.Steps, loggedMax, ddl.Waiting))

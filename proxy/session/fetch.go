@@ -35,7 +35,7 @@ func (sh *shelf) fetch(n int) {
 		sh.asked = sh.h.now
 		sh.fetching++
 		sh.key.instance.Lined(-1) // who counts among those who wait at the pool
-		log := sh.line[0].log
+		log := sh.line[0].shared.Log
 		sh.h.lanes.running.Go(func() { sh.h.deliver(sh.get(patience, log)) })
 	}
 }

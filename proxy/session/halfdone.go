@@ -32,7 +32,7 @@ func (s *Session) loseChange(c *change, cause error) error {
 		}
 	}
 	s.loseAll(c.loans, nil)
-	s.log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
 	detail := ""
 	if len(gone) > 0 {
 		detail = "The connection to " + nodeList(gone) + " broke before the change was kept anywhere. It was not carried out."
@@ -70,7 +70,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		stateful = stateful || c.loans[k].kept
 		s.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
 	}
-	s.log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
+	s.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
 		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
 	var b strings.Builder
 	b.WriteString("The change of several nodes is not known to be whole.")

@@ -25,9 +25,9 @@ const offered = mysql.ClientLongPassword | mysql.ClientFoundRows | mysql.ClientL
 func (s *Session) handshake() *endError {
 	s.snap = s.shared.Snapshot.Load()
 	cfg := s.snap.Config
-	_ = s.conn.SetDeadline(s.started.Add(cfg.HandshakeTimeout.Duration()))
+	_ = s.conn.SetDeadline(time.Unix(0, s.started).Add(cfg.HandshakeTimeout.Duration()))
 	if !s.snap.Accounts.Allowed(s.addr) {
-		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host)
+		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host())
 		s.conn.EndPacket(e.AppendEarly(s.conn.StartPacket()))
 		s.lastWords()
 		return &endError{reason: EndDenied}
@@ -220,12 +220,12 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			return a, nil
 		case verdict == auth.DenyInsecure:
 			return nil, s.deny(mysql.NewSQLError(mysql.ERAccessDenied,
-				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host, plugin), nil)
+				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host(), plugin), nil)
 		case verdict != auth.Continue:
 			if !s.loginFailed(at.user) {
 				return nil, &endError{reason: EndDenied}
 			}
-			return nil, s.deny(accessDenied(at.user, s.host, passwordSent), nil)
+			return nil, s.deny(accessDenied(at.user, s.host(), passwordSent), nil)
 		}
 		if err := s.conn.Flush(); err != nil {
 			return nil, clientEnd(err)
@@ -238,7 +238,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 
 // blocked is what a client hears whose password is not looked at, as too many of its address wait for that.
 func (s *Session) blocked() *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.host)
+	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.host())
 }
 
 // awaitTurn waits until the password of a login is to be looked at; false when too many wait already, or the session was closed.

@@ -51,7 +51,7 @@ func (s *Session) holdingNow() Holding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := Holding{
-		ID: s.id, User: s.user, Host: s.host, DB: s.db, Seconds: int(time.Since(s.since).Seconds()),
+		ID: s.id, User: s.user, Host: s.host(), DB: s.db, Seconds: int(time.Since(s.since).Seconds()),
 		Wants: s.wants.Load(), HeldUp: s.heldUp, Pins: s.keeps.String(),
 	}
 	if s.kept != nil {

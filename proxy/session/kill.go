@@ -95,7 +95,7 @@ func (s *Session) killRunning() {
 // killOn ends the statement that runs on a connection.
 func (s *Session) killOn(p backend.Pooled) {
 	if err := p.Instance.Kill(p.Conn.ThreadID, false, time.Now().Add(killTimeout)); err != nil {
-		s.log.Warn("KILL QUERY failed", "conn", s.id, "instance", p.Instance.Addr, "error", err)
+		s.shared.Log.Warn("KILL QUERY failed", "conn", s.id, "instance", p.Instance.Addr, "error", err)
 		p.Conn.Close()
 	}
 }

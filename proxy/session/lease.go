@@ -293,7 +293,7 @@ func (s *Session) dropRunning() {
 func (s *Session) lost(p backend.Pooled, cause error) error {
 	stateful := s.held.Pooled == p.Pooled || s.isOther(p)
 	s.drop(p)
-	s.log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	return s.lostError([]string{p.Instance.Node}, stateful, cause)
 }
 

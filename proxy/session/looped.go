@@ -428,7 +428,7 @@ func (s *Session) caught(l *fastlane.Loop) {
 	if r == nil {
 		return
 	}
-	s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+	s.shared.Log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
 	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
 		s.lane.lease = nil
 		le.scatter(s)

@@ -81,7 +81,7 @@ func (s *Session) move() (gone bool) {
 	}
 	if err != nil {
 		s.stays = !errors.Is(err, ErrMoveLater)
-		s.log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
+		s.shared.Log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
 	}
 	if c, ok := nc.(*fastlane.Conn); ok && gone {
 		c.Leave()
@@ -112,7 +112,7 @@ func (s *Session) longDataOpen() bool {
 func (s *Session) carried() *carried {
 	st := &s.state
 	c := &carried{
-		id: s.id, adminOnly: s.AdminOnly, user: s.user, started: s.started.UnixNano(), since: s.since.UnixNano(), salt: s.salt,
+		id: s.id, adminOnly: s.AdminOnly, user: s.user, started: s.started, since: s.since.UnixNano(), salt: s.salt,
 		capabilities: s.conn.Capabilities, db: st.db, autocommit: st.autocommit, resolved: st.resolved, strict: st.strict,
 		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.nextTransaction,
 		rowCount: st.result.rowCount, foundRows: st.found.n, lastInsertID: st.insertIDs.last, warnings: st.warnings,
@@ -148,8 +148,8 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 	}
 	s := &Session{
 		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), AdminOnly: c.adminOnly, salt: c.salt, user: c.user,
-		started: time.Unix(0, c.started), since: time.Unix(0, c.since), command: mysql.ComSleep,
-		loggedIn: true, log: shared.Log, host: "localhost", client: "localhost", db: c.db,
+		started: c.started, since: time.Unix(0, c.since), command: mysql.ComSleep,
+		loggedIn: true, client: "localhost", db: c.db,
 	}
 	s.patchFn = s.patchOK
 	if c.client != "" {

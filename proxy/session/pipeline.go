@@ -271,7 +271,7 @@ func (le *lease) caught() {
 	}
 	for _, s := range le.queue {
 		if s != nil {
-			s.log.Error("panic over a shared connection", "panic", r, "stack", string(debug.Stack()))
+			s.shared.Log.Error("panic over a shared connection", "panic", r, "stack", string(debug.Stack()))
 			break
 		}
 	}

@@ -80,7 +80,7 @@ var writers = map[string]string{
 // What an unknown server could read otherwise is refused, too: none of the servers has told its version.
 func TestReadOnlyUser(t *testing.T) {
 	s := benchSession(t)
-	s.user, s.host = "look", "h"
+	s.user, s.client = "look", "h"
 	delete(s.schema.Nodes, "n2") // which has no server
 	s.account.ReadOnly = true
 	for text, word := range writers {

@@ -149,7 +149,7 @@ func (s *Session) unhurried(l *loan) bool {
 	}
 	err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
 	if err != nil {
-		s.log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
+		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
 	}
 	return err == nil
 }

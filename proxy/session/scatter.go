@@ -245,7 +245,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	s.log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
 	return s.lostError(gone, kept, cause)
 }
 

@@ -22,7 +22,7 @@ func (s *Session) goOn(first step) {
 		if r := recover(); r != nil {
 			end = &endError{reason: EndPanic}
 			s.dropRunning()
-			s.log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+			s.shared.Log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
 		}
 		if !parked {
 			s.end(end)
@@ -76,9 +76,9 @@ func (s *Session) end(e *endError) {
 	s.shared.Stats.ends[reason].Add(1)
 	switch reason {
 	case EndQuit, EndClientGone, EndIdle, EndDrained, EndMoved:
-		s.log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host, "reason", reason.String())
+		s.shared.Log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String())
 	default:
-		line := []any{"conn", s.id, "user", s.user, "host", s.host, "reason", reason.String(), "error", e.err}
+		line := []any{"conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String(), "error", e.err}
 		if s.account == nil || reason == EndDenied {
 			omitted, ok := s.shared.Failures.Log(s.addr)
 			if !ok {
@@ -88,7 +88,7 @@ func (s *Session) end(e *endError) {
 				line = append(line, "lines_omitted", omitted)
 			}
 		}
-		s.log.Info("session ended", line...)
+		s.shared.Log.Info("session ended", line...)
 	}
 }
 

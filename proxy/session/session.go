@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -33,7 +32,6 @@ type Session struct {
 
 	shared *Shared
 	conn   *mysql.Conn
-	log    *slog.Logger
 	stats  *statsCell
 	tally  *account.Tally // the user's; nil before the login
 	id     uint32
@@ -41,7 +39,6 @@ type Session struct {
 
 	// Who it is, from the login.
 	addr     netip.Addr // invalid over a unix socket
-	host     string     // as USER() shows it
 	account  *account.Account
 	user     string
 	schema   *Schema
@@ -101,7 +98,7 @@ type Session struct {
 
 	mu sync.Mutex
 	// Under mu: what others may see or do while the session works.
-	started  time.Time
+	started  int64          // nanoseconds since 1970
 	since    time.Time      // when the command, or the idleness, began
 	text     string         // of the running statement; aliases the read buffer
 	running  backend.Pooled // the backend connection that the statement runs on
@@ -131,7 +128,7 @@ type Session struct {
 	moved bool
 	// stalledAt and stalledFor watch a client that does not read.
 	stalledAt   uint32
-	waitTimeout time.Duration // the client's own wait_timeout; 0: none
+	waitTimeout uint32 // the client's own wait_timeout in seconds; 0: none
 	stalledFor  uint32
 }
 
@@ -140,26 +137,31 @@ func New(nc net.Conn, shared *Shared) *Session {
 	now := time.Now()
 	s := &Session{
 		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap),
-		started: now, since: now, command: mysql.ComConnect, busy: true,
+		started: now.UnixNano(), since: now, command: mysql.ComConnect, busy: true,
 	}
 	s.conn.SetMemory(&shared.Packets)
 	s.patchFn = s.patchOK
-	s.host, s.client = "localhost", "localhost"
+	s.client = "localhost"
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		from := a.AddrPort()
 		s.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 	}
 	shared.Sessions.add(s)
 	s.stats = shared.Stats.cell(s.id)
-	s.log = shared.Log
 	return s
 }
 
 // comesFrom notes the client's address.
 func (s *Session) comesFrom(a netip.AddrPort) {
 	s.addr, s.client = a.Addr(), a.String()
-	// All that the client's address has before the port, without brackets.
-	s.host = strings.Trim(s.client[:strings.LastIndexByte(s.client, ':')], "[]")
+}
+
+// host is where the client is, as USER() shows it: all that its address has before the port, without brackets.
+func (s *Session) host() string {
+	if !s.addr.IsValid() {
+		return s.client
+	}
+	return strings.Trim(s.client[:strings.LastIndexByte(s.client, ':')], "[]")
 }
 
 // ID is the connection id that the client sees.
@@ -231,7 +233,7 @@ func (s *Session) heard(e *mysql.SQLError, o Origin) {
 	s.work.errorCode, s.work.origin = e.Code, o
 	s.state.setError(e)
 	if mysql.MissingPart(e) {
-		s.log.Error("a sub-table is missing", "conn", s.id, "user", s.user, "error", e.Message)
+		s.shared.Log.Error("a sub-table is missing", "conn", s.id, "user", s.user, "error", e.Message)
 	}
 }
 
@@ -243,7 +245,7 @@ func (s *Session) setUser(user string) {
 }
 
 // userAtHost is what USER() shows.
-func (s *Session) userAtHost() string { return s.user + "@" + s.host }
+func (s *Session) userAtHost() string { return s.user + "@" + s.host() }
 
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (s *Session) begin(cmd mysql.Command, text string) bool {
@@ -352,8 +354,8 @@ func (s *Session) Tick(idle, stall time.Duration) {
 	}
 	if !s.busy {
 		s.stalledFor = 0
-		if s.waitTimeout > 0 && (idle <= 0 || s.waitTimeout < idle) {
-			idle = s.waitTimeout
+		if own := time.Duration(s.waitTimeout) * time.Second; own > 0 && (idle <= 0 || own < idle) {
+			idle = own
 		}
 		if idle > 0 && time.Since(s.since) > idle {
 			s.closeLocked(EndIdle)
@@ -400,8 +402,8 @@ func (s *Session) Process() Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := Process{
-		ID: s.id, User: s.user, Host: s.host, DB: s.db, Seconds: int(time.Since(s.since).Seconds()), Pins: s.keeps.String(),
-		InTransaction: s.inTx, Started: s.started, Admin: s.AdminOnly,
+		ID: s.id, User: s.user, Host: s.host(), DB: s.db, Seconds: int(time.Since(s.since).Seconds()), Pins: s.keeps.String(),
+		InTransaction: s.inTx, Started: time.Unix(0, s.started), Admin: s.AdminOnly,
 	}
 	if s.kept != nil {
 		p.Instance = s.kept.Addr

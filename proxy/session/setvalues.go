@@ -1,9 +1,9 @@
 package session
 
 import (
+	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	"kingshard/backend"
 )
@@ -30,7 +30,7 @@ func (s *Session) followWaitTimeout() {
 	seconds, _ := strconv.Atoi(strings.Trim(s.state.value("wait_timeout"), "'"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waitTimeout = time.Duration(seconds) * time.Second
+	s.waitTimeout = uint32(min(max(seconds, 0), math.MaxUint32))
 }
 
 // heldValue says why a statement that takes a value set for one connection only cannot run on others; "" if it takes none: the ids

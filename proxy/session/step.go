@@ -105,7 +105,7 @@ func (s *Session) enterLane() {
 	c, err := l.group.Adopt(nc)
 	if err != nil {
 		l.leave()
-		s.log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
+		s.shared.Log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
 		return
 	}
 	s.conn.Rebase(c)
