@@ -90,7 +90,8 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 		if from == wrapped {
 			return refuse("KILL within another statement; send it by itself")
 		}
-		if _, ok := sqltext.ParseKill(in.Text, in.Mode); !ok {
+		// That of KILL ? is looked at when it is executed.
+		if _, ok := sqltext.ParseKill(in.Text, in.Mode); !ok && (from != byProtocol || !i.Has(sqltext.Param)) {
 			return errKillForm
 		}
 	case sqltext.ShowProcesslist:
