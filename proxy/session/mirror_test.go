@@ -20,7 +20,7 @@ func TestRulesMirror(t *testing.T) {
 		other := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 			text := string(payload)
 			copied.handle(c, cmd, payload)
-			if strings.Contains(text, "hang") {
+			if strings.Contains(text, "WHERE hang") {
 				<-hang
 			}
 		}})
