@@ -110,7 +110,11 @@ func (s *Session) beginAll(c *change) (failure error) {
 		if l := &c.loans[k]; !l.Conn.GivesInsertID(s.state.insertIDs.last) {
 			l.Conn.QueueInsertID(s.state.insertIDs.last)
 		}
-		if failure = s.sendTo(&c.loans[k], c.begin, nil, nil); failure != nil {
+		l := &c.loans[k]
+		l.span = s.ownSpan(l.Instance, c.begin)
+		l.Conn.Command(mysql.ComQuery, c.begin)
+		if failure = l.Conn.Flush(); failure != nil {
+			l.ended(failure)
 			break
 		}
 		sent++
