@@ -29,6 +29,13 @@ var informationTables = map[string][]string{
 	"geometry_columns":             {"F_TABLE_SCHEMA", "F_TABLE_NAME"},
 }
 
+// mysqlChecks is CHECK_CONSTRAINTS of MySQL, which lacks the name of the table, with it; mysqlCheckColumns are its own columns.
+const (
+	mysqlChecks = "(SELECT c.*, t.TABLE_NAME FROM information_schema.CHECK_CONSTRAINTS AS c LEFT JOIN information_schema.TABLE_CONSTRAINTS AS t " +
+		"ON t.CONSTRAINT_SCHEMA = c.CONSTRAINT_SCHEMA AND t.CONSTRAINT_NAME = c.CONSTRAINT_NAME AND t.CONSTRAINT_TYPE = 'CHECK') AS checks"
+	mysqlCheckColumns = "CONSTRAINT_CATALOG, CONSTRAINT_SCHEMA, CONSTRAINT_NAME, CHECK_CLAUSE"
+)
+
 // summed are the columns of TABLES that add up over the shards.
 var summed = []string{"TABLE_ROWS", "DATA_LENGTH", "INDEX_LENGTH", "DATA_FREE"}
 
@@ -50,6 +57,10 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	}
 	c := filling{copying: i, source: "information_schema." + strings.ToUpper(name), columns: informationTables[name], sized: name == "tables" && i.sized(),
 		shards: map[router.Shard]*router.Table{}, here: map[dbTable]bool{}}
+	shown, order := "*", listed[name]
+	if name == "check_constraints" && !i.c.mode.MariaDB {
+		c.source, shown = mysqlChecks, mysqlCheckColumns
+	}
 	var dbs []string
 	for _, t := range i.s.schema.Plans.router().Tables() {
 		if db != "" && t.DB != db {
@@ -75,13 +86,13 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	if err := c.place(); err != nil {
 		return "", err
 	}
-	if order := listed[name]; order != "" && c.moved {
-		// A copy in the servers' order: a table that is altered so may ignore it.
+	if shown != "*" || order != "" && c.moved {
+		// A copy with the servers' columns in the servers' order: a table that is altered so may ignore the order.
 		sorted, err := i.scratch()
 		if err != nil {
 			return "", err
 		}
-		if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT * FROM "+table+order); err != nil {
+		if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
 			return "", err
 		}
 		i.f.made = append(i.f.made, sorted)
