@@ -128,9 +128,21 @@ func (q *query) carriesOut() bool {
 	return q.within != nil && q.info.Class != sqltext.Prepare && len(q.within.Inner) > 0
 }
 
+// executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
+func (s *Session) executesNothing(q *query, added pinSet) bool {
+	const prepares = 1<<pinPrepare | 1<<pinProcedure | 1<<pinUnknown | 1<<pinTracker
+	if q.info.Class != sqltext.Execute || s.pins&^added&prepares != 0 || len(s.textStmts) > 0 {
+		return false
+	}
+	_, named := sqltext.ParseExecute(q.text, s.mode())
+	return named
+}
+
 // after gives the connection back, or keeps it, once the responses are through.
 func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	switch {
+	case failed && s.executesNothing(q, added):
+		s.pins &^= added & harmlessWhenFailed
 	case failed && q.carriesOut():
 		// It may have failed behind what it has done.
 	case failed:

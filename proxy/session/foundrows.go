@@ -3,6 +3,7 @@ package session
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -129,7 +130,9 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 	maria := s.mode().MariaDB
 	switch class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values: // INTO
-		f.found(res.OK.AffectedRows)
+		if f.found(res.OK.AffectedRows); maria {
+			f.doubt = true // MariaDB finds none where there is no table
+		}
 	case sqltext.Insert, sqltext.Replace:
 		if len(res.OK.Info) > 0 && (mentionsFast(q.text, "select") || mentionsFast(q.text, "table")) {
 			f.foundBy(res.OK.Info)
@@ -145,7 +148,7 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 			f.foundBy(res.OK.Info)
 		}
 	case sqltext.Do, sqltext.Set:
-		if maria && mentionsFast(q.text, "select") {
+		if maria && mentionsFast(q.text, "select") && hasQuery(q.text, s.mode()) {
 			f.doubt = true
 		} else if !maria && class == sqltext.Do {
 			f.found(1)
@@ -177,7 +180,25 @@ func (s *Session) settleFound(p backend.Pooled, kept bool) error {
 		return nil
 	}
 	f.on, f.doubt = nil, false
-	return p.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
+	return f.ask(p.Conn)
+}
+
+// ask takes what FOUND_ROWS() is on a connection.
+func (f *foundRows) ask(c *backend.Conn) error {
+	return c.Rows("SELECT FOUND_ROWS()", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
+}
+
+// foundAtReset is what FOUND_ROWS() goes on giving after COM_RESET_CONNECTION, which leaves it as it is on servers. The held
+// connection is asked if that alone knows.
+func (s *Session) foundAtReset() uint64 {
+	f := s.state.found
+	if p := s.held; p.Pooled != nil && f.on == p.Conn {
+		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+		if f.ask(p.Conn) != nil {
+			s.drop(p)
+		}
+	}
+	return f.n
 }
 
 // foundByChange notes what a change of several shards has found: MySQL counts the rows that an UPDATE matched.

@@ -349,9 +349,9 @@ func (s *Session) dropHeld() {
 
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
+	db, found := s.state.db, s.foundAtReset()
 	s.dropHeld()
 	s.clearStmts()
-	db, found := s.state.db, s.state.found.n
 	s.initState(s.state.collation)
 	s.state.db, s.state.found.n = db, found // which the servers leave as they are
 	s.followWaitTimeout()
