@@ -295,12 +295,17 @@ func (p Pooled) Apply(want *Setting) error {
 
 // Reset is that of Conn, after which Key is what the connection carries. After an error it must be tainted.
 func (p Pooled) Reset() error {
+	db := p.Key.Database()
 	if p.Conn.Info.ResetConnection {
-		p.Key = Intern(p.Key.DB, p.Key.Flags, nil)
+		p.Key = Intern(db, p.Key.Flags, nil)
 	} else {
 		p.Key = nil
 	}
-	return p.Conn.Reset()
+	if err := p.Conn.Reset(); err != nil || p.Key == nil || db == "" {
+		return err
+	}
+	// Servers keep the database, but give character_set_database and collation_database the server's values.
+	return p.Conn.InitDB(db)
 }
 
 // Put gives the connection back between two commands, in the state that its Key says. A marked one is reset first.
