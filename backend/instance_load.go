@@ -8,7 +8,7 @@ import (
 // loadCells is how many copies of an instance's counters there are, so that sessions on several cores do not fight for one cache line.
 const loadCells = 16
 
-// loadCell is one of them, of 64 bytes.
+// loadCell has the counters of the sessions that share a cell, and fills a cache line.
 type loadCell struct {
 	statements, errors, nanos, bytes atomic.Uint64
 	_                                [32]byte

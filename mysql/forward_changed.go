@@ -8,7 +8,7 @@ type RowChanger interface {
 	Row(b, row []byte) ([]byte, error)
 }
 
-// changedRows is rows for a result whose rows are changed one by one.
+// changedRows forwards rows one by one, each as the RowChanger of the options makes it.
 func (f *forward) changedRows() error {
 	f.res.Kind = ResponseRows
 	var b []byte

@@ -32,7 +32,7 @@ type httpConns struct {
 	conns []*httpConn // the oldest first
 }
 
-// httpConn is one of them.
+// httpConn is a connection of an HTTP listener, with the number of requests that run on it.
 type httpConn struct {
 	net.Conn
 	serving int // requests under way; guarded by the mu of httpConns

@@ -19,7 +19,7 @@ type lines struct {
 	omitted int // since the last that was written
 }
 
-// take counts a line; false says that it is one too many for now.
+// take counts a line; false says that there were too many within linesSpan.
 func (l *lines) take(now time.Time, most int) bool {
 	if now.Sub(l.since) >= linesSpan {
 		l.since, l.written = now, 0
