@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -144,35 +143,6 @@ func (i *Instance) dialAt(addr string, deadline time.Time) (*Conn, error) {
 	defer cancel()
 	dial := i.dial.to(addr)
 	return Dial(ctx, &dial, 0)
-}
-
-// ReadOnlyError says that a server takes no writes: these of its variables are set.
-type ReadOnlyError struct{ Variables []string }
-
-// Error names the variables.
-func (e *ReadOnlyError) Error() string { return strings.Join(e.Variables, " and ") + " is set there" }
-
-// TryWrites is Try, and a *ReadOnlyError if the server takes no writes of the proxy's clients.
-func (i *Instance) TryWrites(addr string, deadline time.Time) error {
-	c, err := i.dialAt(addr, deadline)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	c.SetDeadline(deadline)
-	var refused ReadOnlyError
-	// MySQL's super_read_only sets read_only, too. Newer servers have words in the place of 0 and 1.
-	err = c.Rows("SELECT @@global.read_only, @@global.innodb_read_only", 2, func(row []string) {
-		for k, name := range []string{"read_only", "innodb_read_only"} {
-			if row[k] != "0" && !strings.EqualFold(row[k], "OFF") {
-				refused.Variables = append(refused.Variables, name)
-			}
-		}
-	})
-	if err == nil && len(refused.Variables) > 0 {
-		err = &refused
-	}
-	return err
 }
 
 // Get borrows a connection that carries want. It waits for one until the deadline, or until cancel is closed, and

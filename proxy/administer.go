@@ -23,8 +23,9 @@ func (s *Server) ReloadFile() error {
 // UpgradeBySignal is Upgrade with a line in the log, in the audit log and in the list of events.
 func (s *Server) UpgradeBySignal() error { return s.admin.Upgrade() }
 
-// Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays.
-func (s *Server) Edit(by querylog.By, change func(cfg *config.Config) error) error {
+// Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays. With forced it
+// takes a primary that answers though it is not fit.
+func (s *Server) Edit(by querylog.By, forced bool, change func(cfg *config.Config) error) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	cfg := s.cfg.Clone()
@@ -36,7 +37,7 @@ func (s *Server) Edit(by querylog.By, change func(cfg *config.Config) error) err
 			return fmt.Errorf("the configuration would not be valid: %v", fault)
 		}
 	}
-	return s.reloadLocked(by, cfg, true)
+	return s.reloadLocked(by, cfg, reloading{keepBlacklist: true, answering: forced})
 }
 
 // EditBlacklist puts another black list in force; its file stays.

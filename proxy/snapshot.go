@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"kingshard/backend/health"
 	"kingshard/config"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -94,22 +96,33 @@ func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Confi
 
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
-// is refused by name, and so is what would look for rows elsewhere than they are, unless anywhere is set. Log files are
-// opened anew in any case.
-func (s *Server) Reload(by querylog.By, cfg *config.Config, anywhere bool) error {
+// is refused by name, and so are what would look for rows elsewhere than they are and primaries that are not fit, unless forced. Log
+// files are opened anew in any case.
+func (s *Server) Reload(by querylog.By, cfg *config.Config, forced bool) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.shared.Queries.Reopen()
-	if !anywhere {
+	if !forced {
 		if err := s.refuseMoves(cfg); err != nil {
 			return err
 		}
 	}
-	return s.reloadLocked(by, cfg, false)
+	err := s.reloadLocked(by, cfg, reloading{anyPrimary: forced})
+	if errors.As(err, new(admin.Unfits)) {
+		err = fmt.Errorf("%w. KS RELOAD FORCE 'reason' takes it all the same", err)
+	}
+	return err
 }
 
-// reloadLocked brings a configuration into force; with keepBlacklist the black list is not read again.
-func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, keepBlacklist bool) error {
+// reloading is how a configuration comes into force.
+type reloading struct {
+	keepBlacklist bool // it is not read again
+	// anyPrimary takes primaries that are not fit, answering only those that answer.
+	anyPrimary, answering bool
+}
+
+// reloadLocked brings a configuration into force. That primaries are not fit is an error of the type admin.Unfits.
+func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading) error {
 	changes := config.Diff(s.cfg, cfg)
 	for _, c := range changes {
 		if !c.Reloadable {
@@ -118,14 +131,18 @@ func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, keepBlacklist 
 	}
 	previous := s.shared.Snapshot.Load()
 	if len(changes) == 0 {
-		return s.reloadBlacklist(previous, keepBlacklist)
+		return s.reloadBlacklist(previous, how.keepBlacklist)
 	}
 	snap, err := newSnapshot(cfg, previous)
 	if err != nil {
 		return err
 	}
+	if unfit := s.refused(cfg, snap.Nodes, how); unfit != nil {
+		closeNodes(snap.Nodes)
+		return unfit
+	}
 	snap.Tracer = s.shared.Spans.Apply(&cfg.Tracing)
-	if keepBlacklist {
+	if how.keepBlacklist {
 		snap.Blacklist = previous.Blacklist
 	}
 	for _, c := range changes {

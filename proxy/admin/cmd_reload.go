@@ -11,7 +11,7 @@ import (
 var reloadCommand = command{
 	verb: "reload", usage: "KS RELOAD [CHECK | FORCE 'reason']", rights: account.Read,
 	about: "Reads the configuration's file and brings it into force, which needs the rights operate; CHECK only shows what would change, FORCE takes " +
-		"what places rows elsewhere, too",
+		"what places rows elsewhere and primaries that do not answer, too",
 	run: func(c *call) (*session.OwnResult, error) {
 		how := reloading{check: c.r.word("check")}
 		if !how.check && c.r.word("force") {
@@ -39,8 +39,11 @@ const elsewhereNote = "places rows elsewhere"
 func reloadRows(changes []placedChange) (rows [][]any) {
 	for _, ch := range changes {
 		var note any
-		if ch.elsewhere {
+		switch {
+		case ch.elsewhere:
 			note = elsewhereNote
+		case ch.note != "":
+			note = ch.note
 		}
 		rows = append(rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable, note})
 	}

@@ -23,7 +23,7 @@ var upgradeCommand = command{
 // upgrade hands over to the process of another binary.
 func (a *Admin) upgrade(w who) (successor string, err error) {
 	err = a.act(w, account.Operate, "upgrade", "", func() error {
-		if err := a.refuseMoves(); err != nil {
+		if err := a.refuseFile(); err != nil {
 			return err
 		}
 		var err error
@@ -35,9 +35,9 @@ func (a *Admin) upgrade(w who) (successor string, err error) {
 	return successor, err
 }
 
-// refuseMoves gives an error where the file, which the other process is to read, places rows elsewhere than the
-// configuration in force does.
-func (a *Admin) refuseMoves() error {
+// refuseFile gives an error where a reload of the file, which the other process is to read, would be refused for what that process does
+// not see: it places rows elsewhere than the configuration in force does, or has primaries that are not fit.
+func (a *Admin) refuseFile() error {
 	if a.file.Load().Path == "" {
 		return nil
 	}
@@ -49,6 +49,9 @@ func (a *Admin) refuseMoves() error {
 		if c.elsewhere {
 			return failed("upgrade refused, this process goes on: %s %s; KS RELOAD FORCE 'reason' comes first", c.Path, elsewhereNote)
 		}
+	}
+	if unfit := a.server.Unfit(l.cfg); len(unfit) > 0 {
+		return failed("upgrade refused, this process goes on: %v; KS RELOAD FORCE 'reason' comes first", unfit)
 	}
 	return nil
 }

@@ -18,11 +18,12 @@ import (
 // still is a server that nothing changes.
 type still struct{}
 
-func (still) Reload(querylog.By, *config.Config, bool) error         { return errors.New("no") }
-func (still) Moves(*config.Config) ([]string, error)                 { return nil, nil }
-func (still) Edit(querylog.By, func(cfg *config.Config) error) error { return errors.New("no") }
-func (still) Steady(f func())                                        { f() }
-func (still) Upgrade() (string, error)                               { return "", errors.New("no") }
+func (still) Reload(querylog.By, *config.Config, bool) error               { return errors.New("no") }
+func (still) Moves(*config.Config) ([]string, error)                       { return nil, nil }
+func (still) Unfit(*config.Config) Unfits                                  { return nil }
+func (still) Edit(querylog.By, bool, func(cfg *config.Config) error) error { return errors.New("no") }
+func (still) Steady(f func())                                              { f() }
+func (still) Upgrade() (string, error)                                     { return "", errors.New("no") }
 func (still) EditBlacklist(func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {
 	return errors.New("no")
 }

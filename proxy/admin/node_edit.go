@@ -1,10 +1,8 @@
 package admin
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"kingshard/backend"
 	"kingshard/config"
@@ -47,31 +45,21 @@ func (a *Admin) removeReplica(w who, node, addr string) error {
 	})
 }
 
-// setPrimary makes another instance, which must answer and, without force, take writes, the primary of a node of the configuration in
-// force. If it was a replica it is none any more; what was the primary is no part of the node any more. Transactions go on where they
+// setPrimary makes another instance, which must answer and, without force, take writes and be no server of another node, the primary of a
+// node of the configuration in force. If it was a replica it is none any more; what was the primary is no part of the node any more. Transactions go on where they
 // began.
 func (a *Admin) setPrimary(w who, node, addr string, force bool) error {
 	detail := node + " " + addr
 	if force {
 		detail += " force"
 	}
-	return a.edit(w, "set primary", detail, func(cfg *config.Config) error {
-		c, n := cfg.Node(node), a.shared.Snapshot.Load().Nodes[node]
-		if c == nil || n == nil {
+	return a.editForced(w, "set primary", detail, force, func(cfg *config.Config) error {
+		c := cfg.Node(node)
+		if c == nil {
 			return noNode(node)
 		}
 		if c.Master == addr {
 			return failed("%s is the primary of node %q already", addr, node)
-		}
-		err := n.Primary.TryWrites(addr, time.Now().Add(cfg.ConnectTimeout.Duration()))
-		var readOnly *backend.ReadOnlyError
-		switch {
-		case errors.As(err, &readOnly):
-			if !force {
-				return failed("%s takes no writes, %v: the primary of node %q stays %s. Promote it first, or say FORCE", addr, readOnly, node, c.Master)
-			}
-		case err != nil:
-			return failed("%s cannot be reached, the primary of node %q stays %s: %v", addr, node, c.Master, err)
 		}
 		c.Master = addr
 		c.Slave, _ = withoutReplica(c.Slave, addr)

@@ -211,13 +211,14 @@ func TestOldNodes(t *testing.T) {
 		t.Errorf("after a refused up: %s", got)
 	}
 	// Another address becomes the primary.
+	fails(t, root, node("up", "n2", "master", extra.Addr), 1105, extra.Addr+" is a server of node \"n1\"")
+	must(t, root, node("del", "n1", "slave", extra.Addr))
 	must(t, root, node("up", "n2", "master", extra.Addr))
 	if got := state(extra.Addr); got == "none" {
 		t.Error("the primary has not changed")
 	}
-	for _, addr := range []string{"nowhere", p.r1.Addr} { // r1 is closed
-		fails(t, root, node("up", "n2", "master", addr), 1105, "cannot be reached", extra.Addr)
-	}
+	fails(t, root, node("up", "n2", "master", "nowhere"), 1105, "nodes[1].master: must be host:port")
+	fails(t, root, node("up", "n2", "master", p.r1.Addr), 1105, "cannot be reached", extra.Addr) // r1 is closed
 	for _, text := range []string{
 		"admin node(opt,node,k,v) values('up','n1','slave')", "admin node values('break','n1','slave','x:1')", "admin server(opt,v,k) values('show','proxy','status')",
 		"admin server(opt,k,v,w) values('show','proxy','status','x')", "admin server values('show','proxy','status'),('show','proxy','config')",

@@ -14,7 +14,8 @@ import (
 // reloading is how a reload is asked for.
 type reloading struct {
 	check bool // only look
-	// force is the reason why the rows are to be looked for elsewhere than they were, which is refused without one.
+	// force is the reason why rows are to be looked for elsewhere than they were, or a primary is taken that is not fit: both are refused
+	// without one.
 	force string
 }
 
@@ -26,6 +27,9 @@ func (a *Admin) reload(w who, how reloading) (changes []placedChange, err error)
 			return nil, err
 		}
 		l, _, err := a.load()
+		if err == nil {
+			noteOn(l.changes, a.server.Unfit(l.cfg))
+		}
 		return l.changes, err
 	}
 	detail := ""
@@ -65,10 +69,11 @@ type loaded struct {
 	changes []placedChange // from what is in force
 }
 
-// placedChange is a difference of two configurations, and whether it places rows elsewhere.
+// placedChange is a difference of two configurations, whether it places rows elsewhere, and what else hinders it.
 type placedChange struct {
 	config.Change
 	elsewhere bool
+	note      string
 }
 
 // load reads the file and compares it with what is in force.
@@ -95,18 +100,31 @@ func (a *Admin) load() (l loaded, faults []config.Fault, err error) {
 		if i >= 0 {
 			moves = slices.Delete(moves, i, i+1)
 		}
-		l.changes = append(l.changes, placedChange{c, i >= 0})
+		l.changes = append(l.changes, placedChange{Change: c, elsewhere: i >= 0})
 	}
 	for _, path := range moves { // rules that go by another one, or by the schema
-		l.changes = append(l.changes, placedChange{config.Change{Path: path, Reloadable: true}, true})
+		l.changes = append(l.changes, placedChange{Change: config.Change{Path: path, Reloadable: true}, elsewhere: true})
 	}
 	return l, faults, nil
 }
 
 // edit changes the configuration in force, not the file.
 func (a *Admin) edit(w who, what, detail string, change func(cfg *config.Config) error) error {
+	return a.editForced(w, what, detail, false, change)
+}
+
+// editForced is edit and takes, with forced, a primary that answers though it is not fit.
+func (a *Admin) editForced(w who, what, detail string, forced bool, change func(cfg *config.Config) error) error {
 	return a.act(w, account.Admin, what, detail, func() error {
-		err := a.server.Edit(w.by(), change)
+		err := a.server.Edit(w.by(), forced, change)
+		var unfit Unfits
+		switch {
+		case !errors.As(err, &unfit):
+		case unfit[0].Err == nil:
+			return failed("%v. If it is meant say FORCE: KS NODE %s SET PRIMARY '%s' FORCE", unfit, unfit[0].Node, unfit[0].Addr)
+		default:
+			return failed("%v. With it in the file KS RELOAD FORCE 'reason' takes it all the same", unfit)
+		}
 		if _, said := err.(*mysql.SQLError); err != nil && !said {
 			return failed("the running configuration stays: %v", err)
 		}

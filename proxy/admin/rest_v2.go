@@ -39,7 +39,7 @@ func v2Routes() []route {
 		route{
 			method: "POST", path: v2 + "/reload", about: "Reads the configuration's file and brings it into force, or none of it; needs the rights operate unless it only checks",
 			rights: account.Read, columns: reloadColumns, handle: v2Reload,
-			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere is to be taken, too"}},
+			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere, or a primary that is not fit, is to be taken"}},
 		},
 		route{
 			method: "POST", path: v2 + "/check/tables", about: "Compares the sub-tables of a table, or of all: what is missing or differs", rights: account.Operate,
@@ -98,8 +98,8 @@ func v2Routes() []route {
 			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*Admin).removeReplica),
 		},
 		route{
-			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "boolean", "also if it is read only"}}, handle: v2SetPrimary,
+			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes and be no server of another node, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
+			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "boolean", "also if it takes no writes or is another node's"}}, handle: v2SetPrimary,
 		},
 	)
 }

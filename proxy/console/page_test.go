@@ -156,7 +156,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("hidden: %s", hidden)
 	}
 	by := querylog.By{User: "test"}
-	if err := p.Edit(by, func(cfg *config.Config) error { cfg.ContinuousProfile = config.Duration(time.Minute); return nil }); err != nil {
+	if err := p.Edit(by, false, func(cfg *config.Config) error { cfg.ContinuousProfile = config.Duration(time.Minute); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	b.view("1", "Overview")
