@@ -58,6 +58,13 @@ func checkServers(cfg *config.Config) (ok bool) {
 			} else if format != "" && i.Role == backend.Primary && len(databases[nc.Name]) > 0 {
 				fmt.Printf("%s: warning: binlog_format is %s: temporary tables, in which statements over shards collect rows, are written to the binary log, which ROW keeps them out of\n", place, format)
 			}
+			if missing, err := locksHidden(i, cfg, databases); err != nil {
+				fmt.Printf("%s: %v\n", place, err)
+				ok = false
+			} else if len(missing) > 0 {
+				fmt.Printf("%s: warning: %s lacks %s: UPDATE and DELETE with LIMIT over several nodes, and INSERTs there that fail, wait for row locks a moment only and begin anew, for 2 seconds until error 1213; LOAD DATA ends with error 1205\n",
+					place, nc.User, strings.Join(missing, ", "))
+			}
 			for _, missing := range missingRights(g, i.Role, databases[nc.Name]) {
 				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
 				ok = false

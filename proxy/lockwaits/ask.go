@@ -79,3 +79,27 @@ func (a *asker) close() {
 		a.conn = nil
 	}
 }
+
+// Missing lists what a connection's account lacks, or its server, to be told who waits for whom.
+func Missing(c *backend.Conn) (missing []string, err error) {
+	type need struct{ query, what string }
+	needs := []need{{"SELECT COUNT(*) FROM information_schema.innodb_trx", "PROCESS"}}
+	if !c.Info.MariaDB && c.Info.Number >= 80000 {
+		a := asker{conn: c}
+		if err := a.mayKnow(); errors.Is(err, errNoSchema) {
+			missing = append(missing, "performance_schema = ON")
+		} else if err != nil {
+			return nil, err
+		}
+		needs = append(needs, need{"SELECT COUNT(*) FROM performance_schema.data_lock_waits", "SELECT on performance_schema.data_lock_waits"})
+	}
+	for _, n := range needs {
+		err := c.Rows(n.query, 1, func([]string) {})
+		if sqlErr := (*mysql.SQLError)(nil); errors.As(err, &sqlErr) {
+			missing = append(missing, n.what)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}

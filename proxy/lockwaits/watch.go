@@ -236,7 +236,7 @@ func (w *Watch) note(i *backend.Instance, denied bool, err error) {
 		}
 		w.denied[i.Addr] = time.Now().Add(deniedFor)
 		if !was && w.log != nil {
-			w.log.Warn("the server does not say who waits for whose row locks: changes of several nodes wait for those of later nodes a second at most, and begin anew",
+			w.log.Warn("the server does not say who waits for whose row locks: changes of several nodes that cannot keep their order wait for them a second at most, and begin anew",
 				"node", i.Node, "instance", i.Addr, "needs", "PROCESS, in MySQL 8 and later SELECT on performance_schema, too", "error", err)
 		}
 	case err == nil && was:

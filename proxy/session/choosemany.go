@@ -37,9 +37,13 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err != nil {
 		return c, true, err
 	}
+	// A long answer is read from the first nodes while the later ones lock their rows.
+	if err := s.hurry(c, 1); err != nil {
+		return c, true, s.writeFailed(c, err, nil)
+	}
 	rows, err := s.choose(c, p, r, ex)
 	if err == nil {
-		err = s.hurry(c, 0) // it comes back to the first node
+		err = s.hurryBack(c)
 	}
 	var total mysql.OKPacket
 	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {

@@ -31,7 +31,7 @@ func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, c
 			}
 		}
 	}
-	if err := s.hurry(c, 0); err != nil { // the rows come in the client's order
+	if err := s.hurryBack(c); err != nil { // the rows come in the client's order
 		return err
 	}
 	for k := range runs {

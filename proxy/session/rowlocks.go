@@ -99,10 +99,10 @@ func byNode(queries []plan.Query) (order []int) {
 }
 
 const (
-	// hurriedWait is how long a hurried change waits for a row lock, in seconds: the least that a server can be told.
+	// hurriedWait is how long a hurried change waits for a row lock, in seconds: the least that MySQL can be told.
 	hurriedWait = 1
-	// lockWaitDefault is the servers' own innodb_lock_wait_timeout.
-	lockWaitDefault = 50 * time.Second
+	// hurriedFor is how long a hurried change is tried; then it gives way, as to a deadlock.
+	hurriedFor = 2 * time.Second
 	// lockRetryMax is the longest rest before a hurried change begins anew.
 	lockRetryMax = 200 * time.Millisecond
 )
@@ -110,8 +110,21 @@ const (
 // lockWaitTimeout is the variable whose value hurry changes. MySQL manual: "InnoDB Startup Options and System Variables".
 const lockWaitTimeout = "innodb_lock_wait_timeout"
 
-// hurry has a change wait for row locks for a moment only, but on its first from nodes, where nobody can tell who waits for whom.
-func (s *Session) hurry(c *change, from int) error {
+// hurry has a change wait for row locks for a moment only, but on its first from nodes, where nobody can tell who waits for whom. It is
+// for changes that may come back to a node after they had locks on a later one. All others go from node to node in one order, and two of
+// them never wait for each other: each of a circle would have to wait on a later node than the one before.
+func (s *Session) hurry(c *change, from int) error { return s.hurryTo(c, from, hurriedWait) }
+
+// hurryBack is hurry for a change that has come to its last node and goes back to the first one: it does not wait at all where a server
+// can be told so.
+func (s *Session) hurryBack(c *change) error {
+	if len(c.loans) > 0 && c.loans[0].Conn.Info.MariaDB {
+		return s.hurryTo(c, 0, 0)
+	}
+	return s.hurryTo(c, 0, hurriedWait)
+}
+
+func (s *Session) hurryTo(c *change, from, seconds int) error {
 	if len(c.loans) < 2 {
 		return nil
 	}
@@ -127,11 +140,11 @@ func (s *Session) hurry(c *change, from int) error {
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		if k < from || l.hurried {
+		if k < from || l.hurried && l.lockWait == seconds {
 			continue
 		}
-		l.hurried = true
-		if err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+strconv.Itoa(hurriedWait)); err != nil {
+		l.hurried, l.lockWait = true, seconds
+		if err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -154,18 +167,18 @@ func (s *Session) unhurried(l *loan) bool {
 	return err == nil
 }
 
-// untilLocked tries a change, and again where it was hurried and came too late for a lock: until it has waited for as long as a server
-// would have let it.
+// untilLocked tries a change, and again where it was hurried and came too late for a lock. One that does not get its locks in some
+// seconds gives way, so that nobody waits for it any longer.
 func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, err error) {
-	most := lockWaitDefault
-	if n, err := strconv.Atoi(s.state.value(lockWaitTimeout)); err == nil {
-		most = time.Duration(n) * time.Second
-	}
 	for began := time.Now(); ; {
 		c, failed, err := try()
 		var sqlErr *mysql.SQLError
-		if c == nil || !c.hurried || !errors.As(err, &sqlErr) || sqlErr.Code != erLockWaitTimeout || time.Since(began) >= most {
+		if c == nil || !c.hurried || !errors.As(err, &sqlErr) || sqlErr.Code != erLockWaitTimeout {
 			return failed, err
+		}
+		if time.Since(began) >= hurriedFor {
+			s.stats.rowDeadlocks.Add(1)
+			return failed, errGaveWay()
 		}
 		s.stats.lockRetries.Add(1)
 		select {

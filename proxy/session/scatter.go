@@ -23,8 +23,9 @@ type loan struct {
 	backend.Pooled
 	node string
 	kept bool // it is the held connection, or another one of the open transaction
-	// hurried says that it has an innodb_lock_wait_timeout of its own; see hurry.
-	hurried bool
+	// hurried says that it has an innodb_lock_wait_timeout of its own, lockWait; see hurry.
+	hurried  bool
+	lockWait int
 	// span is that of the last statement that was sent; nil where nothing is traced.
 	span *tracing.Span
 	// began is when that was, if its answer is still to come, cell the counters' that it goes to, and had what was read before.

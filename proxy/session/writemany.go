@@ -59,7 +59,7 @@ type change struct {
 	loans []loan
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
-	// hurried says that its later nodes wait for row locks for a moment only: see hurry.
+	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
 	hurried bool
 }
 
@@ -126,9 +126,6 @@ func (s *Session) beginAll(c *change) (failure error) {
 		if err != nil && (failure == nil || isConnError(err)) {
 			failure = err
 		}
-	}
-	if failure == nil {
-		failure = s.hurry(c, 1)
 	}
 	return failure
 }
