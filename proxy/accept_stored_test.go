@@ -1,13 +1,18 @@
 package proxy_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"kingshard/backend"
+	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
+	"kingshard/mysql/sqltext"
 )
 
 // Clients whose statements write user variables by triggers and stored functions, at the same time and with few connections, find
@@ -143,6 +148,47 @@ func TestStoredObjectsThatCannotBeSeen(t *testing.T) {
 		}
 		if log := p.log.String(); !strings.Contains(log, "TRIGGER on "+database) || !strings.Contains(log, "SHOW VIEW on "+database) {
 			t.Errorf("the log does not say what is missing:\n%s", log)
+		}
+	})
+}
+
+// On a server without stored objects of a user's own, statements that do not name the server's databases are not looked into: they reach
+// nothing.
+func TestFreshServersReachNothing(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		c, err := backend.Dial(ctx, &backend.DialConfig{Addr: server.Addr, User: "root", Password: "root", AllowPublicKeyRetrieval: true, MaxAllowedPacket: 1 << 20}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		var databases []string
+		if err := c.Rows("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA", 1, func(row []string) { databases = append(databases, row[0]) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, db := range databases {
+			if !sqltext.IsSystemSchema(db) && db != database {
+				if err := c.Exec("DROP DATABASE `" + db + "`"); err != nil { // of an earlier test
+					t.Fatal(err)
+				}
+			}
+		}
+		ask := func() bool {
+			o, err := stored.Ask(c, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o.PlainOutside()
+		}
+		if !ask() {
+			t.Error("something of the server's own is taken for a user's")
+		}
+		if err := c.Exec("CREATE FUNCTION " + database + ".sets() RETURNS INT NOT DETERMINISTIC READS SQL DATA BEGIN SET @x = 1; RETURN 1; END"); err != nil {
+			t.Fatal(err)
+		}
+		if ask() {
+			t.Error("a function with effects is not")
 		}
 	})
 }

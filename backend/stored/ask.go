@@ -219,9 +219,11 @@ func build(objects []object, a asked) *Objects {
 			}
 		}
 	}
+	o.system = len(o.blind) == 0
 	for k, x := range objects {
 		if read[k]|write[k] != 0 {
 			o.byName[x.name] = append(o.byName[x.name], entry{x.schema, read[k], write[k]})
+			o.system = o.system && systemDatabases[x.schema]
 		}
 	}
 	return o

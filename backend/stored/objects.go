@@ -38,6 +38,8 @@ type Objects struct {
 	Blind []string
 	all   []object // for Amended
 	asked asked
+	// system says that all that has effects is in the servers' own databases.
+	system bool
 }
 
 // entry is an object with effects.
@@ -68,6 +70,10 @@ func fold(name string) string {
 func (o *Objects) Plain() bool {
 	return o != nil && len(o.byName) == 0 && len(o.blind) == 0 && !o.hidden
 }
+
+// PlainOutside is Plain for statements that do not name any of the servers' own databases, and whose current database is none of them:
+// MariaDB has routines with effects in mysql, which such a statement does not reach.
+func (o *Objects) PlainOutside() bool { return o.Plain() || o != nil && o.system }
 
 // Hidden returns the Objects of a server that does not tell: like nil, but for good.
 func Hidden() *Objects { return &Objects{hidden: true} }

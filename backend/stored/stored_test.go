@@ -120,6 +120,35 @@ func TestReach(t *testing.T) {
 	}
 }
 
+// What has effects in the servers' own databases is reached by those only who name these, or are in one.
+func TestPlainOutside(t *testing.T) {
+	own := [4]string{"PROCEDURE", "mysql", "AddGeometryColumn", "BEGIN SET @qwe = 'x'; PREPARE ls FROM @qwe; EXECUTE ls; END"}
+	for _, c := range []struct {
+		name string
+		o    *Objects
+		want bool
+	}{
+		{"nothing known", nil, false},
+		{"a server that does not tell", Hidden(), false},
+		{"nothing at all", catalog(allRights), true},
+		{"a procedure of the server's own", catalog(allRights, own), true},
+		{"a harmless trigger, too", catalog(allRights, own, [4]string{"trigger", "a", "logged", "INSERT INTO audit VALUES (1)"}), true},
+		{"a trigger, too", catalog(allRights, own, [4]string{"trigger", "a", "counted", "SET @n = @n + 1"}), false},
+		{"a view over a function of the server's own", catalog(allRights, [4]string{"FUNCTION", "mysql", "f", "RETURN @x := 1"},
+			[4]string{"view", "a", "v", "select `mysql`.`f`() AS `x`"}), false},
+		{"a name beyond ASCII", catalog(allRights, [4]string{"FUNCTION", "é", "f", "RETURN @x := 1"}), false},
+		{"triggers that are not seen", catalog(nil, own), false},
+		{"a name in a definition", catalog(allRights, own).Amended("CREATE VIEW v AS SELECT f()", "a", maria), false},
+	} {
+		if got := c.o.PlainOutside(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if catalog(allRights, own).Plain() {
+		t.Error("the procedure has no effects")
+	}
+}
+
 func without(o *Objects, name string) *Objects {
 	c := *o
 	c.byName = make(map[string][]entry)

@@ -7,9 +7,13 @@ var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwMySQL: true, kwPe
 
 // IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys.
 func IsSystemSchema(name string) bool {
-	switch len(name) {
-	case len("sys"), len("mysql"), len("information_schema"):
-		return systemSchema[words[lookup(name)].key]
+	switch len(name) { // of the latter two alike
+	case len("sys"):
+		return foldEqual(name, "sys")
+	case len("mysql"):
+		return foldEqual(name, "mysql")
+	case len("information_schema"):
+		return foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
 	}
 	return false
 }

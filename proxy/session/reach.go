@@ -15,7 +15,7 @@ import (
 func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	q.reached = 0
 	o := p.Instance.Stored()
-	if o.Plain() && !q.info.Has(sqltext.EffectFunction) {
+	if reachesNone(o, &q.info, db) {
 		return
 	}
 	e := s.reachable(o, q.text, &q.info, db)
@@ -25,6 +25,17 @@ func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	if o != nil { // else nobody knows yet: for so short a while it is enough that the connection is cleaned up
 		q.reached = e
 	}
+}
+
+// reachesNone reports whether a statement reaches nothing with effects, whatever its text is.
+func reachesNone(o *stored.Objects, info *sqltext.Info, db string) bool {
+	switch {
+	case info.Has(sqltext.EffectFunction):
+		return false
+	case plainClass(info.Class) && !info.Has(sqltext.SystemSchema|sqltext.Doubt) && !sqltext.IsSystemSchema(db):
+		return o.PlainOutside()
+	}
+	return o.Plain()
 }
 
 // reachable is what a statement may reach on a server.
@@ -66,7 +77,7 @@ func (s *Session) reachOn(l *loan, text string) {
 	if info.Has(leaves) {
 		l.Conn.Marked = true // it is not pinned: what it leaves is on some node only
 	}
-	if o.Plain() && !info.Has(sqltext.EffectFunction) {
+	if reachesNone(o, info, l.Key.Database()) {
 		return
 	}
 	e := s.reachable(o, text, info, l.Key.Database())
@@ -92,7 +103,7 @@ func (s *Session) pinReached(e stored.Effects) {
 // effectless reports whether a statement reaches nothing with effects on any server of a node.
 func (s *Session) effectless(n *backend.Node, q *query) bool {
 	for _, i := range n.Instances() {
-		if o := i.Stored(); o != nil && !o.Plain() && s.reachable(o, q.text, &q.info, s.state.db) != 0 {
+		if o := i.Stored(); o != nil && !reachesNone(o, &q.info, s.state.db) && s.reachable(o, q.text, &q.info, s.state.db) != 0 {
 			return false
 		}
 	}
@@ -101,15 +112,11 @@ func (s *Session) effectless(n *backend.Node, q *query) bool {
 
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
 func (s *Session) loopable(i *backend.Instance, text string) bool {
-	o := i.Stored()
-	if o.Plain() {
-		return true
-	}
-	db := s.state.db
+	o, info, db := i.Stored(), &s.task().query.info, s.state.db
 	if st := s.task().x.st; st != nil {
 		db = st.setting.Database()
 	}
-	return s.reachable(o, text, &s.task().query.info, db) == 0
+	return reachesNone(o, info, db) || s.reachable(o, text, info, db) == 0
 }
 
 // definesStored reports whether a statement may make, change or move stored objects.

@@ -106,7 +106,7 @@ func planned(c sqltext.Class) bool {
 // mentions tells whether a text has a word in it, in any case.
 func mentions(text, word string) bool {
 	for k := 0; k+len(word) <= len(text); k++ {
-		if strings.EqualFold(text[k:k+len(word)], word) {
+		if text[k]|0x20 == word[0]|0x20 && strings.EqualFold(text[k:k+len(word)], word) {
 			return true
 		}
 	}
