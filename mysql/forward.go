@@ -92,6 +92,10 @@ type TableName struct {
 	Flags map[string]uint16
 	// KeyFlags are added to those of columns that the source shows as some of a primary key, by name.
 	KeyFlags map[string]uint16
+	// Columns are the destination's names for columns of the source that it does not know, or expressions that they have the values of.
+	Columns map[string]string
+	// Others, if set, knows the tables that messages may name beside this one.
+	Others TableNames
 }
 
 // errNoMetadata says that a server left out column definitions for a client that cannot do without.

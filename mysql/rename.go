@@ -36,16 +36,6 @@ func (p *ColumnDefinition41) Rename(names []TableName) {
 	}
 }
 
-// RenameText puts the destination's names into a message of a server.
-func RenameText(text string, names []TableName) string {
-	for _, n := range names {
-		if n.FromTable != n.Table {
-			text = strings.ReplaceAll(text, n.FromTable, n.Table)
-		}
-	}
-	return text
-}
-
 // Codes of errors that say that a table is not there. MySQL and MariaDB manuals: "Server Error Message Reference", "MariaDB Error Codes".
 const (
 	erNoSuchTable         = 1146
@@ -59,7 +49,7 @@ const missing = ": its sub-table "
 // which may be one of many.
 func RenameError(e *SQLError, names []TableName) {
 	text := e.Message
-	e.Message = RenameText(text, names)
+	e.Message = RenameText(e.Code, text, names)
 	if e.Code != erNoSuchTable && e.Code != erNoSuchTableInEngine {
 		return
 	}

@@ -16,7 +16,7 @@ func TestRenameError(t *testing.T) {
 	}{
 		{1146, "Table 'shop.u_0003' doesn't exist", "Table 'shop.u' doesn't exist: its sub-table shop.u_0003 is missing on node n1", true},
 		{1932, "Table 'shop.u_0003' doesn't exist in engine", "Table 'shop.u' doesn't exist in engine: its sub-table shop.u_0003 is missing on node n1", true},
-		{1146, "Table 'shop_1.v_1' doesn't exist", "Table 'shop_1.v' doesn't exist: its sub-table shop_1.v_1 is missing", true},
+		{1146, "Table 'shop_1.v_1' doesn't exist", "Table 'shop.v' doesn't exist: its sub-table shop_1.v_1 is missing", true},
 		{1146, "Table 'shop.s' doesn't exist", "Table 'shop.s' doesn't exist", false},
 		{1146, "Table 'shop.other' doesn't exist", "Table 'shop.other' doesn't exist", false},
 		{1054, "Unknown column 'u_0003.x' in 'field list'", "Unknown column 'u.x' in 'field list'", false},

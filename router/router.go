@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"kingshard/config"
@@ -16,6 +17,7 @@ type Router struct {
 	lowerCase   bool
 	tables      map[string]map[string]*Table // by database and name
 	sorted      []*Table
+	names       func() map[string][]physical // see named
 }
 
 // Options are what a Router needs beyond the schema.
@@ -58,6 +60,7 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 		r.sorted = append(r.sorted, t)
 	}
 	slices.SortFunc(r.sorted, func(a, b *Table) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Name, b.Name)) })
+	r.names = sync.OnceValue(r.named)
 	return r, nil
 }
 

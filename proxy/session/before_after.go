@@ -168,7 +168,8 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 			return
 		}
 	}
-	if s.state.warningCount > 0 && !q.cut && !q.warned && (s.isOther(p) || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
+	beside := s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled // it goes back, whatever the session keeps
+	if s.state.warningCount > 0 && !q.cut && !q.warned && (beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return

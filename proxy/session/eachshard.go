@@ -252,7 +252,7 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 	case !changed:
 		e := *d.first
 		// A table of which no part is there is missing as a whole.
-		e.Message = onceNamed(mysql.RenameText(e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
+		e.Message = onceNamed(mysql.RenameText(e.Code, e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
 		return s.failEach(&e, stateLost)
 	}
 	s.shared.Log.Error("DDL is not done on every physical table", "conn", s.id, "user", d.st.User, "ddl", d.run.ID(),

@@ -468,7 +468,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		for ref, name := range f.names {
 			f.rename = append(f.rename, mysql.TableName{
 				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref),
-				KeyFlags: ref.Counters(),
+				KeyFlags: ref.Counters(), Columns: query.Columns,
 			})
 		}
 	}

@@ -102,7 +102,7 @@ func readReports(l *loan, text string, names []mysql.TableName) (columns []mysql
 			if cell == nil {
 				cells = append(cells, nullText)
 			} else {
-				cells = append(cells, mysql.RenameText(string(cell), names))
+				cells = append(cells, mysql.RenameText(0, string(cell), names))
 			}
 		}
 		if k := len(reports) - 1; k >= 0 && reports[k].table == table {

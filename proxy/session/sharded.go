@@ -125,7 +125,7 @@ func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 			continue
 		}
 		l.names = append(l.names, mysql.TableName{FromSchema: shards[0].DB, FromTable: shards[0].Table, Schema: r.Table.DB, Table: r.Table.Name,
-			Node: shards[0].Node})
+			Node: shards[0].Node, Others: p.Others()})
 		shards = shards[1:]
 	}
 	q.rename = l.names
@@ -142,7 +142,8 @@ func renames(p *plan.Plan, shards []router.Shard) []mysql.TableName {
 			if r.Table.Rule == nil || !contains(r.Table.Shards, shard) {
 				continue
 			}
-			names = append(names, mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: r.Table.DB, Table: r.Table.Name, Node: shard.Node})
+			names = append(names, mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: r.Table.DB, Table: r.Table.Name, Node: shard.Node,
+				Others: p.Others()})
 			break
 		}
 	}

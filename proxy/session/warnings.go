@@ -67,7 +67,7 @@ func readWarnings(p backend.Pooled, names []mysql.TableName) (list []warning, er
 			return
 		}
 		code, _ := strconv.ParseUint(row[1], 10, 16)
-		list = append(list, warning{Level: row[0], Code: uint16(code), Message: mysql.RenameText(row[2], names)})
+		list = append(list, warning{Level: row[0], Code: uint16(code), Message: mysql.RenameText(uint16(code), row[2], names)})
 	})
 	return list, err
 }

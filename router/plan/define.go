@@ -35,6 +35,7 @@ func (b *builder) strangers() *Ref {
 		switch {
 		case r.Table == target:
 		case r.Table.Kind == router.Sharded && target.Kind == router.Sharded && target.Colocated(r.Table):
+		case r.Table.Kind == router.Single && target.Kind == router.Single && r.Table.Nodes[0] == target.Nodes[0]:
 		case r.Table.Kind == router.Reference && (target.Kind == router.Reference || !b.dropping()):
 		default:
 			return r

@@ -39,7 +39,8 @@ type partialKey struct {
 type partialPart struct {
 	before, behind string
 	span           sqlparse.Span
-	whole          bool // as of partialKey
+	shown          sqlparse.Span // what messages have in the place of its name
+	whole          bool          // as of partialKey
 }
 
 // replacement is a place of the client's text and what stands there in the final statement.

@@ -27,21 +27,21 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 	}
 	switch e.Name {
 	case "count":
-		m.replace(p.Span, "CAST(COALESCE(SUM("+m.part(partialPart{span: p.Span})+"), 0) AS SIGNED)")
+		m.replace(p.Span, "CAST(COALESCE(SUM("+m.part(partialPart{span: p.Span, shown: p.Span})+"), 0) AS SIGNED)")
 	case "sum":
 		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) {
 			return false
 		}
-		m.replace(p.Span, "SUM("+m.part(partialPart{span: p.Span})+")")
+		m.replace(p.Span, "SUM("+m.part(partialPart{span: p.Span, shown: p.Inside})+")")
 	case "avg":
 		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
 			return false
 		}
-		sum := m.part(partialPart{before: "SUM(", span: p.Inside, behind: ")"})
-		count := m.part(partialPart{before: "COUNT(", span: p.Inside, behind: ")"})
+		sum := m.part(partialPart{before: "SUM(", span: p.Inside, behind: ")", shown: p.Inside})
+		count := m.part(partialPart{before: "COUNT(", span: p.Inside, behind: ")", shown: p.Inside})
 		m.replace(p.Span, "(SUM("+sum+") / NULLIF(SUM("+count+"), 0))")
 	case "min", "max":
-		part := partialPart{span: p.Span}
+		part := partialPart{span: p.Span, shown: p.Inside}
 		if d := m.definition(m.info, e.Args[0]); d != nil {
 			if kindOf(d) == otherKind || d.Type == mysql.TypeBit {
 				return false
@@ -59,7 +59,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		if d == nil || !isInteger(d) {
 			return false
 		}
-		m.replace(p.Span, e.Name+"("+m.part(partialPart{span: p.Span})+")")
+		m.replace(p.Span, e.Name+"("+m.part(partialPart{span: p.Span, shown: p.Inside})+")")
 	default:
 		return false
 	}

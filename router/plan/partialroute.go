@@ -2,7 +2,9 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
+	"kingshard/mysql/sqlparse"
 	"kingshard/router/rule"
 )
 
@@ -131,6 +133,24 @@ func (s *partialShape) piece(w *writer, use partialUse) {
 	}
 }
 
+// partNames are the columns of the shards' rows, with what they stand for in the client's text.
+func (e *Execution) partNames() map[string]string {
+	s := e.plan.finish.partial
+	names := map[string]string{}
+	text := func(at sqlparse.Span) string {
+		w := e.writer()
+		w.piece(at.Pos, at.End)
+		return strings.TrimSpace(string(w.buf))
+	}
+	for k, key := range s.keys {
+		names[keyName(k)] = text(key.span)
+	}
+	for k, part := range s.parts {
+		names[partName(k)] = text(part.shown)
+	}
+	return names
+}
+
 // describe writes the client's statement for one shard, without rows.
 func (e *Execution) describe() Query {
 	q := Query{Node: e.stand(0)}
@@ -157,7 +177,7 @@ func (e *Execution) partialFinal(name string) Query {
 	if name == "" {
 		name = "ks_scratch_0"
 	}
-	q := Query{Node: e.stand(0)}
+	q := Query{Node: e.stand(0), Columns: e.partNames()}
 	p, s := e.plan, e.plan.finish.partial
 	w := e.writer()
 	at := 0

@@ -42,6 +42,9 @@ func (b *builder) tableEdits() (edits []edit) {
 				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + quote(r.Parsed.Name)})
 			}
 		}
+		if word := tableWord(st.Text[:at.span.Pos]); at.alias && r.Table.Rule != nil && word > 0 && !b.p.Mode.MariaDB {
+			edits = append(edits, edit{span: sqlparse.Span{Pos: at.span.Pos - word, End: at.span.Pos}, insert: "SELECT * FROM "}) // TABLE takes no alias
+		}
 		edits = append(edits, at)
 		for _, q := range r.Parsed.Qualifiers {
 			db := strings.Contains(st.Text[q.Pos:q.End], ".")
@@ -73,6 +76,17 @@ func (b *builder) tableEdits() (edits []edit) {
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
 	return edits
+}
+
+// tableWord gives the length of the word TABLE, with the blanks behind it, that a text ends with; 0 if it does not.
+func tableWord(text string) int {
+	const word = "TABLE"
+	bare := strings.TrimRight(text, " \t\r\n")
+	k := len(bare) - len(word)
+	if k < 0 || !strings.EqualFold(bare[k:], word) || k > 0 && (bare[k-1] == '_' || bare[k-1] == '.' || bare[k-1] == '$' || bare[k-1] >= '0') {
+		return 0
+	}
+	return len(text) - k
 }
 
 // moves tells whether shards of the table are in other databases than the client names, where its database.table.column
@@ -221,6 +235,8 @@ type Query struct {
 	Moved string
 	// Pieces is how often the text of a merge has the client's statement, once for each shard on the node.
 	Pieces int
+	// Columns are names that only the proxy gave to columns, with what they stand for in the client's text.
+	Columns map[string]string
 
 	// first is the number, from 0, that the first row of a part of an INSERT has in the client's, and next, by such numbers,
 	// the row that follows, -1 behind the last.

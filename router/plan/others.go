@@ -1,0 +1,21 @@
+package plan
+
+import (
+	"kingshard/mysql"
+	"kingshard/router"
+)
+
+// others knows the tables with a rule that a statement does not name.
+type others struct{ *router.Router }
+
+// Others knows the tables with a rule that the statement does not name, but a server's message may.
+func (p *Plan) Others() mysql.TableNames { return others{p.router} }
+
+// Named is that of mysql.TableNames.
+func (o others) Named(node, table string) (name mysql.TableName, ok bool) {
+	shard, t, ok := o.Router.Named(node, table)
+	if !ok {
+		return name, false
+	}
+	return mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: node}, true
+}
