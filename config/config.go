@@ -387,8 +387,10 @@ type Shard struct {
 	// Another table of the schema, as table or db.table, whose rule, nodes and number of sub-tables this one has too: rows with
 	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table and sub_db.
 	ColocateWith string `yaml:"colocate_with"`
-	// How texts are compared: exact (byte by byte; the default) or ascii_ci, for columns with a collation without case: A to
-	// Z are like a to z, spaces at the end do not count, and keys with other than printable ASCII characters are refused.
+	// How texts are placed, which never changes under one name. By the key's collation: utf8mb4_bin_v1, utf8mb4_general_ci_v1,
+	// utf8mb4_unicode_ci_v1, utf8mb4_unicode_520_ci_v1, utf8mb4_0900_ai_ci_v1, utf8mb4_uca1400_ai_ci_v1, latin1_swedish_ci_v1;
+	// exact: byte by byte (the default, for _bin collations; keys with spaces at the end are refused); ascii_ci: without the
+	// case of A to Z and spaces at the end, for nearly every collation (keys with other than printable ASCII are refused).
 	Strings string `yaml:"strings"`
 	// For date types: the time zone in which keys that are numbers are read as dates, as Asia/Shanghai or +08:00; empty: that
 	// of the proxy's host.

@@ -152,6 +152,12 @@ func (s *Shard) checkNames(r *report, path string) {
 	}
 }
 
+// StringFolds are the values of strings.
+var StringFolds = []string{
+	"exact", "ascii_ci", "utf8mb4_bin_v1", "utf8mb4_general_ci_v1", "utf8mb4_unicode_ci_v1", "utf8mb4_unicode_520_ci_v1", "utf8mb4_0900_ai_ci_v1",
+	"utf8mb4_uca1400_ai_ci_v1", "latin1_swedish_ci_v1",
+}
+
 func (s *Shard) checkOptions(r *report, path string) {
 	for _, f := range []struct {
 		key   string
@@ -169,7 +175,7 @@ func (s *Shard) checkOptions(r *report, path string) {
 		}
 	}
 	if s.Strings != "" {
-		r.oneOf(path+".strings", s.Strings, "exact", "ascii_ci")
+		r.oneOf(path+".strings", s.Strings, StringFolds...)
 	}
 	if s.TimeZone != "" {
 		if _, err := TimeZone(s.TimeZone); err != nil {

@@ -56,5 +56,5 @@ func blamed(m router.Movement, changes []config.Change) (fields []string) {
 // they are.
 func (s *Server) warnOfKey(t *router.Table, column string) {
 	s.log.Warn("a key of text is compared otherwise than its rule places it: equal keys may be on several shards, and a primary key there twice; "+
-		"give the column a _bin collation, or a table without rows strings: ascii_ci", "table", t.DB+"."+t.Name, "column", column)
+		"give the column a _bin collation, or a table without rows the strings of its collation", "table", t.DB+"."+t.Name, "column", column)
 }

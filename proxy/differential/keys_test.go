@@ -37,6 +37,9 @@ var keyColumns = []struct {
 	{"text_bin", "varchar(30) character set utf8mb4 collate utf8mb4_bin", nil},
 	{"text_ci", "varchar(30) character set utf8mb4 collate utf8mb4_general_ci", nil},
 	{"text_latin", "varchar(30) character set latin1 collate latin1_swedish_ci", nil},
+	{"text_three", "varchar(30) character set utf8mb3 collate utf8mb3_unicode_ci", nil},
+	{"text_latin_bin", "varchar(30) character set latin1 collate latin1_bin", nil},
+	{"text_unicode", "varchar(30) character set utf8mb4 collate utf8mb4_unicode_ci", nil},
 	{"fixed", "char(25) character set utf8mb4 collate utf8mb4_bin", nil},
 	{"bytes", "varbinary(30)", nil},
 	{"bytes5", "binary(5)", nil},
@@ -49,6 +52,7 @@ var keyTexts = []string{
 	"9007199254740993", "9007199254740993.0", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-9223372036854775808",
 	"1e400", "1e-400", "2024-01-01", "2024-1-1", "20240101", "2024-01-01 00:00:00", "2024-01-02 10:00:00.00", "2024-01-01 00:00:00.1199999", "2024-01-01 23:59:59.9999999",
 	"24-01-01", "2024-01-01T00:00:00", "2024", "99", "2024.0", "10:11:12", "\\0", "5\\0", "5\\t", "\\t5", "true", "null",
+	"ß", "ss", "Ā", "ﬁ", "fi", "１２", "中", "😀", "😁", "e\u0301", "a\u00a0", "\u0301",
 }
 
 // keyLiterals are literals of all other kinds.
@@ -60,7 +64,7 @@ var keyLiterals = []string{
 	"99999999999999999999999999999999999999999999999999999999999999999999999999999999", "X'35'", "X'05'", "0x5", "0x616263", "X'C3A9'", "X'E9'", "X''", "b'101'", "b'110101'", "0b0",
 	"2024", "24", "99", "20240101", "20240102100000", "240101", "20240101.0", "20240101e0", "DATE'2024-01-01'", "TIMESTAMP'2024-01-02 10:00:00'", "TIMESTAMP'2024-01-01 00:00:00.12'", "TIME'10:11:12'",
 	"_latin1'abc'", "_utf8mb4'abc'", "_binary'abc'", "_latin1 X'E9'", "_utf8mb4 X'616263'", "N'abc'", "'abc' COLLATE utf8mb4_bin", "'abc' COLLATE utf8mb4_general_ci", "_latin1'abc' COLLATE latin1_swedish_ci",
-	"BINARY 'abc'", "CAST('5' AS SIGNED)", "2+3", "10-5", "2*0", "-(-5)", "+5", "+'5'", "-'5'", "'5'+0", "'5' '0'", "@n", "@s", "@d", "(5)", "IF(1,5,0)", "COALESCE(NULL,'abc')", "CONCAT('a','bc')",
+	"_utf8mb4'É' COLLATE utf8mb4_unicode_ci", "_latin1 X'DF'", "_utf8mb4 X'C39F'", "BINARY 'abc'", "CAST('5' AS SIGNED)", "2+3", "10-5", "2*0", "-(-5)", "+5", "+'5'", "-'5'", "'5'+0", "'5' '0'", "@n", "@s", "@d", "(5)", "IF(1,5,0)", "COALESCE(NULL,'abc')", "CONCAT('a','bc')",
 }
 
 // keyParameters are values of parameters, by the types of the binary protocol.
@@ -68,6 +72,9 @@ var keyParameters = []any{
 	int8(5), int16(-5), int32(0), int64(9007199254740993), uint64(math.MaxUint64), float32(5), float32(1.5), 5.0, 4.5, -0.0, 9007199254740992.0, "5", "abc", "0", "", "4.99999999999999999999",
 	[]byte("5"), []byte("abc"), mysqltest.Date(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)), time.Date(2024, 1, 2, 10, 0, 0, 0, time.UTC), 10 * time.Hour, nil,
 }
+
+// keyCollations are those of connections: texts that a column has not the characters of are compared by them.
+var keyCollations = []string{"utf8mb4_general_ci", "utf8mb4_bin", "utf8mb4_unicode_ci"}
 
 // keyConditions are the ways to compare column k with a literal; ? is its place.
 var keyConditions = []string{
@@ -83,6 +90,9 @@ var keyRules = []string{
 	"{type: list, nodes: [n], locations: [3], values: [['0', '5'], ['7', '-5', '2024'], ['127', '128']]}",
 	"{type: list, nodes: [n], locations: [3], values: [['0', 'abc'], ['7', us, '5'], ['', A, '1.5']]}",
 	"{type: hash, nodes: [n], locations: [7], strings: ascii_ci}", "{type: list, nodes: [n], locations: [2], strings: ascii_ci, values: [['0', 'abc'], ['5', de]]}",
+	"{type: slots, nodes: [n], locations: [7], strings: utf8mb4_general_ci_v1}", "{type: hash, nodes: [n], locations: [7], strings: utf8mb4_unicode_ci_v1}",
+	"{type: crc32, nodes: [n], locations: [7], strings: latin1_swedish_ci_v1}", "{type: murmur3, nodes: [n], locations: [7], strings: utf8mb4_bin_v1}",
+	"{type: list, nodes: [n], locations: [3], strings: utf8mb4_unicode_ci_v1, values: [['0', ABC], ['ß', É], ['12', fi]]}",
 	"{type: date_year, nodes: [n], date_range: [1970-2030]}", "{type: date_day, nodes: [n], date_range: [20240101-20240302]}",
 }
 
@@ -266,6 +276,7 @@ func TestKeyConditions(t *testing.T) {
 						if turn++; turn%every != 0 {
 							continue
 						}
+						s.must(t, "SET collation_connection="+keyCollations[turn/every%len(keyCollations)])
 						condition := strings.ReplaceAll(form, "?", literal)
 						if found, err := s.Query("SELECT id FROM " + col.name + " WHERE " + condition); err == nil && found.Err == nil {
 							check(condition, nil, s.rows(col.name, found), "")

@@ -438,11 +438,8 @@ func joins(a, b key) bool {
 	return a.ref.key[a.k].Joins(b.ref.key[b.k]) && a.together() && b.together()
 }
 
-// together tells whether keys that are equal to the server are on one shard: 'abc' and 'ABC' are equal under a collation
-// without case, and apart where the rule places text by its bytes.
-func (k key) together() bool {
-	return k.ref.key[k.k].Class != rule.CharCI || rule.Folds(k.ref.Table.Rule)
-}
+// together tells whether keys that are equal to the server are on one shard.
+func (k key) together() bool { return rule.Together(k.ref.Table.Rule, k.ref.key[k.k]) }
 
 func (b *builder) addLink(l, r key, on *sqlparse.Join, info *blockInfo) {
 	if l.k != r.k || !joins(l, r) || !l.ref.Table.Colocated(r.ref.Table) {

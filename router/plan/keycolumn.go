@@ -15,13 +15,21 @@ var binaryCollations = map[uint16]bool{
 	83: true, 84: true, 85: true, 86: true, 87: true, 88: true, 89: true, 90: true, 91: true, 96: true, 98: true, 249: true, 309: true,
 }
 
+// padded is the collation with PAD SPACE of one with NO PAD of MariaDB's.
+func padded(collation uint16) uint16 {
+	if collation >= 1024 && collation < 2048 {
+		return collation - 1024
+	}
+	return collation
+}
+
 // KeyColumn tells what is known of a key column, for statements of a client whose texts are read by m.
 func KeyColumn(columns []mysql.ColumnDefinition41, name string, m sqltext.Mode) rule.Column {
 	for k := range columns {
 		if d := &columns[k]; strings.EqualFold(d.Name, name) {
 			return rule.Column{
 				Class: classOf(d), Scale: int(d.Decimals), Length: binaryLength(d), Room: roomOf(d), NoSign: d.Flags&mysql.UnsignedFlag != 0,
-				Characters: charactersOf(d.Charset), Foreign: m.Charset != sqltext.ASCIISafe,
+				Characters: charactersOf(d.Charset), Collation: d.Charset, Foreign: m.Charset != sqltext.ASCIISafe,
 			}
 		}
 	}
@@ -45,10 +53,7 @@ func roomOf(d *mysql.ColumnDefinition41) int {
 
 // charactersOf are the characters of a collation's character set.
 func charactersOf(collation uint16) rule.Characters {
-	id := collation
-	if id >= 1024 && id < 2048 {
-		id -= 1024 // MariaDB's NO PAD collations
-	}
+	id := padded(collation)
 	switch {
 	case id == 11 || id == 65:
 		return rule.ASCIICharacter
@@ -99,7 +104,7 @@ func classOf(d *mysql.ColumnDefinition41) rule.Class {
 			return rule.Other
 		case d.Charset == 63:
 			return rule.Bytes
-		case binaryCollations[d.Charset]:
+		case binaryCollations[padded(d.Charset)]:
 			return rule.CharBinary
 		}
 		return rule.CharCI
@@ -124,10 +129,7 @@ func decimalWhole(d *mysql.ColumnDefinition41) int {
 
 // bytesPerChar is the most bytes of a character under a collation, by its id.
 func bytesPerChar(collation uint16) int {
-	id := collation
-	if id >= 1024 && id < 2048 {
-		id -= 1024 // MariaDB's NO PAD collations
-	}
+	id := padded(collation)
 	switch {
 	case id == 45 || id == 46 || id >= 224 && id <= 247 || id >= 248 && id <= 250 || id >= 255 && id <= 323, // utf8mb4, gb18030
 		id == 54 || id == 55 || id == 56 || id == 62 || id >= 101 && id <= 124, // utf16
@@ -147,5 +149,5 @@ func bytesPerChar(collation uint16) int {
 // Apart tells whether a key column's collation calls texts equal that the rule of its table places apart, as far as the
 // class of the column says.
 func Apart(t *router.Table, c rule.Column) bool {
-	return c.Class == rule.CharCI && rule.TakesText(t.Rule) && !rule.Folds(t.Rule)
+	return rule.TakesText(t.Rule) && !rule.Together(t.Rule, c)
 }

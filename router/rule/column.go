@@ -16,6 +16,8 @@ type Column struct {
 	NoSign bool
 	// Characters are those that a text column can hold.
 	Characters Characters
+	// Collation is the id of a text column's collation; 0: not known.
+	Collation uint16
 	// Foreign says that the client's texts are not in UTF-8, in which those of a column are placed.
 	Foreign bool
 	// Zone is the session's time_zone, in which it writes the values of a Timestamp column; nil: not known.

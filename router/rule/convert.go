@@ -134,9 +134,13 @@ func convertChar(r Rule, v value.Value, c Column) (value.Value, bool, error) {
 		if v.Kind() == value.Bytes && !plain(text.Text()) {
 			return v, false, cannot(v, c)
 		}
+		if !c.Characters.have(text.Text()) {
+			// Such a text is compared in its own character set and by its own collation, under which others are equal.
+			return v, false, cannot(v, c)
+		}
 		if Folds(r) {
 			folded, err := fold(r, text)
-			return folded, err == nil, err
+			return folded, err == nil && Together(r, c), err
 		}
 		if strings.HasSuffix(text.Text(), " ") {
 			return v, false, cannot(v, c)

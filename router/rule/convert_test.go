@@ -125,6 +125,78 @@ func TestConvertFolds(t *testing.T) {
 	}
 }
 
+// TestConvertByFolds checks which values are placed by folds of collations, on columns that they follow and others.
+func TestConvertByFolds(t *testing.T) {
+	h, err := NewHash(12)
+	must(t, h, err)
+	general, unicode, swedish := uint16(45), uint16(224), uint16(8)
+	str := value.NewString
+	for _, c := range []struct {
+		fold   string
+		column Column
+		v      value.Value
+		want   value.Value
+		exact  bool
+		err    error
+	}{
+		{"utf8mb4_general_ci_v1", Column{Class: CharCI, Collation: general}, str("É "), str("e"), true, nil},
+		{"utf8mb4_general_ci_v1", Column{Class: CharCI, Collation: general}, str("中"), value.NewBytes("\U00014e2d"), true, nil},
+		{"utf8mb4_general_ci_v1", Column{Class: CharCI, Collation: unicode}, str("É"), str("e"), false, nil},
+		{"utf8mb4_general_ci_v1", Column{Class: CharBinary, Collation: 46}, str("É"), str("e"), true, nil},
+		{"utf8mb4_general_ci_v1", Column{}, str("É"), str("e"), true, nil},
+		{"utf8mb4_unicode_ci_v1", Column{Class: CharCI, Collation: unicode}, str("Straße"), str("strasse"), true, nil},
+		{"utf8mb4_unicode_ci_v1", Column{Class: CharCI, Collation: 192, Characters: BasicPlane}, str("😀"), value.Value{}, false, ErrConvert},
+		{"latin1_swedish_ci_v1", Column{Class: CharCI, Collation: swedish, Characters: WesternLatin}, str("Ā"), value.Value{}, false, ErrConvert},
+		{"latin1_swedish_ci_v1", Column{Class: CharCI, Collation: swedish, Characters: WesternLatin}, str("Ü"), str("y"), true, nil},
+		{"utf8mb4_bin_v1", Column{Class: CharBinary, Collation: 46}, str("Aé  "), value.NewBytes("Aé"), true, nil},
+		{"ascii_ci", Column{Class: CharCI, Collation: 238}, str("Y"), str("y"), true, nil},  // Hungarian
+		{"ascii_ci", Column{Class: CharCI, Collation: 236}, str("Y"), str("y"), false, nil}, // Lithuanian
+	} {
+		r, err := FoldBy(h, c.fold)
+		must(t, r, err)
+		got, exact, err := Convert(r, c.v, c.column)
+		if c.err != nil {
+			if !errors.Is(err, c.err) {
+				t.Errorf("%s, %v: %v", c.fold, c.v, err)
+			}
+			continue
+		}
+		again, err2 := fold(r, got)
+		if err != nil || got != c.want || exact != c.exact || again != got || err2 != nil {
+			t.Errorf("%s, %v: %v, exact %v, %v; once more %v, %v", c.fold, c.v, got, exact, err, again, err2)
+		}
+	}
+	if _, _, err := Convert(h, str("Ā"), Column{Class: CharBinary, Characters: WesternLatin}); !errors.Is(err, ErrConvert) {
+		t.Errorf("a character that the column has not is compared as another text: %v", err)
+	}
+}
+
+// TestListsAreFolded checks that the keys of a list are found by what equals them.
+func TestListsAreFolded(t *testing.T) {
+	list := func(fold string, keys ...[]string) (Rule, error) {
+		l, err := NewList(keys)
+		must(t, l, err)
+		return FoldBy(l, fold)
+	}
+	for _, fold := range []string{"ascii_ci", "utf8mb4_unicode_ci_v1"} {
+		r, err := list(fold, []string{"DE", "5"}, []string{"us"})
+		must(t, r, err)
+		for text, want := range map[string]int{"de": 0, "De ": 0, "05": 0, "US": 1} {
+			if got, err := r.Find(value.NewString(text)); got != want || err != nil {
+				t.Errorf("%s, %q: %d, %v", fold, text, got, err)
+			}
+		}
+	}
+	if r, err := list("ascii_ci", []string{"DE", "é"}, []string{"de"}); err != nil {
+		t.Error(err)
+	} else if got, err := r.Find(value.NewString("DE")); got != 1 || err != nil {
+		t.Errorf("%d, %v: it has been on 1", got, err)
+	}
+	if _, err := list("utf8mb4_unicode_ci_v1", []string{"é"}, []string{"E"}); err == nil {
+		t.Error("equal keys on two shards")
+	}
+}
+
 func TestIntervalHeedsTheClass(t *testing.T) {
 	r, err := NewRange(10, 100)
 	must(t, r, err)

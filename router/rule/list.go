@@ -33,6 +33,31 @@ func NewList(keys [][]string) (*List, error) {
 	return r, nil
 }
 
+// folded is the rule with the keys as a fold makes them.
+func (r *List) folded(by *Fold) (*List, error) {
+	f := &List{spread: r.spread, positions: map[value.Value]int{}, integers: r.integers}
+	for key, position := range r.positions {
+		if key.Kind() == value.String {
+			text, err := by.apply(key.Text())
+			if err != nil && by == foldASCII {
+				text = key.Text() // no value has it
+			} else if err != nil {
+				return nil, fmt.Errorf("key %s cannot be placed with strings: %s: %v", key, by.Name, err)
+			}
+			key = listed(value.NewString(text))
+		}
+		if other, dup := f.positions[key]; dup && other != position {
+			if as, ok := r.positions[key]; ok && by == foldASCII {
+				f.positions[key] = as // the one that has been found all along
+				continue
+			}
+			return nil, fmt.Errorf("key %s is listed for shards %d and %d, as strings: %s has it", key, min(other, position), max(other, position), by.Name)
+		}
+		f.positions[key] = position
+	}
+	return f, nil
+}
+
 // listed is a value as a key of the map; NULL if it cannot be one.
 func listed(v value.Value) value.Value {
 	if n := integerOf(v); !n.IsNull() {

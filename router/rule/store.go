@@ -118,9 +118,12 @@ func storeChar(r Rule, v value.Value, c Column) (value.Value, error) {
 
 // have tells whether all characters of a text in UTF-8 are among those of a set.
 func (c Characters) have(text string) bool {
+	if c == AnyCharacter {
+		return true
+	}
 	for _, x := range text {
 		switch {
-		case x < utf8.RuneSelf, c == AnyCharacter:
+		case x < utf8.RuneSelf:
 		case c == ASCIICharacter, c == BasicPlane && x > 0xffff:
 			return false
 		case c == WesternLatin && (x < 0xa0 || x > 0xff) && !strings.ContainsRune(windows1252, x):
