@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"math"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -100,11 +102,17 @@ func (c *Config) checkLogs(r *report) {
 		r.fault("log_max_age", "must be 0 or %v to %v, not %v", Duration(time.Minute), Duration(durationMax), c.LogMaxAge)
 	}
 	r.between("log_keep", c.LogKeep, 0, 100_000)
+	if c.StatePath != "" && !filepath.IsAbs(c.StatePath) {
+		r.fault("state_path", "must be an absolute path such as /var/lib/kingshard, not %q", c.StatePath)
+	}
 	r.between("digests", c.Digests, 0, 100_000)
 	if kept := c.ContinuousProfile.Duration(); kept != 0 && (kept < 10*time.Second || kept > 10*time.Minute) {
 		r.fault("continuous_profile", "must be 0 or %v to %v, not %v", Duration(10*time.Second), Duration(10*time.Minute), c.ContinuousProfile)
 	}
 }
+
+// StateDir is the directory of what outlives the proxy; empty: there is none.
+func (c *Config) StateDir() string { return cmp.Or(c.StatePath, c.LogPath) }
 
 // LogsStatements tells whether statements are logged.
 func (c *Config) LogsStatements() bool {

@@ -2,8 +2,13 @@ package proxy_test
 
 import (
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
@@ -51,5 +56,115 @@ schema_list:
 			}
 			p.quiet(1) // every connection came back or was closed
 		})
+	}
+}
+
+// A change that broke between two commits is on record, without its values, until somebody drops the record; a restart keeps it.
+func TestHalfDoneChangesOutliveTheProxy(t *testing.T) {
+	var nodes []string
+	var cuts atomic.Bool
+	cuts.Store(true)
+	for _, name := range []string{"n1", "n2", "n3"} {
+		good := answers(name)
+		server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(sc *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+			if name == "n2" && strings.Contains(string(payload), "COMMIT") && cuts.Load() || name == "n3" && strings.Contains(string(payload), "lost") {
+				sc.Cut()
+				return
+			}
+			if cmd == mysql.ComStmtExecute {
+				sc.OK()
+				return
+			}
+			good(sc, cmd, payload)
+		}})
+		nodes = append(nodes, fmt.Sprintf("{name: %s, user: root, password: root, master: \"%s\"}", name, server.Addr))
+	}
+	dir := filepath.Join(t.TempDir(), "state")
+	text := fmt.Sprintf(`
+addr: 127.0.0.1:0
+prometheus_addr: 127.0.0.1:0
+web_addr: 127.0.0.1:0
+web_user: ops
+web_password: ops
+state_path: %s
+user_list: [{user: root, password: root}, {user: look, password: look, rights: read}]
+nodes: [%s]
+schema_list:
+  - {user: root, nodes: [n1, n2, n3], default: n1, shard: [{db: d, table: t, key: id, nodes: [n1, n2, n3], type: hash, locations: [1, 1, 1]}]}
+  - {user: look, nodes: [n1], default: n1}
+`, dir, strings.Join(nodes, ", "))
+	shown := func(c *mysqltest.RawClient) string {
+		t.Helper()
+		var rows []string
+		for _, row := range must(t, c, "SHOW KS HALF_DONE ORDER BY id").Rows {
+			rows = append(rows, fmt.Sprint(row[0], " ", row[2], " ", row[5:10], " ", row[12]))
+		}
+		return strings.Join(rows, "\n")
+	}
+	p := startProxy(t, text)
+	client := p.client("")
+	fails(t, client, "UPDATE d.t SET n = 4711 WHERE s = 'sesame'", 9003)
+	st, err := client.Prepare("UPDATE d.t SET n = n + ? WHERE s = 'sesame'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := st.Execute(4711); err != nil || r.Err == nil || r.Err.Code != 9003 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	fails(t, client, "UPDATE d.t SET lost = 1", 9018)
+	cuts.Store(false)
+	must(t, client, "UPDATE d.t SET n = 1")
+	const first = "1 root [<nil> UPDATE d.t SET n = ? WHERE s = ? n1, n3 n2 <nil>] YES"
+	const second = "2 root [<nil> UPDATE d.t SET n = n + ? WHERE s = ? n1, n3 n2 <nil>] YES"
+	if got := shown(client); got != first+"\n"+second {
+		t.Errorf("%s", got)
+	}
+	if got := fmt.Sprint(must(t, client, "SHOW KS EVENTS LIKE 'change half done'").Rows); strings.Count(got, "kept: n1, n3; unknown: n2") != 2 {
+		t.Errorf("events %s", got)
+	}
+	if _, body := get(t, p.httpAddr("prometheus_addr")+"/metrics", ""); !strings.Contains(body, "kingshard_half_done_changes 2\n") || !strings.Contains(body, "kingshard_half_done_unwritten 0\n") {
+		t.Error("the metrics do not have it")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "half-done.log"))
+	if err != nil || strings.Contains(string(data), "4711") || strings.Contains(string(data), "sesame") {
+		t.Errorf("the file has values: %s, %v", data, err)
+	}
+	if err := p.stop(10 * time.Second); err != nil {
+		t.Error(err)
+	}
+
+	p = startProxy(t, text)
+	client = p.client("")
+	if got := shown(client); got != first+"\n"+second {
+		t.Errorf("after a restart: %s", got)
+	}
+	fails(t, dial(t, p.addr, mysqltest.ClientConfig{User: "look", Password: "look"}), "KS FORGET HALF_DONE 1", 9030)
+	for text, code := range map[string]uint16{"KS FORGET HALF_DONE 3": 9032, "KS FORGET HALF_DONE": 9031, "KS FORGET 1": 9031, "KS FORGET HALF_DONE 1 2": 9031} {
+		fails(t, client, text, code)
+	}
+	must(t, client, "KS FORGET HALF_DONE 1")
+	web := "http://" + p.WebAddr().String() + "/api/v2/half_done"
+	if status, body := get(t, web+"?statement=x&id=2", "ops:ops"); status != http.StatusOK || strings.Contains(body, "UPDATE") {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := get(t, web, "ops:ops"); status != http.StatusOK || !strings.Contains(body, `"unknown_for":"n2"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	for path, want := range map[string]int{"/1/forget": http.StatusConflict, "/x/forget": http.StatusBadRequest, "/2/forget": http.StatusOK, "/all/forget": http.StatusOK} {
+		r, err := http.NewRequest(http.MethodPost, web+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetBasicAuth("ops", "ops")
+		status, body := answered(t, &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, r)
+		if status != want {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if err := p.stop(10 * time.Second); err != nil {
+		t.Error(err)
+	}
+	if got := shown(startProxy(t, text).client("")); got != "" {
+		t.Errorf("what was forgotten is there: %s", got)
 	}
 }

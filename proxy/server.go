@@ -15,6 +15,7 @@ import (
 	"kingshard/backend/health"
 	"kingshard/config"
 	"kingshard/proxy/admin"
+	"kingshard/proxy/halfdone"
 	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
@@ -107,11 +108,15 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	}
 	s.admin = admin.New(admin.Options{Shared: &s.shared, Server: s, Log: log})
 	s.shared.Own = s.admin.Statement
+	s.shared.HalfDone.Added = s.changeHalfDone
 	s.shared.Spans.Log = log
 	snap.Tracer = s.shared.Spans.Apply(&cfg.Tracing)
 	s.install(snap)
 	if err = s.shared.Queries.Open(cfg); err == nil {
 		err = s.openLanes()
+	}
+	if dir := cfg.StateDir(); dir != "" && err == nil {
+		s.shared.HalfDone.Open(dir, log)
 	}
 	if err == nil {
 		err = s.listen()
@@ -355,7 +360,14 @@ func (s *Server) closeAll() {
 	s.closeLanes()
 	closeNodes(s.nodes)
 	s.shared.Spans.Close()
+	s.shared.HalfDone.Close()
 	if err := s.shared.Queries.Close(); err != nil {
 		s.log.Error("log of statements", "error", err)
 	}
+}
+
+// changeHalfDone makes an event of a change that is not known to be whole.
+func (s *Server) changeHalfDone(r halfdone.Record) {
+	detail := fmt.Sprintf("%d of %s: %s", r.ID, r.User, r.Statement)
+	s.admin.Note("change half done", detail, r.Outcomes())
 }

@@ -54,6 +54,10 @@ func v2Routes() []route {
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
 		route{
+			method: "POST", path: v2 + "/half_done/{id}/forget", about: "Drops the record of a change of several nodes that somebody has mended; all of them with all in place of the id",
+			rights: account.Operate, answer: "an empty object", handle: v2ForgetHalfDone,
+		},
+		route{
 			method: "POST", path: v2 + "/config/set", about: "Gives a setting another value until the next reload or start", rights: account.Admin, columns: changeColumns,
 			body: []field{{"name", "string", "the key of the setting"}, {"value", "string", "as in the configuration's file"}}, handle: v2Set,
 		},
@@ -253,6 +257,15 @@ func v2Kill(c *request) (any, error) {
 		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
 	}
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
+}
+
+func v2ForgetHalfDone(c *request) (any, error) {
+	text := c.http.PathValue("id")
+	id, err := strconv.ParseUint(text, 10, 64)
+	if err != nil && text != "all" {
+		return nil, session.NewError(session.KSAdminSyntax, "the id of a record is a number, or all")
+	}
+	return struct{}{}, c.a.forgetHalfDone(c.who, id, text == "all")
 }
 
 func v2Set(c *request) (any, error) {

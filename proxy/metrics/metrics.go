@@ -66,6 +66,10 @@ var (
 	descLockRetries    = desc("row_lock_retries_total", "Times that a change of several nodes began anew because a row lock was not had in time.")
 	descDeadlocks      = desc("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.")
 	descDDL            = desc("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.")
+	descHalfDone       = desc("half_done_changes", "Changes of several nodes that are not known to be whole, and that nobody has forgotten: SHOW KS HALF_DONE.")
+	descHalfDoneTotal  = desc("half_done_changes_total", "Changes of several nodes that were not known to be whole when they ended.")
+	descHalfUnwritten  = desc("half_done_unwritten", "Records of them that are in memory only, and would not outlive the proxy.")
+	descHalfFailures   = desc("half_done_write_failures_total", "Times that the file of those records could not be read or written.")
 	descMade           = desc("sub_tables_made_total", "Sub-tables of date rules with auto_create that were made.")
 	descNotMade        = desc("sub_table_failures_total", "Attempts in vain to make a sub-table, or to ask a node for those that it has.")
 	descLatency        = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
@@ -150,6 +154,11 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descMade, r.subTables.Made())
 	counter(descNotMade, r.subTables.Failed())
 	gauge(descDDL, float64(r.shared.DDL.Unfinished()))
+	half := r.shared.HalfDone.Stats()
+	gauge(descHalfDone, float64(half.Unmended))
+	counter(descHalfDoneTotal, half.Added)
+	gauge(descHalfUnwritten, float64(half.Unwritten))
+	counter(descHalfFailures, half.Failures)
 	classic := snap.Config.ClassicHistograms
 	ch <- histogramOf(descLatency, &t.Latency, classic)
 	for class, name := range session.ClassNames {

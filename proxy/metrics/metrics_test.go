@@ -57,6 +57,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 		"kingshard_sessions 0",
 		"kingshard_paused 0", "kingshard_paused_statements 0", "kingshard_paused_statements_failed_total 0",
 		"kingshard_config_generation 4",
+		"kingshard_half_done_changes 0", "kingshard_half_done_changes_total 0", "kingshard_half_done_unwritten 0", "kingshard_half_done_write_failures_total 0",
 		"kingshard_ddl_unfinished 0", "kingshard_sub_tables_made_total 0", "kingshard_sub_table_failures_total 0",
 		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,

@@ -33,7 +33,7 @@ func (s *Session) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 
 // tryChoose is chooseMany once.
 func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := s.openChange(s.nodesOf(r.Queries))
+	c, err := s.openChange(q.text, s.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}

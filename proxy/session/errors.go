@@ -48,7 +48,7 @@ const (
 var Errors = []ErrorEntry{
 	{KSPoolTimeout, "08004", "KS_POOL_TIMEOUT", "No connection to the instance became free within pool_wait_timeout.", "Raise max_conns_limit of the node, or find the transactions and pinned sessions that hold connections."},
 	{KSBackendUnreachable, "08S01", "KS_BACKEND_UNREACHABLE", "The instance cannot be reached, or refused the login. Nothing was sent.", "Check that it runs, its address, and the node's user, password and tls. The statement can be sent again."},
-	{KSBackendLost, "08S01", "KS_BACKEND_LOST", "The connection to the instance broke after the statement was sent. Whether it was carried out is unknown.", "Check the data before sending the statement again. An open transaction was rolled back by the server."},
+	{KSBackendLost, "08S01", "KS_BACKEND_LOST", "The connection to the instance broke after the statement was sent. Whether it was carried out is unknown.", "Check the data before sending the statement again. An open transaction was rolled back by the server. Of a change of several nodes the text names those that have it, and SHOW KS HALF_DONE keeps it."},
 	{KSTransactionNodes, "25000", "KS_TRANSACTION_NODES", "transaction in multi node: a transaction that began on one node may not use another one.", "End the transaction first."},
 	{KSRefusedVariable, "42000", "KS_REFUSED_VARIABLE", "The variable would change the server for other users, the binary log, or an account of the proxy.", "Set it on the database server itself, as an administrator."},
 	{KSRefusedStatement, "42000", "KS_REFUSED_STATEMENT", "The statement cannot give the right answer through a proxy that shares connections and the servers' accounts, or reaches beyond its session.", "See docs/sql-support.md for what to use instead."},

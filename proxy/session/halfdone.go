@@ -2,9 +2,13 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/halfdone"
 )
 
 // outcome is what became of a change on each of its nodes, by their places.
@@ -58,6 +62,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		}
 		return list
 	}
+	record := s.halfDone(c, o)
 	done, unknown, undone := names(o.done), names(o.unknown), names(o.undone)
 	for _, k := range o.done {
 		if l := &c.loans[k]; s.unhurried(l) {
@@ -72,6 +77,9 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 	}
 	s.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
 		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
+	if len(record.Nodes) > 1 {
+		s.shared.HalfDone.Add(record)
+	}
 	var b strings.Builder
 	b.WriteString("The change of several nodes is not known to be whole.")
 	for _, part := range []struct {
@@ -83,4 +91,33 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		}
 	}
 	return s.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
+}
+
+// halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
+func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
+	r := halfdone.Record{
+		At: time.Now(), User: s.user, Client: s.client, Session: s.id, DB: s.state.db,
+		Statement: string(sqltext.AppendNormal(nil, c.text, s.mode(), halfdone.StatementMax)),
+	}
+	outcomes := make([]string, len(c.loans))
+	for _, part := range []struct {
+		places []int
+		is     string
+	}{{o.done, halfdone.Kept}, {o.unknown, halfdone.Unknown}, {o.undone, halfdone.RolledBack}} {
+		for _, k := range part.places {
+			outcomes[k] = part.is
+		}
+	}
+	for k := range c.loans {
+		l := &c.loans[k]
+		r.Nodes = append(r.Nodes, halfdone.Node{Name: l.node, Addr: l.Instance.Addr, Thread: l.Conn.ThreadID, Outcome: outcomes[k]})
+	}
+	var sqlErr *mysql.SQLError
+	switch {
+	case errors.As(o.cause, &sqlErr):
+		r.Cause = fmt.Sprintf("error %d (%s)", sqlErr.Code, sqlErr.State)
+	case o.cause != nil:
+		r.Cause = o.cause.Error()
+	}
+	return r
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -16,12 +17,12 @@ import (
 
 // loadMany runs LOAD DATA LOCAL into a table of several shards: the client sends its file to the proxy, which cuts it into
 // lines and sends each to the LOAD DATA LOCAL of its shard, under a transaction on every node.
-func (s *Session) loadMany(p *plan.Plan, r *plan.Route) (failed bool, err error) {
+func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
 	l := &loading{s: s, plan: p, shape: p.Load()}
 	if err := l.admit(); err != nil {
 		return true, err
 	}
-	if l.c, err = s.openChange(l.nodes(r)); err != nil {
+	if l.c, err = s.openChange(strings.Clone(q.text), l.nodes(r)); err != nil {
 		return true, err
 	}
 	names := allRenames(p, r.Queries)

@@ -218,7 +218,7 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	case plan.ManyChoose:
 		return s.chooseMany(q, p, r, ex)
 	case plan.ManyLoad:
-		return s.loadMany(p, r)
+		return s.loadMany(q, p, r)
 	case plan.ManyEach:
 		return s.eachShard(q, p, r)
 	}

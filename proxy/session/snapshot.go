@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
+	"kingshard/proxy/halfdone"
 	"kingshard/proxy/lockwaits"
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/querylog"
@@ -79,7 +80,9 @@ type Shared struct {
 	Failures account.Failures
 	// DDL are the statements on sharded tables that run or are not done everywhere.
 	DDL ddl.Journal
-	Log *slog.Logger
+	// HalfDone are the changes of several nodes that are not known to be whole.
+	HalfDone halfdone.Book
+	Log      *slog.Logger
 	// Queries takes what statements did.
 	Queries querylog.Log
 	// Spans sends those of traced statements.

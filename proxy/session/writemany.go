@@ -24,7 +24,7 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 
 // tryWrite is writeMany once.
 func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := s.openChange(s.nodesOf(r.Queries))
+	c, err := s.openChange(q.text, s.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}
@@ -56,6 +56,8 @@ func allRenames(p *plan.Plan, queries []plan.Query) (names []mysql.TableName) {
 
 // change is a change of several shards that has begun.
 type change struct {
+	// text is the client's, as long as its command runs.
+	text  string
 	loans []loan
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
@@ -64,9 +66,9 @@ type change struct {
 }
 
 // openChange borrows connections to the nodes and begins a transaction on each, or sets a savepoint in the client's. After
-// it the caller ends with writeFailed, or with commitChange and wrote.
-func (s *Session) openChange(nodes []*backend.Node) (c *change, err error) {
-	c = new(change)
+// it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
+func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err error) {
+	c = &change{text: text}
 	inTransaction := s.inTransaction() || !s.state.autocommit
 	if len(nodes) == 1 {
 		s.stepAside(nodes[0].Name)

@@ -1,0 +1,50 @@
+package admin
+
+import (
+	"strconv"
+
+	"kingshard/proxy/account"
+	"kingshard/proxy/session"
+)
+
+var forgetCommand = command{
+	verb: "forget", usage: "KS FORGET HALF_DONE id | ALL", rights: account.Operate,
+	about: "Drops the record of a change of several nodes that somebody has mended; SHOW KS HALF_DONE has the ids",
+	run: func(c *call) (*session.OwnResult, error) {
+		if !c.r.word("half_done") {
+			return nil, c.r.expected("HALF_DONE")
+		}
+		id, all := uint64(0), c.r.word("all")
+		if !all {
+			var ok bool
+			if id, ok = c.r.number(); !ok {
+				return nil, c.r.expected("the id of a record, or ALL")
+			}
+		}
+		if err := c.r.end(); err != nil {
+			return nil, err
+		}
+		if err := c.a.forgetHalfDone(c.who, id, all); err != nil {
+			return nil, err
+		}
+		return done(), nil
+	},
+}
+
+// forgetHalfDone drops the record of a change, or all of them.
+func (a *Admin) forgetHalfDone(w who, id uint64, all bool) error {
+	detail := "all"
+	if !all {
+		detail = strconv.FormatUint(id, 10)
+	}
+	return a.act(w, account.Operate, "forget half-done change", detail, func() error {
+		if all {
+			a.shared.HalfDone.ForgetAll()
+			return nil
+		}
+		if err := a.shared.HalfDone.Forget(id); err != nil {
+			return failed("there is no record %d: SHOW KS HALF_DONE lists them", id)
+		}
+		return nil
+	})
+}

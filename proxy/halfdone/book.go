@@ -1,0 +1,342 @@
+package halfdone
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// recordsMax is how many changes are kept; the oldest go.
+	recordsMax = 1000
+	// diskPatience is how long a change waits for the disk, which may be full, read only or stand still.
+	diskPatience = time.Second
+	// closePatience is how long Close does.
+	closePatience = 2 * time.Second
+	// lookEvery is how often the file is looked at, which another process may have written to.
+	lookEvery = time.Second
+	// retryEvery is how often it is tried again what could not be written.
+	retryEvery = 10 * time.Second
+)
+
+// ErrNone says that there is no such record.
+var ErrNone = errors.New("there is no such record")
+
+// Book holds the records. Zero is ready and keeps them in memory; any goroutine may use it.
+type Book struct {
+	// Added, if set before the first Add, is told of every change that is taken.
+	Added func(Record)
+
+	mu      sync.Mutex
+	entries []*entry // by id
+	last    uint64
+	forgot  map[uint64]bool // not in the file yet
+	stats   Stats
+	waits   []chan struct{} // closed after the next round of the writer
+	closed  bool
+
+	// From Open on; nil and empty without a file.
+	file *file
+	log  *slog.Logger
+	wake chan struct{}
+	stop chan struct{}
+	done chan struct{}
+}
+
+type entry struct {
+	Record
+}
+
+// Stats are counts of a book.
+type Stats struct {
+	Unmended  int    // records that are there
+	Unwritten int    // those among them that are not in the file, and would not outlive the process
+	Added     uint64 // since the start
+	Failures  uint64 // of the file, since the start
+}
+
+// Open reads the records of the file in a folder, which is made if it is not there, and keeps them there from now on. A folder that cannot
+// be used is logged and tried again: the records are in memory until then. The caller closes the book.
+func (b *Book) Open(dir string, log *slog.Logger) {
+	b.log = log
+	b.file = &file{dir: dir}
+	b.wake, b.stop, b.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go b.run()
+	b.await(diskPatience)
+	if s := b.Stats(); s.Unmended > 0 {
+		log.Warn("changes of several nodes are not known to be whole (SHOW KS HALF_DONE)", "records", s.Unmended)
+	}
+}
+
+// Close writes what is not in the file yet. A disk that stands still is not waited for beyond two seconds.
+func (b *Book) Close() {
+	if b.file == nil {
+		return
+	}
+	b.mu.Lock()
+	was := b.closed
+	b.closed = true
+	b.mu.Unlock()
+	if was {
+		return
+	}
+	close(b.stop)
+	select {
+	case <-b.done:
+	case <-time.After(closePatience):
+		b.log.Error("the record of half-done changes: the disk does not answer", "folder", b.file.dir)
+	}
+}
+
+// Add takes a change. It waits for the disk, a second at most.
+func (b *Book) Add(r Record) {
+	r = r.bounded()
+	b.mu.Lock()
+	b.last++
+	r.ID, r.OnDisk = b.last, false
+	b.entries = append(b.entries, &entry{r})
+	b.stats.Added++
+	b.makeRoomLocked()
+	b.mu.Unlock()
+	if b.Added != nil {
+		b.Added(r)
+	}
+	b.await(diskPatience)
+}
+
+// List gives the records by id.
+func (b *Book) List() (list []Record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.entries {
+		list = append(list, e.Record)
+	}
+	return list
+}
+
+// Forget drops a record.
+func (b *Book) Forget(id uint64) error {
+	if b.forget(func(e *entry) bool { return e.ID == id }) == 0 {
+		return ErrNone
+	}
+	return nil
+}
+
+// ForgetAll drops all of them.
+func (b *Book) ForgetAll() { b.forget(func(*entry) bool { return true }) }
+
+func (b *Book) forget(which func(*entry) bool) (n int) {
+	b.mu.Lock()
+	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
+		if !which(e) {
+			return false
+		}
+		n++
+		b.forgetLocked(e)
+		return true
+	})
+	b.mu.Unlock()
+	if n > 0 {
+		b.await(diskPatience)
+	}
+	return n
+}
+
+// Stats gives the counts.
+func (b *Book) Stats() Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.stats
+	s.Unmended = len(b.entries)
+	for _, e := range b.entries {
+		if !e.OnDisk {
+			s.Unwritten++
+		}
+	}
+	return s
+}
+
+// makeRoomLocked drops the oldest records beyond the bound.
+func (b *Book) makeRoomLocked() {
+	for len(b.entries) > recordsMax {
+		b.forgetLocked(b.entries[0])
+		b.entries = b.entries[1:]
+	}
+}
+
+// forgetLocked has the writer drop a record from the file.
+func (b *Book) forgetLocked(e *entry) {
+	if e.OnDisk {
+		if b.forgot == nil {
+			b.forgot = make(map[uint64]bool)
+		}
+		b.forgot[e.ID] = true
+	}
+}
+
+// await wakes the writer and waits for its next round to end.
+func (b *Book) await(most time.Duration) {
+	if b.file == nil {
+		return
+	}
+	round := make(chan struct{})
+	b.mu.Lock()
+	b.waits = append(b.waits, round)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default: // it is about to begin one
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-round:
+	case <-b.done:
+	case <-timer.C:
+	}
+}
+
+// run is the writer: the only one that touches the file.
+func (b *Book) run() {
+	defer close(b.done)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var failed time.Time // zero while the file is well
+	for {
+		woken := true
+		select {
+		case <-b.wake:
+		case <-b.stop:
+			b.round(&failed)
+			return
+		case <-tick.C:
+			woken = false
+		}
+		if woken || !failed.IsZero() && time.Since(failed) > retryEvery || failed.IsZero() && b.file.changed() {
+			b.round(&failed)
+		}
+	}
+}
+
+// round brings book and file together, and tells those who wait for it.
+func (b *Book) round(failed *time.Time) {
+	b.mu.Lock()
+	waits := b.waits
+	b.waits = nil
+	b.mu.Unlock()
+	err := b.file.locked(b.sync)
+	b.mu.Lock()
+	if err != nil {
+		b.stats.Failures++
+	}
+	b.mu.Unlock()
+	switch {
+	case err != nil && failed.IsZero():
+		b.log.Error("the record of half-done changes cannot be kept on disk: it is tried again, and is in memory until then", "folder", b.file.dir, "error", err)
+	case err == nil && !failed.IsZero():
+		b.log.Info("the record of half-done changes is kept on disk again", "folder", b.file.dir)
+	}
+	*failed = time.Time{}
+	if err != nil {
+		*failed = time.Now()
+	}
+	for _, w := range waits {
+		close(w)
+	}
+}
+
+// sync takes over what other processes have written, and writes what is new here.
+func (b *Book) sync(f *file) error {
+	is, err := f.read()
+	if err != nil {
+		return err
+	}
+	if is.bad > 0 {
+		b.log.Warn("the record of half-done changes has lines that nobody can read", "folder", f.dir, "lines", is.bad)
+	}
+	fresh, gone := b.merge(is)
+	if err := f.append(fresh, gone); err != nil {
+		return err
+	}
+	b.written(fresh, gone)
+	if is.lines+len(fresh)+len(gone) > len(is.records)+len(fresh)-len(gone)+recordsMax {
+		return f.rewrite(b.onDisk())
+	}
+	return nil
+}
+
+// merge makes the book what the file says with what is new here: fresh records and those that are gone.
+func (b *Book) merge(is contents) (fresh []Record, gone []uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = max(b.last, is.last)
+	have := make(map[uint64]bool)
+	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
+		_, there := is.records[e.ID]
+		if e.OnDisk && !there {
+			return true // another process was told to forget it
+		}
+		if r := is.records[e.ID]; !e.OnDisk && there && !(r.At.Equal(e.At) && r.Session == e.Session) { // its number was given to another one
+			b.last++
+			e.ID = b.last
+		}
+		have[e.ID] = true
+		return false
+	})
+	for id, r := range is.records {
+		if !have[id] && !b.forgot[id] {
+			r.OnDisk = true
+			b.entries = append(b.entries, &entry{r})
+		}
+	}
+	slices.SortFunc(b.entries, func(x, y *entry) int { return cmp.Compare(x.ID, y.ID) })
+	b.makeRoomLocked()
+	for _, e := range b.entries {
+		if !e.OnDisk {
+			fresh = append(fresh, e.Record)
+		}
+	}
+	for id := range b.forgot {
+		if _, there := is.records[id]; there {
+			gone = append(gone, id)
+		} else {
+			delete(b.forgot, id)
+		}
+	}
+	return fresh, gone
+}
+
+// written notes what the file has now.
+func (b *Book) written(fresh []Record, gone []uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	is := make(map[uint64]bool)
+	for k := range fresh {
+		is[fresh[k].ID] = true
+	}
+	for _, e := range b.entries {
+		e.OnDisk = e.OnDisk || is[e.ID]
+		delete(is, e.ID)
+	}
+	for _, id := range gone {
+		delete(b.forgot, id)
+	}
+	for id := range is { // forgotten while it was written
+		b.forgetLocked(&entry{Record{ID: id, OnDisk: true}})
+	}
+}
+
+// onDisk gives the records of the file, and the last id.
+func (b *Book) onDisk() (list []Record, last uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.entries {
+		if e.OnDisk {
+			list = append(list, e.Record)
+		}
+	}
+	return list, b.last
+}
