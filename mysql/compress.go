@@ -22,6 +22,8 @@ const (
 	compressedHeaderLen = 7
 	// compressMin is the length below which compressing costs more than it saves; the same bound as the server's.
 	compressMin = 50
+	// zlibLevel is the level that servers use and name for zlib.
+	zlibLevel = 6
 	// compressChunk is how much is gathered into one compressed packet. What an algorithm adds to bytes that it cannot
 	// compress still fits a large buffer.
 	compressChunk = bufferLarge - 256
@@ -43,7 +45,7 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 	if c.Buffered() > 0 {
 		return &ConnError{c.side, "read", ErrPacketsOutOfOrder}
 	}
-	z := &compressor{nc: c.stream, algorithm: algorithm, side: c.side}
+	z := &compressor{nc: c.stream, algorithm: algorithm, level: zlibLevel, side: c.side}
 	if t := c.tls.Load(); t != nil {
 		z.nc = t
 	}
@@ -52,9 +54,18 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 		if z.encoder, err = zstdEncoder(level); err != nil {
 			return err
 		}
+		z.level = level
 	}
 	c.r, c.w, c.raw, c.zip = z, z, nil, z
 	return nil
+}
+
+// Compression is how packets travel, and the level as MySQL counts it: 6 for zlib, 1 to 22 for zstd, 0 without compression.
+func (c *Conn) Compression() (algorithm Compression, level int) {
+	if c.zip == nil {
+		return NoCompression, 0
+	}
+	return c.zip.algorithm, c.zip.level
 }
 
 // compressor is the layer of the compressed protocol under a Conn: an io.Reader of the uncompressed stream and an
@@ -62,6 +73,7 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 type compressor struct {
 	nc        io.ReadWriter
 	algorithm Compression
+	level     int
 	side      Side
 	seq       uint8 // sequence id of the next compressed packet, in either direction
 

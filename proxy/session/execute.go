@@ -93,7 +93,7 @@ func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 	}
 	switch st.info.Class {
 	case sqltext.Show:
-		s.sslStatus(q)
+		s.showConnectionStatus(q)
 	case sqltext.Kill:
 		return s.executeKill(st, q, ex)
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:

@@ -39,7 +39,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		if handled, err := s.showGrants(q); handled {
 			return true, err
 		}
-		s.sslStatus(q)
+		s.showConnectionStatus(q)
 		return false, nil
 	case sqltext.Other:
 		if handled, err := s.own(q); handled {

@@ -16,7 +16,7 @@ const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
 func (s *Session) substitute(q *query) error {
-	s.sslStatusTable(q)
+	s.connectionStatusTable(q)
 	want := q.info.Traits & own
 	if s.held.Pooled == nil || !s.heldLast {
 		want |= q.info.Traits & diagnostics

@@ -1,0 +1,161 @@
+package session
+
+import (
+	"crypto/tls"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// A client that asks for status variables of TLS and compression means its own connection, not the one to the backend. MySQL manual: "Server
+// Status Variables", those that begin with Ssl_ and with Compression.
+
+// connectionStatus are the status variables of the client's connection, by name in lower case.
+func (s *Session) connectionStatus() map[string]string {
+	values := map[string]string{"ssl_cipher": "", "ssl_version": "", "ssl_cipher_list": "", "ssl_sessions_reused": "0", "ssl_default_timeout": "0"}
+	algorithm, level := s.conn.Compression()
+	values["compression"] = "ON"
+	if algorithm == mysql.NoCompression {
+		values["compression"] = "OFF"
+	}
+	values["compression_algorithm"] = [...]string{mysql.NoCompression: "", mysql.Zlib: "zlib", mysql.Zstd: "zstd"}[algorithm]
+	values["compression_level"] = strconv.Itoa(level)
+	t, ok := s.conn.NetConn().(*tls.Conn)
+	if !ok {
+		return values
+	}
+	state := t.ConnectionState()
+	var list []string
+	for _, suite := range tls.CipherSuites() {
+		list = append(list, suite.Name)
+	}
+	values["ssl_cipher"] = tls.CipherSuiteName(state.CipherSuite)
+	values["ssl_version"] = strings.Replace(tls.VersionName(state.Version), "TLS ", "TLSv", 1)
+	values["ssl_cipher_list"] = strings.Join(list, ":")
+	values["ssl_default_timeout"] = "7200"
+	if state.DidResume {
+		values["ssl_sessions_reused"] = "1"
+	}
+	return values
+}
+
+// statusRows puts the client's own values into the rows of SHOW STATUS. It is a mysql.RowChanger.
+type statusRows struct {
+	values map[string]string
+	binary bool
+}
+
+// Column is for mysql.RowChanger.
+func (r *statusRows) Column(*mysql.ColumnDefinition41) {}
+
+// Row is for mysql.RowChanger.
+func (r *statusRows) Row(b, row []byte) ([]byte, error) {
+	c := mysql.NewCursor(row)
+	if r.binary {
+		c.Bytes(2) // the header, and which are NULL: none
+	}
+	name := c.LenencBytes()
+	if c.Err() != nil {
+		return nil, c.Err()
+	}
+	value, ok := r.values[strings.ToLower(string(name))]
+	if !ok {
+		return append(b, row...), nil
+	}
+	return mysql.AppendLenencString(append(b, row[:c.Pos()]...), value), nil
+}
+
+// showConnectionStatus has SHOW STATUS tell of the client's own connection.
+func (s *Session) showConnectionStatus(q *query) {
+	l := sqltext.NewLexer(q.text, s.mode())
+	l.Next()
+	t := l.Next()
+	switch strings.ToLower(q.text[t.Pos:t.End]) {
+	case "session", "local", "global":
+		t = l.Next()
+	}
+	if strings.EqualFold(q.text[t.Pos:t.End], "status") {
+		q.rows = &statusRows{s.connectionStatus(), q.st != nil}
+	}
+}
+
+// notAlias are the words that may follow a table's name and are no alias.
+var notAlias = map[string]bool{"where": true, "order": true, "group": true, "limit": true, "join": true, "inner": true, "left": true, "right": true,
+	"cross": true, "natural": true, "on": true, "using": true, "union": true, "having": true, "for": true, "use": true, "force": true, "ignore": true,
+	"straight_join": true, "into": true, "window": true, "except": true, "intersect": true, "lock": true, "procedure": true, "offset": true, "fetch": true}
+
+// beforeTable are the tokens that may stand before a table in a query.
+var beforeTable = map[string]bool{"from": true, "join": true, "straight_join": true, ",": true, "(": true}
+
+// connectionStatusTable has a query read the values of the client's own connection from the table of status variables.
+func (s *Session) connectionStatusTable(q *query) {
+	if q.info.Class != sqltext.Select || !mentionsFast(q.text, "session_status") {
+		return
+	}
+	var tokens []sqltext.Token
+	l := sqltext.NewLexer(q.text, s.mode())
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		tokens = append(tokens, t)
+	}
+	word := func(i int) string {
+		if i < 0 || i >= len(tokens) {
+			return ""
+		}
+		return strings.ToLower(sqltext.UnquoteIdent(q.text[tokens[i].Pos:tokens[i].End], s.mode()))
+	}
+	var b strings.Builder
+	kept := 0
+	for i := range tokens {
+		if word(i) != "session_status" || !isName(tokens[i]) || word(i+1) == "." {
+			continue
+		}
+		first, schema := i, s.state.db
+		if word(i-1) == "." {
+			first, schema = i-2, word(i-2)
+		}
+		if !isStatusSchema(schema) || !beforeTable[word(first-1)] {
+			continue
+		}
+		b.WriteString(q.text[kept:tokens[first].Pos])
+		s.writeStatusTable(&b, schema)
+		if !isAlias(tokens, i+1, word(i+1)) {
+			b.WriteString(" AS session_status")
+		}
+		kept = tokens[i].End
+	}
+	if kept > 0 {
+		q.text = b.String() + q.text[kept:]
+	}
+}
+
+// isAlias reports whether token i, which reads word, begins an alias of the table before it.
+func isAlias(tokens []sqltext.Token, i int, word string) bool {
+	if i >= len(tokens) || !isName(tokens[i]) {
+		return false
+	}
+	return tokens[i].Kind == sqltext.KindQuotedIdent || !notAlias[word]
+}
+
+// writeStatusTable writes a derived table with the rows of session_status of a schema, where those of the client's connection are its own.
+func (s *Session) writeStatusTable(b *strings.Builder, schema string) {
+	values := s.connectionStatus()
+	b.WriteString("(SELECT VARIABLE_NAME, CASE LOWER(VARIABLE_NAME)")
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		b.WriteString(" WHEN '" + name + "' THEN " + quote(values[name]))
+	}
+	b.WriteString(" ELSE VARIABLE_VALUE END AS VARIABLE_VALUE FROM " + schema + ".session_status)")
+}
+
+// isStatusSchema reports whether a database is one that has a table of status variables.
+func isStatusSchema(db string) bool {
+	return strings.EqualFold(db, "performance_schema") || strings.EqualFold(db, "information_schema")
+}
+
+// isName reports whether a token may be the name of a table.
+func isName(t sqltext.Token) bool {
+	return t.Kind == sqltext.KindWord || t.Kind == sqltext.KindQuotedIdent
+}
