@@ -46,12 +46,10 @@ func TestCheckTables(t *testing.T) {
 				t.Errorf("%s: %+v, %v", text, r, err)
 			}
 		}
-		must(t, ops, "CREATE TABLE names (name VARCHAR(20))")
-		must(t, ops, "INSERT INTO names VALUES ('a'), ('A')")
-		must(t, ops, "SELECT * FROM names WHERE name = 'a'")
-		if n := strings.Count(p.log.String(), "table="+database+".names column=name"); n != 1 {
-			t.Errorf("%d warnings of a key under a collation without case", n)
+		for _, table := range []string{"names_0000", "names_0001"} {
+			must(t, direct, "CREATE TABLE "+table+" (name VARCHAR(20))") // as it may have been made before the proxy refused it
 		}
+		must(t, ops, "INSERT INTO names VALUES ('a'), ('A')")
 		if got := fmt.Sprint(must(t, ops, "KS CHECK TABLE names").Rows); !strings.Contains(got, "strings: exact") {
 			t.Errorf("%s", got)
 		}

@@ -15,7 +15,7 @@ func TestKeysOfTextAndNumbers(t *testing.T) {
 			", table: prices, key: region, nodes: [n], type: list, values: [[de, '0'], [us], [at, '7']], locations: [3]}]}", 1)
 		p := startProxy(t, text)
 		c := p.client(database)
-		must(t, c, "CREATE TABLE prices (region VARCHAR(9), n INT)")
+		must(t, c, "CREATE TABLE prices (region VARCHAR(9) COLLATE utf8mb4_bin, n INT)")
 		must(t, c, "INSERT INTO prices VALUES ('de', 1), ('0', 2), ('us', 3), ('at', 4), ('7', 5)")
 		for condition, want := range map[string]string{
 			"region = 0": "1,2,3,4", "region IN (0, 'us')": "1,2,3,4", "region <=> 0.0": "1,2,3,4", "region = 7": "5", "region = 'us'": "3", "NOT region <> 7e0": "5", "region = FALSE": "1,2,3,4",

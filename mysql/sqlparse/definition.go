@@ -38,7 +38,7 @@ type Definition struct {
 	Columns []ColumnChange
 	// ForeignKeys and Checks are the constraints that are added with a name.
 	ForeignKeys, Checks []string
-	// Collation is what CREATE TABLE says of the whole table, and ALTER TABLE ... CONVERT TO of its columns.
+	// Collation is what CREATE TABLE and ALTER TABLE say of the whole table.
 	Collation Collation
 	// Converts says that ALTER TABLE ... CONVERT TO gives all columns of text another character set.
 	Converts bool
@@ -129,6 +129,9 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 			if o.Tp == ast.TableOptionCharset && o.UintValue == ast.TableOptionCharsetWithConvertTo {
 				d.Converts = true
 			}
+		}
+		if named := tableCollation(spec.Options); named != (Collation{}) {
+			d.Collation = named
 		}
 	case ast.AlterTableRenameTable:
 		d.Renames = true

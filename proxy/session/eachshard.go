@@ -17,6 +17,9 @@ import (
 // eachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears which
 // tables are done, and ADMIN DDL RESUME finishes the rest.
 func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	if err := s.defaultsFollowed(p, r); err != nil {
+		return true, err
+	}
 	if err := s.endForDDL(); err != nil {
 		return true, err
 	}

@@ -53,6 +53,7 @@ schema_list:
 		{"ALTER TABLE # CHANGE k k VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_lithuanian_ci", "plain folds pairs"},
 		{"ALTER TABLE # MODIFY k VARCHAR(40) COLLATE utf8mb4_bin", ""},
 		{"ALTER TABLE # MODIFY o VARCHAR(40) COLLATE utf8mb4_general_ci", ""},
+		{"ALTER TABLE # MODIFY k VARCHAR(40), COLLATE utf8mb4_unicode_ci", "plain pairs"},
 		{"ALTER TABLE # CONVERT TO CHARACTER SET utf8mb4", "plain folds pairs"},
 		{"ALTER TABLE # CONVERT TO CHARACTER SET latin1 COLLATE latin1_bin", "plain folds pairs"},
 		{"ALTER TABLE # DEFAULT CHARACTER SET latin1", ""},

@@ -77,15 +77,24 @@ func (b *builder) define(d *sqlparse.Definition) error {
 			return err
 		}
 	}
-	if err := keyCollations(p.Target, d); err != nil {
+	if err := b.keyCollations(p.Target, d); err != nil {
 		return err
 	}
 	return b.constraints(d)
 }
 
+// Unnamed is a key column of text whose collation a definition leaves to a default, which only the servers know.
+type Unnamed struct {
+	Column string
+	// Charset is the character set whose default collation it gets; with "" it gets the default of the table that is there,
+	// or of the database.
+	Charset string
+	OfTable bool
+}
+
 // keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
-// whose rows have been placed. One that is not named is looked at by kingshard check -servers and KS CHECK TABLE.
-func keyCollations(r *Ref, d *sqlparse.Definition) error {
+// whose rows have been placed. Those that are not named are left to who asks the servers: [Plan.Unnamed].
+func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 	if len(r.Table.Shards) < 2 || !rule.TakesText(r.Table.Rule) {
 		return nil
 	}
@@ -94,21 +103,42 @@ func keyCollations(r *Ref, d *sqlparse.Definition) error {
 			return Refuse("%s is the sharding key of %s: CONVERT TO would give it another collation, or may, under which other texts are equal", r.Table.Keys[k], r.Parsed.Name)
 		}
 	}
-	for _, c := range d.Texts {
+	columns := slices.Clone(d.Texts)
+	for _, c := range d.Columns {
+		if c.Type == sqlparse.Texts && !c.Gone {
+			columns = append(columns, sqlparse.TextColumn{Name: c.Name, Collation: c.Collation})
+		}
+	}
+	for _, c := range columns {
 		named := c.Collation
 		if named == (sqlparse.Collation{}) {
 			named = d.Collation
 		}
-		if r.keyOf(c.Name) >= 0 && named.Name != "" && !rule.Follows(r.Table.Rule, named.Name) {
-			cure := "another collation"
-			if fold := rule.FoldFor(named.Name); fold != "" {
-				cure = "strings: " + fold + " in the rule"
-			}
-			return Refuse("the sharding key %s of %s has the collation %s, which calls texts equal that the rule, with strings: %s, places apart: give it a _bin collation, or %s",
-				c.Name, r.Parsed.Name, named.Name, rule.FoldName(r.Table.Rule), cure)
+		if r.keyOf(c.Name) < 0 {
+			continue
+		}
+		if named.Name == "" {
+			b.p.Unnamed = append(b.p.Unnamed, Unnamed{c.Name, named.Charset, d.Verb == sqlparse.AlterTable})
+			continue
+		}
+		if err := r.Misfit(c.Name, named.Name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// Misfit refuses a collation for a key column, if the rule does not follow it.
+func (r *Ref) Misfit(column, collation string) error {
+	if rule.Follows(r.Table.Rule, collation) {
+		return nil
+	}
+	cure := "another collation"
+	if fold := rule.FoldFor(collation); fold != "" {
+		cure = "strings: " + fold + " in the rule"
+	}
+	return Refuse("the sharding key %s of %s has the collation %s, which calls texts equal that the rule, with strings: %s, places apart: give it a _bin collation, or %s",
+		column, r.Parsed.Name, collation, rule.FoldName(r.Table.Rule), cure)
 }
 
 // keyAlteration refuses what makes rows be looked for elsewhere than they are.
@@ -121,9 +151,6 @@ func keyAlteration(r *Ref, c sqlparse.ColumnChange) error {
 		return Refuse("%s is the sharding key of %s: it can be neither dropped nor renamed", c.Name, r.Parsed.Name)
 	case c.Type == sqlparse.OtherFamily || c.Type != familyOf(r.key[k].Class):
 		return Refuse("%s is the sharding key of %s: its values would be placed in another way with this type, or may be", c.Name, r.Parsed.Name)
-	case c.Type == sqlparse.Texts && c.Collation.Name != "" && !rule.Follows(r.Table.Rule, c.Collation.Name) && rule.TakesText(r.Table.Rule) && len(r.Table.Shards) > 1:
-		return Refuse("%s is the sharding key of %s: under the collation %s texts are equal that the rule, with strings: %s, places apart",
-			c.Name, r.Parsed.Name, c.Collation.Name, rule.FoldName(r.Table.Rule))
 	}
 	return nil
 }

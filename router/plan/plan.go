@@ -49,6 +49,8 @@ type Plan struct {
 	// ReadOnly: a query that takes no locks.
 	ReadOnly bool
 	Many     Many
+	// Unnamed are the key columns of Target whose collations a definition leaves to defaults.
+	Unnamed []Unnamed
 	// Reason says why the way is not a simpler one; of ManyRefuse it is what the client hears.
 	Reason string
 

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// defaultsFollowed refuses a definition that leaves the collation of a key to a default which the rule of its table does not
+// follow: each node that makes sub-tables is asked what the default is.
+func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
+	if len(p.Unnamed) == 0 {
+		return nil
+	}
+	asked := map[[2]string]bool{} // node and database
+	for _, query := range r.Queries {
+		for _, shard := range query.Shards {
+			if place := [2]string{shard.Node, shard.DB}; !asked[place] {
+				asked[place] = true
+				if err := s.defaultFollowed(p, shard); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
+	node := s.snap.Nodes[shard.Node]
+	if node == nil {
+		return nil // the definition will not get there either
+	}
+	conn, err := node.Primary.Get(s.state.current(), time.Now().Add(catalogTimeout), nil)
+	if err != nil {
+		return backendError(err)
+	}
+	for _, u := range p.Unnamed {
+		collation := ""
+		if err = conn.Conn.Rows(defaultCollation(u, shard), 1, func(row []string) { collation = row[0] }); err != nil {
+			break
+		}
+		if collation == "" || collation == "NULL" {
+			continue // the server will say what is wrong: a database or a table that is not there
+		}
+		if err := p.Target.Misfit(u.Column, collation); err != nil {
+			conn.Put()
+			return s.planError(err)
+		}
+	}
+	if _, refused := err.(*mysql.SQLError); err != nil && !refused {
+		conn.Taint()
+		return backendError(err)
+	}
+	conn.Put() // what the server refuses to tell, as of an unknown character set, it refuses to define
+	return nil
+}
+
+// defaultCollation asks for the collation that a column gets whose definition names none.
+func defaultCollation(u plan.Unnamed, shard router.Shard) string {
+	switch {
+	case u.Charset != "":
+		return "SELECT COLLATION(CONVERT('' USING " + quoteName(u.Charset) + "))"
+	case u.OfTable:
+		return fmt.Sprintf("SELECT table_collation FROM information_schema.tables WHERE table_schema = %s AND table_name = %s", hexText(shard.DB), hexText(shard.Table))
+	}
+	return "SELECT default_collation_name FROM information_schema.schemata WHERE schema_name = " + hexText(shard.DB)
+}
+
+// hexText writes a name as a string in any SQL mode.
+func hexText(name string) string { return fmt.Sprintf("CONVERT(X'%x' USING utf8)", name) }
