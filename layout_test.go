@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/lockwaits", "proxy/mirror", "proxy/querylog", "proxy/queryrule", "proxy/tracing", "router", "router/plan"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
 	"proxy/tracing/tracingtest": {},
-	"proxy/placement":           {"backend", "mysql", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
+	"proxy/placement":           {"backend", "mysql", "mysql/collation", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics": {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},

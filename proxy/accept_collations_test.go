@@ -68,3 +68,39 @@ func TestDefaultCollations(t *testing.T) {
 		t.Logf("%d cases, %d refused", cases, refusals)
 	})
 }
+
+// Keys of text that are there when the proxy starts, and that their rules do not follow, are told of once, without any statement.
+func TestKeysAreLookedAt(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		var rules []string
+		for _, c := range []struct{ table, strings, collation string }{
+			{"exact_bin", "exact", "utf8mb4_bin"}, {"exact_ci", "exact", "utf8mb4_general_ci"}, {"ascii_ci", "ascii_ci", "utf8mb4_unicode_ci"}, {"ascii_other", "ascii_ci", "utf8mb4_lithuanian_ci"},
+			{"general", "utf8mb4_general_ci_v1", "utf8mb3_general_ci"}, {"general_other", "utf8mb4_general_ci_v1", "utf8mb4_unicode_ci"}, {"latin", "latin1_swedish_ci_v1", "latin1_swedish_ci"},
+			{"absent", "utf8mb4_0900_ai_ci_v1", ""},
+		} {
+			rules = append(rules, fmt.Sprintf("{db: %s, table: %s, key: k, nodes: [n], type: slots, locations: [2], strings: %s}", database, c.table, c.strings))
+			for k := 0; k < 2 && c.collation != ""; k++ {
+				charset, _, _ := strings.Cut(c.collation, "_")
+				must(t, direct, fmt.Sprintf("CREATE TABLE %s_%04d (k VARCHAR(9) CHARACTER SET %s COLLATE %s)", c.table, k, charset, c.collation))
+			}
+		}
+		p := startProxy(t, strings.Replace(oneNode(server.Addr, 6), "{user: root, nodes: [n], default: n}", "{user: root, nodes: [n], default: n, shard: ["+strings.Join(rules, ", ")+"]}", 1))
+		told := func() (tables string) {
+			for line := range strings.Lines(p.log.String()) {
+				if _, after, ok := strings.Cut(line, "table="+database+"."); ok && strings.Contains(line, "a key of text is compared otherwise") {
+					table, _, _ := strings.Cut(after, " ")
+					tables += table + " "
+				}
+			}
+			return tables
+		}
+		const want = "ascii_other_0000 exact_ci_0000 general_other_0000 "
+		mysqltest.WaitFor(t, "what is found of keys", func() bool { return strings.Count(told(), " ") >= 3 })
+		p.reload(strings.Replace(oneNode(server.Addr, 6), "{user: root, nodes: [n], default: n}", "{user: root, nodes: [n], default: n, shard: ["+strings.Join(rules[1:], ", ")+"]}", 1))
+		must(t, p.client(database), "SELECT * FROM exact_ci WHERE k = 'a'")
+		if got := told(); got != want {
+			t.Errorf("told of %s, want %s", got, want)
+		}
+	})
+}

@@ -51,10 +51,3 @@ func blamed(m router.Movement, changes []config.Change) (fields []string) {
 	}
 	return fields
 }
-
-// warnOfKey tells of a rule that is in force though it places texts apart that the servers call equal. Its rows stay where
-// they are.
-func (s *Server) warnOfKey(t *router.Table, column string) {
-	s.log.Warn("a key of text is compared otherwise than its rule places it: equal keys may be on several shards, and a primary key there twice; "+
-		"give the column a _bin collation, or a table without rows the strings of its collation", "table", t.DB+"."+t.Name, "column", column)
-}

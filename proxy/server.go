@@ -55,6 +55,8 @@ type Server struct {
 	subTables subtables.Maker
 	// installed wakes the making of sub-tables after a start or a reload.
 	installed chan struct{}
+	// placed wakes the look at the keys of text after a start or a reload.
+	placed chan struct{}
 
 	lanes   *session.Lanes // nil: each client has a goroutine
 	places  places
@@ -90,7 +92,7 @@ func New(cfg *config.Config, log *slog.Logger) (*Server, error) {
 // build is New up to the first answer to anybody. The listeners of a predecessor, which may be nil, are gone on with.
 func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*Server, error) {
 	s := &Server{
-		log: log, cfg: cfg, predecessor: from, stop: make(chan struct{}), installed: make(chan struct{}, 1), left: make(chan struct{}),
+		log: log, cfg: cfg, predecessor: from, stop: make(chan struct{}), installed: make(chan struct{}, 1), placed: make(chan struct{}, 1), left: make(chan struct{}),
 	}
 	s.subTables.Log = log
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
@@ -190,6 +192,7 @@ func (s *Server) Serve() error {
 		s.running.Go(s.returnMemory)
 	}
 	s.running.Go(s.makeSubTables)
+	s.running.Go(s.lookAtKeys)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.gate.open(len(s.listeners) + len(s.http))
 	for _, l := range s.listeners {

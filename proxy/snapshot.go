@@ -80,14 +80,13 @@ func (s *Server) install(snap *session.Snapshot) {
 	if s.lanes != nil {
 		s.lanes.Poll(cfg.BusyPoll.Duration())
 	}
-	for _, schema := range snap.Schemas {
-		schema.Plans.Warn(s.warnOfKey)
-	}
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
 	s.shared.Snapshot.Store(snap)
-	select {
-	case s.installed <- struct{}{}:
-	default: // it has not been looked at since the last one
+	for _, wake := range []chan struct{}{s.installed, s.placed} {
+		select {
+		case wake <- struct{}{}:
+		default: // it has not been looked at since the last one
+		}
 	}
 }
 

@@ -42,10 +42,7 @@ type Plans struct {
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 
-	unlikeHeard func(t *router.Table, column string) // nil, or as Warn has it
-
 	mu      sync.RWMutex
-	unlike  map[*router.Table]bool // those that unlikeHeard has heard of
 	plans   map[planKey]*plan.Plan
 	columns map[*router.Table]tableColumns
 }
@@ -75,14 +72,6 @@ func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) 
 		p.longest = max(p.longest, len(t.Name))
 	}
 	return p, nil
-}
-
-// Warn names who hears of keys of text whose collation calls texts equal that the rule places apart, once of each table;
-// before the first statement. A nil Plans has none.
-func (p *Plans) Warn(of func(t *router.Table, column string)) {
-	if p != nil {
-		p.unlikeHeard = of
-	}
 }
 
 // AutoCreated lists the tables whose missing sub-tables are to be made.
@@ -219,24 +208,7 @@ func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.columns[t] = tableColumns{definitions, time.Now()}
-	p.warnLocked(t, definitions)
 	return definitions
-}
-
-// warnLocked tells of the keys of a table.
-func (p *Plans) warnLocked(t *router.Table, definitions []mysql.ColumnDefinition41) {
-	if p.unlikeHeard == nil || p.unlike[t] || t.Kind != router.Sharded || len(t.Shards) < 2 {
-		return
-	}
-	for _, key := range t.Keys {
-		if plan.Apart(t, plan.KeyColumn(definitions, key, sqltext.Mode{})) {
-			if p.unlike == nil {
-				p.unlike = map[*router.Table]bool{}
-			}
-			p.unlike[t] = true
-			p.unlikeHeard(t, key)
-		}
-	}
 }
 
 // describe asks for the columns of a sub-table; nil if that cannot be done.

@@ -5,7 +5,6 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
-	"kingshard/router"
 	"kingshard/router/rule"
 )
 
@@ -144,10 +143,4 @@ func bytesPerChar(collation uint16) int {
 		return 2
 	}
 	return 1
-}
-
-// Apart tells whether a key column's collation calls texts equal that the rule of its table places apart, as far as the
-// class of the column says.
-func Apart(t *router.Table, c rule.Column) bool {
-	return rule.TakesText(t.Rule) && !rule.Together(t.Rule, c)
 }
