@@ -130,6 +130,8 @@ type Config struct {
 	ClientWriteTimeout Duration `yaml:"client_write_timeout" reload:"set"`
 	// Time that a statement which collects rows on one server may run; then it ends with error 3024. 0: no limit.
 	FinishTimeout Duration `yaml:"finish_timeout" reload:"set"`
+	// Rows that such a statement may collect on the server, in bytes as they are sent there, 1M to 1T; more end it with error 9014.
+	FinishMaxBytes ByteSize `yaml:"finish_max_bytes" reload:"set"`
 	// Row combinations that one server may have to look at for the joins of such a statement by its own estimate (MySQL's max_join_size);
 	// more are refused with error 1104. 0: no limit of the proxy's.
 	FinishMaxJoinSize int `yaml:"finish_max_join_size" reload:"set"`

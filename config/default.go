@@ -52,6 +52,7 @@ func (c *Config) setDefaults(func(string) string) {
 		PoolWaitTimeout:      Duration(10 * time.Second),
 		ClientWriteTimeout:   Duration(time.Minute),
 		FinishTimeout:        Duration(10 * time.Minute),
+		FinishMaxBytes:       256 << 20,
 		FinishMaxJoinSize:    2_000_000_000,
 		IdleTimeout:          Duration(8 * time.Hour),
 		DrainTimeout:         Duration(30 * time.Second),

@@ -153,6 +153,9 @@ func (c *Config) checkLimits(r *report) {
 	}
 	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
 	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
+	if c.FinishMaxBytes < 1<<20 || c.FinishMaxBytes > 1<<40 {
+		r.fault("finish_max_bytes", "must be 1M to 1T, not %v", c.FinishMaxBytes)
+	}
 	r.between("finish_max_join_size", c.FinishMaxJoinSize, 0, 1<<31-1)
 }
 

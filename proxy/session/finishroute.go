@@ -14,9 +14,6 @@ import (
 	"kingshard/router/plan"
 )
 
-// finishBytesMax bounds the rows that one statement may collect on a server, in bytes as they are sent there.
-const finishBytesMax = 256 << 20
-
 // noLimit ends a query whose rows are all wanted, whatever the session's sql_select_limit is.
 const noLimit = " LIMIT 18446744073709551615"
 
@@ -356,13 +353,14 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 		return err
 	}
 	var failure error
+	most := f.s.snap.Config.FinishMaxBytes
 	from.started(f.s, text)
 	err := from.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
 		}
-		if f.bytes+len(batch) > finishBytesMax {
-			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %d MB on one server: %s", finishBytesMax>>20, f.reason()))
+		if f.bytes+len(batch) > int(most) {
+			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %v (finish_max_bytes) on one server: %s", most, f.reason()))
 			return
 		}
 		if rows == 0 {

@@ -83,6 +83,14 @@ func TestFinishIsBounded(t *testing.T) {
 		}
 		fails(t, bounded, "SELECT SLEEP(100), x.n FROM (SELECT n, COUNT(DISTINCT id) FROM users GROUP BY n) x", mysql.ERQueryTimeout)
 		must(t, bounded, join)
+		must(t, s.subject, "ALTER TABLE users ADD COLUMN x TEXT")
+		must(t, s.subject, "UPDATE users SET x = REPEAT('x', 10000)")
+		few := dial(t, s.restarted(t, "finish_max_bytes: 1M"), mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+		const long = "SELECT COUNT(DISTINCT a.x, b.id) FROM users a JOIN users b ON a.id = b.n"
+		must(t, few, join)
+		fails(t, few, long, 9014)
+		must(t, few, join)
+		must(t, s.subject, long)
 	})
 }
 
