@@ -287,10 +287,11 @@ func (c *Conn) Command(cmd mysql.Command, argument string) {
 // simple runs a command that answers with OK or ERR.
 func (c *Conn) simple(cmd mysql.Command, argument string) error {
 	c.Command(cmd, argument)
-	return c.readOK()
+	return c.ReadOK()
 }
 
-func (c *Conn) readOK() error {
+// ReadOK sends what is queued, and reads the answer of a command that answers with OK or ERR.
+func (c *Conn) ReadOK() error {
 	if err := c.Flush(); err != nil {
 		return err
 	}

@@ -67,6 +67,7 @@ type Instance struct {
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
+	memory   memory
 	stored   storedObjects
 	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
 	lag        atomic.Int64
@@ -304,7 +305,10 @@ func (i *Instance) SetInfo(info *Info) {
 }
 
 // SetAnswered notes that a probe was answered at t. Only the instance's one watcher calls it.
-func (i *Instance) SetAnswered(t time.Time) { i.answered.Store(t.UnixNano()) }
+func (i *Instance) SetAnswered(t time.Time) {
+	i.answered.Store(t.UnixNano())
+	i.memory.late.Store(false)
+}
 
 // Answered is when a probe was last answered; the zero time if none was.
 func (i *Instance) Answered() time.Time {

@@ -127,6 +127,7 @@ func (n *Node) Succeed(old *Node) {
 			}
 			i.SetState(before.Health())
 			i.answered.Store(before.answered.Load())
+			i.memory.succeed(&before.memory)
 			i.succeedLag(before)
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())

@@ -86,7 +86,7 @@ func (c *Conn) closeStmt(st *Stmt) {
 func (c *Conn) ResetStmt(st *Stmt) error {
 	c.ResetSequence()
 	c.EndPacket(mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtReset)), st.ID))
-	return c.readOK()
+	return c.ReadOK()
 }
 
 // SkipDefinitions reads past the parameter and column definitions that follow a COM_STMT_PREPARE_OK.

@@ -36,6 +36,22 @@ func (c *Conn) Await() error {
 	return c.readMore(1)
 }
 
+// AwaitResponse waits until something of a response has come, and gives how its first packet begins without taking it: one byte, or three of
+// an error, which say its code.
+func (c *Conn) AwaitResponse() (begins []byte, err error) {
+	n := headerLen + 1
+	if err := c.fill(n); err != nil {
+		return nil, err
+	}
+	if c.rbuf.b[c.start+headerLen] == ErrHeader {
+		n = headerLen + 3
+		if err := c.fill(n); err != nil {
+			return nil, err
+		}
+	}
+	return c.rbuf.b[c.start+headerLen : c.start+n], nil
+}
+
 // readHeader takes a packet header and checks its sequence id.
 func (c *Conn) readHeader() (length int, err error) {
 	if err := c.fill(headerLen); err != nil {

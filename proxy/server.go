@@ -361,6 +361,7 @@ func (s *Server) closeAll() {
 		s.monitor.Close()
 	}
 	s.closeLanes()
+	s.shared.Asker.Close()
 	closeNodes(s.nodes)
 	s.shared.Spans.Close()
 	s.shared.HalfDone.Close()

@@ -100,7 +100,9 @@ type watched struct {
 	conn    *backend.Conn // that is probed on; nil for a new one
 	lag     lagWatch
 	objects storedWatch
-	o       Observations
+	// databases are those of the instance.
+	databases databaseWatch
+	o         Observations
 	// from is when the run of failures began: at the last answer, if there was one.
 	from time.Time
 }
@@ -225,13 +227,19 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 		}
 	}
 	if err == nil {
-		err = conn.Ping()
+		began := time.Now()
+		if err = conn.Ping(); err == nil {
+			i.SetRoundTrip(time.Since(began))
+		}
 	}
 	if err == nil {
 		err = m.watchLag(i, conn, &w.lag)
 	}
 	if err == nil {
 		err = m.followStored(watch, i, conn, &w.objects)
+	}
+	if err == nil {
+		err = w.databases.follow(i, conn, w.objects.counters)
 	}
 	if err != nil {
 		conn.Close()

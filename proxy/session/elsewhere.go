@@ -1,6 +1,19 @@
 package session
 
-import "kingshard/backend"
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// What needs no node in particular does not wait for one: a login's database, SET, queries of constants. The default node is asked, and
+// when its answer is late another one, too. The first answer counts, if it is sure to be the default node's.
 
 // elsewhere gives another node of the session's for what any node can do as well as n, whose primary is down or may be; nil while n is
 // well, or no other is better.
@@ -16,12 +29,200 @@ func (s *Session) elsewhere(n *backend.Node) *backend.Node {
 	return nil
 }
 
-// loginDB makes db the current database of a session that logs in. While the default node does not answer, and another one does, nobody is
-// asked: who uses what that node does not have hears of it then.
-func (s *Session) loginDB(db string) error {
-	if s.held.Pooled == nil && db != "" && s.elsewhere(s.schema.Default) != nil {
-		s.state.setDB(db)
+// answering lists the primaries of the session's nodes but n that answer, as far as is known, and for which alike holds.
+func (s *Session) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
+	for _, other := range s.schema.Nodes {
+		i := other.Primary
+		if other != n && i.State() == backend.Up && !i.Late() && i.Info() != nil && alike(i.Info()) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// anyServer is for questions that servers of all kinds answer alike.
+func anyServer(*backend.Info) bool { return true }
+
+// askAny asks a question, and makes the connection on which the answer has begun to come the one that the statement runs on. The
+// caller ends with release, or with drop.
+func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (backend.Pooled, error) {
+	if _, err := s.gate(); err != nil {
+		return backend.Pooled{}, err
+	}
+	now := time.Now()
+	s.asking(now)
+	p, err := s.shared.Asker.Ask(q, instances, now.Add(s.snap.Config.PoolWaitTimeout.Duration()), s.cancelled())
+	if err != nil {
+		return backend.Pooled{}, err
+	}
+	if !s.setRunning(p) {
+		s.drop(p)
+		return backend.Pooled{}, interrupted()
+	}
+	return p, nil
+}
+
+// visit makes sure that there is a database, for a session that holds no connection. It has the word of the default node or, where that is
+// late and another node answers, what that said before, or the other's. While the default node was never reached nobody knows: who uses
+// what it has not hears of it then.
+func (s *Session) visit(db string, others []*backend.Instance) error {
+	i := s.schema.Default.Primary
+	has, known := i.HasDatabase(db)
+	if has && i.Late() {
 		return nil
 	}
-	return s.useDB(db)
+	q := backend.Question{Setting: s.state.in(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
+	instances := []*backend.Instance{i}
+	if !has {
+		instances = append(instances, others...)
+	}
+	span := s.ownSpan(i, "USE")
+	p, err := s.askAny(q, instances)
+	if err == nil {
+		err = p.Conn.ReadOK()
+	}
+	endSpan(span, err)
+	var told *mysql.SQLError
+	switch {
+	case p.Pooled != nil && (err == nil || errors.As(err, &told)):
+		s.release(p)
+	case p.Pooled != nil:
+		s.drop(p)
+	}
+	switch {
+	case err == nil:
+	case errors.As(err, &told):
+		return told
+	case (has || !known) && !errors.Is(err, pool.ErrCancelled):
+	default:
+		return backendError(err)
+	}
+	return nil
+}
+
+// judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
+// that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
+func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
+	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil {
+		return nil
+	}
+	for _, a := range assignments {
+		if !judgedAnywhere(&a) {
+			return nil
+		}
+	}
+	return s.withTwins(s.schema.Default.Primary)
+}
+
+// unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
+func (s *Session) unattached(q *query) bool {
+	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
+		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
+	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 &&
+		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
+}
+
+// ofVersion tells the errors that are about a text and the server's version: syntax, unknown columns, character sets, collations and
+// variables, and their values. MySQL manual: "Server Error Message Reference".
+func ofVersion(code uint16) bool {
+	switch code {
+	case 1054, 1064, 1115, 1193, 1231, 1232, 1238, 1253, 1273:
+		return true
+	}
+	return false
+}
+
+// withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike.
+func (s *Session) withTwins(i *backend.Instance) []*backend.Instance {
+	own := s.schema.Default.Info()
+	if own == nil {
+		return nil
+	}
+	list := []*backend.Instance{i}
+	if n := s.schema.Default; i != n.Primary && !n.Primary.Late() {
+		list = append(list, n.Primary)
+	}
+	return append(list, s.answering(s.schema.Default, func(other *backend.Info) bool {
+		return other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
+	})...)
+}
+
+// judgedAnywhere tells whether what an assignment does follows from its text and from what a setting has, on servers of one version.
+func judgedAnywhere(a *sqltext.Assignment) bool {
+	switch a.Scope {
+	case sqltext.Names:
+		return a.Name != "default"
+	case sqltext.Session:
+	default:
+		return false
+	}
+	switch a.Name {
+	case "last_insert_id", "identity", "timestamp", "insert_id", "rand_seed1", "rand_seed2", "character_set_database", "collation_database":
+		return false
+	}
+	if perStatement[a.Name] || strings.HasPrefix(a.Name, "session_track") {
+		return false
+	}
+	if a.Literal {
+		return plainLiteral(a.Value) && !strings.EqualFold(a.Value, "DEFAULT")
+	}
+	variables, constant := sqltext.Constant(a.Value, sqltext.Mode{})
+	return constant && !slices.ContainsFunc(variables, func(name string) bool { return name != a.Name || name != "sql_mode" })
+}
+
+// setAnywhere is forwardWith for a SET that any of the instances can judge.
+func (s *Session) setAnywhere(q *query, judges []*backend.Instance, then func(p backend.Pooled, failed bool) error) error {
+	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: ofVersion}, judges)
+	if err != nil {
+		return backendError(err)
+	}
+	q.arrived = true
+	_, err = s.finishWith(p, q, s.before(q), then)
+	return err
+}
+
+// anywhere lists the instances that can answer what the target can, which is the first; nil where the answer may depend on the server.
+func (s *Session) anywhere(q *query, t target) []*backend.Instance {
+	if len(s.schema.Nodes) < 2 || !q.info.Tableless && q.info.Class != sqltext.Show || !s.unattached(q) {
+		return nil
+	}
+	var names []string
+	var ok bool
+	if q.info.Tableless {
+		names, ok = sqltext.Constant(q.text, s.mode())
+	} else {
+		names, ok = sqltext.ShownVariables(q.text, s.mode())
+	}
+	if !ok || s.learnCharset(s.schema.Default) != nil {
+		return nil
+	}
+	i := t.instance(0)
+	list := s.withTwins(i)
+	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
+		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.sameVariable(i, other, name) })
+	})
+}
+
+// sameVariable tells whether a variable has one value on connections of two servers that carry the session's setting.
+func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
+	switch name {
+	case "character_set_database", "collation_database":
+		return s.state.db == "" && a.SameVariable(b, name)
+	case "timestamp", "insert_id", "last_insert_id", "identity", "rand_seed1", "rand_seed2", "in_transaction", "gtid_next", "error_count", "warning_count":
+		return false
+	}
+	return s.state.value(canonicalName(name)) != "" || a.SameVariable(b, name)
+}
+
+// forwardAnywhere is forwardTo for a statement that any of the instances can answer.
+func (s *Session) forwardAnywhere(t target, q *query, instances []*backend.Instance) (failed bool, err error) {
+	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: ofVersion}, instances)
+	if err != nil {
+		return true, backendError(err)
+	}
+	q.arrived = true
+	x := exchange{target: t, p: p, attempt: 1}
+	x.begin(s, q)
+	failed, _, err = s.finishStatement(&x, q)
+	return failed, err
 }

@@ -120,7 +120,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	case s.AdminOnly:
 		s.state.setDB(resp.Database)
 	default:
-		if err := s.loginDB(resp.Database); err != nil {
+		if err := s.useDB(resp.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}

@@ -179,14 +179,20 @@ func (s *Session) learnCharset(n *backend.Node) error {
 		return nil
 	}
 	info := n.Info()
-	if info == nil {
+	for began := time.Now(); info == nil; {
 		select {
 		case <-n.Primary.Known():
 		case <-s.cancelled():
-		case <-time.After(s.snap.Config.ConnectTimeout.Duration()):
+			return interrupted()
+		case <-time.After(n.Primary.Moment()):
 		}
 		if info = n.Info(); info == nil {
-			return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
+			// All nodes are taken to be of one kind until they are known.
+			if others := s.answering(n, anyServer); len(others) > 0 {
+				info = others[0].Info()
+			} else if time.Since(began) > s.snap.Config.ConnectTimeout.Duration() {
+				return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
+			}
 		}
 	}
 	s.state.resolve(info)

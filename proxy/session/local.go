@@ -99,6 +99,18 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
+	if s.held.Pooled == nil && s.state.pendingBegin == "" {
+		if others := s.answering(s.schema.Default, anyServer); len(others) > 0 {
+			err := s.learnCharset(s.schema.Default)
+			if err == nil {
+				err = s.visit(db, others)
+			}
+			if err == nil {
+				s.state.setDB(db)
+			}
+			return err
+		}
+	}
 	p, err := s.acquireIn(db)
 	if err != nil {
 		return err

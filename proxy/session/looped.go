@@ -100,7 +100,8 @@ func (s *Session) decide(p []byte) bool {
 			return false // traced statements run on goroutines
 		}
 		info := s.classify(text)
-		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) {
+		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) ||
+			info.Tableless && len(s.schema.Nodes) > 1 {
 			return false
 		}
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {

@@ -92,6 +92,8 @@ type query struct {
 	cut   bool // the answer was more
 	// warned says that its warnings are the session's already.
 	warned bool
+	// arrived says that its answer has begun to come on the connection that it is given.
+	arrived bool
 	// within are the statements that it contains; nil if its class contains none.
 	within *sqltext.Contents
 	// value is the text that a server computed of what it prepares, if known.
@@ -208,7 +210,11 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 // forward runs a statement on a backend and its responses to the client.
 func (s *Session) forward(q *query) (failed bool, err error) {
 	t := s.route(q)
-	failed, err = s.forwardTo(t, q, 0)
+	if instances := s.anywhere(q, t); len(instances) > 1 {
+		failed, err = s.forwardAnywhere(t, q, instances)
+	} else {
+		failed, err = s.forwardTo(t, q, 0)
+	}
 	if !failed && err == nil {
 		s.mirrored(q, t)
 	}
@@ -304,11 +310,13 @@ func (s *Session) sendRequest(p backend.Pooled) error {
 
 // responses forwards all responses to one command. failed says that the last was an error.
 func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error) {
-	if err := s.sendRequest(p); err != nil {
-		return true, err
-	}
-	if err := p.Conn.ReadAhead(); err != nil {
-		return true, err
+	if !q.arrived {
+		if err := s.sendRequest(p); err != nil {
+			return true, err
+		}
+		if err := p.Conn.ReadAhead(); err != nil {
+			return true, err
+		}
 	}
 	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q)}
 	if q.verdict.Timeout > 0 {

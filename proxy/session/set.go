@@ -38,7 +38,7 @@ func (s *Session) set(q *query) error {
 	if s.held.Pooled == nil && !slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope != sqltext.NextTransaction || !a.Literal }) {
 		return s.setNextTransaction(q)
 	}
-	_, err := s.forwardWith(q, func(p backend.Pooled, failed bool) error {
+	then := func(p backend.Pooled, failed bool) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
@@ -48,7 +48,11 @@ func (s *Session) set(q *query) error {
 			return nil
 		}
 		return s.adopt(p, assignments)
-	})
+	}
+	if judges := s.judges(q, assignments); len(judges) > 1 {
+		return s.setAnywhere(q, judges, then)
+	}
+	_, err := s.forwardWith(q, then)
 	return err
 }
 
@@ -68,6 +72,11 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	}
 	added := s.before(q)
 	s.send(p, q)
+	return s.finishWith(p, q, added, then)
+}
+
+// finishWith is forwardWith for a statement that was sent.
+func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
 	sent := s.conn.Sequence()
 	if failed, err = s.responses(p, q); err != nil {
 		return true, s.broken(p, err, sent)

@@ -131,7 +131,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.initState(collation)
 	s.followWaitTimeout()
 	if cu.Database != "" {
-		if err := s.loginDB(cu.Database); err != nil {
+		if err := s.useDB(cu.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}

@@ -108,6 +108,9 @@ type Shared struct {
 	// Mirror takes statements that are to be sent to another node, too. Set before the first session begins.
 	Mirror *mirror.Mirror
 
+	// Asker asks questions that any of several nodes can answer.
+	Asker backend.Asker
+
 	// Packets bounds what clients' long packets take together.
 	Packets mysql.Memory
 
