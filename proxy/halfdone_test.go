@@ -125,7 +125,7 @@ schema_list:
 	if _, body := get(t, p.httpAddr("prometheus_addr")+"/metrics", ""); !strings.Contains(body, "kingshard_half_done_changes 2\n") || !strings.Contains(body, "kingshard_half_done_unwritten 0\n") {
 		t.Error("the metrics do not have it")
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "half-done.log"))
+	data, err := os.ReadFile(filepath.Join(dir, "half-done.journal"))
 	if err != nil || strings.Contains(string(data), "4711") || strings.Contains(string(data), "sesame") {
 		t.Errorf("the file has values: %s, %v", data, err)
 	}

@@ -276,6 +276,7 @@ func (b *Book) merge(is contents) (fresh []Record, gone []uint64) {
 	have := make(map[uint64]bool)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
 		_, there := is.records[e.ID]
+		e.OnDisk = e.OnDisk && !is.none // it is written anew where somebody has taken the file away
 		if e.OnDisk && !there {
 			return true // another process was told to forget it
 		}

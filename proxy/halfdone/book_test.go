@@ -163,6 +163,28 @@ func TestTwoBooks(t *testing.T) {
 	becomes(t, next, "2:2+ 3:3+")
 }
 
+// A file that somebody has taken away comes back.
+func TestFileTakenAway(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	b.Add(record(1))
+	b.Add(record(2))
+	path := filepath.Join(dir, fileName)
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("it does not come back")
+		}
+	}
+	b.Close()
+	is(t, open(t, dir), "1:1+ 2:2+")
+}
+
 // A disk that cannot be written to loses nothing while the process lives, and has it all when it is well again.
 func TestBadDisk(t *testing.T) {
 	for name, breaks := range map[string]func(dir string) (path string, err error){

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// fileName is the name of the file in its folder: a line of JSON for each record that was made or forgotten.
-const fileName = "half-done.log"
+// fileName is the name of the file in its folder: a line of JSON for each record that was made or forgotten. It is none that ends in
+// .log, which somebody may have rotated.
+const fileName = "half-done.journal"
 
 // fileMax is more than a book writes; a longer file is none of ours.
 const fileMax = 256 << 20
@@ -35,6 +36,7 @@ type line struct {
 
 // contents are what a file says.
 type contents struct {
+	none       bool // there is no file
 	records    map[uint64]Record
 	last       uint64
 	lines, bad int
@@ -45,11 +47,15 @@ func (f *file) path() string { return filepath.Join(f.dir, fileName) }
 // changed tells whether somebody else has written to the file.
 func (f *file) changed() bool {
 	info, err := os.Stat(f.path())
-	return err == nil && (info.Size() != f.seenSize || !info.ModTime().Equal(f.seenAt))
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist) && f.seenSize > 0 // it was taken away
+	}
+	return info.Size() != f.seenSize || !info.ModTime().Equal(f.seenAt)
 }
 
 // see remembers the file as it is now.
 func (f *file) see() {
+	f.seenSize = 0
 	if info, err := os.Stat(f.path()); err == nil {
 		f.seenSize, f.seenAt = info.Size(), info.ModTime()
 	}
@@ -82,6 +88,7 @@ func (f *file) read() (is contents, err error) {
 	is.records = make(map[uint64]Record)
 	in, err := os.Open(f.path())
 	if errors.Is(err, os.ErrNotExist) {
+		is.none = true
 		return is, nil
 	}
 	if err != nil {
