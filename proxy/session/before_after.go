@@ -40,7 +40,9 @@ func (s *Session) before(q *query) (added pinSet) {
 	had := s.pins
 	s.pins &^= 1 << pinFoundRows
 	s.pinReached(q.reached)
-	s.pinFor(q.text, &q.info)
+	if !plainClass(q.info.Class) || q.info.Traits&stateful != 0 {
+		s.pinFor(q.text, &q.info)
+	}
 	if q.within != nil {
 		s.beforeWithin(q)
 	}

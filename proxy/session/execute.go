@@ -22,7 +22,7 @@ type execution struct {
 	bitmap     []byte // NULL parameters
 	types      []byte // two bytes each
 	values     []byte
-	attributes executionAttributes
+	attributes *executionAttributes // nil: none
 }
 
 // executionAttributes are the query attributes of an execution, which follow its parameters. MySQL manual: "COM_STMT_EXECUTE",
@@ -135,24 +135,14 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	}
 	bitmap := c.Bytes((count + 7) / 8)
 	if c.Uint8() != 0 {
-		types := make([]byte, 0, 2*count)
-		for k := range count {
-			if k == st.params {
-				ex.attributes.types = arg[4+c.Pos():]
-			}
-			types = append(types, c.Bytes(2)...)
-			if attributes {
-				c.LenencBytes()
-			}
-		}
-		if count > st.params && c.Err() == nil {
-			a := &ex.attributes
-			a.count, a.types = count-st.params, a.types[:4+c.Pos()-(len(arg)-len(a.types))]
+		if attributes {
+			ex.takeTypes(st, &c, count)
+		} else if types := c.Bytes(2 * count); c.Err() == nil && !bytes.Equal(types, st.types) { // most clients send the same ones each time
+			st.types = bytes.Clone(types)
 		}
 		if c.Err() != nil {
 			return malformed()
 		}
-		st.types = types
 	}
 	if c.Err() != nil {
 		return malformed()
@@ -168,6 +158,25 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	return s.takeValues(ex, st, &c, bitmap)
 }
 
+// takeTypes finds the types of count parameters that have names, too: those behind the statement's own are query attributes.
+func (ex *execution) takeTypes(st *stmt, c *mysql.Cursor, count int) {
+	types := make([]byte, 0, 2*count)
+	for k := range count {
+		if k == st.params {
+			ex.attributes = &executionAttributes{count: count - k}
+		}
+		from := *c
+		types = append(types, c.Bytes(2)...)
+		c.LenencBytes()
+		if a := ex.attributes; a != nil {
+			a.types = append(a.types, from.Bytes(c.Pos()-from.Pos())...)
+		}
+	}
+	if c.Err() == nil {
+		st.types = types
+	}
+}
+
 // allNull tells whether the first params bits are set.
 func allNull(bitmap []byte, params int) bool {
 	for k := range params {
@@ -180,9 +189,9 @@ func allNull(bitmap []byte, params int) bool {
 
 // takeValues finds the values of the statement's own parameters, and of the attributes behind them.
 func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
-	ex.attributes.bitmap, ex.bitmap = bitmap, bitmap[:(st.params+7)/8]
-	attributeTypes := ex.types[2*st.params:]
-	ex.types = ex.types[:2*st.params]
+	ex.bitmap = bitmap[:(st.params+7)/8]
+	types := ex.types
+	ex.types = types[:2*st.params]
 	from := *c
 	for k := range st.params {
 		_, long := st.long[uint16(k)]
@@ -194,16 +203,20 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 		return malformed()
 	}
 	ex.values = from.Bytes(c.Pos() - from.Pos())
+	a := ex.attributes
+	if a == nil {
+		return nil
+	}
 	from = *c
-	for k := range ex.attributes.count {
-		if at := st.params + k; bitmap[at/8]&(1<<(at%8)) == 0 {
-			skipBinaryValue(c, mysql.ColumnType(attributeTypes[2*k]))
+	for at := st.params; at < st.params+a.count; at++ {
+		if bitmap[at/8]&(1<<(at%8)) == 0 {
+			skipBinaryValue(c, mysql.ColumnType(types[2*at]))
 		}
 	}
 	if c.Err() != nil {
 		return malformed()
 	}
-	ex.attributes.values = from.Bytes(c.Pos() - from.Pos())
+	a.bitmap, a.values = bitmap, from.Bytes(c.Pos()-from.Pos())
 	return nil
 }
 
@@ -286,9 +299,12 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtExecute)), bs.ID)
 	attributes := c.Capabilities.Has(mysql.ClientQueryAttributes)
 	flags := ex.flags &^ parameterCountAvailable
-	count, bitmap := st.params, ex.bitmap
-	if attributes && ex.attributes.count > 0 {
-		count, bitmap = count+ex.attributes.count, ex.attributes.bitmap
+	count, bitmap, more := st.params, ex.bitmap, ex.attributes
+	if !attributes {
+		more = nil
+	}
+	if more != nil {
+		count, bitmap = count+more.count, more.bitmap
 	}
 	if attributes && count > 0 {
 		flags |= parameterCountAvailable
@@ -305,10 +321,12 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 				b = append(b, 0) // parameters of statements have no names
 			}
 		}
-		if count > st.params {
-			b = append(append(append(b, ex.attributes.types...), ex.values...), ex.attributes.values...)
-		} else {
-			b = append(b, ex.values...)
+		if more != nil {
+			b = append(b, more.types...)
+		}
+		b = append(b, ex.values...)
+		if more != nil {
+			b = append(b, more.values...)
 		}
 	}
 	c.EndPacket(b)

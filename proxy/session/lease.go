@@ -53,7 +53,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 
 // obtain gives a connection that is not the session's yet and carries want.
 func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
-	now := time.Now()
+	now := s.now()
 	s.asking(now)
 	if p, ok := s.offered(t, want); ok {
 		return p, nil
@@ -229,7 +229,7 @@ func (s *Session) release(p backend.Pooled) {
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
 	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
-	unsettled := s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil
+	unsettled := s.state.inDoubt() && (s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil)
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.

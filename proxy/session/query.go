@@ -109,6 +109,11 @@ func (q *query) begin(text string, info *sqltext.Info) {
 	q.text, q.info = text, *info
 }
 
+// onlyReads tells a query that gives rows and leaves nothing behind in its session but how many these were.
+func (q *query) onlyReads() bool {
+	return q.info.Class == sqltext.Select && q.info.Traits&stateful == 0 && q.reached == 0
+}
+
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
 func (s *Session) splitAttributes(arg []byte) (attributes []byte, text string, err error) {
 	if !s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
@@ -365,8 +370,12 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	case mysql.ResponseOK:
 		s.state.result = lastResult{rowCount: int64(res.OK.AffectedRows)}
 	}
-	s.answeredInsertID(p, q, res)
-	s.observeFound(p, q, res)
+	if q.onlyReads() && res.Kind == mysql.ResponseRows {
+		s.state.found.found(res.Rows)
+	} else {
+		s.answeredInsertID(p, q, res)
+		s.observeFound(p, q, res)
+	}
 	p.Conn.Status = s.serverStatus
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	s.state.warningCount = int(res.OK.Warnings)

@@ -41,6 +41,11 @@ type state struct {
 // lastResult is what ROW_COUNT() speaks of.
 type lastResult struct{ rowCount int64 }
 
+// inDoubt tells whether a connection may know of FOUND_ROWS() or LAST_INSERT_ID() what the session does not.
+func (st *state) inDoubt() bool {
+	return st.found.doubt || st.found.on != nil || st.insertIDs.doubt || st.insertIDs.on != nil
+}
+
 // init starts a session's state after the login.
 func (st *state) init(collation uint16, caps mysql.Capability) {
 	*st = state{autocommit: true, collation: collation, flags: caps & backend.SettingFlags}
