@@ -69,6 +69,32 @@ func TestDefaultCollations(t *testing.T) {
 	})
 }
 
+// CREATE TABLE ... LIKE gives a key the collation of the other table's.
+func TestCollationsOfLike(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		var rules []string
+		for _, table := range []string{"model", "names"} {
+			rules = append(rules, fmt.Sprintf("{db: %s, table: %s, key: [n, k], nodes: [n], type: crc32, locations: [2]}", database, table))
+		}
+		p := startProxy(t, strings.Replace(oneNode(server.Addr, 6), "{user: root, nodes: [n], default: n}", "{user: root, nodes: [n], default: n, shard: ["+strings.Join(rules, ", ")+"]}", 1))
+		c := p.client(database)
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		for _, text := range []struct {
+			collation string
+			refused   bool
+		}{{"utf8mb4_bin", false}, {"utf8mb4_general_ci", true}} {
+			must(t, direct, "DROP TABLE IF EXISTS model_0000, model_0001, names_0000, names_0001")
+			for _, table := range []string{"model_0000", "model_0001"} {
+				must(t, direct, "CREATE TABLE "+table+" (n INT, k VARCHAR(9) CHARACTER SET utf8mb4 COLLATE "+text.collation+")")
+			}
+			r, err := c.Query("CREATE TABLE names LIKE model")
+			if err != nil || (r.Err != nil) != text.refused || text.refused && (r.Err.Code != 9012 || !strings.Contains(r.Err.Message, text.collation)) {
+				t.Errorf("%s: %+v, %v", text.collation, r.Err, err)
+			}
+		}
+	})
+}
+
 // Keys of text that are there when the proxy starts, and that their rules do not follow, are told of once, without any statement.
 func TestKeysAreLookedAt(t *testing.T) {
 	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {

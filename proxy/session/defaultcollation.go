@@ -40,11 +40,11 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 	}
 	for _, u := range p.Unnamed {
 		collation := ""
-		if err = conn.Conn.Rows(defaultCollation(u, shard), 1, func(row []string) { collation = row[0] }); err != nil {
+		if err = conn.Conn.Rows(defaultCollation(p, u, shard), 1, func(row []string) { collation = row[0] }); err != nil {
 			break
 		}
 		if collation == "" || collation == "NULL" {
-			continue // the server will say what is wrong: a database or a table that is not there
+			continue // no text, or the server will say what is wrong: a database or a table that is not there
 		}
 		if err := p.Target.Misfit(u.Column, collation); err != nil {
 			conn.Put()
@@ -60,14 +60,30 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 }
 
 // defaultCollation asks for the collation that a column gets whose definition names none.
-func defaultCollation(u plan.Unnamed, shard router.Shard) string {
+func defaultCollation(p *plan.Plan, u plan.Unnamed, shard router.Shard) string {
 	switch {
+	case u.Like:
+		like := likeOf(p, shard)
+		return fmt.Sprintf("SELECT collation_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s AND column_name = %s",
+			hexText(like.DB), hexText(like.Table), hexText(u.Column))
 	case u.Charset != "":
 		return "SELECT COLLATION(CONVERT('' USING " + quoteName(u.Charset) + "))"
 	case u.OfTable:
 		return fmt.Sprintf("SELECT table_collation FROM information_schema.tables WHERE table_schema = %s AND table_name = %s", hexText(shard.DB), hexText(shard.Table))
 	}
 	return "SELECT default_collation_name FROM information_schema.schemata WHERE schema_name = " + hexText(shard.DB)
+}
+
+// likeOf is the physical table whose definition CREATE TABLE ... LIKE takes for a shard of its target.
+func likeOf(p *plan.Plan, shard router.Shard) (like router.Shard) {
+	for _, r := range p.Refs {
+		for k, s := range r.Table.Shards {
+			if r != p.Target && s.Node == shard.Node && (r.Table.Kind != router.Sharded || p.Target.Table.Shards[k] == shard) {
+				return s
+			}
+		}
+	}
+	return like
 }
 
 // hexText writes a name as a string in any SQL mode.

@@ -86,10 +86,10 @@ func (b *builder) define(d *sqlparse.Definition) error {
 // Unnamed is a key column of text whose collation a definition leaves to a default, which only the servers know.
 type Unnamed struct {
 	Column string
-	// Charset is the character set whose default collation it gets; with "" it gets the default of the table that is there,
-	// or of the database.
-	Charset string
-	OfTable bool
+	// Charset is the character set whose default collation it gets; with "" it gets the default of the table that is there
+	// (OfTable), what the column of the table has which is named behind LIKE (Like), or the default of the database.
+	Charset       string
+	OfTable, Like bool
 }
 
 // keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
@@ -101,6 +101,11 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 	for k, key := range r.key {
 		if d.Converts && (key.Class == rule.CharBinary || key.Class == rule.CharCI || key.Class == rule.Unknown) {
 			return Refuse("%s is the sharding key of %s: CONVERT TO would give it another collation, or may, under which other texts are equal", r.Table.Keys[k], r.Parsed.Name)
+		}
+	}
+	if d.Like && d.Verb == sqlparse.CreateTable {
+		for _, key := range r.Table.Keys {
+			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: key, Like: true})
 		}
 	}
 	columns := slices.Clone(d.Texts)
@@ -118,7 +123,7 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 			continue
 		}
 		if named.Name == "" {
-			b.p.Unnamed = append(b.p.Unnamed, Unnamed{c.Name, named.Charset, d.Verb == sqlparse.AlterTable})
+			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
 			continue
 		}
 		if err := r.Misfit(c.Name, named.Name); err != nil {
