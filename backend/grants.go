@@ -65,6 +65,18 @@ func (g Grants) Excess() (rights []string) {
 	return rights
 }
 
+// Holds lists those of the rights that the account has on anything.
+func (g Grants) Holds(rights ...string) (held []string) {
+	for _, right := range rights {
+		if slices.ContainsFunc(g.lines, func(one grant) bool {
+			return slices.Contains(one.rights, right) || slices.Contains(one.rights, "ALL PRIVILEGES")
+		}) {
+			held = append(held, right)
+		}
+	}
+	return held
+}
+
 // Lacks lists those of the rights that the account does not have on a database; on everything where db is "". Of an account with
 // roles nothing is known to be lacking.
 func (g Grants) Lacks(db string, rights ...string) (missing []string) {

@@ -16,10 +16,10 @@ type Inspection struct {
 	ReadOnly []string
 }
 
-// Inspect logs in within the deadline and asks.
+// Inspect logs in within the deadline, by both accounts, and asks.
 func (i *Instance) Inspect(deadline time.Time) (Inspection, error) {
 	var found Inspection
-	c, err := i.Dial(0, deadline)
+	c, err := i.loggedIn(deadline)
 	if err != nil {
 		return found, err
 	}
@@ -30,6 +30,25 @@ func (i *Instance) Inspect(deadline time.Time) (Inspection, error) {
 	}
 	found.ReadOnly, err = c.readOnly()
 	return found, err
+}
+
+// Reach logs in within the deadline, by both accounts, and tells what hindered it.
+func (i *Instance) Reach(deadline time.Time) error {
+	c, err := i.loggedIn(deadline)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// loggedIn is Own, after a login by the account of clients' statements.
+func (i *Instance) loggedIn(deadline time.Time) (*Conn, error) {
+	c, err := i.Dial(0, deadline)
+	if err != nil || !i.HasOwnAccount() {
+		return c, err
+	}
+	c.Close()
+	return i.OwnUntil(deadline)
 }
 
 // readOnly lists the variables that are set. MySQL's super_read_only sets read_only, too. Newer servers have words in the place of 0

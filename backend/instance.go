@@ -57,13 +57,16 @@ type Instance struct {
 	IsSource bool
 
 	dial  DialConfig
+	admin DialConfig // of what the proxy does of its own; dial's where it has no account for that
 	pool  *pool.Pool[*Conn, *Setting]
 	load  [loadCells]loadCell
 	state atomic.Uint32 // the verdict of the health checks
 	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
 	heldDown atomic.Bool
 	unlooped atomic.Bool // see KeepFromLoops
-	info     atomic.Pointer[Info]
+	// killsAsClients says that the server does not let the account for that end the clients' threads.
+	killsAsClients atomic.Bool
+	info           atomic.Pointer[Info]
 	// answered is when a probe was last answered, in nanoseconds since 1970; 0: never.
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
@@ -96,7 +99,7 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
+	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
 	i.lag.Store(lagUnasked)
 	i.stored.asked = make(chan struct{}, 1)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
@@ -118,7 +121,12 @@ func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, erro
 
 // DialContext is Dial until ctx ends, which must have a deadline.
 func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Conn, error) {
-	c, err := Dial(ctx, &i.dial, flags)
+	return i.as(ctx, &i.dial, flags)
+}
+
+// as logs in by one of the two accounts.
+func (i *Instance) as(ctx context.Context, account *DialConfig, flags mysql.Capability) (*Conn, error) {
+	c, err := Dial(ctx, account, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -127,23 +135,6 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 		c.Info = known
 	}
 	return c, nil
-}
-
-// Try logs in at another address with the instance's account, within the deadline, and tells what hindered it.
-func (i *Instance) Try(addr string, deadline time.Time) error {
-	c, err := i.dialAt(addr, deadline)
-	if err != nil {
-		return err
-	}
-	return c.Close()
-}
-
-// dialAt opens a connection to another address with the instance's account.
-func (i *Instance) dialAt(addr string, deadline time.Time) (*Conn, error) {
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
-	defer cancel()
-	dial := i.dial.to(addr)
-	return Dial(ctx, &dial, 0)
 }
 
 // Get borrows a connection that carries want. It waits for one until the deadline, or until cancel is closed, and
@@ -362,20 +353,6 @@ func (i *Instance) HoldDown(down bool) (changed bool) {
 
 // Stats are the pool's counts.
 func (i *Instance) Stats() pool.Stats { return i.pool.Stats() }
-
-// Kill ends what thread runs, or with connection the thread itself, on a side connection, within the deadline.
-func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) error {
-	c, err := i.Dial(0, deadline)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	c.SetDeadline(deadline)
-	if connection {
-		return c.Exec(fmt.Sprintf("KILL %d", thread))
-	}
-	return c.Exec(fmt.Sprintf("KILL QUERY %d", thread))
-}
 
 // close retires the pool; connections on loan are closed when they come back.
 func (i *Instance) close() { i.pool.Close() }

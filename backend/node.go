@@ -42,6 +42,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	admin := dial
+	if nc.AdminUser != "" {
+		admin.User, admin.Password = nc.AdminUser, nc.AdminPassword.Reveal()
+	}
 	limits := PoolConfig{
 		Max:            nc.MaxConnsLimit,
 		ConnectTimeout: cfg.ConnectTimeout.Duration(),
@@ -49,8 +53,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
 	}
 	n := &Node{Name: nc.Name, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
+	n.Primary.admin = admin.to(nc.Master)
 	for _, r := range replicas {
 		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
+		i.admin = admin.to(r.Addr)
 		i.IsSource = r.Addr == nc.Master
 		if i.lagMax = nc.MaxReplicaLag.Max(); i.lagMax > 0 && !i.IsSource {
 			i.passedOver.Store(true) // until a probe has asked

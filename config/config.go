@@ -284,12 +284,19 @@ type Node struct {
 	Name string `yaml:"name"`
 	// Connections to each instance at most, up to 100000; 0 or less: 1024.
 	MaxConnsLimit int `yaml:"max_conns_limit" reload:"set"`
-	// Account on the primary and all replicas.
+	// Account on the primary and all replicas, under which the statements of clients run.
 	User string `yaml:"user"`
 	// Password of user; give it or password_file.
 	Password Secret `yaml:"password"`
 	// File that holds the password; a newline at its end is cut.
 	PasswordFile string `yaml:"password_file"`
+	// Another account there, under which the proxy does what no client may: probes, lag, KILL, questions about stored objects and row locks, checks
+	// of a new primary, auto_create. No statement of a client runs under it. Empty: user does all, and needs the rights; see security.md.
+	AdminUser string `yaml:"admin_user"`
+	// Password of admin_user; give it or admin_password_file.
+	AdminPassword Secret `yaml:"admin_password"`
+	// File that holds it; a newline at its end is cut.
+	AdminPasswordFile string `yaml:"admin_password_file"`
 	// Address host:port of the primary, or the absolute path of its unix socket. Required.
 	Master string `yaml:"master" alias:"primary"`
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.

@@ -29,6 +29,7 @@ func (c *Config) readFiles(r *report) {
 	for k := range c.Nodes {
 		n, path := &c.Nodes[k], fmt.Sprintf("nodes[%d]", k)
 		readSecret(r, path+".password_file", n.PasswordFile, &n.Password)
+		readSecret(r, path+".admin_password_file", n.AdminPasswordFile, &n.AdminPassword)
 		if (n.TLS.Cert == "") == (n.TLS.Key == "") {
 			_, err := n.TLS.Client()
 			r.check(path+".tls", err)

@@ -36,6 +36,12 @@ func (n *Node) check(r *report, path string) {
 	if n.User == "" {
 		r.fault(path+".user", "is required: the account on the node's instances")
 	}
+	switch {
+	case n.AdminUser == "" && (n.AdminPassword != "" || n.AdminPasswordFile != ""):
+		r.fault(path+".admin_user", "is required with its password")
+	case n.AdminUser != "" && strings.EqualFold(n.AdminUser, n.User):
+		r.fault(path+".admin_user", "must be another account than user: what it may do no client may")
+	}
 	if n.Master == "" {
 		r.fault(path+".master", "is required: the address of the primary")
 	} else if err := checkDial(n.Master); err != nil {

@@ -163,6 +163,7 @@ func secretsOf(cfg *config.Config) (secrets []string) {
 	}
 	for _, n := range cfg.Nodes {
 		add(n.Password.Reveal())
+		add(n.AdminPassword.Reveal())
 	}
 	return secrets
 }

@@ -202,6 +202,20 @@ func (m *Monitor) probe(ctx context.Context, i *backend.Instance, w *watched) er
 	return m.ask(ctx, i, w, patience)
 }
 
+// tryClients looks, where probes have an account of their own, whether that of clients' statements can log in. It is no reason to call the
+// instance down: clients hear what the server says.
+func (m *Monitor) tryClients(ctx context.Context, i *backend.Instance) {
+	if !i.HasOwnAccount() {
+		return
+	}
+	c, err := i.DialContext(ctx, 0)
+	if err == nil {
+		c.Close()
+	} else if ctx.Err() == nil {
+		m.cfg.Log.Error("clients' statements cannot be run: the account of the node cannot log in", "node", i.Node, "instance", i.Addr, "error", err)
+	}
+}
+
 // ask makes a connection if there is none, and has it answer. After an error there is none.
 func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(watch, patience)
@@ -209,7 +223,7 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	first := w.conn == nil
 	if first {
 		var err error
-		if w.conn, err = i.DialContext(ctx, 0); err != nil {
+		if w.conn, err = i.Own(ctx); err != nil {
 			w.conn = nil
 			return err
 		}
@@ -222,7 +236,8 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	var err error
 	if first {
 		if err = learn(conn); err == nil {
-			m.learnStored(watch, i, conn.Info)
+			m.tryClients(ctx, i)
+			m.learnStored(watch, i)
 			i.SetInfo(conn.Info)
 		}
 	}

@@ -34,9 +34,9 @@ type storedWatch struct {
 func (w *storedWatch) ask() { w.again = storedAgain }
 
 // learnStored asks a server that was not known before, for a short while.
-func (m *Monitor) learnStored(ctx context.Context, i *backend.Instance, info *backend.Info) {
+func (m *Monitor) learnStored(ctx context.Context, i *backend.Instance) {
 	if i.Stored() == nil {
-		m.askStored(ctx, i, info, storedFirst)
+		m.askStored(ctx, i, storedFirst)
 	}
 }
 
@@ -64,30 +64,27 @@ func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *b
 	}
 	w.again = max(0, w.again-1)
 	w.asked = time.Now()
-	info := i.Info()
 	m.done.Go(func() {
 		defer w.asking.Store(false)
-		m.askStored(ctx, i, info, storedTimeout)
+		m.askStored(ctx, i, storedTimeout)
 		if len(i.ChangesSeen()) > 0 { // which were over too late for the answer; else the next probe sees to them
-			m.askStored(ctx, i, info, storedTimeout)
+			m.askStored(ctx, i, storedTimeout)
 		}
 	})
 	return nil
 }
 
-// askStored asks a server for its stored objects on a connection of its own: it may take long.
-func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, info *backend.Info, timeout time.Duration) {
+// askStored asks a server for its stored objects: it may take long.
+func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	conn, err := i.DialContext(ctx, 0)
+	a, err := dialStored(ctx, i)
 	if err != nil {
 		return // the probes say so
 	}
-	defer conn.Close()
-	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
+	defer a.close()
 	before, seen := i.Stored(), i.ChangesSeen()
-	o, err := stored.Ask(conn, sqltext.Mode{MariaDB: info.MariaDB, ServerVersion: info.Number})
+	o, err := a.ask()
 	var refused *mysql.SQLError
 	switch {
 	case err == nil:
@@ -104,4 +101,41 @@ func (m *Monitor) askStored(ctx context.Context, i *backend.Instance, info *back
 			"node", i.Node, "instance", i.Addr, "lacks", o.Blind)
 	}
 	i.SetStored(o, seen)
+}
+
+// storedAsker are the connections on which a server is asked for its stored objects.
+type storedAsker struct {
+	conn *backend.Conn // by the account of clients' statements
+	own  *backend.Conn // by the other one; nil without
+}
+
+func dialStored(ctx context.Context, i *backend.Instance) (a storedAsker, err error) {
+	if a.conn, err = i.DialContext(ctx, 0); err != nil {
+		return a, err
+	}
+	deadline, _ := ctx.Deadline()
+	a.conn.SetDeadline(deadline)
+	if i.HasOwnAccount() {
+		if a.own, err = i.Own(ctx); err != nil {
+			a.conn.Close()
+			return a, err
+		}
+		a.own.SetDeadline(deadline)
+	}
+	return a, nil
+}
+
+func (a storedAsker) ask() (*stored.Objects, error) {
+	mode := sqltext.Mode{MariaDB: a.conn.Info.MariaDB, ServerVersion: a.conn.Info.Number}
+	if a.own == nil {
+		return stored.Ask(a.conn, mode)
+	}
+	return stored.AskBoth(a.conn, a.own, mode)
+}
+
+func (a storedAsker) close() {
+	a.conn.Close()
+	if a.own != nil {
+		a.own.Close()
+	}
 }

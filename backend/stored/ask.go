@@ -59,12 +59,71 @@ type right struct{ pattern, name string }
 
 // Ask asks a server for its stored objects. m is how it reads texts under its default sql_mode.
 func Ask(c Server, m sqltext.Mode) (*Objects, error) {
-	a := asked{variables: make(map[string]bool)}
-	err := c.Rows(variablesQuestion, 2, func(row []string) { a.variables[strings.ToLower(row[0])] = true })
+	objects, a, err := collect(c, m)
 	if err != nil {
 		return nil, err
 	}
-	var objects []object
+	return finish(c, m, build(objects, a))
+}
+
+// AskBoth is Ask by two accounts: c's statements reach the objects, and own may see more of them. What either sees is known, and what
+// neither does is not.
+func AskBoth(c, own Server, m sqltext.Mode) (*Objects, error) {
+	objects, a, err := collect(c, m)
+	if err != nil {
+		return nil, err
+	}
+	more, b, err := collect(own, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, db := range b.databases {
+		if !slices.Contains(a.databases, db) {
+			a.databases = append(a.databases, db)
+		}
+	}
+	a.rights = append(a.rights, b.rights...)
+	return finish(c, m, build(union(objects, more), a))
+}
+
+// finish adds what a fresh session of the account is like.
+func finish(c Server, m sqltext.Mode, o *Objects) (*Objects, error) {
+	return o, c.Rows(Traces(m), 1, func(row []string) { o.Fresh = row[0] })
+}
+
+// union joins what two accounts see: of objects that both do, such as all triggers of a table, what own sees, unless that has no text.
+func union(objects, own []object) (all []object) {
+	type key struct{ kind, schema, name string }
+	seen, hidden := make(map[key]bool), make(map[key]bool)
+	for _, x := range objects {
+		seen[key{x.kind, x.schema, x.name}] = true
+	}
+	told := make(map[key]bool)
+	for _, x := range own {
+		at := key{x.kind, x.schema, x.name}
+		told[at] = true
+		hidden[at] = hidden[at] || x.effects == Unknown && len(x.names) == 0
+	}
+	for _, x := range own {
+		if at := (key{x.kind, x.schema, x.name}); !hidden[at] || !seen[at] {
+			all = append(all, x)
+		}
+	}
+	for _, x := range objects {
+		if at := (key{x.kind, x.schema, x.name}); !told[at] || hidden[at] {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// collect asks one account.
+func collect(c Server, m sqltext.Mode) (objects []object, a asked, err error) {
+	a.variables = make(map[string]bool)
+	err = c.Rows(variablesQuestion, 2, func(row []string) { a.variables[strings.ToLower(row[0])] = true })
+	if err != nil {
+		return nil, a, err
+	}
 	add := func(row []string) {
 		switch kind, schema, name := row[0], row[1], row[2]; kind {
 		case "database":
@@ -88,21 +147,18 @@ func Ask(c Server, m sqltext.Mode) (*Objects, error) {
 		}
 	}
 	if err := c.Rows(question, 5, add); err != nil {
-		return nil, err
+		return nil, a, err
 	}
 	if m.MariaDB {
 		sequences := "0"
 		if err := c.Rows(sequencesQuestion, 1, func(row []string) { sequences = row[0] }); err != nil {
-			return nil, err
+			return nil, a, err
 		}
 		if sequences != "0" {
-			if err := c.Rows(defaultsQuestion, 5, add); err != nil {
-				return nil, err
-			}
+			err = c.Rows(defaultsQuestion, 5, add)
 		}
 	}
-	o := build(objects, a)
-	return o, c.Rows(Traces(m), 1, func(row []string) { o.Fresh = row[0] })
+	return objects, a, err
 }
 
 // Traces asks for what survives a reset of a connection: the role, and the texts of statements that MariaDB keeps with profiling and MySQL

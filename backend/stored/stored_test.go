@@ -1,6 +1,8 @@
 package stored
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"kingshard/mysql/sqltext"
@@ -181,6 +183,57 @@ func TestBlind(t *testing.T) {
 	}
 	if len(o.Blind) != 3 {
 		t.Errorf("lacks %q", o.Blind)
+	}
+}
+
+// account is a server that shows one account some rows.
+type account struct{ rows [][]string }
+
+func (a account) Rows(sql string, columns int, row func([]string)) error {
+	for _, r := range a.rows {
+		if strings.Contains(sql, "SCHEMATA") && columns == len(r) {
+			row(slices.Clone(r))
+		}
+	}
+	if columns == 1 {
+		row([]string{a.rows[0][1]}) // the last one tells what a fresh session is like
+	}
+	return nil
+}
+
+// Of what two accounts see all counts, the definition of who sees one, and what neither sees may do anything. A fresh session is as that
+// of the account of statements.
+func TestAskBoth(t *testing.T) {
+	writes := "SET @x = 1"
+	clients := account{[][]string{
+		{"database", "a", "", "", ""}, {"database", "b", "", "", ""}, {"right", "b", "TRIGGER", "", ""},
+		{"view", "a", "known", "", ""}, {"view", "a", "hidden", "", ""}, {"view", "b", "theirs", "select 1", ""}, {"trigger", "b", "t", writes, ""}, {"FUNCTION", "a", "f", "", ""},
+	}}
+	own := account{[][]string{
+		{"database", "a", "", "", ""}, {"database", "c", "", "", ""}, {"right", "a", "TRIGGER", "", ""}, {"right", "", "SHOW_ROUTINE", "", ""},
+		{"view", "a", "known", "select 1", ""}, {"view", "a", "hidden", "", ""}, {"view", "b", "theirs", "", ""}, {"FUNCTION", "a", "f", "RETURN 1", ""}, {"trigger", "a", "t", writes, ""}, {"trigger", "a", "t", writes, ""},
+	}}
+	for name, m := range map[string]sqltext.Mode{"MariaDB": maria, "MySQL": {ServerVersion: 90000}} {
+		o, err := AskBoth(clients, own, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			text, db string
+			writes   bool
+			want     Effects
+		}{
+			{"SELECT * FROM known", "a", false, 0}, {"SELECT * FROM hidden", "a", false, Unknown}, {"SELECT * FROM theirs", "b", false, 0}, {"SELECT f()", "a", false, 0},
+			{"INSERT INTO t VALUES (1)", "a", true, UserVariables}, {"INSERT INTO t VALUES (1)", "b", true, UserVariables}, {"INSERT INTO other VALUES (1)", "a", true, 0},
+			{"INSERT INTO t VALUES (1)", "c", true, Unknown},
+		} {
+			if got := o.Reach(c.text, c.db, m, c.writes); got != c.want {
+				t.Errorf("%s: %s in %q: %b, want %b", name, c.text, c.db, got, c.want)
+			}
+		}
+		if o.Fresh != "a" || len(o.Blind) != 2 {
+			t.Errorf("%s: fresh %q, lacks %q", name, o.Fresh, o.Blind)
+		}
 	}
 }
 

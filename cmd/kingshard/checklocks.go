@@ -15,7 +15,7 @@ func locksHidden(i *backend.Instance, cfg *config.Config, databases map[string]m
 		return nil, nil
 	}
 	deadline := time.Now().Add(cfg.ConnectTimeout.Duration())
-	c, err := i.Dial(0, deadline)
+	c, err := i.OwnUntil(deadline)
 	if err != nil {
 		return nil, err
 	}

@@ -34,24 +34,34 @@ func checkServers(cfg *config.Config) (ok bool) {
 		n := nodes[nc.Name]
 		for _, i := range n.Instances() {
 			place := fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node)
-			g, isMariaDB, hidden, err := grantsOf(i, cfg.ConnectTimeout.Duration())
+			user, own, errs := logInBoth(i, &nc, cfg.ConnectTimeout.Duration())
+			for _, err := range errs {
+				fmt.Printf("%s: %v\n", place, err)
+				ok = false
+			}
+			if len(errs) > 0 {
+				continue
+			}
+			for _, l := range []*login{user, own}[:accountsOf(&nc)] {
+				if excess := l.grants.Excess(); len(excess) > 0 {
+					fmt.Printf("%s: warning: %s has rights that a proxy needs for nothing: %s\n", place, l.name, strings.Join(excess, ", "))
+				}
+			}
+			if missing := lagRight(own.grants, &nc, i.Role, own.info.MariaDB); missing != "" && nc.MaxReplicaLag == config.LagAuto {
+				fmt.Printf("%s: warning: %s lacks %s: it is read from though it may have stopped to replicate\n", place, own.name, missing)
+			} else if missing != "" {
+				fmt.Printf("%s: %s lacks %s\n", place, own.name, missing)
+				ok = false
+			}
+			hidden, err := hiddenFrom(i, cfg.ConnectTimeout.Duration())
 			if err != nil {
 				fmt.Printf("%s: %v\n", place, err)
 				ok = false
-				continue
-			}
-			if excess := g.Excess(); len(excess) > 0 {
-				fmt.Printf("%s: warning: %s has rights that a proxy needs for nothing: %s\n", place, nc.User, strings.Join(excess, ", "))
-			}
-			if missing := lagRight(g, &nc, i.Role, isMariaDB); missing != "" && nc.MaxReplicaLag == config.LagAuto {
-				fmt.Printf("%s: warning: %s lacks %s: it is read from though it may have stopped to replicate\n", place, nc.User, missing)
-			} else if missing != "" {
-				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
-				ok = false
 			}
 			for _, right := range hidden {
-				fmt.Printf("%s: warning: %s lacks %s: statements that may reach triggers, views or routines keep their connections\n", place, nc.User, right)
+				fmt.Printf("%s: warning: %s lacks %s: statements that may reach triggers, views or routines keep their connections\n", place, own.name, right)
 			}
+			recommend(place, user, own)
 			if format, err := temporaryInLog(i, cfg.ConnectTimeout.Duration()); err != nil {
 				fmt.Printf("%s: %v\n", place, err)
 				ok = false
@@ -63,10 +73,10 @@ func checkServers(cfg *config.Config) (ok bool) {
 				ok = false
 			} else if len(missing) > 0 {
 				fmt.Printf("%s: warning: %s lacks %s: UPDATE and DELETE with LIMIT over several nodes, and INSERTs there that fail, wait for row locks a moment only and begin anew, for 2 seconds until error 1213; LOAD DATA ends with error 1205\n",
-					place, nc.User, strings.Join(missing, ", "))
+					place, own.name, strings.Join(missing, ", "))
 			}
-			for _, missing := range missingRights(g, i.Role, databases[nc.Name]) {
-				fmt.Printf("%s: %s lacks %s\n", place, nc.User, missing)
+			for _, missing := range missingRights(user, own, i.Role, databases[nc.Name]) {
+				fmt.Printf("%s: %s\n", place, missing)
 				ok = false
 			}
 		}
@@ -75,35 +85,75 @@ func checkServers(cfg *config.Config) (ok bool) {
 	return ok
 }
 
-// grantsOf gives the rights of the account, and hidden, those that it lacks to see stored objects.
-func grantsOf(i *backend.Instance, timeout time.Duration) (g backend.Grants, isMariaDB bool, hidden []string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	c, err := i.DialContext(ctx, 0)
-	if err != nil {
-		return g, false, nil, err
+// accountsOf is how many a node has.
+func accountsOf(nc *config.Node) int {
+	if nc.AdminUser == "" {
+		return 1
 	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(timeout))
-	if g, err = c.Grants(); err != nil {
-		return g, c.Info.MariaDB, nil, err
-	}
-	o, err := stored.Ask(c, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
-	if err != nil {
-		return g, c.Info.MariaDB, nil, err
-	}
-	return g, c.Info.MariaDB, o.Blind, nil
+	return 2
 }
 
-// missingRights lists what docs/sharding.md asks of an account and it has not, as "SELECT on shop".
-func missingRights(g backend.Grants, role backend.Role, databases map[string][]string) (missing []string) {
+// logInBoth asks by the accounts that a node has; both are the same where it has one. Each that fails is among errs.
+func logInBoth(i *backend.Instance, nc *config.Node, timeout time.Duration) (user, own *login, errs []error) {
+	user, err := logIn(i, nc.User, false, timeout)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if accountsOf(nc) == 1 {
+		return user, user, errs
+	}
+	if own, err = logIn(i, nc.AdminUser, true, timeout); err != nil {
+		errs = append(errs, err)
+	}
+	return user, own, errs
+}
+
+// hiddenFrom lists the rights to see stored objects that are lacking.
+func hiddenFrom(i *backend.Instance, timeout time.Duration) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	c, err := i.DialContext(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	c.SetDeadline(deadline)
+	own := c
+	if i.HasOwnAccount() {
+		if own, err = i.Own(ctx); err != nil {
+			return nil, err
+		}
+		defer own.Close()
+		own.SetDeadline(deadline)
+	}
+	o, err := stored.AskBoth(c, own, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
+	if err != nil {
+		return nil, err
+	}
+	return o.Blind, nil
+}
+
+// missingRights lists what docs/sharding.md asks of the accounts and they have not, as "kingshard lacks SELECT on shop".
+func missingRights(user, own *login, role backend.Role, databases map[string][]string) (missing []string) {
+	lack := func(l *login, db string, rights ...string) {
+		if lacks := l.grants.Lacks(db, rights...); len(lacks) > 0 {
+			missing = append(missing, l.name+" lacks "+strings.Join(lacks, ", ")+" on "+db)
+		}
+	}
 	for _, db := range slices.Sorted(maps.Keys(databases)) {
 		rights := databases[db]
-		if role == backend.Replica {
-			rights = []string{"SELECT"}
-		}
-		if lacks := g.Lacks(db, rights...); len(lacks) > 0 {
-			missing = append(missing, strings.Join(lacks, ", ")+" on "+db)
+		switch {
+		case role == backend.Replica:
+			lack(user, db, "SELECT")
+		case own == user:
+			lack(user, db, rights...)
+		default:
+			clients := slices.DeleteFunc(slices.Clone(rights), func(right string) bool { return right == "CREATE" })
+			lack(user, db, clients...)
+			if len(clients) < len(rights) { // auto_create
+				lack(own, db, "SELECT", "CREATE")
+			}
 		}
 	}
 	return missing

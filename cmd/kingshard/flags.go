@@ -73,6 +73,7 @@ func (f *flags) run() int {
 			return 1
 		}
 		fmt.Println(f.file.Path + " is valid")
+		recommendMissing(cfg, f.file.Path)
 		if f.checkServers && !all(checkServers(cfg), checkTables(cfg)) {
 			return 1
 		}
@@ -104,8 +105,8 @@ func (f *flags) run() int {
 var check = command{
 	name: "check", args: "[FILE]", summary: "every fault of the configuration",
 	about: `Reads the configuration as the proxy would and prints every fault with its path. Nothing listens, and no server is asked
-unless -servers is given: then it logs in to each and says which rights the nodes' accounts lack for the sharded tables, and
-which they have that a proxy needs for nothing.
+unless -servers is given: then it logs in to each, by user and admin_user, and says which rights they lack for the sharded
+tables, which they have that a proxy needs for nothing, and how to close them further.
 Exit status: 0 it is valid, 1 it is not or something is missing, 2 wrong arguments.`,
 	bind: func(set *flag.FlagSet) func([]string) int {
 		f := &flags{check: true}

@@ -128,7 +128,7 @@ func (a *Admin) upReached(w who, n *backend.Node, addr, role string) error {
 		if i.Addr != addr || i.Role.String() != role {
 			continue
 		}
-		if err := i.Try(addr, time.Now().Add(timeout)); err != nil {
+		if err := i.Reach(time.Now().Add(timeout)); err != nil {
 			return failed("%s %s of node %s cannot be reached, it stays as it is: %v", role, addr, n.Name, err)
 		}
 	}

@@ -34,7 +34,7 @@ type asker struct {
 func (a *asker) ask(edges map[edge]bool) (denied bool, err error) {
 	deadline := time.Now().Add(askTimeout)
 	if a.conn == nil {
-		if a.conn, err = a.instance.Dial(0, deadline); err != nil {
+		if a.conn, err = a.instance.OwnUntil(deadline); err != nil {
 			return false, err
 		}
 	}

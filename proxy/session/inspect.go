@@ -181,7 +181,8 @@ var errOwnAccount = refuse("the statement is about an account that the proxy its
 // ownAccount tells whether the proxy logs in to servers by this name. Case does not count.
 func (s *Snapshot) ownAccount(name string) bool {
 	for k := range s.Config.Nodes {
-		if strings.EqualFold(name, s.Config.Nodes[k].User) {
+		n := &s.Config.Nodes[k]
+		if strings.EqualFold(name, n.User) || n.AdminUser != "" && strings.EqualFold(name, n.AdminUser) {
 			return true
 		}
 	}

@@ -123,6 +123,9 @@ func (w *work) on(node string, f func(c *backend.Conn) error) error {
 		w.down[node] = true
 		return errors.New("it has not been reached yet")
 	}
+	if n.Primary.HasOwnAccount() {
+		return w.onOwn(node, n.Primary, f)
+	}
 	p, err := n.Primary.Get(setting, time.Now().Add(connTimeout), w.ctx.Done())
 	if err != nil {
 		w.down[node] = true
@@ -139,6 +142,25 @@ func (w *work) on(node string, f func(c *backend.Conn) error) error {
 	p.Conn.SetDeadline(time.Time{})
 	p.Put()
 	return err
+}
+
+// onOwn is on by the account that the proxy has for what it does of its own.
+func (w *work) onOwn(node string, i *backend.Instance, f func(c *backend.Conn) error) error {
+	ctx, cancel := context.WithTimeout(w.ctx, connTimeout)
+	defer cancel()
+	c, err := i.Own(ctx)
+	if err != nil {
+		w.down[node] = true
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(statementTimeout))
+	stop := context.AfterFunc(w.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := c.Apply(nil, setting); err != nil {
+		return err
+	}
+	return f(c)
 }
 
 // look finds the sub-tables that a node has.
