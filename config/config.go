@@ -109,8 +109,8 @@ type Config struct {
 	MaxClientConns int `yaml:"max_client_conns" reload:"set"`
 	// Longest statement of a client, 1M to 1G.
 	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet" reload:"set"`
-	// What the long packets of all clients may take together while they come and are worked on, those beyond 64K: at least twice
-	// max_allowed_packet; the client whose packet would take more gets error 9019. 0: no limit.
+	// What the long packets of all clients may take together while they come and are worked on, those beyond 64K, and what they send of long
+	// parameters until these are used: at least twice max_allowed_packet; the client whose packet would take more gets error 9019. 0: no limit.
 	PacketMemory ByteSize `yaml:"packet_memory" reload:"set"`
 	// Prepared statements of one client session, 1 to 1048576.
 	MaxPreparedStmts int `yaml:"max_prepared_stmts" reload:"set"`
@@ -126,7 +126,7 @@ type Config struct {
 	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`
 	// Time a statement waits for a free backend connection.
 	PoolWaitTimeout Duration `yaml:"pool_wait_timeout" reload:"set"`
-	// A client that takes nothing of its answer, or sends nothing of its file, for so long is disconnected, at least 1s.
+	// A client that takes less of its answer than 128 bytes a second in the mean over so long, or sends nothing of its file, is disconnected; at least 1s.
 	ClientWriteTimeout Duration `yaml:"client_write_timeout" reload:"set"`
 	// Time that a statement which collects rows on one server may run; then it ends with error 3024. 0: no limit.
 	FinishTimeout Duration `yaml:"finish_timeout" reload:"set"`

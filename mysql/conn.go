@@ -148,8 +148,8 @@ func (c *Conn) Secure() bool {
 	return c.unix || c.tls.Load() != nil
 }
 
-// Activity counts reads and writes that moved bytes. A watcher that sees the same number twice knows that the
-// connection stood still between.
+// Activity counts the reads that moved bytes, and the bytes that writes moved, some of them twice; modulo 1<<32. A watcher that sees the same number twice knows that
+// the connection stood still between.
 func (c *Conn) Activity() uint32 { return c.activity.Load() }
 
 // Writing tells whether a write is under way now.

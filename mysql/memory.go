@@ -35,6 +35,12 @@ func (m *Memory) take(n int) bool {
 	return true
 }
 
+// Take counts n bytes that are held elsewhere, or refuses; Give counts them as free.
+func (m *Memory) Take(n int) bool { return m.take(n) }
+
+// Give is the end of what Take began.
+func (m *Memory) Give(n int) { m.used.Add(-int64(n)) }
+
 // SetMemory has the bound of m hold for what the connection reads, before its first packet.
 func (c *Conn) SetMemory(m *Memory) { c.memory = m }
 

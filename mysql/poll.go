@@ -56,7 +56,7 @@ func (c *Conn) Outgoing() []byte {
 
 // Sent says that the first n bytes of Outgoing were written.
 func (c *Conn) Sent(n int) {
-	c.activity.Add(1)
+	c.activity.Add(uint32(n))
 	if c.out = c.out[n:]; len(c.out) == 0 {
 		c.out = c.wbuf.b[:0]
 	}
@@ -137,7 +137,7 @@ func (c *Conn) sendNow(b []byte) {
 			c.werr = &ConnError{c.side, "write", err}
 			return
 		}
-		c.activity.Add(1)
+		c.activity.Add(uint32(n))
 	}
 	c.unsent = append(c.unsent, b[n:]...)
 }

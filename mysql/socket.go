@@ -65,7 +65,7 @@ func (s *socket) trySend(fd uintptr) (done bool) {
 		var n int
 		n, s.outErr = rawio.Send(fd, s.out)
 		if s.out = s.out[n:]; n > 0 && len(s.out) > 0 {
-			s.moved.Add(1)
+			s.moved.Add(uint32(n))
 		}
 	}
 	return s.outErr != syscall.EAGAIN

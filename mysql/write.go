@@ -120,11 +120,12 @@ func (c *Conn) sendWith(b []byte) {
 		if c.raw != nil {
 			w = c.nc // it has writev(2), for what is so long that the scheduler may well be told
 		}
-		if _, err := c.vector.WriteTo(w); err != nil {
+		moved, err := c.vector.WriteTo(w)
+		if err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
 		c.writing.Store(false)
-		c.activity.Add(1)
+		c.activity.Add(uint32(moved))
 		c.vector, c.parts = nil, [2][]byte{}
 		c.out = c.wbuf.b[:0]
 		b = b[n:]
@@ -159,9 +160,7 @@ func (c *Conn) sendBytes(b []byte) {
 		if err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
-		if n > 0 {
-			c.activity.Add(1)
-		}
+		c.activity.Add(uint32(n))
 		b = b[n:]
 	}
 }
@@ -186,12 +185,13 @@ func (c *Conn) Flush() error {
 	}
 	c.send()
 	if c.zip != nil && c.zip.gathered > 0 && c.werr == nil {
+		moved := c.zip.gathered
 		c.writing.Store(true)
 		if err := c.zip.flush(); err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
 		c.writing.Store(false)
-		c.activity.Add(1)
+		c.activity.Add(uint32(moved))
 	}
 	return c.werr
 }
@@ -209,7 +209,7 @@ func (c *Conn) FlushWithRead() error {
 // sendRaw makes one non-blocking write of what is queued and tells whether all of it went out.
 func (c *Conn) sendRaw(fd uintptr) bool {
 	n, err := rawio.Send(fd, c.out)
-	c.activity.Add(1)
+	c.activity.Add(uint32(n))
 	switch {
 	case n == len(c.out):
 		c.out = c.wbuf.b[:0]

@@ -68,3 +68,52 @@ func TestLongPacketsTogetherAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// What clients send of long parameters ahead of their executions counts, too, until it was used or dropped.
+func TestLongDataIsBounded(t *testing.T) {
+	server := mysqltest.Shared(t, mysqltest.MariaDB)
+	p := startProxy(t, oneNode(server.Addr, 20, "max_allowed_packet: 16M", "packet_memory: 40M"))
+	const fit = 3
+	piece := strings.Repeat("x", 48<<10)
+	var clients []*mysqltest.RawClient
+	var statements []*mysqltest.RawStmt
+	for range fit + 1 {
+		c := p.client("")
+		st, err := c.Prepare("SELECT LENGTH(?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 12 << 20 / len(piece) {
+			if err := c.Send(mysql.ComStmtSendLongData, string(mysql.AppendUint32(nil, st.StatementID))+"\x00\x00"+piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(t, c, "DO 1") // all of it has been read
+		clients, statements = append(clients, c), append(statements, st)
+	}
+	execute := func(k int) error {
+		t.Helper()
+		out, err := clients[k].Command(mysql.ComStmtExecute, string(mysql.AppendUint32(nil, statements[k].StatementID))+"\x00\x01\x00\x00\x00\x00\x01\xfc\x00")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out[0][0] == mysql.ErrHeader {
+			return decodeError(out[0])
+		}
+		return nil
+	}
+	if err := execute(fit); !isCode(err, 9019) {
+		t.Errorf("data beyond packet_memory: %v", err)
+	}
+	if got := value(t, clients[fit], "SELECT 1"); got != "1" {
+		t.Errorf("the client goes on with %s", got)
+	}
+	if err := execute(0); err != nil {
+		t.Errorf("data within packet_memory: %v", err)
+	}
+	if _, err := clients[1].Command(mysql.ComStmtReset, string(mysql.AppendUint32(nil, statements[1].StatementID))); err != nil {
+		t.Error(err)
+	}
+	clients[2].Close()
+	mysqltest.WaitFor(t, "the memory to come back", func() bool { return p.PacketBytes() == 0 })
+}

@@ -19,6 +19,9 @@ func (s *Server) Queries() *querylog.Log { return &s.shared.Queries }
 // Totals are what the sessions have counted.
 func (s *Server) Totals() session.Totals { return s.shared.Stats.Totals() }
 
+// PacketBytes is what clients' long packets and parameters take.
+func (s *Server) PacketBytes() int64 { return s.shared.Packets.Used() }
+
 // Failures are the logins that failed.
 func (s *Server) Failures() *account.Failures { return &s.shared.Failures }
 

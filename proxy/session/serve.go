@@ -66,6 +66,8 @@ func (s *Session) end(e *endError) {
 		s.endTrace(e) // of a command that panicked
 	}
 	s.loginOver()
+	s.shared.Packets.Give(s.stmts.longData)
+	s.stmts.longData = 0
 	s.dropHeld()
 	s.returnOffer()
 	s.leaveLane()

@@ -126,7 +126,7 @@ type Session struct {
 	stays bool
 	// moved says that another process has the session.
 	moved bool
-	// stalledAt and stalledFor watch a client that does not read.
+	// stalledAt and stalledFor watch a client that does not read: what its connection had moved so many seconds ago.
 	stalledAt   uint32
 	waitTimeout uint32 // the client's own wait_timeout in seconds; 0: none
 	stalledFor  uint32
@@ -344,8 +344,12 @@ func (s *Session) CloseIfIdle(reason EndReason) bool {
 	return s.closing
 }
 
-// Tick is called every second: it ends sessions that idle for longer than idle, or whose client leaves its result unread, or its file
-// unsent, for longer than stall, and those whose client vanished during a statement of a transaction or over several shards.
+// rateMin is what a client must take of its answer in bytes per second, over the time of a stall. One that takes a byte now and then holds a
+// server's connection as one does that takes none.
+const rateMin = 128
+
+// Tick is called every second: it ends sessions that idle for longer than idle, or whose client takes less of its answer than
+// rateMin, or sends nothing of its file, for longer than stall, and those whose client vanished during a statement of a transaction or over several shards.
 func (s *Session) Tick(idle, stall time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -376,7 +380,11 @@ func (s *Session) Tick(idle, stall time.Duration) {
 		go s.abandon()
 		return
 	}
-	if a := s.conn.Activity(); a != s.stalledAt || !s.conn.Writing() && !s.uploading {
+	writing, enough := s.conn.Writing(), uint64(rateMin*stall/time.Second)
+	if s.uploading {
+		enough = 1
+	}
+	if a := s.conn.Activity(); uint64(a-s.stalledAt) >= enough || !writing && !s.uploading {
 		s.stalledAt, s.stalledFor = a, 0
 		return
 	}

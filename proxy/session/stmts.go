@@ -73,6 +73,7 @@ type stmt struct {
 
 // clearStmts forgets all statements, those on the held connection, which is given back, included.
 func (s *Session) clearStmts() {
+	s.shared.Packets.Give(s.stmts.longData)
 	s.stmts = stmts{nextID: s.stmts.nextID}
 	s.openCursors, s.mixedStmts = 0, 0
 }
@@ -423,6 +424,8 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 		st.longErr = mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_send_long_data")
 	case s.stmts.longData+len(data) > int(s.snap.Config.MaxAllowedPacket):
 		st.longErr = mysql.NewSQLError(mysql.ERUnknown, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+	case !s.shared.Packets.Take(len(data)):
+		st.longErr = newError(KSPacketMemory, "The data of the parameter would take, with the long packets of all clients, more than packet_memory. Send it again later, or raise packet_memory.")
 	default:
 		if st.long == nil {
 			st.long = make(map[uint16][]byte)
@@ -436,6 +439,7 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 func (s *Session) dropLongData(st *stmt) {
 	for _, data := range st.long {
 		s.stmts.longData -= len(data)
+		s.shared.Packets.Give(len(data))
 	}
 	st.long, st.longErr = nil, nil
 }

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"kingshard/mysql"
+)
+
+// trickle takes as many bytes as it is told to, and waits for the next number then.
+type trickle struct {
+	net.Conn
+	take   chan int
+	taken  chan struct{}
+	closed chan struct{}
+}
+
+func (c *trickle) Write(b []byte) (int, error) {
+	select {
+	case n := <-c.take:
+		defer func() { c.taken <- struct{}{} }()
+		return min(n, len(b)), nil
+	case <-c.closed:
+		return 0, net.ErrClosed
+	}
+}
+
+func (c *trickle) Close() error {
+	close(c.closed)
+	return nil
+}
+
+func (c *trickle) SetDeadline(time.Time) error { return nil }
+
+// A client that takes a byte a second is as one that takes none; one that is slow goes on.
+func TestClientsThatTakeLittle(t *testing.T) {
+	for bytes, lives := range map[int]bool{0: false, 1: false, rateMin - 1: false, 2 * rateMin: true} {
+		nc := &trickle{take: make(chan int), taken: make(chan struct{}), closed: make(chan struct{})}
+		s := &Session{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20), busy: true, loggedIn: true}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			s.conn.WritePacket(make([]byte, 100_000))
+			_ = s.conn.Flush()
+		}()
+		for !s.conn.Writing() {
+			time.Sleep(time.Millisecond)
+		}
+		for range 20 {
+			s.Tick(0, 4*time.Second)
+			if s.closing {
+				break
+			}
+			if bytes > 0 {
+				nc.take <- bytes
+				<-nc.taken
+				for before := s.conn.Activity(); !s.conn.Writing() && before == s.conn.Activity(); {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		}
+		if s.closing == lives {
+			t.Errorf("with %d bytes a second, closed is %v", bytes, s.closing)
+		}
+		if !s.closing {
+			nc.Close()
+		} else if s.ended != EndStalled {
+			t.Errorf("with %d bytes a second it ended by %v", bytes, s.ended)
+		}
+		<-done
+	}
+}
