@@ -33,7 +33,7 @@ const executionMax = 256 << 10
 // Bind begins an execution with the values of the statement's parameters, in order; they belong to the caller.
 func (e *Execution) Bind(p *Plan, args []value.Value) {
 	e.begin(p)
-	e.bound, e.digest = args, nil
+	e.bound, e.digest, e.fold = args, nil, foldedRows{}
 }
 
 // BindText begins an execution of a text with the plan of its form. The text and its digest belong to the caller and stay as

@@ -210,3 +210,39 @@ func FuzzForm(f *testing.F) {
 		compareRoutes(t, known, text)
 	})
 }
+
+// TestBindForgetsTheText plans rows by a form and then by their own text, as a session does where the form's plan does not serve: the
+// rows of the first are not those of the second.
+func TestBindForgetsTheText(t *testing.T) {
+	f := newForms(t, typed)
+	for _, text := range []string{
+		"INSERT INTO h (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')", "INSERT INTO h (id, name) VALUES (1, 'a'), (2, 'b')",
+	} {
+		if _, _, ok, err := f.route("INSERT INTO h (id, name) VALUES (1, 'a'), (2, 'b'), (3, 'c')"); !ok || err != nil {
+			t.Fatalf("no form: %v", err)
+		}
+		p, err := build(text, f.r, f.catalog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := p.Route(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.e.Bind(p, nil)
+		got, err := f.e.Route()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(queryTexts(&want)), fmt.Sprint(queryTexts(&got)); a != b {
+			t.Errorf("%s: %s, but %s", text, b, a)
+		}
+	}
+}
+
+func queryTexts(r *Route) (list []string) {
+	for _, q := range sent(r) {
+		list = append(list, q.Text)
+	}
+	return list
+}
