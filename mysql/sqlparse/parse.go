@@ -38,6 +38,10 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if !ok {
 		return nil, ErrUnclear
 	}
+	if plain := sqltext.WithoutVersions(text, m); plain != text {
+		text = plain
+		tokens, _ = lex(text, m)
+	}
 	if nested(tokens) {
 		return nil, ErrNested
 	}
