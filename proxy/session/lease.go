@@ -249,6 +249,9 @@ func (s *Session) release(p backend.Pooled) {
 	case keep && (isHeld || s.held.Pooled == nil):
 		s.held, s.heldLast = p, true
 		p.Conn.Release()
+		if len(s.others) > 0 && !s.inTransaction() && !s.pins.has(pinAutocommit) {
+			s.endOthers() // what keeps this one is no transaction
+		}
 		return
 	case isHeld:
 		s.held = backend.Pooled{}

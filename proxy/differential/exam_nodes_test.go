@@ -1,0 +1,51 @@
+package differential
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestReadNodesEndWithTheTransaction reads from both nodes in a transaction of a session that keeps its connection for another reason
+// too. Behind the transaction's end the session sees what others have changed since, on each node, and holds no lock.
+func TestReadNodesEndWithTheTransaction(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			_, pair := oracle(t, kind), twoNodes(t, kind)
+			for _, addr := range pair {
+				c := examConn(t, addr, "")
+				examRun(t, c, "DROP DATABASE IF EXISTS "+examDB)
+				examRun(t, c, "CREATE DATABASE "+examDB)
+				_ = c.Close()
+			}
+			subject := examProxy(t, pair, fmt.Sprintf(examRules, "[1, 1]"))
+			other := examConn(t, subject, examDB)
+			defer other.Close()
+			examRun(t, other, "CREATE TABLE h (id INT NOT NULL PRIMARY KEY, n INT)")
+			examRun(t, other, "INSERT INTO h (id, n) VALUES (0, 0), (1, 0), (2, 0), (3, 0)")
+			changes := 0
+			for _, keep := range []string{"SELECT @v := 1", "SELECT GET_LOCK('kept', 1)", "CREATE TEMPORARY TABLE mine (a INT)", "SELECT 1"} {
+				for _, begin := range []string{"BEGIN", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "SET autocommit = 0"} {
+					for _, read := range []string{"SELECT SUM(n) FROM h", "SELECT n FROM h ORDER BY id", "SELECT n FROM h WHERE id = 0; SELECT n FROM h WHERE id = 1", "SELECT n FROM h WHERE id = 1; SELECT n FROM h WHERE id = 0"} {
+						for _, end := range []string{"COMMIT", "ROLLBACK", "SET autocommit = 1; COMMIT"} {
+							c := examConn(t, subject, examDB)
+							for _, sql := range []string{keep, begin, read, end} {
+								if _, err := c.Exec(sql); err != nil {
+									t.Logf("%s: %v", sql, err) // one that is refused leaves nothing open either
+								}
+							}
+							examRun(t, other, "UPDATE h SET n = n + 1")
+							changes++
+							r, err := c.Exec("SELECT SUM(n) FROM h")
+							if want := fmt.Sprint(4 * changes); err != nil || r.Rows[0][0] != want {
+								t.Errorf("%s; %s; %s; %s: then %v %v, want %s", keep, begin, read, end, r.Rows, err, want)
+							}
+							examRun(t, c, "COMMIT")
+							_ = c.Close()
+						}
+					}
+				}
+			}
+			t.Logf("%d cases", changes)
+		})
+	}
+}
