@@ -49,9 +49,11 @@ func (c *column) sortable() bool { return c.class != document }
 // fixedOrder tells whether values that are equal also look equal.
 func (c *column) fixedOrder() bool { return c.sortable() && !c.folds }
 
-func keyColumn(r *rand.Rand, t *table, name string) *column {
+func keyColumn(r *rand.Rand, t *table, name string, d dialect) *column {
 	c := &column{name: name, decl: "BIGINT NOT NULL", class: integer, notNull: true}
 	switch {
+	case name == "code":
+		return codeColumn(r, t, d)
 	case name == "day":
 		c.class, c.decl = temporal, []string{"DATE NOT NULL", "DATETIME NOT NULL"}[r.IntN(2)]
 		for range 24 {
@@ -77,7 +79,7 @@ func keyColumn(r *rand.Rand, t *table, name string) *column {
 		for k := range int64(40) {
 			c.pool = append(c.pool, intValue(k+1))
 		}
-		if t.kind == single {
+		if t.counts() {
 			c.decl += " AUTO_INCREMENT"
 		}
 	}
@@ -145,6 +147,8 @@ var randomTypes = []column{
 	{decl: "TIME(3)", class: temporal, indexable: true, pool: append(texts("10:00:00.500", "-838:59:59.000", "00:00:00"),
 		value{"'838:59:59.000'", 838*time.Hour + 59*time.Minute + 59*time.Second}, value{"'-00:00:01.001'", -1001 * time.Millisecond})},
 	{decl: "TIMESTAMP NULL", class: temporal, indexable: true, pool: moments("2024-01-01 00:00:00", "2024-06-01 12:30:45", "1971-01-01 00:00:01", "2038-01-18 03:14:07")},
+	{decl: "TIMESTAMP NULL", class: temporal, indexable: true, pool: moments(nearChanges...)},
+	{decl: "TIMESTAMP(3) NULL", class: temporal, indexable: true, pool: moments(nearChanges...)},
 	{decl: "YEAR", class: temporal, indexable: true, pool: []value{intValue(2024), intValue(1901), intValue(2155), intValue(1999)}},
 	{decl: "ENUM('b','a','C','zz')", class: label, indexable: true, pool: texts("a", "b", "C", "zz")},
 	{decl: "SET('y','x','z')", class: label, indexable: true, pool: texts("x", "y", "x,y", "", "z", "y,z")},

@@ -19,7 +19,7 @@ type copying struct {
 var innerTable = regexp.MustCompile(`\bFROM ((?:\w+\.)?\w+) AS (x\d+)\b`)
 
 // spread tells the tables that the subject collects rows of.
-func spread(t *table) bool { return t.kind != reference && t.kind != single }
+func spread(t *table) bool { return t.kind != reference && !t.counts() }
 
 // whole tells the others, of which it has one that has all rows and its indexes.
 func whole(t *table) bool { return !spread(t) }
@@ -130,6 +130,10 @@ func (l Layout) shardOf(t *table) string {
 		return fmt.Sprintf("CAST(%s AS UNSIGNED) %% %d", t.shardKey, l.shards())
 	case ranged:
 		return fmt.Sprintf("%s DIV %d", t.shardKey, l.rangeLimit())
+	case exactText:
+		return fmt.Sprintf("CRC32(CONVERT(%s USING utf8mb4)) %% %d", t.shardKey, l.shards())
+	case foldedText:
+		return fmt.Sprintf("CRC32(LOWER(TRIM(TRAILING ' ' FROM CONVERT(%s USING utf8mb4)))) %% %d", t.shardKey, l.shards())
 	}
 	return "EXTRACT(YEAR_MONTH FROM " + t.shardKey + ")"
 }

@@ -80,7 +80,7 @@ func testCopies(t *testing.T, server string, d Database) {
 
 func rowsOf(t *testing.T, w *worker, name string) [][]any {
 	t.Helper()
-	rows, err := read(w.store.oracle, name)
+	rows, err := read(w.store.oracle, name, false)
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", name, err))
 	}

@@ -65,7 +65,7 @@ func (g *grammar) recursive() *statement {
 	sc.bare = false
 	total := append(sc.primary(), words("num.n"))
 	o := g.orderBy(nil, total)
-	key := sc.columnOf(src, src.keys[len(src.keys)-1])
+	key := sc.columnOf(src, src.lastKey())
 	with := words(fmt.Sprintf("WITH RECURSIVE num AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM num WHERE n < %d)", 2+g.IntN(5)))
 	return o.apply(&statement{root: phrase(with, words("SELECT num.n,"), key, words("FROM num JOIN"), from, words("ON num.n ="), sc.columnOf(src, src.column("a")), g.where(sc), o.order, o.limit)})
 }

@@ -42,15 +42,14 @@ func (g *grammar) predicate(sc scope, depth int) *part {
 	case n < 88:
 		return g.rowConstructor(sc, src)
 	case n < 92:
-		// the last column of a key is a number always, as a is
-		a, b := src.keys[len(src.keys)-1], src.column("a")
+		a, b := src.lastKey(), src.column("a")
 		return phrase(sc.columnOf(src, a), words(pickOne(g, []string{"=", "<", "<>"})), sc.columnOf(src, b))
 	case n < 94:
 		e := g.logicalExpression(sc)
 		g.converts = g.converts || strings.Contains(g.mode, "HIGH_NOT")        // NOT of a text, then
 		return phrase(maybe(words(pickOne(g, []string{"", "NOT", "NOT"}))), e) // NOT binds by sql_mode
 	case n < 95 && g.concats():
-		return phrase(sc.columnOf(src, src.keys[len(src.keys)-1]), words(pickOne(g, []string{"= 1 || 2", "= 3 || 2 = 0", "< 1 || 1"})))
+		return phrase(sc.columnOf(src, src.lastKey()), words(pickOne(g, []string{"= 1 || 2", "= 3 || 2 = 0", "< 1 || 1"})))
 	case n < 97 || depth == 0:
 		a := sc.columnOf(src, src.column("a"))
 		return phrase(a, words(pickOne(g, []string{"+ 1", "* 2", "- 3", "% 2"})), words(pickOne(g, []string{"=", ">", "<="})), constant(src.column("a").pick(g.Rand)))
@@ -116,9 +115,9 @@ func (g *grammar) subqueryCondition(sc scope, outer source) *part {
 		compare := pickOne(g, []string{"= ANY", "> ALL", "<> ALL", "<= ANY", "= SOME"})
 		return phrase(sc.columnOf(outer, outer.column("a")), words(compare+" (SELECT "+inner.alias+".a"), from, words(")"))
 	case 5:
-		key := outer.keys[len(outer.keys)-1]
+		key := outer.lastKey()
 		left := join(words("("), sc.columnOf(outer, key), words(", "), sc.columnOf(outer, outer.column("a")), words(")"))
-		return phrase(left, words("IN (SELECT "+inner.alias+"."+inner.keys[len(inner.keys)-1].name+", "+inner.alias+".a"), from, words(")"))
+		return phrase(left, words("IN (SELECT "+inner.alias+"."+inner.lastKey().name+", "+inner.alias+".a"), from, words(")"))
 	case 0:
 		return phrase(maybe(words(pickOne(g, []string{"", "NOT"}))), words("EXISTS (SELECT 1"), from, words(")"))
 	case 1:
@@ -129,8 +128,11 @@ func (g *grammar) subqueryCondition(sc scope, outer source) *part {
 
 // joinColumn is the integer of a table's key, by which tables are joined.
 func (g *grammar) joinColumn(t *table) string {
-	if t.kind == monthly {
+	switch t.kind {
+	case monthly, exactText:
 		return "id"
+	case foldedText:
+		return "a" // its key is no number
 	}
 	return t.primary[0]
 }

@@ -5,7 +5,9 @@ import "fmt"
 // write makes a statement that changes a table.
 func (g *grammar) write() *statement {
 	t := g.table()
-	switch n := g.IntN(100); {
+	switch n := g.IntN(130); {
+	case n >= 100:
+		return g.change()
 	case n < 45:
 		return g.insert(t)
 	case n < 48:
@@ -28,7 +30,7 @@ func (g *grammar) insert(t *table) *statement {
 	if g.one(3) {
 		names = names[:len(t.keys)+g.IntN(len(names)-len(t.keys)+1)]
 	}
-	if t.kind == single && g.one(3) {
+	if t.counts() && g.one(3) {
 		names = names[1:] // its key counts up by itself
 	}
 	if len(names) == 0 {
@@ -95,7 +97,7 @@ func (g *grammar) insertSelect(t *table) *statement {
 	names, values := wordList(append(append([]string{}, t.primary...), "a", "d")...), listOf(0)
 	for _, c := range t.keys {
 		switch {
-		case c.name == "day":
+		case c.class != integer:
 			values.kids = append(values.kids, constant(c.pick(g.Rand)))
 		case t.kind == ranged:
 			values.kids = append(values.kids, words(fmt.Sprintf("ABS(%s.%s) %% %d", src.alias, "a", rangeKeys)))

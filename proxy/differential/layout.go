@@ -2,6 +2,8 @@ package differential
 
 import (
 	"fmt"
+	"hash/crc32"
+	"strconv"
 	"strings"
 )
 
@@ -55,6 +57,8 @@ func (l Layout) places(t *table) []place {
 		}
 	case single:
 		list = []place{{len(l.Nodes) - 1, t.name}}
+	case unplaced:
+		list = []place{{0, t.name}}
 	case monthly:
 		for k, month := range months {
 			node := 0
@@ -75,7 +79,7 @@ func (l Layout) places(t *table) []place {
 
 // index is the index in places of the table that holds the rows with this key, as text; -1 is every table.
 func (l Layout) index(t *table, key string) (int, error) {
-	if l.plain() || t.kind == single {
+	if l.plain() || t.kind == single || t.kind == unplaced {
 		return 0, nil
 	}
 	switch t.kind {
@@ -92,6 +96,10 @@ func (l Layout) index(t *table, key string) (int, error) {
 			}
 		}
 		return 0, fmt.Errorf("no sub-table for %q", key)
+	case exactText:
+		return l.checksumOf(key), nil
+	case foldedText:
+		return l.checksumOf(strings.ToLower(strings.TrimRight(key, " "))), nil
 	}
 	var id int64
 	if _, err := fmt.Sscan(key, &id); err != nil {
@@ -104,6 +112,14 @@ func (l Layout) index(t *table, key string) (int, error) {
 		return k, nil
 	}
 	return 0, fmt.Errorf("no sub-table for %d", id)
+}
+
+// checksumOf is the index of a text's sub-table by crc32, to which digits are the number that they spell.
+func (l Layout) checksumOf(key string) int {
+	if n, err := strconv.ParseInt(key, 10, 64); err == nil {
+		key = strconv.FormatInt(n, 10)
+	}
+	return int(crc32.ChecksumIEEE([]byte(key)) % uint32(l.shards()))
 }
 
 // rules are the entries of shard in ks.yaml for the database, each line indented by two spaces.
@@ -121,12 +137,17 @@ func (l Layout) rules(db string) string {
 	first := l.monthsFirst()
 	var b strings.Builder
 	for _, t := range tables {
+		if t.kind == unplaced {
+			continue
+		}
 		rule := map[tableKind]string{
 			hashed:    "type: hash, " + spread,
 			ranged:    fmt.Sprintf("type: range, table_row_limit: %d, %s", l.rangeLimit(), spread),
 			monthly:   fmt.Sprintf("type: date_month, %s, date_range: [%d-%d, %d-%d]", nodes, months[0], months[first-1], months[first], months[len(months)-1]),
 			reference: "type: reference, " + nodes,
 			single:    "type: single, nodes: [" + names[len(names)-1] + "]",
+
+			exactText: "type: crc32, " + spread, foldedText: "type: crc32, strings: ascii_ci, " + spread,
 		}[t.kind]
 		key := ""
 		if t.kind != reference && t.kind != single {

@@ -48,7 +48,7 @@ func TestLayouts(t *testing.T) {
 				if _, err := w.store.nodes[fault.node].Exec(fault.sql); err != nil {
 					t.Fatal(err)
 				}
-				found, err := w.store.compare()
+				found, err := w.store.compare(false)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -177,3 +177,15 @@ func (p *part) clauses(word string, found func(*part)) {
 		}
 	}
 }
+
+// databaseIn is words with the name of the database wherever they have {db}.
+func databaseIn(s string) *part {
+	p := new(part)
+	for k, text := range strings.Split(s, "{db}") {
+		if k > 0 {
+			p.kids = append(p.kids, &part{isDB: true})
+		}
+		p.kids = append(p.kids, words(text))
+	}
+	return p
+}

@@ -16,7 +16,7 @@ import (
 )
 
 // refusals are the codes by which the proxy may refuse a statement: those of docs/sql-support.md.
-var refusals = []uint16{session.KSTransactionNodes, session.KSRefusedStatement, session.KSRefusedSharding}
+var refusals = []uint16{session.KSTransactionNodes, session.KSRefusedStatement, session.KSRefusedSharding, session.KSUnreadable}
 
 // roundStatements is how many statements run in one database before it gets another schema.
 const roundStatements = 1500

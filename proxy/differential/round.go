@@ -59,6 +59,9 @@ func Rules(list []Database) string {
 // Run compares, in all databases at the same time. The error is one of the oracle or the nodes, not of the subject. At the
 // end of ctx it stops before the next statement.
 func (r Round) Run(ctx context.Context) (*Report, error) {
+	if err := r.makeZones(); err != nil {
+		return nil, err
+	}
 	reports := make([]*Report, len(r.Databases))
 	errs := make([]error, len(r.Databases))
 	var workers sync.WaitGroup
@@ -101,7 +104,8 @@ func (r Round) open(d Database) (*worker, error) {
 		return nil, err
 	}
 	w.oracle.mode = sqlModes[(r.Seed+d.Seed)%uint64(len(sqlModes))]
-	w.subject.mode = w.oracle.mode
+	w.oracle.zone = timeZones[(r.Seed+d.Seed)%uint64(len(timeZones))]
+	w.subject.mode, w.subject.zone = w.oracle.mode, w.oracle.zone
 	random := rand.New(rand.NewPCG(r.Seed+d.Seed, 0))
 	kind := dialect{mariaDB: strings.Contains(w.store.oracle.Greeting.ServerVersion, "MariaDB")}
 	w.store.schema = newSchema(random, kind)
@@ -110,7 +114,7 @@ func (r Round) open(d Database) (*worker, error) {
 }
 
 func (w *worker) close() error {
-	w.oracle.close()
-	w.subject.close()
+	w.oracle.closeAll()
+	w.subject.closeAll()
 	return w.store.close()
 }

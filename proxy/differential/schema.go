@@ -15,6 +15,9 @@ const (
 	monthly
 	reference
 	single
+	unplaced // of no rule: on the default node
+	exactText
+	foldedText
 )
 
 // table is a logical table.
@@ -37,6 +40,9 @@ var tables = []table{
 	{name: "m1", kind: monthly, shardKey: "day", primary: []string{"day", "id"}},
 	{name: "ref", kind: reference, primary: []string{"id"}},
 	{name: "one", kind: single, primary: []string{"id"}},
+	{name: "loc", kind: unplaced, primary: []string{"id"}},
+	{name: "k1", kind: exactText, shardKey: "code", primary: []string{"code", "id"}},
+	{name: "k2", kind: foldedText, shardKey: "code", primary: []string{"code"}},
 }
 
 func tableNames() []string {
@@ -61,7 +67,7 @@ func newSchema(r *rand.Rand, d dialect) *schema {
 	for _, t := range tables {
 		t := t
 		for _, name := range t.primary {
-			t.keys = append(t.keys, keyColumn(r, &t, name))
+			t.keys = append(t.keys, keyColumn(r, &t, name, d))
 		}
 		t.columns = append(t.columns, t.keys...)
 		t.columns = append(t.columns, smallColumn("a"), stringColumn(r, "s", "VARCHAR(20)", d), doubleColumn("d"))
@@ -89,7 +95,11 @@ func (t *table) fill(r *rand.Rand) {
 		row := t.row(r)
 		var key strings.Builder
 		for k := range t.keys {
-			key.WriteString(row[k].sql + "\x00")
+			text := row[k].sql
+			if t.keys[k].folds {
+				text = fold(row[k].text())
+			}
+			key.WriteString(text + "\x00")
 		}
 		if !seen[key.String()] {
 			seen[key.String()] = true
@@ -125,6 +135,17 @@ func (t *table) shardColumn() int {
 	}
 	return 0
 }
+
+// lastKey is the last column of the key, or another where that is no number.
+func (t *table) lastKey() *column {
+	if c := t.keys[len(t.keys)-1]; c.class == integer {
+		return c
+	}
+	return t.column("a")
+}
+
+// counts tells whether the table's key counts up by itself.
+func (t *table) counts() bool { return t.kind == single || t.kind == unplaced }
 
 func (t *table) columnNames() []string {
 	var names []string

@@ -9,7 +9,7 @@ import (
 )
 
 // sessionSettings are made in every session: one collation, lists long enough that nothing is cut, and one time zone.
-const sessionSettings = "SET NAMES utf8mb4, SESSION group_concat_max_len = 1000000, time_zone = '+00:00'"
+const sessionSettings = "SET NAMES utf8mb4, SESSION group_concat_max_len = 1000000, time_zone = '+00:00', innodb_lock_wait_timeout = 5, lock_wait_timeout = 10"
 
 // sqlModes are those that databases are compared under, by turns; the first is the server's own.
 var sqlModes = []string{
@@ -24,7 +24,10 @@ const answerTimeout = 20 * time.Second
 type side struct {
 	addr, db string
 	mode     string // sql_mode, "" for the server's
+	zone     string // time_zone, "" for UTC
 	conn     *mysqltest.RawClient
+	// others are the sessions of other clients than 0, each in its place.
+	others [clientsMax + 1]*side
 	// alter changes the text of statements on their way; nil for none.
 	alter func(sql string) string
 }
@@ -44,13 +47,48 @@ func dial(addr, db string) (*mysqltest.RawClient, error) {
 // open starts a new session; one that is there is closed.
 func (s *side) open() (err error) {
 	s.close()
-	if s.conn, err = dial(s.addr, s.db); err != nil || s.mode == "" {
+	if s.conn, err = dial(s.addr, s.db); err != nil {
 		return err
 	}
-	if _, err = s.conn.Exec("SET sql_mode = '" + s.mode + "'"); err != nil {
-		s.close()
+	for _, sql := range s.settings() {
+		if _, err = s.conn.Exec(sql); err != nil {
+			s.close()
+			return err
+		}
 	}
-	return err
+	return nil
+}
+
+// settings are what is set in the side's sessions beside that of all.
+func (s *side) settings() (list []string) {
+	if s.mode != "" {
+		list = append(list, "SET sql_mode = '"+s.mode+"'")
+	}
+	if s.zone != "" {
+		list = append(list, "SET time_zone = '"+s.zone+"'")
+	}
+	return list
+}
+
+// client is the side's session of a client.
+func (s *side) client(n int) *side {
+	if n == 0 {
+		return s
+	}
+	if s.others[n] == nil {
+		s.others[n] = &side{addr: s.addr, db: s.db, mode: s.mode, zone: s.zone, alter: s.alter}
+	}
+	return s.others[n]
+}
+
+// closeAll closes the sessions of all clients.
+func (s *side) closeAll() {
+	for _, o := range s.others {
+		if o != nil {
+			o.close()
+		}
+	}
+	s.close()
 }
 
 func (s *side) close() {

@@ -24,6 +24,13 @@ type statement struct {
 	own bool
 	// follows says that the answer depends on the statement before, which stays, too.
 	follows bool
+	// exact says that the answer is the same under every plan.
+	exact bool
+	// inner is the statement that this one runs, nil for a plain one. Other plans are asked of it.
+	inner *statement
+	// client is which of several sessions runs it, and ends says that it runs even behind one that was refused there.
+	client int
+	ends   bool
 }
 
 // bag is how the names of columns begin whose values are lists in no order, as of GROUP_CONCAT.

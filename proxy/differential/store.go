@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -75,7 +76,7 @@ func (s *store) reload(names map[string]bool) error {
 		places := s.layout.places(t)
 		rows := make([][][]value, len(places))
 		for _, row := range t.rows {
-			k, err := s.layout.index(t, strings.Trim(row[t.shardColumn()].sql, "'"))
+			k, err := s.layout.index(t, row[t.shardColumn()].text())
 			if err != nil {
 				return err
 			}
@@ -99,7 +100,7 @@ func (t *table) refill(db, name string, rows [][]value) []string {
 	if insert := t.insert(db, name, rows); insert != "" {
 		list = append(list, insert)
 	}
-	if t.kind == single {
+	if t.counts() {
 		list = append(list, "ALTER TABLE "+db+"."+name+" AUTO_INCREMENT = 1") // one more than the largest
 	}
 	return list
@@ -142,26 +143,30 @@ func runBatch(c *mysqltest.RawClient, list []string) error {
 }
 
 // compare compares tables, all of them if none are named, and wants every row to be in the sub-table of its key.
-func (s *store) compare(names ...string) (*Difference, error) {
+// unlocked says that no row may be locked.
+func (s *store) compare(unlocked bool, names ...string) (*Difference, error) {
 	for _, t := range s.schema.tables {
 		if len(names) > 0 && !slices.Contains(names, t.name) {
 			continue
 		}
-		if d, err := s.compareTable(t); d != nil || err != nil {
+		if d, err := s.compareTable(t, unlocked); d != nil || err != nil {
 			return d, err
 		}
 	}
 	return nil, nil
 }
 
-func (s *store) compareTable(t *table) (*Difference, error) {
-	want, err := read(s.oracle, s.db+"."+t.name)
+func (s *store) compareTable(t *table, unlocked bool) (*Difference, error) {
+	want, err := read(s.oracle, s.db+"."+t.name, false)
 	if err != nil {
 		return nil, err
 	}
 	var all [][]any
 	for k, p := range s.layout.places(t) {
-		rows, err := read(s.nodes[p.node], s.subject+"."+p.name)
+		rows, err := read(s.nodes[p.node], s.subject+"."+p.name, unlocked)
+		if locked := (*mysql.SQLError)(nil); errors.As(err, &locked) && (locked.Code == 1205 || locked.Code == 3572) {
+			return differ("locks", "rows of %s are locked behind the end of all transactions", p.name), nil
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -185,8 +190,12 @@ func (s *store) compareTable(t *table) (*Difference, error) {
 	return compareTables(t.name, want, all), nil
 }
 
-func read(c *mysqltest.RawClient, name string) ([][]any, error) {
-	r, err := c.Exec("SELECT * FROM " + name)
+func read(c *mysqltest.RawClient, name string, unlocked bool) ([][]any, error) {
+	sql := "SELECT * FROM " + name
+	if unlocked {
+		sql += " FOR UPDATE NOWAIT"
+	}
+	r, err := c.Exec(sql)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,14 @@ type value struct {
 	arg any // nil, or of a type that mysqltest sends
 }
 
+// text is the value without quotes.
+func (v value) text() string {
+	if s, ok := v.arg.(string); ok {
+		return s
+	}
+	return strings.Trim(v.sql, "'")
+}
+
 var null = value{sql: "NULL"}
 
 // intValue is a whole number, as an argument of one of the widths that hold it.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"kingshard/mysql"
 )
 
 const (
@@ -26,6 +28,8 @@ type worker struct {
 	oracle, subject side
 	store           store
 	dirty           map[string]bool // tables that have had other rows since reset
+	recent          []string
+	open            [clientsMax + 1]bool // the clients in a transaction
 	grammar         grammar
 }
 
@@ -64,7 +68,7 @@ func (w *worker) run(ctx context.Context) error {
 // refresh checks all tables and gives them back their rows.
 func (w *worker) refresh(n int) error {
 	if n > 0 {
-		d, err := w.store.compare()
+		d, err := w.store.compare(false)
 		if err != nil {
 			return err
 		}
@@ -96,11 +100,12 @@ func (w *worker) touch(names []string) {
 // reset ends what a scenario may have left open and gives all tables their rows.
 func (w *worker) reset() error {
 	w.rollback()
+	w.open = [clientsMax + 1]bool{}
 	if len(w.dirty) == 0 {
 		return nil
 	}
 	if err := w.store.reload(w.dirty); err != nil {
-		return err
+		return fmt.Errorf("%w: behind %q", err, w.recent)
 	}
 	clear(w.dirty)
 	return nil
@@ -109,11 +114,14 @@ func (w *worker) reset() error {
 // rollback ends transactions on both sides. A session that cannot is closed, which does the same.
 func (w *worker) rollback() {
 	for _, s := range []*side{&w.oracle, &w.subject} {
-		if s.conn == nil {
-			continue
-		}
-		if _, err := s.conn.Exec("ROLLBACK"); err != nil {
-			s.close()
+		for n := range s.others {
+			c := s.client(n)
+			if c.conn == nil {
+				continue
+			}
+			if _, err := c.conn.Exec("ROLLBACK"); err != nil {
+				c.close()
+			}
 		}
 	}
 }
@@ -123,17 +131,19 @@ func (w *worker) rollback() {
 //
 // The subject goes first: what it refuses is not run on the oracle, so that both stay the same if the subject was honest.
 func (w *worker) try(s scenario, count *Report) (*Difference, error) {
+	w.recent = append(w.recent[max(0, len(w.recent)-12):], fmt.Sprint(w.texts(s)))
 	w.touch(s.tables())
-	refused, failed := false, uint16(0) // the error of the statement before
+	var refused [clientsMax + 1]bool
+	failed := uint16(0) // the error of the statement before
 	for k, st := range s {
-		last := k == len(s)-1
-		if refused && !(st.control && last) {
+		if refused[st.client] && !st.ends {
 			continue // what follows builds on the statement
 		}
 		count.Statements++
-		got, err := w.subject.run(st)
+		got, err := w.subject.client(st.client).run(st)
 		if err != nil {
-			w.oracle.close()
+			w.oracle.closeAll()
+			w.subject.closeAll()
 			return differ("connection", "%v", err), nil
 		}
 		if got.ownError() {
@@ -141,10 +151,10 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 				return differ(fmt.Sprintf("%s %d", refusal, got.Err.Code), "%v", got.Err), nil
 			}
 			count.refuse(got.Err)
-			refused = true
+			refused[st.client] = true
 			continue
 		}
-		want, err := w.oracle.run(st)
+		want, err := w.oracle.client(st.client).run(st)
 		if err != nil {
 			return nil, fmt.Errorf("on the oracle: %s: %w", st.root.render(w.oracle.db, false).sql, err)
 		}
@@ -154,6 +164,9 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		}
 		if failed = 0; want.Err != nil {
 			failed = want.Err.Code
+		}
+		if got.Err == nil {
+			w.open[st.client] = got.Status.Has(mysql.ServerStatusInTrans)
 		}
 		if d := compare(st, want, got, w.oracleName); d != nil {
 			left, err := w.excuse(s[:k+1], want, got, d)
@@ -169,7 +182,11 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	if !s.writes() {
 		return nil, nil
 	}
-	return w.store.compare(s.tables()...)
+	d, err := w.store.compare(w.open == [clientsMax + 1]bool{}, s.tables()...)
+	if d != nil && d.Kind == "locks" {
+		w.subject.closeAll()
+	}
+	return d, err
 }
 
 // errorAlone leaves in the rows of SHOW WARNINGS the error that the client has heard: behind a change of several shards that
@@ -201,6 +218,9 @@ func (w *worker) texts(s scenario) []string {
 	var list []string
 	for _, st := range s {
 		sql := st.root.render(w.subject.db, false).sql
+		if st.client != 0 {
+			sql = fmt.Sprintf("/* client %d */ %s", st.client, sql)
+		}
 		if st.prepared {
 			sql += " /* prepared */"
 		}

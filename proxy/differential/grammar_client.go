@@ -1,0 +1,106 @@
+package differential
+
+import "fmt"
+
+// clientsMax is how many sessions a scenario has at most on each side.
+const clientsMax = 4
+
+// client is one of several sessions, each with rows of its own, so that none waits for another.
+type client struct {
+	number int
+	home   *table // what it changes and reads, all on one shard
+	key    int    // of its rows, or the first of them in a table without a sharding key
+}
+
+// clients makes statements of several sessions in turns: ids that the server gives, user variables, and transactions in all forms.
+func (g *grammar) clients() scenario {
+	var list scenario
+	var all []*client
+	run := func(c *client, s *statement) {
+		s.client, s.exact = c.number, true
+		list = append(list, s)
+	}
+	for k := range 2 + g.IntN(clientsMax-1) {
+		home := g.tableNamed(pickOne(g, []string{"one", "one", "one", "h1", "h2"}))
+		c := &client{number: k + 1, home: home, key: 5000 + 100*k}
+		all = append(all, c)
+		run(c, &statement{root: words("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")})
+		run(c, &statement{root: words("SELECT 1")}) // what FOUND_ROWS() says
+	}
+	for range 8 + g.IntN(16) {
+		c := pickOne(g, all)
+		for range 1 + g.IntN(3) {
+			run(c, g.step(c))
+		}
+	}
+	for _, c := range all {
+		run(c, &statement{root: words(pickOne(g, []string{"COMMIT", "COMMIT", "ROLLBACK"})), control: true, ends: true})
+		run(c, &statement{root: words("SET autocommit = 1, @u = NULL, @v = NULL, @w = NULL"), control: true, ends: true})
+		run(c, &statement{root: words("SELECT LAST_INSERT_ID(100)"), control: true, ends: true})
+	}
+	return list
+}
+
+// step makes the next statement of a client.
+func (g *grammar) step(c *client) *statement {
+	if g.one(4) {
+		return g.control(c)
+	}
+	key, table := "id", c.home.name
+	if c.home.kind == hashed {
+		key = c.home.shardKey
+	}
+	own := fmt.Sprintf("%s = %d", key, c.key+g.IntN(2))
+	second := ""
+	if len(c.home.keys) > 1 {
+		second = ", n"
+		own = fmt.Sprintf("%s = %d AND n = %d", key, c.key, 1+g.IntN(3))
+	} else if c.home.kind == hashed {
+		own = fmt.Sprintf("%s = %d", key, c.key)
+	}
+	if g.one(2) {
+		return &statement{root: words(pickOne(g, []string{
+			"SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() AS i, @@last_insert_id, @@identity", "SELECT @u, @v, @w", "SELECT @u := 3 + @v", "SET @u = 5", "SET @v = @u, @u = 7",
+			"SET @w = LAST_INSERT_ID()", "SELECT 4, 'x' INTO @u, @w", "DO LAST_INSERT_ID(77)", "SELECT LAST_INSERT_ID(@u + 10)", "SET @u := 'text'",
+			"SELECT @v := LAST_INSERT_ID(), @u", "SELECT @w IS NULL, @u = @v", "SET @v = 1.50", "SET @u = x'6162'", "SELECT COUNT(*) FROM ref WHERE id < @v", "SELECT @nobody",
+			"SELECT a, @u FROM " + table + " WHERE " + own, "SELECT a INTO @v FROM " + table + " WHERE " + own, "SELECT @v := a FROM " + table + " WHERE " + own,
+			"SET @v = (SELECT a FROM " + table + " WHERE " + own + ")", "SELECT a, d FROM " + table + " WHERE " + own + " FOR UPDATE", "SELECT a FROM " + table + " WHERE " + own + " AND a = @v",
+			"SELECT MAX(a), @w FROM " + table + " WHERE " + own,
+		}))}
+	}
+	s := &statement{writes: []string{table}}
+	s.prepared = g.one(4)
+	values := fmt.Sprint(c.key + g.IntN(2))
+	if c.home.kind == hashed {
+		values = fmt.Sprint(c.key)
+	}
+	if second != "" {
+		values += fmt.Sprintf(", %d", 1+g.IntN(3))
+	}
+	a := pickOne(g, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2"})
+	if c.home.name == "one" && g.one(2) {
+		s.root = words(pickOne(g, []string{
+			"INSERT INTO one (a) VALUES (" + a + ")", "INSERT INTO one (a) VALUES (" + a + "), (4), (5)", "INSERT INTO one (id, a) VALUES (NULL, " + a + ")",
+			"INSERT INTO one SET a = " + a, "INSERT INTO one (id, a) VALUES (0, 3)", "INSERT INTO one (a) SELECT " + a, "REPLACE INTO one (a) VALUES (" + a + ")",
+		}))
+		return s
+	}
+	s.root = words(pickOne(g, []string{
+		fmt.Sprintf("INSERT INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a), fmt.Sprintf("REPLACE INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a),
+		fmt.Sprintf("INSERT IGNORE INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a),
+		fmt.Sprintf("INSERT INTO %s (%s%s, a) VALUES (%s, %s) ON DUPLICATE KEY UPDATE a = LAST_INSERT_ID(a + 1)", table, key, second, values, a),
+		fmt.Sprintf("UPDATE %s SET a = %s WHERE %s", table, a, own), fmt.Sprintf("UPDATE %s SET a = LAST_INSERT_ID(a + 1) WHERE %s", table, own),
+		fmt.Sprintf("DELETE FROM %s WHERE %s", table, own), fmt.Sprintf("UPDATE %s SET d = 0.25, s = @w WHERE %s", table, own),
+	}))
+	return s
+}
+
+// control makes a statement that begins, ends or parts a transaction.
+func (g *grammar) control(c *client) *statement {
+	text := pickOne(g, []string{
+		"BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT s1", "SAVEPOINT s2", "ROLLBACK TO SAVEPOINT s1", "ROLLBACK TO s2", "RELEASE SAVEPOINT s1", "SET autocommit = 0",
+		"SET autocommit = 0", "SET autocommit = 1", "SET @@session.autocommit = OFF", "COMMIT AND CHAIN", "ROLLBACK AND NO CHAIN", "BEGIN WORK", "START TRANSACTION READ WRITE",
+		"SELECT @@autocommit", "SET @@autocommit = DEFAULT",
+	})
+	return &statement{root: words(text), control: true}
+}

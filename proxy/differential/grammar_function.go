@@ -1,0 +1,123 @@
+package differential
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ofFunctions makes a query of functions that the server lists, of arguments of any type.
+func (g *grammar) ofFunctions() *statement {
+	sc, from := g.from()
+	g.folds = true
+	s := &statement{inexact: true, converts: true, folds: true}
+	switch g.IntN(9) {
+	case 0: // of nothing but constants
+		s.root = phrase(words("SELECT"), listOf(1, g.function(scope{}), g.function(scope{})))
+		return s
+	case 1:
+		name := g.name("g")
+		list := listOf(2, phrase(g.function(sc), words("AS "+name)), words("COUNT(*) AS n"))
+		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), words("GROUP BY "+name))
+		return s
+	case 2:
+		s.root = phrase(words("SELECT DISTINCT"), g.function(sc), words("AS "+g.name("e")+" FROM"), from, g.where(sc))
+		return s
+	case 3, 4:
+		list := listOf(1, g.aggregateFunction(sc))
+		for g.one(2) {
+			list.kids = append(list.kids, g.aggregateFunction(sc))
+		}
+		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc))
+		return s
+	case 5:
+		f := g.function(sc)
+		condition := pickOne(g, []*part{
+			phrase(f, words("IS NOT NULL")), phrase(f, words("="), g.function(sc)), phrase(f, words("> 1")), phrase(words("NOT"), f),
+			phrase(f, words("IN (1, 'a', NULL)")), phrase(f, words("<=>"), g.function(sc)),
+		})
+		o := g.orderBy(nil, sc.primary())
+		s.root = phrase(words("SELECT"), &part{kids: sc.primary(), sep: ", "}, words("FROM"), from, words("WHERE"), condition, o.order, o.limit)
+		return o.apply(s)
+	}
+	list := listOf(1)
+	for len(list.kids) == 0 || g.one(2) {
+		list.kids = append(list.kids, phrase(g.function(sc), words("AS "+g.name("e"))))
+	}
+	o := g.orderBy(nil, sc.primary())
+	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), o.order, o.limit)
+	s.folds = false
+	return o.apply(s)
+}
+
+// function makes a call of a function, of columns and constants, or of another function now and then.
+func (g *grammar) function(sc scope) *part {
+	if g.calls == nil {
+		g.calls = functions(g.dialect)
+	}
+	f := pickOne(g, g.calls)
+	list := listOf(len(f.args))
+	for _, kind := range []byte(f.args) {
+		if g.one(8) {
+			list.kids = append(list.kids, g.function(sc))
+			continue
+		}
+		list.kids = append(list.kids, g.argument(sc, kind))
+	}
+	call := join(words(f.name+"("), list, words(")"))
+	for _, arg := range list.kids {
+		call.stands = append(call.stands, arg)
+	}
+	return call
+}
+
+// argumentClasses are the classes of columns for the kinds of arguments that have any.
+var argumentClasses = map[byte][]class{
+	'i': {integer, bits}, 'd': {decimal}, 'f': {double}, 's': {text, label}, 'b': {bytes}, 't': {temporal}, 'c': {temporal}, 'j': {document},
+}
+
+// argument makes an argument of a kind: a column of its class or a constant; of any class now and then.
+func (g *grammar) argument(sc scope, kind byte) *part {
+	if len(sc.sources) > 0 && g.one(2) {
+		if kind == 'g' {
+			src := sc.sources[0]
+			return join(words("POINT("), sc.columnOf(src, src.column("a")), words(", "), sc.columnOf(src, src.column("d")), words(")"))
+		}
+		for range 20 {
+			src, c := g.column(sc, func(*column) bool { return true })
+			for _, fits := range argumentClasses[kind] {
+				if c.class == fits {
+					return sc.columnOf(src, c)
+				}
+			}
+			if g.one(60) {
+				return sc.columnOf(src, c)
+			}
+		}
+	}
+	if g.one(20) {
+		kind = 'n'
+	}
+	text := pickOne(g, argumentKinds[kind])
+	if n, err := strconv.Atoi(text); err == nil {
+		return constant(intValue(int64(n)))
+	}
+	if strings.HasPrefix(text, "'") && strings.Count(text, "'") == 2 {
+		return constant(value{text, strings.Trim(text, "'")})
+	}
+	return words(text)
+}
+
+// aggregateFunction makes an aggregate of a function's values.
+func (g *grammar) aggregateFunction(sc scope) *part {
+	names := []string{"COUNT", "MIN", "MAX", "SUM", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP", "VARIANCE"}
+	f := g.function(sc)
+	switch g.IntN(6) {
+	case 0:
+		return g.call(pickOne(g, names[:5]), phrase(words("DISTINCT"), f))
+	case 1:
+		return phrase(g.call("GROUP_CONCAT", phrase(maybe(words("DISTINCT")), f)), words("AS "+g.name(bag)))
+	case 2:
+		return phrase(g.call("JSON_ARRAYAGG", f), words("AS "+g.name(bag)))
+	}
+	return g.call(pickOne(g, names), f)
+}
