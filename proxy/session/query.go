@@ -201,12 +201,13 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if err := s.admit(q); err != nil {
 		return true, err
 	}
+	text := q.text
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
 	if s.schema.Plans != nil && planned(q.info.Class) {
 		if handled, failed, err := s.sharded(q); handled || err != nil {
-			return failed || err != nil, err
+			return failed || err != nil, s.ofClientsText(err, text)
 		}
 	}
 	return s.forward(q)

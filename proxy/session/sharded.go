@@ -182,6 +182,19 @@ func (s *Session) unreadable(text string, err error) error {
 	return s.planError(err)
 }
 
+// ofClientsText gives a server's syntax error in a text that the proxy made the words that a server has for the client's own text.
+func (s *Session) ofClientsText(err error, text string) error {
+	var sqlErr *mysql.SQLError
+	if err == nil || !errors.As(err, &sqlErr) || sqlErr.Code != mysql.ERParse {
+		return err
+	}
+	var own *mysql.SQLError
+	if errors.As(s.unreadable(text, sqlErr), &own) && own.Code == mysql.ERParse {
+		return own
+	}
+	return err
+}
+
 // planError turns a refusal of the planner into what the client hears.
 func (s *Session) planError(err error) *mysql.SQLError { return planError(err) }
 

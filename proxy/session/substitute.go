@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,19 +29,53 @@ func (s *Session) substitute(q *query) error {
 	if want == 0 {
 		return nil
 	}
+	spans := sqltext.Functions(q.text, s.mode(), want)
+	if len(spans) == 0 {
+		return nil
+	}
+	items := sqltext.Items(q.text, s.mode())
+	var edits []edit
+	for _, span := range spans {
+		value := s.ownValue(span)
+		if typed := typeOf(span); typed != "" && slices.ContainsFunc(items, func(i sqltext.Item) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
+			value = "IF(TRUE, " + value + ", " + typed + ")"
+		}
+		edits = append(edits, edit{span.Pos, span.End, value})
+	}
+	for _, i := range items {
+		if i.Unnamed && i.End-i.Pos <= aliasMax && slices.ContainsFunc(spans, func(span sqltext.Span) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
+			edits = append(edits, edit{i.End, i.End, " AS `" + strings.ReplaceAll(q.text[i.Pos:i.End], "`", "``") + "`"})
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos)) })
 	var b strings.Builder
 	last := 0
-	for _, span := range sqltext.Functions(q.text, s.mode(), want) {
-		b.WriteString(q.text[last:span.Pos])
-		b.WriteString(s.ownValue(span))
-		if span.SelectItem {
-			b.WriteString(" AS `" + strings.ReplaceAll(q.text[span.Pos:span.End], "`", "``") + "`")
-		}
-		last = span.End
+	for _, e := range edits {
+		b.WriteString(q.text[last:e.pos])
+		b.WriteString(e.text)
+		last = e.end
 	}
 	b.WriteString(q.text[last:])
 	q.text = b.String()
 	return nil
+}
+
+// edit puts a text in the place of a piece of another.
+type edit struct {
+	pos, end int
+	text     string
+}
+
+// aliasMax is the longest alias of a column, in bytes.
+const aliasMax = 256
+
+// typeOf gives a function that has the type of a span's value in a select list; "" where the value is of it.
+func typeOf(span sqltext.Span) string {
+	switch span.What {
+	case sqltext.CurrentUser:
+		return span.Text
+	}
+	return ""
 }
 
 // ownValue gives the SQL text of a function's value for this session.

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
 )
@@ -98,25 +99,18 @@ func (r *Ref) moves() bool {
 // aliasMax is the longest alias of a column, in characters.
 const aliasMax = 256
 
-// fieldNames gives items of the select list that have no alias their own text as one, where names of tables change
-// within it: the client's name of the column is the item's text.
+// fieldNames gives items of select lists that have no alias their own text as one, where names of tables change within it: the client's
+// name of the column is the item's text.
 func (b *builder) fieldNames(edits []edit) (names []edit) {
-	q := b.p.Statement.Query
-	if b.p.Statement.Kind != sqlparse.SelectKind || q.Select == nil {
+	if b.p.Statement.Kind != sqlparse.SelectKind {
 		return nil
 	}
-	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
-	if !ok || len(c.Fields) != len(q.Select.Fields) {
-		return nil
-	}
-	for k, f := range q.Select.Fields {
-		span := c.Fields[k]
-		text := b.p.Statement.Text[span.Pos:span.End]
-		if f.Expr == nil || f.Alias != "" || f.Expr.Op == sqlparse.Column || len(text) > aliasMax {
+	for _, i := range sqltext.Items(b.p.Statement.Text, b.p.Mode) {
+		if !i.Unnamed || i.Plain || i.End-i.Pos > aliasMax {
 			continue
 		}
-		if slices.ContainsFunc(edits, func(e edit) bool { return e.span.Pos >= span.Pos && e.span.End <= span.End }) {
-			names = append(names, edit{span: sqlparse.Span{Pos: span.End, End: span.End}, insert: " AS " + quote(text), item: span.Pos})
+		if slices.ContainsFunc(edits, func(e edit) bool { return e.span.Pos >= i.Pos && e.span.End <= i.End }) {
+			names = append(names, edit{span: sqlparse.Span{Pos: i.End, End: i.End}, insert: " AS " + quote(b.p.Statement.Text[i.Pos:i.End]), item: i.Pos})
 		}
 	}
 	return names
