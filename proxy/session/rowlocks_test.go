@@ -278,15 +278,15 @@ func TestLockedRowOfLaterNode(t *testing.T) {
 				case <-time.After(2500 * time.Millisecond): // more than the least that a server can be told to wait
 				}
 				must(t, later, "COMMIT")
-				if r := <-done; r.Err != nil {
-					t.Errorf("%s: %v", c.sql, r.Err)
+				if r := <-done; r == nil || r.Err != nil {
+					t.Errorf("%s: %+v", c.sql, r)
 				}
 				if after := retries(); after != none {
 					t.Errorf("%s: %s", c.sql, after)
 				}
 				continue
 			}
-			if r := <-done; r.Err == nil || r.Err.Code != mysql.ERLockDeadlock {
+			if r := <-done; r == nil || r.Err == nil || r.Err.Code != mysql.ERLockDeadlock {
 				t.Errorf("%s: %+v", c.sql, r)
 			}
 			must(t, later, "COMMIT")
