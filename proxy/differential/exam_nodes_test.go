@@ -49,3 +49,25 @@ func TestReadNodesEndWithTheTransaction(t *testing.T) {
 		})
 	}
 }
+
+// TestVariablesOnOtherNodes reads a user variable on each node in a transaction: it has its value or the statement is refused.
+func TestVariablesOnOtherNodes(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			e := exam{setup: []string{
+				"CREATE TABLE h (id INT NOT NULL PRIMARY KEY, n INT)", "CREATE TABLE one (id INT NOT NULL PRIMARY KEY, n INT)", "CREATE TABLE ref (id INT NOT NULL PRIMARY KEY, n INT)",
+				"INSERT INTO h (id, n) VALUES (0, 3), (1, 3), (2, 3), (3, 3)", "INSERT INTO one VALUES (1, 3)", "INSERT INTO ref VALUES (1, 3)",
+			}}
+			for _, set := range []string{"SET @v = 3", "SELECT @v := 3", "SELECT @v := n FROM one", "SELECT 3 INTO @v"} {
+				for _, begin := range []string{"BEGIN", "SET autocommit = 0", "START TRANSACTION READ ONLY"} {
+					for _, first := range []string{"SELECT n FROM h WHERE id = 0", "SELECT n FROM h WHERE id = 1", "SELECT n FROM one", "SELECT COUNT(*) FROM ref", "SELECT SUM(n) FROM h"} {
+						for _, read := range []string{"SELECT COUNT(*) FROM ref WHERE n = @v", "SELECT COUNT(*) FROM one WHERE n = @v", "SELECT COUNT(*) FROM h WHERE id = 0 AND n = @v", "SELECT MAX(n), @v + 0 FROM h WHERE id = 1"} {
+							e.asked = append(e.asked, "?"+set, begin, "?"+first, "?"+read, "COMMIT", "SET autocommit = 1", "SET @v = NULL")
+						}
+					}
+				}
+			}
+			e.examined(t, kind)
+		})
+	}
+}

@@ -33,7 +33,8 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		if s.held.Instance.Node == t.node.Name {
 			return s.held, s.prepare(s.held)
 		}
-		if s.inTransaction() || s.pins != 0 && s.pins&^ofTransaction == 0 {
+		stateful := !t.stateless && s.pins&^ofTransaction != 0
+		if !stateful && (s.inTransaction() || s.pins != 0 && s.pins&^ofTransaction == 0) {
 			return s.acquireOther(t)
 		}
 		if !t.stateless || !s.state.autocommit {
