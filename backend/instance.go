@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -159,6 +160,9 @@ func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
 	return Pooled{pc, i}, full
 }
 
+// CheckIdle says that a connection to the instance was found dead: others that were used a moment ago are looked at before they are lent.
+func (i *Instance) CheckIdle() { i.pool.CheckIdle() }
+
 // Wanted tells whether somebody waits for a connection now.
 func (i *Instance) Wanted() bool { return i.Waiters() > 0 }
 
@@ -191,13 +195,11 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 		}
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 	}
-	var pc *pool.Pooled[*Conn, *Setting]
-	var err error
+	lend := i.pool.Get
 	if ahead {
-		pc, err = i.pool.GetAhead(want, deadline, cancel)
-	} else {
-		pc, err = i.pool.Get(want, deadline, cancel)
+		lend = i.pool.GetAhead
 	}
+	pc, err := lend(want, deadline, cancel)
 	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
 		return next.get(want, deadline, cancel, ahead)
 	}
@@ -208,23 +210,48 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	if pc.Key == want {
 		return p, nil
 	}
+	if err = i.settle(p, want); broke(err) {
+		// The server has closed it a moment ago, and nothing but the proxy's own was sent.
+		i.pool.CheckIdle()
+		if pc, err = lend(want, deadline, cancel); err != nil {
+			return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
+		}
+		p = Pooled{pc, i}
+		err = i.settle(p, want)
+	}
+	if err != nil {
+		return Pooled{}, err
+	}
+	return p, nil
+}
+
+// broke tells whether a connection broke, and not because its answer was too late.
+func broke(err error) bool {
+	var c *mysql.ConnError
+	return errors.As(err, &c) && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// settle makes a connection of the pool carry want; after an error it is the pool's again, or closed.
+func (i *Instance) settle(p Pooled, want *Setting) error {
+	pc := p.Pooled
 	if pc.Key.leaves(want) && p.Conn.Info.ResetConnection {
 		p.Conn.SetDeadline(time.Now().Add(i.connectTimeout))
 		if err := p.Reset(); err != nil {
 			p.Taint()
-			return Pooled{}, err
+			return err
 		}
 		p.Conn.SetDeadline(time.Time{})
 	}
-	if err = p.Apply(want); err == nil {
-		return p, nil
+	err := p.Apply(want)
+	if err == nil {
+		return nil
 	}
 	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
 		p.Put()
-		return Pooled{}, err
+		return err
 	}
 	p.Taint()
-	return Pooled{}, err
+	return err
 }
 
 // Apply makes the connection carry want. After an error the connection must be tainted, unless the server refused only the database of

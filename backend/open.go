@@ -68,6 +68,7 @@ func (i *Instance) EndConns() int {
 	defer i.open.mu.Unlock()
 	for c := range i.open.all {
 		if raw := c.watched.Load(); raw != nil {
+			c.cutOff.Store(true)
 			// The descriptor stays its owner's to close; a goroutine that waits and a loop both hear of it.
 			_ = (*raw).Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_RDWR) })
 		}
@@ -94,4 +95,6 @@ func (c *Conn) Close() error {
 type watchedConn struct {
 	watched atomic.Pointer[syscall.RawConn]
 	home    *openConns // nil: of no instance
+	// cutOff says that EndConns has broken it.
+	cutOff atomic.Bool
 }

@@ -93,6 +93,7 @@ type Conn struct {
 	rawFn func(fd uintptr) bool
 	// sendFirst has the next read send what is queued; short says that not all of that fit in.
 	sendFirst, short bool
+	ending           Ending
 
 	wbuf *buffer
 	out  []byte // bytes not yet written, in wbuf.b where they fit

@@ -89,6 +89,7 @@ func (c *Conn) ReadNow() error {
 		c.freeBuffer(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0
 	}
+	c.noteEnding(err)
 	return err
 }
 

@@ -260,6 +260,7 @@ func (c *Conn) readError(err error) error {
 	if err == nil {
 		err = io.ErrNoProgress
 	}
+	c.noteEnding(err)
 	return &ConnError{c.side, "read", err}
 }
 

@@ -117,6 +117,27 @@ func TestAliveOnlyAfterIdleSecond(t *testing.T) {
 	})
 }
 
+func TestCheckIdle(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 3}, func(t *testing.T, p *testPool, s *server) {
+		pcs := fill(t, p, "", "")
+		for _, pc := range pcs {
+			pc.Conn.dead.Store(true)
+		}
+		time.Sleep(time.Millisecond)
+		p.CheckIdle()
+		pc := get(t, p, "")
+		if dials, _ := s.count(); dials != 3 || pc.Conn.dead.Load() || !pcs[0].Conn.closed.Load() || !pcs[1].Conn.closed.Load() {
+			t.Errorf("%d dials, dead %v", dials, pc.Conn.dead.Load())
+		}
+		time.Sleep(time.Millisecond)
+		p.Put(pc)
+		if again := get(t, p, ""); again != pc || pc.Conn.checks.Load() != 0 {
+			t.Errorf("a connection that came back later was checked %d times", pc.Conn.checks.Load())
+		}
+		p.Put(pc)
+	})
+}
+
 func TestAllDeadDialsAnew(t *testing.T) {
 	inBubble(t, Config[*fakeConn, string]{Max: 3}, func(t *testing.T, p *testPool, s *server) {
 		for _, pc := range fill(t, p, "a", "", "b") {

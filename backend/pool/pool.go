@@ -89,6 +89,8 @@ type Pool[C Conn, K comparable] struct {
 	wanted atomic.Pointer[func()] // that of WhenWanted
 	lined  atomic.Int64           // see Lined
 
+	doubted atomic.Int64 // see CheckIdle, on the pool's clock
+
 	mu         sync.Mutex // guards what follows
 	max        int
 	open       int // slots taken: idle, lent, dialling and closing connections
@@ -182,7 +184,7 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 		case pc != nil:
 			p.mu.Unlock()
 			pc.Rest = now - pc.idleSince
-			if pc.Rest <= aliveAfter || pc.Conn.Alive() {
+			if p.sound(pc) {
 				p.counts.got(how, 0)
 				return pc, nil
 			}
@@ -232,13 +234,22 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 		pc.state = lent
 		p.mu.Unlock()
 		pc.Rest = now - pc.idleSince
-		if pc.Rest <= aliveAfter || pc.Conn.Alive() {
+		if p.sound(pc) {
 			p.counts.got(Hit, 0)
 			return pc, false
 		}
 		p.retire(pc, ClosedDead)
 	}
 }
+
+// sound tells whether a connection that was idle can be lent.
+func (p *Pool[C, K]) sound(pc *Pooled[C, K]) bool {
+	return pc.Rest <= aliveAfter && int64(pc.idleSince) > p.doubted.Load() || pc.Conn.Alive()
+}
+
+// CheckIdle says that one connection was found dead: those that are idle now are looked at before they are lent, however short a time
+// they were idle.
+func (p *Pool[C, K]) CheckIdle() { p.doubted.Store(int64(p.now())) }
 
 // Waiters is how many wait for a connection here. It takes no lock: the answer may be a moment old.
 func (p *Pool[C, K]) Waiters() int { return int(p.queue.shown.Load()) }

@@ -11,5 +11,14 @@ import (
 // leaves that to the system, which tries for a quarter of an hour. RFC 5482.
 func UserTimeout(raw syscall.RawConn, d time.Duration) { userTimeout(raw, d) }
 
+// Delivery is how far what was written to a TCP connection has come.
+type Delivery struct {
+	Unacknowledged int // bytes that the peer has not acknowledged, the end of the own side among them as one byte
+	Unsent         int // those of them that never left
+}
+
+// Delivered returns that of a connection which may have broken; false where it is not known.
+func Delivered(raw syscall.RawConn) (d Delivery, ok bool) { return delivered(raw) }
+
 // SinceReceived returns for how long no byte of data has come, and whether that is known.
 func SinceReceived(raw syscall.RawConn) (d time.Duration, ok bool) { return sinceReceived(raw) }

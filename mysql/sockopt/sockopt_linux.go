@@ -13,6 +13,21 @@ func userTimeout(raw syscall.RawConn, d time.Duration) {
 	})
 }
 
+func delivered(raw syscall.RawConn) (d Delivery, ok bool) {
+	err := raw.Control(func(fd uintptr) {
+		_, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)
+		if err != nil {
+			return // it is no TCP
+		}
+		// Of a connection that was reset the kernel has forgotten what it kept, not how far it had come.
+		if d.Unacknowledged, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ); err == nil {
+			d.Unsent, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQNSD)
+		}
+		ok = err == nil
+	})
+	return d, ok && err == nil
+}
+
 func sinceReceived(raw syscall.RawConn) (d time.Duration, ok bool) {
 	var info *unix.TCPInfo
 	var err error
