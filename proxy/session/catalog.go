@@ -97,6 +97,11 @@ func builtinDB(db string) bool {
 
 // catalog answers a statement about the catalog. ex has the values of an execution of a prepared one; nil for a text.
 func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
+	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
+}
+
+// catalogOnce is catalog without a second try.
+func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}
 	if f.loans, err = s.borrow(i.nodes(), true); err != nil {

@@ -27,7 +27,7 @@ func (s *Session) endForDDL() error {
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
 			}
-			return s.lost(s.held, err)
+			return s.lostBefore(s.held, err)
 		}
 		s.release(s.held)
 	}
@@ -49,7 +49,7 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
 			}
-			return nil, s.lost(s.held, err)
+			return nil, s.lostBefore(s.held, err)
 		}
 	}
 	for {

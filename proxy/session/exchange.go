@@ -12,10 +12,12 @@ import (
 type exchange struct {
 	target  target
 	p       backend.Pooled
-	attempt int // from 0; a query without effects is tried a second time
+	attempt int // from 0; see repeats
 	wasHeld bool
 	added   pinSet
-	sent    uint8 // the client's sequence id before the response
+	pins    pinSet // those before
+	sent    uint8  // the client's sequence id before the response
+	had     uint64 // what was read of the server before
 	span    *tracing.Span
 
 	// Of a prepared statement, else nil.
@@ -29,13 +31,20 @@ func (x *exchange) begin(s *Session, q *query) {
 	if x.p.Instance.Role == backend.Replica {
 		s.stats.class(s.work.class).replicas.Add(1)
 	}
-	x.wasHeld = s.held.Pooled == x.p.Pooled
-	x.sent = s.conn.Sequence()
-	x.added = s.before(q)
+	x.note(s, q)
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
 		x.p.Conn.Marked = true // whatever becomes of the pins
 	}
 	x.span = s.shardSpan(x.p.Instance, q.text)
+}
+
+// note is begin without what is counted.
+func (x *exchange) note(s *Session, q *query) {
+	x.wasHeld = s.held.Pooled == x.p.Pooled
+	x.sent = s.conn.Sequence()
+	x.had = x.p.Conn.Received()
+	x.pins = s.pins
+	x.added = s.before(q)
 }
 
 // startStatement queues a statement on the exchange's connection.
@@ -70,8 +79,7 @@ func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
 	return nil
 }
 
-// finishStatement takes the responses to a statement to the client. again says that nothing has come and that the statement
-// may be asked of another server: it has no effects, and the connection that broke is dropped.
+// finishStatement takes the responses to a statement to the client. again says that it is to be sent on another connection; see repeats.
 func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, err error) {
 	failed, err = s.responses(x.p, q)
 	s.endResponse(x.span, failed, err)
@@ -79,19 +87,21 @@ func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, er
 		s.after(x.p, q, failed, x.added)
 		return failed, false, nil
 	}
-	if x.target.replica && x.attempt == 0 && !x.wasHeld && !isClientSide(err) && s.conn.Sequence() == x.sent && s.conn.Pending() == 0 {
-		s.drop(x.p)
+	if s.repeats(x, q, err) {
 		return true, true, nil
 	}
 	return true, false, s.broken(x.p, err, x.sent)
 }
 
-// finishExecution takes the responses to the execution of a prepared statement to the client.
-func (s *Session) finishExecution(x *exchange, q *query) error {
+// finishExecution is finishStatement for the execution of a prepared statement.
+func (s *Session) finishExecution(x *exchange, q *query) (again bool, err error) {
 	failed, err := s.responses(x.p, q)
 	s.endResponse(x.span, failed, err)
 	if err != nil {
-		return s.broken(x.p, err, x.sent)
+		if s.repeats(x, q, err) {
+			return true, nil
+		}
+		return false, s.broken(x.p, err, x.sent)
 	}
 	if x.cursor && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
 		x.st.cursor, x.st.quota = x.bs, q.quota
@@ -99,5 +109,5 @@ func (s *Session) finishExecution(x *exchange, q *query) error {
 		s.pin(pinCursor)
 	}
 	s.after(x.p, q, failed, x.added)
-	return nil
+	return false, nil
 }

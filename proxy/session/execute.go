@@ -245,24 +245,36 @@ func (s *Session) execute(st *stmt, q *query, ex *execution) error {
 	if ex.flags&cursorTypes != 0 {
 		t.replica = false
 	}
-	p, err := s.acquire(t)
-	if err != nil {
-		return err
-	}
-	bs, err := s.backendStmt(p, q.text, st, ex)
-	if err != nil {
-		return s.notPrepared(p, err, q.rename)
-	}
-	s.pinMixed(bs, st)
-	x := exchange{target: t, p: p, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
-	if err := s.startExecution(&x, q, ex); err != nil {
-		return err
-	}
-	err = s.finishExecution(&x, q)
+	err := s.executeOn(t, st, q, ex, 0)
 	if err == nil {
 		s.mirroredExecution(q, t, st, ex)
 	}
 	return err
+}
+
+// executeOn is execute on a target, from the attempt-th try, from 0.
+func (s *Session) executeOn(t target, st *stmt, q *query, ex *execution, attempt int) error {
+	for ; ; attempt++ {
+		p, err := s.acquire(t)
+		if err != nil {
+			return err
+		}
+		bs, err := s.backendStmt(p, q.text, st, ex)
+		if s.replaces(p, attempt, err) {
+			continue
+		}
+		if err != nil {
+			return s.notPrepared(p, err, q.rename)
+		}
+		s.pinMixed(bs, st)
+		x := exchange{target: t, p: p, attempt: attempt, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
+		if err := s.startExecution(&x, q, ex); err != nil {
+			return err
+		}
+		if again, err := s.finishExecution(&x, q); !again {
+			return err
+		}
+	}
 }
 
 // notPrepared deals with a text that could not be prepared again.
@@ -283,7 +295,7 @@ func (s *Session) unprepared(p backend.Pooled, err error) error {
 		s.drop(p)
 		return sqlErr
 	}
-	return s.lost(p, err)
+	return s.lostBefore(p, err)
 }
 
 // sendExecution queues long data and the COM_STMT_EXECUTE in the form that the backend negotiated; types always go along,

@@ -19,12 +19,6 @@ type outcome struct {
 	cause   error
 }
 
-// notSent tells whether a command can never have run, as a connection failed before all of it was handed over.
-func notSent(err error) bool {
-	var c *mysql.ConnError
-	return errors.As(err, &c) && c.Side == mysql.BackendSide && c.Op == "write"
-}
-
 // loseChange closes the connections of a change of which nothing has been kept: its servers roll it back.
 func (s *Session) loseChange(c *change, cause error) error {
 	var gone []string

@@ -112,12 +112,12 @@ func (s *Session) learnHeldInsertID() error {
 	}
 	if s.state.found.on == on {
 		if err := s.settleFound(s.held, false); err != nil {
-			return s.lost(s.held, err)
+			return s.lostBefore(s.held, err)
 		}
 	}
 	id, err := s.held.Conn.ReadInsertID()
 	if err != nil {
-		return s.lost(s.held, err)
+		return s.lostBefore(s.held, err)
 	}
 	s.heldLast = false
 	ids.last = id

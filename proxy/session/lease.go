@@ -45,11 +45,16 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.obtain(t, s.state.current())
-	if err != nil {
-		return backend.Pooled{}, err
+	for attempt := 0; ; attempt++ {
+		p, err := s.obtain(t, s.state.current())
+		if err != nil {
+			return backend.Pooled{}, err
+		}
+		if err = s.bring(p); s.replaces(p, attempt, err) {
+			continue
+		}
+		return p, s.brought(p, err)
 	}
-	return p, s.prepare(p)
 }
 
 // obtain gives a connection that is not the session's yet and carries want.
@@ -131,15 +136,23 @@ func (s *Session) isOther(p backend.Pooled) bool {
 }
 
 // prepare brings the session's state and its pending BEGIN to a connection just acquired; on failure it is dropped.
-func (s *Session) prepare(p backend.Pooled) error {
+func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(p)) }
+
+// begins tells whether the command may begin a transaction: SET does not, nor do commands other than statements.
+func (s *Session) begins() bool {
+	return s.state.pendingBegin != "" || s.work.class != sqltext.Set && s.work.class != sqltext.Empty
+}
+
+// errKilled says that the session was killed before its statement was sent.
+var errKilled = errors.New("killed")
+
+// bring is prepare, which brought completes.
+func (s *Session) bring(p backend.Pooled) error {
 	if !s.setRunning(p) {
-		s.drop(p)
-		return interrupted()
+		return errKilled
 	}
 	err := s.apply(p, s.state.current())
-	// A SET begins no transaction, nor do commands other than statements.
-	begins := s.state.pendingBegin != "" || s.work.class != sqltext.Set && s.work.class != sqltext.Empty
-	if begins {
+	if s.begins() {
 		for _, sql := range s.state.nextTransaction {
 			if err == nil {
 				err = s.run(p, sql)
@@ -150,6 +163,15 @@ func (s *Session) prepare(p backend.Pooled) error {
 		if err = s.queueInsertID(p); err == nil {
 			err = s.run(p, s.state.pendingBegin)
 		}
+	}
+	return err
+}
+
+// brought notes that bring is through, or deals with its failure.
+func (s *Session) brought(p backend.Pooled, err error) error {
+	if err == errKilled {
+		s.drop(p)
+		return interrupted()
 	}
 	if err != nil {
 		s.state.pendingBegin = ""
@@ -162,9 +184,9 @@ func (s *Session) prepare(p backend.Pooled) error {
 			s.takeRunning()
 			return sqlErr
 		}
-		return s.lost(p, err)
+		return s.lostBefore(p, err)
 	}
-	if begins && len(s.state.nextTransaction) > 0 {
+	if s.begins() && len(s.state.nextTransaction) > 0 {
 		if s.state.pendingBegin == "" {
 			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
 		}
@@ -301,11 +323,23 @@ func (s *Session) dropRunning() {
 // lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would
 // with a server that went away: going on would run the rest of a transaction outside of it.
 func (s *Session) lost(p backend.Pooled, cause error) error {
-	stateful := s.held.Pooled == p.Pooled || s.isOther(p)
+	return s.lose(p, p.Conn.NeverArrived(), cause)
+}
+
+// lose is lost; never says that the statement cannot have arrived at the server.
+func (s *Session) lose(p backend.Pooled, never bool, cause error) error {
+	stateful := !s.disposable(p)
+	p.Instance.CheckIdle()
 	s.drop(p)
-	s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
+	if never {
+		return s.lostWith(notArrived([]string{p.Instance.Node}), stateful, cause)
+	}
 	return s.lostError([]string{p.Instance.Node}, stateful, cause)
 }
+
+// carriedOut is what the log says of a statement that did, or did not, never arrive.
+var carriedOut = map[bool]string{false: "unknown", true: "no"}
 
 // lostError is what the client hears of connections that broke, to these nodes; of none, if it is not known to which. It ends the session where its
 // state was on one of them.

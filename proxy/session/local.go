@@ -1,6 +1,7 @@
 package session
 
 import (
+	"kingshard/backend"
 	"strings"
 
 	"kingshard/mysql"
@@ -111,14 +112,20 @@ func (s *Session) useDB(db string) error {
 			return err
 		}
 	}
-	p, err := s.acquireIn(db)
-	if err != nil {
-		return err
+	var p backend.Pooled
+	var err error
+	for attempt := 0; ; attempt++ {
+		if p, err = s.acquireIn(db); err != nil {
+			return err
+		}
+		// One that is in it says nothing of whether the database is still there.
+		span := s.ownSpan(p.Instance, "USE")
+		err = p.Conn.InitDB(db)
+		endSpan(span, err)
+		if !s.replaces(p, attempt, err) {
+			break
+		}
 	}
-	// One that is in it says nothing of whether the database is still there.
-	span := s.ownSpan(p.Instance, "USE")
-	err = p.Conn.InitDB(db)
-	endSpan(span, err)
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
 			s.release(p)

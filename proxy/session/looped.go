@@ -376,7 +376,7 @@ func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	var again bool
 	var err error
 	if x.st != nil {
-		err = s.finishExecution(x, &s.task().query)
+		again, err = s.finishExecution(x, &s.task().query)
 	} else {
 		_, again, err = s.finishStatement(x, &s.task().query)
 	}

@@ -268,17 +268,21 @@ func (s *Session) finishHandedMerge() *endError {
 	s.relabel()
 	m := s.task().merging
 	s.task().merging = nil
-	var err error
-	for k := 0; k < len(m.loans) && err == nil; k++ {
-		err = m.loans[k].Conn.Flush()
-	}
-	switch {
-	case len(m.loans) == 0:
-		err = interrupted()
-	case err != nil:
-		err = s.loseAll(m.loans, err)
-	default:
-		_, err = s.finishMerging(&s.task().query, m)
-	}
+	q, begun := &s.task().query, false
+	_, err := s.onShards(q, m.of.ReadOnly, func() (bool, error) {
+		if begun {
+			return s.scatter(q, m.of, m.route, nil)
+		}
+		begun = true
+		for k := range m.loans {
+			if err := m.loans[k].Conn.Flush(); err != nil {
+				return true, s.loseAll(m.loans, err)
+			}
+		}
+		if len(m.loans) == 0 {
+			return true, interrupted()
+		}
+		return s.finishMerging(q, m)
+	})
 	return s.conclude(s.lane.command, s.settle(err))
 }

@@ -228,13 +228,22 @@ func (s *Session) unpublish() bool {
 
 // loseAll closes connections that are out of step. A transaction that was on one of them is gone, and the session with it.
 func (s *Session) loseAll(loans []loan, cause error) error {
+	if cause != nil && s.repeatsOnShards(loans, cause) {
+		return errRepeat
+	}
 	s.unpublish()
-	kept := false
+	kept, never := false, true
 	var gone []string
 	for _, l := range loans {
 		kept = kept || l.kept
-		if cause != nil && l.Conn.PeerGone() {
+		broken := cause != nil && l.Conn.Broken()
+		if broken {
+			never = never && l.Conn.NeverArrived() // ahead of PeerGone, to which the system may tell of a reset
+			l.Instance.CheckIdle()
+		}
+		if cause != nil && (l.Conn.PeerGone() || broken) {
 			gone = append(gone, l.node)
+			never = never && broken
 		}
 		if s.held.Pooled == l.Pooled.Pooled {
 			s.held = backend.Pooled{}
@@ -246,7 +255,11 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	if cause == nil {
 		return nil
 	}
-	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	never = never && len(gone) > 0
+	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
+	if never {
+		return s.lostWith(notArrived(gone), kept, cause)
+	}
 	return s.lostError(gone, kept, cause)
 }
 

@@ -62,17 +62,27 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
-	p, err := s.acquire(s.route(q))
+	x := exchange{target: s.route(q)}
+	for ; ; x.attempt++ {
+		if x.p, err = s.acquire(x.target); err != nil {
+			return true, err
+		}
+		s.reach(x.p, q, x.p.Key.Database())
+		if err := s.bringInsertID(x.p, q); err != nil {
+			return true, err
+		}
+		x.note(s, q)
+		s.send(x.p, q)
+		failed, err = s.responses(x.p, q)
+		if err == nil || !s.repeats(&x, q, err) {
+			break
+		}
+	}
+	p := x.p
 	if err != nil {
-		return true, err
+		return true, s.broken(p, err, x.sent)
 	}
-	s.reach(p, q, p.Key.Database())
-	if err := s.bringInsertID(p, q); err != nil {
-		return true, err
-	}
-	added := s.before(q)
-	s.send(p, q)
-	return s.finishWith(p, q, added, then)
+	return s.answeredWith(p, q, failed, x.added, then)
 }
 
 // finishWith is forwardWith for a statement that was sent.
@@ -81,6 +91,11 @@ func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func
 	if failed, err = s.responses(p, q); err != nil {
 		return true, s.broken(p, err, sent)
 	}
+	return s.answeredWith(p, q, failed, added, then)
+}
+
+// answeredWith is forwardWith for a statement that was answered.
+func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pinSet, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
 		if !failed && s.state.warningCount > 0 {
 			// The session's own questions make the server forget them.

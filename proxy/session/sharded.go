@@ -223,9 +223,9 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	}
 	switch r.Many {
 	case plan.ManyMerge:
-		return s.scatter(q, p, r, ex)
+		return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.scatter(q, p, r, ex) })
 	case plan.ManyFinish:
-		return s.finishRoute(q, p, r, ex)
+		return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.finishRoute(q, p, r, ex) })
 	case plan.ManyWrite, plan.ManyInsert:
 		return s.writeMany(q, p, r, ex)
 	case plan.ManyChoose:

@@ -15,7 +15,7 @@ const (
 	stepLogin    step = iota // a new client
 	stepServe                // the next command, of which something may have been read
 	stepFinish               // the responses to the statement that the loop sent
-	stepRepeat               // the statement again: it has no effects, and its connection broke
+	stepRepeat               // the statement again, as its connection broke
 	stepAlone                // the statement that was, or was to be, sent with others', on its own
 	stepMerge                // the answers of several shards to the statement that the loop sent
 	stepConclude             // the end of a command whose answer the client has not taken whole
@@ -60,18 +60,21 @@ func (s *Session) finishHanded(first step) *endError {
 	x := s.task().x
 	q := &s.task().query
 	var err error
+	again := first == stepRepeat
 	switch {
-	case first == stepRepeat:
-		_, err = s.forwardTo(x.target, q, x.attempt+1)
+	case again:
 	case first == stepAlone:
 		err = s.alone(&x, q)
 	case x.st != nil:
-		err = s.finishExecution(&x, q)
+		again, err = s.finishExecution(&x, q)
 	default:
-		var again bool
-		if _, again, err = s.finishStatement(&x, q); again {
-			_, err = s.forwardTo(x.target, q, x.attempt+1)
-		}
+		_, again, err = s.finishStatement(&x, q)
+	}
+	switch {
+	case again && x.st != nil:
+		err = s.executeOn(x.target, x.st, q, &s.task().execution, x.attempt+1)
+	case again:
+		_, err = s.forwardTo(x.target, q, x.attempt+1)
 	}
 	return s.conclude(s.lane.command, s.settle(err))
 }

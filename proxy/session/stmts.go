@@ -152,42 +152,52 @@ func (s *Session) comStmtPrepare(text string) error {
 	if q.logical != "" && (s.held.Pooled == nil || s.held.Instance.Node != q.node.Name) {
 		return s.prepareAside(&q)
 	}
-	p, err := s.acquire(s.route(&q))
-	if err != nil {
-		return err
+	for attempt := 0; ; attempt++ {
+		p, err := s.acquire(s.route(&q))
+		if err != nil {
+			return err
+		}
+		sent := s.conn.Sequence()
+		failed, err := s.prepareOn(p, &q)
+		if s.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+			continue
+		}
+		if err != nil {
+			return s.broken(p, err, sent)
+		}
+		if !failed {
+			s.state.result = lastResult{}
+		}
+		s.release(p)
+		return nil
 	}
-	sent := s.conn.Sequence()
-	failed, err := s.prepareOn(p, &q)
-	if err != nil {
-		return s.broken(p, err, sent)
-	}
-	if !failed {
-		s.state.result = lastResult{}
-	}
-	s.release(p)
-	return nil
 }
 
 // prepareAside prepares a statement on sharded tables on a connection that takes no part in the client's transaction: which
 // node the transaction is about, the values of an execution decide.
 func (s *Session) prepareAside(q *query) error {
-	p, err := s.freshConn(q.node, nil)
-	if errors.Is(err, errDeadlock) {
-		return s.giveWay()
+	for attempt := 0; ; attempt++ {
+		p, err := s.freshConn(q.node, nil)
+		if errors.Is(err, errDeadlock) {
+			return s.giveWay()
+		}
+		if err != nil {
+			return err
+		}
+		sent := s.conn.Sequence()
+		failed, err := s.prepareOn(p, q)
+		if s.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+			continue
+		}
+		if err != nil {
+			return s.broken(p, err, sent)
+		}
+		if !failed {
+			s.state.result = lastResult{}
+		}
+		p.Put()
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	sent := s.conn.Sequence()
-	failed, err := s.prepareOn(p, q)
-	if err != nil {
-		return s.broken(p, err, sent)
-	}
-	if !failed {
-		s.state.result = lastResult{}
-	}
-	p.Put()
-	return nil
 }
 
 // admitPrepare refuses to prepare what the session must see as text to keep its state right.

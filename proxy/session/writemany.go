@@ -82,27 +82,32 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			return c, err
 		}
 	}
-	if c.loans, err = s.borrow(nodes, false); err != nil {
-		return c, err
-	}
-	if !s.publish(c.loans) {
-		s.giveBack(c.loans)
-		return c, interrupted()
-	}
 	s.stats.scatters.Add(1)
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	c.begin, c.undo, c.end = "BEGIN", "ROLLBACK", "COMMIT"
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
-	if err := s.learnHeldInsertID(); err != nil {
-		return c, s.loseAll(c.loans, err)
+	for attempt := 0; ; attempt++ {
+		if c.loans, err = s.borrow(nodes, false); err != nil {
+			return c, err
+		}
+		if !s.publish(c.loans) {
+			s.giveBack(c.loans)
+			return c, interrupted()
+		}
+		if err := s.learnHeldInsertID(); err != nil {
+			return c, s.loseAll(c.loans, err)
+		}
+		s.watchRowLocks(c.loans)
+		err := s.beginAll(c)
+		if err == nil {
+			return c, nil
+		}
+		if !s.replacesAll(c.loans, attempt, err) {
+			return c, s.writeFailed(c, err, nil)
+		}
 	}
-	s.watchRowLocks(c.loans)
-	if err := s.beginAll(c); err != nil {
-		return c, s.writeFailed(c, err, nil)
-	}
-	return c, nil
 }
 
 // beginAll sends what begins the change to all nodes at a time: it waits for no locks.
@@ -150,7 +155,7 @@ func (s *Session) commitChange(c *change) error {
 		case err == nil:
 			o.done = append(o.done, k)
 			continue
-		case !errors.As(err, &sqlErr) && !notSent(err):
+		case !errors.As(err, &sqlErr) && !l.Conn.NeverArrived():
 			o.unknown = append(o.unknown, k)
 		case len(o.done) == 0:
 			return s.writeFailed(c, err, nil)

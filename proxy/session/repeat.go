@@ -1,0 +1,110 @@
+package session
+
+import (
+	"errors"
+	"os"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+)
+
+// A connection to a server may turn out to be dead when a statement is sent on it: the server has closed it a moment ago. What never
+// arrived there is sent again, once, where nothing of the session was on the connection; else the client hears that it was not carried out.
+// What may have arrived is sent again if it has no effects and nothing of its answer has come; else nobody knows what became of it.
+
+// repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
+// was before the statement.
+func (s *Session) repeats(x *exchange, q *query, err error) bool {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || !s.disposable(x.p) || s.sharing() != nil || s.isCancelled() {
+		return false
+	}
+	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Received()-x.had >= wrapsMin {
+		return false // the client has, or may have, a part of the answer
+	}
+	if !hasNoEffects(q) && !x.p.Conn.NeverArrived() {
+		return false
+	}
+	s.forget(x.p, err)
+	s.pins = x.pins
+	return true
+}
+
+// wrapsMin is how many bytes an answer has at least whose packets have sequence ids that begin anew.
+const wrapsMin = 256 * 4
+
+// hasNoEffects tells whether it does not matter how often a statement is carried out.
+func hasNoEffects(q *query) bool {
+	return q.info.ReadOnly() && q.info.Traits&stateful == 0 && (q.within == nil || len(q.within.Inner) == 0)
+}
+
+// disposable tells whether a connection has nothing of the session, so that another one serves as well.
+func (s *Session) disposable(p backend.Pooled) bool {
+	return s.held.Pooled != p.Pooled && !s.isOther(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+}
+
+// forget closes a connection that broke and that another one takes the place of.
+func (s *Session) forget(p backend.Pooled, cause error) {
+	s.shared.Log.Info("backend connection lost, another one is used", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	p.Instance.CheckIdle()
+	s.drop(p)
+}
+
+// replaces is repeats for a connection on which the proxy has sent no more than its own commands, which another connection has no need of.
+func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || !s.disposable(p) || s.sharing() != nil || s.isCancelled() {
+		return false
+	}
+	s.forget(p, err)
+	return true
+}
+
+// notArrived is what a client hears of a statement that never arrived at a node.
+func notArrived(nodes []string) *mysql.SQLError {
+	connections := "connection to "
+	if len(nodes) > 1 {
+		connections = "connections to "
+	}
+	return newError(KSNotCarriedOut, "The "+connections+nodeList(nodes)+" broke before the statement had arrived there. It was not carried out.")
+}
+
+// lostBefore is lost for a connection that broke before the client's statement was sent on it.
+func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.lose(p, true, cause) }
+
+// replacesAll is replaces for the connections of a statement on several shards, all of which are closed.
+func (s *Session) replacesAll(loans []loan, attempt int, err error) bool {
+	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.isCancelled() {
+		return false
+	}
+	for k := range loans {
+		if loans[k].kept {
+			return false
+		}
+	}
+	s.shared.Log.Info("backend connection lost, others are used", "conn", s.id, "error", err)
+	for k := range loans {
+		loans[k].Instance.CheckIdle()
+	}
+	s.loseAll(loans, nil)
+	return true
+}
+
+// errRepeat says that a query on several shards is to be sent again, on other connections.
+var errRepeat = errors.New("to be sent again")
+
+// onShards runs a query on several shards, by run: a second time if a connection broke before the client had anything of the answer and
+// the query has no effects.
+func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
+	t := s.task()
+	t.repeatable = readOnly && hasNoEffects(q) && s.sink == nil && s.held.Pooled == nil && s.conn.Pending() == 0
+	failed, err = run()
+	t.repeatable = false
+	if err == errRepeat {
+		return run()
+	}
+	return failed, err
+}
+
+// repeatsOnShards tells whether a query on several shards is to be sent again, now that a connection broke.
+func (s *Session) repeatsOnShards(loans []loan, cause error) bool {
+	return s.task().repeatable && s.conn.Pending() == 0 && s.replacesAll(loans, 0, cause)
+}
