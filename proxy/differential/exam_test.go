@@ -19,12 +19,13 @@ import (
 const examDB = "exam"
 
 // examRules are where the tables of examinations lie: h and g are sharded by id and lie beside each other, k by id elsewhere,
-// ref is on both nodes, one on the second, and any other table on the first.
+// ref is on both nodes, one on the second, home and any other table on the first.
 const examRules = `  - {db: exam, table: h, key: id, type: hash, nodes: [n1, n2], locations: %[1]s}
   - {db: exam, table: g, key: id, type: hash, nodes: [n1, n2], locations: %[1]s}
   - {db: exam, table: k, key: id, type: hash, nodes: [n2, n1], locations: [1, 1]}
   - {db: exam, table: ref, type: reference, nodes: [n1, n2]}
   - {db: exam, table: one, type: single, nodes: [n2]}
+  - {db: exam, table: home, type: single, nodes: [n1]}
 `
 
 // doubles finds what makes a sum depend on the order in which it is added up.

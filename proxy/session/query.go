@@ -170,6 +170,11 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	if err := s.inspect(q, false); err != nil {
 		return true, err
 	}
+	if q.within != nil {
+		if err := s.admitTexts(q); err != nil {
+			return true, err
+		}
+	}
 	if s.account.Limited() && !s.beyondRules(q.text) {
 		if err := s.beginLimited(q); err != nil {
 			return true, err

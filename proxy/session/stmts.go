@@ -205,6 +205,9 @@ func (s *Session) admitPrepare(q *query) error {
 	if err := s.inspect(q, true); err != nil {
 		return err
 	}
+	if err := s.admitTexts(q); err != nil {
+		return err
+	}
 	if err := s.admit(q); err != nil {
 		return err
 	}

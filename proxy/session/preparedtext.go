@@ -1,0 +1,74 @@
+package session
+
+import (
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// admitTexts refuses PREPARE and EXECUTE IMMEDIATE, by themselves or within another statement, of texts on tables with rules, as far as
+// these are known: the server that carries them out does not know the tables, or has some of the rows, or one of several copies.
+func (s *Session) admitTexts(q *query) error {
+	plans := s.schema.Plans
+	if plans == nil || q.within == nil || s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+		return nil
+	}
+	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, s.mode()) {
+		return nil // the plan of the whole is to judge it
+	}
+	for k := range q.within.Inner {
+		if in := &q.within.Inner[k]; !in.Expressions && !in.Assigned && plans.named(in.Text, in.Mode) {
+			if err := s.admitText(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// admitText is admitTexts of one text.
+func (s *Session) admitText(in *sqltext.Inner) error {
+	if in.Info.Class == sqltext.Set && mentions(in.Text, "select") && !mentions(in.Text, informationSchema) {
+		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
+	}
+	if !planned(in.Info.Class) {
+		return nil
+	}
+	if err := s.learnCharset(s.schema.Default); err != nil {
+		return err
+	}
+	p, err := s.schema.Plans.get(in.Text, s.state.db, in.Mode)
+	if err != nil {
+		return s.unreadable(in.Text, err)
+	}
+	if p == nil {
+		return nil
+	}
+	for _, r := range p.Refs {
+		if r.Table.Rule != nil && !wholeOn(s.schema.Default.Name, r.Table, p) {
+			return newError(KSRefusedSharding, "PREPARE or EXECUTE IMMEDIATE of a text on the table "+r.Parsed.Name+
+				", which has a rule: send the statement by itself, or prepare it by the driver (COM_STMT_PREPARE)")
+		}
+	}
+	return nil
+}
+
+// wholeOn tells whether a node has a table by its logical name, and a statement may be about that alone.
+func wholeOn(node string, t *router.Table, p *plan.Plan) bool {
+	switch t.Kind {
+	case router.Reference:
+		if p.Statement.Kind != sqlparse.SelectKind || !p.ReadOnly {
+			return false
+		}
+	case router.Single:
+	default:
+		return false
+	}
+	for _, shard := range t.Shards {
+		if shard.Node == node && shard.DB == t.DB && shard.Table == t.Name {
+			return true
+		}
+	}
+	return false
+}
