@@ -88,7 +88,7 @@ func TestTimestampsOfTheRepeatedHour(t *testing.T) {
 					(6, 3, '2024-10-27 02:00:00', '2024-10-27 02:00:00'), (7, NULL, NULL, NULL), (8, 1, '2024-10-27 00:30:00', '1970-01-01 00:00:01'), (9, 2, '2038-01-19 03:14:07', '2024-10-27 00:50:00.123')`,
 				"INSERT INTO k (id, a, ts) VALUES (1, 1, '2024-10-27 00:30:00'), (2, 2, '2024-10-27 01:30:00'), (3, 3, '2024-10-27 00:50:00')",
 				"INSERT INTO loc (id, a, ts) VALUES (1, 1, '2024-10-27 00:30:00'), (2, 2, '2024-10-27 01:30:00'), (3, 3, '2024-10-27 00:50:00')",
-			}, settings: "SET time_zone = 'Test/Autumn'"}
+			}}
 			if kind == mysqltest.MariaDB {
 				e.nodes = append(e.nodes, "FLUSH TABLES")
 			}
@@ -103,6 +103,8 @@ func TestTimestampsOfTheRepeatedHour(t *testing.T) {
 					"SELECT HOUR(%s), COUNT(*) AS n FROM h GROUP BY 1 HAVING n > 0", "SELECT a, GROUP_CONCAT(UNIX_TIMESTAMP(%s) ORDER BY id) FROM h GROUP BY a ORDER BY a",
 					"SELECT COUNT(*) FROM (SELECT %s FROM h GROUP BY %[1]s HAVING COUNT(*) > 0) x", "SELECT UNIX_TIMESTAMP(%s) AS u, COUNT(*) FROM h GROUP BY u ORDER BY u", "SELECT MAX(UNIX_TIMESTAMP(%s)) FROM h HAVING COUNT(*) > 1",
 					"SELECT UNIX_TIMESTAMP(h.%s), UNIX_TIMESTAMP(loc.ts) FROM h JOIN loc USING (id) ORDER BY id", "SELECT h.id FROM h JOIN loc ON h.%s = loc.ts ORDER BY h.id",
+					"SELECT DISTINCT UNIX_TIMESTAMP(%s) FROM h", "SELECT DISTINCT %s FROM h", "SELECT DISTINCT a, %s FROM h", "SELECT %s, a, COUNT(*), MAX(id) FROM h GROUP BY a, %[1]s", "SELECT DISTINCT a + 1, UNIX_TIMESTAMP(%s) FROM h WHERE %[1]s IS NOT NULL ORDER BY 2", "SELECT id, UNIX_TIMESTAMP(%s) AS u, RANK() OVER (ORDER BY id) AS r FROM h ORDER BY id",
+					"SELECT id, a, UNIX_TIMESTAMP(%s) FROM h WHERE a = (SELECT MAX(a) FROM k) ORDER BY id",
 				} {
 					e.asked = append(e.asked, fmt.Sprintf(sql, c))
 				}
@@ -111,7 +113,10 @@ func TestTimestampsOfTheRepeatedHour(t *testing.T) {
 				e.asked = append(e.asked, "BEGIN", sql, "COMMIT")
 			}
 			e.asked = append(e.asked, "SELECT @@time_zone", "SELECT CONCAT(ts) FROM loc WHERE id = 1")
-			e.examined(t, kind)
+			for _, mode := range []string{"NO_ENGINE_SUBSTITUTION", "STRICT_TRANS_TABLES,NO_ZERO_DATE"} {
+				e.settings = "SET time_zone = 'Test/Autumn', sql_mode = '" + mode + "'"
+				e.examined(t, kind)
+			}
 		})
 	}
 }

@@ -368,10 +368,10 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
-		w := e.rowsOf(&g, shard, len(s.Instants) > 0)
+		w := e.rowsOf(&g, shard, instantNumber)
 		if shard.Node == node && len(s.Instants) > 0 {
 			// One by one: the rows of MySQL's UNION have local times.
-			plain := e.rowsOf(&g, shard, false)
+			plain := e.rowsOf(&g, shard, e.plan.instantHere())
 			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: []router.Shard{shard}})
 			continue
 		}
@@ -395,8 +395,26 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 	return s
 }
 
+// instantForm is how collected TIMESTAMPs are written.
+type instantForm uint8
+
+const (
+	instantColumn instantForm = iota // as the column is
+	instantNumber                    // of UNIX_TIMESTAMP(), through the proxy
+	instantOffset                    // as text with the offset of UTC
+)
+
+// instantHere is how TIMESTAMPs are written whose rows go into a table of the same server. MySQL copies them as local times
+// under NO_ZERO_DATE, NO_ZERO_IN_DATE and ALLOW_INVALID_DATES, so under its default sql_mode; an offset is read since 8.0.19.
+func (p *Plan) instantHere() instantForm {
+	if p.Mode.MariaDB || p.Mode.ServerVersion < 80019 {
+		return instantColumn
+	}
+	return instantOffset
+}
+
 // rowsOf writes the statement that collects the rows of one shard.
-func (e *Execution) rowsOf(g *Gather, shard router.Shard, moved bool) writer {
+func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm) writer {
 	w := e.writer()
 	w.add("SELECT ")
 	for k, c := range g.Columns {
@@ -407,8 +425,10 @@ func (e *Execution) rowsOf(g *Gather, shard router.Shard, moved bool) writer {
 		switch {
 		case d != nil && d.Type == mysql.TypeFloat:
 			w.add("(", quote(c), ")+0e0") // text shows six digits only
-		case moved && d != nil && d.Type == mysql.TypeTimestamp:
+		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantNumber:
 			w.add("UNIX_TIMESTAMP(", quote(c), ")")
+		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantOffset:
+			w.add("CONCAT('1970-01-01' + INTERVAL UNIX_TIMESTAMP(", quote(c), ") SECOND, '+00:00')")
 		default:
 			w.add(quote(c))
 		}

@@ -469,6 +469,11 @@ func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) s
 // sortItems makes keys of the merge of items. What ORDER BY says of them decides their directions and sequence; an ORDER BY
 // of anything else needs all rows first, which is what other says.
 func (b *builder) sortItems(m *mergeShape, q *sqlparse.Query, info *blockInfo, items []*keyItem, other string) string {
+	for _, it := range items {
+		if d := b.definition(info, it.e); d != nil && d.Type == mysql.TypeTimestamp && !b.p.Mode.MariaDB {
+			return "groups of TIMESTAMPs over several shards" // MySQL's have local times in a temporary table, by its sql_mode
+		}
+	}
 	for k, o := range q.Order {
 		if o.Expr.Op == sqlparse.Const || o.Expr.Op == sqlparse.Param {
 			continue // a constant orders nothing
