@@ -36,11 +36,24 @@ type itemLevel struct {
 	listed bool    // within a select list
 	item   []Token // the tokens of the item at hand; a pair of parentheses is one
 	open   int     // where the pair at hand begins in the level above
+	maybe  bool    // the item's last token is one of mayEndItems: an alias, or the end of the list
 }
 
 func (w *itemsWalk) token(t Token) {
 	level := &w.levels[len(w.levels)-1]
 	text := w.sql[t.Pos:t.End]
+	word := ""
+	if t.Kind == KindWord && !w.pointed(level.item) {
+		word = strings.ToLower(text)
+	}
+	if level.maybe {
+		level.maybe = false
+		if !(text == "," || text == ")" || t.Kind == KindSemicolon || endsItems[word] || mayEndItems[word]) {
+			level.item = level.item[:len(level.item)-1]
+			w.end()
+			level.listed = false
+		}
+	}
 	switch {
 	case t.Kind == KindSemicolon:
 		w.end()
@@ -56,29 +69,33 @@ func (w *itemsWalk) token(t Token) {
 		if level = &w.levels[len(w.levels)-1]; level.listed {
 			level.item = append(level.item, Token{Kind: KindOp, Pos: from, End: t.End})
 		}
-	case t.Kind == KindWord && strings.EqualFold(text, "select"):
+	case word == "select":
 		w.end()
 		level.listed = true
 	case !level.listed:
 	case t.Kind == KindOp && text == ",":
 		w.end()
-	case t.Kind == KindWord && endsItems[strings.ToLower(text)]:
+	case endsItems[word]:
 		w.end()
 		level.listed = false
-	case t.Kind == KindWord && len(level.item) == 0 && itemOptions[strings.ToLower(text)]:
+	case len(level.item) == 0 && itemOptions[word]:
 	default:
+		level.maybe = mayEndItems[word] && w.complete(level.item)
 		level.item = append(level.item, t)
 	}
 }
 
-// endsItems are the words that end a select list, or the statement that it is of.
-var endsItems = wordSet("from into where group having order limit union except intersect minus for lock procedure on returning window offset fetch rows")
+// endsItems are the words that end a select list, or the statement that it is of: reserved ones.
+var endsItems = wordSet("from into where group having order limit union for lock procedure on fetch")
+
+// mayEndItems are further ones, which are aliases as well, as some servers do not reserve them: what follows tells.
+var mayEndItems = wordSet("except intersect minus offset returning rows window")
 
 // itemOptions are the words between SELECT and its first item.
 var itemOptions = wordSet("all distinct distinctrow high_priority straight_join sql_big_result sql_buffer_result sql_cache sql_calc_found_rows sql_no_cache sql_small_result")
 
-// operatorWords are the words that an operand follows.
-var operatorWords = wordSet("collate and or not like div mod xor is regexp rlike between binary escape")
+// operatorWords are the words that an operand follows: reserved ones.
+var operatorWords = wordSet("collate and or not like div mod xor is regexp rlike between binary case when then else interval")
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -117,8 +134,8 @@ func (w *itemsWalk) plain(item []Token) bool {
 // unnamed tells whether an item has no alias for certain.
 func (w *itemsWalk) unnamed(item []Token) bool {
 	ends := 0 // of CASE
-	for _, t := range item {
-		if t.Kind != KindWord {
+	for k, t := range item {
+		if t.Kind != KindWord || w.pointed(item[:k]) {
 			continue
 		}
 		switch strings.ToLower(w.sql[t.Pos:t.End]) {
@@ -146,15 +163,27 @@ func (w *itemsWalk) unnamed(item []Token) bool {
 	for n > 1 && w.sql[item[n-1].Pos:item[n-1].End] == "." {
 		n -= 2
 	}
-	if n == 0 {
-		return true
+	return n == 0 || !w.complete(item[:n])
+}
+
+// pointed tells whether tokens end with a point, behind which any word is a name.
+func (w *itemsWalk) pointed(item []Token) bool {
+	n := len(item) - 1
+	return n >= 0 && w.sql[item[n].Pos:item[n].End] == "."
+}
+
+// complete tells whether the tokens of an item may be a whole expression, which an alias may follow.
+func (w *itemsWalk) complete(item []Token) bool {
+	n := len(item) - 1
+	if n < 0 {
+		return false
 	}
-	before := w.sql[item[n-1].Pos:item[n-1].End]
-	switch item[n-1].Kind {
+	text := w.sql[item[n].Pos:item[n].End]
+	switch item[n].Kind {
 	case KindOp:
-		return before[0] != '('
+		return text[0] == '('
 	case KindWord:
-		return operatorWords[strings.ToLower(before)]
+		return w.pointed(item[:n]) || !operatorWords[strings.ToLower(text)]
 	}
-	return false
+	return true
 }
