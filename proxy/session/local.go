@@ -15,8 +15,8 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.transaction(q)
 	case sqltext.Set:
-		if s.schema.Plans != nil && mentions(q.text, "select") && !mentions(q.text, informationSchema) && s.schema.Plans.named(q.text, s.mode()) {
-			return true, newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
+		if err := s.admitSetQuery(q.text, s.mode()); err != nil {
+			return true, err
 		}
 		return true, s.set(q)
 	case sqltext.Use:
@@ -54,6 +54,14 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return false, err
 	}
 	return false, nil
+}
+
+// admitSetQuery refuses a SET to what a query of a table with a rule gives.
+func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
+	if s.schema.Plans != nil && mentions(text, "select") && !mentions(text, informationSchema) && s.schema.Plans.named(text, m) {
+		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
+	}
+	return nil
 }
 
 // textPrepare follows PREPARE, EXECUTE and DEALLOCATE: the statements live on one connection, which is held for as long

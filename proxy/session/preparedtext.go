@@ -29,8 +29,8 @@ func (s *Session) admitTexts(q *query) error {
 
 // admitText is admitTexts of one text.
 func (s *Session) admitText(in *sqltext.Inner) error {
-	if in.Info.Class == sqltext.Set && mentions(in.Text, "select") && !mentions(in.Text, informationSchema) {
-		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
+	if in.Info.Class == sqltext.Set {
+		return s.admitSetQuery(in.Text, in.Mode)
 	}
 	if !planned(in.Info.Class) {
 		return nil

@@ -45,19 +45,22 @@ func (s *Session) route(q *query) target {
 	case q.node != nil:
 		t.node = q.node
 	case s.held.Pooled != nil && !hinted && (info.Traits&stateful != 0 || !tables(info.Class)):
-		// What is about the transaction or the state goes where these are.
-		if n := s.schema.Nodes[s.held.Instance.Node]; n != nil {
+		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
+		if n := s.schema.Nodes[s.held.Instance.Node]; n != nil && n != t.node && !s.atHome(q) {
 			t.node = n
 		}
 	}
 	if info.Class == sqltext.Set && !hinted && q.node == nil && s.held.Pooled == nil {
 		// Any server can judge it, and it is brought to all.
-		if n := s.elsewhere(t.node); n != nil {
+		if n := s.elsewhere(t.node); n != nil && carriedSet(q.text, s.mode()) {
 			t.node = n
 		}
 	}
 	t.stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
 	t.reads = info.ReadOnly()
+	if s.held.Pooled != nil && s.heldLast && info.Traits&diagnostics != 0 && t.node.Name != s.held.Instance.Node {
+		t.reads = false // what it asks of the last statement, only the held connection knows
+	}
 	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
 		return t
 	}

@@ -207,13 +207,19 @@ func (s *Session) adoptUserVariable(a sqltext.Assignment) {
 	value := strings.TrimSpace(a.Value)
 	switch {
 	case s.pins.has(pinUserVariable):
-	case !a.Literal || len(value) > literalMax || !plainLiteral(value):
+	case !keptLiteral(&a):
 		s.pin(pinUserVariable)
 	case strings.EqualFold(value, "NULL"):
 		s.state.unset(name)
 	default:
 		s.state.set(name, value)
 	}
+}
+
+// keptLiteral tells whether the value of a user variable is brought to every connection.
+func keptLiteral(a *sqltext.Assignment) bool {
+	value := strings.TrimSpace(a.Value)
+	return a.Literal && len(value) <= literalMax && plainLiteral(value)
 }
 
 // plainLiteral tells whether a literal reads the same everywhere: a number, a word, or a string of plain characters.

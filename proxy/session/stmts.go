@@ -208,6 +208,11 @@ func (s *Session) admitPrepare(q *query) error {
 	if err := s.admitTexts(q); err != nil {
 		return err
 	}
+	if q.info.Class == sqltext.Set {
+		if err := s.admitSetQuery(q.text, s.mode()); err != nil {
+			return err
+		}
+	}
 	if err := s.admit(q); err != nil {
 		return err
 	}

@@ -1,0 +1,40 @@
+package session
+
+import (
+	"testing"
+
+	"kingshard/mysql/sqltext"
+)
+
+// TestCarriedSet tells SETs that another node's server may judge from those that would keep the session there, or need its tables.
+func TestCarriedSet(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SET @x = 1": true, "SET @x = 'a', @y = NULL": true, "SET NAMES utf8mb4": true, "SET CHARACTER SET latin1": true, "SET sql_mode = ''": true,
+		"SET autocommit = 0": true, "SET timestamp = 1": true, "SET max_join_size = 1 + 2": true,
+		"SET @x = UUID()": false, "SET @x = @y": false, "SET @x := NOW()": false, "SET @x = 1, @y = RAND()": false, "SET @x = (SELECT a FROM t)": false, "SET @x = 'it''s'": false,
+		"SET sql_mode = (SELECT a FROM t)": false, "SET insert_id = 3": false, "SET rand_seed1 = 3": false, "SET profiling = 1": false,
+		"SET character_set_database = latin1": false, "SET ROLE NONE": false, "SET TRANSACTION READ ONLY": false, "SET @x": false,
+	} {
+		if got := carriedSet(text, sqltext.Mode{}); got != want {
+			t.Errorf("%s: carried anywhere %v", text, got)
+		}
+	}
+}
+
+// TestNamesTables tells statements that are about tables from those that are about the session alone.
+func TestNamesTables(t *testing.T) {
+	for text, want := range map[string]bool{
+		"SELECT @v": false, "SELECT @v FROM dual": false, "SELECT EXTRACT(DAY FROM @v)": false, "SELECT TRIM('a' FROM @v), (SELECT 1)": false,
+		"WITH c AS (SELECT @v AS a) SELECT a FROM c": false, "VALUES ROW(@v)": false, "DO @v := 1": false, "DO GET_LOCK('a', 1)": false, "SET @v = (SELECT 1)": false,
+		"SHOW VARIABLES": false, "SAVEPOINT a": false, "USE d": false, "EXECUTE s": false, "UNLOCK TABLES": false,
+		"SELECT @v FROM t": true, "SELECT (SELECT MAX(a) FROM t) + @v": true, "SELECT a FROM (SELECT @v AS a) AS d JOIN t USING (a)": true,
+		"WITH c AS (SELECT a FROM t) SELECT @v, a FROM c": true, "INSERT INTO t VALUES (@v)": true, "UPDATE t SET a = @v": true, "DELETE FROM t WHERE a = @v": true, "DO (SELECT @v := a FROM t)": true,
+		"SET @v = (SELECT a FROM t)": true, "CREATE TEMPORARY TABLE t (a INT)": true, "LOCK TABLES t READ": true, "CALL p(@v)": true, "TRUNCATE t": true, "EXPLAIN SELECT @v FROM t": true,
+		"SELECT a FROM t WHERE a = @v FOR UPDATE": true,
+	} {
+		info := sqltext.Classify(text, sqltext.Mode{})
+		if got := namesTables(text, &info, sqltext.Mode{}); got != want {
+			t.Errorf("%s: names tables %v", text, got)
+		}
+	}
+}
