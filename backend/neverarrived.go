@@ -17,7 +17,8 @@ const endingMax = 100 * time.Millisecond
 // that nothing of it was, or will be, carried out. It is asked after a failure only. False is no proof of the contrary. The proofs are:
 //
 //   - A write failed: the system has not taken all of the command.
-//   - Bytes of it never left.
+//   - Bytes of it never left, and the connection is at its end: as long as it is not, the system may still send them, also after the own
+//     side was closed.
 //   - The server has closed its side, in order, and not acknowledged the command's last byte: what says so acknowledges all that had
 //     come until then, and after it the server takes no more.
 //   - A unix socket was reset: the server had not read all that was in it.
@@ -36,8 +37,8 @@ func (c *Conn) NeverArrived() bool {
 	if !isTCP {
 		return runtime.GOOS == "linux" && c.Bare() != nil && c.RemoteAddr().Network() == "unix" && ending == mysql.EndedByReset
 	}
-	if c.cutOff.Load() {
-		return d.Unsent > 1 // the end of the own side is one of them
+	if c.cutOff.Load() || ending != mysql.EndedInOrder && ending != mysql.EndedByReset {
+		return false
 	}
 	if d.Unsent > 0 {
 		return true

@@ -1,8 +1,11 @@
 package backend
 
 import (
+	"errors"
+	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -130,4 +133,43 @@ func TestCutOffMayHaveArrived(t *testing.T) {
 		t.Errorf("%v, and it never arrived", err)
 	}
 	far.Close()
+}
+
+// Bytes that are still to be sent may be sent later, whoever closed what on the near side: a server that stands still for a while has them
+// all in the end.
+func TestUnsentMayStillBeSent(t *testing.T) {
+	for _, cut := range []bool{true, false} {
+		near, far := streams(t, "tcp")
+		if err := errors.Join(near.(*net.TCPConn).SetWriteBuffer(4<<20), far.(*net.TCPConn).SetReadBuffer(64<<10)); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := near.SyscallConn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn := &Conn{Conn: mysql.NewConn(near, mysql.BackendSide, 1<<20), raw: raw}
+		conn.watch(raw)
+		i := new(Instance)
+		i.open.add(conn)
+		text := "INSERT INTO t VALUES ('" + strings.Repeat("x", 1<<20) + "')"
+		conn.Command(mysql.ComQuery, text)
+		if err := conn.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if d, _ := sockopt.Delivered(raw); d.Unsent == 0 {
+			t.Fatal("everything was sent, so nothing is tested")
+		}
+		if cut {
+			i.EndConns()
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		if _, err := conn.ReadPacket(); err == nil || conn.NeverArrived() {
+			t.Errorf("cut off %v: %v, and it never arrived", cut, err)
+		}
+		near.Close()
+		_ = far.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if n, err := io.Copy(io.Discard, far); n != int64(4+1+len(text)) {
+			t.Errorf("cut off %v: %d bytes of %d arrived, %v", cut, n, 4+1+len(text), err)
+		}
+	}
 }

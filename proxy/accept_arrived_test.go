@@ -411,3 +411,36 @@ func breakOne(t *testing.T, p *testProxy, b *breaker, direct *mysqltest.RawClien
 		t.Errorf("%s rows, want %d", got, rows)
 	}
 }
+
+// What SET TRANSACTION said of a transaction holds for it, or the client hears that the connection broke: a first statement that is sent
+// again begins no other transaction.
+func TestBrokenSetTransaction(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+		must(t, direct, "CREATE TABLE arr (id INT AUTO_INCREMENT PRIMARY KEY, tag VARCHAR(100) NOT NULL)")
+		must(t, direct, "INSERT INTO arr (tag) VALUES ('first')")
+		for _, lane := range []string{"fast_lane: false", "fast_lane: true"} {
+			b := startBreaker(t, server.Addr)
+			p := startProxy(t, configText([]node{{name: "n1", master: b.addr, conns: 3}}, lane), "health_interval: 1h")
+			mysqltest.WaitFor(t, "what is stored on n1", func() bool { return p.primary("n1").State() == backend.Up && p.primary("n1").Stored() != nil })
+			for k, how := range breaks {
+				c := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+				for _, text := range []string{"SELECT 1 FROM arr WHERE id = 1", "SET autocommit = 0", "SET TRANSACTION READ ONLY"} {
+					must(t, c, text)
+				}
+				tag := fmt.Sprintf("tag%d_", k)
+				b.set(how, tag)
+				if _, err := c.Query("SELECT id FROM arr WHERE id = 1 AND tag <> '" + tag + "'"); err != nil {
+					t.Fatalf("%s, %s: no answer: %v", lane, how, err)
+				}
+				if !b.hasActed() {
+					t.Fatalf("%s, %s: nothing broke", lane, how)
+				}
+				if r, err := c.Query("INSERT INTO arr (tag) VALUES ('" + tag + "')"); err == nil && r.Err == nil {
+					t.Errorf("%s, %s: a row was added in a transaction that may only read", lane, how)
+				}
+				c.Close()
+			}
+		}
+	})
+}

@@ -27,7 +27,7 @@ func (s *Session) endForDDL() error {
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
 			}
-			return s.lostBefore(s.held, err)
+			return s.lost(s.held, err) // the COMMIT may have arrived
 		}
 		s.release(s.held)
 	}

@@ -489,7 +489,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
 		Definitions: f.definitions, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired})
 	if err == nil || f.last.Conn.Received()-f.last.had >= wrapsMin {
-		f.s.task().repeatable = false // the client has, or may have, a part of it
+		f.s.task().repeatable = nil // the client has, or may have, a part of it
 	}
 	if err != nil {
 		f.last.ended(err)

@@ -103,11 +103,17 @@ func (s *Session) pinReached(e stored.Effects) {
 // effectless reports whether a statement reaches nothing with effects on any server of a node.
 func (s *Session) effectless(n *backend.Node, q *query) bool {
 	for _, i := range n.Instances() {
-		if o := i.Stored(); o != nil && !reachesNone(o, &q.info, s.state.db) && s.reachable(o, q.text, &q.info, s.state.db) != 0 {
+		if !s.effectlessOn(i, q) {
 			return false
 		}
 	}
 	return true
+}
+
+// effectlessOn reports whether a statement reaches nothing with effects on an instance, as far as is known.
+func (s *Session) effectlessOn(i *backend.Instance, q *query) bool {
+	o := i.Stored()
+	return o == nil || reachesNone(o, &q.info, s.state.db) || s.reachable(o, q.text, &q.info, s.state.db) == 0
 }
 
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.

@@ -21,7 +21,7 @@ func (s *Session) repeats(x *exchange, q *query, err error) bool {
 	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Received()-x.had >= wrapsMin {
 		return false // the client has, or may have, a part of the answer
 	}
-	if !hasNoEffects(q) && !x.p.Conn.NeverArrived() {
+	if (!hasNoEffects(q) || q.reached != 0) && !x.p.Conn.NeverArrived() {
 		return false
 	}
 	s.forget(x.p, err)
@@ -32,14 +32,15 @@ func (s *Session) repeats(x *exchange, q *query, err error) bool {
 // wrapsMin is how many bytes an answer has at least whose packets have sequence ids that begin anew.
 const wrapsMin = 256 * 4
 
-// hasNoEffects tells whether it does not matter how often a statement is carried out.
+// hasNoEffects tells whether it does not matter, by its text, how often a statement is carried out: what it reaches aside.
 func hasNoEffects(q *query) bool {
 	return q.info.ReadOnly() && q.info.Traits&stateful == 0 && (q.within == nil || len(q.within.Inner) == 0)
 }
 
-// disposable tells whether a connection has nothing of the session, so that another one serves as well.
+// disposable tells whether a connection has nothing of the session, so that another one serves as well. What SET TRANSACTION said of the
+// next transaction is brought once, to the connection that the pin speaks of.
 func (s *Session) disposable(p backend.Pooled) bool {
-	return s.held.Pooled != p.Pooled && !s.isOther(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	return s.held.Pooled != p.Pooled && !s.isOther(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction)
 }
 
 // forget closes a connection that broke and that another one takes the place of.
@@ -95,9 +96,11 @@ var errRepeat = errors.New("to be sent again")
 // the query has no effects.
 func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
 	t := s.task()
-	t.repeatable = readOnly && hasNoEffects(q) && s.sink == nil && s.held.Pooled == nil && s.conn.Pending() == 0
+	if readOnly && hasNoEffects(q) && s.sink == nil && s.held.Pooled == nil && s.conn.Pending() == 0 {
+		t.repeatable = q
+	}
 	failed, err = run()
-	t.repeatable = false
+	t.repeatable = nil
 	if err == errRepeat {
 		return run()
 	}
@@ -106,5 +109,14 @@ func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (f
 
 // repeatsOnShards tells whether a query on several shards is to be sent again, now that a connection broke.
 func (s *Session) repeatsOnShards(loans []loan, cause error) bool {
-	return s.task().repeatable && s.conn.Pending() == 0 && s.replacesAll(loans, 0, cause)
+	q := s.task().repeatable
+	if q == nil || s.conn.Pending() > 0 {
+		return false
+	}
+	for k := range loans {
+		if !s.effectlessOn(loans[k].Instance, q) {
+			return false
+		}
+	}
+	return s.replacesAll(loans, 0, cause)
 }

@@ -16,8 +16,8 @@ type task struct {
 	x exchange
 	// merging is such a statement on several shards, instead.
 	merging *merging
-	// repeatable says that the query on several shards under way may be sent again; see onShards.
-	repeatable bool
+	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
+	repeatable *query
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict    queryrule.Decision
 	recognized recognized
@@ -58,7 +58,7 @@ func (s *Session) releaseTask() {
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
 	t.recognized, t.choice, t.merging = recognized{}, tracing.Choice{}, nil
-	t.repeatable = false
+	t.repeatable = nil
 	if t.looked {
 		t.found.release()
 		t.looked = false
