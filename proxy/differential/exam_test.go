@@ -43,6 +43,8 @@ type exam struct {
 	differ string
 	// settings are made in each session.
 	settings string
+	// rules are the tables' beside examRules, with %[1]s for locations.
+	rules string
 }
 
 // examined runs the exam on servers of a kind over 2, 3 and 4 shards.
@@ -66,7 +68,7 @@ func (e *exam) over(t *testing.T, server string, pair [2]string, locations strin
 		}
 		_ = c.Close()
 	}
-	subject := examProxy(t, pair, fmt.Sprintf(examRules, locations))
+	subject := examProxy(t, pair, fmt.Sprintf(examRules+e.rules, locations))
 	want, got := examConn(t, server, examDB), examConn(t, subject, examDB)
 	defer func() {
 		_ = want.Close()

@@ -93,6 +93,9 @@ func (t *table) fill(r *rand.Rand) {
 	seen := map[string]bool{}
 	for range 1 + r.IntN(rowsMax) {
 		row := t.row(r)
+		if t.kind == exactText && t.keys[0].folds && strings.HasSuffix(row[0].text(), " ") {
+			continue // it would equal keys of other shards: the proxy refuses to write it
+		}
 		var key strings.Builder
 		for k := range t.keys {
 			text := row[k].sql

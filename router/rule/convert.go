@@ -49,7 +49,7 @@ func noMatch(v value.Value, c Column) error {
 	return refuse(ErrNoMatch, "sharding key %s: no key of class %v equals it", shown(v), c.Class)
 }
 
-// convertUnknown lets pass what the predecessor placed. A number with a point or an exponent, and a hexadecimal one, are
+// convertUnknown lets pass what the predecessor placed, but for spaces at the end, as convertChar. A number with a point or an exponent, and a hexadecimal one, are
 // compared in too many ways.
 func convertUnknown(r Rule, v value.Value) (value.Value, bool, error) {
 	switch v.Kind() {
@@ -60,6 +60,9 @@ func convertUnknown(r Rule, v value.Value) (value.Value, bool, error) {
 		if Folds(r) {
 			folded, err := fold(r, v)
 			return folded, true, err
+		}
+		if TakesText(r) && strings.HasSuffix(v.Text(), " ") {
+			return v, false, cannot(v, Column{}) // a column that pads would be found to have it under another key
 		}
 		return v, true, nil
 	case value.Temporal:
