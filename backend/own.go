@@ -24,6 +24,8 @@ func (i *Instance) OwnUntil(deadline time.Time) (*Conn, error) {
 }
 
 // Kill ends what thread, a connection of the pool, runs, or with connection the thread itself, on a side connection, within the deadline.
+// Where the server refuses it to admin_user, or the login of that, the account of clients' statements does it: every account may end its own
+// threads.
 func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) error {
 	what := fmt.Sprintf("KILL QUERY %d", thread)
 	if connection {
@@ -32,10 +34,12 @@ func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) erro
 	if i.HasOwnAccount() && !i.killsAsClients.Load() {
 		err := killBy(i.OwnUntil, what, deadline)
 		var refused *mysql.SQLError
-		if !errors.As(err, &refused) || refused.Code != mysql.ERKillDenied && refused.Code != mysql.ERSpecificAccessDenied {
+		if !errors.As(err, &refused) {
 			return err
 		}
-		i.killsAsClients.Store(true) // every account may end its own threads
+		if refused.Code == mysql.ERKillDenied || refused.Code == mysql.ERSpecificAccessDenied {
+			i.killsAsClients.Store(true)
+		}
 	}
 	return killBy(func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) }, what, deadline)
 }

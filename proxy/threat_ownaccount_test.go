@@ -159,6 +159,23 @@ func testOwnAccount(t *testing.T, server *mysqltest.RealServer, lane string) {
 	if err := p.Reload(querylog.By{}, wrong, false); err == nil || !strings.Contains(err.Error(), "as own: ") || strings.Contains(err.Error(), "wrong-own") {
 		t.Errorf("a wrong password of admin_user: %v", err)
 	}
+	// One that is let in no more takes down no instance, and KILL goes on.
+	if err := p.Reload(querylog.By{}, wrong, true); err != nil {
+		t.Error(err)
+	}
+	began := time.Now()
+	mysqltest.WaitFor(t, "probes by clients' account", func() bool {
+		return p.primary("n").Answered().After(began.Add(2*time.Second)) && p.primary("m").Answered().After(began.Add(2*time.Second))
+	})
+	for _, name := range []string{"n", "m"} {
+		if got := p.primary(name).Health().String(); got != "up" {
+			t.Errorf("without admin_user %s is %s", name, got)
+		}
+	}
+	if n := strings.Count(p.log.String(), "admin_user cannot log in"); n != 3 { // one for each instance
+		t.Errorf("told %d times", n)
+	}
+	ended()
 	if err := p.Reload(querylog.By{}, parse(t, ownText(server, "another-own-password")+lane+"\n"), false); err != nil {
 		t.Error(err)
 	}
@@ -233,6 +250,7 @@ func whoRan(t *testing.T, direct *mysqltest.RawClient) {
 	own := map[string]int{
 		stored.Mark: 0, "KILL": 0, "SELECT DISTINCT r.trx_mysql_thread_id": 0, "SHOW REPLICA STATUS|SHOW ALL SLAVES STATUS": 0,
 		"SELECT id, collation_name": 0, "SELECT @@lower_case_table_names": 0, "SELECT @@performance_schema|": 0,
+		"SELECT SCHEMA_NAME FROM information_schema.SCHEMATA LIMIT": 0, "SHOW SESSION VARIABLES": 0, "SHOW GLOBAL VARIABLES": 0, "SELECT 'convert_tz(": 0,
 	}
 	powers := []string{"KILL", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"}
 	begins := func(text, beginnings string) bool {

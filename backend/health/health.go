@@ -23,6 +23,8 @@ const (
 	deadAfter = 3 * time.Second
 	// doubtAfter is how long a probe may wait until others do elsewhere what can be done there as well.
 	doubtAfter = 250 * time.Millisecond
+	// ownAgain is after how long the login of admin_user is tried again that the server refused.
+	ownAgain = time.Minute
 )
 
 // Config says how to watch.
@@ -100,6 +102,10 @@ type watched struct {
 	conn    *backend.Conn // that is probed on; nil for a new one
 	lag     lagWatch
 	objects storedWatch
+	// standIn says that conn is by the account of clients' statements, since the server refuses the login of admin_user, which is tried
+	// again at ownAgain.
+	standIn  bool
+	ownAgain time.Time
 	// databases are those of the instance.
 	databases databaseWatch
 	o         Observations
@@ -216,14 +222,41 @@ func (m *Monitor) tryClients(ctx context.Context, i *backend.Instance) {
 	}
 }
 
+// login connects for probes. Where the server refuses the login of admin_user, the account of clients' statements stands in for it, so that
+// what they need is not down for the other account's sake.
+func (m *Monitor) login(ctx context.Context, i *backend.Instance, w *watched) (*backend.Conn, error) {
+	c, err := i.Own(ctx)
+	var refused *mysql.SQLError
+	if err == nil || !i.HasOwnAccount() || !errors.As(err, &refused) {
+		if err == nil && w.standIn {
+			w.standIn = false
+			m.cfg.Log.Info("admin_user can log in again", "node", i.Node, "instance", i.Addr)
+		}
+		return c, err
+	}
+	standIn, other := i.DialContext(ctx, 0)
+	if other != nil {
+		return nil, err
+	}
+	if !w.standIn {
+		m.cfg.Log.Error("admin_user cannot log in: probes and KILL are by the account of clients' statements", "node", i.Node, "instance", i.Addr, "error", err)
+	}
+	w.standIn, w.ownAgain = true, time.Now().Add(ownAgain)
+	return standIn, nil
+}
+
 // ask makes a connection if there is none, and has it answer. After an error there is none.
 func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(watch, patience)
 	defer cancel()
+	if w.conn != nil && w.standIn && time.Now().After(w.ownAgain) {
+		w.conn.Close()
+		w.conn = nil
+	}
 	first := w.conn == nil
 	if first {
 		var err error
-		if w.conn, err = i.Own(ctx); err != nil {
+		if w.conn, err = m.login(ctx, i, w); err != nil {
 			w.conn = nil
 			return err
 		}
