@@ -33,7 +33,7 @@ type Book struct {
 	mu      sync.Mutex
 	entries []*entry // by id
 	last    uint64
-	forgot  map[uint64]bool // not in the file yet
+	forgot  map[uint64]mark // by id, not in the file yet
 	stats   Stats
 	waits   []chan struct{} // closed after the next round of the writer
 	closed  bool
@@ -49,6 +49,14 @@ type Book struct {
 type entry struct {
 	Record
 }
+
+// mark tells a record from others that may have been given its id.
+type mark struct {
+	at      time.Time
+	session uint32
+}
+
+func markOf(r *Record) mark { return mark{r.At.Round(0).UTC(), r.Session} }
 
 // Stats are counts of a book.
 type Stats struct {
@@ -91,20 +99,24 @@ func (b *Book) Close() {
 	}
 }
 
-// Add takes a change. It waits for the disk, a second at most.
+// Add takes a change. It waits for the disk, a second at most: another process may have given the id to a change of its own.
 func (b *Book) Add(r Record) {
 	r = r.bounded()
 	b.mu.Lock()
 	b.last++
 	r.ID, r.OnDisk = b.last, false
-	b.entries = append(b.entries, &entry{r})
+	e := &entry{r}
+	b.entries = append(b.entries, e)
 	b.stats.Added++
 	b.makeRoomLocked()
 	b.mu.Unlock()
+	b.await(diskPatience)
 	if b.Added != nil {
+		b.mu.Lock()
+		r = e.Record
+		b.mu.Unlock()
 		b.Added(r)
 	}
-	b.await(diskPatience)
 }
 
 // List gives the records by id.
@@ -167,14 +179,15 @@ func (b *Book) makeRoomLocked() {
 	}
 }
 
-// forgetLocked has the writer drop a record from the file.
+// forgetLocked has the writer drop a record from the file, which may have it though it was not said to.
 func (b *Book) forgetLocked(e *entry) {
-	if e.OnDisk {
-		if b.forgot == nil {
-			b.forgot = make(map[uint64]bool)
-		}
-		b.forgot[e.ID] = true
+	if b.file == nil {
+		return
 	}
+	if b.forgot == nil {
+		b.forgot = make(map[uint64]mark)
+	}
+	b.forgot[e.ID] = markOf(&e.Record)
 }
 
 // await wakes the writer and waits for its next round to end.
@@ -257,38 +270,50 @@ func (b *Book) sync(f *file) error {
 	if is.bad > 0 {
 		b.log.Warn("the record of half-done changes has lines that nobody can read", "folder", f.dir, "lines", is.bad)
 	}
-	fresh, gone := b.merge(is)
-	if err := f.append(fresh, gone); err != nil {
-		return err
+	fresh, unsure, gone := b.merge(is)
+	if len(fresh)+len(unsure)+len(gone) > 0 {
+		if err := f.append(fresh, gone); err != nil {
+			return err
+		}
+		b.written(append(fresh, unsure...), gone)
 	}
-	b.written(fresh, gone)
-	if is.lines+len(fresh)+len(gone) > len(is.records)+len(fresh)-len(gone)+recordsMax {
+	if is.long || is.lines+len(fresh)+len(gone) > len(is.records)+len(fresh)-len(gone)+recordsMax {
 		return f.rewrite(b.onDisk())
 	}
 	return nil
 }
 
-// merge makes the book what the file says with what is new here: fresh records and those that are gone.
-func (b *Book) merge(is contents) (fresh []Record, gone []uint64) {
+// merge makes the book what the file says with what is new here: fresh records, those that are in the file but the disk may not keep
+// yet, and those that are gone.
+func (b *Book) merge(is contents) (fresh, unsure []Record, gone []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last = max(b.last, is.last)
 	have := make(map[uint64]bool)
 	b.entries = slices.DeleteFunc(b.entries, func(e *entry) bool {
-		_, there := is.records[e.ID]
-		e.OnDisk = e.OnDisk && !is.none // it is written anew where somebody has taken the file away
-		if e.OnDisk && !there {
-			return true // another process was told to forget it
-		}
-		if r := is.records[e.ID]; !e.OnDisk && there && !(r.At.Equal(e.At) && r.Session == e.Session) { // its number was given to another one
+		r, there := is.records[e.ID]
+		switch {
+		case there && markOf(&r) != markOf(&e.Record): // its number was given to another one
 			b.last++
-			e.ID = b.last
+			e.ID, e.OnDisk = b.last, false
+		case there:
+		case e.OnDisk && is.forgets(e.ID): // by another process
+			return true
+		default:
+			e.OnDisk = false // it is written anew where somebody has taken the file away, or emptied it
 		}
 		have[e.ID] = true
 		return false
 	})
+	for id, m := range b.forgot {
+		if r, there := is.records[id]; there && markOf(&r) == m {
+			gone = append(gone, id)
+		} else {
+			delete(b.forgot, id)
+		}
+	}
 	for id, r := range is.records {
-		if !have[id] && !b.forgot[id] {
+		if _, forgot := b.forgot[id]; !have[id] && !forgot {
 			r.OnDisk = true
 			b.entries = append(b.entries, &entry{r})
 		}
@@ -296,37 +321,31 @@ func (b *Book) merge(is contents) (fresh []Record, gone []uint64) {
 	slices.SortFunc(b.entries, func(x, y *entry) int { return cmp.Compare(x.ID, y.ID) })
 	b.makeRoomLocked()
 	for _, e := range b.entries {
-		if !e.OnDisk {
+		_, there := is.records[e.ID]
+		switch {
+		case e.OnDisk:
+		case there:
+			unsure = append(unsure, e.Record)
+		default:
 			fresh = append(fresh, e.Record)
 		}
 	}
-	for id := range b.forgot {
-		if _, there := is.records[id]; there {
-			gone = append(gone, id)
-		} else {
-			delete(b.forgot, id)
-		}
-	}
-	return fresh, gone
+	return fresh, unsure, gone
 }
 
 // written notes what the file has now.
-func (b *Book) written(fresh []Record, gone []uint64) {
+func (b *Book) written(added []Record, gone []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	is := make(map[uint64]bool)
-	for k := range fresh {
-		is[fresh[k].ID] = true
+	for k := range added {
+		is[added[k].ID] = true
 	}
 	for _, e := range b.entries {
 		e.OnDisk = e.OnDisk || is[e.ID]
-		delete(is, e.ID)
 	}
 	for _, id := range gone {
 		delete(b.forgot, id)
-	}
-	for id := range is { // forgotten while it was written
-		b.forgetLocked(&entry{Record{ID: id, OnDisk: true}})
 	}
 }
 

@@ -192,16 +192,6 @@ func TestBadDisk(t *testing.T) {
 		"file is a folder": func(dir string) (string, error) {
 			return filepath.Join(dir, fileName), os.MkdirAll(filepath.Join(dir, fileName), 0o700)
 		},
-		"not ours": func(dir string) (string, error) {
-			path := filepath.Join(dir, fileName)
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return "", err
-			}
-			if err := os.WriteFile(path, nil, 0o600); err != nil {
-				return "", err
-			}
-			return path, os.Truncate(path, fileMax+1) // a hole
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
@@ -276,4 +266,146 @@ func TestBounds(t *testing.T) {
 	b.Close()
 	b = open(t, dir)
 	is(t, b, fmt.Sprintf("%d:1+ %d:2+", recordsMax+3, recordsMax+4))
+}
+
+// A disk that takes what it may not keep: the file does not grow with each try, and what is forgotten in between stays so.
+func TestSyncFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, fileName)
+	b := open(t, dir)
+	b.Add(record(1))
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.file.sync = func(*os.File) error { return syscall.EIO } // the writer sleeps
+	for n := range 5 {
+		b.Add(record(n + 2))
+	}
+	is(t, b, "1:1+ 2:2 3:3 4:4 5:5 6:6")
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("%v, the file is %d bytes long, was %d", err, len(after), len(before))
+	}
+	if err := b.Forget(3); err != nil {
+		t.Error(err)
+	}
+	b.file.sync = nil
+	b.Add(record(7))
+	const want = "1:1+ 2:2+ 4:4+ 5:5+ 6:6+ 7:7+"
+	is(t, b, want)
+	b.Close()
+	is(t, open(t, dir), want)
+}
+
+// What the file has though it was not said to is not written again, and can be forgotten.
+func TestWrittenAfterAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, fileName)
+	b := open(t, dir)
+	b.Add(record(1))
+	b.Add(record(2))
+	b.mu.Lock()
+	for _, e := range b.entries {
+		e.OnDisk = false // as after an error of a disk that has it all the same
+	}
+	b.mu.Unlock()
+	if err := b.Forget(2); err != nil {
+		t.Error(err)
+	}
+	is(t, b, "1:1+")
+	text, err := os.ReadFile(path)
+	if n := bytes.Count(text, []byte(`"add"`)); err != nil || n != 2 {
+		t.Errorf("%d lines of two records, %v", n, err)
+	}
+	b.Close()
+	is(t, open(t, dir), "1:1+")
+}
+
+// A file that somebody has emptied or damaged takes no record from memory, and is whole again.
+func TestFileEmptied(t *testing.T) {
+	for name, damage := range map[string]func(text []byte) []byte{
+		"emptied":        func([]byte) []byte { return nil },
+		"the first line": func(text []byte) []byte { return append([]byte("xx"), text[5:]...) },
+		"the last line":  func(text []byte) []byte { return text[:len(text)/2] },
+		"of zeros":       func(text []byte) []byte { return make([]byte, len(text)) },
+		"of somebody else": func([]byte) []byte {
+			return []byte("{\"add\":{\"id\":1,\"at\":\"2020-01-01T00:00:00Z\",\"session\":9}}\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, fileName)
+			b := open(t, dir)
+			b.Add(record(1))
+			b.Add(record(2))
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			b.Add(record(3))
+			want := "1:1+ 2:2+ 3:3+"
+			if name == "of somebody else" { // whose number stays
+				want = "1:9+ 2:2+ 3:1+ 4:3+"
+			}
+			if got := shown(b); got != want && name != "of somebody else" || len(b.List()) != strings.Count(want, ":") {
+				t.Errorf("the book has %q, want %q", got, want)
+			}
+			got := shown(b)
+			b.Close()
+			is(t, open(t, dir), got)
+		})
+	}
+}
+
+// A file that is written anew says what was forgotten: another process drops it.
+func TestTwoBooksWrittenAnew(t *testing.T) {
+	dir := t.TempDir()
+	old, next := open(t, dir), open(t, dir)
+	old.Add(record(1))
+	old.Add(record(2))
+	becomes(t, next, "1:1+ 2:2+")
+	other := &file{dir: dir}
+	err := other.locked(func(f *file) error { return f.rewrite([]Record{next.List()[1]}, 2) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, old, "2:2+")
+}
+
+// A file that is too long is written anew with the records that it has.
+func TestFileTooLong(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, fileName)
+	b := open(t, dir)
+	b.Add(record(1))
+	b.Close()
+	if err := os.Truncate(path, fileMax+1); err != nil { // a hole
+		t.Fatal(err)
+	}
+	b = open(t, dir)
+	becomes(t, b, "1:1+")
+	b.Add(record(2))
+	is(t, b, "1:1+ 2:2+")
+	if info, err := os.Stat(path); err != nil || info.Size() > 10000 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// Who hears of a record hears the id that it has in the end.
+func TestAddedID(t *testing.T) {
+	dir := t.TempDir()
+	old, next := open(t, dir), open(t, dir)
+	told := uint64(0)
+	next.Added = func(r Record) { told = r.ID }
+	next.mu.Lock() // the writer does not look in between
+	old.Add(record(1))
+	next.mu.Unlock()
+	next.Add(record(2))
+	is(t, next, "1:1+ 2:2+")
+	if told != 2 {
+		t.Errorf("told %d", told)
+	}
 }

@@ -1,6 +1,7 @@
 package halfdone
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -16,8 +17,12 @@ import (
 // .log, which somebody may have rotated.
 const fileName = "half-done.journal"
 
-// fileMax is more than a book writes; a longer file is none of ours.
-const fileMax = 256 << 20
+const (
+	// fileMax is more than a book writes: a longer file is written anew.
+	fileMax = 256 << 20
+	// lineMax is more than a line has, in bytes; a longer one is passed over.
+	lineMax = 1 << 20
+)
 
 // file is the file of a book. Nobody but its writer uses it.
 type file struct {
@@ -25,6 +30,8 @@ type file struct {
 	// seen is the file when it was last read or written.
 	seenSize int64
 	seenAt   time.Time
+	// sync has the disk keep what was written, nil: fsync. Tests have it fail.
+	sync func(*os.File) error
 }
 
 // line is a line of the file: a record, the id of one that is forgotten, or the last id that was given.
@@ -38,9 +45,15 @@ type line struct {
 type contents struct {
 	none       bool // there is no file
 	records    map[uint64]Record
+	forgotten  map[uint64]bool // by lines that say so
+	kept       uint64          // records up to here that it does not have were forgotten when it was written anew
 	last       uint64
 	lines, bad int
+	long       bool // longer than a book writes
 }
+
+// forgets tells whether somebody was told to forget a record that is not there. A file that was emptied or damaged says nothing.
+func (is *contents) forgets(id uint64) bool { return is.forgotten[id] || is.bad == 0 && id <= is.kept }
 
 func (f *file) path() string { return filepath.Join(f.dir, fileName) }
 
@@ -85,7 +98,7 @@ func (f *file) locked(do func(*file) error) error {
 
 // read gives what the file says; one that is not there says nothing. A line that a crash has cut is passed over.
 func (f *file) read() (is contents, err error) {
-	is.records = make(map[uint64]Record)
+	is.records, is.forgotten = make(map[uint64]Record), make(map[uint64]bool)
 	in, err := os.Open(f.path())
 	if errors.Is(err, os.ErrNotExist) {
 		is.none = true
@@ -95,19 +108,29 @@ func (f *file) read() (is contents, err error) {
 		return is, err
 	}
 	defer in.Close()
-	if info, err := in.Stat(); err == nil && info.Size() > fileMax {
-		return is, fmt.Errorf("%s is longer than %d MB", f.path(), fileMax>>20)
+	if info, err := in.Stat(); err == nil {
+		is.long = info.Size() > fileMax
 	}
-	data, err := io.ReadAll(io.LimitReader(in, fileMax))
-	if err != nil {
-		return is, err
-	}
-	for text := range bytes.Lines(data) {
-		if text = bytes.TrimSpace(text); len(text) > 0 {
+	lines := bufio.NewReaderSize(in, lineMax)
+	for whole := true; ; {
+		text, err := lines.ReadSlice('\n')
+		switch text = bytes.TrimSpace(text); {
+		case errors.Is(err, bufio.ErrBufferFull):
+			whole = false
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return is, err
+		case !whole:
+			is.lines++
+			is.bad++
+		case len(text) > 0:
 			is.take(text)
 		}
+		whole = true
+		if err != nil {
+			return is, nil
+		}
 	}
-	return is, nil
 }
 
 // take reads a line.
@@ -120,32 +143,44 @@ func (is *contents) take(text []byte) {
 	}
 	if l.Add != nil && l.Add.ID > 0 {
 		is.records[l.Add.ID] = *l.Add
+		delete(is.forgotten, l.Add.ID)
 		is.last = max(is.last, l.Add.ID)
 	}
-	delete(is.records, l.Forget)
-	is.last = max(is.last, l.Last)
+	if l.Forget > 0 {
+		delete(is.records, l.Forget)
+		is.forgotten[l.Forget] = true
+	}
+	is.kept = max(is.kept, l.Last)
+	is.last = max(is.last, l.Last, l.Forget)
 }
 
-// append writes lines to the end of the file and has the disk keep them.
+// append writes lines to the end of the file, or none, and has the disk keep all of it. After an error the file is as long as before.
 func (f *file) append(fresh []Record, gone []uint64) error {
-	if len(fresh)+len(gone) == 0 {
-		return nil
+	var text []byte
+	if len(fresh)+len(gone) > 0 {
+		text = []byte("\n") // the last line may have been cut
 	}
-	text := []byte("\n") // the last line may have been cut
 	for k := range fresh {
 		text = appendLine(text, line{Add: &fresh[k]})
 	}
 	for _, id := range gone {
 		text = appendLine(text, line{Forget: id})
 	}
-	_, err := os.Stat(f.path())
+	before, err := os.Stat(f.path())
 	made := errors.Is(err, os.ErrNotExist)
+	if err != nil && !made {
+		return err
+	}
 	out, err := os.OpenFile(f.path(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := writeOut(out, text); err != nil {
-		return err
+	if err := f.writeOut(out, text); err != nil {
+		size := int64(0)
+		if !made {
+			size = before.Size()
+		}
+		return errors.Join(err, os.Truncate(f.path(), size))
 	}
 	if made {
 		return f.syncDir()
@@ -163,7 +198,7 @@ func (f *file) rewrite(records []Record, last uint64) error {
 	if err != nil {
 		return err
 	}
-	if err = writeOut(out, text); err == nil {
+	if err = f.writeOut(out, text); err == nil {
 		err = os.Rename(out.Name(), f.path())
 	}
 	if err != nil {
@@ -174,9 +209,13 @@ func (f *file) rewrite(records []Record, last uint64) error {
 }
 
 // writeOut writes text, has the disk keep it and closes the file.
-func writeOut(out *os.File, text []byte) error {
+func (f *file) writeOut(out *os.File, text []byte) error {
 	_, err := out.Write(text)
-	if err == nil {
+	switch {
+	case err != nil:
+	case f.sync != nil:
+		err = f.sync(out)
+	default:
 		err = out.Sync()
 	}
 	return errors.Join(err, out.Close())
