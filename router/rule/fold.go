@@ -54,9 +54,9 @@ func FoldNames() []string {
 }
 
 // asciiElsewhere are parts of the names of collations that call different printable characters of ASCII equal, beside
-// letters and their capitals, or that pass over some: i and y in Lithuanian, Y and ~ in GBK's Chinese.
+// letters and their capitals, or that pass over some: i and y in Lithuanian, Y and ~ in GBK's Chinese, ccs and cscs in MySQL's Hungarian.
 var asciiElsewhere = []string{
-	"_lithuanian_", "_lt_", "_lv_", "_la_", "_roman_", "swe7_", "big5_chinese_", "gb2312_chinese_", "gbk_chinese_", "cp1251_ukrainian_", "koi8u_general_",
+	"_lithuanian_", "_lt_", "_lv_", "_la_", "_roman_", "_hu_0900_", "swe7_", "big5_chinese_", "gb2312_chinese_", "gbk_chinese_", "cp1251_ukrainian_", "koi8u_general_",
 	"geostd8_general_", "macce_general_",
 }
 
