@@ -27,16 +27,17 @@ func TestDefaultCollations(t *testing.T) {
 		for _, standard := range []string{"utf8mb4_general_ci", "utf8mb4_bin", "utf8mb4_unicode_ci", "latin1_swedish_ci"} {
 			must(t, direct, "ALTER DATABASE "+database+" COLLATE "+standard)
 			for _, create := range []string{
-				"", "COLLATE utf8mb4_bin", "CHARACTER SET utf8mb4", "CHARACTER SET utf8mb3", "CHARACTER SET latin1", "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "CHARACTER SET binary",
+				"", "COLLATE utf8mb4_bin", "CHARACTER SET utf8mb4", "CHARACTER SET utf8mb3", "CHARACTER SET latin1", "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "CHARACTER SET binary", "BINARY", "NATIONAL",
 			} {
 				for k, ofTable := range []string{"", "COLLATE utf8mb4_bin", "DEFAULT CHARSET=utf8mb4", "CHARSET latin1", "CHARSET utf8mb3 COLLATE utf8mb3_general_ci"} {
-					for _, alter := range []string{"", "ALTER TABLE # MODIFY k VARCHAR(20)", "ALTER TABLE # CHANGE k k VARCHAR(20) CHARACTER SET utf8mb4, ADD COLUMN m INT"} {
+					for _, alter := range []string{"", "ALTER TABLE # MODIFY k VARCHAR(20)", "ALTER TABLE # CHANGE k k VARCHAR(20) CHARACTER SET utf8mb4, ADD COLUMN m INT", "ALTER TABLE # MODIFY k NVARCHAR(20)"} {
 						if standard != "utf8mb4_general_ci" && (alter != "" || create != "" && k > 0) || alter != "" && create != "" {
 							continue
 						}
 						for table, follows := range followed {
 							cases++
 							statements := []string{strings.TrimSpace(fmt.Sprintf("CREATE TABLE # (k VARCHAR(9) %s, n INT) %s", create, ofTable))}
+							statements[0] = strings.Replace(statements[0], "VARCHAR(9) NATIONAL", "NATIONAL VARCHAR(9)", 1)
 							if alter != "" {
 								statements = []string{"CREATE TABLE # (k VARCHAR(9) COLLATE utf8mb4_bin, n INT) " + ofTable, alter}
 							}

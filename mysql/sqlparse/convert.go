@@ -14,6 +14,9 @@ type converter struct {
 	params  map[int]int // by offset in the marked text
 	scope   *Query
 	mariaDB bool
+	tokens  []token
+	// national are those of nationalColumns, for a definition.
+	national map[string]bool
 }
 
 // name gives a name as the client wrote it.

@@ -84,6 +84,7 @@ type ColumnChange struct {
 // definition takes what a DDL statement says beyond its tables.
 func (c *converter) definition(node ast.StmtNode) *Definition {
 	d := &Definition{}
+	c.national = nationalColumns(c.tokens)
 	switch n := node.(type) {
 	case *ast.CreateTableStmt:
 		d.Verb = CreateTable
@@ -95,7 +96,7 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 		for _, col := range n.Cols {
 			d.columnConstraints(col)
 			if family(col.Tp) == Texts {
-				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), collationOf(col)})
+				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), c.collationOf(col)})
 			}
 		}
 		d.Collation = tableCollation(n.Options)
@@ -144,7 +145,7 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 		}
 	case ast.AlterTableModifyColumn, ast.AlterTableChangeColumn:
 		for _, col := range spec.NewColumns {
-			change := ColumnChange{Name: c.name(col.Name.Name), Type: family(col.Tp), Collation: collationOf(col)}
+			change := ColumnChange{Name: c.name(col.Name.Name), Type: family(col.Tp), Collation: c.collationOf(col)}
 			if spec.OldColumnName != nil {
 				change.Name = c.name(spec.OldColumnName.Name)
 				change.Gone = !strings.EqualFold(change.Name, c.name(col.Name.Name))
@@ -182,18 +183,39 @@ func (d *Definition) columnConstraints(col *ast.ColumnDef) {
 	}
 }
 
+// Bin is the name of the collation that BINARY gives a column of text whose character set its definition leaves to the table.
+const Bin = "_bin"
+
 // collationOf is what the definition of a column of text says of its collation.
-func collationOf(col *ast.ColumnDef) (named Collation) {
+func (c *converter) collationOf(col *ast.ColumnDef) (named Collation) {
 	if family(col.Tp) != Texts {
 		return named
 	}
 	named = Collation{strings.ToLower(col.Tp.GetCollate()), strings.ToLower(col.Tp.GetCharset())}
+	if named.Charset == "" && c.national[strings.ToLower(c.name(col.Name.Name))] {
+		named.Charset = "utf8mb3"
+	}
+	if col.Tp.GetFlag()&tidb.BinaryFlag != 0 {
+		named.Name = named.Charset + Bin
+	}
 	for _, o := range col.Options {
 		if o.Tp == ast.ColumnOptionCollate {
 			named.Name = strings.ToLower(o.StrValue)
 		}
 	}
 	return named
+}
+
+// nationalColumns are the names, in lower case, in front of NCHAR, NVARCHAR and NATIONAL: the character set of such columns is utf8mb3,
+// whatever the table's, which the parser does not tell. MySQL manual: "The National Character Set".
+func nationalColumns(tokens []token) map[string]bool {
+	names := map[string]bool{}
+	for k := 1; k < len(tokens); k++ {
+		if t := tokens[k]; is(t, "national") || is(t, "nchar") || is(t, "nvarchar") {
+			names[strings.ToLower(tokens[k-1].word)] = true
+		}
+	}
+	return names
 }
 
 // tableCollation is what the options of CREATE TABLE say.

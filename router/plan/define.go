@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
@@ -121,6 +123,10 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 		}
 		if r.keyOf(c.Name) < 0 {
 			continue
+		}
+		if named.Name == sqlparse.Bin {
+			charset, _, _ := strings.Cut(cmp.Or(d.Collation.Charset, d.Collation.Name), "_")
+			named.Name = charset + sqlparse.Bin
 		}
 		if named.Name == "" {
 			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
