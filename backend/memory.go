@@ -58,7 +58,14 @@ func (i *Instance) SetVariables(all map[string]string) {
 	}
 }
 
-// SameVariable tells whether new sessions have the same value of a variable here and on another instance, as far as is known.
+// ofVersions are variables that servers of some versions have and others have not: no plugin adds them.
+var ofVersions = map[string]bool{
+	"language": true, "tx_isolation": true, "tx_read_only": true, "transaction_isolation": true, "transaction_read_only": true, "query_cache_size": true,
+	"query_cache_type": true, "default_collation_for_utf8mb4": true, "character_set_collations": true,
+}
+
+// SameVariable tells whether new sessions have the same value of a variable here and on another instance of the same version, as far as is
+// known. One that neither has may come with a plugin at any time: nothing is known of it.
 func (i *Instance) SameVariable(other *Instance, name string) bool {
 	here, there := i.memory.variables.Load(), other.memory.variables.Load()
 	if here == nil || there == nil {
@@ -66,5 +73,5 @@ func (i *Instance) SameVariable(other *Instance, name string) bool {
 	}
 	a, known := (*here)[name]
 	b, knownThere := (*there)[name]
-	return known == knownThere && a == b
+	return known == knownThere && a == b && (known || ofVersions[name])
 }

@@ -51,7 +51,7 @@ func TestStartUpsWithoutANode(t *testing.T) {
 								return false
 							}
 						}
-						return true
+						return p.primary("a").SameVariable(p.primary("b"), "wait_timeout")
 					}
 					mysqltest.WaitFor(t, "both nodes", well)
 					answers := map[string]string{}
@@ -118,7 +118,9 @@ func answer(t *testing.T, c *mysqltest.RawClient, text string) string {
 
 // waits checks that what two servers need not answer alike is not answered by the other.
 func waits(t *testing.T, p *testProxy, hangs bool) {
-	for _, text := range []string{"SELECT @@port", "SELECT NOW()", "SHOW VARIABLES LIKE 'port'", "SELECT COUNT(*) FROM information_schema.tables"} {
+	for _, text := range []string{"SELECT @@port", "SELECT NOW()", "SHOW VARIABLES LIKE 'port'", "SELECT COUNT(*) FROM information_schema.tables",
+		"SELECT @@global.time_zone", "SHOW GLOBAL VARIABLES LIKE 'time_zone'", "SELECT @@read_only", "SELECT @@no_such_variable",
+		"SET time_zone = 'Europe/Berlin'", "SET default_storage_engine = InnoDB", "SET no_such_variable = 1"} {
 		c := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "test", Timeout: 200 * time.Millisecond})
 		if _, err := c.Query(text); (err != nil) != hangs {
 			t.Errorf("%s: %v, want it to wait: %v", text, err, hangs)

@@ -42,8 +42,8 @@ var changing = map[string]bool{
 }
 
 // Constant tells whether what a query gives follows from its text, the system variables it names and what is the session's own: literals, and
-// functions of them that are the same wherever they are computed. A query with tables is none. The names are in lower case and without
-// their scopes.
+// functions of them that are the same wherever they are computed. A query with tables is none, nor one that names a variable of the server's,
+// @@global.x: what the session has of it says nothing there. The names are in lower case and without their scopes.
 func Constant(sql string, m Mode) (variables []string, ok bool) {
 	if len(sql) > constantMax || !tableless(sql, m) {
 		return nil, false
@@ -67,7 +67,10 @@ func Constant(sql string, m Mode) (variables []string, ok bool) {
 			word = "`"
 		case KindString, KindNumber, KindHex, KindBit, KindSemicolon:
 		case KindSysVar:
-			_, name := splitSysVar(text)
+			scope, name := splitSysVar(text)
+			if scope != "" && !foldEqual(scope, "session") && !foldEqual(scope, "local") {
+				return nil, false
+			}
 			variables = append(variables, strings.ToLower(UnquoteIdent(name, m)))
 		case KindOp:
 			if text == "(" && before != "" && !constantFunctions[before] || text == "." || text == "/" {
@@ -100,7 +103,8 @@ func utc(l *Lexer, sql string) bool {
 	return true
 }
 
-// ShownVariables gives the names that SHOW VARIABLES asks for by LIKE and =, in lower case; false where it is not plain which these are.
+// ShownVariables gives the names that SHOW VARIABLES asks for by LIKE and =, in lower case; false where it is not plain which these are, and
+// for SHOW GLOBAL VARIABLES.
 func ShownVariables(sql string, m Mode) (names []string, ok bool) {
 	if len(sql) > constantMax {
 		return nil, false
@@ -109,7 +113,7 @@ func ShownVariables(sql string, m Mode) (names []string, ok bool) {
 	if !p.words("show") {
 		return nil, false
 	}
-	p.oneOf("session", "local", "global")
+	p.oneOf("session", "local")
 	if !p.words("variables") || p.oneOf("like", "where") == "" {
 		return nil, false
 	}

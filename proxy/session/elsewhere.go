@@ -63,9 +63,8 @@ func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (bac
 }
 
 // visit makes sure that there is a database, for a session that holds no connection. It has the word of the default node or, where that is
-// late and another node answers, what that said before, or the other's. While the default node was never reached nobody knows: who uses
-// what it has not hears of it then.
-func (s *Session) visit(db string, others []*backend.Instance) error {
+// late, what it said before. Another node's counts only while the default node has never told: who uses what it has not hears of it then.
+func (s *Session) visit(db string) error {
 	i := s.schema.Default.Primary
 	has, known := i.HasDatabase(db)
 	if has && i.Late() {
@@ -73,8 +72,8 @@ func (s *Session) visit(db string, others []*backend.Instance) error {
 	}
 	q := backend.Question{Setting: s.state.in(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
 	instances := []*backend.Instance{i}
-	if !has {
-		instances = append(instances, others...)
+	if !known {
+		instances = s.withTwins(i)
 	}
 	span := s.ownSpan(i, "USE")
 	p, err := s.askAny(q, instances)
@@ -103,15 +102,17 @@ func (s *Session) visit(db string, others []*backend.Instance) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil {
+	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil || s.schema.Default.Info() == nil {
 		return nil
 	}
+	var same []string
 	for _, a := range assignments {
 		if !judgedAnywhere(&a) {
 			return nil
 		}
+		same = append(same, leansOn(&a)...)
 	}
-	return s.withTwins(s.schema.Default.Primary)
+	return s.alike(s.withTwins(s.schema.Default.Primary), same)
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
@@ -132,18 +133,16 @@ func ofVersion(code uint16) bool {
 	return false
 }
 
-// withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike.
+// withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike. All are taken to until the
+// default node was reached.
 func (s *Session) withTwins(i *backend.Instance) []*backend.Instance {
 	own := s.schema.Default.Info()
-	if own == nil {
-		return nil
-	}
 	list := []*backend.Instance{i}
 	if n := s.schema.Default; i != n.Primary && !n.Primary.Late() {
 		list = append(list, n.Primary)
 	}
 	return append(list, s.answering(s.schema.Default, func(other *backend.Info) bool {
-		return other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
+		return own == nil || other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
 	})...)
 }
 
@@ -160,8 +159,11 @@ func judgedAnywhere(a *sqltext.Assignment) bool {
 	case "last_insert_id", "identity", "timestamp", "insert_id", "rand_seed1", "rand_seed2", "character_set_database", "collation_database":
 		return false
 	}
-	if perStatement[a.Name] || strings.HasPrefix(a.Name, "session_track") {
+	if perStatement[a.Name] || strings.HasPrefix(a.Name, "session_track") || strings.HasSuffix(a.Name, "storage_engine") {
 		return false
+	}
+	if a.Name == "time_zone" && !strings.HasPrefix(a.Value, "'+") && !strings.HasPrefix(a.Value, "'-") {
+		return false // servers know time zones by name, or do not
 	}
 	if a.Literal {
 		return plainLiteral(a.Value) && !strings.EqualFold(a.Value, "DEFAULT")
@@ -170,8 +172,46 @@ func judgedAnywhere(a *sqltext.Assignment) bool {
 	return constant && !slices.ContainsFunc(variables, func(name string) bool { return name != a.Name || name != "sql_mode" })
 }
 
+// leansOn names the variables that two servers must have alike for an assignment to do the same on both: the variable itself, of which it may
+// change a part, and those that say which collation belongs to a character set.
+func leansOn(a *sqltext.Assignment) []string {
+	switch {
+	case a.Scope == sqltext.Names && a.Collate != "":
+		return nil
+	case a.Scope == sqltext.Names, strings.HasPrefix(a.Name, "character_set_"):
+		return []string{"default_collation_for_utf8mb4", "character_set_collations"}
+	case a.Name == "transaction_isolation", a.Name == "tx_isolation":
+		return []string{"transaction_isolation", "tx_isolation"}
+	case a.Name == "transaction_read_only", a.Name == "tx_read_only":
+		return []string{"transaction_read_only", "tx_read_only"}
+	}
+	return []string{a.Name}
+}
+
+// alike are those of the instances whose variables are known to be the first's, and the first.
+func (s *Session) alike(instances []*backend.Instance, variables []string) []*backend.Instance {
+	first := instances[0]
+	return slices.DeleteFunc(instances, func(other *backend.Instance) bool {
+		return other != first && slices.ContainsFunc(variables, func(name string) bool { return !first.SameVariable(other, name) })
+	})
+}
+
 // setAnywhere is forwardWith for a SET that any of the instances can judge.
-func (s *Session) setAnywhere(q *query, judges []*backend.Instance, then func(p backend.Pooled, failed bool) error) error {
+func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments []sqltext.Assignment) error {
+	then := func(p backend.Pooled, failed bool) error {
+		if failed {
+			// Servers check all values before they set one: nothing has changed. The connection may be another node's, and is not kept.
+			p.Conn.Marked = true
+			return nil
+		}
+		if err := s.adopt(p, assignments); err != nil {
+			return err
+		}
+		if s.pins != 0 {
+			return errors.New("a variable's value cannot be brought to the default node")
+		}
+		return nil
+	}
 	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: ofVersion}, judges)
 	if err != nil {
 		return backendError(err)
@@ -193,7 +233,7 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 	} else {
 		names, ok = sqltext.ShownVariables(q.text, s.mode())
 	}
-	if !ok || s.learnCharset(s.schema.Default) != nil {
+	if !ok || s.learnCharset(s.schema.Default) != nil || s.schema.Default.Info() == nil {
 		return nil
 	}
 	i := t.instance(0)
@@ -208,7 +248,11 @@ func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
 	switch name {
 	case "character_set_database", "collation_database":
 		return s.state.db == "" && a.SameVariable(b, name)
-	case "timestamp", "insert_id", "last_insert_id", "identity", "rand_seed1", "rand_seed2", "in_transaction", "gtid_next", "error_count", "warning_count":
+	case "timestamp", "insert_id", "last_insert_id", "identity", "rand_seed1", "rand_seed2", "in_transaction", "error_count", "warning_count", "last_gtid",
+		"pseudo_thread_id", "statement_id", "read_only", "super_read_only", "innodb_read_only", "offline_mode":
+		return false // what differs from connection to connection, or is changed as servers change their places
+	}
+	if strings.HasPrefix(name, "gtid_") {
 		return false
 	}
 	return s.state.value(canonicalName(name)) != "" || a.SameVariable(b, name)

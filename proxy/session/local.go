@@ -1,9 +1,9 @@
 package session
 
 import (
-	"kingshard/backend"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 )
@@ -109,10 +109,10 @@ func (s *Session) useDB(db string) error {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
 	if s.held.Pooled == nil && s.state.pendingBegin == "" {
-		if others := s.answering(s.schema.Default, anyServer); len(others) > 0 {
+		if len(s.answering(s.schema.Default, anyServer)) > 0 {
 			err := s.learnCharset(s.schema.Default)
 			if err == nil {
-				err = s.visit(db, others)
+				err = s.visit(db)
 			}
 			if err == nil {
 				s.state.setDB(db)

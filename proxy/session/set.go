@@ -38,7 +38,10 @@ func (s *Session) set(q *query) error {
 	if s.held.Pooled == nil && !slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope != sqltext.NextTransaction || !a.Literal }) {
 		return s.setNextTransaction(q)
 	}
-	then := func(p backend.Pooled, failed bool) error {
+	if judges := s.judges(q, assignments); len(judges) > 1 {
+		return s.setAnywhere(q, judges, assignments)
+	}
+	_, err := s.forwardWith(q, func(p backend.Pooled, failed bool) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
@@ -48,11 +51,7 @@ func (s *Session) set(q *query) error {
 			return nil
 		}
 		return s.adopt(p, assignments)
-	}
-	if judges := s.judges(q, assignments); len(judges) > 1 {
-		return s.setAnywhere(q, judges, then)
-	}
-	_, err := s.forwardWith(q, then)
+	})
 	return err
 }
 
