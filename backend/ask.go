@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kingshard/backend/pool"
@@ -73,9 +74,9 @@ type reply struct {
 }
 
 // Ask asks the first of the instances, and each further one once those before it are late or have failed; the first comes last while it is
-// known to be late. It gives the connection on
-// which the answer has begun to come, whose reader the caller is now, as of a command just sent. An error that a server answers with
-// counts if it is the first instance's, or one of Same: others need not have what the question names. The answers that come later are read and dropped.
+// known to be late. It gives the connection on which the answer has begun to come, whose reader the caller is now, as of a command just
+// sent. An error that a server answers with counts if it is the first instance's, or one of Same: others need not have what the question
+// names. The answers that come later are read and dropped.
 func (a *Asker) Ask(q Question, instances []*Instance, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
 	w := &asked{Question: q, asker: a, deadline: deadline, answers: make(chan reply, len(instances)), settled: make(chan struct{})}
 	defer w.settle()
@@ -87,11 +88,13 @@ func (a *Asker) Ask(q Question, instances []*Instance, deadline time.Time, cance
 		instances = append(slices.Clone(instances[1:]), first)
 	}
 	started, ended := 0, 0
+	var sent *atomic.Int64
 	next := func() {
 		if started < len(instances) {
 			i := instances[started]
 			patience.Reset(i.Moment())
-			a.start(w, i, i == first)
+			sent = new(atomic.Int64)
+			a.start(w, i, i == first, sent)
 			started++
 		}
 	}
@@ -114,7 +117,7 @@ func (a *Asker) Ask(q Question, instances []*Instance, deadline time.Time, cance
 				next()
 			}
 		case <-patience.C:
-			instances[started-1].memory.late.Store(true)
+			instances[started-1].noteLate(sent.Load())
 			if q.Brief && started == len(instances) {
 				return Pooled{}, ErrLate
 			}
@@ -122,6 +125,14 @@ func (a *Asker) Ask(q Question, instances []*Instance, deadline time.Time, cance
 		case <-cancel:
 			return Pooled{}, pool.ErrCancelled
 		}
+	}
+}
+
+// noteLate notes that the instance has not answered a question in its moment, which was sent at a time in nanoseconds since 1970; 0: not yet.
+// What waits for a connection, or did until just now, tells nothing of the server.
+func (i *Instance) noteLate(sent int64) {
+	if sent == 0 && i.Waiters() == 0 || sent != 0 && time.Since(time.Unix(0, sent)) >= i.Moment()/2 {
+		i.memory.late.Store(true)
 	}
 }
 
@@ -136,21 +147,21 @@ func (a *Asker) Close() {
 	a.running.Wait()
 }
 
-func (a *Asker) start(w *asked, i *Instance, first bool) {
+func (a *Asker) start(w *asked, i *Instance, first bool, sent *atomic.Int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		w.answers <- reply{err: pool.ErrClosed, first: first}
 		return
 	}
-	a.running.Go(func() { w.ask(i, first) })
+	a.running.Go(func() { w.ask(i, first, sent) })
 }
 
-// begin has Close end the wait for an answer on c; false if it was called before.
-func (a *Asker) begin(w *asked, c *Conn) bool {
+// begin has Close end the wait for an answer on c, and hurry where c is not dropped; false if the one was called before, or the other.
+func (a *Asker) begin(w *asked, c *Conn, dropped bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed {
+	if a.closed || !dropped && w.isOver() {
 		return false
 	}
 	if a.busy == nil {
@@ -196,6 +207,12 @@ func (w *asked) settle() {
 	}
 }
 
+func (w *asked) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
+}
+
 // say gives a reply to who waits for one; false if nobody does.
 func (w *asked) say(r reply) bool {
 	w.mu.Lock()
@@ -207,19 +224,20 @@ func (w *asked) say(r reply) bool {
 	return true
 }
 
-// ask asks one instance.
-func (w *asked) ask(i *Instance, first bool) {
+// ask asks one instance, and notes when the question was sent.
+func (w *asked) ask(i *Instance, first bool, sent *atomic.Int64) {
 	p, err := i.Get(w.Setting, w.deadline, w.settled)
 	if err != nil {
 		w.say(reply{err: err, first: first})
 		return
 	}
-	if !w.asker.begin(w, p.Conn) {
-		p.Taint()
+	if !w.asker.begin(w, p.Conn, false) {
+		p.Put() // nothing was sent
 		w.say(reply{err: pool.ErrClosed, first: first})
 		return
 	}
 	var begins []byte
+	sent.Store(time.Now().UnixNano())
 	p.Conn.Command(w.Command, w.Argument)
 	if err = p.Conn.Flush(); err == nil {
 		begins, err = p.Conn.AwaitResponse()
@@ -265,7 +283,7 @@ func (a *Asker) startDrop(w *asked, p Pooled) {
 // drop reads an answer that nobody waits for and gives the connection back.
 func (w *asked) drop(p Pooled) {
 	p.Conn.SetDeadline(time.Now().Add(droppedTime))
-	if !w.asker.begin(w, p.Conn) {
+	if !w.asker.begin(w, p.Conn, true) {
 		p.Taint()
 		return
 	}

@@ -260,7 +260,7 @@ func TestLoginWithoutTheDefaultNode(t *testing.T) {
 			// Whatever waits for the silent node is seen to hang: nothing else ends within the test's time.
 			p := startProxy(t, configText([]node{{name: "n", master: v.addr, conns: 16}, {name: "other", master: other.Addr, conns: 4}}), "pool_wait_timeout: 1h", "connect_timeout: 1h")
 			mysqltest.WaitFor(t, "both nodes", func() bool {
-				return p.primary("n").State() == backend.Up && p.primary("other").State() == backend.Up
+				return p.primary("n").State() == backend.Up && p.primary("other").State() == backend.Up && p.primary("n").SameVariable(p.primary("other"), "autocommit")
 			})
 			if name == "stops" {
 				v.vanish()
@@ -270,7 +270,7 @@ func TestLoginWithoutTheDefaultNode(t *testing.T) {
 			}
 			mysqltest.WaitFor(t, "doubt", p.primary("n").Doubted)
 			c := p.client("test")
-			for _, set := range []string{"SET NAMES utf8mb4", "SET autocommit = 1", "SET sql_mode = 'ANSI'", "SET CHARACTER SET latin1"} {
+			for _, set := range []string{"SET NAMES utf8mb4", "SET autocommit = 1", "SET sql_mode = 'ANSI'", "SET NAMES latin1"} {
 				must(t, c, set)
 			}
 			if got := value(t, c, "/*other*/ SELECT DATABASE(), @@sql_mode LIKE '%ANSI_QUOTES%', @@character_set_client"); got != "test,1,latin1" {

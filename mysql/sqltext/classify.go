@@ -103,9 +103,6 @@ func (s *scanner) finish() {
 	if s.cur.Kind == KindSemicolon {
 		s.findNext()
 	}
-	if i.Class == Select {
-		i.Tableless = tableless(s.sql[i.First:i.End], s.l.mode)
-	}
 	if notes&noteDoubt != 0 {
 		i.Traits |= Doubt
 	}

@@ -2,8 +2,8 @@ package sqltext
 
 import "strings"
 
-// tableless tells whether a query reads no table: it has no FROM but of DUAL alone.
-func tableless(sql string, m Mode) bool {
+// Tableless tells whether a query reads no table: it has no FROM but of DUAL alone.
+func Tableless(sql string, m Mode) bool {
 	l := NewLexer(sql, m)
 	for t := l.Next(); t.Kind != KindEOF; t = l.Next() {
 		if t.Kind != KindWord || !foldEqual(sql[t.Pos:t.End], "from") {
@@ -45,7 +45,7 @@ var changing = map[string]bool{
 // functions of them that are the same wherever they are computed. A query with tables is none, nor one that names a variable of the server's,
 // @@global.x: what the session has of it says nothing there. The names are in lower case and without their scopes.
 func Constant(sql string, m Mode) (variables []string, ok bool) {
-	if len(sql) > constantMax || !tableless(sql, m) {
+	if len(sql) > constantMax || !Tableless(sql, m) {
 		return nil, false
 	}
 	l := NewLexer(sql, m)

@@ -47,9 +47,7 @@ type Info struct {
 	Class Class
 	// Target is the class of the statement within EXPLAIN and SET STATEMENT ... FOR.
 	Target Class
-	// Tableless tells a SELECT that reads no table.
-	Tableless bool
-	Traits    Traits
+	Traits Traits
 	// NodeHint is the name in a first comment of the exact form /*name*/ ahead of the statement, of letters, digits, '_',
 	// '.' and '-'; "" without one, and for master and primary.
 	NodeHint string

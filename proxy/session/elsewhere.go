@@ -13,21 +13,8 @@ import (
 )
 
 // What needs no node in particular does not wait for one: a login's database, SET, queries of constants. The default node is asked, and
-// when its answer is late another one, too. The first answer counts, if it is sure to be the default node's.
-
-// elsewhere gives another node of the session's for what any node can do as well as n, whose primary is down or may be; nil while n is
-// well, or no other is better.
-func (s *Session) elsewhere(n *backend.Node) *backend.Node {
-	if n == nil || !n.Primary.Doubted() {
-		return nil
-	}
-	for _, other := range s.schema.Nodes {
-		if other != n && other.Primary.State() == backend.Up && !other.Primary.Doubted() {
-			return other
-		}
-	}
-	return nil
-}
+// when its answer is late another one, too. The first answer counts, if it is sure to be the default node's. Queries go elsewhere only once
+// the node is known to be late: while it is not they cost what others do.
 
 // answering lists the primaries of the session's nodes but n that answer, as far as is known, and for which alike holds.
 func (s *Session) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
@@ -221,14 +208,20 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 	return err
 }
 
-// anywhere lists the instances that can answer what the target can, which is the first; nil where the answer may depend on the server.
+// betterElsewhere tells whether a statement is a query that another node may answer as well as the target, which is late.
+func (s *Session) betterElsewhere(q *query, t target) bool {
+	return len(s.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.instance(0).Late() && sqltext.Tableless(q.text, s.mode())
+}
+
+// anywhere lists the instances that can answer what the target can, which is late and the first; nil where the answer may depend on the
+// server.
 func (s *Session) anywhere(q *query, t target) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || !q.info.Tableless && q.info.Class != sqltext.Show || !s.unattached(q) {
+	if len(s.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.instance(0).Late() || !s.unattached(q) {
 		return nil
 	}
 	var names []string
 	var ok bool
-	if q.info.Tableless {
+	if q.info.Class == sqltext.Select {
 		names, ok = sqltext.Constant(q.text, s.mode())
 	} else {
 		names, ok = sqltext.ShownVariables(q.text, s.mode())

@@ -100,8 +100,7 @@ func (s *Session) decide(p []byte) bool {
 			return false // traced statements run on goroutines
 		}
 		info := s.classify(text)
-		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) ||
-			info.Tableless && len(s.schema.Nodes) > 1 {
+		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) {
 			return false
 		}
 		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
@@ -122,7 +121,7 @@ func (s *Session) decide(p []byte) bool {
 		return true
 	}
 	s.task().x.target = s.route(q)
-	return len(q.text) <= loopedText
+	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.task().x.target)
 }
 
 // decideShard is sharded for a statement whose plan is known and that goes to one server.

@@ -50,12 +50,6 @@ func (s *Session) route(q *query) target {
 			t.node = n
 		}
 	}
-	if info.Class == sqltext.Set && !hinted && q.node == nil && s.held.Pooled == nil {
-		// Any server can judge it, and it is brought to all.
-		if n := s.elsewhere(t.node); n != nil && carriedSet(q.text, s.mode()) {
-			t.node = n
-		}
-	}
 	t.stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
 	t.reads = info.ReadOnly()
 	if s.held.Pooled != nil && s.heldLast && info.Traits&diagnostics != 0 && t.node.Name != s.held.Instance.Node {
