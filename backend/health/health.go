@@ -287,7 +287,7 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 		err = m.followStored(watch, i, conn, &w.objects)
 	}
 	if err == nil {
-		err = w.databases.follow(i, conn, w.objects.counters)
+		m.followDatabases(watch, i, &w.databases, w.objects.counters)
 	}
 	if err != nil {
 		conn.Close()
