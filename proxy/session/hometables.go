@@ -23,7 +23,7 @@ func (s *Session) atHome(q *query) bool {
 func namesTables(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	switch i.Class {
 	case sqltext.Select, sqltext.With, sqltext.Values:
-		return !i.Tableless && readsTables(text, m)
+		return readsTables(text, m)
 	case sqltext.Explain:
 		inner, ok := sqlparse.Explained(text, m)
 		return ok && readsTables(inner, m)
@@ -46,25 +46,5 @@ func readsTables(text string, m sqltext.Mode) bool {
 	}
 	return slices.ContainsFunc(st.Tables, func(t *sqlparse.Table) bool {
 		return t.DB != "" || !st.CTENames[strings.ToLower(t.Name)] && !strings.EqualFold(t.Name, "dual")
-	})
-}
-
-// carriedSet tells whether what a SET sets is brought to every connection, and keeps none.
-func carriedSet(text string, m sqltext.Mode) bool {
-	list, ok := sqltext.ParseSet(text, m)
-	return ok && !namesTables(text, &sqltext.Info{Class: sqltext.Set}, m) && !slices.ContainsFunc(list, func(a sqltext.Assignment) bool {
-		switch a.Scope {
-		case sqltext.Names, sqltext.CharacterSet:
-			return false
-		case sqltext.User:
-			return !keptLiteral(&a)
-		case sqltext.Session:
-			switch a.Name {
-			case "insert_id", "rand_seed1", "rand_seed2", "character_set_database", "collation_database":
-				return true
-			}
-			return perStatement[a.Name]
-		}
-		return true
 	})
 }

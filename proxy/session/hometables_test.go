@@ -6,21 +6,6 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
-// TestCarriedSet tells SETs that another node's server may judge from those that would keep the session there, or need its tables.
-func TestCarriedSet(t *testing.T) {
-	for text, want := range map[string]bool{
-		"SET @x = 1": true, "SET @x = 'a', @y = NULL": true, "SET NAMES utf8mb4": true, "SET CHARACTER SET latin1": true, "SET sql_mode = ''": true,
-		"SET autocommit = 0": true, "SET timestamp = 1": true, "SET max_join_size = 1 + 2": true,
-		"SET @x = UUID()": false, "SET @x = @y": false, "SET @x := NOW()": false, "SET @x = 1, @y = RAND()": false, "SET @x = (SELECT a FROM t)": false, "SET @x = 'it''s'": false,
-		"SET sql_mode = (SELECT a FROM t)": false, "SET insert_id = 3": false, "SET rand_seed1 = 3": false, "SET profiling = 1": false,
-		"SET character_set_database = latin1": false, "SET ROLE NONE": false, "SET TRANSACTION READ ONLY": false, "SET @x": false,
-	} {
-		if got := carriedSet(text, sqltext.Mode{}); got != want {
-			t.Errorf("%s: carried anywhere %v", text, got)
-		}
-	}
-}
-
 // TestNamesTables tells statements that are about tables from those that are about the session alone.
 func TestNamesTables(t *testing.T) {
 	for text, want := range map[string]bool{
