@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,8 +116,11 @@ func TestForgedAnswers(t *testing.T) {
 		}
 	}
 	p.quiet(0)
-	if n := len(server.Queries()); n > 2 { // what the probe asks
-		t.Errorf("a login reached the server: %q", server.Queries())
+	probes := []string{"SELECT id, collation_name, ", "SELECT @@lower_case_table_names, ", "SELECT SCHEMA_NAME FROM ", "SHOW SESSION VARIABLES", "SHOW GLOBAL VARIABLES", "SELECT 'convert_tz("}
+	for _, q := range server.Queries() {
+		if !slices.ContainsFunc(probes, func(p string) bool { return strings.HasPrefix(q, p) }) {
+			t.Errorf("a login reached the server: %q", q)
+		}
 	}
 }
 

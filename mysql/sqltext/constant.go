@@ -49,14 +49,17 @@ func Constant(sql string, m Mode) (variables []string, ok bool) {
 		return nil, false
 	}
 	l := NewLexer(sql, m)
-	word := ""
+	word, last := "", ""
 	for t := l.Next(); t.Kind != KindEOF; t = l.Next() {
 		text := sql[t.Pos:t.End]
-		before := word
-		word = ""
+		before, ahead := word, last
+		word, last = "", strings.ToLower(text)
 		switch t.Kind {
 		case KindWord:
-			word = strings.ToLower(text)
+			word = last
+			if (ahead == "select" || ahead == "," || ahead == "(") && !operandWords[word] && !followedBy(l, sql, "(") {
+				return nil, false // the name of something
+			}
 			if word == "convert_tz" && utc(&l, sql) {
 				variables = append(variables, TimeZones)
 				word = ""
@@ -81,6 +84,16 @@ func Constant(sql string, m Mode) (variables []string, ok bool) {
 		}
 	}
 	return variables, !l.Doubt()
+}
+
+// operandWords are the words that may begin an item or an argument and are no names.
+var operandWords = map[string]bool{"null": true, "true": true, "false": true, "not": true, "case": true, "binary": true, "distinct": true, "all": true, "sql_no_cache": true,
+	"date": true, "time": true, "timestamp": true, "_utf8mb4": true, "_binary": true, "_latin1": true, "_utf8": true, "_utf8mb3": true}
+
+// followedBy tells whether a text is the next token.
+func followedBy(l Lexer, sql, text string) bool {
+	t := l.Next()
+	return sql[t.Pos:t.End] == text
 }
 
 // TimeZones is what Constant calls the knowledge of time zones by name, which servers have or have not.

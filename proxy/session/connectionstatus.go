@@ -96,6 +96,10 @@ func (s *Session) connectionStatusTable(q *query) {
 	if q.info.Class != sqltext.Select || !mentionsFast(q.text, "session_status") {
 		return
 	}
+	_, secure := s.conn.NetConn().(*tls.Conn)
+	if algorithm, _ := s.conn.Compression(); !secure && algorithm == mysql.NoCompression {
+		return // the servers' own table has its columns' definitions too
+	}
 	var tokens []sqltext.Token
 	l := sqltext.NewLexer(q.text, s.mode())
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
