@@ -468,7 +468,14 @@ func (p *Plan) Sample() Query {
 
 // MayBeOne tells whether values exist with which the statement goes to one server.
 func (p *Plan) MayBeOne() bool {
+	node := ""
 	for _, r := range p.Refs {
+		if r.Table.Kind == router.Single {
+			if node != "" && node != r.Table.Nodes[0] {
+				return false
+			}
+			node = r.Table.Nodes[0]
+		}
 		if r.Table.Kind != router.Sharded || len(r.Table.Shards) == 1 {
 			continue
 		}
