@@ -45,7 +45,7 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT country c, COUNT(*) FROM users GROUP BY c ORDER BY c", merged: true},
 	{sql: "SELECT DISTINCT country FROM users ORDER BY country DESC LIMIT 2", merged: true},
 	{sql: "SELECT DISTINCT country, age FROM users", merged: true},
-	{sql: "SELECT DISTINCT kind, score, seen FROM users", merged: true},
+	{sql: "SELECT DISTINCT kind, score, born FROM users", merged: true},
 	{sql: "SELECT MIN(name), MAX(name), MAX(country) FROM users", merged: true},
 	{sql: "SELECT age, MAX(name) FROM users GROUP BY age", merged: true},
 	{sql: "SELECT MAX(name) FROM users WHERE id > 1000", merged: true},
@@ -116,6 +116,8 @@ func TestGroups(t *testing.T) {
 					for _, q := range groupQueries {
 						s.compareGroups(t, q)
 					}
+					// MySQL's groups of TIMESTAMPs depend on where it makes them: all rows are collected there.
+					s.compareGroups(t, groupQuery{sql: "SELECT DISTINCT kind, score, seen FROM users", merged: kind == mysqltest.MariaDB})
 				}
 				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
 					must(t, c, "SET SESSION sql_select_limit = 2")
