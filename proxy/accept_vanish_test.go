@@ -252,7 +252,7 @@ func TestSlowProbesKillNothing(t *testing.T) {
 
 // Who logs in while the default node is silent needs it for nothing but its own rows.
 func TestLoginWithoutTheDefaultNode(t *testing.T) {
-	other := mysqltest.Shared(t, mysqltest.MariaDB)
+	other := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB}) // no other test has changed its variables
 	for _, name := range []string{"stops", "is killed"} {
 		t.Run(name, func(t *testing.T) {
 			server := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB})
