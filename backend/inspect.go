@@ -2,7 +2,6 @@ package backend
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,19 +51,16 @@ func (i *Instance) loggedIn(deadline time.Time) (*Conn, error) {
 	return i.OwnUntil(deadline)
 }
 
-// readOnly lists the variables that are set, of those that the server has. Newer servers have words in the place of 0 and 1. MySQL's
-// super_read_only sets read_only, too. Of a server that answers with an error it is not known.
+// readOnly lists the variables that are set. MySQL's super_read_only sets read_only, too. Newer servers have words in the place of 0
+// and 1.
 func (c *Conn) readOnly() (set []string, err error) {
-	err = c.Rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'innodb_read_only')", 2, func(row []string) {
-		if row[1] != "0" && !strings.EqualFold(row[1], "OFF") {
-			set = append(set, row[0])
+	err = c.Rows("SELECT @@global.read_only, @@global.innodb_read_only", 2, func(row []string) {
+		for k, name := range []string{"read_only", "innodb_read_only"} {
+			if row[k] != "0" && !strings.EqualFold(row[k], "OFF") {
+				set = append(set, name)
+			}
 		}
 	})
-	slices.SortFunc(set, func(x, y string) int { return strings.Compare(y, x) }) // read_only first
-	var refused *mysql.SQLError
-	if errors.As(err, &refused) {
-		return nil, nil
-	}
 	return set, err
 }
 

@@ -136,14 +136,6 @@ func TestPrimaryOfAnotherNode(t *testing.T) {
 			}
 			must(t, promoted, "SET GLOBAL read_only = 0")
 
-			if kind == mysqltest.MariaDB { // a primary that lacks innodb_read_only
-				lacks := startOwn(t, mysqltest.ServerConfig{Kind: kind, ServerID: 1, Settings: map[string]string{"skip-innodb": "ON", "default-storage-engine": "MyISAM"}})
-				write(pair(lacks.Addr, second.Addr))
-				must(t, operator, "KS RELOAD")
-				write(pair(first.Addr, second.Addr))
-				must(t, operator, "KS RELOAD")
-				write(pair(third.Addr, second.Addr))
-			}
 			// What is fit is taken by all of them.
 			for k, text := range []string{"KS RELOAD", "KS NODE n SET PRIMARY '" + first.Addr + "'", "admin node(opt,node,k,v) values('up','n','master','" + third.Addr + "')"} {
 				must(t, operator, text)
