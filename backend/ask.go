@@ -269,7 +269,7 @@ const (
 	droppedTime = 10 * time.Second
 )
 
-// startDrop is drop on a goroutine of its own.
+// startDrop closes a connection on a goroutine of its own, so that the caller does not wait for the server.
 func (a *Asker) startDrop(w *asked, p Pooled) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

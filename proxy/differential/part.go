@@ -178,7 +178,7 @@ func (p *part) clauses(word string, found func(*part)) {
 	}
 }
 
-// databaseIn is words with the name of the database wherever they have {db}.
+// databaseIn puts the name of the database wherever words have {db}.
 func databaseIn(s string) *part {
 	p := new(part)
 	for k, text := range strings.Split(s, "{db}") {

@@ -100,7 +100,7 @@ func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed
 	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
 }
 
-// catalogOnce is catalog without a second try.
+// catalogOnce answers a query of the catalog by one try.
 func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}

@@ -183,7 +183,7 @@ func (s *Session) alike(instances []*backend.Instance, variables []string) []*ba
 	})
 }
 
-// setAnywhere is forwardWith for a SET that any of the instances can judge.
+// setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.
 func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments []sqltext.Assignment) error {
 	then := func(p backend.Pooled, failed bool) error {
 		if failed {
@@ -251,7 +251,7 @@ func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
 	return s.state.value(canonicalName(name)) != "" || a.SameVariable(b, name)
 }
 
-// forwardAnywhere is forwardTo for a statement that any of the instances can answer.
+// forwardAnywhere gives the client the answer of whichever of the instances is first.
 func (s *Session) forwardAnywhere(t target, q *query, instances []*backend.Instance) (failed bool, err error) {
 	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: ofVersion}, instances)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *Session) admitTexts(q *query) error {
 	return nil
 }
 
-// admitText is admitTexts of one text.
+// admitText refuses a text that must not be prepared.
 func (s *Session) admitText(in *sqltext.Inner) error {
 	if in.Info.Class == sqltext.Set {
 		return s.admitSetQuery(in.Text, in.Mode)

@@ -68,7 +68,7 @@ func notArrived(nodes []string) *mysql.SQLError {
 	return newError(KSNotCarriedOut, "The "+connections+nodeList(nodes)+" broke before the statement had arrived there. It was not carried out.")
 }
 
-// lostBefore is lost for a connection that broke before the client's statement was sent on it.
+// lostBefore ends what was on a connection that broke before the client's statement was sent on it: the statement was not carried out.
 func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.lose(p, true, cause) }
 
 // replacesAll is replaces for the connections of a statement on several shards, all of which are closed.

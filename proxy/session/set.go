@@ -93,7 +93,7 @@ func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func
 	return s.answeredWith(p, q, failed, added, then)
 }
 
-// answeredWith is forwardWith for a statement that was answered.
+// answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
 func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pinSet, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
 		if !failed && s.state.warningCount > 0 {
