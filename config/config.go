@@ -37,8 +37,8 @@ type Config struct {
 	// Directory of sys.log, sql.log and audit.log, relative to the working directory, made if it is not there; empty: the
 	// lines of sys.log go to standard error, and there is no audit.log.
 	LogPath string `yaml:"log_path" reload:"no"`
-	// Absolute path of the directory of what outlives the proxy: half-done.journal, the changes of several nodes that are not known to be whole.
-	// Made if it is not there; empty: that of log_path, and without it they are kept in memory.
+	// Absolute path of the directory of what outlives the proxy: half-done.journal, the changes of several nodes that are not known to be whole,
+	// and half-done.intents.*, those under way. Made if it is not there; empty: that of log_path, and without it they are kept in memory.
 	StatePath string `yaml:"state_path" reload:"no"`
 	// Least severe level that is logged: debug, info, warn or error.
 	LogLevel string `yaml:"log_level" reload:"set"`

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,15 +151,18 @@ schema_list:
 	if status, body := get(t, web, "ops:ops"); status != http.StatusOK || !strings.Contains(body, `"unknown_for":"n2"`) {
 		t.Errorf("%d %s", status, body)
 	}
-	for path, want := range map[string]int{"/1/forget": http.StatusConflict, "/x/forget": http.StatusBadRequest, "/2/forget": http.StatusOK, "/all/forget": http.StatusOK} {
-		r, err := http.NewRequest(http.MethodPost, web+path, nil)
+	for _, c := range []struct {
+		path string
+		want int
+	}{{"/1/forget", http.StatusConflict}, {"/x/forget", http.StatusBadRequest}, {"/2/forget", http.StatusOK}, {"/all/forget", http.StatusOK}} {
+		r, err := http.NewRequest(http.MethodPost, web+c.path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.SetBasicAuth("ops", "ops")
 		status, body := answered(t, &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}, r)
-		if status != want {
-			t.Errorf("%s: %d %s", path, status, body)
+		if status != c.want {
+			t.Errorf("%s: %d %s", c.path, status, body)
 		}
 	}
 	if err := p.stop(10 * time.Second); err != nil {
@@ -166,5 +170,85 @@ schema_list:
 	}
 	if got := shown(startProxy(t, text).client("")); got != "" {
 		t.Errorf("what was forgotten is there: %s", got)
+	}
+}
+
+// A proxy that is killed in the middle of a change of several nodes leaves a record of it: between two commits, and between two servers'
+// definitions of a table. A change of one node leaves none.
+func TestKilledInTheMiddleOfAChange(t *testing.T) {
+	binary := buildBinary(t)
+	for _, c := range []struct{ at, text, want string }{
+		{"COMMIT", "UPDATE d.t SET n = 4711", "UPDATE d.t SET n = ?"},
+		{"COMMIT", "INSERT INTO d.t (id, n) VALUES (0, 4711), (1, 4711), (2, 4711)", "INSERT INTO d.t (id, n) VALUES (?)"},
+		{"ALTER", "ALTER TABLE d.t ADD COLUMN a VARCHAR(20) DEFAULT '4711'", "ALTER TABLE d.t ADD COLUMN a VARCHAR(?) DEFAULT ?"},
+		{"n2", "/*n2*/ UPDATE d.t_0001 SET n = 4711", ""},
+		{"COMMIT", "UPDATE d.t SET n = 4711 WHERE id = 1", ""},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			var pid atomic.Int64
+			var nodes []string
+			for _, name := range []string{"n1", "n2", "n3"} {
+				good := answers(name)
+				server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(sc *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+					if text := string(payload); name == "n2" && pid.Load() != 0 && (strings.Contains(text, c.at) || strings.HasPrefix(text, "UPDATE") && c.want == "") {
+						_ = syscall.Kill(int(pid.Load()), syscall.SIGKILL)
+						return
+					}
+					good(sc, cmd, payload)
+				}})
+				nodes = append(nodes, fmt.Sprintf("{name: %s, user: root, password: root, master: \"%s\"}", name, server.Addr))
+			}
+			dir := filepath.Join(t.TempDir(), "state")
+			text := fmt.Sprintf(`
+addr: 127.0.0.1:0
+state_path: %s
+user_list: [{user: root, password: root}]
+nodes: [%s]
+schema_list:
+  - {user: root, nodes: [n1, n2, n3], default: n1, shard: [{db: d, table: t, key: id, nodes: [n1, n2, n3], type: hash, locations: [1, 1, 1]}]}
+`, dir, strings.Join(nodes, ", "))
+			d := startDaemon(t, binary, text)
+			client := dial(t, d.addr, rootClient())
+			must(t, client, "UPDATE d.t SET n = 1")
+			pid.Store(int64(d.pids[0]))
+			if r, err := client.Query(c.text); err == nil {
+				t.Fatalf("it lives: %+v", r)
+			}
+			pid.Store(0)
+			mysqltest.WaitFor(t, "the end of the process", func() bool { return !alive(d.pids[0]) })
+			_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+				if data, err := os.ReadFile(path); err == nil && strings.Contains(string(data), "4711") {
+					t.Errorf("%s has values: %q", path, data)
+				}
+				return nil
+			})
+			d = startDaemon(t, binary, text)
+			client = dial(t, d.addr, rootClient())
+			got := ""
+			for _, row := range must(t, client, "SHOW KS HALF_DONE").Rows {
+				got += fmt.Sprint(row[2], " ", row[6:10], " ", row[11], " ", row[12])
+			}
+			want := ""
+			if c.want != "" {
+				want = "root [" + c.want + " <nil> n1, n2, n3 <nil>] the proxy ended before it knew YES"
+			}
+			if got != want {
+				t.Errorf("%s\nwant %s", got, want)
+			}
+			records := 0
+			if c.want != "" {
+				records = 1
+				if events := fmt.Sprint(must(t, client, "SHOW KS EVENTS LIKE 'change half done'").Rows); !strings.Contains(events, "unknown: n1, n2, n3") {
+					t.Errorf("events %s", events)
+				}
+			}
+			if n := d.metric("kingshard_half_done_changes"); n != records {
+				t.Errorf("%v changes by the metrics", n)
+			}
+			must(t, client, "UPDATE d.t SET n = 1")
+			if again := len(must(t, client, "SHOW KS HALF_DONE").Rows); again != records {
+				t.Errorf("%d records after a change that is whole", again)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,8 @@ const (
 	lookEvery = time.Second
 	// retryEvery is how often it is tried again what could not be written.
 	retryEvery = 10 * time.Second
+	// searchEvery is how often it is looked for changes of processes that were killed in the middle.
+	searchEvery = 5 * time.Second
 )
 
 // ErrNone says that there is no such record.
@@ -39,11 +42,13 @@ type Book struct {
 	closed  bool
 
 	// From Open on; nil and empty without a file.
-	file *file
-	log  *slog.Logger
-	wake chan struct{}
-	stop chan struct{}
-	done chan struct{}
+	file    *file
+	intents *intents
+	found   []Record // of processes that were killed; of the writer alone
+	log     *slog.Logger
+	wake    chan struct{}
+	stop    chan struct{}
+	done    chan struct{}
 }
 
 type entry struct {
@@ -71,6 +76,7 @@ type Stats struct {
 func (b *Book) Open(dir string, log *slog.Logger) {
 	b.log = log
 	b.file = &file{dir: dir}
+	b.intents = openIntents(dir, log)
 	b.wake, b.stop, b.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go b.run()
 	b.await(diskPatience)
@@ -91,11 +97,37 @@ func (b *Book) Close() {
 	if was {
 		return
 	}
+	patience := time.After(closePatience)
+	ends := func(done chan struct{}) bool {
+		select {
+		case <-done:
+			return true
+		case <-patience:
+			return false
+		}
+	}
+	close(b.intents.stop)
+	intents := ends(b.intents.done) // first: of changes that are still under way it leaves a file, which becomes records
 	close(b.stop)
-	select {
-	case <-b.done:
-	case <-time.After(closePatience):
+	if !intents || !ends(b.done) {
 		b.log.Error("the record of half-done changes: the disk does not answer", "folder", b.file.dir)
+	}
+}
+
+// Begin notes a change whose nodes are about to be told to keep it, one after the other, and gives the number for End. A process that is
+// killed before End leaves a record of the change. It waits until the system has the note, a second at most; without a file it does nothing.
+func (b *Book) Begin(r Record) int {
+	if b.intents == nil {
+		return 0
+	}
+	r = r.bounded()
+	return b.intents.begin(&r)
+}
+
+// End drops what Begin noted: the change is whole, is nowhere, or has a record. It waits as Begin does.
+func (b *Book) End(n int) {
+	if n > 0 {
+		b.intents.end(n)
 	}
 }
 
@@ -163,6 +195,9 @@ func (b *Book) Stats() Stats {
 	defer b.mu.Unlock()
 	s := b.stats
 	s.Unmended = len(b.entries)
+	if b.intents != nil {
+		s.Failures += b.intents.failures()
+	}
 	for _, e := range b.entries {
 		if !e.OnDisk {
 			s.Unwritten++
@@ -218,6 +253,7 @@ func (b *Book) run() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var failed time.Time // zero while the file is well
+	var searched time.Time
 	for {
 		woken := true
 		select {
@@ -228,7 +264,12 @@ func (b *Book) run() {
 		case <-tick.C:
 			woken = false
 		}
-		if woken || !failed.IsZero() && time.Since(failed) > retryEvery || failed.IsZero() && b.file.changed() {
+		due := false
+		if !woken && failed.IsZero() && time.Since(searched) > searchEvery {
+			left, err := leftovers(b.file.dir)
+			due, searched = len(left) > 0 || err != nil, time.Now()
+		}
+		if woken || !failed.IsZero() && time.Since(failed) > retryEvery || due || failed.IsZero() && b.file.changed() {
 			b.round(&failed)
 		}
 	}
@@ -259,6 +300,13 @@ func (b *Book) round(failed *time.Time) {
 	for _, w := range waits {
 		close(w)
 	}
+	for _, r := range b.found {
+		b.log.Error("a proxy ended in the middle of a change of several nodes", "user", r.User, "client", r.Client, "statement", r.Statement, "unknown", r.Names(Unknown))
+		if b.Added != nil {
+			b.Added(r)
+		}
+	}
+	b.found = nil
 }
 
 // sync takes over what other processes have written, and writes what is new here.
@@ -270,6 +318,11 @@ func (b *Book) sync(f *file) error {
 	if is.bad > 0 {
 		b.log.Warn("the record of half-done changes has lines that nobody can read", "folder", f.dir, "lines", is.bad)
 	}
+	left, err := leftovers(f.dir)
+	if err != nil {
+		return err
+	}
+	b.find(left, is)
 	fresh, unsure, gone := b.merge(is)
 	if len(fresh)+len(unsure)+len(gone) > 0 {
 		if err := f.append(fresh, gone); err != nil {
@@ -277,10 +330,42 @@ func (b *Book) sync(f *file) error {
 		}
 		b.written(append(fresh, unsure...), gone)
 	}
+	for _, l := range left {
+		if err := os.Remove(l.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
 	if is.long || is.lines+len(fresh)+len(gone) > len(is.records)+len(fresh)-len(gone)+recordsMax {
 		return f.rewrite(b.onDisk())
 	}
 	return nil
+}
+
+// find takes the changes of processes that are gone, but for those that have a record.
+func (b *Book) find(left []leftover, is contents) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := make(map[mark]bool)
+	for _, r := range is.records {
+		known[markOf(&r)] = true
+	}
+	for _, e := range b.entries {
+		known[markOf(&e.Record)] = true
+	}
+	b.last = max(b.last, is.last)
+	for _, l := range left {
+		for _, r := range l.records {
+			if known[markOf(&r)] {
+				continue
+			}
+			b.last++
+			r.ID, r.OnDisk = b.last, false
+			b.entries = append(b.entries, &entry{r})
+			b.stats.Added++
+			b.found = append(b.found, r)
+		}
+	}
+	b.makeRoomLocked()
 }
 
 // merge makes the book what the file says with what is new here: fresh records, those that are in the file but the disk may not keep

@@ -76,10 +76,18 @@ func (f *file) see() {
 
 // locked runs do while no other process has the folder.
 func (f *file) locked(do func(*file) error) error {
-	if err := os.MkdirAll(f.dir, 0o750); err != nil {
+	return lockDir(f.dir, func() error {
+		defer f.see()
+		return do(f)
+	})
+}
+
+// lockDir runs do while no other process has the folder, which is made if it is not there.
+func lockDir(path string, do func() error) error {
+	if err := os.MkdirAll(path, 0o750); err != nil {
 		return err
 	}
-	dir, err := os.Open(f.dir)
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -90,10 +98,9 @@ func (f *file) locked(do func(*file) error) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("lock %s: %w", f.dir, err)
+		return fmt.Errorf("lock %s: %w", path, err)
 	}
-	defer f.see()
-	return do(f)
+	return do()
 }
 
 // read gives what the file says; one that is not there says nothing. A line that a crash has cut is passed over.

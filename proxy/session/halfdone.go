@@ -46,6 +46,20 @@ func nodeList(names []string) string {
 	return "nodes " + strings.Join(names, ", ")
 }
 
+// intend writes down a change of several nodes, which commits one after the other: should the proxy be killed in between, the record of it
+// says that nobody knows which have it. The caller ends with HalfDone.End of what it returns.
+func (s *Session) intend(c *change) int {
+	if len(c.loans) < 2 {
+		return 0
+	}
+	all := make([]int, len(c.loans))
+	for k := range all {
+		all[k] = k
+	}
+	c.at = time.Now()
+	return s.shared.HalfDone.Begin(s.halfDone(c, &outcome{unknown: all}))
+}
+
 // commitFailed ends a change that some nodes may have and others not.
 func (s *Session) commitFailed(c *change, o *outcome) error {
 	s.unpublish()
@@ -90,7 +104,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
 func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
 	r := halfdone.Record{
-		At: time.Now(), User: s.user, Client: s.client, Session: s.id, DB: s.state.db,
+		At: c.at, User: s.user, Client: s.client, Session: s.id, DB: s.state.db,
 		Statement: string(sqltext.AppendNormal(nil, c.text, s.mode(), halfdone.StatementMax)),
 	}
 	outcomes := make([]string, len(c.loans))

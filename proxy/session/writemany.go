@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -61,6 +62,8 @@ type change struct {
 	loans []loan
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
+	// at is when the first node was told to keep it, of a change of several nodes.
+	at time.Time
 	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
 	hurried bool
 }
@@ -142,6 +145,14 @@ func (s *Session) commitChange(c *change) error {
 	if s.endRowWait() {
 		return s.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
 	}
+	intent := s.intend(c)
+	err := s.commitEach(c)
+	s.shared.HalfDone.End(intent)
+	return err
+}
+
+// commitEach has one node after the other keep a change.
+func (s *Session) commitEach(c *change) error {
 	var o outcome
 	for k := range c.loans {
 		l := &c.loans[k]

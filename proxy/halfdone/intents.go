@@ -1,0 +1,295 @@
+package halfdone
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// intentsPrefix begins the names of the files of changes under way: each process has its own, which it keeps locked while it lives.
+	intentsPrefix = "half-done.intents."
+	// slotSize is what a change under way has of the file, in bytes. The file has holes: a short record takes one page of the disk.
+	slotSize = 64 << 10
+	// killedCause is that of the records made of changes whose process ended in the middle.
+	killedCause = "the proxy ended before it knew"
+)
+
+// intents is the file of the changes that are under way. A change is written ahead of the first commit and taken back behind the last, so
+// that the file of a process that was killed says which may be half done. It is written to the system, which keeps it when the process
+// dies, and not forced to the disk, which would double the time that a change of several nodes takes: a machine that loses its power takes
+// them with it.
+type intents struct {
+	dir  string
+	log  *slog.Logger
+	wake chan struct{}
+	stop chan struct{}
+	done chan struct{}
+
+	mu    sync.Mutex
+	slots []slot
+	free  []int
+	dirty []int           // slots that the file does not have as they are
+	waits []chan struct{} // closed when it has
+	late  bool            // the disk stands still: nobody waits for it
+	fails uint64          // times that the file could not be written
+
+	// Of the writer alone.
+	file   *os.File
+	failed bool
+}
+
+// slot is a place in the file. An empty one has no text.
+type slot struct {
+	text []byte
+}
+
+func openIntents(dir string, log *slog.Logger) *intents {
+	in := &intents{dir: dir, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+	go in.run()
+	return in
+}
+
+// begin writes a change and gives the number that it is taken back by, from 1.
+func (in *intents) begin(r *Record) int {
+	text := slotText(r)
+	in.mu.Lock()
+	var k int
+	if n := len(in.free) - 1; n >= 0 {
+		k, in.free = in.free[n], in.free[:n]
+		in.slots[k].text = text
+	} else {
+		k = len(in.slots)
+		in.slots = append(in.slots, slot{text})
+	}
+	in.awaitLocked(k)
+	return k + 1
+}
+
+// end takes a change back: also that is waited for, so that a change whose client has its answer leaves no record.
+func (in *intents) end(n int) {
+	in.mu.Lock()
+	in.slots[n-1].text = nil
+	in.free = append(in.free, n-1)
+	in.awaitLocked(n - 1)
+}
+
+// awaitLocked unlocks, and waits until the file has a slot as it is now: for a second at most, and not at all while the disk stands still.
+func (in *intents) awaitLocked(k int) {
+	late := in.late
+	in.dirty = append(in.dirty, k)
+	var written chan struct{}
+	if !late {
+		written = make(chan struct{})
+		in.waits = append(in.waits, written)
+	}
+	in.mu.Unlock()
+	select {
+	case in.wake <- struct{}{}:
+	default: // the writer is about to look
+	}
+	if late {
+		return
+	}
+	timer := time.NewTimer(diskPatience)
+	defer timer.Stop()
+	select {
+	case <-written:
+	case <-in.done:
+	case <-timer.C:
+		in.mu.Lock()
+		in.late = true
+		in.mu.Unlock()
+	}
+}
+
+// failures is how often the file could not be written.
+func (in *intents) failures() uint64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.fails
+}
+
+// run is the writer.
+func (in *intents) run() {
+	defer close(in.done)
+	for {
+		select {
+		case <-in.wake:
+			in.write()
+		case <-in.stop:
+			in.write()
+			in.close()
+			return
+		}
+	}
+}
+
+// write brings the file in line with the slots.
+func (in *intents) write() {
+	in.mu.Lock()
+	dirty, waits := in.dirty, in.waits
+	in.dirty, in.waits = nil, nil
+	texts := make([][]byte, len(dirty))
+	for k, at := range dirty {
+		texts[k] = in.slots[at].text // as it is by now, which may be newer
+	}
+	in.mu.Unlock()
+	var err error
+	for k, at := range dirty {
+		text := texts[k]
+		if text == nil {
+			text = []byte{'\n'}
+		}
+		if err = in.writeAt(text, int64(at)*slotSize); err != nil {
+			break
+		}
+	}
+	in.mu.Lock()
+	in.late = false
+	if err != nil {
+		in.fails++
+		in.dirty = append(dirty, in.dirty...) // with the next change
+	}
+	in.mu.Unlock()
+	switch {
+	case err != nil && !in.failed:
+		in.log.Error("changes of several nodes cannot be written down ahead of their commits: one that the proxy does not live to end leaves no record",
+			"folder", in.dir, "error", err)
+	case err == nil && in.failed:
+		in.log.Info("changes of several nodes are written down ahead of their commits again", "folder", in.dir)
+	}
+	in.failed = err != nil
+	for _, w := range waits {
+		close(w)
+	}
+}
+
+func (in *intents) writeAt(text []byte, at int64) error {
+	if in.file == nil {
+		if err := in.create(); err != nil {
+			return err
+		}
+	}
+	_, err := in.file.WriteAt(text, at)
+	return err
+}
+
+// create makes the process's file, of which others see the name when it is locked.
+func (in *intents) create() error {
+	return lockDir(in.dir, func() error {
+		out, err := os.CreateTemp(in.dir, intentsPrefix+"*")
+		if err != nil {
+			return err
+		}
+		if err := syscall.Flock(int(out.Fd()), syscall.LOCK_EX); err != nil { // nobody keeps it: they only try
+			return errors.Join(fmt.Errorf("lock %s: %w", out.Name(), err), out.Close(), os.Remove(out.Name()))
+		}
+		in.file = out
+		return nil
+	})
+}
+
+// close lets go of the file. One with changes in it stays, for whoever looks next.
+func (in *intents) close() {
+	if in.file == nil {
+		return
+	}
+	in.mu.Lock()
+	idle := len(in.free) == len(in.slots)
+	in.mu.Unlock()
+	if idle {
+		_ = os.Remove(in.file.Name())
+	}
+	_ = in.file.Close()
+}
+
+// slotText is a line of JSON that a slot has room for.
+func slotText(r *Record) []byte {
+	for {
+		text, err := json.Marshal(r)
+		if err != nil {
+			panic("halfdone: " + err.Error()) // it has nothing that JSON does not know
+		}
+		if len(text) < slotSize {
+			return append(text, '\n')
+		}
+		r.Nodes = r.Nodes[:len(r.Nodes)*3/4]
+	}
+}
+
+// leftover is the file of a process that is gone, with the changes that it did not end.
+type leftover struct {
+	path    string
+	records []Record
+}
+
+// leftovers finds the files of processes that are gone. While the folder is not locked it may take one for such whose process begins.
+func leftovers(dir string) (list []leftover, err error) {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !strings.HasPrefix(name.Name(), intentsPrefix) {
+			continue
+		}
+		l := leftover{path: filepath.Join(dir, name.Name())}
+		if gone, err := l.read(); err != nil {
+			return list, err
+		} else if gone {
+			list = append(list, l)
+		}
+	}
+	return list, nil
+}
+
+// read takes the changes from a file; gone is false while its process lives.
+func (l *leftover) read() (gone bool, err error) {
+	f, err := os.OpenFile(l.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close() // which ends the lock
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", l.path, err)
+	}
+	text := make([]byte, slotSize)
+	for at := int64(0); at < info.Size(); at += slotSize {
+		n, err := f.ReadAt(text, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		line, _, whole := bytes.Cut(text[:n], []byte{'\n'})
+		var r Record
+		if !whole || len(line) == 0 || json.Unmarshal(line, &r) != nil {
+			continue // free, or the process was killed as it wrote it: ahead of the first commit
+		}
+		for k := range r.Nodes {
+			r.Nodes[k].Outcome = Unknown
+		}
+		r.Cause = killedCause
+		l.records = append(l.records, r)
+	}
+	return true, nil
+}
