@@ -75,6 +75,11 @@ type Conn struct {
 
 // Dial connects and logs in before ctx ends, which must have a deadline.
 func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, error) {
+	return dial(ctx, cfg, flags, nil)
+}
+
+// dial is Dial for an instance that watches its connections, home; nil for none.
+func dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability, home *openConns) (*Conn, error) {
 	network := "tcp"
 	if strings.HasPrefix(cfg.Addr, "/") {
 		network = "unix"
@@ -90,6 +95,7 @@ func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, 
 		sockopt.UserTimeout(c.raw, userTimeout)
 		c.watch(c.raw)
 	}
+	c.home = home
 	deadline, _ := ctx.Deadline()
 	c.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
@@ -105,6 +111,9 @@ func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, 
 	c.SetPayloadCap(max(cfg.MaxAllowedPacket, 1<<20) + 1<<20)
 	c.Stmts.max = cfg.PreparedStmts
 	c.Release()
+	if home != nil {
+		home.add(c)
+	}
 	return c, nil
 }
 

@@ -127,11 +127,10 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 
 // as logs in by one of the two accounts.
 func (i *Instance) as(ctx context.Context, account *DialConfig, flags mysql.Capability) (*Conn, error) {
-	c, err := Dial(ctx, account, flags)
+	c, err := dial(ctx, account, flags, &i.open)
 	if err != nil {
 		return nil, err
 	}
-	i.open.add(c)
 	if known := i.info.Load(); known != nil && known.Version == c.Info.Version {
 		c.Info = known
 	}
@@ -325,6 +324,7 @@ func (i *Instance) SetInfo(info *Info) {
 // SetAnswered notes that a probe was answered at t. Only the instance's one watcher calls it.
 func (i *Instance) SetAnswered(t time.Time) {
 	i.answered.Store(t.UnixNano())
+	i.open.hear(t)
 	i.memory.late.Store(false)
 }
 

@@ -14,6 +14,9 @@ import (
 type openConns struct {
 	mu  sync.Mutex
 	all map[*Conn]*seenConn
+	// heard is when a probe was answered last, or bytes came on a connection that is closed by now, of a login that failed say; the zero
+	// time if neither has been.
+	heard time.Time
 }
 
 // seenConn is how far the reads and writes of a connection had come, and when that was looked at, where the system does not tell more.
@@ -29,26 +32,54 @@ func (o *openConns) add(c *Conn) {
 		o.all = make(map[*Conn]*seenConn)
 	}
 	o.all[c] = &seenConn{changed: time.Now()}
-	c.home = o
 }
 
+// drop forgets a connection that is about to be closed, but not when it was heard of.
 func (o *openConns) drop(c *Conn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.all, c)
+	if c.Info == nil {
+		return // it had no greeting: the system may have taken the connection, and the server not
+	}
+	if d, known := c.sinceReceived(); known {
+		o.hearLocked(time.Now().Add(-d))
+	}
 }
 
-// Quiet returns for how long nothing has come from the instance on any connection; false if there is none. It costs a system call for
-// each, and statements nothing.
+// hear notes that the instance answered at that time.
+func (o *openConns) hear(at time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hearLocked(at)
+}
+
+func (o *openConns) hearLocked(at time.Time) {
+	if at.After(o.heard) {
+		o.heard = at
+	}
+}
+
+// sinceReceived returns for how long no byte has come, and whether the system tells.
+func (c *Conn) sinceReceived() (d time.Duration, known bool) {
+	raw := c.watched.Load()
+	if raw == nil {
+		return 0, false
+	}
+	return sockopt.SinceReceived(*raw)
+}
+
+// Quiet returns for how long nothing has come from the instance on any connection, closed ones included; false if it was never heard of. It
+// costs a system call for each that is open, and statements nothing.
 func (i *Instance) Quiet() (quiet time.Duration, ok bool) {
 	o, now := &i.open, time.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if ok = !o.heard.IsZero(); ok {
+		quiet = now.Sub(o.heard)
+	}
 	for c, seen := range o.all {
-		d, known := time.Duration(0), false
-		if raw := c.watched.Load(); raw != nil {
-			d, known = sockopt.SinceReceived(*raw)
-		}
+		d, known := c.sinceReceived()
 		if !known { // a unix socket, or no Linux: what was sent counts, too
 			if a := c.Activity(); a != seen.activity {
 				seen.activity, seen.changed = a, now

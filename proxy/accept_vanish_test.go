@@ -250,6 +250,32 @@ func TestSlowProbesKillNothing(t *testing.T) {
 	}
 }
 
+// A server that is slow to answer probes, and that nobody asks for anything else, is left alone as long as it says anything: here that a
+// login is good.
+func TestSlowProbesOfAnIdleServerKillNothing(t *testing.T) {
+	var deaf atomic.Bool
+	var unanswered atomic.Int32
+	good := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if deaf.Load() {
+			unanswered.Add(1)
+			return
+		}
+		good(c, cmd, payload)
+	}})
+	p := startProxy(t, oneNode(server.Addr, 4), "health_timeout: 100ms")
+	c := p.client("")
+	must(t, c, "SELECT 1 FROM t")
+	deaf.Store(true)
+	// A cycle of the probes is a tenth of a second and more: that is longer than a silent server has.
+	mysqltest.WaitFor(t, "probes without an answer", func() bool { return unanswered.Load() >= 40 || strings.Contains(p.log.String(), "is d") })
+	deaf.Store(false)
+	must(t, c, "SELECT 1 FROM t")
+	if log := p.log.String(); strings.Contains(log, "is dead") || strings.Contains(log, "is down") || !strings.Contains(log, "probe failed") {
+		t.Error(log)
+	}
+}
+
 // Who logs in while the default node is silent needs it for nothing but its own rows.
 func TestLoginWithoutTheDefaultNode(t *testing.T) {
 	other := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB}) // no other test has changed its variables
