@@ -159,7 +159,7 @@ func examProxy(t *testing.T, nodes [2]string, rules string) (addr string) {
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 log_sql: off
-user_list:
+%suser_list:
 - {user: root, password: root}
 nodes:
 - {name: n1, user: root, password: root, master: %q, max_conns_limit: 64}
@@ -169,7 +169,7 @@ schema_list:
   nodes: [n1, n2]
   default: n1
   shard:
-%s`, nodes[0], nodes[1], rules)
+%s`, patience, nodes[0], nodes[1], rules)
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)

@@ -18,6 +18,12 @@ import (
 // refusals are the codes by which the proxy may refuse a statement: those of docs/sql-support.md.
 var refusals = []uint16{session.KSTransactionNodes, session.KSRefusedStatement, session.KSRefusedSharding, session.KSUnreadable}
 
+// patience are the proxy's times for a machine that has other work: a server that has its turn late has not failed.
+const patience = `health_timeout: 30s
+connect_timeout: 60s
+pool_wait_timeout: 60s
+`
+
 // roundStatements is how many statements run in one database before it gets another schema.
 const roundStatements = 1500
 
@@ -72,7 +78,7 @@ func throughProxy(t *testing.T, r Round, nodes [2]string) (*Report, error) {
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 log_sql: off
-user_list:
+%suser_list:
 - {user: root, password: root}
 nodes:
 - {name: n1, user: root, password: root, master: %q, max_conns_limit: 64}
@@ -82,7 +88,7 @@ schema_list:
   nodes: [n1, n2]
   default: n1
   shard:
-%s`, nodes[0], nodes[1], Rules(r.Databases))
+%s`, patience, nodes[0], nodes[1], Rules(r.Databases))
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)
