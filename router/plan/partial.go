@@ -103,6 +103,10 @@ func (b *builder) partial(q *sqlparse.Query, info *blockInfo) *partialShape {
 	return m.shape
 }
 
+// namesColumn tells whether an expression depends on rows. What does not is no group's: servers that group by it work it out once, and show it
+// as it is, not as a column of their groups.
+func namesColumn(e *sqlparse.Expr) bool { return e.Has(sqlparse.Column) }
+
 // groups takes GROUP BY as keys, or the items of a DISTINCT.
 func (m *partialMaker) groups() bool {
 	s := m.s
@@ -358,7 +362,7 @@ func (m *partialMaker) key(e *sqlparse.Expr, span sqlparse.Span) int {
 		m.shape.keys = append(m.shape.keys, partialKey{span: span, ref: r, name: lower(e.Name), whole: d.Type == mysql.TypeFloat, instant: d.Type == mysql.TypeTimestamp})
 		return len(m.shape.keys) - 1
 	}
-	if !m.pushable(e, span) || !m.fixedForm(e) {
+	if !m.pushable(e, span) || !m.fixedForm(e) || !namesColumn(e) {
 		return -1
 	}
 	for k := range m.shape.keys {
