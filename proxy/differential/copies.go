@@ -13,6 +13,7 @@ type copying struct {
 	limit   int
 	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
 	inner   bool                // whether subqueries read tables of one row, without indexes, in place of them
+	only    func(*table) string // condition for the rows of those without, or nil
 }
 
 // innerTable is the table of a subquery. Its alias is the grammar's, of no other table.
@@ -103,6 +104,9 @@ func (w *worker) copy(c copying) (side, error) {
 			continue
 		}
 		text := "CREATE TABLE " + to + " AS SELECT * FROM " + from
+		if c.only != nil && spread(t) {
+			text += " WHERE " + c.only(t)
+		}
 		if c.order != nil && spread(t) {
 			text += " ORDER BY " + c.order(t)
 		}
@@ -136,6 +140,19 @@ func (l Layout) shardOf(t *table) string {
 		return fmt.Sprintf("CRC32(LOWER(TRIM(TRAILING ' ' FROM CONVERT(%s USING utf8mb4)))) %% %d", t.shardKey, l.shards())
 	}
 	return "EXTRACT(YEAR_MONTH FROM " + t.shardKey + ")"
+}
+
+// ofShard is the condition that a row of a sharded table is in one of the shards, counted from 0.
+func (l Layout) ofShard(k int) func(*table) string {
+	return func(t *table) string {
+		switch {
+		case l.plain():
+			return "TRUE"
+		case t.kind == monthly:
+			return fmt.Sprintf("%s = %d", l.shardOf(t), months[k])
+		}
+		return fmt.Sprintf("%s = %d", l.shardOf(t), k)
+	}
 }
 
 // byShard sorts the rows of a sharded table by their shards, and those of one shard by their key.
