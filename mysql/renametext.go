@@ -1,11 +1,15 @@
 package mysql
 
-import "strings"
+import (
+	"bytes"
+	"cmp"
+	"strings"
+)
 
 // TableNames knows tables beyond those of a statement: a server's message may be about one that refers to them.
 type TableNames interface {
 	// Named gives the destination's name of a table of the source; ok is false for one that has the same there, or that it does not know.
-	Named(node, table string) (name TableName, ok bool)
+	Named(node, schema, table string) (name TableName, ok bool)
 }
 
 // RenameText puts the destination's names into a message of a server, an error's or a warning's with that code: those of tables, of
@@ -30,7 +34,21 @@ var quotedValues = map[uint16]struct {
 }{
 	1062: {"Duplicate entry '", []string{"' for key "}},
 	1586: {"Duplicate entry '", []string{"' for key "}},
+	1105: {": '", []string{"'"}}, // of XPATH
+	1139: {" error '", []string{"' from regexp", "'"}},
+	1231: {"' can't be set to the value of '", []string{"'"}},
 	1292: {" value: '", []string{"' for column ", "'"}},
+	1298: {" time zone: '", []string{"'"}},
+	1525: {" value: '", []string{"'"}},
+	1557: {"', entry '", []string{"', key "}},
+	1761: {"', record '", []string{"' would lead to "}},
+	1762: {"', record '", []string{"' would lead to "}},
+	1912: {"Incorrect value '", []string{"' for option "}},
+	1916: {" when converting '", []string{"' to "}},
+	1917: {"Truncated value '", []string{"' when converting to "}},
+	1918: {" illegal value '", []string{"' when converting to "}},
+	3140: {`Invalid JSON text: "`, []string{`" at position `}},
+	3141: {`: "`, []string{`" at position `}},
 	1366: {" value: '", []string{"' for column ", "'"}},
 	1411: {" value: '", []string{"' for function ", "'"}},
 	1367: {" '", []string{"' value found during parsing"}},
@@ -64,6 +82,8 @@ func quotedValue(code uint16, text string) (from, to int) {
 type renaming struct {
 	names []TableName
 	out   []byte
+	// schema is that of the table named last with one: names behind it without one are of this schema.
+	schema string
 }
 
 // copy adds a part of the message with other names.
@@ -92,9 +112,11 @@ func isNameByte(c byte) bool {
 // replace adds the destination's name for the one that text begins with, and tells its length; 0 without one. Its first word has that length.
 func (r *renaming) replace(text string, word int) int {
 	best := -1
+	schema := r.qualifier()
 	for k := range r.names {
 		n := &r.names[k]
-		if n.FromTable == n.Table && n.FromSchema == n.Schema || !strings.HasPrefix(text, n.FromTable) || !endsName(text[len(n.FromTable):]) {
+		if n.FromTable == n.Table && n.FromSchema == n.Schema || !strings.HasPrefix(text, n.FromTable) || !endsName(text[len(n.FromTable):]) ||
+			schema != "" && !strings.EqualFold(schema, n.FromSchema) {
 			continue
 		}
 		if best < 0 || len(n.FromTable) > len(r.names[best].FromTable) || r.qualified(n.FromSchema) > 0 && r.qualified(r.names[best].FromSchema) == 0 {
@@ -102,6 +124,9 @@ func (r *renaming) replace(text string, word int) int {
 		}
 	}
 	if best >= 0 {
+		if schema != "" {
+			r.schema = schema
+		}
 		r.table(&r.names[best])
 		return len(r.names[best].FromTable)
 	}
@@ -119,7 +144,10 @@ func (r *renaming) replace(text string, word int) int {
 			continue
 		}
 		table := madeAfter(text[:word])
-		if other, ok := n.Others.Named(n.Node, table); ok {
+		if other, ok := n.Others.Named(n.Node, cmp.Or(schema, r.schema, n.FromSchema), table); ok {
+			if schema != "" {
+				r.schema = schema
+			}
 			r.table(&other)
 			return len(table)
 		}
@@ -135,6 +163,22 @@ func (r *renaming) table(n *TableName) {
 		r.out = append(append(r.out[:len(r.out)-k], n.Schema...), tail...)
 	}
 	r.out = append(r.out, n.Table...)
+}
+
+// qualifier gives the name that is the end of what is there with a point behind it, such as a schema's; "" without one.
+func (r *renaming) qualifier() string {
+	if rest, ok := bytes.CutSuffix(r.out, []byte("`.`")); ok {
+		return string(rest[bytes.LastIndexByte(rest, '`')+1:])
+	}
+	rest, ok := bytes.CutSuffix(r.out, []byte("."))
+	if !ok {
+		return ""
+	}
+	from := len(rest)
+	for from > 0 && isNameByte(rest[from-1]) {
+		from--
+	}
+	return string(rest[from:])
 }
 
 // qualified tells whether a schema's name and a point are the end of what is there, and how long that end is.

@@ -1,5 +1,7 @@
 package router
 
+import "strings"
+
 // physical is a shard with its table.
 type physical struct {
 	shard Shard
@@ -20,10 +22,10 @@ func (r *Router) named() map[string][]physical {
 	return index
 }
 
-// Named gives the logical table of a physical one of that name on a node, if its name is another.
-func (r *Router) Named(node, table string) (shard Shard, t *Table, ok bool) {
+// Named gives the logical table of a physical one of that name in a database on a node, if its name is another.
+func (r *Router) Named(node, db, table string) (shard Shard, t *Table, ok bool) {
 	for _, n := range r.names()[table] {
-		if n.shard.Node == node {
+		if n.shard.Node == node && strings.EqualFold(n.shard.DB, db) {
 			return n.shard, n.table, true
 		}
 	}

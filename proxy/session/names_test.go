@@ -95,6 +95,10 @@ var namesFaults = []string{
 	"select sum(n) - 100 from #", "select cast(sum(n) as unsigned) - 100 from #", "select max(n) - 100 from #", "select name, max(n) - 100 from # group by name", "select count(*) from # where n - 10 > 1", "select id from # order by n - 10",
 	"select * from # where n = 'u_0003'", "select id + name from #", "select id + name from # where id = 3", "select sum(name) from #", "select cast(name as date) from # where id = 3", "delete from # where name = 17", "update # set n = n where name = 17", "select json_extract(name, '$') from #",
 	"select a.name + 1 from # a join # b on a.name = b.name", "select json_extract(j, 'u_0003') from #", "select exp(id * 1000) from #", "select exp(id * 1000) from # where id = 3", "select pow(max(id), 10000) from #", "select st_geomfromtext(name) from #", "select name like 'a' escape 'xx' from #",
+	// Values that messages quote.
+	"select id from # where day = date 'u_0003'", "select timestamp 'u_0003', id from #", "select name regexp '(u_0003' from #", "select name regexp 'u_0003)[' from # where id = 3", "select json_extract('u_0003', '$') from #",
+	"select json_extract(concat(name, 'u_0003'), '$') from # where id = 3", "select extractvalue('<a/>', 'u_0003(') from #", "select extractvalue('<a/>', '$u_0003') from # where id = 3", "select updatexml('<a/>', 'u_0003(', 'x') from #",
+	"update # set j = concat('u_0003', name) where id = 3", "select cast('u_0003' as inet6) from #", "select cast('u_0003' as uuid) from # where id = 3",
 	// Foreign keys.
 	"insert into #c values (9, 9)", "insert into #c values (9, 3), (9, 99)", "update #c set u = u where id = 1", "delete from #", "delete from # where id = 3", "delete from # where id in (1, 3, 4)", "delete from # order by id limit 2", "replace into # (id, n) values (3, 7)", "truncate #", "drop table #",
 	"alter table #c drop foreign key nothing", "alter table # modify id varchar(3)",

@@ -12,8 +12,8 @@ type others struct{ *router.Router }
 func (p *Plan) Others() mysql.TableNames { return others{p.router} }
 
 // Named is that of mysql.TableNames.
-func (o others) Named(node, table string) (name mysql.TableName, ok bool) {
-	shard, t, ok := o.Router.Named(node, table)
+func (o others) Named(node, schema, table string) (name mysql.TableName, ok bool) {
+	shard, t, ok := o.Router.Named(node, schema, table)
 	if !ok {
 		return name, false
 	}
