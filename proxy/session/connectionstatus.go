@@ -88,9 +88,6 @@ var notAlias = map[string]bool{"where": true, "order": true, "group": true, "lim
 	"cross": true, "natural": true, "on": true, "using": true, "union": true, "having": true, "for": true, "use": true, "force": true, "ignore": true,
 	"straight_join": true, "into": true, "window": true, "except": true, "intersect": true, "lock": true, "procedure": true, "offset": true, "fetch": true}
 
-// beforeTable are the tokens that may stand before a table in a query.
-var beforeTable = map[string]bool{"from": true, "join": true, "straight_join": true, ",": true, "(": true}
-
 // connectionStatusTable has a query read the values of the client's own connection from the table of status variables.
 func (s *Session) connectionStatusTable(q *query) {
 	if q.info.Class != sqltext.Select || !mentionsFast(q.text, "session_status") {
@@ -113,15 +110,21 @@ func (s *Session) connectionStatusTable(q *query) {
 	}
 	var b strings.Builder
 	kept := 0
-	for i := range tokens {
-		if word(i) != "session_status" || !isName(tokens[i]) || word(i+1) == "." {
-			continue
+	places := newTablePlaces()
+	before := ""
+	for i, t := range tokens {
+		written := strings.ToLower(q.text[t.Pos:t.End])
+		isTable := places.next(before, written, word(i))
+		before = written
+		if written == "." || i > 0 && word(i-1) == "." {
+			continue // the first part of the name tells
 		}
 		first, schema := i, s.state.db
-		if word(i-1) == "." {
-			first, schema = i-2, word(i-2)
+		if word(i+1) == "." {
+			schema, i = word(i), i+2
 		}
-		if !isStatusSchema(schema) || !beforeTable[word(first-1)] {
+		if !isTable || i >= len(tokens) || word(i) != "session_status" || !isName(tokens[i]) || word(i+1) == "." || !isStatusSchema(schema) ||
+			first == i && places.common["session_status"] {
 			continue
 		}
 		b.WriteString(q.text[kept:tokens[first].Pos])

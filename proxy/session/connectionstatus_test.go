@@ -76,6 +76,22 @@ func TestStatusOfConnection(t *testing.T) {
 					}
 				}
 			}
+			// A column of that name is none, wherever it stands, nor is a query that WITH names so.
+			schema, _, _ := strings.Cut(table, ".")
+			for _, c := range clients {
+				must(t, c, "USE "+schema)
+				for _, text := range []string{
+					"SELECT 1, session_status FROM (SELECT 2 AS session_status) AS s", "SELECT 1, MAX(session_status) FROM (SELECT 2 AS session_status) AS s", "SELECT 1, (session_status) FROM (SELECT 2 AS session_status) AS s",
+					"SELECT 1, COALESCE(NULL, session_status) FROM (SELECT 1 AS one, 2 AS session_status) AS s ORDER BY 1, session_status", "WITH session_status AS (SELECT 2 AS b) SELECT 1, b FROM session_status",
+					"SELECT 1, TRIM(LEADING 1 FROM session_status) FROM (SELECT 2 AS session_status) AS s", "SELECT 1, s.b FROM (SELECT COUNT(*) AS a FROM session_status) AS d, (SELECT 2 AS b) AS s",
+				} {
+					for _, prepare := range []bool{false, true} {
+						if row := textOrPrepared(t, c, text, prepare).Rows; fmt.Sprint(row) != "[[1 2]]" {
+							t.Errorf("%s, prepared %v: %v", text, prepare, row)
+						}
+					}
+				}
+			}
 			for _, c := range clients {
 				if v := must(t, c, "SELECT 'x FROM "+table+"'").Rows[0][0]; v != "x FROM "+table {
 					t.Errorf("a string became %q", v)
