@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"mysql/auth":         nil,
 	"mysql/value":        {"mysql"},
 	"mysql/sqltext":      {"mysql/value"},
-	"mysql/sqlparse":     {"mysql/sqltext", "mysql/value"},
+	"mysql/sqlparse":     {"mysql/collation", "mysql/sqltext", "mysql/value"},
 	"mysql/loadfile":     nil,
 	"mysql/collation":    nil,
 	"mysql/mysqltest":    {"mysql", "mysql/auth"},

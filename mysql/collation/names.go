@@ -25,5 +25,23 @@ var byID = sync.OnceValue(func() map[uint16]string {
 	return names
 })
 
+// Listed gives the names of the collations that the servers have, with those that MariaDB knows without a character set, such as
+// uca1400_ai_ci.
+func Listed() (names []string) {
+	short := map[string]bool{}
+	for _, name := range byID() {
+		names = append(names, name)
+		if _, rest, _ := strings.Cut(name, "_"); Short(rest) && !short[rest] {
+			short[rest] = true
+			names = append(names, rest)
+		}
+	}
+	return names
+}
+
+// Short reports whether a name is one that MariaDB knows without a character set: it means that of the text which it is said of.
+// MariaDB manual: "Supported Character Sets and Collations".
+func Short(name string) bool { return strings.HasPrefix(name, "uca1400_") }
+
 // NameOf gives the name of a collation by its id, as column definitions have it; "" for one that is not known.
 func NameOf(id uint16) string { return byID()[id] }

@@ -17,7 +17,10 @@ import (
 )
 
 // parsers keeps parsers: making one costs 17 KB.
-var parsers = sync.Pool{New: func() any { return parser.New() }}
+var parsers = sync.Pool{New: func() any {
+	knowCollations()
+	return parser.New()
+}}
 
 // ErrUnclear says that the text cannot be cut into tokens for certain.
 var ErrUnclear = errors.New("the text is not clear without the server: an unterminated quote or comment, or a version comment")

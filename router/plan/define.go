@@ -128,6 +128,9 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 			charset, _, _ := strings.Cut(cmp.Or(d.Collation.Charset, d.Collation.Name), "_")
 			named.Name = charset + sqlparse.Bin
 		}
+		if charset := cmp.Or(named.Charset, d.Collation.Charset, charsetOf(d.Collation.Name)); rule.ShortCollation(named.Name) && charset != "" {
+			named.Name = charset + "_" + named.Name
+		}
 		if named.Name == "" {
 			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
 			continue
@@ -137,6 +140,15 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 		}
 	}
 	return nil
+}
+
+// charsetOf gives the character set of a collation; "" for one whose name does not have it.
+func charsetOf(collation string) string {
+	if rule.ShortCollation(collation) {
+		return ""
+	}
+	charset, _, _ := strings.Cut(collation, "_")
+	return charset
 }
 
 // Misfit refuses a collation for a key column, if the rule does not follow it.

@@ -109,6 +109,9 @@ func FoldFor(name string) string {
 	return ""
 }
 
+// ShortCollation reports whether a collation is named without its character set, as MariaDB has it.
+func ShortCollation(name string) bool { return collation.Short(name) }
+
 // Follows tells whether strings that a collation calls equal are always on one shard.
 func Follows(r Rule, name string) bool {
 	name = strings.ToLower(name)
