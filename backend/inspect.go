@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -14,27 +15,35 @@ type Inspection struct {
 	Server string
 	// ReadOnly are the variables by which it takes no writes of the proxy's clients.
 	ReadOnly []string
+	// Refused is the error that it answered with when it was asked for those variables; nil if it told them.
+	Refused *mysql.SQLError
 }
 
-// Inspect logs in within the deadline, by both accounts, and asks.
-func (i *Instance) Inspect(deadline time.Time) (Inspection, error) {
+// Inspect logs in, by both accounts, and asks, until ctx ends, which must have a deadline.
+func (i *Instance) Inspect(ctx context.Context) (Inspection, error) {
 	var found Inspection
-	c, err := i.loggedIn(deadline)
+	c, err := i.loggedIn(ctx)
 	if err != nil {
 		return found, err
 	}
 	defer c.Close()
+	deadline, _ := ctx.Deadline()
 	c.SetDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = c.NetConn().SetDeadline(time.Unix(1, 0)) })()
 	if found.Server, err = c.server(); err != nil {
 		return found, err
 	}
-	found.ReadOnly, err = c.readOnly()
+	if found.ReadOnly, err = c.readOnly(); errors.As(err, &found.Refused) {
+		err = nil
+	}
 	return found, err
 }
 
 // Reach logs in within the deadline, by both accounts, and tells what hindered it.
 func (i *Instance) Reach(deadline time.Time) error {
-	c, err := i.loggedIn(deadline)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	c, err := i.loggedIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,34 +51,61 @@ func (i *Instance) Reach(deadline time.Time) error {
 }
 
 // loggedIn is Own, after a login by the account of clients' statements.
-func (i *Instance) loggedIn(deadline time.Time) (*Conn, error) {
-	c, err := i.Dial(0, deadline)
+func (i *Instance) loggedIn(ctx context.Context) (*Conn, error) {
+	c, err := i.DialContext(ctx, 0)
 	if err != nil || !i.HasOwnAccount() {
 		return c, err
 	}
 	c.Close()
-	return i.OwnUntil(deadline)
+	return i.Own(ctx)
 }
 
-// readOnly lists the variables that are set. MySQL's super_read_only sets read_only, too. Newer servers have words in the place of 0
-// and 1.
+// erUnknownVariable is of a server that has not the variable. MySQL manual: "Server Error Message Reference".
+const erUnknownVariable = 1193
+
+// readOnlyVariables are those by which a server takes no writes. MySQL's super_read_only sets read_only, too.
+var readOnlyVariables = []string{"read_only", "innodb_read_only"}
+
+// readOnly lists the variables that are set. Not every server has both: one that it does not know is not set.
 func (c *Conn) readOnly() (set []string, err error) {
 	err = c.Rows("SELECT @@global.read_only, @@global.innodb_read_only", 2, func(row []string) {
-		for k, name := range []string{"read_only", "innodb_read_only"} {
-			if row[k] != "0" && !strings.EqualFold(row[k], "OFF") {
+		for k, name := range readOnlyVariables {
+			if isOn(row[k]) {
 				set = append(set, name)
 			}
 		}
 	})
-	return set, err
+	if !isUnknownVariable(err) {
+		return set, err
+	}
+	for _, name := range readOnlyVariables {
+		err := c.Rows("SELECT @@global."+name, 1, func(row []string) {
+			if isOn(row[0]) {
+				set = append(set, name)
+			}
+		})
+		if err != nil && !isUnknownVariable(err) {
+			return set, err
+		}
+	}
+	return set, nil
 }
 
-// server gives MySQL's server_uuid. MariaDB has none, and two servers often share a server_id: host, port and socket, which no two of a
-// host share, go with it. A server that answers with an error is not told from others.
+// isOn reports whether a variable is set. Newer servers have words in the place of 0 and 1.
+func isOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
+
+func isUnknownVariable(err error) bool {
+	var refused *mysql.SQLError
+	return errors.As(err, &refused) && refused.Code == erUnknownVariable
+}
+
+// server gives MySQL's server_uuid. MariaDB has none, and servers made from one image share their server_id, host name, port and paths:
+// the end of a UUID goes with these, which is of the network card, and of a number that the server drew when it started. A server that
+// answers with an error is not told from others.
 func (c *Conn) server() (id string, err error) {
 	query := "SELECT @@server_uuid"
 	if c.Info.MariaDB || c.Info.Number < 50600 {
-		query = "SELECT CONCAT_WS(' ', 'server_id', @@server_id, 'of', @@hostname, @@port, @@socket)"
+		query = "SELECT CONCAT_WS(' ', 'server_id', @@server_id, 'of', @@hostname, @@port, @@socket, @@datadir, SUBSTRING(UUID(), 20))"
 	}
 	err = c.Rows(query, 1, func(row []string) { id = row[0] })
 	var refused *mysql.SQLError

@@ -30,10 +30,10 @@ func TestSetPrimaryReadOnly(t *testing.T) {
 					t.Errorf("%s: %v", variable, e)
 				}
 			}
-			if got := must(t, operator, set+" FORCE").Rows; len(got) != 1 || got[0][1] != server.Addr || got[0][2] != "primary" {
+			if got := must(t, operator, set+" FORCE 'it is made writable later'").Rows; len(got) != 1 || got[0][1] != server.Addr || got[0][2] != "primary" {
 				t.Errorf("by force: %v", got)
 			}
-			fails(t, operator, "KS NODE n SET PRIMARY '127.0.0.1:1' FORCE", 9032) // nobody answers there
+			fails(t, operator, "KS NODE n SET PRIMARY '127.0.0.1:1' FORCE 'meant'", 9032) // nobody answers there
 		})
 	}
 }
@@ -144,7 +144,10 @@ func TestPrimaryOfAnotherNode(t *testing.T) {
 				}
 			}
 			// FORCE takes the rest, and the reason is kept.
-			must(t, operator, "KS NODE n SET PRIMARY '"+names[1]+"' FORCE")
+			must(t, operator, "KS NODE n SET PRIMARY '"+names[1]+"' FORCE 'they are one'")
+			if got := fmt.Sprint(must(t, operator, "SHOW KS EVENTS WHERE what = 'set primary' AND outcome = 'ok'").Rows); !strings.Contains(got, "FORCE: they are one") {
+				t.Errorf("events: %s", got)
+			}
 			if primary("n") != names[1] {
 				t.Errorf("by force: %s", primary("n"))
 			}

@@ -24,20 +24,20 @@ func (s *Server) ReloadFile() error {
 func (s *Server) UpgradeBySignal() error { return s.admin.Upgrade() }
 
 // Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays. With forced it
-// takes a primary that answers though it is not fit.
+// takes a server that answers though it is not fit. change is called again where another change came between.
 func (s *Server) Edit(by querylog.By, forced bool, change func(cfg *config.Config) error) error {
-	s.reload.Lock()
-	defer s.reload.Unlock()
-	cfg := s.cfg.Clone()
-	if err := change(cfg); err != nil {
-		return err
-	}
-	for _, fault := range cfg.Validate() {
-		if !fault.Warning {
-			return fmt.Errorf("the configuration would not be valid: %v", fault)
+	return s.change(by, reloading{keepBlacklist: true, answering: forced}, func(now *config.Config) (*config.Config, error) {
+		cfg := now.Clone()
+		if err := change(cfg); err != nil {
+			return nil, err
 		}
-	}
-	return s.reloadLocked(by, cfg, reloading{keepBlacklist: true, answering: forced})
+		for _, fault := range cfg.Validate() {
+			if !fault.Warning {
+				return nil, fmt.Errorf("the configuration would not be valid: %v", fault)
+			}
+		}
+		return cfg, nil
+	})
 }
 
 // EditBlacklist puts another black list in force; its file stays.

@@ -1,8 +1,11 @@
 package proxy
 
 import (
+	"context"
+
 	"kingshard/backend"
 	"kingshard/proxy/account"
+	"kingshard/proxy/placement"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 )
@@ -12,6 +15,16 @@ func (s *Server) Nodes() map[string]*backend.Node { return s.shared.Snapshot.Loa
 
 // Clients is the number of client connections, those logging in included.
 func (s *Server) Clients() int { return s.shared.Sessions.Len() }
+
+// TellOfReplicas looks at the servers anew, as a start does.
+func (s *Server) TellOfReplicas(ctx context.Context) (complete bool) {
+	return s.tellOfReplicas(ctx, &replicasSeen{told: map[string]bool{}})
+}
+
+// TellOfKeys looks at the keys of text anew, as a start does.
+func (s *Server) TellOfKeys(ctx context.Context) (complete bool) {
+	return s.tellOfKeys(ctx, map[placement.Finding]bool{})
+}
 
 // Queries is what takes the statements.
 func (s *Server) Queries() *querylog.Log { return &s.shared.Queries }

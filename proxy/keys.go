@@ -11,13 +11,15 @@ import (
 	"kingshard/router"
 )
 
-// lookAtKeys looks after a start and after each reload whether the servers compare keys of text as the rules place them, until
-// the server stops. What it finds is told in the log: the rows of a rule that is in force stay where they are.
-func (s *Server) lookAtKeys() {
+// lookAtServers looks after a start and after each reload, until the server stops, whether the servers compare keys of text as the rules
+// place them, and whether a replica is a server of another node. What it finds is told in the log: the rows of a rule that is in force stay
+// where they are, and a start is not refused.
+func (s *Server) lookAtServers() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var looking sync.WaitGroup
 	looking.Go(func() {
 		told := map[placement.Finding]bool{}
+		replicas := replicasSeen{told: map[string]bool{}}
 		var again <-chan time.Time
 		for {
 			select {
@@ -26,8 +28,10 @@ func (s *Server) lookAtKeys() {
 			case <-s.placed:
 			case <-again:
 			}
-			if again = nil; !s.tellOfKeys(ctx, told) {
-				again = time.After(keysAgain)
+			again = nil
+			keys, all := s.tellOfKeys(ctx, told), s.tellOfReplicas(ctx, &replicas)
+			if !keys || !all {
+				again = time.After(lookAgain)
 			}
 		}
 	})
@@ -36,11 +40,10 @@ func (s *Server) lookAtKeys() {
 	looking.Wait()
 }
 
-// keysAgain is after how long nodes are asked again of which some could not be asked.
-const keysAgain = time.Minute
+// lookAgain is after how long servers are asked again of which some could not be asked.
+const lookAgain = time.Minute
 
-// tellOfKeys tells what has not been told of before; complete says that all nodes were asked. One that cannot be is the health
-// check's to tell of.
+// tellOfKeys tells what has not been told of before; complete says that all nodes were asked to the end.
 func (s *Server) tellOfKeys(ctx context.Context, told map[placement.Finding]bool) (complete bool) {
 	complete = true
 	snap := s.shared.Snapshot.Load()
@@ -60,6 +63,10 @@ func (s *Server) tellOfKeys(ctx context.Context, told map[placement.Finding]bool
 		for _, f := range placement.Keys(ctx, tables, snap.Nodes, node) {
 			if f.Table == "" {
 				complete = false
+				if unasked := (placement.Finding{Node: f.Node}); !told[unasked] {
+					told[unasked] = true
+					s.log.Warn("whether keys of text are compared as their rules place them is not known, it is asked again until it is", "node", f.Node, "finding", f.What)
+				}
 				continue
 			}
 			if told[f] {

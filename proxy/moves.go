@@ -14,9 +14,9 @@ func (s *Server) Moves(cfg *config.Config) (fields []string, err error) {
 	return moves(s.Config(), cfg)
 }
 
-// refuseMoves gives an error for a configuration that places rows elsewhere; the caller holds reload.
-func (s *Server) refuseMoves(cfg *config.Config) error {
-	fields, err := moves(s.cfg, cfg)
+// refuseMoves gives an error for a configuration that places rows elsewhere than the one in force.
+func refuseMoves(now, cfg *config.Config) error {
+	fields, err := moves(now, cfg)
 	if err != nil || len(fields) == 0 {
 		return err
 	}

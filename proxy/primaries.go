@@ -1,21 +1,24 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/proxy/admin"
 )
 
-// Unfit lists the primaries of a configuration that are new, or reached otherwise than those in force, and do not answer. One that takes
-// the place of another must also take writes and be no server of another node. It takes connect_timeout at most, and nothing
-// where no primary changes.
+// Unfit lists the servers that are new in a configuration and not fit for their places. A primary that is new, or reached otherwise than
+// the one in force, must answer; one that takes the place of another must also take writes. Neither that one nor a new replica may be a
+// server of another node. It takes connect_timeout at most, less where the server stops, and nothing where no server is new.
 func (s *Server) Unfit(cfg *config.Config) admin.Unfits {
+	if len(candidatesOf(s.Config(), cfg)) == 0 {
+		return nil
+	}
 	next, err := backend.Open(cfg)
 	if err != nil {
 		return nil // which is an error of its own
@@ -24,57 +27,56 @@ func (s *Server) Unfit(cfg *config.Config) admin.Unfits {
 	return s.unfit(cfg, next)
 }
 
-// refused lists those that are not taken this way, as an error; next are the configuration's nodes.
-func (s *Server) refused(cfg *config.Config, next map[string]*backend.Node, how reloading) error {
-	if how.anyPrimary {
-		return nil
+// unfit is Unfit of a configuration whose nodes are next.
+func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.Unfits {
+	now := s.shared.Snapshot.Load()
+	candidates := candidatesOf(now.Config, cfg)
+	ctx, cancel := context.WithTimeout(context.Background(), cfg.ConnectTimeout.Duration())
+	defer cancel()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-s.stop:
+			cancel()
+		case <-over:
+		}
+	}()
+	var asking sync.WaitGroup
+	compared := false
+	for _, c := range candidates {
+		compared = compared || c.replica || c.moves()
+		asking.Go(func() { c.found, c.err = instanceAt(next[c.node], c.addr).Inspect(ctx) })
 	}
-	unfit := s.unfit(cfg, next)
+	var have []*server
+	if compared {
+		for _, n := range now.Nodes {
+			for _, i := range n.Instances() {
+				one := &server{node: i.Node, addr: i.Addr}
+				have = append(have, one)
+				asking.Go(func() { one.found, _ = i.Inspect(ctx) })
+			}
+		}
+	}
+	asking.Wait()
+	return judge(cfg, candidates, have)
+}
+
+// instanceAt gives the instance of a node that has it.
+func instanceAt(n *backend.Node, addr string) *backend.Instance {
+	all := n.Instances()
+	return all[slices.IndexFunc(all, func(i *backend.Instance) bool { return i.Addr == addr })]
+}
+
+// refused lists those of unfit that are not taken this way, as an error.
+func (how reloading) refused(unfit admin.Unfits) error {
 	if how.answering {
-		unfit = slices.DeleteFunc(unfit, func(u *admin.Unfit) bool { return u.Err == nil })
+		unfit = slices.DeleteFunc(unfit, (*admin.Unfit).Answers)
 	}
 	if len(unfit) == 0 {
 		return nil
 	}
 	return unfit
-}
-
-func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.Unfits {
-	now := s.shared.Snapshot.Load()
-	var candidates []*candidate
-	moved := false
-	for _, nc := range cfg.Nodes {
-		old := now.Config.Node(nc.Name)
-		if old != nil && old.LogsInAs(nc) {
-			continue
-		}
-		c := &candidate{server: server{node: nc.Name, addr: nc.Master}}
-		if old != nil {
-			c.was = old.Master
-		}
-		moved = moved || c.moves()
-		candidates = append(candidates, c)
-	}
-	if len(candidates) == 0 {
-		return nil
-	}
-	deadline := time.Now().Add(cfg.ConnectTimeout.Duration())
-	var asking sync.WaitGroup
-	for _, c := range candidates {
-		asking.Go(func() { c.found, c.err = next[c.node].Primary.Inspect(deadline) })
-	}
-	var have []*server
-	if moved {
-		for _, n := range now.Nodes {
-			for _, i := range n.Instances() {
-				one := &server{node: i.Node, addr: i.Addr}
-				have = append(have, one)
-				asking.Go(func() { one.found, _ = i.Inspect(deadline) })
-			}
-		}
-	}
-	asking.Wait()
-	return judge(candidates, have)
 }
 
 // server is an instance of a node, and what it said; what it did not say is empty.
@@ -88,35 +90,84 @@ func (s *server) same(other *server) bool {
 	return s.addr == other.addr || s.found.Server != "" && s.found.Server == other.found.Server
 }
 
-// candidate is a server that is to be a node's primary.
+// candidate is a server that is to be a node's primary, or a replica that it has not had.
 type candidate struct {
 	server
-	was string // the address of the primary in force; "" of a new node
-	err error  // why it cannot be reached
+	replica bool
+	newNode bool   // the node is in the next configuration only
+	was     string // the address of the primary in force; "" of a new node
+	err     error  // why it cannot be reached
 }
 
 // moves tells whether the node has another primary now.
-func (c *candidate) moves() bool { return c.was != "" && c.was != c.addr }
+func (c *candidate) moves() bool { return !c.replica && c.was != "" && c.was != c.addr }
 
-// judge tells which of the candidates are not fit, by the servers that nodes have. Nodes that share a server already may go on to.
-func judge(candidates []*candidate, have []*server) (unfit admin.Unfits) {
+// candidatesOf lists the servers of the next configuration that have to be asked. Where there is one node only its replicas are not.
+func candidatesOf(now, next *config.Config) (all []*candidate) {
+	for _, nc := range next.Nodes {
+		old := now.Node(nc.Name)
+		was := ""
+		if old != nil {
+			was = old.Master
+		}
+		if old == nil || !old.LogsInAs(nc) {
+			all = append(all, &candidate{server: server{node: nc.Name, addr: nc.Master}, newNode: old == nil, was: was})
+		}
+		if len(next.Nodes) == 1 {
+			continue
+		}
+		had := []string{was, nc.Master}
+		if old != nil {
+			had = append(had, addresses(*old)...)
+		}
+		for _, addr := range addresses(nc) {
+			if !slices.Contains(had, addr) {
+				all = append(all, &candidate{server: server{node: nc.Name, addr: addr}, replica: true, newNode: old == nil, was: was})
+			}
+		}
+	}
+	return all
+}
+
+// addresses are those of a node's replicas.
+func addresses(n config.Node) (addrs []string) {
+	replicas, _ := n.Replicas()
+	for _, r := range replicas {
+		addrs = append(addrs, r.Addr)
+	}
+	return addrs
+}
+
+// judge tells which of the candidates for the next configuration are not fit, by the servers that nodes have. Nodes that share a server
+// already may go on to.
+func judge(next *config.Config, candidates []*candidate, have []*server) (unfit admin.Unfits) {
 	all := slices.Clip(have)
 	for _, c := range candidates {
 		all = append(all, &c.server)
 	}
 	for _, c := range candidates {
-		u := &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Err: c.err}
-		other := c.otherNode(all, have)
+		u := &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Replica: c.replica, Err: c.err}
+		other := c.otherNode(next, all, have)
 		switch {
+		case c.replica:
+			if other == nil {
+				continue // it need not answer yet
+			}
+			u.Err = nil
 		case c.err != nil:
 			u.Why = "cannot be reached"
 		case !c.moves():
 			continue
+		}
+		switch {
+		case u.Why != "":
 		case other != nil:
 			u.Why = fmt.Sprintf("is a server of node %q, which has it as %s", other.node, other.addr)
 			if other.addr != c.addr {
 				u.Why += " (" + c.found.Server + ")"
 			}
+		case c.found.Refused != nil:
+			u.Why, u.Err = "does not tell whether it takes writes", c.found.Refused
 		case len(c.found.ReadOnly) > 0:
 			u.Why = "takes no writes, " + strings.Join(c.found.ReadOnly, " and ") + " is set there"
 		default:
@@ -127,10 +178,15 @@ func judge(candidates []*candidate, have []*server) (unfit admin.Unfits) {
 	return unfit
 }
 
-// otherNode gives the same server in a node that has none in common with the candidate's so far; nil without one.
-func (c *candidate) otherNode(all, have []*server) *server {
+// otherNode gives the same server in a node that has none in common with the candidate's; nil without one. For a new node those count that
+// go on to be, and a replica may be shared where primaries are.
+func (c *candidate) otherNode(next *config.Config, all, have []*server) *server {
 	for _, other := range all {
-		if other.node != c.node && other.same(&c.server) && !share(have, c.node, other.node) {
+		switch {
+		case other.node == c.node || !other.same(&c.server) || share(have, c.node, other.node):
+		case c.newNode && next.Node(other.node) == nil:
+		case c.replica && onePrimary(next, all, c.node, other.node):
+		default:
 			return other
 		}
 	}
@@ -147,4 +203,24 @@ func share(have []*server, a, b string) bool {
 		}
 	}
 	return false
+}
+
+// onePrimary tells whether two nodes of a configuration have the same server as their primary.
+func onePrimary(next *config.Config, all []*server, a, b string) bool {
+	x, y := primaryOf(next, all, a), primaryOf(next, all, b)
+	return x != nil && y != nil && x.same(y)
+}
+
+// primaryOf finds a node's primary; nil where it is not among all.
+func primaryOf(next *config.Config, all []*server, node string) *server {
+	n := next.Node(node)
+	if n == nil {
+		return nil
+	}
+	for _, one := range all {
+		if one.node == node && one.addr == n.Master {
+			return one
+		}
+	}
+	return nil
 }

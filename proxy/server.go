@@ -51,6 +51,7 @@ type Server struct {
 	cfg     *config.Config
 	nodes   map[string]*backend.Node
 	monitor *health.Monitor
+	closed  bool // nothing comes into force any more
 
 	subTables subtables.Maker
 	// installed wakes the making of sub-tables after a start or a reload.
@@ -192,7 +193,7 @@ func (s *Server) Serve() error {
 		s.running.Go(s.returnMemory)
 	}
 	s.running.Go(s.makeSubTables)
-	s.running.Go(s.lookAtKeys)
+	s.running.Go(s.lookAtServers)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.gate.open(len(s.listeners) + len(s.http))
 	for _, l := range s.listeners {
@@ -357,6 +358,7 @@ func (s *Server) closeAll() {
 	s.closeHTTP()
 	s.reload.Lock()
 	defer s.reload.Unlock()
+	s.closed = true
 	if s.monitor != nil {
 		s.monitor.Close()
 	}

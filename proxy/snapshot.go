@@ -95,39 +95,87 @@ func (s *Server) Config() *config.Config { return s.shared.Snapshot.Load().Confi
 
 // Reload brings a new configuration into force, or none of it: everything is built first, then one pointer is swapped.
 // Sessions go on; connections of the old pools are closed as they come back. What cannot change while the server runs
-// is refused by name, and so are what would look for rows elsewhere than they are and primaries that are not fit, unless forced. Log
+// is refused by name, and so are what would look for rows elsewhere than they are and servers that are not fit, unless forced. Log
 // files are opened anew in any case.
 func (s *Server) Reload(by querylog.By, cfg *config.Config, forced bool) error {
-	s.reload.Lock()
-	defer s.reload.Unlock()
 	s.shared.Queries.Reopen()
-	if !forced {
-		if err := s.refuseMoves(cfg); err != nil {
-			return err
+	err := s.change(by, reloading{anyPrimary: forced}, func(now *config.Config) (*config.Config, error) {
+		if forced {
+			return cfg, nil
 		}
-	}
-	err := s.reloadLocked(by, cfg, reloading{anyPrimary: forced})
+		return cfg, refuseMoves(now, cfg)
+	})
 	if errors.As(err, new(admin.Unfits)) {
 		err = fmt.Errorf("%w. KS RELOAD FORCE 'reason' takes it all the same", err)
 	}
 	return err
 }
 
-// reloading is how a configuration comes into force.
-type reloading struct {
-	keepBlacklist bool // it is not read again
-	// anyPrimary takes primaries that are not fit, answering only those that answer.
-	anyPrimary, answering bool
+// errStopped is of a change that comes when the server stops.
+var errStopped = errors.New("the proxy stops")
+
+// change brings the configuration into force that next makes of the one in force. Servers are asked without the lock, which others
+// need at once: where the configuration in force is another one afterwards next is called again. That servers are not fit is an error of
+// the type admin.Unfits.
+func (s *Server) change(by querylog.By, how reloading, next func(now *config.Config) (*config.Config, error)) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	for {
+		if s.closed {
+			return errStopped
+		}
+		now := s.cfg
+		cfg, err := next(now)
+		if err != nil {
+			return err
+		}
+		if how.anyPrimary || refuseFixed(now, cfg) != nil || len(candidatesOf(now, cfg)) == 0 {
+			return s.reloadLocked(by, cfg, how)
+		}
+		built, err := newSnapshot(cfg, s.shared.Snapshot.Load()) // what cannot be built needs no questions
+		if err != nil {
+			return err
+		}
+		s.reload.Unlock()
+		unfit := s.unfit(cfg, built.Nodes)
+		closeNodes(built.Nodes)
+		s.reload.Lock()
+		if s.closed || s.stopping() { // which cut off what was asked
+			return errStopped
+		}
+		if s.cfg != now {
+			continue
+		}
+		if err := how.refused(unfit); err != nil {
+			return err
+		}
+		return s.reloadLocked(by, cfg, how)
+	}
 }
 
-// reloadLocked brings a configuration into force. That primaries are not fit is an error of the type admin.Unfits.
-func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading) error {
-	changes := config.Diff(s.cfg, cfg)
-	for _, c := range changes {
+// refuseFixed gives an error for a change of what cannot change while the server runs.
+func refuseFixed(now, next *config.Config) error {
+	for _, c := range config.Diff(now, next) {
 		if !c.Reloadable {
 			return fmt.Errorf("%s cannot change while the proxy runs: restart it", c.Path)
 		}
 	}
+	return nil
+}
+
+// reloading is how a configuration comes into force.
+type reloading struct {
+	keepBlacklist bool // it is not read again
+	// anyPrimary takes servers that are not fit, answering only those that answer.
+	anyPrimary, answering bool
+}
+
+// reloadLocked brings a configuration into force whose servers are fit; the caller holds reload.
+func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading) error {
+	if err := refuseFixed(s.cfg, cfg); err != nil {
+		return err
+	}
+	changes := config.Diff(s.cfg, cfg)
 	previous := s.shared.Snapshot.Load()
 	if len(changes) == 0 {
 		return s.reloadBlacklist(previous, how.keepBlacklist)
@@ -135,10 +183,6 @@ func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading)
 	snap, err := newSnapshot(cfg, previous)
 	if err != nil {
 		return err
-	}
-	if unfit := s.refused(cfg, snap.Nodes, how); unfit != nil {
-		closeNodes(snap.Nodes)
-		return unfit
 	}
 	snap.Tracer = s.shared.Spans.Apply(&cfg.Tracing)
 	if how.keepBlacklist {

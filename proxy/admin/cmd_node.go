@@ -9,7 +9,7 @@ import (
 
 // nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
 var nodeCommand = command{
-	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE]",
+	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] [FORCE 'reason'] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE 'reason']",
 	rights: account.Operate,
 	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
 		"needs the rights admin: statements and transactions under way go on where they are",
@@ -58,10 +58,14 @@ func (c *call) addReplica(node string) (*session.OwnResult, error) {
 			return nil, c.r.expected("a number from 1")
 		}
 	}
+	force, err := c.r.force()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.r.end(); err != nil {
 		return nil, err
 	}
-	if err := c.a.addReplica(c.who, node, addr, weight); err != nil {
+	if err := c.a.addReplica(c.who, node, addr, weight, force); err != nil {
 		return nil, err
 	}
 	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
@@ -85,9 +89,9 @@ func (c *call) setPrimary(node string) (*session.OwnResult, error) {
 	if !c.r.word("primary") {
 		return nil, c.r.expected("PRIMARY")
 	}
-	addr, force, ok := c.r.forced()
-	if !ok {
-		return nil, c.r.expected("the address of the new primary, as 'host:port', and perhaps FORCE")
+	addr, force, err := c.r.forced()
+	if err != nil {
+		return nil, err
 	}
 	if err := c.a.setPrimary(c.who, node, addr, force); err != nil {
 		return nil, err
@@ -95,15 +99,35 @@ func (c *call) setPrimary(node string) (*session.OwnResult, error) {
 	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
 }
 
-// forced reads the rest of the statement: an address, with FORCE behind it only if it is in quotes.
-func (r *reader) forced() (addr string, force, ok bool) {
+// forced reads the rest of the statement: an address, with FORCE and its reason behind it only if it is in quotes.
+func (r *reader) forced() (addr, force string, err error) {
 	before := *r
-	if addr, ok = r.name(); ok && r.word("force") && r.ended() {
-		return addr, true, true
+	addr, ok := r.name()
+	if ok {
+		if force, err = r.force(); force != "" || err != nil {
+			if err == nil {
+				err = r.end()
+			}
+			return addr, force, err
+		}
 	}
 	*r = before
-	addr, ok = r.address()
-	return addr, false, ok
+	if addr, ok = r.address(); !ok {
+		return "", "", r.expected("the address of the new primary, as 'host:port', and perhaps FORCE 'reason'")
+	}
+	return addr, "", nil
+}
+
+// force reads FORCE and the reason; it gives "" where there is no FORCE.
+func (r *reader) force() (reason string, err error) {
+	if !r.word("force") {
+		return "", nil
+	}
+	reason, ok := r.value()
+	if !ok || strings.TrimSpace(reason) == "" {
+		return "", r.expected("the reason, in quotes")
+	}
+	return reason, nil
 }
 
 // address reads the rest of the statement: an address in quotes, or without any.

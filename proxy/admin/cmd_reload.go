@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"strings"
-
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/session"
@@ -11,13 +9,13 @@ import (
 var reloadCommand = command{
 	verb: "reload", usage: "KS RELOAD [CHECK | FORCE 'reason']", rights: account.Read,
 	about: "Reads the configuration's file and brings it into force, which needs the rights operate; CHECK only shows what would change, FORCE takes " +
-		"what places rows elsewhere and primaries that do not answer, too",
+		"what places rows elsewhere and servers that are not fit, too",
 	run: func(c *call) (*session.OwnResult, error) {
 		how := reloading{check: c.r.word("check")}
-		if !how.check && c.r.word("force") {
-			var ok bool
-			if how.force, ok = c.r.value(); !ok || strings.TrimSpace(how.force) == "" {
-				return nil, c.r.expected("the reason, in quotes")
+		if !how.check {
+			var err error
+			if how.force, err = c.r.force(); err != nil {
+				return nil, err
 			}
 		}
 		if err := c.r.end(); err != nil {

@@ -44,8 +44,8 @@ func TestRights(t *testing.T) {
 		{func() string { return "admin server values('add','black_sql','select never')" }, admin},
 		{func() string { return "admin server values('del','black_sql','select never')" }, admin},
 		{func() string { return "admin server values('save','proxy','config')" }, admin},
-		{func() string { return "admin node values('add','n2','slave','" + p.r1.Addr + "')" }, admin},
-		{func() string { return "admin node values('del','n2','slave','" + p.r1.Addr + "')" }, admin},
+		{func() string { return "admin node values('add','n2','slave','127.0.0.1:1')" }, admin},
+		{func() string { return "admin node values('del','n2','slave','127.0.0.1:1')" }, admin},
 	} {
 		for _, user := range []string{"open", "app", "look", "ops", "root"} {
 			text := c.text()
@@ -123,7 +123,7 @@ func TestNodeDown(t *testing.T) {
 	}{
 		{"KS NODE", 9031}, {"KS NODE n1", 9031}, {"KS NODE n1 SIDEWAYS", 9031}, {"KS NODE n1 ADD", 9031}, {"KS NODE n1 ADD REPLICA 5", 9031}, {"KS NODE n1 ADD REPLICA 'h:1' WEIGHT x", 9031},
 		{"KS NODE n1 ADD REPLICA 'h:1' 'h:2'", 9031}, {"KS NODE n1 REMOVE 'h:1'", 9031}, {"KS NODE n1 REMOVE REPLICA", 9031}, {"KS NODE n1 SET 'h:1'", 9031},
-		{"KS NODE n1 SET PRIMARY a b", 9031}, {"KS NODE n1 SET PRIMARY 'a:1' FORCE now", 9031}, {"KS NODE n1 SET PRIMARY force", 9032}, {"KS NODE n1 UP 'a' 'b'", 9031}, {"KS NODE nx UP", 9032},
+		{"KS NODE n1 SET PRIMARY a b", 9031}, {"KS NODE n1 SET PRIMARY 'a:1' FORCE", 9031}, {"KS NODE n1 SET PRIMARY 'a:1' FORCE now or", 9031}, {"KS NODE n1 ADD REPLICA 'a:1' FORCE ''", 9031}, {"KS NODE n1 SET PRIMARY force", 9032}, {"KS NODE n1 UP 'a' 'b'", 9031}, {"KS NODE nx UP", 9032},
 		{"KS NODE n1 DOWN '10.0.0.1:1'", 9032}, {"KS NODE n1 DOWN 'x", 9031},
 	} {
 		fails(t, root, c.text, c.code)

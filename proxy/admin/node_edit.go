@@ -8,9 +8,10 @@ import (
 	"kingshard/config"
 )
 
-// addReplica adds a replica to a node of the configuration in force. It need not answer yet.
-func (a *Admin) addReplica(w who, node, addr string, weight uint64) error {
-	return a.edit(w, "add replica", fmt.Sprintf("%s %s weight %d", node, addr, weight), func(cfg *config.Config) error {
+// addReplica adds a replica to a node of the configuration in force. It need not answer yet, but must be no server of another node unless
+// force gives a reason.
+func (a *Admin) addReplica(w who, node, addr string, weight uint64, force string) error {
+	return a.editForced(w, "add replica", fmt.Sprintf("%s %s weight %d", node, addr, weight), force, func(cfg *config.Config) error {
 		n := cfg.Node(node)
 		if n == nil {
 			return noNode(node)
@@ -45,15 +46,11 @@ func (a *Admin) removeReplica(w who, node, addr string) error {
 	})
 }
 
-// setPrimary makes another instance, which must answer and, without force, take writes and be no server of another node, the primary of a
-// node of the configuration in force. If it was a replica it is none any more; what was the primary is no part of the node any more. Transactions go on where they
-// began.
-func (a *Admin) setPrimary(w who, node, addr string, force bool) error {
-	detail := node + " " + addr
-	if force {
-		detail += " force"
-	}
-	return a.editForced(w, "set primary", detail, force, func(cfg *config.Config) error {
+// setPrimary makes another instance, which must answer and, unless force gives a reason, let in, take writes and be no server of another
+// node, the primary of a node of the configuration in force. If it was a replica it is none any more; what was the primary is no part of
+// the node any more. Transactions go on where they began.
+func (a *Admin) setPrimary(w who, node, addr, force string) error {
+	return a.editForced(w, "set primary", node+" "+addr, force, func(cfg *config.Config) error {
 		c := cfg.Node(node)
 		if c == nil {
 			return noNode(node)

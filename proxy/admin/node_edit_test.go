@@ -89,6 +89,8 @@ func TestNodeChanges(t *testing.T) {
 		{"web", "/nodes/n2/primary", `{"instance":"` + first.Addr + `"}`, 200, first.Addr},
 		{"web", "/nodes/nx/primary", `{"instance":"` + first.Addr + `"}`, 409, "no node"},
 		{"web", "/nodes/n2/primary", ``, 400, "9031"},
+		{"web", "/nodes/n2/primary", `{"instance":"` + second.Addr + `","force":true}`, 400, "9031"},
+		{"web", "/nodes/n2/primary", `{"instance":"` + second.Addr + `","force":"meant"}`, 200, second.Addr},
 		{"operator", "/nodes/n2/primary", `{"instance":"` + first.Addr + `"}`, 403, "9030"},
 	} {
 		if status, answer := p.call(c.login, "POST", "/api/v2"+c.path, c.body); status != c.status || !strings.Contains(answer, c.words) {

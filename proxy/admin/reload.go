@@ -14,7 +14,7 @@ import (
 // reloading is how a reload is asked for.
 type reloading struct {
 	check bool // only look
-	// force is the reason why rows are to be looked for elsewhere than they were, or a primary is taken that is not fit: both are refused
+	// force is the reason why rows are to be looked for elsewhere than they were, or a server is taken that is not fit: both are refused
 	// without one.
 	force string
 }
@@ -108,20 +108,23 @@ func (a *Admin) load() (l loaded, faults []config.Fault, err error) {
 	return l, faults, nil
 }
 
-// edit changes the configuration in force, not the file.
+// edit changes the configuration in force, not the file. It may call change twice.
 func (a *Admin) edit(w who, what, detail string, change func(cfg *config.Config) error) error {
-	return a.editForced(w, what, detail, false, change)
+	return a.editForced(w, what, detail, "", change)
 }
 
-// editForced is edit and takes, with forced, a primary that answers though it is not fit.
-func (a *Admin) editForced(w who, what, detail string, forced bool, change func(cfg *config.Config) error) error {
+// editForced is edit and takes, where force gives a reason, a server that answers though it is not fit.
+func (a *Admin) editForced(w who, what, detail, force string, change func(cfg *config.Config) error) error {
+	if force != "" {
+		detail += ", FORCE: " + force
+	}
 	return a.act(w, account.Admin, what, detail, func() error {
-		err := a.server.Edit(w.by(), forced, change)
+		err := a.server.Edit(w.by(), force != "", change)
 		var unfit Unfits
 		switch {
 		case !errors.As(err, &unfit):
-		case unfit[0].Err == nil:
-			return failed("%v. If it is meant say FORCE: KS NODE %s SET PRIMARY '%s' FORCE", unfit, unfit[0].Node, unfit[0].Addr)
+		case unfit[0].Answers():
+			return failed("%v. If it is meant say FORCE: %s", unfit, unfit[0].forced())
 		default:
 			return failed("%v. With it in the file KS RELOAD FORCE 'reason' takes it all the same", unfit)
 		}

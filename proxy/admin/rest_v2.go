@@ -39,7 +39,7 @@ func v2Routes() []route {
 		route{
 			method: "POST", path: v2 + "/reload", about: "Reads the configuration's file and brings it into force, or none of it; needs the rights operate unless it only checks",
 			rights: account.Read, columns: reloadColumns, handle: v2Reload,
-			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere, or a primary that is not fit, is to be taken"}},
+			body: []field{{"check", "boolean", "only show what would change"}, {"force", "string", "why what places rows elsewhere, or a server that is not fit, is to be taken"}},
 		},
 		route{
 			method: "POST", path: v2 + "/check/tables", about: "Compares the sub-tables of a table, or of all: what is missing or differs", rights: account.Operate,
@@ -95,7 +95,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/replicas/add", about: "Adds a replica until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address"}, {"weight", "integer", "its share of reads, 1 to 1000; 1 when left out"}}, handle: v2AddReplica,
+			body: []field{{"instance", "string", "its address"}, {"weight", "integer", "its share of reads, 1 to 1000; 1 when left out"}, {"force", "string", "why it is to be taken though it is another node's server"}}, handle: v2AddReplica,
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/replicas/remove", about: "Takes a replica away until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
@@ -103,7 +103,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes and be no server of another node, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "boolean", "also if it takes no writes or is another node's"}}, handle: v2SetPrimary,
+			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "string", "why it is to be taken though it answers with an error, takes no writes or is another node's"}}, handle: v2SetPrimary,
 		},
 	)
 }
@@ -360,12 +360,13 @@ func v2AddReplica(c *request) (any, error) {
 	body := struct {
 		Instance string `json:"instance"`
 		Weight   uint64 `json:"weight"`
+		Force    string `json:"force"`
 	}{Weight: 1}
 	if err := c.decode(&body, false); err != nil {
 		return nil, err
 	}
 	node := c.http.PathValue("node")
-	if err := c.a.addReplica(c.who, node, body.Instance, body.Weight); err != nil {
+	if err := c.a.addReplica(c.who, node, body.Instance, body.Weight, body.Force); err != nil {
 		return nil, err
 	}
 	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
@@ -374,7 +375,7 @@ func v2AddReplica(c *request) (any, error) {
 func v2SetPrimary(c *request) (any, error) {
 	var body struct {
 		Instance string `json:"instance"`
-		Force    bool   `json:"force"`
+		Force    string `json:"force"`
 	}
 	if err := c.decode(&body, false); err != nil {
 		return nil, err

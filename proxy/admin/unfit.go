@@ -1,29 +1,41 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"kingshard/mysql"
 )
 
-// Unfit is a primary that is new, or reached otherwise than the one in force, and is not fit to be one.
+// Unfit is a server that is not fit for its place in a node: a primary that is new, or reached otherwise than the one in force, or a new
+// replica.
 type Unfit struct {
 	Node, Addr string
-	// Was is the address in force; "" of a node that is new.
+	Replica    bool
+	// Was is the address of the primary in force; "" of a node that is new.
 	Was string
 	// Why is what hinders it, such as "takes no writes".
 	Why string
-	// Err is why it cannot be reached; nil if it can.
+	// Err is why it cannot be reached, or the error that it answered with; nil without one.
 	Err error
+}
+
+// Answers reports whether the server answered, be it with an error: it is up, then, and a later login may succeed.
+func (u *Unfit) Answers() bool {
+	return u.Err == nil || errors.As(u.Err, new(*mysql.SQLError))
 }
 
 // String names the node and the address.
 func (u *Unfit) String() string {
 	text := fmt.Sprintf("%s %s, the primary of node %q stays %s", u.Addr, u.Why, u.Node, u.Was)
-	switch u.Was {
-	case "":
+	switch {
+	case u.Replica:
+		text = fmt.Sprintf("%s, a replica of node %q, %s", u.Addr, u.Node, u.Why)
+	case u.Was == "":
 		text = fmt.Sprintf("%s, the primary of the new node %q, %s", u.Addr, u.Node, u.Why)
-	case u.Addr:
+	case u.Was == u.Addr:
 		text = fmt.Sprintf("%s, the primary of node %q, %s with what is new of it", u.Addr, u.Node, u.Why)
 	}
 	if u.Err != nil {
@@ -44,16 +56,32 @@ func (all Unfits) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// noteOn puts into the notes of the changes what hinders primaries.
+// forced is the statement that takes the server all the same.
+func (u *Unfit) forced() string {
+	verb := "SET PRIMARY"
+	if u.Replica {
+		verb = "ADD REPLICA"
+	}
+	return fmt.Sprintf("KS NODE %s %s '%s' FORCE 'reason'", u.Node, verb, u.Addr)
+}
+
+// noteOn puts into the notes of the changes what hinders servers.
 func noteOn(changes []placedChange, unfit Unfits) {
 	for _, u := range unfit {
 		node := "nodes[" + u.Node + "]"
-		at := slices.IndexFunc(changes, func(c placedChange) bool { return c.Path == node || c.Path == node+".master" })
+		field := node + ".master"
+		if u.Replica {
+			field = node + ".slave"
+		}
+		at := slices.IndexFunc(changes, func(c placedChange) bool { return c.Path == node || c.Path == field })
 		if at < 0 {
 			at = slices.IndexFunc(changes, func(c placedChange) bool { return strings.HasPrefix(c.Path, node+".") })
 		}
 		if at >= 0 {
-			changes[at].note = u.String()
+			if changes[at].note != "" {
+				changes[at].note += "; "
+			}
+			changes[at].note += u.String()
 		}
 	}
 }

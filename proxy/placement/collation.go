@@ -26,7 +26,7 @@ func Collations(ctx context.Context, t *router.Table, nodes map[string]*backend.
 }
 
 // Keys finds on one node what Collations finds of all tables that are there, and the folds of these tables that the server's
-// weights contradict.
+// weights contradict. A finding without a table says that the node could not be asked, or not to the end.
 func Keys(ctx context.Context, tables []*router.Table, nodes map[string]*backend.Node, node string) []Finding {
 	tables = slices.DeleteFunc(slices.Clone(tables), func(t *router.Table) bool {
 		return t.Kind != router.Sharded || len(t.Shards) < 2 || !rule.TakesText(t.Rule) || !slices.Contains(t.Nodes, node)
@@ -36,7 +36,7 @@ func Keys(ctx context.Context, tables []*router.Table, nodes map[string]*backend
 	}
 	a, err := ask(ctx, nodes[node])
 	if err != nil {
-		return []Finding{{Node: node, What: "cannot be asked: " + err.Error()}}
+		return []Finding{unasked(node, err)}
 	}
 	defer a.close()
 	var findings []Finding
@@ -46,7 +46,7 @@ func Keys(ctx context.Context, tables []*router.Table, nodes map[string]*backend
 		add := func(what string) { findings = append(findings, Finding{node, name(s), what}) }
 		keys, err := a.keyCollations(t, s)
 		if err != nil {
-			add(err.Error())
+			return append(findings, unasked(node, err))
 		}
 		for _, key := range keys {
 			if !rule.Follows(t.Rule, key[1]) {
@@ -57,7 +57,7 @@ func Keys(ctx context.Context, tables []*router.Table, nodes map[string]*backend
 			wrong, known := verified[fold]
 			if !known {
 				if wrong, err = a.verify(fold); err != nil {
-					wrong = err.Error()
+					return append(findings, unasked(node, err))
 				}
 				verified[fold] = wrong
 			}
@@ -67,6 +67,11 @@ func Keys(ctx context.Context, tables []*router.Table, nodes map[string]*backend
 		}
 	}
 	return findings
+}
+
+// unasked is the finding of a node that could not be asked.
+func unasked(node string, err error) Finding {
+	return Finding{Node: node, What: "cannot be asked: " + err.Error()}
 }
 
 // keyCollations gives the key columns of text of a sub-table, each with its collation.

@@ -29,7 +29,7 @@ func Differences(ctx context.Context, t *router.Table, nodes map[string]*backend
 	for _, node := range t.Nodes {
 		if err := definitions(ctx, nodes[node], onNode(t, node), found); err != nil {
 			unknown[node] = true
-			findings = append(findings, Finding{Node: node, What: "cannot be asked: " + err.Error()})
+			findings = append(findings, unasked(node, err))
 		}
 	}
 	model := slices.IndexFunc(t.Shards, func(s router.Shard) bool { return found[s] != nil })
