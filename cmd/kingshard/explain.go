@@ -87,7 +87,7 @@ func (f *schemaFlags) plan(r *router.Router, text string, info sqltext.Info) ([]
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Build(st, sqltext.Mode{}, r, f.db, func(*router.Table) []mysql.ColumnDefinition41 { return nil })
+	p, err := plan.Build(st, sqltext.Mode{}, r, f.db, func(*router.Table) (_, _ []mysql.ColumnDefinition41) { return nil, nil })
 	if err != nil {
 		return nil, err
 	}

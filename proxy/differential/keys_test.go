@@ -202,7 +202,7 @@ func storedKey(d *mysql.ColumnDefinition41, text string) keyvalue.Value {
 // places gives the shards of the rows of a table under a rule; rows that no proxy would have put anywhere are left out.
 func (s *keyServer) places(t *testing.T, r *router.Router, table *router.Table, column string) map[int]int {
 	t.Helper()
-	catalog := func(*router.Table) []mysql.ColumnDefinition41 { return s.columns[column] }
+	catalog := func(*router.Table) (_, _ []mysql.ColumnDefinition41) { return s.columns[column], nil }
 	p := keyPlan(t, r, s.mode, catalog, "INSERT INTO "+table.Name+" (k) VALUES (?)")
 	at := map[int]int{}
 	if p == nil {
@@ -240,7 +240,7 @@ func TestKeyConditions(t *testing.T) {
 			s := newKeyServer(t, kind)
 			checked, narrow, failed, turn := 0, 0, 0, 0
 			for _, col := range keyColumns {
-				catalog := func(*router.Table) []mysql.ColumnDefinition41 { return s.columns[col.name] }
+				catalog := func(*router.Table) (_, _ []mysql.ColumnDefinition41) { return s.columns[col.name], nil }
 				var at []map[int]int
 				for _, table := range r.Tables() {
 					at = append(at, s.places(t, r, table, col.name))
@@ -364,7 +364,7 @@ func TestKeyInserts(t *testing.T) {
 			s := newKeyServer(t, kind)
 			placed, refused, failed := 0, 0, 0
 			for _, col := range keyColumns {
-				catalog := func(*router.Table) []mysql.ColumnDefinition41 { return s.columns[col.name] }
+				catalog := func(*router.Table) (_, _ []mysql.ColumnDefinition41) { return s.columns[col.name], nil }
 				check := func(values string, args []keyvalue.Value, key keyvalue.Value, what any) {
 					for _, table := range r.Tables() {
 						p := keyPlan(t, r, s.mode, catalog, "INSERT INTO "+table.Name+" (k) VALUES ("+values+")")

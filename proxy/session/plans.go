@@ -54,8 +54,8 @@ type planKey struct {
 }
 
 type tableColumns struct {
-	definitions []mysql.ColumnDefinition41
-	at          time.Time
+	visible, invisible []mysql.ColumnDefinition41
+	at                 time.Time
 }
 
 // NewPlans makes the plans' holder of a schema; nil for one without sharded tables.
@@ -188,52 +188,64 @@ func (p *Plans) forget() {
 
 // Columns gives the columns of a table as its first shard describes them, or where that cannot be asked the first one on
 // another node; nil if none can.
-func (p *Plans) Columns(t *router.Table) []mysql.ColumnDefinition41 {
+func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
 	p.mu.RLock()
 	known, ok := p.columns[t]
 	p.mu.RUnlock()
 	if ok && time.Since(known.at) < catalogAge {
-		return known.definitions
+		return known.visible, known.invisible
 	}
-	var definitions []mysql.ColumnDefinition41
 	for _, node := range t.Nodes {
 		k := slices.IndexFunc(t.Shards, func(s router.Shard) bool { return s.Node == node })
-		if definitions = p.describe(t.Shards[k]); definitions != nil {
+		if columns, invisible = p.describe(t.Shards[k]); columns != nil {
 			break
 		}
 	}
-	if definitions == nil {
-		return nil
+	if columns == nil {
+		return nil, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.columns[t] = tableColumns{definitions, time.Now()}
-	return definitions
+	p.columns[t] = tableColumns{columns, invisible, time.Now()}
+	return columns, invisible
 }
 
 // describe asks for the columns of a sub-table; nil if that cannot be done.
-func (p *Plans) describe(shard router.Shard) []mysql.ColumnDefinition41 {
+func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnDefinition41) {
 	node := p.nodes[shard.Node]
 	if node == nil {
-		return nil
+		return nil, nil
 	}
 	// Results in the columns' own character sets tell the columns' own collations.
 	setting := backend.Intern("", 0, []backend.Var{{Name: "character_set_results", Value: "NULL"}})
 	conn, err := node.Primary.Get(setting, time.Now().Add(catalogTimeout), nil)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	definitions, err := conn.Conn.Columns("SELECT * FROM " + quoteName(shard.DB) + "." + quoteName(shard.Table) + " LIMIT 0")
-	if err != nil {
-		if _, refused := err.(*mysql.SQLError); refused {
-			conn.Put()
-		} else {
-			conn.Taint()
+	table := quoteName(shard.DB) + "." + quoteName(shard.Table)
+	columns, err = conn.Conn.Columns("SELECT * FROM " + table + " LIMIT 0")
+	if err == nil {
+		var names []string
+		if names, err = invisibleColumns(conn.Conn, shard); len(names) > 0 && err == nil {
+			invisible, err = conn.Conn.Columns("SELECT " + nameList(names) + " FROM " + table + " LIMIT 0")
 		}
-		return nil
 	}
-	conn.Put()
-	return definitions
+	if _, refused := err.(*mysql.SQLError); err == nil || refused {
+		conn.Put()
+	} else {
+		conn.Taint()
+	}
+	return columns, invisible
+}
+
+// invisibleColumns gives the names of the columns of a sub-table that SELECT * leaves out. MariaDB Knowledge Base: "Invisible Columns",
+// "System-Versioned Tables".
+func invisibleColumns(c *backend.Conn, shard router.Shard) (names []string, err error) {
+	of := " WHERE TABLE_SCHEMA = " + quote(shard.DB) + " AND TABLE_NAME = " + quote(shard.Table)
+	err = c.Rows("SELECT COLUMN_NAME FROM information_schema.COLUMNS"+of+" AND EXTRA LIKE '%INVISIBLE%' UNION ALL "+
+		"SELECT 'row_start' FROM information_schema.TABLES"+of+" AND TABLE_TYPE = 'SYSTEM VERSIONED' UNION ALL "+
+		"SELECT 'row_end' FROM information_schema.TABLES"+of+" AND TABLE_TYPE = 'SYSTEM VERSIONED'", 1, func(row []string) { names = append(names, row[0]) })
+	return names, err
 }
 
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"kingshard/mysql"
@@ -33,6 +34,9 @@ func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
 		return what + ", in this form"
 	}
 	shape := &chooseShape{clauses: c}
+	if slices.ContainsFunc(t.invisible, func(d mysql.ColumnDefinition41) bool { return d.Flags&primaryKeyFlag != 0 }) {
+		return what + ", of a table whose primary key has an invisible column"
+	}
 	var list []string
 	for k := range t.Columns {
 		d := &t.Columns[k]

@@ -65,6 +65,15 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
 			}
 		}
+		for k := range r.invisible {
+			if name := r.invisible[k].Name; names[lower(name)] {
+				if every {
+					p.Reason = why + ": the invisible column " + name + " of " + r.Parsed.Name + " beside a star or NATURAL JOIN"
+					return nil
+				}
+				g.Columns = append(g.Columns, name)
+			}
+		}
 		if len(g.Columns) == 0 {
 			g.Columns = []string{r.Columns[0].Name}
 		}
@@ -92,8 +101,9 @@ func (b *builder) scratchKey(r *Ref, collected []string) (key []string) {
 		return nil
 	}
 	sharded := r.Table.Kind == router.Sharded
-	for k := range r.Columns {
-		d := &r.Columns[k]
+	columns := r.columns()
+	for k := range columns {
+		d := &columns[k]
 		if d.Flags&primaryKeyFlag == 0 {
 			continue
 		}
@@ -210,9 +220,9 @@ func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
 		return nil
 	}
 	flags := map[string]uint16{}
-	for k := range r.Columns {
-		if f := r.Columns[k].Flags & keyFlags; f != 0 {
-			flags[r.Columns[k].Name] = f
+	for _, d := range r.columns() {
+		if f := d.Flags & keyFlags; f != 0 {
+			flags[d.Name] = f
 		}
 	}
 	return flags
@@ -221,9 +231,9 @@ func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
 // Counters gives the flag of a reference's AUTO_INCREMENT column, which a scratch table has not where it has the key.
 func (r *Ref) Counters() map[string]uint16 {
 	flags := map[string]uint16{}
-	for k := range r.Columns {
-		if f := r.Columns[k].Flags & autoIncrementFlag; f != 0 {
-			flags[r.Columns[k].Name] = f
+	for _, d := range r.columns() {
+		if f := d.Flags & autoIncrementFlag; f != 0 {
+			flags[d.Name] = f
 		}
 	}
 	return flags

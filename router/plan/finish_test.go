@@ -14,14 +14,14 @@ import (
 // cannot be equal in it.
 func TestScratchKeys(t *testing.T) {
 	keyed := func(of map[string][]string) Catalog {
-		return func(t *router.Table) []mysql.ColumnDefinition41 {
+		return func(t *router.Table) (_, _ []mysql.ColumnDefinition41) {
 			list := slices.Clone(testColumns[t.Name])
 			for k := range list {
 				if list[k].Flags &^= primaryKeyFlag; slices.Contains(of[t.Name], list[k].Name) {
 					list[k].Flags |= primaryKeyFlag
 				}
 			}
-			return list
+			return list, nil
 		}
 	}
 	ids := map[string][]string{"u": {"id"}, "h": {"id"}}

@@ -34,8 +34,8 @@ var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "eac
 func (m Many) String() string { return manyNames[m] }
 
 // Catalog gives the columns of a table as a shard describes them, with the columns' own character sets; nil when they
-// are not known.
-type Catalog func(*router.Table) []mysql.ColumnDefinition41
+// are not known. Invisible are those that a star does not stand for.
+type Catalog func(*router.Table) (columns, invisible []mysql.ColumnDefinition41)
 
 // Plan is how one statement is run.
 type Plan struct {
@@ -72,9 +72,10 @@ type Plan struct {
 // Ref is one reference to a table.
 type Ref struct {
 	Table *router.Table
-	// Parsed is what the text says. Columns are the table's, nil when they are not known.
-	Parsed  *sqlparse.Table
-	Columns []mysql.ColumnDefinition41
+	// Parsed is what the text says. Columns are the table's, nil when they are not known; invisible are those that a star does not stand for.
+	Parsed    *sqlparse.Table
+	Columns   []mysql.ColumnDefinition41
+	invisible []mysql.ColumnDefinition41
 
 	all      rule.Set // every position
 	index    int      // in the plan's Refs

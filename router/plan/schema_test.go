@@ -118,8 +118,10 @@ var testColumns = map[string][]mysql.ColumnDefinition41{
 }
 
 // typed knows the columns, untyped none.
-func typed(t *router.Table) []mysql.ColumnDefinition41 { return testColumns[t.Name] }
-func untyped(*router.Table) []mysql.ColumnDefinition41 { return nil }
+func typed(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
+	return testColumns[t.Name], nil
+}
+func untyped(*router.Table) (columns, invisible []mysql.ColumnDefinition41) { return nil, nil }
 
 // parse reads a statement as sessions do: names of all tables with a rule are watched.
 func parse(text string, r *router.Router, m sqltext.Mode) (*sqlparse.Statement, error) {

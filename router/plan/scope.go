@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/mysql"
@@ -52,10 +53,10 @@ func (b *builder) refs() bool {
 		}
 		r := &Ref{Table: table, Parsed: t, all: rule.All(len(table.Shards)), index: len(b.p.Refs)}
 		if any {
-			r.Columns = b.columns(table)
+			r.Columns, r.invisible = b.columns(table)
 		}
 		for _, key := range table.Keys {
-			r.key = append(r.key, KeyColumn(r.Columns, key, b.p.Mode))
+			r.key = append(r.key, KeyColumn(r.columns(), key, b.p.Mode))
 		}
 		r.tuple = make([][]operand, len(table.Keys))
 		b.p.Refs = append(b.p.Refs, r)
@@ -64,11 +65,19 @@ func (b *builder) refs() bool {
 	return any
 }
 
-func (b *builder) columns(t *router.Table) []mysql.ColumnDefinition41 {
+func (b *builder) columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
 	if t.Rule == nil {
-		return nil
+		return nil, nil
 	}
 	return b.catalog(t)
+}
+
+// columns gives the columns of a reference, invisible ones last.
+func (r *Ref) columns() []mysql.ColumnDefinition41 {
+	if len(r.invisible) == 0 {
+		return r.Columns
+	}
+	return slices.Concat(r.Columns, r.invisible)
 }
 
 // builtin tells whether a database is the server's own: every server has it.
@@ -102,9 +111,11 @@ func (b *builder) sharded() *Ref {
 
 // column finds a column's definition; nil if it is not there or not known.
 func (r *Ref) column(name string) *mysql.ColumnDefinition41 {
-	for k := range r.Columns {
-		if strings.EqualFold(r.Columns[k].Name, name) {
-			return &r.Columns[k]
+	for _, columns := range [...][]mysql.ColumnDefinition41{r.Columns, r.invisible} {
+		for k := range columns {
+			if strings.EqualFold(columns[k].Name, name) {
+				return &columns[k]
+			}
 		}
 	}
 	return nil

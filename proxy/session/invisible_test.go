@@ -1,0 +1,135 @@
+package session_test
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"kingshard/mysql/mysqltest"
+)
+
+const invisibleConfig = `
+addr: 127.0.0.1:0
+user_list: [{user: app, password: app}]
+nodes:
+  - {name: n0, max_conns_limit: 8, user: root, password: root, master: "%[1]s"}
+  - {name: n1, max_conns_limit: 8, user: root, password: root, master: "%[2]s"}
+schema_list:
+  - user: app
+    nodes: [n0, n1]
+    default: n0
+    shard:
+      - {db: shop, table: h, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
+      - {db: shop, table: k, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
+`
+
+// invisibleTables have columns that a star does not stand for, named by the client or made by the server.
+var invisibleTables = map[mysqltest.Kind][]string{
+	mysqltest.MariaDB: {
+		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
+		"CREATE TABLE k (id INT PRIMARY KEY, d INT) WITH SYSTEM VERSIONING",
+	},
+	mysqltest.MySQL9: {
+		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
+		"CREATE TABLE k (id INT NOT NULL, d INT, KEY (id))", // with sql_generate_invisible_primary_key
+	},
+}
+
+// invisibleQueries name such columns where rows of all shards are needed in one place; # is a column of the table k that its server has made.
+var invisibleQueries = []string{
+	"SELECT GROUP_CONCAT(v ORDER BY id) FROM h", "SELECT GROUP_CONCAT(w ORDER BY id) FROM h", "SELECT STD(v) FROM h", "SELECT COUNT(DISTINCT v + 1) FROM h", "SELECT COUNT(DISTINCT w), SUM(DISTINCT v) FROM h",
+	"SELECT a.v, b.w FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY 1", "SELECT a.id FROM h a JOIN h b USING (v) ORDER BY 1", "SELECT a.id FROM h a NATURAL JOIN h b ORDER BY 1", "SELECT x.v FROM (SELECT v, w FROM h UNION SELECT 1, 2) x ORDER BY 1",
+	"SELECT v, COUNT(*) FROM h GROUP BY v HAVING COUNT(*) > 0 ORDER BY v", "SELECT d, GROUP_CONCAT(v ORDER BY v) FROM h GROUP BY d ORDER BY d", "SELECT MAX(v) - MIN(v) FROM h", "SELECT v FROM h WHERE v > (SELECT AVG(v) FROM h) ORDER BY v", "SELECT id FROM h WHERE v IN (SELECT v FROM h WHERE w = 'b') ORDER BY id",
+	"SELECT STD(UNIX_TIMESTAMP(ts)) FROM h", "SELECT GROUP_CONCAT(ts ORDER BY ts) FROM h", "SELECT GROUP_CONCAT(DEFAULT(v)) FROM h", "SELECT v, ROW_NUMBER() OVER (ORDER BY v) FROM h ORDER BY v", "WITH x AS (SELECT v, w FROM h) SELECT GROUP_CONCAT(w ORDER BY v) FROM x",
+	"SELECT v, w FROM h ORDER BY id", "SELECT SUM(v), MAX(w) FROM h", "SELECT v FROM h WHERE id = 3", "SELECT * FROM h ORDER BY id", "SELECT *, v FROM h ORDER BY id", "SELECT DISTINCT a.* FROM h a JOIN h b ON a.d = b.d ORDER BY 1", "SELECT nothing, GROUP_CONCAT(v) FROM h",
+	"SELECT a.*, b.v FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY 1", "SELECT a.d FROM h a NATURAL JOIN h b WHERE a.v > 5 ORDER BY 1", // a star beside them: refused
+	"SELECT GROUP_CONCAT(# > 0) FROM k", "SELECT COUNT(DISTINCT # > 0) FROM k", "SELECT a.id FROM k a JOIN k b ON a.d = b.d WHERE a.# > 0 AND b.# > 0 ORDER BY 1", "SELECT STD(# > 0) FROM k", "SELECT id FROM k WHERE # > 0 ORDER BY id",
+}
+
+// TestInvisibleColumns compares queries that name invisible columns with those on one server.
+func TestInvisibleColumns(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			one, c := invisibleRig(t, kind)
+			made := map[mysqltest.Kind]string{mysqltest.MariaDB: "row_end", mysqltest.MySQL9: "my_row_id"}[kind]
+			refused := 0
+			for _, sql := range invisibleQueries {
+				sql = strings.ReplaceAll(sql, "#", made)
+				want, err := one.Query(sql)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := c.Query(sql)
+				if err != nil {
+					t.Fatal(sql, err)
+				}
+				if got.Err != nil && got.Err.Code == 9012 {
+					refused++
+				} else if w, g := answerShown(want), answerShown(got); w != g {
+					t.Errorf("%s:\n%s\ninstead of\n%s", sql, g, w)
+				}
+				st, err := c.Prepare(sql)
+				if err != nil {
+					continue
+				}
+				if got, err = st.Execute(); err != nil {
+					t.Fatal(sql, err)
+				}
+				ws, err := one.Prepare(sql)
+				if err != nil {
+					t.Fatal(sql, err)
+				}
+				if want, err = ws.Execute(); err != nil {
+					t.Fatal(sql, err)
+				}
+				if w, g := answerShown(want), answerShown(got); w != g && !(got.Err != nil && got.Err.Code == 9012) {
+					t.Errorf("prepared %s:\n%s\ninstead of\n%s", sql, g, w)
+				}
+			}
+			if refused > 3 {
+				t.Errorf("%d of %d are refused", refused, len(invisibleQueries))
+			}
+		})
+	}
+}
+
+// answerShown shows the names and rows of an answer.
+func answerShown(r *mysqltest.RawResult) string {
+	if r.Err != nil {
+		return fmt.Sprintf("%d %s", r.Err.Code, r.Err.Message)
+	}
+	return namesOf(r) + fmt.Sprint(r.Rows)
+}
+
+var createName = regexp.MustCompile(`^CREATE TABLE (\w+)`)
+
+// invisibleRig gives clients of one server and of a proxy, with the tables, which are made beside the proxy.
+func invisibleRig(t *testing.T, kind mysqltest.Kind) (one, c *mysqltest.RawClient) {
+	t.Helper()
+	servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+	var direct []*mysqltest.RawClient
+	for _, server := range servers {
+		d := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+		must(t, d, "DROP DATABASE IF EXISTS shop")
+		must(t, d, "CREATE DATABASE shop CHARACTER SET utf8mb4")
+		must(t, d, "USE shop")
+		if kind == mysqltest.MySQL9 {
+			must(t, d, "SET sql_generate_invisible_primary_key = ON")
+		}
+		direct = append(direct, d)
+	}
+	for _, sql := range invisibleTables[kind] {
+		must(t, direct[0], sql)
+		for k := range 4 {
+			must(t, direct[1+k/2], createName.ReplaceAllString(sql, fmt.Sprintf("CREATE TABLE ${1}_%04d", k)))
+		}
+	}
+	c = dial(t, startProxyLog(t, fmt.Sprintf(invisibleConfig, servers[1].Addr, servers[2].Addr), io.Discard), mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
+	for _, x := range []*mysqltest.RawClient{direct[0], c} {
+		must(t, x, "INSERT INTO h (id, d, v, w, ts) VALUES (1, 1, 5, 'a', '2024-01-01 00:00:00'), (2, 1, 6, 'b', NULL), (3, 2, 7, 'c', '2024-06-01 00:00:00'), (4, 2, 8, NULL, '2024-02-01 12:00:00')")
+		must(t, x, "INSERT INTO k (id, d) VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
+	}
+	return direct[0], c
+}
