@@ -293,6 +293,17 @@ func (c *Conn) Command(cmd mysql.Command, argument string) {
 	c.EndPacket(append(b, argument...))
 }
 
+// Query queues a COM_QUERY with a client's query attributes, where the server knows them.
+func (c *Conn) Query(attributes []byte, sql string) {
+	if attributes == nil || !c.Capabilities.Has(mysql.ClientQueryAttributes) {
+		c.Command(mysql.ComQuery, sql)
+		return
+	}
+	c.ResetSequence()
+	b := append(append(c.StartPacket(), byte(mysql.ComQuery)), attributes...)
+	c.EndPacket(append(b, sql...))
+}
+
 // simple runs a command that answers with OK or ERR.
 func (c *Conn) simple(cmd mysql.Command, argument string) error {
 	c.Command(cmd, argument)

@@ -153,7 +153,12 @@ func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 // RawRows runs a query of the proxy's own and gives each row's cells as they came, with the columns' definitions. Both are
 // valid during the call only.
 func (c *Conn) RawRows(sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
-	c.Command(mysql.ComQuery, sql)
+	return c.RawRowsWith(nil, sql, row)
+}
+
+// RawRowsWith is RawRows of a query that reads a client's query attributes, as they are encoded in COM_QUERY.
+func (c *Conn) RawRowsWith(attributes []byte, sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
+	c.Query(attributes, sql)
 	if err := c.Flush(); err != nil {
 		return err
 	}

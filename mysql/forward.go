@@ -49,6 +49,8 @@ type Response struct {
 	// Cut says that rows were more than the quota: Err is what the destination heard, and the source's response lies unread
 	// from the first row on that did not go.
 	Cut bool
+	// Held says that Err was not forwarded.
+	Held bool
 	// LocalInfile is the payload of the server's request, an alias like OK's slices.
 	LocalInfile []byte
 }
@@ -71,6 +73,8 @@ type ForwardOptions struct {
 	// Definitions, if there are as many as columns, are sent in place of the source's; where the rows' cells are encoded
 	// otherwise than such a definition says, the source's own type stays.
 	Definitions []ColumnDefinition41
+	// AsDefined has the type in Definitions hold in any case: the rows are text, or there are none.
+	AsDefined bool
 	// Rows, if set, changes the rows on their way.
 	Rows RowChanger
 	// Arrived, if set, is the walk over the response, which has arrived whole and plain: it is not walked over again, and what is queued
@@ -78,6 +82,8 @@ type ForwardOptions struct {
 	Arrived *Walk
 	// PatchError, if set, changes an ERR packet of the source before it goes on.
 	PatchError func(*SQLError)
+	// HoldSyntaxError leaves an ERR packet that says that the source cannot read the statement for the caller to send.
+	HoldSyntaxError bool
 	// Quota, if set, bounds the rows that go on. What does is taken off it; of a row of 16 MB or more its first packet counts.
 	Quota *Quota
 }
@@ -135,6 +141,9 @@ func (f *forward) run() error {
 		return f.arrived(f.o.Arrived)
 	}
 	if f.o.Shape == ShapeRows {
+		if f.o.Rows != nil {
+			return f.changedRows()
+		}
 		return f.rows()
 	}
 	p, err := f.packet()
@@ -212,6 +221,10 @@ func (f *forward) err(p []byte) error {
 		f.o.PatchError(e)
 	}
 	f.res.Kind, f.res.Err = ResponseErr, e
+	if f.o.HoldSyntaxError && e.Code == ERParse {
+		f.res.Held = true
+		return nil
+	}
 	f.dst.WriteError(e)
 	return nil
 }

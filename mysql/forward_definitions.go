@@ -43,7 +43,7 @@ func (f *forward) definitions(n int) (done bool, err error) {
 // describe those that went through a temporary table of theirs.
 func (f *forward) replaced(k int, source ColumnDefinition41) ColumnDefinition41 {
 	def := f.o.Definitions[k]
-	if encoding(source.Type) == encoding(def.Type) {
+	if f.o.AsDefined || encoding(source.Type) == encoding(def.Type) {
 		return def
 	}
 	def.Type, def.Charset, def.Decimals = source.Type, source.Charset, source.Decimals

@@ -7,12 +7,19 @@ import (
 
 // KillStmt is KILL of a connection or its statement.
 type KillStmt struct {
-	Query bool // the statement only
-	ID    uint64
+	Query bool   // the statement only
+	ID    uint64 // if Expr is ""
+	Expr  string // what gives the id, if it is no number
+}
+
+// killWords are what the expression of a KILL may have in it: it reads nothing but the session, and has no effects.
+var killWords = map[string]bool{
+	"null": true, "true": true, "false": true, "div": true, "mod": true, "connection_id": true, "abs": true, "if": true, "ifnull": true, "coalesce": true,
+	"greatest": true, "least": true, "floor": true, "round": true, "cast": true, "as": true, "signed": true, "unsigned": true, "integer": true, "char": true,
 }
 
 // ParseKill takes KILL [CONNECTION | QUERY] id apart; in MariaDB KILL [HARD | SOFT] too. Forms that name a user, a query
-// id or an expression are not understood. MySQL manual: "KILL Statement".
+// id, or an expression that reads more than the session are not understood. MySQL manual: "KILL Statement".
 func ParseKill(sql string, m Mode) (KillStmt, bool) {
 	p := newParser(sql, m)
 	if !p.words("kill") {
@@ -22,15 +29,45 @@ func ParseKill(sql string, m Mode) (KillStmt, bool) {
 		p.oneOf("hard", "soft")
 	}
 	k := KillStmt{Query: p.oneOf("connection", "query") == "query"}
-	var err error
-	if k.ID, err = strconv.ParseUint(p.text(), 10, 64); err != nil || p.tok.Kind != KindNumber {
+	from, to, plain := p.tok.Pos, p.tok.Pos, p.tok.Kind == KindNumber
+	depth := 0
+	for p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon {
+		switch {
+		case p.isOp("("):
+			depth++
+		case p.isOp(")"):
+			depth--
+		}
+		if depth < 0 || depth == 0 && p.isOp(",") || !p.killToken() {
+			return KillStmt{}, false
+		}
+		plain = plain && p.tok.Pos == from
+		to = p.tok.End
+		p.next()
+	}
+	if from == to || depth > 0 || !p.done() {
 		return KillStmt{}, false
 	}
-	p.next()
-	if !p.done() {
-		return KillStmt{}, false
+	var err error
+	if k.ID, err = strconv.ParseUint(sql[from:to], 10, 64); err != nil || !plain {
+		k.ID, k.Expr = 0, sql[from:to]
 	}
 	return k, true
+}
+
+// killToken reports whether the token at hand may be a part of the expression of a KILL.
+func (p *parser) killToken() bool {
+	switch p.tok.Kind {
+	case KindNumber, KindHex, KindString, KindUserVar:
+		return true
+	case KindSysVar:
+		return foldEqual(p.text(), "@@pseudo_thread_id")
+	case KindWord:
+		return killWords[strings.ToLower(p.text())]
+	case KindOp:
+		return p.text() != ":="
+	}
+	return false
 }
 
 // ParseUse takes USE db apart and returns the name without quotes. MySQL manual: "USE Statement".

@@ -57,16 +57,23 @@ func TestParseKill(t *testing.T) {
 		{"kill query 7", KillStmt{Query: true, ID: 7}, true},
 		{"kill hard query 7", KillStmt{Query: true, ID: 7}, true},
 		{"kill soft 7", KillStmt{ID: 7}, true},
-		{"kill 18446744073709551616", KillStmt{}, false},
+		{"kill 18446744073709551616", KillStmt{Expr: "18446744073709551616"}, true},
 		{"kill query id 7", KillStmt{}, false},
 		{"kill user 'a'", KillStmt{}, false},
-		{"kill -1", KillStmt{}, false},
-		{"kill 1.5", KillStmt{}, false},
-		{"kill 0x10", KillStmt{}, false},
-		{"kill '5'", KillStmt{}, false},
-		{"kill @x", KillStmt{}, false},
-		{"kill 1 + 1", KillStmt{}, false},
-		{"kill connection_id()", KillStmt{}, false},
+		{"kill -1", KillStmt{Expr: "-1"}, true},
+		{"kill 1.5", KillStmt{Expr: "1.5"}, true},
+		{"kill 0x10", KillStmt{Expr: "0x10"}, true},
+		{"kill '5'", KillStmt{Expr: "'5'"}, true},
+		{"kill @x", KillStmt{Expr: "@x"}, true},
+		{"kill 1 + 1", KillStmt{Expr: "1 + 1"}, true},
+		{"kill connection_id()", KillStmt{Expr: "connection_id()"}, true},
+		{"kill query (@x) /* c */ + 1 -- d", KillStmt{Query: true, Expr: "(@x) /* c */ + 1"}, true},
+		{"kill @x := 5", KillStmt{}, false},
+		{"kill sleep(5)", KillStmt{}, false},
+		{"kill (select 5)", KillStmt{}, false},
+		{"kill 5), (6", KillStmt{}, false},
+		{"kill 5, 6", KillStmt{}, false},
+		{"kill @@global.x", KillStmt{}, false},
 		{"kill", KillStmt{}, false},
 		{"kill 1; kill 2", KillStmt{}, false},
 	} {
@@ -76,6 +83,30 @@ func TestParseKill(t *testing.T) {
 	}
 	if _, ok := ParseKill("kill soft 7", mysql84); ok {
 		t.Error("KILL SOFT is MariaDB's")
+	}
+}
+
+func TestParseShowGrants(t *testing.T) {
+	for _, c := range []struct {
+		sql, account string
+		self         bool
+		user, host   string
+		ok           bool
+	}{
+		{"show grants", "", false, "", "", true},
+		{"SHOW GRANTS FOR CURRENT_USER", "CURRENT_USER", true, "", "", true},
+		{"show grants for current_user ( ) using r", "current_user ( )", true, "", "", true},
+		{"show grants for a", "a", false, "a", "%", true},
+		{"show grants for 'a'@'h' using r", "'a'@'h'", false, "a", "h", true},
+		{"show grants for `a`@`h`", "`a`@`h`", false, "a", "h", true},
+		{"show grants for a@10.0.0.1", "a@10.0.0.1", false, "a", "10.0.0.1", true},
+		{"show grants for ?", "", false, "", "", true},
+		{"show tables", "", false, "", "", false},
+	} {
+		g, ok := ParseShowGrants(c.sql, mysql84)
+		if account := c.sql[g.Account.Pos:g.Account.End]; ok != c.ok || account != c.account || g.Self != c.self || g.User != c.user || g.Host != c.host {
+			t.Errorf("%q: %q %+v %v", c.sql, account, g, ok)
+		}
 	}
 }
 

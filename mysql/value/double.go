@@ -21,6 +21,9 @@ func (t Type) appendDouble(dst []byte, v float64, f Format) []byte {
 		}
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 	}
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return append(dst, '0') // as servers write a sum that is too large
+	}
 	if t.decimals < decimalsFloating {
 		return strconv.AppendFloat(dst, v, 'f', int(t.decimals), 64)
 	}

@@ -46,7 +46,7 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 		}
 		c.show = &sh
 		return c, nil
-	case sqltext.Select, sqltext.With, sqltext.Table:
+	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete, sqltext.DDL, sqltext.CreateTemporary:
 	default:
 		return nil, nil
 	}
@@ -56,10 +56,10 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 	}
 	plans := s.schema.Plans
 	st, err := sqlparse.Parse(text, mode, func(name string) bool { return informationTables[strings.ToLower(name)] != nil || plans.watched(name) })
-	if err != nil || st.Kind != sqlparse.SelectKind {
+	if err != nil {
 		return nil, nil // the server's own answer, physical names and all
 	}
-	ruled := ""
+	ruled, own := "", ""
 	for _, t := range st.Tables {
 		in := t.DB
 		if in == "" {
@@ -72,15 +72,20 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 			if informationTables[strings.ToLower(t.Name)] != nil && !t.At.Empty() {
 				c.tables = append(c.tables, t)
 			}
+			if !alikeTables[strings.ToLower(t.Name)] {
+				own = t.Name
+			}
 		case plans.router().Table(in, t.Name) != nil:
 			ruled = t.Name
 		}
 	}
-	if len(c.tables) == 0 {
+	switch {
+	case ruled != "" && own != "":
+		return nil, newError(KSRefusedSharding, "information_schema."+own+", which is another on each node, and the table "+ruled+", which has a rule, in one statement: use one each")
+	case len(c.tables) == 0:
 		return nil, nil
-	}
-	if ruled != "" {
-		return nil, newError(KSRefusedSharding, "information_schema and the table "+ruled+", which has a rule, in one query: use one each")
+	case st.Kind != sqlparse.SelectKind:
+		return nil, newError(KSRefusedSharding, "information_schema."+own+", which has other names for tables with a rule on each node, in a statement that changes rows: run the query by itself and send its values")
 	}
 	c.st = st
 	return c, nil
@@ -224,7 +229,17 @@ func (i *copying) describe(params int) (err error) {
 	}
 	i.f.definitions, err = i.f.last.Conn.ReadDefinitions()
 	i.f.last.ended(err)
+	i.f.asDefined = i.f.ex == nil || i.limitZero()
 	return err
+}
+
+// limitZero reports whether the statement wants no rows, only their columns.
+func (i *copying) limitZero() bool {
+	if i.c.st == nil || i.c.st.Query == nil || i.c.st.Query.Limit == nil {
+		return false
+	}
+	count := i.c.st.Query.Limit.Count
+	return count != nil && count.Op == sqlparse.Const && count.Value.String() == "0"
 }
 
 // upTo lists the numbers below n.

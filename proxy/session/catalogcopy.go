@@ -29,6 +29,12 @@ var informationTables = map[string][]string{
 	"geometry_columns":             {"F_TABLE_SCHEMA", "F_TABLE_NAME"},
 }
 
+// alikeTables are those of information_schema that have the same rows on all servers of a version.
+var alikeTables = map[string]bool{
+	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true, "sql_functions": true,
+	"schemata": true, "dual": true, "st_spatial_reference_systems": true, "st_units_of_measure": true,
+}
+
 // mysqlChecks is CHECK_CONSTRAINTS of MySQL, which lacks the name of the table, with it; mysqlCheckColumns are its own columns.
 const (
 	mysqlChecks = "(SELECT c.*, t.TABLE_NAME FROM information_schema.CHECK_CONSTRAINTS AS c LEFT JOIN information_schema.TABLE_CONSTRAINTS AS t " +

@@ -34,6 +34,21 @@ type executionAttributes struct {
 	values []byte
 }
 
+// behind gives the attributes that followed had parameters as they follow others; nil without any.
+func (a *executionAttributes) behind(params, had int) *executionAttributes {
+	if a == nil {
+		return nil
+	}
+	other := *a
+	other.bitmap = make([]byte, (params+a.count+7)/8)
+	for k := range a.count {
+		if at := had + k; a.bitmap[at/8]&(1<<(at%8)) != 0 {
+			other.bitmap[(params+k)/8] |= 1 << ((params + k) % 8)
+		}
+	}
+	return &other
+}
+
 // comStmtExecute runs a prepared statement. MySQL manual: "COM_STMT_EXECUTE".
 func (s *Session) comStmtExecute(arg []byte) error {
 	st, ok := s.stmts.get(arg)
@@ -93,6 +108,7 @@ func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 	}
 	switch st.info.Class {
 	case sqltext.Show:
+		s.hidePasswords(q)
 		s.showConnectionStatus(q)
 	case sqltext.Kill:
 		return s.executeKill(st, q, ex)

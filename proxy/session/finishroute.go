@@ -93,6 +93,7 @@ type finishing struct {
 	rename  []mysql.TableName
 	// definitions, if set, are those of the client's result.
 	definitions []mysql.ColumnDefinition41
+	asDefined   bool // see mysql.ForwardOptions
 }
 
 func (f *finishing) run() (failed bool, err error) {
@@ -251,6 +252,9 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 		return err
 	}
 	from := find(f.loans, query.Node)
+	if f.ex != nil && f.ex.ex.attributes != nil && mentions(query.Text, "mysql_query_attribute_string") {
+		return newError(KSRefusedSharding, "a query attribute of a prepared statement in a condition on rows that are collected: "+f.reason())
+	}
 	moved := *query
 	if moved.Moved != "" {
 		moved.Text = moved.Moved
@@ -355,7 +359,7 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 	var failure error
 	most := f.s.snap.Config.FinishMaxBytes
 	from.started(f.s, text)
-	err := from.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+	err := from.Conn.RawRowsWith(f.s.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
 		}
@@ -487,7 +491,11 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		}
 	}
 	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
-		Definitions: f.definitions, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired})
+		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired, HoldSyntaxError: true})
+	if err == nil && res.Held {
+		f.last.ended(res.Err)
+		return res, res.Err
+	}
 	if err == nil || f.last.Conn.Received()-f.last.had >= wrapsMin {
 		f.s.task().repeatable = nil // the client has, or may have, a part of it
 	}

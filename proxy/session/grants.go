@@ -4,47 +4,61 @@ import (
 	"strings"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
 )
 
-// showGrants answers SHOW GRANTS of servers that show passwords in it, without them.
-func (s *Session) showGrants(q *query) (handled bool, err error) {
+// ownGrants has SHOW GRANTS FOR the client's own account speak of the one that the proxy has on the server, as SHOW GRANTS does: the
+// server knows no other.
+func (s *Session) ownGrants(q *query) {
+	if q.info.Class != sqltext.Show || !mentions(q.text, "grants") {
+		return
+	}
+	g, ok := sqltext.ParseShowGrants(q.text, s.mode())
+	if !ok || g.Account.End == 0 || !g.Self && (g.User != s.user || g.Host != "%" && !strings.EqualFold(g.Host, s.host())) {
+		return
+	}
+	q.text = q.text[:g.Account.Pos] + "CURRENT_USER()" + q.text[g.Account.End:]
+	q.info.Traits &^= sqltext.CurrentUser // that of the server is meant
+}
+
+// hidePasswords has SHOW GRANTS of servers that show passwords in it go without them.
+func (s *Session) hidePasswords(q *query) {
 	if !mentions(q.text, "grants") || !grantsShowPasswords(s.mode()) {
-		return false, nil
+		return
 	}
-	if err := s.startOfStatement(); err != nil {
-		return true, err
+	g := new(grantRows)
+	if g.layout.Format = value.TextRow; s.command == mysql.ComStmtExecute {
+		g.layout.Format = value.BinaryRow
 	}
-	p, err := s.acquire(s.route(q))
-	if err != nil {
-		return true, err
+	q.rows = g
+}
+
+// grantRows takes passwords out of the rows of SHOW GRANTS. It is a mysql.RowChanger.
+type grantRows struct {
+	layout value.Layout
+	row    value.Row
+}
+
+// Column learns a column.
+func (g *grantRows) Column(def *mysql.ColumnDefinition41) {
+	g.layout.Types = append(g.layout.Types, value.TypeOf(def))
+	g.layout.Visible++
+	g.row.Cells = append(g.row.Cells, nil)
+}
+
+// Row changes one row.
+func (g *grantRows) Row(b, row []byte) ([]byte, error) {
+	g.row.Raw = row
+	if err := g.layout.Split(&g.row); err != nil {
+		return b, err
 	}
-	var names []string
-	var types []mysql.ColumnType
-	var rows [][]string
-	span := s.shardSpan(p.Instance, q.text)
-	err = p.Conn.Table(q.text, func(definitions []mysql.ColumnDefinition41) {
-		for _, d := range definitions {
-			names, types = append(names, d.Name), append(types, d.Type)
+	for k, cell := range g.row.Cells {
+		if cell != nil {
+			g.row.Cells[k] = value.Cell(withoutPassword(string(cell)))
 		}
-	}, func(cells []string, _ []bool) {
-		row := make([]string, len(cells))
-		for k, c := range cells {
-			row[k] = withoutPassword(c)
-		}
-		rows = append(rows, row)
-	})
-	endSpan(span, err)
-	if e, ok := err.(*mysql.SQLError); ok {
-		s.release(p)
-		return true, e
 	}
-	if err != nil {
-		return true, s.lost(p, err)
-	}
-	s.release(p)
-	s.heldLast = false
-	s.writeRows(names, types, rows)
-	return true, nil
+	return g.layout.AppendVisible(b, g.row.Cells), nil
 }
 
 // withoutPassword cuts how the account is identified out of a line of SHOW GRANTS: GRANT ... TO `u`@`h` IDENTIFIED BY PASSWORD '*...'

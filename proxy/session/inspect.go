@@ -92,7 +92,7 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 		}
 		// That of KILL ? is looked at when it is executed.
 		if _, ok := sqltext.ParseKill(in.Text, in.Mode); !ok && (from != byProtocol || !i.Has(sqltext.Param)) {
-			return errKillForm
+			return s.unreadable(in.Text, errKillForm)
 		}
 	case sqltext.ShowProcesslist:
 		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !s.account.Process {
@@ -125,7 +125,7 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 	return nil
 }
 
-var errKillForm = refuse("KILL takes a connection id of this proxy: KILL [QUERY] id")
+var errKillForm = refuse("KILL takes a connection id of this proxy, or an expression of literals and variables that gives one: KILL [QUERY] id")
 
 // needsProcess is what a user hears of what shows or stops other users' statements.
 func (s *Session) needsProcess(what string) *mysql.SQLError {
@@ -149,8 +149,8 @@ func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
 	case w[1] == "create" && w[2] == "user":
 		return refuse("SHOW CREATE USER shows passwords of the servers' accounts; run it on the server itself")
 	case w[1] == "grants":
-		if from != alone && grantsShowPasswords(in.Mode) {
-			return refuse("SHOW GRANTS is answered as text and by itself only: it shows passwords of the servers' accounts")
+		if from == wrapped && grantsShowPasswords(in.Mode) {
+			return refuse("SHOW GRANTS within another statement; send it by itself: it shows passwords of the servers' accounts")
 		}
 	case s.account.Process:
 	case w[1] == "engine", w[1] == "innodb", w[1] == "binlog", w[1] == "relaylog", w[1] == "explain", w[1] == "analyze":

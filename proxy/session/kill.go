@@ -7,10 +7,57 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 )
 
 // killTimeout bounds the side connection that ends a statement on a backend.
 const killTimeout = 3 * time.Second
+
+// killStatement runs KILL as a statement.
+func (s *Session) killStatement(q *query) error {
+	k, ok := sqltext.ParseKill(q.text, s.mode())
+	if !ok {
+		return errKillForm
+	}
+	if k.Expr != "" {
+		var err error
+		if k.ID, err = s.killID(k.Expr); err != nil {
+			return s.ofClientsText(err, q.text)
+		}
+	}
+	return s.kill(k.ID, k.Query)
+}
+
+// killID has a server compute the id of a KILL from an expression. One that is NULL is 0, as of servers.
+func (s *Session) killID(expr string) (id uint64, err error) {
+	if err := s.startOfStatement(); err != nil {
+		return 0, err
+	}
+	text := "SELECT CAST((" + expr + ") AS SIGNED)"
+	q := query{text: text, info: sqltext.Classify(text, s.mode())}
+	if err := s.substitute(&q); err != nil {
+		return 0, err
+	}
+	t := s.route(&q)
+	if s.held.Pooled != nil {
+		t.node = s.schema.Nodes[s.held.Instance.Node] // which has the values of variables that it alone knows
+	}
+	p, err := s.acquire(t)
+	if err != nil {
+		return 0, err
+	}
+	var signed int64
+	err = p.Conn.Rows(q.text, 1, func(row []string) { signed, _ = strconv.ParseInt(row[0], 10, 64) })
+	if err != nil {
+		return 0, s.afterFailure(p, err)
+	}
+	s.release(p)
+	s.heldLast = false
+	if id = uint64(signed); !s.mode().MariaDB {
+		id &= 1<<32 - 1
+	}
+	return id, nil
+}
 
 // kill runs KILL: of the client connections of this proxy, own ones or, with the right process, anybody's.
 func (s *Session) kill(id uint64, query bool) error {

@@ -26,20 +26,15 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		return true, s.comInitDB(db)
 	case sqltext.Kill:
-		k, ok := sqltext.ParseKill(q.text, s.mode())
-		if !ok {
-			return true, errKillForm
-		}
-		return true, s.kill(k.ID, k.Query)
+		return true, s.killStatement(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		return s.show(q)
 	case sqltext.Show:
 		if handled, err := s.own(q); handled {
 			return true, err
 		}
-		if handled, err := s.showGrants(q); handled {
-			return true, err
-		}
+		s.ownGrants(q)
+		s.hidePasswords(q)
 		s.showConnectionStatus(q)
 		return false, nil
 	case sqltext.Other:

@@ -110,7 +110,7 @@ func (s *Session) decide(p []byte) bool {
 			return false
 		}
 		q.begin(text, &info)
-		q.attributes = attributes
+		q.attributes, q.source = attributes, text
 		s.lane.text = text
 		s.label(text)
 		if s.schema.Plans != nil && !s.decideShard(q) {

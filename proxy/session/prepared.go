@@ -190,6 +190,11 @@ func (b *boundExecution) pick(args []int) (*stmt, *execution) {
 		}
 		ex.values = append(ex.values, b.values[arg]...)
 	}
+	if ex.attributes = b.ex.attributes.behind(len(args), b.st.params); ex.attributes != nil {
+		for k, nulls := range ex.bitmap {
+			ex.attributes.bitmap[k] |= nulls
+		}
+	}
 	return st, ex
 }
 

@@ -81,7 +81,8 @@ type query struct {
 	st *stmt
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
-	// source is the text of a statement to be prepared, before own functions are replaced; given as it came, if rules rewrote it.
+	// source is the text before own functions and names of tables are replaced; given that of a statement to be prepared as it came, if
+	// rules rewrote it.
 	source, given string
 	// own is set for a statement to be prepared that the proxy answers.
 	own bool
@@ -207,6 +208,7 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 		return true, err
 	}
 	text := q.text
+	q.source = text
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
@@ -329,7 +331,7 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 			return true, err
 		}
 	}
-	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q)}
+	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q), HoldSyntaxError: q.rewritten()}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = s.patchExpired
 	}
@@ -343,6 +345,11 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 		}
 		if res.Cut {
 			return true, s.cutOff(p, q, &res)
+		}
+		if res.Held {
+			if err := s.tellSyntaxError(p, q, &res); err != nil {
+				return true, err
+			}
 		}
 		s.observe(p, q, &res)
 		if res.Kind == mysql.ResponseLocalInfile {

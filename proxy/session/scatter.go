@@ -375,7 +375,7 @@ func (s *Session) sendTo(l *loan, text string, args []int, ex *boundExecution) e
 	l.started(s, text)
 	var err error
 	if ex == nil {
-		l.Conn.Command(mysql.ComQuery, text)
+		l.Conn.Query(s.task().query.attributes, text)
 		err = l.Conn.Flush()
 	} else {
 		err = s.sendBound(l, text, args, ex)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -24,7 +23,7 @@ func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) erro
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}
-	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn, Quota: q.quota})
+	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn, Quota: q.quota, Rename: q.rename, Rows: q.rows})
 	if err != nil {
 		return err
 	}
@@ -35,9 +34,9 @@ func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) erro
 	return nil
 }
 
-// forwardCommand runs a command without state on the primary of the default node.
-func (s *Session) forwardCommand(cmd mysql.Command, arg []byte, shape mysql.Shape) error {
-	p, err := s.acquire(target{node: s.schema.Default})
+// forwardCommand runs a command without state on the primary of a node.
+func (s *Session) forwardCommand(t target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
+	p, err := s.acquire(t)
 	if err != nil {
 		return err
 	}
@@ -53,15 +52,7 @@ func (s *Session) forwardCommand(cmd mysql.Command, arg []byte, shape mysql.Shap
 }
 
 func (s *Session) forwardSimple(cmd mysql.Command) error {
-	return s.forwardCommand(cmd, nil, mysql.ShapeResult)
-}
-
-// comFieldList lists a table's columns. MySQL manual: "COM_FIELD_LIST".
-func (s *Session) comFieldList(arg []byte) error {
-	if bytes.IndexByte(arg, 0) < 0 {
-		return malformed()
-	}
-	return s.forwardCommand(mysql.ComFieldList, arg, mysql.ShapeRows)
+	return s.forwardCommand(target{node: s.schema.Default}, cmd, nil, mysql.ShapeResult)
 }
 
 // comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".

@@ -140,6 +140,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.admitPrepare(&q); err != nil {
 		return err
 	}
+	s.ownGrants(&q)
 	if err := s.substitute(&q); err != nil {
 		return err
 	}
@@ -235,6 +236,11 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 			return true, err
 		}
 		mysql.RenameError(e, q.rename)
+		if e.Code == mysql.ERParse && q.rewritten() {
+			if e, err = s.syntaxError(p, q, e); err != nil {
+				return true, err
+			}
+		}
 		s.writeError(e, OriginBackend)
 		return true, nil
 	}

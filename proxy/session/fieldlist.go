@@ -1,0 +1,96 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+)
+
+// comFieldList lists a table's columns, or those that match a pattern. MySQL manual: "COM_FIELD_LIST".
+func (s *Session) comFieldList(arg []byte) error {
+	end := bytes.IndexByte(arg, 0)
+	if end < 0 {
+		return malformed()
+	}
+	if s.schema.Plans != nil {
+		if t := s.schema.Plans.router().Table(s.state.db, string(arg[:end])); t != nil {
+			return s.shardFieldList(t, arg[end:])
+		}
+	}
+	return s.forwardCommand(target{node: s.schema.Default, reads: true, stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
+}
+
+// shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
+func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
+	shard := s.describing(t)
+	p, err := s.acquire(target{node: s.schema.Nodes[shard.Node], reads: true, stateless: true})
+	if err != nil {
+		return err
+	}
+	have, there := s.state.current(), s.state.in(shard.DB)
+	if err := p.Conn.Apply(have, there); err != nil {
+		return s.afterFailure(p, err)
+	}
+	names := []mysql.TableName{{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: shard.Node}}
+	p.Conn.Command(mysql.ComFieldList, shard.Table+string(rest))
+	sent := s.conn.Sequence()
+	q := query{info: sqltext.Info{Class: sqltext.Show}, rename: names, rows: listedFields(names)}
+	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return s.broken(p, err, sent)
+	}
+	if err := p.Conn.Apply(there, have); err != nil {
+		s.drop(p)
+		return &endError{EndBackendLost, err}
+	}
+	s.release(p)
+	return nil
+}
+
+// afterFailure deals with a failure of what the session asks of a connection ahead of the client's command.
+func (s *Session) afterFailure(p backend.Pooled, err error) error {
+	if e, ok := err.(*mysql.SQLError); ok {
+		s.release(p)
+		return e
+	}
+	return s.lost(p, err)
+}
+
+// describing gives the shard that tells of a table's columns: one on the node where the session holds a connection, else on the default one,
+// else the first.
+func (s *Session) describing(t *router.Table) router.Shard {
+	wanted := []string{s.schema.Default.Name}
+	if s.held.Pooled != nil {
+		wanted = []string{s.held.Instance.Node, wanted[0]}
+	}
+	for _, node := range wanted {
+		if k := slices.IndexFunc(t.Shards, func(shard router.Shard) bool { return shard.Node == node }); k >= 0 {
+			return t.Shards[k]
+		}
+	}
+	return t.Shards[0]
+}
+
+// listedFields puts the logical names of a table into the definitions that COM_FIELD_LIST lists, each with a default value behind it. It is
+// a mysql.RowChanger.
+type listedFields []mysql.TableName
+
+// Column is for mysql.RowChanger.
+func (listedFields) Column(*mysql.ColumnDefinition41) {}
+
+// Row is for mysql.RowChanger.
+func (f listedFields) Row(b, row []byte) ([]byte, error) {
+	var d mysql.ColumnDefinition41
+	if err := d.Decode(row); err != nil {
+		return b, err
+	}
+	c := mysql.NewCursor(row)
+	for range 7 { // six names, and the fields of fixed length
+		c.LenencBytes()
+	}
+	d.Rename(f)
+	return append(d.AppendTo(b), c.Rest()...), nil
+}

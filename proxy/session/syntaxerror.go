@@ -1,0 +1,35 @@
+package session
+
+import (
+	"errors"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+)
+
+// rewritten reports whether a server gets another text than the client's.
+func (q *query) rewritten() bool { return q.source != "" && q.source != q.text }
+
+// tellSyntaxError sends the error of a server that cannot read the proxy's text, in its words for the client's.
+func (s *Session) tellSyntaxError(p backend.Pooled, q *query, res *mysql.Response) (err error) {
+	if res.Err, err = s.syntaxError(p, q, res.Err); err != nil {
+		return err
+	}
+	s.out().WriteError(res.Err)
+	return s.out().Flush()
+}
+
+// syntaxError has the server whose answer was a syntax error prepare the client's own text: the error quotes what follows the place where
+// the server stopped. Where the server can read that text, said stands.
+func (s *Session) syntaxError(p backend.Pooled, q *query, said *mysql.SQLError) (*mysql.SQLError, error) {
+	_, err := p.Conn.Describe(q.source)
+	var own *mysql.SQLError
+	switch {
+	case err == nil:
+	case !errors.As(err, &own):
+		return nil, err
+	case own.Code == mysql.ERParse:
+		return own, nil
+	}
+	return said, nil
+}
