@@ -21,6 +21,8 @@ func TestConstantsAreNoGroups(t *testing.T) {
 				for _, form := range []string{
 					"SELECT DISTINCT %s AS e FROM h", "SELECT DISTINCT %s AS e, a FROM h ORDER BY a", "SELECT %s AS e, COUNT(*) FROM h GROUP BY e", "SELECT a, COUNT(DISTINCT %s) FROM h GROUP BY a ORDER BY a",
 					"SELECT a, MAX(%s) FROM h GROUP BY a HAVING COUNT(*) > 0 ORDER BY a", "SELECT COUNT(*) FROM h GROUP BY %s", "SELECT MIN(%s) FROM h", "SELECT a FROM h GROUP BY a, %s ORDER BY a",
+					"SELECT COUNT(DISTINCT %s), COUNT(*) FROM h WHERE a > 99", "SELECT GROUP_CONCAT(DISTINCT %s), COUNT(a) FROM h WHERE a > 99", "SELECT SUM(DISTINCT %s), COUNT(a) FROM h WHERE a > 99 HAVING COUNT(*) >= 0",
+					"SELECT a, GROUP_CONCAT(DISTINCT %s), COUNT(*) FROM h GROUP BY a ORDER BY a",
 				} {
 					e.asked = append(e.asked, fmt.Sprintf(form, constant))
 				}

@@ -92,6 +92,9 @@ func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
 			}
 		}
 	}
+	if len(columns) == 0 {
+		return false // the shards have a row each, in which a constant would be, where none has rows
+	}
 	for _, piece := range pieces {
 		for _, c := range columns {
 			if !isNamed(piece, c) {
