@@ -120,8 +120,8 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
 }
 
-// collect keeps the warnings of the shards whose results were read to the end, those about the text as often as one server
-// gives them, and tells how many they are.
+// collect keeps the warnings of the shards whose results were read to the end, those about the text and its constants as often as one
+// server gives them, and tells how many they are.
 func (m *merging) collect() uint16 {
 	st := &m.s.state
 	pieces, truncated := 0, 0
@@ -142,7 +142,7 @@ func (m *merging) collect() uint16 {
 	seen := map[warning]int{}
 	kept := st.warnings[:0]
 	for _, warned := range st.warnings {
-		if ofText[warned.Code] {
+		if ofText[warned.Code] || warned.ofConstant(&m.route.Queries[0]) {
 			if seen[warned]++; (seen[warned]-1)%pieces != 0 {
 				continue
 			}

@@ -2,10 +2,12 @@ package session
 
 import (
 	"strconv"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
 )
 
 // warning is a row of SHOW WARNINGS.
@@ -25,6 +27,20 @@ const erDeprecated = 1287
 // ofText are the codes of warnings about the text of a statement: that something in it is deprecated. MySQL manual: "Server
 // Error Message Reference".
 var ofText = map[uint16]bool{erDeprecated: true, 1681: true, 3719: true, 3720: true, 3778: true}
+
+// erTruncatedWrongValue is the code of a value that is none of a type. MySQL manual: "Server Error Message Reference".
+const erTruncatedWrongValue = 1292
+
+// ofConstant tells whether a warning of a query is about a constant of its text, or a parameter: MySQL puts those into the columns of an
+// index that they are compared with, once for each table. Rows are never told of by column.
+func (w *warning) ofConstant(q *plan.Query) bool {
+	if w.Code != erTruncatedWrongValue {
+		return false
+	}
+	_, value, _ := strings.Cut(w.Message, ": '")
+	value, _, stored := strings.Cut(value, "' for column '")
+	return stored && (len(q.Args) > 0 || strings.Contains(q.Text, value))
+}
 
 // oncePerColumn are those that MySQL gives once for each column, however many rows are at fault: that a value is missing,
 // or NULL where none may be.
