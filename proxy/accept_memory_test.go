@@ -117,3 +117,65 @@ func TestLongDataIsBounded(t *testing.T) {
 	clients[2].Close()
 	mysqltest.WaitFor(t, "the memory to come back", func() bool { return p.PacketBytes() == 0 })
 }
+
+// The lines of a file that wait for their shards count in packet_memory, too, until they are sent.
+func TestWaitingLinesAreBounded(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			server := startOwn(t, mysqltest.ServerConfig{Kind: kind})
+			direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+			must(t, direct, "CREATE DATABASE "+database)
+			must(t, direct, "SET GLOBAL local_infile = ON")
+			node := "{name: %s, user: root, password: root, allow_public_key_retrieval: true, master: \"" + server.Addr + "\"}"
+			p := startProxy(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+max_allowed_packet: 1M
+packet_memory: 2M
+user_list: [{user: root, password: root, local_infile: true}]
+nodes: [%s, %s]
+schema_list:
+  - {user: root, nodes: [n1, n2], default: n1, shard: [{db: %s, table: bound, key: id, nodes: [n1, n2], type: mod, locations: [4, 4]}]}
+`, fmt.Sprintf(node, "n1"), fmt.Sprintf(node, "n2"), database))
+			client := func() *mysqltest.RawClient {
+				return dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database, Capabilities: mysqltest.ScriptCapabilities | mysql.ClientLocalFiles})
+			}
+			one, other := client(), client()
+			must(t, one, "CREATE TABLE bound (id INT PRIMARY KEY, v LONGTEXT) CHARACTER SET utf8mb4")
+			file := func(from, lines int) string {
+				var b strings.Builder
+				for k := range lines {
+					fmt.Fprintf(&b, "%d\t%s\n", from+k, strings.Repeat("x", 1000))
+				}
+				return b.String()
+			}
+			const load = "LOAD DATA LOCAL INFILE 'f' INTO TABLE bound CHARACTER SET utf8mb4 (id, v)"
+			if r := must(t, one, load); r.LocalInfile == "" {
+				t.Fatal("no file is asked for")
+			}
+			send := func(c *mysqltest.RawClient, rest string) { // all but its end, in short packets
+				for rest != "" {
+					n := min(len(rest), 32<<10)
+					c.Conn.WritePacket([]byte(rest[:n]))
+					rest = rest[n:]
+				}
+				if err := c.Conn.Flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			send(one, file(1, 1900))
+			mysqltest.WaitFor(t, "lines to wait", func() bool { return p.PacketBytes() > 1<<20 })
+			must(t, other, load)
+			send(other, file(10001, 1900))
+			if r, err := other.SendFile(nil); err != nil || r.Err == nil || r.Err.Code != 9019 {
+				t.Errorf("another file: %v, %+v", err, r)
+			}
+			if got := value(t, other, "SELECT COUNT(*) FROM bound"); got != "0" {
+				t.Errorf("%s rows of it", got)
+			}
+			if r, err := one.SendFile(nil); err != nil || r.Err != nil || r.OK.AffectedRows != 1900 {
+				t.Errorf("the first file: %v, %+v", err, r)
+			}
+			mysqltest.WaitFor(t, "the memory to come back", func() bool { return p.PacketBytes() == 0 })
+		})
+	}
+}

@@ -252,3 +252,39 @@ schema_list:
 		})
 	}
 }
+
+// Of a definition over several tables those that never arrived at their server are told from those of which nobody knows.
+func TestDefinitionThatNeverArrived(t *testing.T) {
+	var nodes []string
+	for _, name := range []string{"n1", "n2"} {
+		good := answers(name)
+		server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(sc *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+			good(sc, cmd, payload)
+			if name == "n2" && strings.Contains(string(payload), "ALTER TABLE") {
+				sc.Cut() // ahead of the second one
+			}
+		}})
+		nodes = append(nodes, fmt.Sprintf("{name: %s, user: root, password: root, master: \"%s\"}", name, server.Addr))
+	}
+	p := startProxy(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+user_list: [{user: root, password: root}]
+nodes: [%s]
+schema_list:
+  - {user: root, nodes: [n1, n2], default: n1, shard: [{db: d, table: t, key: id, nodes: [n1, n2], type: hash, locations: [1, 2]}]}
+`, strings.Join(nodes, ", ")))
+	never := 0
+	for range 50 {
+		e := fails(t, p.client(""), "ALTER TABLE d.t ADD COLUMN a INT", 9015)
+		switch {
+		case strings.Contains(e.Message, "done: n1/d.t_0000 n2/d.t_0001; not tried: n2/d.t_0002"):
+			never++
+		case strings.Contains(e.Message, "unknown: n2/d.t_0002") && strings.Contains(e.Message, "reset"): // it had come when the server closed
+		default:
+			t.Error(e)
+		}
+	}
+	if never == 0 {
+		t.Error("nothing is known never to have arrived")
+	}
+}

@@ -12,7 +12,7 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Waiting Outcome = iota // nothing was sent
+	Waiting Outcome = iota // nothing was sent, or has arrived
 	Done
 	Failed  // the server answered with an error: nothing has changed
 	Unknown // no answer came, or the server may have done a part of it

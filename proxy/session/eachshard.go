@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -165,9 +166,12 @@ func (d *definition) step(l *loan, k int) bool {
 	l.ended(err)
 	var sqlErr *mysql.SQLError
 	isSQL := errors.As(err, &sqlErr)
+	never := err != nil && !isSQL && l.Conn.NeverArrived()
 	switch {
 	case err == nil:
 		d.run.Set(k, ddl.Done, nil)
+	case never && step.Outcome != ddl.Unknown:
+		d.run.Set(k, ddl.Waiting, err)
 	case isSQL && step.Outcome == ddl.Unknown && slices.Contains(d.st.AsWanted, sqlErr.Code):
 		d.run.Set(k, ddl.Done, nil)
 		return true
@@ -253,6 +257,9 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		s.conn.WriteOK(&d.total)
 		return false, nil
 	case !changed && d.first == nil:
+		if len(d.broken) > 0 {
+			return s.failEach(notArrived(slices.Sorted(maps.Keys(d.broken))), stateLost)
+		}
 		return s.failEach(interrupted(), stateLost)
 	case !changed:
 		e := *d.first

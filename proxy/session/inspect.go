@@ -102,6 +102,10 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 		if i.Target == sqltext.Other && !s.account.Process {
 			return s.needsProcess("EXPLAIN FOR CONNECTION")
 		}
+	case sqltext.XA:
+		if !s.account.Process && !s.ownXA(in) {
+			return s.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun,")
+		}
 	case sqltext.Show:
 		return s.inspectShow(in, from)
 	case sqltext.LockTables:

@@ -18,7 +18,8 @@ import (
 // loadMany runs LOAD DATA LOCAL into a table of several shards: the client sends its file to the proxy, which cuts it into
 // lines and sends each to the LOAD DATA LOCAL of its shard, under a transaction on every node.
 func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	l := &loading{s: s, plan: p, shape: p.Load()}
+	l := &loading{s: s, plan: p, shape: p.Load(), held: heldBytes{memory: &s.shared.Packets}}
+	defer l.held.set(0)
 	if err := l.admit(); err != nil {
 		return true, err
 	}
@@ -75,7 +76,9 @@ type loading struct {
 	varAt   []int
 
 	parts []*part // by position; nil for shards of nodes that take no part
-	turn  int     // bytes that wait for a shard before its statement gets its turn
+	held  heldBytes
+	waits int // bytes that wait for their shards
+	turn  int // bytes that wait for a shard before its statement gets its turn
 	key   []value.Value
 	last  []loadfile.Field // variables of the last line
 	lines bool             // there was one
@@ -249,6 +252,10 @@ func (l *loading) take(chunk []byte, end bool) error {
 		if err := l.route(line); err != nil {
 			return err
 		}
+	}
+	if !l.held.set(l.waits + l.cutter.Held()) {
+		return newError(KSPacketMemory, "The lines of the file that wait for their shards would take, with the long packets of all clients, more than packet_memory. "+
+			"Send it again later, or raise packet_memory.")
 	}
 	if most := l.s.snap.Config.MaxAllowedPacket; l.cutter.Held() > int(most) {
 		return lineError(l.cutter.Number(), errors.New("it is longer than max_allowed_packet"))

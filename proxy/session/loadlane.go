@@ -22,6 +22,7 @@ func (l *loading) open(p *part) (request []byte, err error) {
 // or when the shard's turn has come.
 func (l *loading) add(p *part, line []byte) error {
 	p.waiting = append(p.waiting, line...)
+	l.waits += len(line)
 	switch {
 	case len(p.waiting) < packetOfLines:
 		return nil
@@ -55,6 +56,7 @@ func (l *loading) send(p *part) error {
 		c.WritePacket(rest[:n])
 		rest = rest[n:]
 	}
+	l.waits -= len(p.waiting)
 	p.waiting = p.waiting[:0]
 	return c.Flush()
 }

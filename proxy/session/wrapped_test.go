@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -275,8 +277,12 @@ type wrapping struct {
 	server         *mysqltest.RealServer
 }
 
-func startWrapping(t *testing.T, kind mysqltest.Kind) *wrapping {
-	server, err := mysqltest.StartServer(context.Background(), mysqltest.ServerConfig{Kind: kind})
+func startWrapping(t *testing.T, kind mysqltest.Kind, settings ...map[string]string) *wrapping {
+	cfg := mysqltest.ServerConfig{Kind: kind}
+	if len(settings) > 0 {
+		cfg.Settings = settings[0]
+	}
+	server, err := mysqltest.StartServer(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,9 +296,15 @@ func startWrapping(t *testing.T, kind mysqltest.Kind) *wrapping {
 		must(t, w.direct, sql)
 	}
 	w.victim = dial(t, server.Addr, mysqltest.ClientConfig{User: "pool_w", Password: "pool"})
+	black := filepath.Join(t.TempDir(), "black")
+	if err := os.WriteFile(black, []byte("update w_t set a = 1 where a = 2 or a is null\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w.addr = startProxyText(t, fmt.Sprintf(`
 addr: 127.0.0.1:0
+blacklist_sql_file: %s
 user_list:
+  - {user: black, password: black}
   - {user: plain, password: plain}
   - {user: dba, password: dba, process: true}
   - {user: ruled, password: ruled}
@@ -304,11 +316,12 @@ query_rules:
 nodes: [{name: n, max_conns_limit: 8, user: pool_w, password: pool, master: "%s", allow_public_key_retrieval: true}]
 schema_list:
   - {user: plain, nodes: [n], default: n}
+  - {user: black, nodes: [n], default: n}
   - {user: dba, nodes: [n], default: n}
   - {user: ruled, nodes: [n], default: n}
   - {user: worded, nodes: [n], default: n}
   - {user: reader, nodes: [n], default: n}
-`, server.Addr))
+`, black, server.Addr))
 	return w
 }
 

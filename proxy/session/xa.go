@@ -3,12 +3,53 @@ package session
 import (
 	"slices"
 	"strings"
+
+	"kingshard/mysql/sqltext"
 )
 
 // xaVerb tells whether the word behind XA is one of verbs.
 func xaVerb(text string, verbs ...string) bool {
 	f := strings.Fields(text)
 	return len(f) > 1 && slices.Contains(verbs, strings.ToUpper(f[1]))
+}
+
+// ownXA reports whether an XA statement is about the session's own transaction. On the servers all of the proxy's clients are one account,
+// which may list and end what any of them has prepared.
+func (s *Session) ownXA(in *sqltext.Inner) bool {
+	switch verb, xid := xaParts(in); verb {
+	case "start", "begin", "end", "prepare":
+		return true // a server refuses those of other sessions
+	case "commit", "rollback":
+		return s.pins.has(pinXA) && xid == s.xid
+	}
+	return false
+}
+
+// xaParts takes an XA statement apart: its verb in lower case, and the transaction's id as it is written.
+func xaParts(in *sqltext.Inner) (verb, xid string) {
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	l.Next()
+	t := l.Next()
+	verb = strings.ToLower(in.Text[t.Pos:t.End])
+	var id strings.Builder
+	for t = l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		word := in.Text[t.Pos:t.End]
+		switch strings.ToLower(word) {
+		case "one", "join", "resume", "suspend", ";":
+			return verb, id.String()
+		}
+		id.WriteString(word)
+	}
+	return verb, id.String()
+}
+
+// beginXA notes that the session begins an XA transaction. One that it has already keeps its name: a server refuses a second.
+func (s *Session) beginXA(text string) {
+	if s.pins.has(pinXA) {
+		return
+	}
+	_, s.xid = xaParts(&sqltext.Inner{Text: text, Mode: s.mode()})
+	s.pin(pinXA)
 }
 
 // flushLocks tells whether a FLUSH statement leaves locks on the connection.
