@@ -178,6 +178,29 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestInterval: ratios of the same rounds, by the worked example of two samples whose logarithms have the mean 0.1 and the standard
+// deviation 0.1.
+func TestInterval(t *testing.T) {
+	r := &Run{}
+	for round, log := range []float64{0, 0.1, 0.2} {
+		r.Samples = append(r.Samples,
+			Sample{Family: "f", Contender: "a", Round: round, Metrics: map[Metric]float64{ProxyCPU: 20 * math.Exp(log)}},
+			Sample{Family: "f", Contender: "a" + Before, Round: round, Metrics: map[Metric]float64{ProxyCPU: 20}})
+	}
+	r.Samples = append(r.Samples, Sample{Family: "f", Contender: "a", Round: 3, Metrics: map[Metric]float64{ProxyCPU: 900}})
+	got, ok := r.Interval(Ref{"f", "a", ProxyCPU}, Ref{"f", "a" + Before, ProxyCPU})
+	half := 4.303 * 0.1 / math.Sqrt(3)
+	if !ok || got.Rounds != 3 || math.Abs(math.Log(got.Mean)-0.1) > 1e-9 || math.Abs(math.Log(got.Low)-0.1+half) > 1e-9 || math.Abs(math.Log(got.High)-0.1-half) > 1e-9 {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if text := Text(r); !strings.Contains(text, "f         a          1.105                        0.862 to 1.417  3") {
+		t.Errorf("no line of two builds in\n%s", text)
+	}
+	if _, ok := (&Run{Samples: r.Samples[:2]}).Interval(Ref{"f", "a", ProxyCPU}, Ref{"f", "a" + Before, ProxyCPU}); ok {
+		t.Error("one round has an interval")
+	}
+}
+
 func TestNiceStep(t *testing.T) {
 	for highest, want := range map[float64]float64{0: 1, 1: 0.2, 4.9: 1, 5.1: 2, 47_000: 10_000, 101: 50} {
 		if got := niceStep(highest); math.Abs(got-want) > 1e-9 {

@@ -28,12 +28,16 @@ func Line(s Sample) string {
 	return strings.TrimRight(b.String(), ",")
 }
 
-// Text is a run as text: a table for each family and one of the checks.
+// Text is a run as text: a table for each family, one that compares two builds, and one of the checks.
 func Text(r *Run) string {
 	var b strings.Builder
 	for _, family := range families(r.rows()) {
 		fmt.Fprintf(&b, "\n%s\n", family[0].family)
 		align(&b, table(family))
+	}
+	if lines := ratioTable(r); lines != nil {
+		b.WriteString("\nTwo builds\n")
+		align(&b, lines)
 	}
 	if len(r.Checks) > 0 {
 		b.WriteString("\nPromises\n")

@@ -20,7 +20,7 @@ func (r *Rig) openHAProxy(ctx context.Context, c *Contender) error {
 	if err != nil {
 		return err
 	}
-	addr, err := freeAddr()
+	addrs, err := freeAddrs(1)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ defaults
 listen mysql
   bind %s backlog 4096
   server mysql %s
-`, procs, conns, addr, c.Server.Addr)
+`, procs, conns, addrs[0], c.Server.Addr)
 	file := filepath.Join(r.dir, "haproxy.cfg")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
@@ -52,7 +52,7 @@ listen mysql
 	if err != nil {
 		return err
 	}
-	return c.began(ctx, p, load.Login{Addr: addr, User: mysqltest.User, Password: mysqltest.Password, DB: DB})
+	return c.began(ctx, p, load.Login{Addr: addrs[0], User: mysqltest.User, Password: mysqltest.Password, DB: DB})
 }
 
 // HAProxyVersion names the HAProxy of this machine, "" without one.

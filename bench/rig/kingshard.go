@@ -27,13 +27,12 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 	if err != nil {
 		return err
 	}
-	addr, err := freeAddr()
+	addrs, err := freeAddrs(2)
 	if err != nil {
 		return err
 	}
-	if c.metrics, err = freeAddr(); err != nil {
-		return err
-	}
+	addr := addrs[0]
+	c.metrics = addrs[1]
 	login := load.Login{Addr: addr, User: proxyUser, Password: proxyPassword, DB: DB}
 	file := configFile{spec: c.Spec, addr: addr, metrics: c.metrics, server: c.Server.Addr}
 	if c.Spec.TLS {

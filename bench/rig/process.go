@@ -102,13 +102,18 @@ func (p *process) stop() error {
 	return nil
 }
 
-// freeAddr gives an address on loopback that nobody listens on.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// freeAddrs returns n different loopback addresses that nobody listens on.
+func freeAddrs(n int) ([]string, error) {
+	addrs := make([]string, n)
+	for i := range addrs {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // at the end only: the system could give the same port again
+		addrs[i] = l.Addr().String()
 	}
-	return l.Addr().String(), l.Close()
+	return addrs, nil
 }
 
 func certPool(pem []byte) (*x509.CertPool, error) {

@@ -55,9 +55,13 @@ func (r *Runner) scenario(ctx context.Context, s Scenario) []report.Sample {
 				contenders[i], failures[i] = r.Rig.Open(ctx, spec)
 			}
 		}
-		for i := range contenders {
+		for turn := range contenders {
 			if ctx.Err() != nil {
 				break
+			}
+			i := turn
+			if round%2 == 0 { // the other way round: who is always later has the machine as the others left it
+				i = len(contenders) - 1 - turn
 			}
 			sample := report.Sample{Family: s.Family, Parameter: s.Parameter, X: s.X, Contender: s.Against[i].Name, Round: round}
 			err := failures[i]

@@ -106,7 +106,7 @@ func WithBefore(all []Scenario, binary string) []Scenario {
 		for _, spec := range s.Against {
 			if spec.Kind == rig.Kingshard {
 				before := spec
-				before.Name, before.Binary = spec.Name+", before", binary
+				before.Name, before.Binary = spec.Name+report.Before, binary
 				changed[i].Against = append(changed[i].Against, before)
 			}
 			changed[i].Against = append(changed[i].Against, spec)
