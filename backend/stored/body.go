@@ -78,7 +78,7 @@ func (r *bodyReader) token() {
 		if r.next == "(" {
 			r.call(strings.Trim(r.tok, "`\""))
 		}
-		if r.target && r.variables[strings.Trim(r.tok, "`\"")] {
+		if r.target && r.mayBeVariable(strings.Trim(r.tok, "`\"")) {
 			r.effects |= State
 		}
 		r.target, r.into = false, r.into && r.next == ","
@@ -169,9 +169,22 @@ func (r *bodyReader) assigned() {
 			return
 		}
 	}
-	if r.variables[r.tok] || r.variables == nil {
+	if r.variables == nil || r.mayBeVariable(r.tok) {
 		r.effects |= State
 	}
+}
+
+// mayBeVariable reports whether the server may take a name for that of a system variable.
+func (r *bodyReader) mayBeVariable(name string) bool {
+	if !sqltext.Wide(name) {
+		return r.variables[name]
+	}
+	for v := range r.variables {
+		if sqltext.MayEqual(name, v) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *bodyReader) userVariable() {

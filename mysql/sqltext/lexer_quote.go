@@ -122,6 +122,9 @@ func (l *Lexer) sysVar(pos int) Token {
 	if end == first && scopeWord(l.sql[pos+2:first]) {
 		return l.invalid(pos, end)
 	}
+	if Wide(l.sql[pos:end]) {
+		l.notes |= noteDoubt // MySQL may take it for a variable whose name is of other letters
+	}
 	return l.token(KindSysVar, pos, end)
 }
 

@@ -124,9 +124,37 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 	case sqltext.Grant:
 		return s.inspectAccounts(in.Text, in.Mode)
 	case sqltext.Set:
-		return s.inspectSet(in)
+		return s.inspectSet(in, from)
+	case sqltext.DDL:
+		return inspectDefinition(in)
 	}
 	return nil
+}
+
+// inspectDefinition refuses what makes the servers load libraries or log in elsewhere.
+func inspectDefinition(in *sqltext.Inner) error {
+	w := leading(in, 3)
+	switch {
+	case w[1] == "server" && (w[0] == "create" || w[0] == "alter" || w[0] == "drop"), w[0] == "create" && w[1] == "or" && leading(in, 4)[3] == "server":
+	case w[0] == "create" && returnsFromLibrary(in):
+	default:
+		return nil
+	}
+	return refuse("the database servers are administered on themselves, not through the proxy")
+}
+
+// returnsFromLibrary reports whether a statement has RETURNS type SONAME, as CREATE FUNCTION has for a loadable function.
+func returnsFromLibrary(in *sqltext.Inner) bool {
+	var before [2]string
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		word := in.Text[t.Pos:t.End]
+		if strings.EqualFold(word, "soname") && strings.EqualFold(before[0], "returns") {
+			return true
+		}
+		before = [2]string{before[1], word}
+	}
+	return false
 }
 
 var errKillForm = refuse("KILL takes a connection id of this proxy, or an expression of literals and variables that gives one: KILL [QUERY] id")
@@ -194,10 +222,14 @@ func (s *Snapshot) ownAccount(name string) bool {
 }
 
 // inspectSet refuses what SET must not change. Of one that cannot be taken apart every word is looked at.
-func (s *Session) inspectSet(in *sqltext.Inner) error {
+func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 	list, ok := sqltext.ParseSet(in.Text, in.Mode)
 	if ok {
 		for _, a := range list {
+			// Within a body it may be a variable of its own.
+			if a.Scope == sqltext.Session && sqltext.Wide(a.Name) && (from != wrapped || mayBePrivileged(a.Name)) {
+				return errWideVariable
+			}
 			if a.Scope == sqltext.Role && a.Name == "default role" {
 				if err := s.inspectAccounts("SET DEFAULT ROLE "+a.Value, in.Mode); err != nil {
 					return err
@@ -217,6 +249,8 @@ func (s *Session) inspectSet(in *sqltext.Inner) error {
 		}
 		switch {
 		case t.Kind == sqltext.KindString:
+		case sqltext.Wide(word) && (t.Kind == sqltext.KindSysVar || t.Kind != sqltext.KindUserVar && mayBePrivileged(word)):
+			return errWideVariable
 		case word == "global", word == "persist", word == "persist_only", word == "password", word == "resource", word == "default", privileged[word]:
 			return newError(KSRefusedVariable, "SET that cannot be read for certain and may change the server, the proxy's own account or the binary log")
 		}
@@ -224,11 +258,24 @@ func (s *Session) inspectSet(in *sqltext.Inner) error {
 	return nil
 }
 
+var errWideVariable = newError(KSRefusedVariable, "SET of a variable whose name has letters beyond ASCII, which servers may take for another one: write it in ASCII")
+
+// mayBePrivileged reports whether a server may take a name for that of a privileged variable.
+func mayBePrivileged(name string) bool {
+	for p := range privileged {
+		if sqltext.MayEqual(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // The tables of the servers' own schemas that show or hold what is other users'.
 var (
 	accountTables = map[string]bool{
 		"user": true, "global_priv": true, "db": true, "host": true, "tables_priv": true, "columns_priv": true, "procs_priv": true, "proxies_priv": true,
 		"roles_mapping": true, "role_edges": true, "default_roles": true, "global_grants": true, "password_history": true, "slave_master_info": true,
+		"servers": true,
 	}
 	informationOfOthers = map[string]bool{
 		"processlist": true, "innodb_trx": true, "innodb_locks": true, "innodb_lock_waits": true, "query_cache_info": true, "metadata_lock_info": true,
@@ -247,13 +294,19 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 	if c == sqltext.ShowProcesslist || c == sqltext.Use {
 		return nil
 	}
+	// The statements of a body are looked at by themselves.
+	writes := !(c == sqltext.DDL && in.Info.Has(sqltext.Body)) && !readsOnly(in.Text, &in.Info, in.Mode)
 	for _, n := range sqltext.SystemNames(in.Text, in.Mode, s.state.db) {
 		switch {
 		case c == sqltext.Call && (n.Schema == "sys" || n.Schema == "mysql"):
 			return refuse("the procedures of sys and mysql carry out texts and reach other connections; run them on the server itself")
-		case n.Schema == "mysql" && (accountTables[n.Name] || n.Name == "" && c == sqltext.DDL):
+		case n.Schema == "mysql" && (accountTables[n.Name] || n.Name == "" && c == sqltext.DDL || sqltext.Wide(n.Name)):
 			return refuse("the tables of the servers' accounts are not for statements through the proxy")
+		case writes && writesServer(c, n):
+			return refuse("the servers' own tables decide what they do for everybody; change them on the server itself")
 		case s.account.Process:
+		case sqltext.Wide(n.Name):
+			return s.needsProcess("A name beyond ASCII in " + n.Schema)
 		case n.Schema == "information_schema" && informationOfOthers[n.Name],
 			n.Schema == "mysql" && (n.Name == "general_log" || n.Name == "slow_log"),
 			(n.Schema == "performance_schema" || n.Schema == "sys") && hasAny(n.Name, performanceOfOthers),
@@ -262,6 +315,19 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 		}
 	}
 	return nil
+}
+
+// writesServer reports whether a statement that writes may change, by a name in it, what a server does for all its clients.
+func writesServer(c sqltext.Class, n sqltext.SystemName) bool {
+	switch n.Schema {
+	case "mysql":
+		return true
+	case "performance_schema":
+		return c != sqltext.Insert && c != sqltext.Replace || strings.HasPrefix(n.Name, "setup_") // others can be read only
+	case "sys":
+		return n.Name == "sys_config"
+	}
+	return false
 }
 
 // hasAny tells whether one of the parts is in the name.

@@ -240,6 +240,13 @@ func dangers(victim int) (list []danger) {
 		"CREATE VIEW w_view AS SELECT * FROM information_schema.processlist", "SHOW CREATE USER CURRENT_USER()", "SHOW CREATE USER pool_w@'%'",
 		"CALL sys.execute_prepared_stmt('SHUTDOWN')", "CALL sys.ps_setup_enable_consumer('events')", "DO (SELECT COUNT(*) FROM information_schema.processlist)",
 		"SET @x = (SELECT GROUP_CONCAT(info) FROM information_schema.processlist)", "SHOW TABLES WHERE (SELECT COUNT(*) FROM information_schema.processlist) > 0",
+		"SELECT * FROM information_schema.`processlİst`", "SELECT * FROM INFORMATION_SCHEMA.PROCEſſLIST", "SET sql_lög_bin = 0", "SET SESSION `ſql_log_bin` = 0", "SET @@sql_lóg_bin = 0",
+		"SET @@session.sql_lóg_bin = 0", "SET @a = 1, pseudo_thread_íd = 7",
+		"UPDATE mysql.proc SET body = 'x'", "INSERT INTO mysql.component VALUES (99, 99, 'file://x')", "DELETE FROM mysql.func", "REPLACE INTO mysql.plugin VALUES ('w', 'w.so')",
+		"TRUNCATE mysql.func", "ALTER TABLE mysql.event ADD x INT", "LOCK TABLES mysql.func WRITE", "UPDATE w_t, mysql.func SET a = 1, ret = 1", "CREATE TABLE mysql.w (a INT)",
+		"SELECT * FROM mysql.servers", "CREATE SERVER w FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'x')", "ALTER SERVER w OPTIONS (HOST 'x')", "DROP SERVER IF EXISTS w",
+		"CREATE FUNCTION w RETURNS STRING SONAME 'w.so'", "CREATE AGGREGATE FUNCTION w RETURNS INT SONAME 'w.so'",
+		"UPDATE performance_schema.setup_instruments SET enabled = 'NO'", "TRUNCATE performance_schema.events_waits_history", "INSERT INTO performance_schema.setup_actors VALUES ('%', '%', '%')",
 	)
 	add(true, true, true, "KILL %d", "KILL CONNECTION %d", "KILL QUERY %d", "SHOW PROCESSLIST", "SHOW FULL PROCESSLIST")
 	add(false, true, false,
@@ -259,7 +266,7 @@ func dangers(victim int) (list []danger) {
 		"SELECT Priv FROM mysql.global_priv", "BACKUP STAGE START", "KILL USER pool_w", "KILL QUERY ID 1", "KILL HARD USER 'pool_w'", "KILL SOFT QUERY USER pool_w", "INSTALL SONAME 'w'",
 		"CHANGE MASTER TO MASTER_HOST = 'x'", "STOP SLAVE", "SHOW EXPLAIN FOR %d", "SHOW ANALYZE FORMAT=JSON FOR %d", "EXPLAIN FOR CONNECTION %d", "SHOW ENGINE ALL STATUS",
 		"FLUSH TABLES w_t WITH READ LOCK", "SELECT * FROM information_schema.innodb_lock_waits", "CALL mysql.AddGeometryColumn('a', 'b', 'c', 'd', 1)",
-		"HANDLER w_t OPEN",
+		"HANDLER w_t OPEN", "CREATE OR REPLACE SERVER w FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'x')", "CREATE OR REPLACE FUNCTION w RETURNS STRING SONAME 'w.so'",
 	)
 	add(true, false, true, "KILL SOFT CONNECTION %d", "KILL HARD %d")
 	return list
