@@ -97,6 +97,10 @@ type finishing struct {
 }
 
 func (f *finishing) run() (failed bool, err error) {
+	writable, err := f.writable()
+	if err != nil {
+		return true, f.s.loseAll(f.loans, err)
+	}
 	if f.prepare != nil {
 		err = f.prepare()
 	} else {
@@ -136,6 +140,9 @@ func (f *finishing) run() (failed bool, err error) {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
+	if err = writable(err); err != nil && !errors.As(err, &sqlErr) {
+		return true, f.s.loseAll(f.loans, err)
+	}
 	settled := f.s.settleInsertID(f.last.Pooled, false)
 	if f.s.unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
@@ -147,6 +154,15 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, sqlErr
 	}
 	return res.Kind == mysql.ResponseErr, nil
+}
+
+// writable lets the scratch tables be made in a session whose transactions are read only, until restore is called.
+func (f *finishing) writable() (restore func(error) error, err error) {
+	const variable = "transaction_read_only"
+	if v := f.s.state.value(variable); v == "" || v == "0" {
+		return func(failure error) error { return failure }, nil
+	}
+	return f.set(f.last, variable, "0")
 }
 
 // fill makes the scratch tables and collects their rows.

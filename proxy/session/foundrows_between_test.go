@@ -128,3 +128,26 @@ func TestWarningsOfFinish(t *testing.T) {
 		}
 	})
 }
+
+// A session whose transactions are read only reads as on one server: drivers set this for connections that are to read, and the scratch
+// tables of the proxy are not the client's.
+func TestFinishInReadOnlySessions(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		s.everywhere(t, "SET SESSION TRANSACTION READ ONLY")
+		for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}, {"START TRANSACTION READ ONLY", "COMMIT"}, {"SET autocommit = 0", "SET autocommit = 1"}} {
+			s.everywhere(t, around[0])
+			for _, sql := range []string{
+				"SELECT COUNT(DISTINCT name) FROM users", "SELECT id, SUM(n) OVER (ORDER BY id) FROM users ORDER BY id",
+				"SELECT u.id, o.amount FROM users u JOIN orders o ON u.n = o.amount ORDER BY 1, 2", "SHOW TABLES LIKE 'users'",
+				"SELECT table_name FROM information_schema.tables WHERE table_name = 'users' AND table_schema = DATABASE()",
+			} {
+				s.both(t, sql, "")
+			}
+			s.everywhere(t, around[1])
+		}
+		s.both(t, "INSERT INTO countries VALUES ('zz', 'z')", "")
+		s.both(t, "DELETE FROM users WHERE id = 1", "")
+		s.everywhere(t, "SET SESSION TRANSACTION READ WRITE")
+	})
+}

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
 	"kingshard/router"
@@ -117,7 +115,7 @@ func (b *builder) keyPositions(columns []string, in *sqlparse.Insert) ([]int, er
 	for _, key := range b.p.Target.Table.Keys {
 		found := -1
 		for k, c := range columns {
-			if strings.EqualFold(c, key) {
+			if router.SameColumn(c, key) {
 				found = k
 			}
 		}
@@ -141,7 +139,7 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 		}
 		at := -1
 		for k, c := range columns {
-			if strings.EqualFold(c, d.Name) {
+			if router.SameColumn(c, d.Name) {
 				at = k
 			}
 		}

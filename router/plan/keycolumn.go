@@ -1,10 +1,9 @@
 package plan
 
 import (
-	"strings"
-
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/router"
 	"kingshard/router/rule"
 )
 
@@ -25,7 +24,7 @@ func padded(collation uint16) uint16 {
 // KeyColumn tells what is known of a key column, for statements of a client whose texts are read by m.
 func KeyColumn(columns []mysql.ColumnDefinition41, name string, m sqltext.Mode) rule.Column {
 	for k := range columns {
-		if d := &columns[k]; strings.EqualFold(d.Name, name) {
+		if d := &columns[k]; router.SameColumn(d.Name, name) {
 			return rule.Column{
 				Class: classOf(d), Scale: int(d.Decimals), Length: binaryLength(d), Room: roomOf(d), NoSign: d.Flags&mysql.UnsignedFlag != 0,
 				Characters: charactersOf(d.Charset), Collation: d.Charset, Foreign: m.Charset != sqltext.ASCIISafe,

@@ -117,7 +117,7 @@ func assigns(e *sqlparse.Expr) bool {
 func (b *builder) loadKeys(shape *LoadShape) error {
 	t, l := b.p.Target, b.p.Statement.Load
 	at := func(column string) int {
-		return slices.IndexFunc(l.Fields, func(f sqlparse.LoadField) bool { return !f.Variable && strings.EqualFold(f.Name, column) })
+		return slices.IndexFunc(l.Fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
 	}
 	for _, key := range t.Table.Keys {
 		k := at(key)
@@ -140,7 +140,7 @@ func (b *builder) loadKeys(shape *LoadShape) error {
 			continue
 		}
 		k := at(d.Name)
-		if k < 0 || slices.ContainsFunc(l.Set, func(a sqlparse.Assignment) bool { return strings.EqualFold(a.Column, d.Name) }) {
+		if k < 0 || slices.ContainsFunc(l.Set, func(a sqlparse.Assignment) bool { return router.SameColumn(a.Column, d.Name) }) {
 			return needsAuto(d.Name, l.Table.Name)
 		}
 		shape.Auto, shape.auto = k, d.Name

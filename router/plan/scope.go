@@ -113,7 +113,7 @@ func (b *builder) sharded() *Ref {
 func (r *Ref) column(name string) *mysql.ColumnDefinition41 {
 	for _, columns := range [...][]mysql.ColumnDefinition41{r.Columns, r.invisible} {
 		for k := range columns {
-			if strings.EqualFold(columns[k].Name, name) {
+			if router.SameColumn(columns[k].Name, name) {
 				return &columns[k]
 			}
 		}
@@ -189,7 +189,7 @@ func (en *entry) has(e *sqlparse.Expr, only bool) bool {
 // keyOf gives the number of a key column, -1 for another column.
 func (r *Ref) keyOf(name string) int {
 	for k, key := range r.Table.Keys {
-		if strings.EqualFold(key, name) {
+		if router.SameColumn(key, name) {
 			return k
 		}
 	}
