@@ -152,7 +152,7 @@ func run(c *backend.Conn, text string) error {
 	if c.Status.Has(mysql.ServerStatusInTrans) { // as without autocommit
 		var refused *mysql.SQLError
 		if err == nil || errors.As(err, &refused) {
-			if end := c.Exec("COMMIT"); end != nil {
+			if end := c.Exec("COMMIT AND NO CHAIN NO RELEASE"); end != nil {
 				return end
 			}
 		}

@@ -152,7 +152,7 @@ func (s *Session) giveWay() error {
 	s.endOthers()
 	if p := s.held; p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := s.run(p, "ROLLBACK"); err != nil {
+			if err := s.run(p, rollback); err != nil {
 				return s.lost(p, err)
 			}
 		}

@@ -22,7 +22,7 @@ func (s *Session) endForDDL() error {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
 	if s.held.Pooled != nil {
-		if err := s.run(s.held, "COMMIT"); err != nil {
+		if err := s.run(s.held, commit); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT

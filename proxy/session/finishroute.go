@@ -136,7 +136,7 @@ func (f *finishing) run() (failed bool, err error) {
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.run(f.last.Pooled, "COMMIT"); endErr != nil {
+		if endErr := f.s.run(f.last.Pooled, commit); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}

@@ -381,7 +381,7 @@ func (s *Session) dropHeld() {
 	if pins&^ofTransaction != 0 {
 		err = p.Cleanse()
 	} else if pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		err = p.Conn.Exec("ROLLBACK")
+		err = p.Conn.Exec(rollback)
 	}
 	if err != nil {
 		p.Taint()

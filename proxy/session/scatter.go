@@ -154,11 +154,11 @@ func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, erro
 // enlist makes a connection part of the open transaction: the session's first one becomes the held one, further ones may
 // only read.
 func (s *Session) enlist(p backend.Pooled, node string) error {
-	begin := s.state.pendingBegin
-	if begin == "" {
-		begin = "START TRANSACTION"
+	first := s.state.pendingBegin
+	if first == "" {
+		first = begin
 	}
-	for _, sql := range append(slices.Clone(s.state.nextTransaction), begin) {
+	for _, sql := range append(slices.Clone(s.state.nextTransaction), first) {
 		if err := s.run(p, sql); err != nil {
 			p.Taint()
 			return backendError(err)
@@ -181,7 +181,7 @@ func (s *Session) endOthers() {
 	for node, p := range s.others {
 		delete(s.others, node)
 		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
-		if err := s.run(p, "COMMIT"); err != nil {
+		if err := s.run(p, commit); err != nil {
 			p.Taint()
 			continue
 		}

@@ -38,19 +38,27 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	if !tx.Chain {
 		s.state.pendingBegin, s.state.nextTransaction = "", nil
 	} else if s.state.pendingBegin == "" {
-		s.state.pendingBegin = "BEGIN" // a transaction begins, whether one ended or not
+		s.state.pendingBegin = begin // a transaction begins, whether one ended or not
 	}
 	s.writeOK()
 	return true, nil
 }
 
+// The proxy's own transactions. With completion_type the client has COMMIT begin another one, or close the connection, where it does not say
+// otherwise; in MariaDB's Oracle mode BEGIN is a block's. MySQL manual: "START TRANSACTION, COMMIT, and ROLLBACK Statements".
+const (
+	begin    = "START TRANSACTION"
+	commit   = "COMMIT AND NO CHAIN NO RELEASE"
+	rollback = "ROLLBACK AND NO CHAIN NO RELEASE"
+)
+
 // endAndClose runs COMMIT RELEASE or ROLLBACK RELEASE: the transaction ends, then the client's connection.
 func (s *Session) endAndClose(class sqltext.Class) error {
 	s.state.pendingBegin = ""
 	if p := s.held; p.Pooled != nil {
-		sql := "COMMIT"
+		sql := commit
 		if class == sqltext.Rollback {
-			sql = "ROLLBACK"
+			sql = rollback
 		}
 		if err := s.run(p, sql); err != nil {
 			return s.lost(p, err)

@@ -87,7 +87,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 	}
 	s.stats.scatters.Add(1)
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	c.begin, c.undo, c.end = "BEGIN", "ROLLBACK", "COMMIT"
+	c.begin, c.undo, c.end = begin, rollback, commit
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
