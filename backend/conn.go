@@ -63,6 +63,8 @@ type Conn struct {
 	// Marked says that a statement may have left state in the server's session that nobody keeps account of: the connection is reset
 	// before anybody else has it.
 	Marked bool
+	// XID names the XA transaction that its session began last, as the client wrote it.
+	XID string
 	// Stmts are the statements prepared on this connection.
 	Stmts stmtCache
 

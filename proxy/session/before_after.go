@@ -111,7 +111,7 @@ func (s *Session) pinFor(text string, i *sqltext.Info) {
 		s.pin(pinProcedure)
 	case sqltext.XA:
 		if xaVerb(text, "START", "BEGIN") {
-			s.beginXA(text)
+			s.pin(pinXA)
 		}
 	case sqltext.Other:
 		s.pin(pinUnknown)

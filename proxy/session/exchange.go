@@ -45,6 +45,9 @@ func (x *exchange) note(s *Session, q *query) {
 	x.had = x.p.Conn.Received()
 	x.pins = s.pins
 	x.added = s.before(q)
+	if x.added.has(pinXA) {
+		s.beginsXA(x, q)
+	}
 }
 
 // startStatement queues a statement on the exchange's connection.

@@ -79,8 +79,6 @@ type Session struct {
 	// is nil when there is none.
 	held backend.Pooled
 	pins pinSet
-	// xid names the XA transaction of pinXA, as the client wrote it.
-	xid string
 	// others are connections to further nodes that the open transaction reads from, by node.
 	others map[string]backend.Pooled
 	// openCursors counts statements with a cursor on held.

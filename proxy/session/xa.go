@@ -20,7 +20,7 @@ func (s *Session) ownXA(in *sqltext.Inner) bool {
 	case "start", "begin", "end", "prepare":
 		return true // a server refuses those of other sessions
 	case "commit", "rollback":
-		return s.pins.has(pinXA) && xid == s.xid
+		return s.pins.has(pinXA) && s.held.Pooled != nil && xid == s.held.Conn.XID
 	}
 	return false
 }
@@ -43,13 +43,12 @@ func xaParts(in *sqltext.Inner) (verb, xid string) {
 	return verb, id.String()
 }
 
-// beginXA notes that the session begins an XA transaction. One that it has already keeps its name: a server refuses a second.
-func (s *Session) beginXA(text string) {
-	if s.pins.has(pinXA) {
-		return
+// beginsXA notes on its connection which XA transaction the session begins. One that it has already keeps its name: a server refuses a second.
+func (s *Session) beginsXA(x *exchange, q *query) {
+	x.p.Conn.XID = ""
+	if q.info.Class == sqltext.XA {
+		_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.mode()})
 	}
-	_, s.xid = xaParts(&sqltext.Inner{Text: text, Mode: s.mode()})
-	s.pin(pinXA)
 }
 
 // flushLocks tells whether a FLUSH statement leaves locks on the connection.
