@@ -35,6 +35,14 @@ func TestPreparedTablesApart(t *testing.T) {
 					}
 				}
 			}
+			// As text these are answered by what is collected of both; no server can describe them.
+			for _, sql := range []string{
+				"SELECT (SELECT MAX(x.n) FROM loc AS x WHERE x.id = t.id) AS m FROM one AS t", "SELECT t.n FROM one AS t LEFT JOIN loc AS x ON x.id = t.id", "SELECT n FROM loc UNION SELECT n FROM one",
+			} {
+				if a, err := (&side{conn: c}).send(rendered{sql: sql}, true); err != nil || a.Err == nil || a.Err.Code != 9012 {
+					t.Errorf("%s (prepared): %v %v", sql, a.RawResult, err)
+				}
+			}
 		})
 	}
 }

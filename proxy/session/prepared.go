@@ -51,8 +51,12 @@ func (s *Session) preparePlan(q *query) error {
 	default:
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	}
-	if p.Many == plan.ManyRefuse && !p.MayBeOne() {
+	apart := p.Apart()
+	switch {
+	case p.Many == plan.ManyRefuse && (apart || !p.MayBeOne()):
 		return newError(KSRefusedSharding, p.Reason)
+	case apart:
+		return newError(KSRefusedSharding, "a prepared statement over tables that are each on another node: no server can describe it; send it as text")
 	}
 	q.logical = q.text
 	one := p.Sample()

@@ -466,16 +466,24 @@ func (p *Plan) Sample() Query {
 	return *e.whole(node)
 }
 
-// MayBeOne tells whether values exist with which the statement goes to one server.
-func (p *Plan) MayBeOne() bool {
+// Apart reports whether the statement names tables of which each is on one node alone, and not all on the same one: no server can prepare it.
+func (p *Plan) Apart() bool {
 	node := ""
 	for _, r := range p.Refs {
-		if r.Table.Kind == router.Single {
-			if node != "" && node != r.Table.Nodes[0] {
-				return false
-			}
-			node = r.Table.Nodes[0]
+		if r.Table.Kind != router.Single {
+			continue
 		}
+		if node != "" && node != r.Table.Nodes[0] {
+			return true
+		}
+		node = r.Table.Nodes[0]
+	}
+	return false
+}
+
+// MayBeOne tells whether values exist with which the statement goes to one server.
+func (p *Plan) MayBeOne() bool {
+	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded || len(r.Table.Shards) == 1 {
 			continue
 		}
