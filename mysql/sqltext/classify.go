@@ -114,19 +114,26 @@ func (s *scanner) finish() {
 	}
 }
 
-// findNext tells whether more than blanks, comments and ';' comes behind the ';' at hand.
+// findNext tells what comes behind the ';' at hand: another statement, or, behind one, comments alone. Servers take blanks and ';' off a
+// text's end before they read it.
 func (s *scanner) findNext() {
-	next := s.cur.End
-	t := s.cur.Token
+	next, end := s.cur.End, len(s.sql)
+	for end > next && (s.sql[end-1] == ';' || isBlank(s.sql[end-1])) {
+		end--
+	}
+	t, another := s.cur.Token, false
 	for t.Kind == KindSemicolon {
 		t = s.l.Next()
+		another = another || t.Kind == KindSemicolon && t.Pos < end // of an empty statement, which is an error
 	}
-	if t.Kind == KindEOF {
-		return
-	}
-	for next < len(s.sql) && isBlank(s.sql[next]) {
+	for next < end && isBlank(s.sql[next]) {
 		next++
 	}
-	s.info.Traits |= Multi
-	s.info.Next = next
+	switch {
+	case t.Kind != KindEOF, another:
+		s.info.Traits |= Multi
+		s.info.Next = next
+	case next < end && s.class != Empty:
+		s.info.Next = next
+	}
 }

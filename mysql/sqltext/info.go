@@ -54,7 +54,8 @@ type Info struct {
 	// First and End bound the first statement, in bytes: comments ahead, blanks, comments and ';' behind left out. A
 	// version comment that applies belongs to it.
 	First, End int
-	// Next is where the text behind the first ';' goes on, if Multi, else the text's length.
+	// Next is where the text behind the first ';' goes on, with another statement if Multi, else with comments alone; the text's length
+	// if it does not.
 	Next int
 	// Numbers is a long list of numbers, for AppendNormal.
 	Numbers Numbers

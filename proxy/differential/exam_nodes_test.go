@@ -26,7 +26,7 @@ func TestReadNodesEndWithTheTransaction(t *testing.T) {
 			for _, keep := range []string{"SELECT @v := 1", "SELECT GET_LOCK('kept', 1)", "CREATE TEMPORARY TABLE mine (a INT)", "SELECT 1"} {
 				for _, begin := range []string{"BEGIN", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "SET autocommit = 0"} {
 					for _, read := range []string{"SELECT SUM(n) FROM h", "SELECT n FROM h ORDER BY id", "SELECT n FROM h WHERE id = 0; SELECT n FROM h WHERE id = 1", "SELECT n FROM h WHERE id = 1; SELECT n FROM h WHERE id = 0"} {
-						for _, end := range []string{"COMMIT", "ROLLBACK", "SET autocommit = 1; COMMIT"} {
+						for _, end := range []string{"COMMIT", "ROLLBACK", "SET autocommit = 1; COMMIT", "BEGIN", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN"} {
 							c := examConn(t, subject, examDB)
 							for _, sql := range []string{keep, begin, read, end} {
 								if _, err := c.Exec(sql); err != nil {

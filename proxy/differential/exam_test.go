@@ -82,7 +82,9 @@ func (e *exam) over(t *testing.T, server string, pair [2]string, locations strin
 		examRun(t, want, e.settings)
 		examRun(t, got, e.settings)
 	}
+	behind := ""
 	asked := func(sql string, must, may bool) (refused bool) {
+		defer func() { behind = sql }()
 		st := &statement{root: words(sql), inexact: doubles.MatchString(sql)}
 		subject, err := got.Query(sql)
 		if err != nil {
@@ -109,7 +111,7 @@ func (e *exam) over(t *testing.T, server string, pair [2]string, locations strin
 			*b = mysql.ColumnDefinition41{Name: b.Name, Type: familyOf(b.Type)}
 		}
 		if d := compare(st, answer{RawResult: oracle}, a, func(db string) string { return db }); d != nil && d.Kind != e.differ {
-			t.Errorf("over %s: %s: %s: %s", locations, sql, d.Kind, d.Detail)
+			t.Errorf("over %s: %s: %s: %s (behind %s)", locations, sql, d.Kind, d.Detail, behind)
 		}
 		return false
 	}

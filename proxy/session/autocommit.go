@@ -32,6 +32,11 @@ func commitsByItself(c sqltext.Class) bool {
 	return false
 }
 
+// endsTransaction tells the classes that end an open transaction, whether or not they begin another one.
+func endsTransaction(c sqltext.Class) bool {
+	return c == sqltext.Begin || c == sqltext.Commit || c == sqltext.Rollback || commitsByItself(c)
+}
+
 // keepForTransaction pins the connection of a session with autocommit off for what q begins there.
 func (s *Session) keepForTransaction(q *query) {
 	if s.state.autocommit || !opensTransaction(q) {

@@ -170,15 +170,21 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 			return
 		}
 	}
+	if len(s.others) > 0 && s.held.Pooled == p.Pooled && !failed && endsTransaction(q.info.Class) {
+		s.endOthers() // another one may have begun
+	}
 	beside := s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled // it goes back, whatever the session keeps
-	if s.state.warningCount > 0 && !q.cut && !q.warned && (beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)) {
+	goes := beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	if s.state.warningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || s.state.insertIDs.doubt) {
+		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
 			return
 		}
+		q.warned = true
 	}
 	s.release(p)
-	if q.cut || q.warned || learnt {
+	if q.cut || q.warned || q.asked || learnt {
 		s.heldLast = false // what the server knows of the statement is not what the client heard
 	}
 	s.heldNames = s.heldNames[:0]

@@ -136,6 +136,7 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 	case sqltext.Insert, sqltext.Replace:
 		if len(res.OK.Info) > 0 && (mentionsFast(q.text, "select") || mentionsFast(q.text, "table")) {
 			f.foundBy(res.OK.Info)
+			f.doubt = f.doubt || maria // which finds no row where there is no table
 		}
 	case sqltext.DDL, sqltext.CreateTemporary:
 		if maria && len(res.OK.Info) > 0 && mentionsFast(q.text, "select") {
@@ -152,6 +153,19 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 			f.doubt = true
 		} else if !maria && class == sqltext.Do {
 			f.found(1)
+		}
+	}
+}
+
+// badValues are the codes of errors by which a row that a query has made is not inserted. MySQL manual: "Server Error Message Reference".
+var badValues = map[uint16]bool{1048: true, 1062: true, 1264: true, 1265: true, 1292: true, 1366: true, 1406: true}
+
+// failedFound is observeFound for an error: MariaDB's INSERT of a query without tables has found no row then, too.
+func (s *Session) failedFound(q *query, e *mysql.SQLError) {
+	switch q.info.Class {
+	case sqltext.Insert, sqltext.Replace:
+		if s.mode().MariaDB && badValues[e.Code] && mentionsFast(q.text, "select") && !mentionsFast(q.text, "from") {
+			s.state.found.found(0)
 		}
 	}
 }

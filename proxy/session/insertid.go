@@ -197,12 +197,14 @@ func (s *Session) settleInsertID(p backend.Pooled, kept bool) error {
 		p.Conn.DoubtInsertID()
 		return nil
 	}
+	if kept && s.state.found.on == p.Conn {
+		if err := s.settleFound(p, false); err != nil { // the question finds a row
+			return err
+		}
+	}
 	id, err := p.Conn.ReadInsertID()
 	if err != nil {
 		return err
-	}
-	if kept {
-		s.heldLast = false
 	}
 	if same || doubt && (!known || id != had) {
 		ids.last, ids.on = id, nil

@@ -129,6 +129,20 @@ func (s *Session) acquireOther(t target) (backend.Pooled, error) {
 	return l.Pooled, nil
 }
 
+// prepareOther brings what the session has set since to a connection that its transaction has read from.
+func (s *Session) prepareOther(p backend.Pooled) error {
+	err := s.apply(p, s.state.current())
+	var sqlErr *mysql.SQLError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &sqlErr):
+		s.drop(p) // it may carry a part
+		return sqlErr
+	}
+	return s.lostBefore(p, err)
+}
+
 // isOther tells whether p is a connection of the open transaction beside the held one.
 func (s *Session) isOther(p backend.Pooled) bool {
 	other, ok := s.others[p.Instance.Node]
@@ -252,6 +266,7 @@ func (s *Session) release(p backend.Pooled) {
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
 	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
+	told := p.Conn.Received()
 	unsettled := s.state.inDoubt() && (s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil)
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
@@ -270,7 +285,7 @@ func (s *Session) release(p backend.Pooled) {
 		s.heldLast = false
 		return
 	case keep && (isHeld || s.held.Pooled == nil):
-		s.held, s.heldLast = p, true
+		s.held, s.heldLast = p, p.Conn.Received() == told
 		p.Conn.Release()
 		if len(s.others) > 0 && !s.inTransaction() && !s.pins.has(pinAutocommit) {
 			s.endOthers() // what keeps this one is no transaction

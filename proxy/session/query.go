@@ -27,7 +27,8 @@ func (s *Session) comQuery(arg []byte) error {
 		}
 		info := s.classify(text)
 		rest := ""
-		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) {
+		// What begins with ';' is an error of syntax, which the server words.
+		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) && info.Class != sqltext.Empty {
 			if !s.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.account.MultiStatements {
 				return s.multiDenied(text[info.Next:])
 			}
@@ -37,20 +38,33 @@ func (s *Session) comQuery(arg []byte) error {
 			}
 			info.Traits &^= sqltext.Multi
 		}
-		s.more, s.passed = rest != "", false
+		empty := rest == "" && info.Next < len(text) && s.conn.Capabilities.Has(mysql.ClientMultiStatements) && s.account.MultiStatements
+		s.more, s.passed = rest != "" || empty, false
 		q := &s.task().query
 		q.begin(text[info.First:info.End], &info)
 		q.attributes = attributes
-		if rest == "" && info.Next >= len(text) {
+		if rest == "" && info.Next >= len(text) || info.Class == sqltext.Empty {
 			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.
 			q.text = text
+			if info.Class != sqltext.Empty && info.End+1 < len(text) {
+				q.text = strings.TrimRight(text, "; \t\r\n") // as servers do
+			}
 		}
 		failed, err := s.statement(q)
 		if err != nil || failed || rest == "" {
+			if empty && err == nil && !failed {
+				s.emptyStatement()
+			}
 			return err
 		}
 		text = rest
 	}
+}
+
+// emptyStatement answers the comments behind the last ';' of a text: to servers they are a statement that does nothing.
+func (s *Session) emptyStatement() {
+	s.more = false
+	s.writeOK()
 }
 
 // multiDenied answers a text of several statements from a client that did not ask for them, as the server does.
@@ -93,6 +107,8 @@ type query struct {
 	cut   bool // the answer was more
 	// warned says that its warnings are the session's already.
 	warned bool
+	// asked says that its connection was asked something behind it.
+	asked bool
 	// arrived says that its answer has begun to come on the connection that it is given.
 	arrived bool
 	// within are the statements that it contains; nil if its class contains none.
@@ -375,6 +391,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		s.heard(res.Err, OriginBackend)
 		s.failedInsertID(q, res.Err)
+		s.failedFound(q, res.Err)
 		return
 	case mysql.ResponseLocalInfile:
 		return

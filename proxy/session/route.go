@@ -44,7 +44,7 @@ func (s *Session) route(q *query) target {
 	switch {
 	case q.node != nil:
 		t.node = q.node
-	case s.held.Pooled != nil && !hinted && (info.Traits&stateful != 0 || !tables(info.Class)):
+	case s.held.Pooled != nil && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
 		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
 		if n := s.schema.Nodes[s.held.Instance.Node]; n != nil && n != t.node && !s.atHome(q) {
 			t.node = n

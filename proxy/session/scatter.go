@@ -116,7 +116,7 @@ func (s *Session) borrowOne(n *backend.Node, readOnly bool, loans []loan) (loan,
 		return loan{Pooled: s.held, node: n.Name, kept: true}, s.prepare(s.held)
 	}
 	if other, ok := s.others[n.Name]; ok {
-		return loan{Pooled: other, node: n.Name, kept: true}, nil
+		return loan{Pooled: other, node: n.Name, kept: true}, s.prepareOther(other)
 	}
 	p, err := s.freshConn(n, loans)
 	if err != nil {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"kingshard/backend"
@@ -143,7 +144,7 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 // variableLiteral writes the value of a column so that a user variable set to it is what the column would have made of it.
 func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) (string, error) {
 	if cell == nil {
-		return "NULL", nil
+		return nullOf(d), nil
 	}
 	text := string(cell)
 	switch {
@@ -171,6 +172,27 @@ func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend
 		text = "CAST(" + text + " AS UNSIGNED)"
 	}
 	return text, nil
+}
+
+// nullString is the NULL of a text.
+const nullString = "CAST(NULL AS CHAR)"
+
+// nullOf writes a NULL by which a user variable gets the type that a column of numbers gives it: comparisons go by that.
+func nullOf(d *mysql.ColumnDefinition41) string {
+	switch d.Type {
+	case mysql.TypeFloat, mysql.TypeDouble:
+		return "NULL + 0e0"
+	case mysql.TypeNewDecimal, mysql.TypeDecimal:
+		return "CAST(NULL AS DECIMAL(65," + strconv.Itoa(int(min(d.Decimals, 30))) + "))"
+	case mysql.TypeYear, mysql.TypeBit:
+		return "CAST(NULL AS UNSIGNED)"
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong:
+		if d.Flags&mysql.UnsignedFlag != 0 {
+			return "CAST(NULL AS UNSIGNED)"
+		}
+		return "CAST(NULL AS SIGNED)"
+	}
+	return nullString
 }
 
 // collatedLiteral writes a text with its character set and collation.

@@ -104,7 +104,10 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pi
 			}
 			q.warned = true
 		}
-		if err := then(p, failed); err != nil {
+		had := p.Conn.Received()
+		err := then(p, failed)
+		q.asked = p.Conn.Received() != had
+		if err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
 			s.drop(p)
 			return true, &endError{EndBackendLost, err}
@@ -176,6 +179,11 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 			s.pin(pinNextTransaction)
 		default:
 			s.pin(pinUnknown)
+		}
+	}
+	if len(readBack) > 0 {
+		if err := s.settleFound(p, false); err != nil { // what is asked now finds a row
+			return err
 		}
 	}
 	if k := slices.Index(readBack, "timestamp"); k >= 0 {

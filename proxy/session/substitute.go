@@ -38,6 +38,9 @@ func (s *Session) substitute(q *query) error {
 	for _, span := range spans {
 		value := s.ownValue(span)
 		if typed := typeOf(span); typed != "" && slices.ContainsFunc(items, func(i sqltext.Item) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
+			if unsigned(span.What) {
+				value = "CAST(" + value + " AS UNSIGNED)"
+			}
 			value = "IF(TRUE, " + value + ", " + typed + ")"
 		}
 		edits = append(edits, edit{span.Pos, span.End, value})
@@ -71,11 +74,16 @@ const aliasMax = 256
 
 // typeOf gives a function that has the type of a span's value in a select list; "" where the value is of it.
 func typeOf(span sqltext.Span) string {
-	switch span.What {
-	case sqltext.CurrentUser:
+	if span.What == sqltext.CurrentUser || unsigned(span.What) {
 		return span.Text
 	}
 	return ""
+}
+
+// unsigned reports whether what a span tells is an unsigned number.
+func unsigned(what sqltext.Traits) bool {
+	const numbers = sqltext.ConnectionID | sqltext.SysVarPseudoThread | sqltext.SysVarWarningCount
+	return what&numbers != 0
 }
 
 // ownValue gives the SQL text of a function's value for this session.
@@ -84,9 +92,8 @@ func (s *Session) ownValue(span sqltext.Span) string {
 	case sqltext.ConnectionID, sqltext.SysVarPseudoThread:
 		return strconv.FormatUint(uint64(s.id), 10)
 	case sqltext.RowCount:
-		return "(" + strconv.FormatInt(s.state.result.rowCount, 10) + ")"
+		return "IF(TRUE, " + strconv.FormatInt(s.state.result.rowCount, 10) + ", ROW_COUNT())"
 	case sqltext.FoundRows:
-		// The function itself is there for its type.
 		return "IF(TRUE, " + strconv.FormatUint(s.state.found.n, 10) + ", FOUND_ROWS())"
 	case sqltext.SysVarWarningCount:
 		if strings.Contains(strings.ToLower(span.Text), "error_count") {

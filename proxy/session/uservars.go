@@ -36,7 +36,7 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 		return nil // the held connection has them all
 	}
 	for _, v := range variables {
-		if v.value == "NULL" {
+		if v.value == "NULL" || v.value == nullString {
 			s.state.unset(variableName(v.name))
 		} else {
 			s.state.set(variableName(v.name), v.value)

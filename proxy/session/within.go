@@ -48,6 +48,9 @@ func (s *Session) learnText(q *query) error {
 	if err != nil {
 		return err
 	}
+	if err := s.settleFound(p, false); err != nil {
+		return s.lost(p, err)
+	}
 	text := "NULL"
 	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+"))", 1, func(row []string) { text = row[0] })
 	if e, ok := err.(*mysql.SQLError); ok {
@@ -187,6 +190,9 @@ func (s *Session) learnState(p backend.Pooled, q *query) error {
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			return err
 		}
+	}
+	if err := s.settleFound(p, false); err != nil {
+		return err
 	}
 	had := s.state.value("sql_mode")
 	if err := s.readBack(p, []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}); err != nil {
