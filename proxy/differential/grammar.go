@@ -3,7 +3,6 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 )
 
 // grammar makes random statements on a schema.
@@ -88,15 +87,9 @@ func (g *grammar) query() *statement {
 
 // prepare lets a third of the statements go by the binary protocol.
 func (g *grammar) prepare(s *statement) *statement {
-	s.prepared = g.one(3) && !apart(s.root.render("", false).sql)
+	s.prepared = g.one(3)
 	return s
 }
-
-// apart tells whether a text names tables of which each is whole on a node, but not on the same one. Of those as text the proxy says that
-// it cannot join them; a preparation is the server's, which does not know one of the two.
-func apart(sql string) bool { return atOne.MatchString(sql) && atFirst.MatchString(sql) }
-
-var atOne, atFirst = regexp.MustCompile(`\bone\b`), regexp.MustCompile(`\bloc\b`)
 
 // foundRows is a query for all rows but a few, and the question how many there would have been.
 func (g *grammar) foundRows() scenario {

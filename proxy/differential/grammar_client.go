@@ -21,7 +21,7 @@ func (g *grammar) clients() scenario {
 		list = append(list, s)
 	}
 	for k := range 2 + g.IntN(clientsMax-1) {
-		home := g.tableNamed(pickOne(g, []string{"one", "one", "one", "h1", "h2"}))
+		home := g.tableNamed(pickOne(g, []string{"one", "one", "loc", "loc", "h1", "h2"}))
 		c := &client{number: k + 1, home: home, key: 5000 + 100*k}
 		all = append(all, c)
 		run(c, &statement{root: words("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")})
@@ -34,8 +34,12 @@ func (g *grammar) clients() scenario {
 		}
 	}
 	for _, c := range all {
+		for _, name := range []string{"p", "q"} {
+			run(c, &statement{root: words("DEALLOCATE PREPARE " + name), control: true, ends: true})
+		}
 		run(c, &statement{root: words(pickOne(g, []string{"COMMIT", "COMMIT", "ROLLBACK"})), control: true, ends: true})
-		run(c, &statement{root: words("SET autocommit = 1, @u = NULL, @v = NULL, @w = NULL"), control: true, ends: true})
+		// A variable that becomes NULL keeps its type, by which the next scenario's warnings would go.
+		run(c, &statement{root: words("SET autocommit = 1, @u = '', @v = '', @w = '', @u = NULL, @v = NULL, @w = NULL"), control: true, ends: true})
 		run(c, &statement{root: words("SELECT LAST_INSERT_ID(100)"), control: true, ends: true})
 	}
 	return list
@@ -59,14 +63,22 @@ func (g *grammar) step(c *client) *statement {
 		own = fmt.Sprintf("%s = %d", key, c.key)
 	}
 	if g.one(2) {
+		// How many rows an aggregate has found where none are aggregated, a server tells by its plan: FOUND_ROWS() does not come behind one.
 		return &statement{root: words(pickOne(g, []string{
 			"SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() AS i, @@last_insert_id, @@identity", "SELECT @u, @v, @w", "SELECT @u := 3 + @v", "SET @u = 5", "SET @v = @u, @u = 7",
 			"SET @w = LAST_INSERT_ID()", "SELECT 4, 'x' INTO @u, @w", "DO LAST_INSERT_ID(77)", "SELECT LAST_INSERT_ID(@u + 10)", "SET @u := 'text'",
-			"SELECT @v := LAST_INSERT_ID(), @u", "SELECT @w IS NULL, @u = @v", "SET @v = 1.50", "SET @u = x'6162'", "SELECT COUNT(*) FROM ref WHERE id < @v", "SELECT @nobody",
+			"SELECT @v := LAST_INSERT_ID(), @u", "SELECT @w IS NULL, @u = @v", "SET @v = 1.50", "SET @u = x'6162'", "SELECT COUNT(*) FROM ref WHERE id < @v; SELECT 1", "SELECT @nobody",
 			"SELECT a, @u FROM " + table + " WHERE " + own, "SELECT a INTO @v FROM " + table + " WHERE " + own, "SELECT @v := a FROM " + table + " WHERE " + own,
 			"SET @v = (SELECT a FROM " + table + " WHERE " + own + ")", "SELECT a, d FROM " + table + " WHERE " + own + " FOR UPDATE", "SELECT a FROM " + table + " WHERE " + own + " AND a = @v",
-			"SELECT MAX(a), @w FROM " + table + " WHERE " + own,
+			"SELECT MAX(a), @w FROM " + table + " WHERE " + own + "; SELECT 1",
+			"SELECT ROW_COUNT()", "SELECT FOUND_ROWS()", "SELECT ROW_COUNT() AS r, FOUND_ROWS() AS f, LAST_INSERT_ID() AS i", "SET @w = ROW_COUNT()", "SET @v = FOUND_ROWS()",
+			"SELECT ROW_COUNT() + 1 AS r, @@autocommit", "SET @u = 6; SELECT ROW_COUNT(), FOUND_ROWS()", "SET autocommit = 1; SELECT ROW_COUNT()", "DO 1; SELECT ROW_COUNT()",
+			"SELECT a FROM " + table + " WHERE " + own + "; SELECT FOUND_ROWS(), ROW_COUNT()", "SELECT SQL_CALC_FOUND_ROWS a FROM " + table + " WHERE " + own + " LIMIT 1",
+			"SELECT a, ROW_COUNT() AS r, FOUND_ROWS() AS f FROM " + table + " WHERE " + own,
 		}))}
+	}
+	if g.one(5) {
+		return g.text(c, own)
 	}
 	s := &statement{writes: []string{table}}
 	s.prepared = g.one(4)
@@ -77,11 +89,12 @@ func (g *grammar) step(c *client) *statement {
 	if second != "" {
 		values += fmt.Sprintf(", %d", 1+g.IntN(3))
 	}
-	a := pickOne(g, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2"})
-	if c.home.name == "one" && g.one(2) {
+	a := pickOne(g, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2", "ROW_COUNT()", "FOUND_ROWS()"})
+	if c.home.counts() && g.one(2) {
 		s.root = words(pickOne(g, []string{
-			"INSERT INTO one (a) VALUES (" + a + ")", "INSERT INTO one (a) VALUES (" + a + "), (4), (5)", "INSERT INTO one (id, a) VALUES (NULL, " + a + ")",
-			"INSERT INTO one SET a = " + a, "INSERT INTO one (id, a) VALUES (0, 3)", "INSERT INTO one (a) SELECT " + a, "REPLACE INTO one (a) VALUES (" + a + ")",
+			"INSERT INTO " + table + " (a) VALUES (" + a + ")", "INSERT INTO " + table + " (a) VALUES (" + a + "), (4), (5)", "INSERT INTO " + table + " (id, a) VALUES (NULL, " + a + ")",
+			"INSERT INTO " + table + " SET a = " + a, "INSERT INTO " + table + " (id, a) VALUES (0, 3)", "INSERT INTO " + table + " (a) SELECT " + a,
+			"REPLACE INTO " + table + " (a) VALUES (" + a + ")",
 		}))
 		return s
 	}
@@ -92,6 +105,38 @@ func (g *grammar) step(c *client) *statement {
 		fmt.Sprintf("UPDATE %s SET a = %s WHERE %s", table, a, own), fmt.Sprintf("UPDATE %s SET a = LAST_INSERT_ID(a + 1) WHERE %s", table, own),
 		fmt.Sprintf("DELETE FROM %s WHERE %s", table, own), fmt.Sprintf("UPDATE %s SET d = 0.25, s = @w WHERE %s", table, own),
 	}))
+	return s
+}
+
+// text makes a statement that prepares, carries out or forgets one given as text. Those on tables with rules are refused, so that most are
+// of the unsharded table or of none.
+func (g *grammar) text(c *client, own string) *statement {
+	if c.home.kind != unplaced && !g.one(8) {
+		own = "0"
+	}
+	from := "loc WHERE " + own
+	if own == "0" {
+		from = "ref WHERE id < 3"
+	} else if c.home.kind != unplaced {
+		from = c.home.name + " WHERE " + own
+	}
+	s := &statement{control: true} // what is prepared is needed by what is not
+	texts := []string{
+		"PREPARE p FROM 'SELECT a, @u FROM " + from + "'", "PREPARE p FROM 'SELECT @u, @v, LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS()'", "PREPARE p FROM 'SET @u = @v'",
+		"PREPARE q FROM 'SELECT @v := 4'", "PREPARE q FROM 'SELECT a INTO @v FROM " + from + "'", "SET @t = 'SELECT LAST_INSERT_ID(33)'", "PREPARE q FROM @t",
+		"EXECUTE p", "EXECUTE p", "EXECUTE q", "EXECUTE q", "DEALLOCATE PREPARE p", "DEALLOCATE PREPARE q", "EXECUTE p; SELECT ROW_COUNT(), FOUND_ROWS(), LAST_INSERT_ID()",
+	}
+	if c.home.kind == unplaced {
+		s.writes = []string{"loc"}
+		texts = append(texts, "PREPARE p FROM 'INSERT INTO loc (a) VALUES (@v)'", "PREPARE p FROM 'UPDATE loc SET a = LAST_INSERT_ID(a + 1) WHERE "+own+"'", "PREPARE q FROM 'DELETE FROM loc WHERE "+own+"'")
+	}
+	if g.dialect.mariaDB {
+		texts = append(texts, "EXECUTE IMMEDIATE 'SELECT a, @u FROM "+from+"'", "EXECUTE IMMEDIATE 'SELECT @v := 8'", "EXECUTE IMMEDIATE 'DO LAST_INSERT_ID(55)'", "EXECUTE IMMEDIATE @t")
+		if c.home.kind == unplaced {
+			texts = append(texts, "EXECUTE IMMEDIATE 'INSERT INTO loc (a) VALUES (LAST_INSERT_ID())'")
+		}
+	}
+	s.root = words(pickOne(g, texts))
 	return s
 }
 

@@ -33,7 +33,7 @@ func (g *grammar) wrap(st *statement) scenario {
 			whole.inner = nil
 		}
 	default:
-		whole.root = phrase(st.root, words(pickOne(g, []string{";", "/* last */", "/*!50000 */", "-- last"})))
+		whole.root = phrase(st.root, words(pickOne(g, []string{";", "/* last */", "/*!50000 */", "-- last", "; -- last", "; /* last */", "; # last", ";; "})))
 	}
 	whole.root.or(st.root)
 	return scenario{&whole}
