@@ -97,6 +97,15 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT flags, COUNT(*) + 1 FROM users GROUP BY flags ORDER BY flags"},
 }
 
+// limitedQueries are merged, and sql_select_limit holds for their outcome: not for what each shard, or node, has for it, and not where
+// there is a LIMIT.
+var limitedQueries = []string{
+	"SELECT COUNT(*) FROM users", "SELECT SUM(age), MIN(id), AVG(id) FROM users", "SELECT COUNT(*) FROM users LIMIT 5",
+	"SELECT age, COUNT(*) FROM users GROUP BY age ORDER BY age", "SELECT age, COUNT(*) FROM users GROUP BY age ORDER BY age DESC LIMIT 4",
+	"SELECT DISTINCT age FROM users ORDER BY age", "SELECT DISTINCT age FROM users ORDER BY age LIMIT 1, 3", "SELECT id, age FROM users ORDER BY id DESC",
+	"SELECT id FROM users ORDER BY id LIMIT 2, 3", "SELECT COUNT(*) FROM users WHERE id < 0",
+}
+
 // TestGroups compares queries that group with one server's answers, in text and prepared, and looks at what is moved.
 func TestGroups(t *testing.T) {
 	for _, kind := range bothKinds {
@@ -127,6 +136,17 @@ func TestGroups(t *testing.T) {
 				s.compareGroups(t, groupQuery{sql: "SELECT id FROM users ORDER BY id", merged: true})
 				s.compareGroups(t, groupQuery{sql: "SELECT id FROM users ORDER BY id LIMIT 3", merged: true})
 				s.compareGroups(t, groupQuery{sql: "SELECT age, COUNT(*) FROM users GROUP BY age ORDER BY age", merged: true})
+				for _, limit := range []string{"1", "2", "3"} {
+					for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+						must(t, c, "SET SESSION sql_select_limit = "+limit)
+					}
+					for _, sql := range limitedQueries {
+						s.compareGroups(t, groupQuery{sql: sql, merged: true})
+					}
+				}
+				for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					must(t, c, "SET SESSION sql_select_limit = 2")
+				}
 				if r := must(t, s.subject, "SELECT id FROM users"); len(r.Rows) != 2 {
 					t.Errorf("%d rows under sql_select_limit 2", len(r.Rows))
 				}

@@ -389,8 +389,15 @@ func onNode(r *Ref, node string) int {
 // hiddenName is the name of a hidden column.
 func hiddenName(k int) string { return "ks_h" + strconv.Itoa(k) }
 
-// piece writes the statement of a merge for one position. rows is the most rows that are asked for, -1 for all.
-func (m *mergeShape) piece(w *writer, rows int64) {
+// noLimit ends a query whose rows are all wanted, whatever the session's sql_select_limit is. MySQL manual: "Server System Variables".
+const noLimit = " LIMIT 18446744073709551615"
+
+// grouped reports whether rows of the shards become fewer before any of them is counted.
+func (m *mergeShape) grouped() bool { return len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct }
+
+// piece writes the statement of a merge for one position. rows is the most rows that are asked for, -1 for all;
+// alone says that it is all of its node's text, which the session's limit would cut.
+func (m *mergeShape) piece(w *writer, rows int64, alone bool) {
 	c := &m.clauses
 	fieldsEnd := c.Fields[len(c.Fields)-1].End
 	listEnd := fieldsEnd
@@ -417,8 +424,11 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 	}
 	if !m.sorted {
 		w.copy(fieldsEnd, end)
-		if rows >= 0 {
+		switch {
+		case rows >= 0:
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
+		case alone && m.grouped():
+			w.add(noLimit)
 		}
 		w.add(" ")
 		w.copy(c.Tail, c.End)
@@ -429,8 +439,11 @@ func (m *mergeShape) piece(w *writer, rows int64) {
 	}
 	w.copy(fieldsEnd, end)
 	m.orderBy(w)
-	if rows == 0 {
+	switch {
+	case rows == 0:
 		w.add(" LIMIT 0") // of groups and distinct rows only none can be counted before the merge
+	case alone && m.grouped():
+		w.add(noLimit)
 	}
 	w.add(" ")
 	w.copy(c.Tail, c.End)
@@ -455,7 +468,6 @@ func (m *mergeShape) orderBy(w *writer) {
 // nodeQuery writes the statement of a merge for all positions on one node.
 func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 	m := e.plan.merge
-	grouped := len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct
 	q := Query{Node: e.plan.nodeAt(positions[0]), Pieces: len(positions)}
 	w := e.mergeWriter(len(positions))
 	begin, first := len(w.buf), len(e.shards)
@@ -473,14 +485,17 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 			}
 			w.add("(")
 		}
-		m.piece(&w, rows)
+		m.piece(&w, rows, len(positions) == 1)
 		if len(positions) > 1 {
 			w.add(")")
 		}
 	}
 	if len(positions) > 1 {
 		m.orderBy(&w)
-		if rows >= 0 && !grouped {
+		switch {
+		case m.grouped():
+			w.add(noLimit)
+		case rows >= 0:
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
 		}
 	}
@@ -490,7 +505,7 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 		e.stand(positions[0])
 		d := e.mergeWriter(1)
 		begin := len(d.buf)
-		m.piece(&d, 0)
+		m.piece(&d, 0, true)
 		q.Describe, q.DescribeArgs = view(d.buf[begin:]), d.args
 		e.buf = d.buf
 	}
