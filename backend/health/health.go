@@ -100,6 +100,7 @@ func Judge(last backend.State, o Observations, downAfter time.Duration) backend.
 // watched is what one watcher keeps of its instance.
 type watched struct {
 	conn    *backend.Conn // that is probed on; nil for a new one
+	late    lateAnswers   // of a connection before it
 	lag     lagWatch
 	objects storedWatch
 	// standIn says that conn is by the account of clients' statements, since the server refuses the login of admin_user, which is tried
@@ -120,6 +121,7 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 		if w.conn != nil {
 			w.conn.Close()
 		}
+		w.late.giveUp()
 	}()
 	for ctx.Err() == nil {
 		// A probe under way is cut off when the watch ends: nothing waits for a server that does not answer.
@@ -189,10 +191,20 @@ func (m *Monitor) report(i *backend.Instance, s backend.State, o Observations, e
 	}
 }
 
-// probe pings on the connection that there is. A new one has the last word on whether the instance is there.
+// probe pings and, where that is answered, asks what else is to be known.
 func (m *Monitor) probe(ctx context.Context, i *backend.Instance, w *watched) error {
 	doubt := time.AfterFunc(doubtAfter, func() { i.Doubt(true) })
-	defer doubt.Stop()
+	err := m.answered(ctx, i, w)
+	doubt.Stop()
+	if err == nil {
+		i.Doubt(false)
+		m.askBeside(ctx, i, w)
+	}
+	return err
+}
+
+// answered pings on the connection that there is. A new one has the last word on whether the instance is there.
+func (m *Monitor) answered(ctx context.Context, i *backend.Instance, w *watched) error {
 	patience := m.cfg.Connect
 	if w.conn != nil {
 		err := m.ask(ctx, i, w, m.cfg.Timeout)
@@ -245,7 +257,7 @@ func (m *Monitor) login(ctx context.Context, i *backend.Instance, w *watched) (*
 	return standIn, nil
 }
 
-// ask makes a connection if there is none, and has it answer. After an error there is none.
+// ask makes a connection if there is none, and has it answer a ping. After an error there is none.
 func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(watch, patience)
 	defer cancel()
@@ -268,11 +280,7 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	defer stop()
 	var err error
 	if first {
-		if err = learn(conn); err == nil {
-			m.tryClients(ctx, i)
-			m.learnStored(watch, i)
-			i.SetInfo(conn.Info)
-		}
+		err = learn(conn)
 	}
 	if err == nil {
 		began := time.Now()
@@ -280,20 +288,15 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 			i.SetRoundTrip(time.Since(began))
 		}
 	}
-	if err == nil {
-		err = m.watchLag(i, conn, &w.lag)
-	}
-	if err == nil {
-		err = m.followStored(watch, i, conn, &w.objects)
-	}
-	if err == nil {
-		m.followDatabases(watch, i, &w.databases, w.objects.counters)
-	}
 	if err != nil {
 		conn.Close()
 		w.conn = nil
 		return err
 	}
-	conn.Release()
+	if first {
+		m.tryClients(ctx, i)
+		m.learnStored(watch, i)
+		i.SetInfo(conn.Info)
+	}
 	return nil
 }

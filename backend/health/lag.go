@@ -22,6 +22,8 @@ type replication struct {
 	refused *mysql.SQLError // with which it does not tell; else nil
 	// cutOff tells that it would go on with what it has got but does not reach its source.
 	cutOff bool
+	// late tells that it answers probes, but not yet how far it is behind.
+	late   bool
 	reason string // why the lag is not known; "" if it is
 }
 
@@ -77,10 +79,13 @@ func (r *replication) add(row map[string]string) {
 	}
 }
 
-// since makes a lag of what was known last and when: a replica that lost its source since is at most so much further behind.
+// since makes a lag of what was known last and when: a replica that lost its source since, or tells nothing, is at most so much further
+// behind.
 func (r *replication) since(last backend.Lag, ago time.Duration) {
-	if r.cutOff && r.reason == "" {
-		r.reason = "it does not reach its source"
+	if (r.cutOff || r.late) && r.reason == "" {
+		if r.reason = "it does not reach its source"; r.late {
+			r.reason = "it does not answer in time"
+		}
 		if last.Known {
 			r.Lag = backend.Lag{Behind: (last.Behind + ago).Truncate(time.Second), Known: true}
 		}
@@ -104,14 +109,10 @@ type lagWatch struct {
 	at   time.Time
 }
 
-// watchLag asks a replica for its lag and stores it. err is a failure of the connection.
-func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn, w *lagWatch) error {
-	if i.Role != backend.Replica || i.IsSource {
-		return nil
-	}
-	r, err := askLag(c)
-	if err != nil {
-		return err
+// followLag stores what a replica says of its lag.
+func (m *Monitor) followLag(i *backend.Instance, r replication, w *lagWatch) {
+	if !asksLag(i) {
+		return
 	}
 	if now := time.Now(); r.Known {
 		w.last, w.at = r.Lag, now
@@ -130,7 +131,7 @@ func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn, w *lagWatch) er
 		m.cfg.Log.Warn("the server does not tell its replica lag: does the account have REPLICATION CLIENT, in MariaDB REPLICA MONITOR?", append(attrs, "read_from", !passOver, "error", r.refused)...)
 	}
 	if asked && was == passOver || !asked && !passOver {
-		return nil
+		return
 	}
 	if passOver {
 		m.cfg.Log.Warn("replica is behind: reads pass it over", attrs...)
@@ -140,5 +141,7 @@ func (m *Monitor) watchLag(i *backend.Instance, c *backend.Conn, w *lagWatch) er
 	if m.cfg.Lagged != nil {
 		m.cfg.Lagged(i, r.Lag, passOver)
 	}
-	return nil
 }
+
+// asksLag reports whether there is sense in asking an instance how far it is behind.
+func asksLag(i *backend.Instance) bool { return i.Role == backend.Replica && !i.IsSource }

@@ -40,17 +40,20 @@ func (m *Monitor) learnStored(ctx context.Context, i *backend.Instance) {
 	}
 }
 
-// followStored asks again when something has changed. It asks what is quickly answered on the probe's connection; err is a failure of
-// that.
-func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *backend.Conn, w *storedWatch) (err error) {
-	counters := ""
+// askCounters asks what is quickly answered and grows with each definition; "" where the server does not tell. err is a failure of the
+// connection.
+func askCounters(conn *backend.Conn) (counters string, err error) {
 	err = conn.Rows(stored.DDLCounters, 2, func(row []string) { counters += row[0] + "=" + row[1] + " " })
 	var refused *mysql.SQLError
-	switch {
-	case errors.As(err, &refused):
-	case err != nil:
-		return err
-	case counters != w.counters:
+	if errors.As(err, &refused) {
+		return "", nil
+	}
+	return counters, err
+}
+
+// followStored asks for the objects again when something has changed, which counters tell; "" where they were not told.
+func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, counters string, w *storedWatch) {
+	if counters != "" && counters != w.counters {
 		if w.counters != "" {
 			w.ask()
 		}
@@ -60,7 +63,7 @@ func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *b
 		w.asked = time.Now()
 	}
 	if i.Stored() != nil && w.again == 0 && len(i.ChangesSeen()) == 0 && time.Since(w.asked) < storedAge || !w.asking.CompareAndSwap(false, true) {
-		return nil
+		return
 	}
 	w.again = max(0, w.again-1)
 	w.asked = time.Now()
@@ -71,7 +74,6 @@ func (m *Monitor) followStored(ctx context.Context, i *backend.Instance, conn *b
 			m.askStored(ctx, i, storedTimeout)
 		}
 	})
-	return nil
 }
 
 // askStored asks a server for its stored objects: it may take long.

@@ -211,7 +211,7 @@ func (c *collector) prepared(text string, m Mode, at place) {
 
 // quoted notes the statement in a text that is prepared.
 func (c *collector) quoted(text string, m Mode, at place) {
-	if m.Charset.multibyte() && !isASCII(text) {
+	if m.Charset.Multibyte() && !IsASCII(text) {
 		c.Unread = true // servers read such texts in another character set
 		return
 	}
@@ -246,7 +246,8 @@ func mentionsMode(text string) bool {
 	return false
 }
 
-func isASCII(s string) bool {
+// IsASCII reports whether a text has no byte beyond ASCII.
+func IsASCII(s string) bool {
 	for k := range len(s) {
 		if s[k] >= 0x80 {
 			return false

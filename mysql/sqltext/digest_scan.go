@@ -224,7 +224,7 @@ func (s *digester) token(t Token) int {
 // backticks takes an identifier in backticks at pos.
 func (s *digester) backticks(pos int) int {
 	end := 0
-	if !s.l.mode.Charset.multibyte() {
+	if !s.l.mode.Charset.Multibyte() {
 		end = backtickEnd(s.sql, pos)
 	}
 	if end == 0 {

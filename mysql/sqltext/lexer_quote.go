@@ -8,7 +8,7 @@ import (
 // str reads a string whose opening quote is at open; the token begins at pos. MySQL manual: "String Literals".
 func (l *Lexer) str(pos, open int, k Kind) Token {
 	s, quote := l.sql, l.sql[open]
-	multi := l.mode.Charset.multibyte()
+	multi := l.mode.Charset.Multibyte()
 	if !multi {
 		// Most strings hold nothing that needs a look byte by byte.
 		n := strings.IndexByte(s[open+1:], quote)
@@ -50,7 +50,7 @@ func (l *Lexer) wide(i int) int {
 // Object Names".
 func (l *Lexer) quotedIdent(pos, open int, k Kind) Token {
 	s, quote := l.sql, l.sql[open]
-	multi := l.mode.Charset.multibyte()
+	multi := l.mode.Charset.Multibyte()
 	for i := open + 1; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == quote:

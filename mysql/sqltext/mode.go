@@ -31,8 +31,8 @@ const (
 	GB18030
 )
 
-// multibyte tells whether the second byte of a character may look like a quote, a backslash or a letter.
-func (c Charset) multibyte() bool { return c >= GBK }
+// Multibyte reports whether the second byte of a character may look like a quote, a backslash or a letter.
+func (c Charset) Multibyte() bool { return c >= GBK }
 
 // charLen gives the length in bytes of the character that s begins with: 1 for a byte that stands alone, 0 for the lead
 // byte of a longer one without a valid rest, which the server takes for a character of its own.

@@ -6,7 +6,7 @@ import "strings"
 // strings, commas and the like, of which long statements are made. It cuts them as the lexer does, and stops, leaving the
 // scanner as if it had advanced over each of them, at the first token that it is not sure about.
 func (s *scanner) skim() {
-	if s.calls != nil || s.into || s.target || s.class == Set || s.l.inVersion || s.l.mode.Charset.multibyte() || s.cur.sig >= sigUnskimmed {
+	if s.calls != nil || s.into || s.target || s.class == Set || s.l.inVersion || s.l.mode.Charset.Multibyte() || s.cur.sig >= sigUnskimmed {
 		return
 	}
 	k := skimmer{

@@ -46,7 +46,7 @@ func makeTemplate(text string, m Mode, info *Info) *Template {
 	default:
 		return nil
 	}
-	if len(text) > templateMax || info.Has(Doubt|Multi|Body) || info.Next != len(text) || m.Charset.multibyte() ||
+	if len(text) > templateMax || info.Has(Doubt|Multi|Body) || info.Next != len(text) || m.Charset.Multibyte() ||
 		strings.Contains(text, "/*") || strings.IndexByte(text, '"') >= 0 {
 		return nil
 	}

@@ -92,7 +92,7 @@ func TestTemplates(t *testing.T) {
 		for mode := range 256 {
 			m := modeOf(byte(mode))
 			found := sameByTemplates(t, sql, m, r)
-			if want := alike && !m.Charset.multibyte() && !Classify(sql, m).Has(Doubt); found > 0 != want {
+			if want := alike && !m.Charset.Multibyte() && !Classify(sql, m).Has(Doubt); found > 0 != want {
 				t.Errorf("%q in mode %+v: %d texts by a template", sql, m, found)
 			}
 		}

@@ -26,7 +26,7 @@ func unescape(s string, quote byte, escapes bool, cs Charset) string {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c >= 0x80 && cs.multibyte():
+		case c >= 0x80 && cs.Multibyte():
 			n := max(cs.charLen(s[i:]), 1)
 			b = append(b, s[i:i+n]...)
 			i += n - 1

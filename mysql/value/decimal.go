@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// isDecimal tells whether c is an exact number as servers write it: sign, digits, point, digits.
-func isDecimal(c []byte) bool {
+// IsDecimal reports whether c is an exact number as servers write it: sign, digits, point, digits.
+func IsDecimal[T ~string | ~[]byte](c T) bool {
 	if len(c) > 0 && (c[0] == '-' || c[0] == '+') {
 		c = c[1:]
 	}
 	digits, points := 0, 0
-	for _, d := range c {
-		switch {
+	for k := range len(c) {
+		switch d := c[k]; {
 		case d >= '0' && d <= '9':
 			digits++
 		case d == '.':

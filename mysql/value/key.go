@@ -33,7 +33,7 @@ func (t Type) Key(c Cell, f Format) (Key, error) {
 	k, ok := Key{}, true
 	switch t.class {
 	case classDecimal:
-		k.b, ok = c, isDecimal(c)
+		k.b, ok = c, IsDecimal(c)
 	case classBytes, classNull:
 		k.b = c
 	case classSigned:

@@ -54,7 +54,7 @@ func (s *Sum) Add(c Cell) error {
 		s.double += v
 		return nil
 	}
-	if !isDecimal(c) {
+	if !IsDecimal(c) {
 		return mysql.ErrMalformedPacket
 	}
 	into := &s.plus

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kingshard/backend"
@@ -196,7 +197,10 @@ func (i *copying) prepare() error {
 		}
 		name := ""
 		if t.Alias == "" {
-			name = quoteName(t.Name)
+			var ok bool
+			if name, ok = sqltext.QuoteIdent(t.Name, i.c.mode); !ok {
+				return unreadableName()
+			}
 			table += " AS " + name
 		}
 		places = append(places, place{t.At, table})
@@ -289,16 +293,22 @@ func (i *copying) prepareShow() error {
 		} else if k == 0 && c.show.What == sqlparse.ShowTables {
 			column = name
 		}
-		column = quoteName(column)
+		column, ok := sqltext.QuoteIdent(column, i.c.mode)
+		if !ok {
+			return unreadableName()
+		}
 		if d.Type == mysql.TypeLongLong && d.Flags&mysql.UnsignedFlag != 0 {
 			column = "CAST(" + column + " AS UNSIGNED)"
 		} else if d.Type == mysql.TypeLongLong {
 			column = "CAST(" + column + " AS SIGNED)"
 		}
-		// As a string, not as a name: it may have the client's value in it, which traces show of names.
-		text.WriteString(column + " AS " + i.literal(d.Name))
+		alias, ok := i.alias(k, d.Name)
+		if !ok {
+			return unreadableName()
+		}
+		text.WriteString(column + " AS " + alias)
 	}
-	text.WriteString(" FROM " + table + " WHERE " + db + " = " + i.literal(c.db))
+	text.WriteString(" FROM " + table + " WHERE " + db + " = " + i.s.textIn("character_set_client", c.db))
 	if c.show.Like != "" {
 		text.WriteString(" AND " + i.compared(name) + " LIKE " + c.show.Like)
 	}
@@ -333,21 +343,38 @@ var shownAs = map[sqlparse.ShowWhat]map[string]string{
 		"Timing": "ACTION_TIMING", "collation_connection": "COLLATION_CONNECTION", "Database Collation": "DATABASE_COLLATION"},
 }
 
-// literal writes a string into a text that is read in the session's mode.
-func (i *copying) literal(v string) string {
-	v = strings.ReplaceAll(v, "'", "''")
-	if !i.c.mode.NoBackslashEscapes {
-		v = strings.ReplaceAll(v, `\`, `\\`)
+// alias names a column of SHOW in the statement on the copy. The client hears the name by the definitions in any case: it may have the
+// client's pattern in it, in the character set of results, and is written only where a condition may speak of it.
+func (i *copying) alias(k int, name string) (text string, ok bool) {
+	if i.c.show.Where.Empty() {
+		return "ks_c" + strconv.Itoa(k), true
 	}
-	return "'" + v + "'"
+	return sqltext.QuoteIdent(name, i.c.mode)
+}
+
+// unreadableName refuses a statement about the catalog with a name that is not of the client's character set.
+func unreadableName() *mysql.SQLError {
+	return newError(KSRefusedSharding, "a name in the statement is not of the client's character set: use utf8mb4")
+}
+
+// textIn writes a text in the character set that a variable of the session names as a string that means the same in any.
+func (s *Session) textIn(variable, text string) string {
+	charset := strings.Trim(s.state.value(variable), "'")
+	if plainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
+		return quote(text)
+	}
+	return textLiteral([]byte(text), charset)
 }
 
 // scratch makes room for a copy, a temporary table, and gives its name.
 func (i *copying) scratch() (table string, err error) {
 	name := fmt.Sprintf("ks_information_%d", i.made)
-	home := i.home()
 	i.made++
-	table = quoteName(home) + "." + quoteName(name)
+	home, ok := sqltext.QuoteIdent(i.home(), i.s.mode())
+	if !ok {
+		return "", unreadableName()
+	}
+	table = home + "." + name
 	return table, i.s.run(i.f.last.Pooled, "DROP TEMPORARY TABLE IF EXISTS "+table)
 }
 
@@ -395,7 +422,13 @@ func (i *copying) fillOpen() (table string, err error) {
 				at = router.Shard{DB: string(cells[0]), Table: string(cells[1])}
 			}
 			if at.DB == i.c.db {
-				rows = append(rows, fmt.Sprintf("(%s, %s, %s, %s)", i.literal(at.DB), i.literal(at.Table), cells[2], cells[3]))
+				in := func(name string) string {
+					if ruled {
+						return quote(name)
+					}
+					return i.s.textIn("character_set_results", name)
+				}
+				rows = append(rows, fmt.Sprintf("(%s, %s, %s, %s)", in(at.DB), in(at.Table), cells[2], cells[3]))
 			}
 		})
 		if err != nil {

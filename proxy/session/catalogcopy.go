@@ -75,14 +75,14 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		c.tables = append(c.tables, t)
 		for _, shard := range t.Shards {
 			c.shards[shard] = t
-			if lit := i.literal(shard.DB); !slices.Contains(dbs, lit) {
+			if lit := quote(shard.DB); !slices.Contains(dbs, lit) {
 				dbs = append(dbs, lit)
 			}
 		}
 	}
 	where := ""
 	if db != "" {
-		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.literal(db)), ", ") + ")"
+		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.textIn("character_set_client", db)), ", ") + ")"
 	}
 	if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
 		return "", err
@@ -292,7 +292,7 @@ func (c *filling) name(shard router.Shard, t *router.Table) error {
 
 // rename gives tables that columns of the copy name another name.
 func (c *filling) rename(pair []string, t *router.Table, tables []dbTable) error {
-	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + c.literal(t.DB) + ", " + pair[1] + " = " + c.literal(t.Name) + " WHERE " + c.in(pair, tables))
+	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + quote(t.DB) + ", " + pair[1] + " = " + quote(t.Name) + " WHERE " + c.in(pair, tables))
 }
 
 // mention gives the tables that rows are not about but name, too, their logical names.
@@ -334,14 +334,14 @@ func (c *filling) in(pair []string, tables []dbTable) string {
 		if byDB[t.db] == nil {
 			dbs = append(dbs, t.db)
 		}
-		byDB[t.db] = append(byDB[t.db], c.literal(t.table))
+		byDB[t.db] = append(byDB[t.db], quote(t.table))
 	}
 	var b strings.Builder
 	for k, db := range dbs {
 		if k > 0 {
 			b.WriteString(" OR ")
 		}
-		b.WriteString(pair[0] + " = " + c.literal(db) + " AND " + pair[1] + " IN (" + strings.Join(byDB[db], ", ") + ")")
+		b.WriteString(pair[0] + " = " + quote(db) + " AND " + pair[1] + " IN (" + strings.Join(byDB[db], ", ") + ")")
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
 	"kingshard/router/plan"
@@ -126,7 +127,7 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 		query := &r.Queries[k]
 		text := query.Text
 		if ex != nil {
-			if text, err = plan.Bind(text, p.Mode, query.Args, ex.args); err != nil {
+			if text, err = s.asText(p, query, ex); err != nil {
 				return nil, err
 			}
 		}
@@ -170,7 +171,8 @@ func (s *Session) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err err
 			if err != nil {
 				return err
 			}
-			parts = append(parts, quoteName(name)+" = "+text)
+			column, _ := sqltext.QuoteIdent(name, p.Mode) // the plan was made with it
+			parts = append(parts, column+" = "+text)
 		}
 		row.where = "(" + strings.Join(parts, " AND ") + ")"
 		row.position, err = strconv.Atoi(string(cells[len(keys)]))

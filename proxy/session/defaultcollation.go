@@ -39,6 +39,9 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 		return backendError(err)
 	}
 	for _, u := range p.Unnamed {
+		if !isWord(u.Charset) {
+			continue // no server has a character set of that name
+		}
 		collation := ""
 		if err = conn.Conn.Rows(defaultCollation(p, u, shard), 1, func(row []string) { collation = row[0] }); err != nil {
 			break
@@ -67,7 +70,7 @@ func defaultCollation(p *plan.Plan, u plan.Unnamed, shard router.Shard) string {
 		return fmt.Sprintf("SELECT collation_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s AND column_name = %s",
 			hexText(like.DB), hexText(like.Table), hexText(u.Column))
 	case u.Charset != "":
-		return "SELECT COLLATION(CONVERT('' USING " + quoteName(u.Charset) + "))"
+		return "SELECT COLLATION(CONVERT('' USING " + u.Charset + "))"
 	case u.OfTable:
 		return fmt.Sprintf("SELECT table_collation FROM information_schema.tables WHERE table_schema = %s AND table_name = %s", hexText(shard.DB), hexText(shard.Table))
 	}
@@ -84,6 +87,16 @@ func likeOf(p *plan.Plan, shard router.Shard) (like router.Shard) {
 		}
 	}
 	return like
+}
+
+// isWord reports whether a name has but letters, digits and underscores, if anything.
+func isWord(name string) bool {
+	for k := range len(name) {
+		if c := name[k]; c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return true
 }
 
 // hexText writes a name as a string in any SQL mode.

@@ -10,6 +10,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router/plan"
 )
@@ -167,6 +168,9 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 
 // fill makes the scratch tables and collects their rows.
 func (f *finishing) fill() error {
+	if f.ex != nil && f.plan.Mode != f.s.mode() {
+		return preparedOtherwise()
+	}
 	if err := f.describe(); err != nil {
 		return err
 	}
@@ -177,9 +181,14 @@ func (f *finishing) fill() error {
 	for k := range scratches {
 		scratch := &scratches[k]
 		name := "ks_scratch_" + strconv.Itoa(k)
-		table := quoteName(scratch.Ref.Table.DB) + "." + quoteName(name)
+		mode := f.plan.Mode
+		db, ok := sqltext.QuoteIdent(scratch.Ref.Table.DB, mode)
+		if !ok {
+			return unreadableName()
+		}
+		table := db + "." + name
 		f.names[scratch.Ref] = name
-		list, target, key := nameList(scratch.Columns), "", nameList(scratch.Key)
+		list, target, key := nameList(scratch.Columns, mode), "", nameList(scratch.Key, mode)
 		if target = " (" + list + ")"; list == "" {
 			list, target = "*", ""
 		}
@@ -223,14 +232,15 @@ func named(err error, names []mysql.TableName) error {
 	return &e
 }
 
-// nameList writes names as identifiers with commas between them.
-func nameList(names []string) string {
+// nameList writes the names of columns, with which the plan was made, as identifiers with commas between them.
+func nameList(names []string, mode sqltext.Mode) string {
 	var b strings.Builder
 	for k, name := range names {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(quoteName(name))
+		text, _ := sqltext.QuoteIdent(name, mode)
+		b.WriteString(text)
 	}
 	return b.String()
 }
@@ -352,7 +362,25 @@ func (f *finishing) literals(query *plan.Query) (string, error) {
 	if f.ex == nil {
 		return query.Text, nil
 	}
-	return plan.Bind(query.Text, f.plan.Mode, query.Args, f.ex.args)
+	return f.s.asText(f.plan, query, f.ex)
+}
+
+// preparedOtherwise refuses an execution whose text would be read anew.
+func preparedOtherwise() *mysql.SQLError {
+	return newError(KSRefusedSharding, "the statement was prepared under another sql_mode or character set, and servers are to read its text again: prepare it again")
+}
+
+// asText writes the values of an execution into a text of a plan. The text is read under the session's mode, which must be the one that it
+// was prepared under.
+func (s *Session) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (string, error) {
+	if p.Mode != s.mode() {
+		return "", preparedOtherwise()
+	}
+	text, err := plan.Bind(query.Text, p.Mode, query.Args, ex.args)
+	if err != nil {
+		return "", planError(err)
+	}
+	return text, nil
 }
 
 // move reads the rows of a query and inserts them into a scratch table.

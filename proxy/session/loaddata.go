@@ -116,6 +116,11 @@ func (l *loading) admit() error {
 	if err := l.format.Check(); err != nil {
 		return newError(KSRefusedSharding, "LOAD DATA into a sharded table: "+err.Error())
 	}
+	for _, v := range l.shape.Variables {
+		if err := admitVariables([]string{v.Name}); err != nil {
+			return err
+		}
+	}
 	if st.IgnoreLines > 0 && (st.LinesTerminated == "" || st.LinesTerminated == st.FieldsTerminated) {
 		return newError(KSRefusedSharding, "LOAD DATA into a sharded table: IGNORE LINES of a file without lines")
 	}

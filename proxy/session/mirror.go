@@ -56,7 +56,7 @@ func (s *Session) mirroredExecution(q *query, t target, st *stmt, ex *execution)
 		numbers[k] = k
 	}
 	text, err := plan.Bind(q.text, s.mode(), numbers, b.args)
-	if err != nil {
+	if err != nil || st.mode != s.mode() {
 		q.verdict.Mirror.Mirrored.Dropped.Add(1)
 		return
 	}

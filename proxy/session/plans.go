@@ -227,7 +227,7 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 	if err == nil {
 		var names []string
 		if names, err = invisibleColumns(conn.Conn, shard); len(names) > 0 && err == nil {
-			invisible, err = conn.Conn.Columns("SELECT " + nameList(names) + " FROM " + table + " LIMIT 0")
+			invisible, err = conn.Conn.Columns("SELECT " + nameList(names, sqltext.Mode{}) + " FROM " + table + " LIMIT 0")
 		}
 	}
 	if _, refused := err.(*mysql.SQLError); err == nil || refused {
@@ -248,4 +248,8 @@ func invisibleColumns(c *backend.Conn, shard router.Shard) (names []string, err 
 	return names, err
 }
 
-func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// quoteName writes a name as an identifier for a connection that is not in a client's character set.
+func quoteName(name string) string {
+	text, _ := sqltext.QuoteIdent(name, sqltext.Mode{})
+	return text
+}

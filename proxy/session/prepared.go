@@ -130,7 +130,11 @@ func boundValue(c *mysql.Cursor, t mysql.ColumnType, unsigned bool) value.Value 
 	case mysql.TypeDouble:
 		return value.NewFloat(math.Float64frombits(binary.LittleEndian.Uint64(c.Bytes(8))))
 	case mysql.TypeNewDecimal, mysql.TypeDecimal:
-		return value.NewDecimal(alias(c.LenencBytes()))
+		text := alias(c.LenencBytes())
+		if !value.IsDecimal(text) {
+			return value.NewString(text) // servers take the number that it begins with
+		}
+		return value.NewDecimal(text)
 	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp:
 		return value.NewTemporal(dateText(c.Bytes(int(c.Uint8()))))
 	case mysql.TypeTime:

@@ -118,6 +118,9 @@ func (s *Session) out() *mysql.Conn {
 
 // assign gives variables the values of a row.
 func (s *Session) assign(into *sqlparse.Into, a *answer) error {
+	if err := admitVariables(into.Names); err != nil {
+		return err
+	}
 	var list []userVariable
 	info := s.schema.Default.Info()
 	for k, name := range into.Names {

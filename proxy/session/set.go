@@ -208,13 +208,14 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 // literalMax is how many bytes a user variable's text may have to be brought to other connections. Pools keep such texts for a while.
 const literalMax = 4 << 10
 
-// adoptUserVariable keeps a user variable whose value is a plain literal, not a long one; another one pins the connection.
+// adoptUserVariable keeps a user variable whose value is a plain literal, not a long one; another one pins the connection, as does a name
+// that other character sets might read otherwise: the session may have another by the time when the variable is brought elsewhere.
 func (s *Session) adoptUserVariable(a sqltext.Assignment) {
-	name := "@`" + strings.ReplaceAll(a.Name, "`", "``") + "`"
+	name := "@`" + a.Name + "`"
 	value := strings.TrimSpace(a.Value)
 	switch {
 	case s.pins.has(pinUserVariable):
-	case !keptLiteral(&a):
+	case !keptLiteral(&a), !plainText(a.Name):
 		s.pin(pinUserVariable)
 	case strings.EqualFold(value, "NULL"):
 		s.state.unset(name)

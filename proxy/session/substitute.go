@@ -47,7 +47,11 @@ func (s *Session) substitute(q *query) error {
 	}
 	for _, i := range items {
 		if i.Unnamed && i.End-i.Pos <= aliasMax && slices.ContainsFunc(spans, func(span sqltext.Span) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
-			edits = append(edits, edit{i.End, i.End, " AS `" + strings.ReplaceAll(q.text[i.Pos:i.End], "`", "``") + "`"})
+			alias, ok := sqltext.QuoteAlias(q.text[i.Pos:i.End], s.mode())
+			if !ok {
+				return refuse("a column whose text is not of the client's character set, with a function that the proxy answers: give it an alias")
+			}
+			edits = append(edits, edit{i.End, i.End, " AS " + alias})
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos)) })

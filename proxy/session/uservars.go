@@ -2,9 +2,17 @@ package session
 
 import "strings"
 
-// variableName spells a user variable as the session's state names it; the server does not tell cases apart.
-func variableName(name string) string {
-	return "@`" + strings.ReplaceAll(strings.ToLower(name), "`", "``") + "`"
+// variableName spells a user variable, whose name is a plain text, as the session's state names it; the server does not tell cases apart.
+func variableName(name string) string { return "@`" + strings.ToLower(name) + "`" }
+
+// admitVariables refuses user variables whose names not every character set reads alike, where the proxy is to give them their values.
+func admitVariables(names []string) error {
+	for _, name := range names {
+		if !plainText(name) {
+			return newError(KSRefusedSharding, "a user variable named "+name+" as the target of a statement on a sharded table: use ASCII letters and digits")
+		}
+	}
+	return nil
 }
 
 // userVariable is a new value of a user variable, in SQL.

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"encoding/hex"
+	"math"
+	"strconv"
 	"strings"
 
 	"kingshard/mysql/sqltext"
@@ -25,7 +27,11 @@ func Bind(text string, m sqltext.Mode, numbers []int, args []value.Value) (strin
 			return "", Refuse("the statement has more parameters than values")
 		}
 		b.WriteString(text[at:t.Pos])
-		b.WriteString(literal(args[numbers[k]], m))
+		v, err := literal(args[numbers[k]], m)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(v)
 		at = t.End
 		k++
 	}
@@ -34,16 +40,25 @@ func Bind(text string, m sqltext.Mode, numbers []int, args []value.Value) (strin
 }
 
 // literal writes a value in SQL.
-func literal(v value.Value, m sqltext.Mode) string {
+func literal(v value.Value, m sqltext.Mode) (string, error) {
 	switch v.Kind() {
 	case value.Bytes:
-		return "X'" + hex.EncodeToString([]byte(v.Text())) + "'"
+		return "X'" + hex.EncodeToString([]byte(v.Text())) + "'", nil
 	case value.String, value.Temporal:
-		text := strings.ReplaceAll(v.Text(), "'", "''")
-		if !m.NoBackslashEscapes {
-			text = strings.ReplaceAll(text, `\`, `\\`)
+		text, ok := sqltext.QuoteString(v.Text(), m)
+		if !ok {
+			return "", Refuse("a value of the statement is no text in the client's character set")
 		}
-		return "'" + text + "'"
+		return text, nil
+	case value.Decimal:
+		if !value.IsDecimal(v.Text()) {
+			return "", Refuse("a value of the statement is no number, though its type says so")
+		}
+	case value.Float:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return "", Refuse("a value of the statement is no number that SQL can write")
+		}
+		return strconv.FormatFloat(v.Float(), 'e', -1, 64), nil
 	}
-	return v.String()
+	return v.String(), nil
 }

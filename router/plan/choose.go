@@ -7,6 +7,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -46,8 +47,12 @@ func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
 		if !writable(d) {
 			return what + ", of a table whose primary key has values that no literal stands for"
 		}
+		name, ok := sqltext.QuoteIdent(d.Name, p.Mode)
+		if !ok {
+			return what + ", of a table whose primary key has a name that the client's character set cannot write"
+		}
 		shape.keys = append(shape.keys, d.Name)
-		list = append(list, quote(d.Name))
+		list = append(list, name)
 	}
 	if len(list) == 0 {
 		return what + ", of a table without a known primary key"

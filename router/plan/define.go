@@ -237,9 +237,9 @@ func (p *Plan) dropEach() Route {
 				r.Queries[k].Shards = append(r.Queries[k].Shards, s)
 			}
 			if s.DB != "" && (ref.Parsed.DB != "" || s.DB != ref.Table.DB) {
-				writers[k].add(quote(s.DB), ".")
+				writers[k].add(p.quote(s.DB), ".")
 			}
-			writers[k].add(quote(s.Table))
+			writers[k].add(p.quote(s.Table))
 		}
 	}
 	for k, w := range writers {

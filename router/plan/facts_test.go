@@ -126,7 +126,7 @@ func (p *Plan) sendsTo(ref *Ref, set rule.Set) error {
 			if shard.Node != q.Node {
 				return fmt.Errorf("%v is asked of %s", shard, q.Node)
 			}
-			if !strings.Contains(q.Text, quote(shard.Table)) {
+			if !strings.Contains(q.Text, "`"+shard.Table+"`") {
 				return fmt.Errorf("%v is not in %s", shard, q.Text)
 			}
 		}

@@ -2,10 +2,10 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -206,8 +206,49 @@ func conjunctList(e *sqlparse.Expr) (list []*sqlparse.Expr) {
 	return list
 }
 
-// quote writes a name as an identifier.
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// quote writes a name as an identifier: one that unquotable lets pass.
+func (p *Plan) quote(name string) string {
+	text, _ := sqltext.QuoteIdent(name, p.Mode)
+	return text
+}
+
+// unquotable refuses a statement whose plan would write a name that the servers would read otherwise in the client's character set. There
+// the names of the configuration and of columns, which are UTF-8, are other characters too.
+func (b *builder) unquotable() error {
+	p := b.p
+	if !p.Mode.Charset.Multibyte() {
+		return nil
+	}
+	const why = "the name %q cannot be written in the client's character set: use utf8mb4"
+	for _, r := range p.Refs {
+		names := []string{r.Parsed.Name, r.Parsed.Label(), r.Table.DB, r.Table.Name}
+		for _, s := range r.Table.Shards {
+			names = append(names, s.DB, s.Table)
+		}
+		for k, name := range names {
+			if _, ok := sqltext.QuoteIdent(name, p.Mode); !ok || k > 1 && r.Table.Rule != nil && !sqltext.IsASCII(name) {
+				return Refuse(why, name)
+			}
+		}
+	}
+	var columns []string
+	if p.finish != nil {
+		for _, gathers := range [...][]Gather{p.finish.gathers, p.finish.rest} {
+			for _, g := range gathers {
+				columns = append(append(columns, g.Columns...), g.Key...)
+			}
+		}
+	}
+	if p.choose != nil {
+		columns = append(columns, p.choose.keys...)
+	}
+	for _, name := range columns {
+		if !sqltext.IsASCII(name) {
+			return Refuse(why, name)
+		}
+	}
+	return nil
+}
 
 // keyFlags are the flags of a definition that say what keys a column is part of. MySQL manual: "Column Definition Flags".
 const keyFlags = 2 | 4 | 8 | autoIncrementFlag | 0x4000

@@ -188,7 +188,7 @@ func (e *Execution) partialFinal(name string) Query {
 	fields := s.clauses.Fields[len(s.clauses.Fields)-1].End
 	from := func() {
 		until(fields)
-		w.add(" FROM ", quote(p.finish.gathers[0].Ref.Table.DB), ".", quote(name), " ")
+		w.add(" FROM ", p.quote(p.finish.gathers[0].Ref.Table.DB), ".", p.quote(name), " ")
 		at = s.rest()
 	}
 	for _, r := range s.replaced {

@@ -121,7 +121,12 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	case err != nil:
 		return nil, err
 	}
-	b.p.edits = b.tableEdits()
+	if err := b.unquotable(); err != nil {
+		return nil, err
+	}
+	if b.p.edits, err = b.tableEdits(); err != nil {
+		return nil, err
+	}
 	b.p.keepTexts()
 	return b.p, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
-	"kingshard/mysql/value"
 	"kingshard/router"
 )
 
@@ -28,7 +27,7 @@ type edit struct {
 }
 
 // tableEdits lists the places to change, in the order of the text.
-func (b *builder) tableEdits() (edits []edit) {
+func (b *builder) tableEdits() (edits []edit, err error) {
 	st := b.p.Statement
 	plain := st.Kind != sqlparse.SelectKind && st.Kind != sqlparse.UpdateKind && !(st.Kind == sqlparse.DeleteKind && st.Change.Multi)
 	for _, r := range b.p.Refs {
@@ -40,7 +39,7 @@ func (b *builder) tableEdits() (edits []edit) {
 		if end := at.span.End; at.alias && r.Table.Rule != nil && r.Parsed.Clause == "PARTITION" {
 			if end = sqlparse.PartitionEnd(st.Text, end, b.p.Mode); end > at.span.End {
 				at.alias = false
-				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + quote(r.Parsed.Name)})
+				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + b.p.quote(r.Parsed.Name)})
 			}
 		}
 		if word := tableWord(st.Text[:at.span.Pos]); at.alias && r.Table.Rule != nil && word > 0 && !b.p.Mode.MariaDB {
@@ -53,11 +52,15 @@ func (b *builder) tableEdits() (edits []edit) {
 			case bare && r.Parsed.Alias == "":
 				edits = append(edits, edit{span: q, ref: r, db: db})
 			case db && r.moves():
-				edits = append(edits, edit{span: q, ref: r, insert: quote(r.Parsed.Label())})
+				edits = append(edits, edit{span: q, ref: r, insert: b.p.quote(r.Parsed.Label())})
 			}
 		}
 	}
-	edits = append(edits, b.fieldNames(edits)...)
+	names, err := b.fieldNames(edits)
+	if err != nil {
+		return nil, err
+	}
+	edits = append(edits, names...)
 	if st.Load != nil && !st.Load.Ignore.Empty() && b.p.load != nil {
 		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
 	}
@@ -72,11 +75,17 @@ func (b *builder) tableEdits() (edits []edit) {
 				break
 			}
 			edits = append(edits, edit{span: span, insert: "REPLACE(" + st.Text[span.Pos:span.End] + ", " +
-				literal(value.NewString(t.Shards[0].Table), b.p.Mode) + ", " + literal(value.NewString(t.Name), b.p.Mode) + ")"})
+				b.p.literalOf(t.Shards[0].Table) + ", " + b.p.literalOf(t.Name) + ")"})
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
-	return edits
+	return edits, nil
+}
+
+// literalOf writes a name as a string: one that unquotable lets pass.
+func (p *Plan) literalOf(name string) string {
+	text, _ := sqltext.QuoteString(name, p.Mode)
+	return text
 }
 
 // tableWord gives the length of the word TABLE, with the blanks behind it, that a text ends with; 0 if it does not.
@@ -101,19 +110,23 @@ const aliasMax = 256
 
 // fieldNames gives items of select lists that have no alias their own text as one, where names of tables change within it: the client's
 // name of the column is the item's text.
-func (b *builder) fieldNames(edits []edit) (names []edit) {
+func (b *builder) fieldNames(edits []edit) (names []edit, err error) {
 	if b.p.Statement.Kind != sqlparse.SelectKind {
-		return nil
+		return nil, nil
 	}
 	for _, i := range sqltext.Items(b.p.Statement.Text, b.p.Mode) {
 		if !i.Unnamed || i.Plain || i.End-i.Pos > aliasMax {
 			continue
 		}
 		if slices.ContainsFunc(edits, func(e edit) bool { return e.span.Pos >= i.Pos && e.span.End <= i.End }) {
-			names = append(names, edit{span: sqlparse.Span{Pos: i.End, End: i.End}, insert: " AS " + quote(b.p.Statement.Text[i.Pos:i.End]), item: i.Pos})
+			alias, ok := sqltext.QuoteAlias(b.p.Statement.Text[i.Pos:i.End], b.p.Mode)
+			if !ok {
+				return nil, Refuse("a column whose text is not of the client's character set: give it an alias")
+			}
+			names = append(names, edit{span: sqlparse.Span{Pos: i.End, End: i.End}, insert: " AS " + alias, item: i.Pos})
 		}
 	}
-	return names
+	return names, nil
 }
 
 // places are the positions of the tables of a plan's references, by the references' indexes.
@@ -199,7 +212,7 @@ func (w *writer) name(e *edit) {
 // quote writes a quoted name.
 func (w *writer) quote(name string) {
 	if strings.IndexByte(name, '`') >= 0 {
-		w.add(quote(name))
+		w.add(w.p.quote(name))
 		return
 	}
 	w.buf = append(w.buf, '`')

@@ -330,7 +330,7 @@ func (e *Execution) routeFinish() (Route, error) {
 // whole1 writes the statement that collects a table that is whole on a node.
 func (p *Plan) whole1(g Gather, node string) Scratch {
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
-	name := quote(shard.DB) + "." + quote(shard.Table)
+	name := p.quote(shard.DB) + "." + p.quote(shard.Table)
 	return Scratch{Ref: g.Ref, Model: name, Key: g.Key, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
 }
 
@@ -356,7 +356,7 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 			break
 		}
 	}
-	s.Model = quote(model.DB) + "." + quote(model.Table)
+	s.Model = e.plan.quote(model.DB) + "." + e.plan.quote(model.Table)
 	for k, c := range g.Columns {
 		if d := g.Ref.column(c); d != nil && d.Type == mysql.TypeTimestamp {
 			s.Instants = append(s.Instants, k)
@@ -424,16 +424,16 @@ func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm) 
 		d := g.Ref.column(c)
 		switch {
 		case d != nil && d.Type == mysql.TypeFloat:
-			w.add("(", quote(c), ")+0e0") // text shows six digits only
+			w.add("(", e.plan.quote(c), ")+0e0") // text shows six digits only
 		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantNumber:
-			w.add("UNIX_TIMESTAMP(", quote(c), ")")
+			w.add("UNIX_TIMESTAMP(", e.plan.quote(c), ")")
 		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantOffset:
-			w.add("CONCAT('1970-01-01' + INTERVAL UNIX_TIMESTAMP(", quote(c), ") SECOND, '+00:00')")
+			w.add("CONCAT('1970-01-01' + INTERVAL UNIX_TIMESTAMP(", e.plan.quote(c), ") SECOND, '+00:00')")
 		default:
-			w.add(quote(c))
+			w.add(e.plan.quote(c))
 		}
 	}
-	w.add(" FROM ", quote(shard.DB), ".", quote(shard.Table), " AS ", quote(g.Ref.Parsed.Label()))
+	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
 	for k, span := range g.Where {
 		if k == 0 {
 			w.add(" WHERE (")
