@@ -42,7 +42,9 @@ type Contents struct {
 	// Text is the statement, with blanks in the place of comments if it has version comments.
 	Text string
 
-	modes bool // the statement may change how texts within it are read
+	// modes tells that texts within it may be read in another mode: it names sql_mode, or what runs ahead of them may change it, whose
+	// text may be in disguise or have been prepared before.
+	modes bool
 }
 
 // Contains reports whether a statement is of a class that may contain others.
@@ -132,10 +134,12 @@ func (c *collector) within(text string, m Mode, at place) {
 		at.later, at.hidden = true, true
 		w := walker{c: c, p: newParser(text, m), at: at}
 		if w.header() {
+			c.modes = true
 			w.body()
 		}
 	case info.Class == CompoundBegin, m.MariaDB && isBlock(text, m):
 		at.hidden = true
+		c.modes = true
 		w := walker{c: c, p: newParser(text, m), at: at}
 		w.body()
 	}
@@ -215,15 +219,15 @@ func (c *collector) quoted(text string, m Mode, at place) {
 		c.Unread = true // servers read such texts in another character set
 		return
 	}
-	for _, m := range c.readings(m) {
+	for _, m := range c.readings(text, m) {
 		c.statement(c.flat(text, m), m, at)
 	}
 }
 
-// readings are the modes in which a quoted text may be read.
-func (c *collector) readings(m Mode) []Mode {
+// readings are the modes in which a quoted text may be read. Those that read it alike count once.
+func (c *collector) readings(text string, m Mode) []Mode {
 	list := []Mode{m}
-	if c.modes {
+	if c.modes && strings.ContainsAny(text, "\\\"") {
 		for _, other := range [...]Mode{{}, {ANSIQuotes: true}, {NoBackslashEscapes: true}, {ANSIQuotes: true, NoBackslashEscapes: true}} {
 			one := m
 			one.ANSIQuotes, one.NoBackslashEscapes = other.ANSIQuotes, other.NoBackslashEscapes

@@ -67,6 +67,8 @@ func TestContents(t *testing.T) {
 		{maria, "set statement sql_mode='ansi_quotes' for execute immediate 'select \"a\"'", "=Set:SET sql_mode='ansi_quotes'|Execute:execute immediate 'select \"a\"'|" +
 			"Select:select \"a\"|Select:select \"a\"|Select:select \"a\"|Select:select \"a\""},
 		{maria, "begin not atomic kill 5; end", "Kill:kill 5"},
+		{maria, `begin not atomic execute s; execute immediate 'set @a=''\\'', global x=1'; end`, "Execute:execute s|Execute:execute immediate 'set @a=''\\\\'', global x=1'" +
+			strings.Repeat("|Set:set @a='\\', global x=1", 4)},
 		{maria, "begin not atomic /*!50000 kill 5; set */ @a = 1; end", "Kill:kill 5|Set:set @a = 1"},
 		{maria, "begin not atomic declare a int default (select 1); declare exit handler for sqlexception, sqlstate value '42000', not found, 1064 kill 5; select 1; end",
 			"()Do:a int default (select 1)|Kill:kill 5|Select:select 1"},
