@@ -36,6 +36,8 @@ type Definition struct {
 	Renames bool
 	// Columns are those that ALTER TABLE drops, renames or gives another type.
 	Columns []ColumnChange
+	// SetByServer are columns with ON UPDATE CURRENT_TIMESTAMP and generated ones.
+	SetByServer []string
 	// ForeignKeys and Checks are the constraints that are added with a name.
 	ForeignKeys, Checks []string
 	// Collation is what CREATE TABLE and ALTER TABLE say of the whole table.
@@ -177,8 +179,11 @@ func (d *Definition) constraint(n *ast.Constraint) {
 
 func (d *Definition) columnConstraints(col *ast.ColumnDef) {
 	for _, o := range col.Options {
-		if o.Tp == ast.ColumnOptionCheck && o.ConstraintName != "" {
+		switch {
+		case o.Tp == ast.ColumnOptionCheck && o.ConstraintName != "":
 			d.Checks = append(d.Checks, o.ConstraintName)
+		case o.Tp == ast.ColumnOptionOnUpdate, o.Tp == ast.ColumnOptionGenerated:
+			d.SetByServer = append(d.SetByServer, col.Name.Name.O)
 		}
 	}
 }

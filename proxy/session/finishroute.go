@@ -157,13 +157,32 @@ func (f *finishing) run() (failed bool, err error) {
 	return res.Kind == mysql.ResponseErr, nil
 }
 
-// writable lets the scratch tables be made in a session whose transactions are read only, until restore is called.
+// ofScratch are variables that a client has set for its own tables, and what they have to be where scratch tables are made and filled.
+var ofScratch = [...]struct{ name, value string }{
+	{"transaction_read_only", "0"}, {"sql_safe_updates", "0"}, {"sql_require_primary_key", "0"}, {"explicit_defaults_for_timestamp", "1"},
+	{"default_storage_engine", "'InnoDB'"}, {"default_tmp_storage_engine", "'InnoDB'"},
+}
+
+// writable lets the scratch tables be made whatever the session has set for its own, until restore is called.
 func (f *finishing) writable() (restore func(error) error, err error) {
-	const variable = "transaction_read_only"
-	if v := f.s.state.value(variable); v == "" || v == "0" {
-		return func(failure error) error { return failure }, nil
+	var back []func(error) error
+	restore = func(failure error) error {
+		for _, one := range back {
+			failure = one(failure)
+		}
+		return failure
 	}
-	return f.set(f.last, variable, "0")
+	for _, v := range ofScratch {
+		if has := f.s.state.value(v.name); has == "" || has == v.value {
+			continue
+		}
+		one, err := f.set(f.last, v.name, v.value)
+		if err != nil {
+			return nil, restore(err)
+		}
+		back = append(back, one)
+	}
+	return restore, nil
 }
 
 // fill makes the scratch tables and collects their rows.

@@ -129,6 +129,31 @@ func TestWarningsOfFinish(t *testing.T) {
 	})
 }
 
+// What a client sets for its own tables is not for the proxy's.
+func TestFinishUnderSettings(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		settings := []string{"sql_safe_updates = 1", "default_tmp_storage_engine = MEMORY"}
+		if strings.Contains(t.Name(), string(mysqltest.MariaDB)) {
+			settings = append(settings, "default_storage_engine = MEMORY", "sql_mode = 'ORACLE'")
+		} else {
+			settings = append(settings, "sql_require_primary_key = 1", "explicit_defaults_for_timestamp = 0")
+		}
+		for _, set := range settings {
+			s.everywhere(t, "SET SESSION "+set)
+			for _, sql := range []string{
+				"SELECT COUNT(DISTINCT name) FROM users", "SELECT id, note, SUM(amount) OVER (ORDER BY id) FROM orders ORDER BY id", "SHOW TABLES LIKE 'users'",
+				"SELECT u.id, o.amount FROM users u JOIN orders o ON u.n = o.amount ORDER BY 1, 2",
+				"SELECT table_name FROM information_schema.tables WHERE table_name = 'users' AND table_schema = DATABASE()",
+			} {
+				s.both(t, sql, "")
+			}
+			s.both(t, "UPDATE users SET n = n + 1 WHERE id IN (1, 2, 3)", "", "users")
+			s.everywhere(t, "SET SESSION "+strings.Split(set, " ")[0]+" = DEFAULT")
+		}
+	})
+}
+
 // A session whose transactions are read only reads as on one server: drivers set this for connections that are to read, and the scratch
 // tables of the proxy are not the client's.
 func TestFinishInReadOnlySessions(t *testing.T) {

@@ -51,6 +51,11 @@ func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref,
 				return nil, keyChange(r, a.Column)
 			}
 		}
+		if len(ch.Set) > 0 {
+			if err := keyStays(r); err != nil {
+				return nil, err
+			}
+		}
 		return []*Ref{r}, nil
 	}
 	add := func(r *Ref) {
@@ -66,6 +71,9 @@ func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref,
 		if r.keyOf(a.Column) >= 0 {
 			return nil, keyChange(r, a.Column)
 		}
+		if err := keyStays(r); err != nil {
+			return nil, err
+		}
 		add(r)
 	}
 	for _, t := range ch.Targets {
@@ -79,6 +87,19 @@ func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref,
 		return nil, Refuse("no table to change was found")
 	}
 	return targets, nil
+}
+
+// onUpdateNow marks a column that has ON UPDATE CURRENT_TIMESTAMP. MySQL manual: "Column Definition Flags".
+const onUpdateNow = 0x2000
+
+// keyStays refuses a change of rows whose sharding key the server sets by itself when they change: they would lie where nobody looks.
+func keyStays(r *Ref) error {
+	for _, key := range r.Table.Keys {
+		if d := r.column(key); d != nil && d.Flags&onUpdateNow != 0 {
+			return Refuse("%s is the sharding key of %s and has ON UPDATE CURRENT_TIMESTAMP: a change of a row would change it; take that from the column", d.Name, r.Parsed.Name)
+		}
+	}
+	return nil
 }
 
 func keyChange(r *Ref, column string) error {

@@ -79,6 +79,11 @@ func (b *builder) define(d *sqlparse.Definition) error {
 			return err
 		}
 	}
+	for _, c := range d.SetByServer {
+		if p.Target.keyOf(c) >= 0 && len(p.Target.Table.Shards) > 1 {
+			return Refuse("%s is the sharding key of %s: with ON UPDATE, or an expression, the server would set it, and rows would not be found by it", c, name)
+		}
+	}
 	if err := b.keyCollations(p.Target, d); err != nil {
 		return err
 	}

@@ -31,6 +31,11 @@ func (b *builder) insertPlan() error {
 			b.expr(e, &scope{}, &blockInfo{})
 		}
 	}
+	if len(in.OnUpdate) > 0 {
+		if err := keyStays(p.Target); err != nil {
+			return err
+		}
+	}
 	for _, a := range in.OnUpdate {
 		if p.Target.keyOf(a.Column) >= 0 {
 			return keyChange(p.Target, a.Column)
