@@ -38,6 +38,9 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 			}
 		}
 	}
+	if err := s.learnInsertIDFor(q); err != nil {
+		return true, err
+	}
 	if f.loans, err = s.borrow(nodes, true); err != nil {
 		return true, err
 	}

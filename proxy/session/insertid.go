@@ -212,13 +212,19 @@ func (s *Session) settleInsertID(p backend.Pooled, kept bool) error {
 	return nil
 }
 
-// bringToLoans makes LAST_INSERT_ID() give the session's own value on the connections of a query that may see it.
-func (s *Session) bringToLoans(q *query, loans []loan) error {
+// learnInsertIDFor makes sure that LAST_INSERT_ID() is known where a query of several connections may see it. It comes before they are
+// borrowed: the held connection, on which it asks, may be found broken, and is ended then.
+func (s *Session) learnInsertIDFor(q *query) error {
 	if !readsInsertID(q) {
 		return nil
 	}
-	if err := s.learnHeldInsertID(); err != nil {
-		return err
+	return s.learnHeldInsertID()
+}
+
+// bringToLoans makes LAST_INSERT_ID() give the session's own value, which is known, on the connections of a query that may see it.
+func (s *Session) bringToLoans(q *query, loans []loan) error {
+	if !readsInsertID(q) {
+		return nil
 	}
 	id := s.state.insertIDs.last
 	for _, l := range loans {

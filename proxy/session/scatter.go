@@ -279,6 +279,9 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if err != nil {
 		return true, err
 	}
+	if err := s.learnInsertIDFor(q); err != nil {
+		return true, err
+	}
 	loans, err := s.borrowReaders(q, p, s.nodesOf(r.Queries))
 	if err != nil {
 		return true, err

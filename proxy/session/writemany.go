@@ -91,6 +91,10 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
+	// Before anything is borrowed: it may find the held connection broken, and end it.
+	if err := s.learnHeldInsertID(); err != nil {
+		return c, err
+	}
 	for attempt := 0; ; attempt++ {
 		if c.loans, err = s.borrow(nodes, false); err != nil {
 			return c, err
@@ -98,9 +102,6 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		if !s.publish(c.loans) {
 			s.giveBack(c.loans)
 			return c, interrupted()
-		}
-		if err := s.learnHeldInsertID(); err != nil {
-			return c, s.loseAll(c.loans, err)
 		}
 		s.watchRowLocks(c.loans)
 		err := s.beginAll(c)
