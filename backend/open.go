@@ -17,7 +17,13 @@ type openConns struct {
 	// heard is when a probe was answered last, or bytes came on a connection that is closed by now, of a login that failed say; the zero
 	// time if neither has been.
 	heard time.Time
+	// answered is when a probe was answered last; the zero time if none has been.
+	answered time.Time
 }
+
+// greetsFor is for how long after the last answer to a probe connections that are closed tell that the instance is there: a server that takes
+// logins and answers nothing else is no use to anybody.
+const greetsFor = 10 * time.Second
 
 // seenConn is how far the reads and writes of a connection had come, and when that was looked at, where the system does not tell more.
 type seenConn struct {
@@ -42,15 +48,19 @@ func (o *openConns) drop(c *Conn) {
 	if c.Info == nil {
 		return // it had no greeting: the system may have taken the connection, and the server not
 	}
+	if !o.answered.IsZero() && time.Since(o.answered) > greetsFor {
+		return
+	}
 	if d, known := c.sinceReceived(); known {
 		o.hearLocked(time.Now().Add(-d))
 	}
 }
 
-// hear notes that the instance answered at that time.
+// hear notes that the instance answered a probe at that time.
 func (o *openConns) hear(at time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.answered = at
 	o.hearLocked(at)
 }
 
