@@ -129,6 +129,23 @@ func TestWarningsOfFinish(t *testing.T) {
 	})
 }
 
+// SET TRANSACTION is for the next transaction, a statement over shards among them.
+func TestNextTransactionOverShards(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for _, sql := range []string{
+			"INSERT INTO users (id, n) VALUES (91, 1), (92, 2), (93, 3), (94, 4)", "UPDATE users SET n = n + 1", "DELETE FROM users ORDER BY id LIMIT 2", "DELETE FROM users WHERE id > 2",
+			"SELECT id FROM users ORDER BY id", "SELECT COUNT(DISTINCT n) FROM users",
+		} {
+			s.everywhere(t, "SET TRANSACTION READ ONLY")
+			s.both(t, sql, "", "users")
+			s.both(t, "UPDATE users SET n = n + 1 WHERE id > 1", "", "users") // the one after it writes again
+			s.everywhere(t, "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+			s.both(t, sql, "", "users")
+		}
+	})
+}
+
 // What a client sets for its own tables is not for the proxy's.
 func TestFinishUnderSettings(t *testing.T) {
 	onShards(t, rowsSchema, func(t *testing.T, s *shards) {

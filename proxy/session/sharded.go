@@ -221,6 +221,9 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	if name := s.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.held.Instance.Node+": a statement on several shards cannot take values from it")
 	}
+	if (r.Many == plan.ManyMerge || r.Many == plan.ManyFinish) && !s.inTransaction() && s.state.autocommit {
+		s.state.nextTransaction = nil // what SET TRANSACTION said was for this statement, which only reads
+	}
 	switch r.Many {
 	case plan.ManyMerge:
 		return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.scatter(q, p, r, ex) })

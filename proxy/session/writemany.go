@@ -79,6 +79,9 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
+	if !inTransaction && s.pins.has(pinNextTransaction) {
+		return c, newError(KSTransactionNodes, "SET TRANSACTION was sent to node "+s.held.Instance.Node+" for the next transaction, and this change is of several nodes: send it again after COMMIT, or BEGIN first")
+	}
 	if inTransaction && s.held.Pooled == nil {
 		// The transaction begins here.
 		if _, err := s.borrow(nodes, true); err != nil {
@@ -104,14 +107,32 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			return c, interrupted()
 		}
 		s.watchRowLocks(c.loans)
-		err := s.beginAll(c)
+		if !inTransaction {
+			err = s.bringNext(c.loans)
+		}
 		if err == nil {
+			err = s.beginAll(c)
+		}
+		if err == nil {
+			s.state.nextTransaction = nil
 			return c, nil
 		}
 		if !s.replacesAll(c.loans, attempt, err) {
 			return c, s.writeFailed(c, err, nil)
 		}
 	}
+}
+
+// bringNext has a transaction of the proxy's own be what SET TRANSACTION said of the session's next one.
+func (s *Session) bringNext(loans []loan) error {
+	for _, sql := range s.state.nextTransaction {
+		for k := range loans {
+			if err := s.run(loans[k].Pooled, sql); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // beginAll sends what begins the change to all nodes at a time: it waits for no locks.
