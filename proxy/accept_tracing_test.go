@@ -226,7 +226,7 @@ func TestTraceShards(t *testing.T) {
 
 		root, children := c.trace(t, write)
 		wants(t, root, "kingshard.plan", "write", "kingshard.shards", "2", "db.query.text", "INSERT INTO users VALUES (?)")
-		for name, n := range map[string]int{"INSERT users": 2, "BEGIN": 2, "COMMIT": 2, "kingshard.pool_wait": 2} {
+		for name, n := range map[string]int{"INSERT users": 2, "START": 2, "COMMIT": 2, "kingshard.pool_wait": 2} {
 			if got := len(byName(children, name)); got != n {
 				t.Errorf("%d spans %s, want %d", got, name, n)
 			}

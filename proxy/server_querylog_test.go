@@ -91,7 +91,7 @@ func TestStatementStatistics(t *testing.T) {
 	slices.SortFunc(got, func(a, b row) int { return strings.Compare(a.text, b.text) })
 	want := []row{
 		{"BEGIN", 1, 0, 0, 0, querylog.PlanLocal},
-		{"KILL ?", 1, 1, 0, 0, querylog.PlanLocal},
+		{"KILL ?", 1, 1, 0, 1, querylog.PlanForward},
 		{"SELECT a FROM shop.orders", 1, 0, 3, 2, querylog.PlanMerge},
 		{"SELECT a FROM shop.orders WHERE id = ?", 3, 0, 3, 3, querylog.PlanForward},
 		{"SELECT a FROM shop.other WHERE id IN (?)", 1, 0, 1, 1, querylog.PlanForward},
@@ -102,7 +102,7 @@ func TestStatementStatistics(t *testing.T) {
 	}
 	for _, part := range []string{
 		`user="root" client="127.0.0.1:`, `backend="` + server.Addr + `" plan="forward" shards=1 `, `backend="` + server.Addr + `" plan="merge" shards=2 `,
-		`backend="" plan="local" shards=0 `, ` error=9006 sql="KILL ?"`,
+		`backend="" plan="local" shards=0 `, ` error=1094 sql="KILL ?"`,
 	} {
 		if !strings.Contains(log, part) {
 			t.Errorf("no %s in\n%s", part, log)
