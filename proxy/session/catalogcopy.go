@@ -241,10 +241,7 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 		return err
 	}
 	err = c.f.move(l, "INSERT IGNORE INTO "+c.table+" ", "SELECT * FROM "+c.source+" WHERE "+c.in(c.columns[:2], take)+noLimit, nil)
-	if err != nil {
-		return err
-	}
-	if err := back(); err != nil {
+	if err = back(err); err != nil {
 		return err
 	}
 	for _, at := range take {

@@ -100,22 +100,19 @@ func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
 func (s *Session) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
-	var back []func() error
+	var back []func(error) error
 	for _, l := range c.loans {
-		b, err := s.ownCharsets(l.Pooled)
-		if err != nil {
-			return nil, err
+		b, failure := s.ownCharsets(l.Pooled)
+		if err = failure; err != nil {
+			break
 		}
 		back = append(back, b)
 	}
-	rows, err = s.readChosen(c, p, r, ex)
-	if isConnError(err) {
-		return nil, err
+	if err == nil {
+		rows, err = s.readChosen(c, p, r, ex)
 	}
 	for _, b := range back {
-		if err := b(); err != nil {
-			return nil, err
-		}
+		err = b(err)
 	}
 	return rows, err
 }

@@ -179,7 +179,7 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 		if has := f.s.state.value(v.name); has == "" || has == v.value {
 			continue
 		}
-		one, err := f.set(f.last, v.name, v.value)
+		one, err := f.s.setAside(f.last.Pooled, v.name, v.value)
 		if err != nil {
 			return nil, restore(err)
 		}
@@ -318,7 +318,7 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 		}
 	}()
 	set := func(l *loan, name, value string) error {
-		restore, err := f.set(l, name, value)
+		restore, err := f.s.setAside(l.Pooled, name, value)
 		if err == nil {
 			back = append(back, restore)
 		}
@@ -342,26 +342,21 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 	return f.move(from, into, text+noLimit, scratch.Instants)
 }
 
-// ownCharsets has a server send texts in their columns' own character sets, until back is called.
-func (s *Session) ownCharsets(p backend.Pooled) (back func() error, err error) {
-	have := s.state.current()
-	bare := have.With("character_set_results", "NULL")
-	if err := p.Conn.Apply(have, bare); err != nil {
-		return nil, err
-	}
-	return func() error { return p.Conn.Apply(bare, have) }, nil
+// ownCharsets has a server send texts in their columns' own character sets, until restore is called, as that of setAside.
+func (s *Session) ownCharsets(p backend.Pooled) (restore func(error) error, err error) {
+	return s.setAside(p, "character_set_results", "NULL")
 }
 
 // utc is the time zone in which no local time repeats itself.
 const utc = "'+00:00'"
 
-// set gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
+// setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
 // what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
-func (f *finishing) set(l *loan, name, value string) (restore func(error) error, err error) {
-	have := f.s.state.current()
+func (s *Session) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
+	have := s.state.current()
 	other := have.With(name, value)
 	// Each of several variables by itself: Apply sends the differences.
-	if err := l.Conn.Apply(have, other); err != nil {
+	if err := p.Conn.Apply(have, other); err != nil {
 		return nil, err
 	}
 	return func(failure error) error {
@@ -369,7 +364,7 @@ func (f *finishing) set(l *loan, name, value string) (restore func(error) error,
 		if failure != nil && !errors.As(failure, &refused) {
 			return failure // the connections are closed
 		}
-		if err := l.Conn.Apply(other, have); err != nil {
+		if err := p.Conn.Apply(other, have); err != nil {
 			return fmt.Errorf("%s cannot be set back: %w", name, notSQL(err))
 		}
 		return failure

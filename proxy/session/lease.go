@@ -188,11 +188,11 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		return interrupted()
 	}
 	if err != nil {
-		s.state.pendingBegin = ""
 		if s.held.Pooled != p.Pooled {
 			s.drop(p)
-			return backendError(err)
+			return backendError(err) // the transaction that the client has begun is still to begin
 		}
+		s.state.pendingBegin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
 			s.takeRunning()
