@@ -177,6 +177,10 @@ func leakCases(kind mysqltest.Kind) (list []leakCase) {
 				continue
 			case dirt.not == "function" && c.needs != "" && c.needs != "procedure", dirt.not == "function" && strings.Contains(c.more, "TRIGGER"):
 				continue
+			case c.name == "default" && strings.Contains(dirt.expression, "@"):
+				// MariaDB 10.11 itself crashes now and then when another connection uses such a table: the default of the table in its cache
+				// still speaks of the variable of the one that has gone.
+				continue
 			case !dirt.full && (n+d)%3 != 0 && n > 1:
 				continue
 			}
