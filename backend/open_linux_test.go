@@ -11,7 +11,7 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
-// greeting is that of a server, as a packet.
+// greeting returns the packet with which a server begins a handshake.
 func greeting(t *testing.T) []byte {
 	t.Helper()
 	salt, err := auth.NewSalt()

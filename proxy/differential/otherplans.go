@@ -73,8 +73,8 @@ func (w *worker) excuseRow(st *statement, got answer, d *Difference) (*Differenc
 	return d, nil
 }
 
-// excuseError is excuse for another error: of several rows at fault the one that is looked at first decides. The oracle is asked over the
-// rows of each shard, and over all in the orders of the shards.
+// excuseError returns nil where the oracle, too, gives the error that the subject gave, once it has the rows of one shard, or all rows in the
+// order of the shards: of several rows at fault the one that is looked at first decides. Else it returns d.
 func (w *worker) excuseError(st *statement, got answer, d *Difference) (*Difference, error) {
 	list := []copying{{}, {order: w.database.Layout.byLastNode}}
 	for k := range max(w.database.Layout.shards(), len(months)) {

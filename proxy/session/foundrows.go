@@ -160,7 +160,7 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 // badValues are the codes of errors by which a row that a query has made is not inserted. MySQL manual: "Server Error Message Reference".
 var badValues = map[uint16]bool{1048: true, 1062: true, 1264: true, 1265: true, 1292: true, 1366: true, 1406: true}
 
-// failedFound is observeFound for an error: MariaDB's INSERT of a query without tables has found no row then, too.
+// failedFound notes what a failed change leaves for FOUND_ROWS(): 0 on MariaDB behind an INSERT of a query without tables, else what was there.
 func (s *Session) failedFound(q *query, e *mysql.SQLError) {
 	switch q.info.Class {
 	case sqltext.Insert, sqltext.Replace:
