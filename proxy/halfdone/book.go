@@ -36,7 +36,7 @@ type Book struct {
 	mu      sync.Mutex
 	entries []*entry // by id
 	last    uint64
-	forgot  map[uint64]mark // by id, not in the file yet
+	dropped map[uint64]mark // by id: what the file has still
 	stats   Stats
 	waits   []chan struct{} // closed after the next round of the writer
 	closed  bool
@@ -45,6 +45,7 @@ type Book struct {
 	file    *file
 	intents *intents
 	found   []Record // of processes that were killed; of the writer alone
+	unread  string   // why their files cannot be read; of the writer alone
 	log     *slog.Logger
 	wake    chan struct{}
 	stop    chan struct{}
@@ -219,10 +220,10 @@ func (b *Book) forgetLocked(e *entry) {
 	if b.file == nil {
 		return
 	}
-	if b.forgot == nil {
-		b.forgot = make(map[uint64]mark)
+	if b.dropped == nil {
+		b.dropped = make(map[uint64]mark)
 	}
-	b.forgot[e.ID] = markOf(&e.Record)
+	b.dropped[e.ID] = markOf(&e.Record)
 }
 
 // await wakes the writer and waits for its next round to end.
@@ -266,8 +267,7 @@ func (b *Book) run() {
 		}
 		due := false
 		if !woken && failed.IsZero() && time.Since(searched) > searchEvery {
-			left, err := leftovers(b.file.dir)
-			due, searched = len(left) > 0 || err != nil, time.Now()
+			due, searched = len(b.leftovers()) > 0, time.Now()
 		}
 		if woken || !failed.IsZero() && time.Since(failed) > retryEvery || due || failed.IsZero() && b.file.changed() {
 			b.round(&failed)
@@ -318,10 +318,7 @@ func (b *Book) sync(f *file) error {
 	if is.bad > 0 {
 		b.log.Warn("the record of half-done changes has lines that nobody can read", "folder", f.dir, "lines", is.bad)
 	}
-	left, err := leftovers(f.dir)
-	if err != nil {
-		return err
-	}
+	left := b.leftovers()
 	b.find(left, is)
 	fresh, unsure, gone := b.merge(is)
 	if len(fresh)+len(unsure)+len(gone) > 0 {
@@ -339,6 +336,20 @@ func (b *Book) sync(f *file) error {
 		return f.rewrite(b.onDisk())
 	}
 	return nil
+}
+
+// leftovers are the files of processes that are gone. One that cannot be read is logged once, and hinders nothing else.
+func (b *Book) leftovers() []leftover {
+	left, err := leftovers(b.file.dir)
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	if why != "" && why != b.unread {
+		b.log.Error("it cannot be read what another process had under way of changes of several nodes, should it be gone", "folder", b.file.dir, "error", err)
+	}
+	b.unread = why
+	return left
 }
 
 // find takes the changes of processes that are gone, but for those that have a record.
@@ -390,15 +401,15 @@ func (b *Book) merge(is contents) (fresh, unsure []Record, gone []uint64) {
 		have[e.ID] = true
 		return false
 	})
-	for id, m := range b.forgot {
+	for id, m := range b.dropped {
 		if r, there := is.records[id]; there && markOf(&r) == m {
 			gone = append(gone, id)
 		} else {
-			delete(b.forgot, id)
+			delete(b.dropped, id)
 		}
 	}
 	for id, r := range is.records {
-		if _, forgot := b.forgot[id]; !have[id] && !forgot {
+		if _, dropped := b.dropped[id]; !have[id] && !dropped {
 			r.OnDisk = true
 			b.entries = append(b.entries, &entry{r})
 		}
@@ -430,7 +441,7 @@ func (b *Book) written(added []Record, gone []uint64) {
 		e.OnDisk = e.OnDisk || is[e.ID]
 	}
 	for _, id := range gone {
-		delete(b.forgot, id)
+		delete(b.dropped, id)
 	}
 }
 

@@ -38,7 +38,7 @@ type intents struct {
 	mu    sync.Mutex
 	slots []slot
 	free  []int
-	dirty []int           // slots that the file does not have as they are
+	dirty []int           // slots that the file does not have as they are, each once
 	waits []chan struct{} // closed when it has
 	late  bool            // the disk stands still: nobody waits for it
 	fails uint64          // times that the file could not be written
@@ -46,11 +46,22 @@ type intents struct {
 	// Of the writer alone.
 	file   *os.File
 	failed bool
+	// writeAt writes a slot, nil: to the file. Tests have it fail.
+	writeAt func(text []byte, at int64) error
 }
 
 // slot is a place in the file. An empty one has no text.
 type slot struct {
-	text []byte
+	text  []byte
+	dirty bool // it is in the list of those
+}
+
+// soilLocked notes that the file does not have a slot as it is.
+func (in *intents) soilLocked(k int) {
+	if s := &in.slots[k]; !s.dirty {
+		s.dirty = true
+		in.dirty = append(in.dirty, k)
+	}
 }
 
 func openIntents(dir string, log *slog.Logger) *intents {
@@ -69,7 +80,7 @@ func (in *intents) begin(r *Record) int {
 		in.slots[k].text = text
 	} else {
 		k = len(in.slots)
-		in.slots = append(in.slots, slot{text})
+		in.slots = append(in.slots, slot{text: text})
 	}
 	in.awaitLocked(k)
 	return k + 1
@@ -86,7 +97,7 @@ func (in *intents) end(n int) {
 // awaitLocked unlocks, and waits until the file has a slot as it is now: for a second at most, and not at all while the disk stands still.
 func (in *intents) awaitLocked(k int) {
 	late := in.late
-	in.dirty = append(in.dirty, k)
+	in.soilLocked(k)
 	var written chan struct{}
 	if !late {
 		written = make(chan struct{})
@@ -119,13 +130,22 @@ func (in *intents) failures() uint64 {
 	return in.fails
 }
 
-// run is the writer.
+// run is the writer. Without a change, too, it looks every second whether the file is there, and writes what could not be written.
 func (in *intents) run() {
 	defer close(in.done)
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-in.wake:
 			in.write()
+		case <-tick.C:
+			if in.missing() {
+				in.renew()
+			}
+			if in.failed {
+				in.write()
+			}
 		case <-in.stop:
 			in.write()
 			in.close()
@@ -134,31 +154,62 @@ func (in *intents) run() {
 	}
 }
 
-// write brings the file in line with the slots.
+// missing reports whether somebody has taken the file away.
+func (in *intents) missing() bool {
+	if in.file == nil {
+		return false
+	}
+	is, err := in.file.Stat()
+	if err != nil {
+		return true
+	}
+	there, err := os.Stat(in.file.Name())
+	return err == nil && !os.SameFile(is, there) || errors.Is(err, os.ErrNotExist)
+}
+
+// renew has another file take the place of one that was taken away, which says nothing any more.
+func (in *intents) renew() {
+	in.log.Warn("the file of the changes of several nodes that are under way was taken away: another one is made", "file", in.file.Name())
+	gone := in.file
+	in.file = nil
+	in.mu.Lock()
+	for k := range in.slots {
+		if in.slots[k].text != nil {
+			in.soilLocked(k)
+		}
+	}
+	in.mu.Unlock()
+	in.write()
+	_ = gone.Truncate(0) // it may be there by another name
+	_ = gone.Close()
+}
+
+// write brings the file in line with the slots. Those that it cannot write are tried again.
 func (in *intents) write() {
 	in.mu.Lock()
 	dirty, waits := in.dirty, in.waits
 	in.dirty, in.waits = nil, nil
 	texts := make([][]byte, len(dirty))
 	for k, at := range dirty {
+		in.slots[at].dirty = false
 		texts[k] = in.slots[at].text // as it is by now, which may be newer
 	}
 	in.mu.Unlock()
 	var err error
-	for k, at := range dirty {
-		text := texts[k]
-		if text == nil {
-			text = []byte{'\n'}
-		}
-		if err = in.writeAt(text, int64(at)*slotSize); err != nil {
-			break
-		}
+	if in.file == nil && len(dirty) > 0 {
+		err = in.create()
+	}
+	failed := dirty
+	if err == nil {
+		failed, err = in.writeSlots(dirty, texts)
 	}
 	in.mu.Lock()
 	in.late = false
 	if err != nil {
 		in.fails++
-		in.dirty = append(dirty, in.dirty...) // with the next change
+	}
+	for _, at := range failed {
+		in.soilLocked(at)
 	}
 	in.mu.Unlock()
 	switch {
@@ -174,14 +225,25 @@ func (in *intents) write() {
 	}
 }
 
-func (in *intents) writeAt(text []byte, at int64) error {
-	if in.file == nil {
-		if err := in.create(); err != nil {
+// writeSlots writes texts to slots, and gives those that it cannot write with the last error: a full disk may have room for others.
+func (in *intents) writeSlots(slots []int, texts [][]byte) (failed []int, last error) {
+	write := in.writeAt
+	if write == nil {
+		write = func(text []byte, at int64) error {
+			_, err := in.file.WriteAt(text, at)
 			return err
 		}
 	}
-	_, err := in.file.WriteAt(text, at)
-	return err
+	for k, at := range slots {
+		text := texts[k]
+		if text == nil {
+			text = []byte{'\n'}
+		}
+		if err := write(text, int64(at)*slotSize); err != nil {
+			failed, last = append(failed, at), err
+		}
+	}
+	return failed, last
 }
 
 // create makes the process's file, of which others see the name when it is locked.
@@ -233,8 +295,9 @@ type leftover struct {
 	records []Record
 }
 
-// leftovers finds the files of processes that are gone. While the folder is not locked it may take one for such whose process begins.
-func leftovers(dir string) (list []leftover, err error) {
+// leftovers finds the files of processes that are gone. While the folder is not locked it may take one for such whose process begins. Files
+// that cannot be read are passed over; the error is theirs.
+func leftovers(dir string) (list []leftover, unread error) {
 	names, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -245,17 +308,17 @@ func leftovers(dir string) (list []leftover, err error) {
 		}
 		l := leftover{path: filepath.Join(dir, name.Name())}
 		if gone, err := l.read(); err != nil {
-			return list, err
+			unread = errors.Join(unread, err)
 		} else if gone {
 			list = append(list, l)
 		}
 	}
-	return list, nil
+	return list, unread
 }
 
 // read takes the changes from a file; gone is false while its process lives.
 func (l *leftover) read() (gone bool, err error) {
-	f, err := os.OpenFile(l.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(l.path, os.O_RDWR|syscall.O_NONBLOCK, 0) // NFS locks only what may be written to
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

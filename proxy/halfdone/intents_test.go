@@ -1,13 +1,16 @@
 package halfdone
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // intentsOf are the files of changes under way in a folder.
@@ -75,7 +78,8 @@ func TestKilledAsItWrites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for size, want := range map[int]string{0: "", 1: "", 100: "", slotSize - 1: "1:1+", slotSize + 5: "1:1+", len(text) - 1: "1:1+", len(text): "1:1+ 2:3+"} {
+	last := slotSize + bytes.IndexByte(text[slotSize:], '\n') // behind it may be the rest of a longer record that was there before
+	for size, want := range map[int]string{0: "", 1: "", 100: "", slotSize - 1: "1:1+", slotSize + 5: "1:1+", last: "1:1+", last + 1: "1:1+ 2:3+", len(text): "1:1+ 2:3+"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(path)), text[:size], 0o600); err != nil {
 			t.Fatal(err)
@@ -148,6 +152,120 @@ func TestPlacesOfIntents(t *testing.T) {
 	b = open(t, dir)
 	if list := b.List(); len(list) != 1 || len(list[0].Nodes) < 300 {
 		t.Errorf("%d records", len(list))
+	}
+}
+
+// notes are the sessions of the changes that a folder's files have.
+func notes(t testing.TB, dir string) string {
+	t.Helper()
+	copied := t.TempDir()
+	for _, path := range intentsOf(t, dir) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(copied, filepath.Base(path)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := leftovers(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, l := range left {
+		for _, r := range l.records {
+			list = append(list, fmt.Sprint(r.Session))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// noted waits until a folder's files have the changes of these sessions.
+func noted(t *testing.T, dir, want string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); notes(t, dir) != want; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("noted are %q, want %q", notes(t, dir), want)
+		}
+	}
+}
+
+// What cannot be written is kept once, however often it changes, keeps nothing else from being written, and is tried again without another change.
+func TestIntentsThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	in := b.intents
+	var full atomic.Bool
+	in.writeAt = func(text []byte, at int64) error {
+		if full.Load() && at == slotSize {
+			return syscall.ENOSPC
+		}
+		_, err := in.file.WriteAt(text, at)
+		return err
+	}
+	first := b.Begin(record(1))
+	full.Store(true)
+	second := b.Begin(record(2))
+	b.Begin(record(3))
+	if got := notes(t, dir); got != "1 3" {
+		t.Errorf("noted are %q behind one that cannot be", got)
+	}
+	b.End(first)
+	if got := notes(t, dir); got != "3" {
+		t.Errorf("noted are %q, and the first has ended", got)
+	}
+	for n := range 500 {
+		b.End(second)
+		second = b.Begin(record(n))
+	}
+	in.mu.Lock()
+	dirty := len(in.dirty)
+	in.mu.Unlock()
+	if dirty != 1 {
+		t.Errorf("%d slots are to be written, of one", dirty)
+	}
+	full.Store(false)
+	noted(t, dir, "499 3")
+}
+
+// A file that somebody took away is made anew, with what is under way.
+func TestIntentsTakenAway(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"renamed": func(path string) error { return os.Rename(path, filepath.Join(filepath.Dir(path), "old.intents")) },
+		"rotated": func(path string) error { return os.Rename(path, path+".1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			b := open(t, dir)
+			b.End(b.Begin(record(1)))
+			n := b.Begin(record(2))
+			b.Begin(record(3))
+			if err := take(intentsOf(t, dir)[0]); err != nil {
+				t.Fatal(err)
+			}
+			b.End(n)
+			noted(t, dir, "3")
+			b.Close()
+			is(t, open(t, dir), "1:3+")
+		})
+	}
+}
+
+// A file of another process that cannot be opened keeps the records of this one, and of a third that was killed, from nothing.
+func TestLeftoverThatCannotBeOpened(t *testing.T) {
+	dir := killed(t, 1)
+	loop := filepath.Join(dir, intentsPrefix+"0")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, dir)
+	is(t, b, "1:1+")
+	b.Add(record(2))
+	is(t, b, "1:1+ 2:2+")
+	if s := b.Stats(); s.Failures != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 
