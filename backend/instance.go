@@ -77,7 +77,7 @@ type Instance struct {
 	lag        atomic.Int64
 	lagMax     time.Duration
 	passedOver atomic.Bool
-	open       openConns
+	open       *openConns // those of the instances before it at the address are among them
 	// doubted is set while a probe waits for longer than usual.
 	doubted    atomic.Bool
 	lastResort atomic.Bool // reads may go there though it is passed over, while the primary is down
@@ -100,7 +100,7 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{})}
+	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
 	i.lag.Store(lagUnasked)
 	i.stored.asked = make(chan struct{}, 1)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
@@ -127,7 +127,7 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 
 // as logs in by one of the two accounts.
 func (i *Instance) as(ctx context.Context, account *DialConfig, flags mysql.Capability) (*Conn, error) {
-	c, err := dial(ctx, account, flags, &i.open)
+	c, err := dial(ctx, account, flags, i.open)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func TestCutOffMayHaveArrived(t *testing.T) {
 	}
 	conn := &Conn{Conn: mysql.NewConn(near, mysql.BackendSide, 1<<20), raw: raw}
 	conn.watch(raw)
-	i := new(Instance)
+	i := &Instance{open: newOpenConns()}
 	i.open.add(conn)
 	conn.Command(mysql.ComQuery, "INSERT INTO t VALUES (1)")
 	if err := conn.Flush(); err != nil {
@@ -149,7 +149,7 @@ func TestUnsentMayStillBeSent(t *testing.T) {
 		}
 		conn := &Conn{Conn: mysql.NewConn(near, mysql.BackendSide, 1<<20), raw: raw}
 		conn.watch(raw)
-		i := new(Instance)
+		i := &Instance{open: newOpenConns()}
 		i.open.add(conn)
 		text := "INSERT INTO t VALUES ('" + strings.Repeat("x", 1<<20) + "')"
 		conn.Command(mysql.ComQuery, text)

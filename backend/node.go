@@ -61,6 +61,9 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		if i.lagMax = nc.MaxReplicaLag.Max(); i.lagMax > 0 && !i.IsSource {
 			i.passedOver.Store(true) // until a probe has asked
 		}
+		if i.IsSource {
+			i.open = n.Primary.open
+		}
 		n.Replicas = append(n.Replicas, i)
 	}
 	n.turns = takeTurns(n.Replicas)
@@ -133,6 +136,7 @@ func (n *Node) Succeed(old *Node) {
 			}
 			i.SetState(before.Health())
 			i.answered.Store(before.answered.Load())
+			i.open = before.open
 			i.memory.succeed(&before.memory)
 			i.succeedLag(before)
 			i.stored.now.Store(before.Stored())

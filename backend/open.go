@@ -9,17 +9,20 @@ import (
 	"kingshard/mysql/sockopt"
 )
 
-// openConns are the connections to an instance that have logged in, in use or not, and what was last seen of them. Connections come and
-// go by its lock; their statements do not know of it.
+// openConns are the connections to a server that have logged in, in use or not, and what was last seen of them. Connections come and
+// go by its lock; their statements do not know of it. Instances of a node at the same address have one, also across reloads: a
+// connection that a retired instance lent ends with the others when the server is dead.
 type openConns struct {
 	mu  sync.Mutex
 	all map[*Conn]*seenConn
 	// heard is when a probe was answered last, or bytes came on a connection that is closed by now, of a login that failed say; the zero
 	// time if neither has been.
 	heard time.Time
-	// answered is when a probe was answered last; the zero time if none has been.
+	// answered is when a probe was answered last, or, if none has been, when the first instance at the address was made.
 	answered time.Time
 }
+
+func newOpenConns() *openConns { return &openConns{answered: time.Now()} }
 
 // greetsFor is for how long after the last answer to a probe connections that are closed tell that the instance is there: a server that takes
 // logins and answers nothing else is no use to anybody.
@@ -48,7 +51,7 @@ func (o *openConns) drop(c *Conn) {
 	if c.Info == nil {
 		return // it had no greeting: the system may have taken the connection, and the server not
 	}
-	if !o.answered.IsZero() && time.Since(o.answered) > greetsFor {
+	if time.Since(o.answered) > greetsFor {
 		return
 	}
 	if d, known := c.sinceReceived(); known {
@@ -82,7 +85,7 @@ func (c *Conn) sinceReceived() (d time.Duration, known bool) {
 // Quiet returns for how long nothing has come from the instance on any connection, closed ones included; false if it was never heard of. It
 // costs a system call for each that is open, and statements nothing.
 func (i *Instance) Quiet() (quiet time.Duration, ok bool) {
-	o, now := &i.open, time.Now()
+	o, now := i.open, time.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if ok = !o.heard.IsZero(); ok {
@@ -116,6 +119,9 @@ func (i *Instance) EndConns() int {
 	}
 	return len(i.open.all)
 }
+
+// Ended reports whether EndConns has broken the connection: another one to the same instance would be no better.
+func (c *Conn) Ended() bool { return c.cutOff.Load() }
 
 // watch makes the connection known to those who look at all of an instance, by what it reads from.
 func (c *Conn) watch(raw syscall.RawConn) {

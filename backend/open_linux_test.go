@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
 	"kingshard/mysql/mysqltest"
@@ -67,5 +68,95 @@ func TestHeardOfAtALogin(t *testing.T) {
 				t.Errorf("quiet for %v, heard of: %v, want %v", quiet, ok, c.greets)
 			}
 		})
+	}
+}
+
+// greeter is a server that greets, and then says nothing, until the test ends.
+func greeter(t *testing.T) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	hello := greeting(t)
+	go func() {
+		for {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { nc.Close() })
+			_, _ = nc.Write(hello)
+		}
+	}()
+	return l.Addr().String()
+}
+
+// opened is a node with a primary at an address, which takes its share of reads, as it is after so many reloads.
+func opened(t *testing.T, addr string, reloads int) (first, last *Node) {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Nodes = []config.Node{{Name: "n", User: "u", Master: addr, Slave: addr}}
+	for range reloads + 1 {
+		nodes, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nodes["n"].Close)
+		if last != nil {
+			nodes["n"].Succeed(last)
+		} else {
+			first = nodes["n"]
+		}
+		last = nodes["n"]
+	}
+	return first, last
+}
+
+// A server that takes connections and greets, but has not answered a probe for long, is not heard of by that: neither after the start, when it has
+// answered none, nor after reloads.
+func TestGreetingsAreHeardForAWhile(t *testing.T) {
+	for reloads := range 3 {
+		first, last := opened(t, greeter(t), reloads)
+		first.Primary.open.answered = time.Now().Add(-greetsFor)
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if _, err := last.Primary.DialContext(ctx, 0); err == nil {
+			t.Fatal("logged in")
+		}
+		if quiet, ok := last.Primary.Quiet(); ok {
+			t.Errorf("after %d reloads: heard of %v ago", reloads, quiet)
+		}
+	}
+}
+
+// Connections that an instance lent before a reload tell of the server, and end with it.
+func TestConnectionsAcrossReloads(t *testing.T) {
+	for reloads := range 3 {
+		first, last := opened(t, "127.0.0.1:1", reloads)
+		for _, lender := range first.Instances() {
+			for _, now := range last.Instances() {
+				near, far := streams(t, "tcp")
+				raw, err := near.SyscallConn()
+				if err != nil {
+					t.Fatal(err)
+				}
+				conn := &Conn{Conn: mysql.NewConn(near, mysql.BackendSide, 1<<20), raw: raw}
+				conn.watch(raw)
+				lender.open.add(conn)
+				if _, ok := now.Quiet(); !ok {
+					t.Errorf("after %d reloads the %s is not heard of by a connection of the %s before them", reloads, now.Role, lender.Role)
+				}
+				if n := now.EndConns(); n != 1 {
+					t.Errorf("after %d reloads %d connections end with the %s, of one of the %s before them", reloads, n, now.Role, lender.Role)
+				}
+				if _, err := conn.ReadPacket(); err == nil {
+					t.Error("a packet")
+				}
+				lender.open.drop(conn)
+				far.Close()
+			}
+		}
 	}
 }

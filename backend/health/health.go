@@ -131,12 +131,13 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 		}
 		w.observe(i, time.Now(), err)
 		i.Doubt(err != nil)
+		// The verdict comes first: what is ended then does not try the instance again.
+		m.report(i, Judge(i.Health(), w.o, m.cfg.DownAfter[i.Node]), w.o, err)
 		if w.o.Dead() {
 			if n := i.EndConns(); n > 0 {
 				m.cfg.Log.Error("instance is dead: its connections are ended", "node", i.Node, "instance", i.Addr, "role", i.Role.String(), "quiet", w.o.Quiet, "connections", n)
 			}
 		}
-		m.report(i, Judge(i.Health(), w.o, m.cfg.DownAfter[i.Node]), w.o, err)
 		// Jitter keeps many proxies from probing in step.
 		wait := m.cfg.Interval*9/10 + rand.N(m.cfg.Interval/5+1)
 		select {

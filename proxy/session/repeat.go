@@ -15,7 +15,7 @@ import (
 // repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
 // was before the statement.
 func (s *Session) repeats(x *exchange, q *query, err error) bool {
-	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || !s.disposable(x.p) || s.sharing() != nil || s.isCancelled() {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.disposable(x.p) || s.sharing() != nil || s.isCancelled() {
 		return false
 	}
 	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Received()-x.had >= wrapsMin {
@@ -50,9 +50,10 @@ func (s *Session) forget(p backend.Pooled, cause error) {
 	s.drop(p)
 }
 
-// replaces is repeats for a connection on which the proxy has sent no more than its own commands, which another connection has no need of.
+// replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
+// another has no need of.
 func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || !s.disposable(p) || s.sharing() != nil || s.isCancelled() {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.disposable(p) || s.sharing() != nil || s.isCancelled() {
 		return false
 	}
 	s.forget(p, err)
@@ -71,7 +72,7 @@ func notArrived(nodes []string) *mysql.SQLError {
 // lostBefore ends what was on a connection that broke before the client's statement was sent on it: the statement was not carried out.
 func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.lose(p, true, cause) }
 
-// replacesAll is replaces for the connections of a statement on several shards, all of which are closed.
+// replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
 func (s *Session) replacesAll(loans []loan, attempt int, err error) bool {
 	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.isCancelled() {
 		return false
