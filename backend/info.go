@@ -66,3 +66,9 @@ func (i *Info) VariableName(name string) string {
 func (i *Info) TracksState() bool {
 	return i.MariaDB && i.Number >= 100204 || !i.MariaDB && i.Number >= 50704
 }
+
+// HidesColumns reports whether tables of the server may have invisible columns. MySQL manual: "Invisible Columns" (8.0.23); MariaDB Knowledge Base:
+// "Invisible Columns" (10.3.3).
+func (i *Info) HidesColumns() bool {
+	return i.MariaDB && i.Number >= 100303 || !i.MariaDB && i.Number >= 80023
+}

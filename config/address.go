@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -65,4 +66,25 @@ func loopback(addr string) bool {
 	host, _, _ := splitAddr(addr)
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Servers gives, by their names, the addresses of the primaries of all nodes, those that are the same in one spelling.
+func (c *Config) Servers() map[string]string {
+	servers := make(map[string]string, len(c.Nodes))
+	for _, n := range c.Nodes {
+		servers[n.Name] = spelled(n.Master)
+	}
+	return servers
+}
+
+// spelled gives an address in the one of its spellings that says the same to every host.
+func spelled(addr string) string {
+	host, port, ok := splitAddr(addr)
+	if !ok {
+		return path.Clean(addr) // of a socket
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return netip.AddrPortFrom(ip.Unmap(), port).String()
+	}
+	return net.JoinHostPort(strings.ToLower(strings.TrimSuffix(host, ".")), strconv.Itoa(int(port)))
 }

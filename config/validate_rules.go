@@ -19,15 +19,16 @@ var (
 	textKeys    = []string{"hash", "crc32", "murmur3", "slots", "list"}
 )
 
-// checkRule checks one rule; the schema is that of the rule.
-func (s *Schema) checkRule(r *report, path string, rule *Shard) {
+// checkRule checks rule k of the schema.
+func (s *Schema) checkRule(r *report, path string, k int) {
+	rule := &s.Shard[k]
 	for _, f := range []struct{ key, text string }{{"db", rule.DB}, {"table", rule.Table}} {
 		if f.text == "" {
 			r.fault(path+"."+f.key, "is required")
 		}
 	}
 	if rule.ColocateWith != "" {
-		s.checkColocated(r, path, rule)
+		s.checkColocated(r, path, k)
 		return
 	}
 	if !slices.Contains(shardTypes, rule.Type) {
@@ -50,7 +51,8 @@ func (s *Schema) checkRule(r *report, path string, rule *Shard) {
 
 func (s *Shard) byDate() bool { return strings.HasPrefix(s.Type, "date_") }
 
-func (s *Schema) checkColocated(r *report, path string, rule *Shard) {
+func (s *Schema) checkColocated(r *report, path string, k int) {
+	rule := &s.Shard[k]
 	at := path + ".colocate_with"
 	only := Shard{
 		DB: rule.DB, Table: rule.Table, Key: rule.Key, SubTable: rule.SubTable, SubDB: rule.SubDB, ColocateWith: rule.ColocateWith,
@@ -58,7 +60,6 @@ func (s *Schema) checkColocated(r *report, path string, rule *Shard) {
 	if !reflect.DeepEqual(*rule, only) {
 		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table and sub_db: remove the others")
 	}
-	k := slices.IndexFunc(s.Shard, func(other Shard) bool { return other.DB == rule.DB && other.Table == rule.Table })
 	resolved, err := s.Resolved(k)
 	if err != nil {
 		r.fault(at, "%v", err)

@@ -53,7 +53,8 @@ func (s *Schema) checkNodes(r *report, path string, nodes map[string]bool) {
 
 func (s *Schema) checkRules(r *report, path string) {
 	first := map[[2]string]int{}
-	for k, rule := range s.Shard {
+	for k := range s.Shard {
+		rule := &s.Shard[k]
 		at := fmt.Sprintf("%s.shard[%d]", path, k)
 		table := [2]string{rule.DB, rule.Table}
 		if other, dup := first[table]; dup {
@@ -61,6 +62,6 @@ func (s *Schema) checkRules(r *report, path string) {
 		} else {
 			first[table] = k
 		}
-		s.checkRule(r, at, &rule)
+		s.checkRule(r, at, k)
 	}
 }

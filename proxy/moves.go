@@ -9,8 +9,12 @@ import (
 	"kingshard/router"
 )
 
-// Moves lists those of the changes from the configuration in force that place rows elsewhere, by their paths.
+// Moves lists those of the changes from the configuration in force that place rows elsewhere, by their paths. It gives an error for a
+// configuration that cannot come into force.
 func (s *Server) Moves(cfg *config.Config) (fields []string, err error) {
+	if err := Check(cfg); err != nil {
+		return nil, err
+	}
 	return moves(s.Config(), cfg)
 }
 

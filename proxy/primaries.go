@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/proxy/admin"
+	"kingshard/router"
 )
 
 // Unfit lists the servers that are new in a configuration and not fit for their places. A primary that is new, or reached otherwise than
 // the one in force, must answer; one that takes the place of another must also take writes. Neither that one nor a new replica may be a
-// server of another node. It takes connect_timeout at most, less where the server stops, and nothing where no server is new.
+// server of another node, nor may a table of a rule be there twice since nodes are one server. It takes connect_timeout at most, less where the server stops, and nothing where no server is new.
 func (s *Server) Unfit(cfg *config.Config) admin.Unfits {
 	if len(candidatesOf(s.Config(), cfg)) == 0 {
 		return nil
@@ -45,7 +47,7 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.
 	var asking sync.WaitGroup
 	compared := false
 	for _, c := range candidates {
-		compared = compared || c.replica || c.moves()
+		compared = compared || c.replica || c.newNode || c.moves()
 		asking.Go(func() { c.found, c.err = instanceAt(next[c.node], c.addr).Inspect(ctx) })
 	}
 	var have []*server
@@ -59,7 +61,41 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.
 		}
 	}
 	asking.Wait()
-	return judge(cfg, candidates, have)
+	unfit := judge(cfg, candidates, have)
+	for _, c := range candidates {
+		if c.err == nil && !c.replica && (c.newNode || c.moves()) && !slices.ContainsFunc(unfit, func(u *admin.Unfit) bool { return u.Node == c.node && u.Addr == c.addr }) {
+			if why := c.doubles(cfg, candidates, have); why != nil {
+				unfit = append(unfit, &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Why: "would have tables twice: " + why.Error()})
+			}
+		}
+	}
+	return unfit
+}
+
+// doubles tells which physical table rules of a configuration have twice if the candidate is a node's primary: other nodes have the same server
+// under other addresses.
+func (c *candidate) doubles(cfg *config.Config, candidates []*candidate, have []*server) error {
+	all := slices.Clip(have)
+	for _, other := range candidates {
+		all = append(all, &other.server)
+	}
+	servers := map[string]string{}
+	for _, n := range cfg.Nodes {
+		if one := primaryOf(cfg, all, n.Name); one != nil && one.same(&c.server) {
+			servers[n.Name] = c.addr
+		}
+	}
+	return doubled(cfg, servers)
+}
+
+// doubled tells which physical table rules have twice, given on which servers nodes are that are not those of nodes that are missing there.
+func doubled(cfg *config.Config, servers map[string]string) error {
+	for _, sc := range cfg.SchemaList {
+		if _, err := router.New(sc, router.Options{Zone: time.Local, Servers: servers}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // instanceAt gives the instance of a node that has it.

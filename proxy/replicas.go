@@ -17,15 +17,16 @@ type replicasSeen struct {
 	told map[string]bool
 }
 
-// tellOfReplicas tells in the log of replicas that are servers of other nodes, from which reads would get those nodes' rows; complete says
-// that all servers were asked. It asks none where no node of several has a replica.
+// tellOfReplicas tells in the log of replicas that are servers of other nodes, from which reads would get those nodes' rows, and of tables
+// that rules have twice since the primaries of nodes are one server; complete says that all servers were asked. It asks none where neither
+// can be.
 func (s *Server) tellOfReplicas(ctx context.Context, seen *replicasSeen) (complete bool) {
 	snap := s.shared.Snapshot.Load()
 	if seen.of != snap {
 		seen.of, seen.all = snap, map[*backend.Instance]*server{}
 	}
 	candidates := candidatesOf(&config.Config{}, snap.Config)
-	if !slices.ContainsFunc(candidates, func(c *candidate) bool { return c.replica }) {
+	if !slices.ContainsFunc(candidates, func(c *candidate) bool { return c.replica }) && doubled(snap.Config, allOne(snap.Config)) == nil {
 		return true
 	}
 	complete = true
@@ -56,5 +57,24 @@ func (s *Server) tellOfReplicas(ctx context.Context, seen *replicasSeen) (comple
 			s.log.Warn("a replica is another node's server: reads from it find that node's rows", "node", u.Node, "replica", u.Addr, "finding", text)
 		}
 	}
+	servers := map[string]string{}
+	for _, n := range snap.Config.Nodes {
+		if one := primaryOf(snap.Config, all, n.Name); one != nil && one.found.Server != "" {
+			servers[n.Name] = one.found.Server
+		}
+	}
+	if err := doubled(snap.Config, servers); err != nil && !seen.told[err.Error()] {
+		seen.told[err.Error()] = true
+		s.log.Error("a rule has a table twice: changes of it wait for their own row locks", "finding", err)
+	}
 	return complete
+}
+
+// allOne has all nodes on one server.
+func allOne(cfg *config.Config) map[string]string {
+	servers := map[string]string{}
+	for _, n := range cfg.Nodes {
+		servers[n.Name] = ""
+	}
+	return servers
 }

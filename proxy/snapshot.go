@@ -49,13 +49,23 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 		for _, name := range sc.Nodes {
 			schema.Nodes[name] = snap.Nodes[name]
 		}
-		if schema.Plans, err = session.NewPlans(sc, snap.Nodes); err != nil {
+		if schema.Plans, err = session.NewPlans(sc, snap.Nodes, cfg.Servers()); err != nil {
 			closeNodes(snap.Nodes)
 			return nil, fmt.Errorf("schema of %s: %w", sc.User, err)
 		}
 		snap.Schemas[sc.User] = schema
 	}
 	return snap, nil
+}
+
+// Check tells what keeps a server from starting with a valid configuration, or from taking it over, as far as it shows without servers,
+// listeners and log files.
+func Check(cfg *config.Config) error {
+	snap, err := newSnapshot(cfg, nil)
+	if err == nil {
+		closeNodes(snap.Nodes)
+	}
+	return err
 }
 
 func closeNodes(nodes map[string]*backend.Node) {

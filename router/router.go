@@ -26,12 +26,14 @@ type Options struct {
 	Zone *time.Location
 	// LowerCase compares names of databases and tables without regard to case, as servers with lower_case_table_names do.
 	LowerCase bool
+	// Servers tells by their names on which server nodes are; one that is not there has a server of its own.
+	Servers map[string]string
 }
 
 // New makes the router of a schema whose configuration has been validated.
 func New(schema config.Schema, opts Options) (*Router, error) {
 	r := &Router{defaultNode: schema.Default, lowerCase: opts.LowerCase, tables: map[string]map[string]*Table{}}
-	taken := map[Shard]*Table{}
+	taken := claims{opts: opts, by: map[Shard]claim{}}
 	for k := range schema.Shard {
 		s, err := schema.Resolved(k)
 		if err != nil {
@@ -44,11 +46,8 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s.%s: %w", s.DB, s.Table, err)
 		}
-		for _, shard := range t.Shards {
-			if other := taken[shard]; other != nil {
-				return nil, fmt.Errorf("table %s.%s: %v is already a shard of table %s.%s", t.DB, t.Name, shard, other.DB, other.Name)
-			}
-			taken[shard] = t
+		if err := taken.add(t); err != nil {
+			return nil, fmt.Errorf("table %s.%s: %w", t.DB, t.Name, err)
 		}
 		if r.tables[t.DB] == nil {
 			r.tables[t.DB] = map[string]*Table{}

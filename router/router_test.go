@@ -209,6 +209,45 @@ func TestOneShardOfTwoTables(t *testing.T) {
 	}
 }
 
+// A physical table is one shard, by whichever node, table or case it is named, and has a name that servers take.
+func TestOneTableOnce(t *testing.T) {
+	long := strings.Repeat("é", 60)
+	one := map[string]string{"node1": "10.0.0.1:3306", "node2": "10.0.0.1:3306", "node3": "10.0.0.3:3306"}
+	for _, c := range []struct {
+		rules   string
+		opts    Options
+		refused string // without a word: it is taken
+	}{
+		{"  - {db: k, table: r, type: reference}", Options{}, ""},
+		{"  - {db: k, table: r, type: reference}", Options{Servers: one}, "table k.r: node2/k.r is the same table as node1/k.r, a shard of table k.r: both nodes are one server"},
+		{"  - {db: k, table: r, type: reference, nodes: [node2, node3]}", Options{Servers: one}, ""},
+		{"  - {db: k, table: r, type: reference, nodes: [node1, node2], sub_db: '{db}_{index}'}", Options{Servers: one}, ""},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1, node2], sub_table: '{table}'}", Options{Servers: one}, "both nodes are one server"},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1, node2], locations: [2, 2]}", Options{Servers: one}, ""},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1, node2], sub_table: '{table}', sub_db: '{db}{index}'}", Options{Servers: one}, ""},
+		{"  - {db: k, table: a, key: id, type: mod, tables: [{node: node1, table: x}, {node: node2, table: x}]}", Options{Servers: one}, "both nodes are one server"},
+		{"  - {db: k, table: a, nodes: [node1], type: single}\n  - {db: k, table: b, key: id, type: mod, tables: [{node: node2, table: a}]}", Options{Servers: one}, "table k.b: node2/k.a is the same table as node1/k.a, a shard of table k.a: both nodes are one server"},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1]}\n  - {db: k, table: A, key: id, type: mod, nodes: [node1]}", Options{}, ""},
+		{"  - {db: k, table: a, key: id, type: mod, tables: [{node: node1, table: x}, {node: node1, table: X}]}", Options{}, ""},
+		{"  - {db: k, table: a, key: id, type: mod, tables: [{node: node1, table: x}, {node: node1, table: X}]}", Options{LowerCase: true}, "node1/k.X is the same table as node1/k.x, a shard of table k.a, where case does not count"},
+		{"  - {db: k, table: a, key: id, type: mod, tables: [{node: node1, db: d, table: x}, {node: node1, db: D, table: x}]}", Options{LowerCase: true}, "where case does not count"},
+		{"  - {db: k, table: " + long + ", type: single}", Options{}, ""},
+		{"  - {db: k, table: " + long + ", key: id, type: mod, nodes: [node1]}", Options{}, "has 65 characters: servers take 64"},
+		{"  - {db: k, table: " + long + ", key: id, type: date_day, nodes: [node1], date_range: ['20240101']}", Options{}, "has 69 characters: servers take 64"},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1], sub_db: '{db}" + long + "xxxx'}", Options{}, "has 65 characters: servers take 64"},
+		{"  - {db: k, table: a, key: id, type: mod, nodes: [node1], sub_table: '{table} '}", Options{}, "servers take no name like"},
+	} {
+		c.opts.Zone = time.UTC
+		_, err := New(parse(t, c.rules), c.opts)
+		switch {
+		case c.refused == "" && err != nil, c.refused != "" && err == nil:
+			t.Errorf("%s: %v, want %q", c.rules, err, c.refused)
+		case err != nil && !strings.Contains(err.Error(), c.refused):
+			t.Errorf("%s: %v, want %q", c.rules, err, c.refused)
+		}
+	}
+}
+
 // TestSamples checks that the sample's rules can be built.
 func TestSamples(t *testing.T) {
 	c, faults := config.Load("../etc/full.yaml", config.Options{})

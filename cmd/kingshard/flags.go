@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/config"
+	"kingshard/proxy"
 	"kingshard/proxy/handover"
 )
 
@@ -72,9 +73,14 @@ func (f *flags) run() int {
 		if !ok {
 			return 1
 		}
+		if err := proxy.Check(cfg); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\nkingshard: %s is not valid\n", f.file.Path, err, f.file.Path)
+			return 1
+		}
 		fmt.Println(f.file.Path + " is valid")
+		warnOfCase(cfg, f.file.Path)
 		recommendMissing(cfg, f.file.Path)
-		if f.checkServers && !all(checkServers(cfg), checkTables(cfg)) {
+		if f.checkServers && !all(checkServers(cfg), checkRules(cfg), checkTables(cfg)) {
 			return 1
 		}
 		return 0

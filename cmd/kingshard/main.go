@@ -83,6 +83,8 @@ func serve(f *flags, cfg *config.Config, from *handover.Predecessor) int {
 	if from == nil { // else the supervisor hears of it from the process that it knows
 		super.tell(serving)
 	}
+	reload := reloader(server, log, super, serving)
+	defer close(reload)
 	for {
 		select {
 		case <-alive:
@@ -102,19 +104,35 @@ func serve(f *flags, cfg *config.Config, from *handover.Predecessor) int {
 				continue
 			}
 			if sig == syscall.SIGHUP || sig == syscall.SIGUSR1 {
-				super.reloading()
-				log.reopen()
-				if server.ReloadFile() != nil { // logged
-					super.tell(serving + "; the last reload was refused, see the log")
-				} else {
-					super.tell(serving)
+				select {
+				case reload <- struct{}{}:
+				default: // the next one has not begun yet
 				}
 				continue
 			}
 			super.tell("STOPPING=1")
+			super.silent.Store(true) // whatever is under way
 			return drain(server, log.Logger, sig.String(), signals)
 		}
 	}
+}
+
+// reloader has the configuration read again at each send, until the channel is closed, on a goroutine: the servers that it is about may
+// take longer to answer than a supervisor waits for a sign of life.
+func reloader(server *proxy.Server, log *processLog, super supervisor, serving string) chan<- struct{} {
+	reload := make(chan struct{}, 1)
+	go func() {
+		for range reload {
+			super.reloading()
+			log.reopen()
+			if server.ReloadFile() != nil { // logged
+				super.tell(serving + "; the last reload was refused, see the log")
+			} else {
+				super.tell(serving)
+			}
+		}
+	}()
+	return reload
 }
 
 // start makes the server, and takes over from another process where there is one, which hears why not.

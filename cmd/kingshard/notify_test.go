@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,46 @@ func TestNotify(t *testing.T) {
 	systemd.Hear("READY=1\nSTATUS=serving; the last reload was refused, see the log")
 	signal(syscall.SIGTERM)
 	systemd.Hear("STOPPING=1")
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// While a reload waits for a server that does not answer, the supervisor has its signs of life, and the end of the proxy does not wait.
+func TestEndDuringReload(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, nor greets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	dir := t.TempDir()
+	systemd := mysqltest.ListenNotify(t)
+	t.Setenv("WATCHDOG_USEC", "20000")
+	t.Setenv("WATCHDOG_PID", "")
+	file := filepath.Join(dir, "ks.yaml")
+	text := planConfig + "connect_timeout: 10m\nlog_path: " + dir + "\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	ended := make(chan int, 1)
+	go func() { ended <- run([]string{"-config", file}) }()
+	systemd.Hear("READY=1\nSTATUS=serving")
+	write(strings.Replace(text, "192.0.2.2:3306", silent.Addr().String(), 1))
+	for _, step := range []struct {
+		signal syscall.Signal
+		hear   []string
+	}{{syscall.SIGHUP, []string{"RELOADING=1\n.*", "WATCHDOG=1", "WATCHDOG=1"}}, {syscall.SIGUSR1, []string{"WATCHDOG=1"}}, {syscall.SIGTERM, []string{"STOPPING=1"}}} {
+		if err := syscall.Kill(os.Getpid(), step.signal); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range step.hear {
+			systemd.Hear(want)
+		}
+	}
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d", code)
 	}

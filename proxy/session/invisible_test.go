@@ -23,6 +23,7 @@ schema_list:
     shard:
       - {db: shop, table: h, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
       - {db: shop, table: k, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
+      - {db: shop, table: p, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
 `
 
 // invisibleTables have columns that a star does not stand for, named by the client or made by the server.
@@ -30,6 +31,7 @@ var invisibleTables = map[mysqltest.Kind][]string{
 	mysqltest.MariaDB: {
 		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
 		"CREATE TABLE k (id INT PRIMARY KEY, d INT) WITH SYSTEM VERSIONING",
+		"CREATE TABLE p (id INT PRIMARY KEY, d INT, w INT INVISIBLE DEFAULT 3, b TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END INVISIBLE, PERIOD FOR SYSTEM_TIME (b, e)) WITH SYSTEM VERSIONING",
 	},
 	mysqltest.MySQL9: {
 		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
@@ -95,6 +97,41 @@ func TestInvisibleColumns(t *testing.T) {
 	}
 }
 
+// TestGeneratedInvisiblePrimaryKey adds rows without a value for a key that each sub-table would count for itself.
+func TestGeneratedInvisiblePrimaryKey(t *testing.T) {
+	_, c := invisibleRig(t, mysqltest.MySQL9)
+	for _, sql := range []string{"INSERT INTO k (id, d) VALUES (5, 5), (6, 6)", "INSERT INTO k VALUES (5, 5)", "INSERT INTO k SET id = 5", "REPLACE INTO k (my_row_id, id) VALUES (NULL, 5)"} {
+		got, err := c.Query(sql)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		if got.Err == nil || got.Err.Code != 9012 || !strings.Contains(got.Err.Message, "AUTO_INCREMENT column my_row_id") {
+			t.Errorf("%s: %v", sql, got.Err)
+		}
+	}
+}
+
+// TestPeriodOfOwnNames asks for invisible columns of a system-versioned table whose period has names of its own.
+func TestPeriodOfOwnNames(t *testing.T) {
+	one, c := invisibleRig(t, mysqltest.MariaDB)
+	for _, x := range []*mysqltest.RawClient{one, c} {
+		must(t, x, "INSERT INTO p (id, d, w) VALUES (1, 1, 5), (2, 1, 6), (3, 2, 7), (4, 2, 8)")
+	}
+	for _, sql := range []string{"SELECT GROUP_CONCAT(w ORDER BY id) FROM p", "SELECT STD(e > 0), STD(b > 0) FROM p", "SELECT a.w FROM p a JOIN p b ON a.w = b.w + 1 AND a.e > 0 ORDER BY 1"} {
+		want, err := one.Query(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Query(sql)
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		if w, g := answerShown(want), answerShown(got); w != g || want.Err != nil {
+			t.Errorf("%s:\n%s\ninstead of\n%s", sql, g, w)
+		}
+	}
+}
+
 // answerShown shows the names and rows of an answer.
 func answerShown(r *mysqltest.RawResult) string {
 	if r.Err != nil {
@@ -129,7 +166,11 @@ func invisibleRig(t *testing.T, kind mysqltest.Kind) (one, c *mysqltest.RawClien
 	c = dial(t, startProxyLog(t, fmt.Sprintf(invisibleConfig, servers[1].Addr, servers[2].Addr), io.Discard), mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
 	for _, x := range []*mysqltest.RawClient{direct[0], c} {
 		must(t, x, "INSERT INTO h (id, d, v, w, ts) VALUES (1, 1, 5, 'a', '2024-01-01 00:00:00'), (2, 1, 6, 'b', NULL), (3, 2, 7, 'c', '2024-06-01 00:00:00'), (4, 2, 8, NULL, '2024-02-01 12:00:00')")
-		must(t, x, "INSERT INTO k (id, d) VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
+		if kind == mysqltest.MySQL9 {
+			must(t, x, "INSERT INTO k (my_row_id, id, d) VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)")
+		} else {
+			must(t, x, "INSERT INTO k (id, d) VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
+		}
 	}
 	return direct[0], c
 }

@@ -59,7 +59,7 @@ func (p *Plans) find(l *lookup, q *query, t *sqltext.Template, db string, m sqlt
 	return s.plan, l.execution.BindText(s.plan, q.text, &l.digest), nil
 }
 
-// known is find for those who must not wait: it gives a plan only if nothing needs to be planned. known is false otherwise.
+// known finds the plan of a text where nothing needs to be planned; known is false otherwise. It never waits.
 func (p *Plans) known(l *lookup, q *query, t *sqltext.Template, db string, m sqltext.Mode) (found *plan.Plan, known bool) {
 	s, ok := p.shape(l, q.text, t, db, m)
 	if !ok || s == nil || s.whole {
@@ -121,7 +121,7 @@ func (p *Plans) formed(l *lookup, text, db string, m sqltext.Mode) (*plan.Plan, 
 		return nil, nil // the text itself may be readable
 	}
 	st.Form = true
-	made, err := plan.Build(st, m, p.router(), db, p.Columns)
+	made, err := p.build(st, m, db)
 	if err != nil {
 		return nil, nil // and may be plannable, or tells better why not
 	}

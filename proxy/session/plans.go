@@ -33,6 +33,7 @@ const catalogTimeout = 3 * time.Second
 type Plans struct {
 	// exact and folded are the routers for servers that compare names of tables as they are, and without regard to case.
 	exact, folded *router.Router
+	unfolded      error // why there is no folded: tables whose names differ by case only are one table under such servers
 	nodes         map[string]*backend.Node
 	first         *backend.Node   // the schema's default
 	names         map[string]bool // of tables with a rule, in lower case
@@ -58,15 +59,14 @@ type tableColumns struct {
 	at                 time.Time
 }
 
-// NewPlans makes the plans' holder of a schema; nil for one without sharded tables.
-func NewPlans(sc config.Schema, nodes map[string]*backend.Node) (*Plans, error) {
-	r, err := router.New(sc, router.Options{Zone: time.Local})
+// NewPlans makes the plans' holder of a schema; nil for one without sharded tables. servers are those of router.Options.
+func NewPlans(sc config.Schema, nodes map[string]*backend.Node, servers map[string]string) (*Plans, error) {
+	r, err := router.New(sc, router.Options{Zone: time.Local, Servers: servers})
 	if err != nil || len(r.Tables()) == 0 {
 		return nil, err
 	}
 	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
-	// Tables whose names differ by case only have one place under such servers: they are refused when one is met.
-	p.folded, _ = router.New(sc, router.Options{Zone: time.Local, LowerCase: true})
+	p.folded, p.unfolded = router.New(sc, router.Options{Zone: time.Local, LowerCase: true, Servers: servers})
 	for _, t := range r.Tables() {
 		p.names[strings.ToLower(t.Name)] = true
 		p.longest = max(p.longest, len(t.Name))
@@ -89,10 +89,25 @@ func (p *Plans) AutoCreated() (tables []*router.Table) {
 
 // router is the one for the servers as they are known now.
 func (p *Plans) router() *router.Router {
-	if info := p.first.Info(); info != nil && info.LowerCaseTables && p.folded != nil {
+	if p.folded != nil && p.foldsNames() {
 		return p.folded
 	}
 	return p.exact
+}
+
+// build plans a statement. Servers to which tables with rules are one table, as case does not count there, have no plans.
+func (p *Plans) build(st *sqlparse.Statement, m sqltext.Mode, db string) (*plan.Plan, error) {
+	r := p.router()
+	if r == p.exact && p.unfolded != nil && p.foldsNames() {
+		return nil, plan.Refuse("lower_case_table_names is set on the servers, and the rules are not for it: %v", p.unfolded)
+	}
+	return plan.Build(st, m, r, db, p.Columns)
+}
+
+// foldsNames tells whether the servers, as they are known now, compare names of tables without regard to case.
+func (p *Plans) foldsNames() bool {
+	info := p.first.Info()
+	return info != nil && info.LowerCaseTables
 }
 
 // watched tells whether a table with a rule has that name, in any case.
@@ -160,7 +175,7 @@ func (p *Plans) get(text, db string, m sqltext.Mode) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := plan.Build(st, m, p.router(), k.db, p.Columns)
+	made, err := p.build(st, m, k.db)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +201,7 @@ func (p *Plans) forget() {
 	p.forgotten.Add(1)
 }
 
-// Columns gives the columns of a table as its first shard describes them, or where that cannot be asked the first one on
+// Columns gives the columns of a table as its first shard describes them, or where that cannot be asked, or is late, the first one on
 // another node; nil if none can.
 func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
 	p.mu.RLock()
@@ -195,7 +210,7 @@ func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefin
 	if ok && time.Since(known.at) < catalogAge {
 		return known.visible, known.invisible
 	}
-	for _, node := range t.Nodes {
+	for _, node := range p.lateLast(t.Nodes) {
 		k := slices.IndexFunc(t.Shards, func(s router.Shard) bool { return s.Node == node })
 		if columns, invisible = p.describe(t.Shards[k]); columns != nil {
 			break
@@ -208,6 +223,16 @@ func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefin
 	defer p.mu.Unlock()
 	p.columns[t] = tableColumns{columns, invisible, time.Now()}
 	return columns, invisible
+}
+
+// lateLast lists nodes in their order, but behind the others those whose primary is late.
+func (p *Plans) lateLast(nodes []string) []string {
+	late := func(name string) bool { n := p.nodes[name]; return n != nil && n.Primary.Late() }
+	if !slices.ContainsFunc(nodes, late) {
+		return nodes
+	}
+	in := slices.DeleteFunc(slices.Clone(nodes), late)
+	return append(in, slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return !late(name) })...)
 }
 
 // describe asks for the columns of a sub-table; nil if that cannot be done.
@@ -226,7 +251,10 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 	columns, err = conn.Conn.Columns("SELECT * FROM " + table + " LIMIT 0")
 	if err == nil {
 		var names []string
-		if names, err = invisibleColumns(conn.Conn, shard); len(names) > 0 && err == nil {
+		if conn.Conn.Info.HidesColumns() {
+			names, err = invisibleColumns(conn.Conn, shard)
+		}
+		if len(names) > 0 && err == nil {
 			invisible, err = conn.Conn.Columns("SELECT " + nameList(names, sqltext.Mode{}) + " FROM " + table + " LIMIT 0")
 		}
 	}
@@ -235,6 +263,9 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 	} else {
 		conn.Taint()
 	}
+	if err != nil {
+		return nil, nil
+	}
 	return columns, invisible
 }
 
@@ -242,9 +273,14 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 // "System-Versioned Tables".
 func invisibleColumns(c *backend.Conn, shard router.Shard) (names []string, err error) {
 	of := " WHERE TABLE_SCHEMA = " + quote(shard.DB) + " AND TABLE_NAME = " + quote(shard.Table)
-	err = c.Rows("SELECT COLUMN_NAME FROM information_schema.COLUMNS"+of+" AND EXTRA LIKE '%INVISIBLE%' UNION ALL "+
-		"SELECT 'row_start' FROM information_schema.TABLES"+of+" AND TABLE_TYPE = 'SYSTEM VERSIONED' UNION ALL "+
-		"SELECT 'row_end' FROM information_schema.TABLES"+of+" AND TABLE_TYPE = 'SYSTEM VERSIONED'", 1, func(row []string) { names = append(names, row[0]) })
+	question := "SELECT COLUMN_NAME FROM information_schema.COLUMNS" + of + " AND EXTRA LIKE '%INVISIBLE%'"
+	if c.Info.MariaDB {
+		// A period of the table's own has columns of its own, which are listed like others; the server's are not listed.
+		made := " FROM information_schema.TABLES" + of + " AND TABLE_TYPE = 'SYSTEM VERSIONED' AND NOT EXISTS (SELECT 1 FROM information_schema.COLUMNS" + of +
+			" AND GENERATION_EXPRESSION = 'ROW START')"
+		question += " UNION ALL SELECT 'row_start'" + made + " UNION ALL SELECT 'row_end'" + made
+	}
+	err = c.Rows(question, 1, func(row []string) { names = append(names, row[0]) })
 	return names, err
 }
 

@@ -19,7 +19,7 @@ func benchPlans(b testing.TB) *Plans {
 	p, err := NewPlans(config.Schema{
 		User: "u", Nodes: []string{"n1", "n2"}, Default: "n1",
 		Shard: []config.Shard{{DB: "d", Table: "t", Key: config.Columns{"id"}, Nodes: []string{"n1", "n2"}, Type: "hash", Locations: []int{4, 4}}},
-	}, map[string]*backend.Node{"n1": {Name: "n1", Primary: &backend.Instance{}}})
+	}, map[string]*backend.Node{"n1": {Name: "n1", Primary: &backend.Instance{}}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -117,6 +117,9 @@ func (e *Execution) chooses() (Route, error) {
 // ChosenKeys are the columns whose values a ManyChoose finds; the position of the shard follows them.
 func (p *Plan) ChosenKeys() []string { return p.choose.keys }
 
+// ChosenClauses are the clauses of a statement that chooses the rows that it changes.
+func (p *Plan) ChosenClauses() *sqlparse.ChangeClauses { return &p.choose.clauses }
+
 // Chosen writes the change of chosen rows of the shard at a position. where is a condition that holds for them alone.
 func (e *Execution) Chosen(at int, where string) Query {
 	return e.change(at, func(w *writer) { w.add(where) })

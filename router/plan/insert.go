@@ -138,7 +138,7 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 	if len(t.Table.Shards) < 2 {
 		return nil
 	}
-	for _, d := range t.Columns {
+	for _, d := range t.columns() {
 		if d.Flags&autoIncrementFlag == 0 {
 			continue
 		}
@@ -154,7 +154,7 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 					continue
 				}
 			}
-			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", d.Name, in.Table.Name)
+			return needsAuto(d.Name, in.Table.Name)
 		}
 	}
 	return nil

@@ -135,7 +135,7 @@ func (b *builder) loadKeys(shape *LoadShape) error {
 		c.Foreign = true
 		shape.foreign = append(shape.foreign, c)
 	}
-	for _, d := range t.Columns {
+	for _, d := range t.columns() {
 		if d.Flags&autoIncrementFlag == 0 {
 			continue
 		}

@@ -54,7 +54,7 @@ func (e *Execution) counted() error {
 	for row := range e.rows(len(shape.auto)) {
 		o := &shape.auto[min(row, len(shape.auto)-1)]
 		if v, ok := o.of(&e.values, row); !ok || leavesCounting(v) {
-			return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", shape.name, e.plan.Target.Parsed.Name)
+			return needsAuto(shape.name, e.plan.Target.Parsed.Name)
 		}
 	}
 	return nil
