@@ -62,16 +62,16 @@ type Conn struct {
 	Status mysql.Status
 	// Marked says that a statement may have left state in the server's session that nobody keeps account of: the connection is reset
 	// before anybody else has it.
-	Marked bool
+	Marked   bool
+	insertID insertID
 	// XID names the XA transaction that its session began last, as the client wrote it.
 	XID string
 	// Stmts are the statements prepared on this connection.
 	Stmts stmtCache
 
-	cfg      *DialConfig
-	raw      syscall.RawConn
-	flags    mysql.Capability
-	insertID insertID
+	cfg   *DialConfig
+	raw   syscall.RawConn
+	flags mysql.Capability
 	watchedConn
 }
 

@@ -75,7 +75,7 @@ func (c *Conn) ReadAhead() error {
 // ReadInsertID asks what LAST_INSERT_ID() gives on the connection.
 func (c *Conn) ReadInsertID() (value uint64, err error) {
 	var text string
-	if err = c.Rows("SELECT LAST_INSERT_ID()", 1, func(row []string) { text = row[0] }); err != nil {
+	if err = c.Rows("SELECT LAST_INSERT_ID() LIMIT 1", 1, func(row []string) { text = row[0] }); err != nil {
 		return 0, err
 	}
 	if value, err = strconv.ParseUint(text, 10, 64); err != nil {

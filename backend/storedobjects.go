@@ -24,12 +24,25 @@ type storedObjects struct {
 	changes []*StoredChange // that the server has not been asked about since
 }
 
+// changesMax is how many statements that are over are kept for a server that does not answer. Behind more of them nothing is known of its
+// stored objects.
+const changesMax = 256
+
 // StoredChange is a statement that may make or change stored objects.
 type StoredChange struct {
 	text, db string
 	mode     sqltext.Mode
 	since    time.Time
 	done     bool
+	any      bool // it stands for more than changesMax statements, which may have made whatever there is
+}
+
+// amend returns what may have effects after the change.
+func (c *StoredChange) amend(o *stored.Objects) *stored.Objects {
+	if c.any {
+		return nil
+	}
+	return o.Amended(c.text, c.db, c.mode)
 }
 
 // changeMax is how long such a statement may run; one that was not seen to end has by then.
@@ -45,7 +58,7 @@ func (i *Instance) SetStored(o *stored.Objects, seen []*StoredChange) {
 	defer i.stored.mu.Unlock()
 	i.stored.changes = slices.DeleteFunc(i.stored.changes, func(c *StoredChange) bool { return slices.Contains(seen, c) })
 	for _, c := range i.stored.changes {
-		o = o.Amended(c.text, c.db, c.mode)
+		o = c.amend(o)
 	}
 	if old := i.stored.now.Swap(o); !old.Covers(o) {
 		i.pool.CloseIdle()
@@ -64,8 +77,17 @@ func (i *Instance) AmendStored(text, db string, m sqltext.Mode) {
 // StoredChanged notes that the statement is over, and has the server asked.
 func (i *Instance) StoredChanged(text string) {
 	i.stored.mu.Lock()
+	over := 0
 	for _, c := range i.stored.changes {
 		c.done = c.done || c.text == text
+		if c.done {
+			over++
+		}
+	}
+	if over > changesMax {
+		i.stored.changes = slices.DeleteFunc(i.stored.changes, func(c *StoredChange) bool { return c.done })
+		i.stored.changes = append(i.stored.changes, &StoredChange{done: true, any: true})
+		i.stored.now.Store(nil)
 	}
 	i.stored.mu.Unlock()
 	i.AskStored()

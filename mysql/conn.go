@@ -80,10 +80,11 @@ type Conn struct {
 	w     io.Writer
 	raw   syscall.RawConn // for reading without holding a buffer; nil over TLS or compression
 	poll  Poller          // nc after Rebase
-	tiny  [64]byte        // where a connection without raw waits for its first bytes
 	rbuf  *buffer
 	start int // unread bytes are rbuf.b[start:end]
 	end   int
+	// received is how many bytes have come.
+	received uint64
 	// reach is how far the buffer was filled since Release; long says that it was farther than a small one goes before
 	// that: then the next bytes come into a large one at once, which saves moving them, and a read.
 	reach int
@@ -111,9 +112,9 @@ type Conn struct {
 	holds  atomic.Int64
 
 	activity atomic.Uint32
-	received uint64
 	writing  atomic.Bool
 	closed   atomic.Bool
+	tiny     [64]byte // where a connection without raw waits for its first bytes
 }
 
 // NewConn wraps a fresh network connection. The Conn owns nc and closes it. Payloads longer than payloadCap bytes are refused.

@@ -8,8 +8,8 @@ import (
 // ErrMemory says that the connections of a Memory have no more room for a long packet.
 var ErrMemory = errors.New("no memory for a packet of that length")
 
-// Memory bounds what connections hold together in packets that are too long for a small or a large buffer. Zero has no bound. Any
-// goroutine may use it.
+// Memory bounds what connections hold together in packets that are too long for a small or a large buffer, and what else is counted by
+// Take. Zero has no bound. Any goroutine may use it.
 type Memory struct {
 	most, used atomic.Int64
 	refused    atomic.Uint64
@@ -24,7 +24,7 @@ func (m *Memory) Used() int64 { return m.used.Load() }
 // Refused is how often there was no room.
 func (m *Memory) Refused() uint64 { return m.refused.Load() }
 
-// take takes n bytes, or refuses.
+// take counts n bytes more, or refuses.
 func (m *Memory) take(n int) bool {
 	used := m.used.Add(int64(n))
 	if most := m.most.Load(); most > 0 && used > most {
@@ -35,10 +35,10 @@ func (m *Memory) take(n int) bool {
 	return true
 }
 
-// Take counts n bytes that are held elsewhere, or refuses; Give counts them as free.
+// Take counts n bytes that others than connections hold, until Give. It reports whether there is room for them.
 func (m *Memory) Take(n int) bool { return m.take(n) }
 
-// Give is the end of what Take began.
+// Give counts n bytes of Take as free.
 func (m *Memory) Give(n int) { m.used.Add(-int64(n)) }
 
 // SetMemory has the bound of m hold for what the connection reads, before its first packet.

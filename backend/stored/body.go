@@ -25,6 +25,9 @@ type bodyReader struct {
 	verb      string // the first word of the statement at hand
 	into      bool   // in the list behind INTO
 	target    bool   // what SET sets is to come
+	callee    bool   // the procedure of CALL is to come
+	lead      string // the token before a name with its qualifiers
+	called    string // the server's function whose '(' is to come
 }
 
 // read judges a definition. What it cannot read may do anything.
@@ -43,6 +46,7 @@ func read(text string, m sqltext.Mode, variables map[string]bool) body {
 		r.next = strings.ToLower(text[ahead.Pos:ahead.End])
 		if name, ok := identifier(text, t); ok {
 			r.names[name] = true
+			r.routine(name)
 		}
 		r.token()
 		if t.Kind == sqltext.KindQuotedIdent {
@@ -75,7 +79,7 @@ func (r *bodyReader) token() {
 	case sqltext.KindSysVar:
 		r.systemVariable()
 	case sqltext.KindQuotedIdent:
-		if r.next == "(" {
+		if r.next == "(" && r.prev != "." {
 			r.call(strings.Trim(r.tok, "`\""))
 		}
 		if r.target && r.mayBeVariable(strings.Trim(r.tok, "`\"")) {
@@ -83,9 +87,10 @@ func (r *bodyReader) token() {
 		}
 		r.target, r.into = false, r.into && r.next == ","
 	case sqltext.KindOp:
-		if r.tok == "(" && r.prev == "last_insert_id" && r.next != ")" {
+		if r.called == "last_insert_id" && r.next != ")" {
 			r.effects |= State
 		}
+		r.called = ""
 		switch {
 		case r.tok == ",":
 			r.target = r.verb == "set" // or a comma in an expression: the name behind it is compared with variables' all the same
@@ -94,6 +99,18 @@ func (r *bodyReader) token() {
 		}
 	default:
 		r.target = false
+	}
+}
+
+// routine deals with a name that may be that of a procedure, or of a function with its database. A function without is dealt with by call.
+func (r *bodyReader) routine(name string) {
+	if r.prev != "." {
+		r.lead = r.prev
+	}
+	switch {
+	case r.next == ".":
+	case r.callee, r.prev == "." && r.next == "(" && r.lead != "into":
+		r.calls, r.callee = append(r.calls, name), false
 	}
 }
 
@@ -106,6 +123,7 @@ func (r *bodyReader) begins() {
 		}
 		r.writes = true
 	}
+	r.callee = r.tok == "call"
 }
 
 func (r *bodyReader) word() {
@@ -149,9 +167,6 @@ func (r *bodyReader) word() {
 	if target {
 		r.assigned()
 	}
-	if r.prev == "call" && r.next != "(" {
-		r.calls = append(r.calls, r.tok)
-	}
 	if r.next == "(" {
 		r.call(r.tok)
 	}
@@ -176,7 +191,7 @@ func (r *bodyReader) assigned() {
 
 // mayBeVariable reports whether the server may take a name for that of a system variable.
 func (r *bodyReader) mayBeVariable(name string) bool {
-	if !sqltext.Wide(name) {
+	if !sqltext.Odd(name) {
 		return r.variables[name]
 	}
 	for v := range r.variables {
@@ -203,13 +218,14 @@ func (r *bodyReader) systemVariable() {
 		r.target = false
 		return
 	}
-	if strings.HasSuffix(r.tok, "identity") || strings.HasSuffix(r.tok, "last_insert_id") {
+	if sqltext.ReadsIdentity(r.tok) {
 		r.effects |= LastInsertID
 	}
 }
 
 // call deals with a name that '(' follows.
 func (r *bodyReader) call(name string) {
+	r.called = name
 	switch name {
 	case "get_lock", "nextval", "setval":
 		r.effects |= State

@@ -42,12 +42,37 @@ func TestBodies(t *testing.T) {
 		"select last_insert_id() AS `id`":          LastInsertID,
 		"select @@identity":                        LastInsertID,
 		"select last_insert_id(5) AS `id`":         LastInsertID | State,
+		"select `last_insert_id`(5)":               LastInsertID | State,
+		"select `last_insert_id`()":                LastInsertID,
+		"select @@`identity`":                      LastInsertID,
+		"select @@session . `last_insert_id`":      LastInsertID,
+		"select @@global.identity":                 0,
+		"select @@no_identity":                     0,
 		"BEGIN PREPARE s FROM 'x'; EXECUTE s; END": UserVariables | State | LastInsertID,
 		"":          Unknown,
 		"SELECT 'a": Unknown,
 	} {
 		if got := read(text, maria, variables).effects; got != want {
 			t.Errorf("%q has effects %b, want %b", text, got, want)
+		}
+	}
+}
+
+// Calls of what may be stored are found however they are written, and what is none is not taken for one.
+func TestCalls(t *testing.T) {
+	for name, want := range map[string]string{"f": "f", "`f`": "f", "db.f": "f", "`db`.`f`": "f", "db . `f`": "f"} {
+		for _, c := range []struct{ text, want string }{
+			{"SET NEW.x = " + name + "()", want},
+			{"RETURN 1 + " + name + " (2)", want},
+			{"CALL " + name, want},
+			{"BEGIN CALL " + name + "; END", want},
+			{"BEGIN CALL " + name + "(n, abs(-1)); SET n = 1; END", want},
+			{"INSERT INTO " + name + " (a) VALUES (1)", ""},
+			{"SELECT a FROM " + name + " WHERE a IN (1)", ""},
+		} {
+			if got := strings.Join(slices.Compact(read(c.text, maria, nil).calls), " "); got != c.want {
+				t.Errorf("%s calls %q, want %q", c.text, got, c.want)
+			}
 		}
 	}
 }

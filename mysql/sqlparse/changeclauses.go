@@ -11,6 +11,7 @@ type ChangeClauses struct {
 	Table                 Span // the reference to the table, with alias and partitions
 	Where, OrderBy, Limit Span // empty without the clause
 	End                   int  // of the statement, a trailing semicolon left out
+	Ignore                bool
 }
 
 // FindChangeClauses finds the clauses; ok is false for any other form.
@@ -24,7 +25,12 @@ func FindChangeClauses(text string, m sqltext.Mode) (c ChangeClauses, ok bool) {
 	if !ok || !update && !s.skip("delete") {
 		return c, false
 	}
-	for s.skip("low_priority") || s.skip("quick") || s.skip("ignore") {
+	for {
+		if s.skip("ignore") {
+			c.Ignore = true
+		} else if !s.skip("low_priority") && !s.skip("quick") {
+			break
+		}
 	}
 	if !update && !s.skip("from") || s.k >= len(tokens) {
 		return c, false

@@ -6,7 +6,8 @@ func TestChangeClauses(t *testing.T) {
 	for _, c := range [][2]string{
 		{"update t set a = 1", "t|||"},
 		{"UPDATE LOW_PRIORITY IGNORE `t` AS x PARTITION (p) SET a = (select 1 from y where z limit 1), `order` = 2 WHERE a = 'limit 3' ORDER BY a, b DESC LIMIT 5;",
-			"`t` AS x PARTITION (p)|WHERE a = 'limit 3'|ORDER BY a, b DESC|LIMIT 5"},
+			"`t` AS x PARTITION (p)|WHERE a = 'limit 3'|ORDER BY a, b DESC|LIMIT 5|ignore"},
+		{"delete ignore quick from t", "t||||ignore"},
 		{"update t set a = 1 order by b limit 2", "t||order by b|limit 2"},
 		{"delete quick from d.t limit ?", "d.t|||limit ?"},
 		{"delete from t as x where x.limit = 1 and (b or c) limit 3", "t as x|where x.limit = 1 and (b or c)||limit 3"},
@@ -21,6 +22,9 @@ func TestChangeClauses(t *testing.T) {
 		if p, ok := FindChangeClauses(c[0], mysql8); ok {
 			piece := func(s Span) string { return c[0][s.Pos:s.End] }
 			got = piece(p.Table) + "|" + piece(p.Where) + "|" + piece(p.OrderBy) + "|" + piece(p.Limit)
+			if p.Ignore {
+				got += "|ignore"
+			}
 		}
 		if got != c[1] {
 			t.Errorf("%s\n got %s\nwant %s", c[0], got, c[1])

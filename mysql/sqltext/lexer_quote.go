@@ -104,28 +104,50 @@ func (l *Lexer) variable(pos int) Token {
 	return l.token(KindUserVar, pos, end)
 }
 
-// sysVar reads a system variable with its scope: @@x, @@session.x, @@`x`. Servers allow blanks around the dots; here they
-// are a doubt.
+// sysVar reads a system variable with its scope: @@x, @@session.x, @@`x`. There may be blanks and comments around the dots.
 func (l *Lexer) sysVar(pos int) Token {
 	first := l.namePart(pos + 2)
 	if first < 0 {
 		return l.invalid(pos, pos+2)
 	}
 	end := first
-	for l.at(end) == '.' {
-		next := l.namePart(end + 1)
+	for {
+		next := l.behindDot(end)
 		if next < 0 {
 			return l.invalid(pos, end)
+		}
+		if next == end {
+			break
 		}
 		end = next
 	}
 	if end == first && scopeWord(l.sql[pos+2:first]) {
 		return l.invalid(pos, end)
 	}
-	if Wide(l.sql[pos:end]) {
+	if oddSysVar(l.sql[pos:end]) {
 		l.notes |= noteDoubt // MySQL may take it for a variable whose name is of other letters
 	}
 	return l.token(KindSysVar, pos, end)
+}
+
+// behindDot gives the end of the name behind the dot that comes next after end: end where none comes next, -1 where no name is behind it.
+func (l *Lexer) behindDot(end int) int {
+	ahead := *l
+	ahead.pos = end
+	if l.at(end) != '.' && (!ahead.skip() || ahead.at(ahead.pos) != '.') {
+		return end
+	}
+	ahead.pos++
+	if !ahead.skip() {
+		return -1
+	}
+	next := ahead.namePart(ahead.pos)
+	if ahead.edges != l.edges {
+		l.notes |= noteDoubt // other servers read another name
+		return end
+	}
+	*l = ahead
+	return next
 }
 
 // namePart gives the end of the name, quoted or not, that begins at pos; -1 without one.
@@ -165,9 +187,33 @@ func scopeWord(s string) bool {
 	return false
 }
 
+// oddSysVar reports whether a system variable as it is written has an odd name.
+func oddSysVar(text string) bool {
+	return Odd(strings.ReplaceAll(SysVar(text)[2:], "`", ""))
+}
+
+// SysVar gives the text of a system variable without the blanks and comments that may be around its dots.
+func SysVar(text string) string {
+	plain := true
+	for k := 2; k < len(text) && plain; k++ {
+		plain = isIdent(text[k]) || text[k] == '.'
+	}
+	if plain {
+		return text
+	}
+	b := []byte("@@")
+	for l := lexerAt(text, 2, Mode{}); ; {
+		t := l.Next()
+		if t.Kind == KindEOF || t.Kind == KindInvalid {
+			return string(b)
+		}
+		b = append(b, text[t.Pos:t.End]...)
+	}
+}
+
 // splitSysVar takes the text of a system variable apart. scope is "" without one; name keeps its quotes and case.
 func splitSysVar(text string) (scope, name string) {
-	text = text[2:]
+	text = SysVar(text)[2:]
 	if scope, name, ok := strings.Cut(text, "."); ok && scopeWord(scope) {
 		return scope, name
 	}

@@ -191,7 +191,7 @@ func (n *normalizer) token(pos int, blank bool) int {
 		}
 		n.put(normalOperand, text, true)
 	case KindSysVar:
-		n.put(normalOperand, text, true)
+		n.put(normalOperand, SysVar(text), true)
 	case KindSemicolon:
 		n.put(normalOp, text, false)
 	case KindOp:

@@ -24,6 +24,8 @@ func TestParseSet(t *testing.T) {
 		{"set @@sql_mode = \"\"", as{lit(Session, "sql_mode", `""`)}},
 		{"set @@session.`Sql_Mode` = default", as{lit(Session, "sql_mode", "default")}},
 		{"set @@LOCAL.a = -1", as{lit(Session, "a", "-1")}},
+		{"set @@session . a = 1, @@global/* x */.\n`b` = 2, @@a .c = 3, @@`d` . e = 4", as{lit(Session, "a", "1"), lit(Global, "b", "2"), lit(Session, "a.c", "3"), lit(Session, "d.e", "4")}},
+		{"set @@session # x\n . tx_isolation = 'SERIALIZABLE'", as{lit(Session, "tx_isolation", "'SERIALIZABLE'")}},
 		{"set a = + 1.5e3", as{lit(Session, "a", "+ 1.5e3")}},
 		{"set a = 0x1f, b = b'1', c = null, d = true", as{lit(Session, "a", "0x1f"), lit(Session, "b", "b'1'"), lit(Session, "c", "null"), lit(Session, "d", "true")}},
 		{"set global a = 1", as{lit(Global, "a", "1")}},

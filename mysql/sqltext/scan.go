@@ -267,6 +267,9 @@ func (s *scanner) sysVar() {
 	}
 }
 
+// ReadsIdentity reports whether the text of a system variable is that of one which has the connection's last AUTO_INCREMENT value.
+func ReadsIdentity(text string) bool { return sysVarTrait(text) == SysVarIdentity }
+
 // sysVarTrait tells what reading a system variable means.
 func sysVarTrait(text string) Traits {
 	scope, name := splitSysVar(text)

@@ -5,17 +5,16 @@ import "strings"
 // systemSchema are the keywords that are names of the servers' own schemas.
 var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
 
+// systemLengths has the bit of each length that the name of a schema of the servers' own has.
+const systemLengths = 1<<len("sys") | 1<<len("mysql") | 1<<len("information_schema")
+
 // IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys.
 func IsSystemSchema(name string) bool {
-	switch len(name) { // of the latter two alike
-	case len("sys"):
-		return foldEqual(name, "sys")
-	case len("mysql"):
-		return foldEqual(name, "mysql")
-	case len("information_schema"):
-		return foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
-	}
-	return false
+	return len(name) < 32 && systemLengths>>len(name)&1 != 0 && isSystemSchema(name)
+}
+
+func isSystemSchema(name string) bool {
+	return foldEqual(name, "sys") || foldEqual(name, "mysql") || foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
 }
 
 // systemQuoted reports whether the quoted identifier from pos to end is such a name.
