@@ -209,3 +209,23 @@ func TestReloadAllOrNothing(t *testing.T) {
 		t.Errorf("after a good reload: served by %s", got)
 	}
 }
+
+// A session whose node has gone with a reload still has the values of its variables for KILL.
+func TestKillOnNodeThatIsGone(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		text := oneNode(server.Addr, 6)
+		p := startProxy(t, text)
+		c := p.client(database)
+		must(t, c, "SET @w := (SELECT 99999999)")
+		other := strings.NewReplacer("name: n,", "name: m,", "[n]", "[m]", "default: n", "default: m").Replace(text)
+		if !strings.Contains(other, "name: m,") {
+			t.Fatal(other)
+		}
+		p.reload(other)
+		for range 2 {
+			if r, err := c.Query("KILL QUERY @w"); err != nil || r.Err == nil || r.Err.Code != 1094 || !strings.Contains(r.Err.Message, "99999999") {
+				t.Fatalf("%v, %v", r, err)
+			}
+		}
+	})
+}

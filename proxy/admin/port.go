@@ -88,7 +88,7 @@ func (c *call) constant(end *int) (cell any, numeric, ok bool) {
 		value, ok := c.r.name()
 		return value, false, ok
 	case sqltext.KindSysVar:
-		name := strings.ToLower(strings.TrimPrefix(raw, "@@"))
+		name := strings.ToLower(strings.TrimPrefix(sqltext.SysVar(raw), "@@"))
 		for _, scope := range []string{"session.", "global.", "local."} {
 			name = strings.TrimPrefix(name, scope)
 		}

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -107,6 +108,12 @@ func (g *grammar) argument(sc scope, kind byte) *part {
 	return words(text)
 }
 
+// ofGeometry are calls of functions whose values are geometries. MariaDB's GROUP_CONCAT(DISTINCT) of one keeps all its values at the
+// same place, finds each equal to itself, and answers with the one of the row that it happened to read last, where
+// COUNT(DISTINCT) counts them all.
+var ofGeometry = regexp.MustCompile(`^(ST_)?(((M|MULTI)?(POINT|LINE|LINESTRING|POLY|POLYGON)|(GEOM|GEOMETRY)(COLL|COLLECTION)?)(FROM(TEXT|WKB|GEOJSON))?` +
+	`|BOUNDARY|BUFFER|CENTROID|CONVEXHULL|(SYM)?DIFFERENCE|ENDPOINT|ENVELOPE|EXTERIORRING|(GEOMETRY|INTERIORRING|POINT)N|INTERSECTION|POINTONSURFACE|STARTPOINT|UNION)\(`)
+
 // aggregateFunction makes an aggregate of a function's values.
 func (g *grammar) aggregateFunction(sc scope) *part {
 	names := []string{"COUNT", "MIN", "MAX", "SUM", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP", "VARIANCE"}
@@ -115,6 +122,9 @@ func (g *grammar) aggregateFunction(sc scope) *part {
 	case 0:
 		return g.call(pickOne(g, names[:5]), phrase(words("DISTINCT"), f))
 	case 1:
+		if g.dialect.mariaDB && ofGeometry.MatchString(f.render("", false).sql) {
+			return phrase(g.call("GROUP_CONCAT", f), words("AS "+g.name(bag)))
+		}
 		return phrase(g.call("GROUP_CONCAT", phrase(maybe(words("DISTINCT")), f)), words("AS "+g.name(bag)))
 	case 2:
 		return phrase(g.call("JSON_ARRAYAGG", f), words("AS "+g.name(bag)))

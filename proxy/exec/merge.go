@@ -15,6 +15,8 @@ type Options struct {
 	// Status goes into the packet that ends the result, together with what the shards say of transactions and the use of
 	// indexes.
 	Status mysql.Status
+	// Hide are flags that the shards say of what is not the client's.
+	Hide mysql.Status
 	// Warnings are added to the shards' own.
 	Warnings uint16
 	// Recount, if set, is asked for the number of warnings when the shards have some: shards of one statement warn of its
@@ -233,7 +235,7 @@ func (m *merge) end(sources []*Source) error {
 	m.sum.Status = m.o.Status
 	for _, s := range sources {
 		warnings += int(s.end.Warnings)
-		m.sum.Status |= s.end.Status & sharedStatus
+		m.sum.Status |= s.end.Status & sharedStatus &^ m.o.Hide
 	}
 	if warnings > int(m.o.Warnings) && m.o.Recount != nil {
 		warnings = int(m.o.Warnings) + int(m.o.Recount())

@@ -59,6 +59,20 @@ func (s *Session) endOfTransaction(p backend.Pooled, q *query, failed bool) {
 	}
 }
 
+// readsInTransaction tells whether the transaction of a session with autocommit off has begun where it reads only: SAVEPOINT keeps the held
+// connection and begins none there.
+func (s *Session) readsInTransaction() bool {
+	if s.state.autocommit {
+		return false
+	}
+	for _, p := range s.others {
+		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			return true
+		}
+	}
+	return false
+}
+
 // ofTransaction are the reasons that end with the transaction of a session with autocommit off.
 const ofTransaction = 1<<pinAutocommit | 1<<pinSavepoint
 

@@ -63,6 +63,9 @@ func (s *Session) beforeWithin(q *query) {
 			if !in.Assigned || setsMore(in) {
 				s.pin(pinUnknown)
 			}
+			if !in.Assigned {
+				pinAssigned(s, in.Text, in.Mode)
+			}
 		case sqltext.Prepare:
 			s.prepared(in, false, q)
 			s.pin(pinPrepare)
@@ -70,6 +73,7 @@ func (s *Session) beforeWithin(q *query) {
 	}
 	if q.unknown() {
 		s.pin(pinUnknown)
+		s.pin(pinUserVariable)
 	}
 }
 
@@ -155,17 +159,20 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		s.unpin(pinXA)
 	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
 		s.unpin(pinPrepare)
-	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback:
-		s.unpin(pinNextTransaction)
+	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
+		if s.unpin(pinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			s.state.began = characteristics{}
+		}
 	}
+	used := !failed && s.usesUpNext(p, q)
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)
 	}
 	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
-	learnt := q.learns || q.within != nil && s.executesSet(q)
+	learnt := setsUnseen(s, q)
 	if learnt {
-		if err := s.learnState(p, q); err != nil {
+		if err := learnUnseen(s, p, q); err != nil {
 			s.drop(p)
 			return
 		}
@@ -175,7 +182,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	}
 	beside := s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled // it goes back, whatever the session keeps
 	goes := beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	if s.state.warningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || s.state.insertIDs.doubt) {
+	if s.state.warningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.insertIDs.doubt) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.drop(p)
@@ -183,10 +190,17 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		}
 		q.warned = true
 	}
+	if used && s.run(p, commit) != nil {
+		if s.drop(p); s.pins != 0 {
+			s.conn.Close() // its state went with the connection, and the client has its answer
+		}
+		return
+	}
 	s.release(p)
-	if q.cut || q.warned || q.asked || learnt {
+	if q.cut || q.warned || q.asked || learnt || used {
 		s.heldLast = false // what the server knows of the statement is not what the client heard
 	}
+	s.state.found.known(s.heldConn(), s.heldLast)
 	s.heldNames = s.heldNames[:0]
 	if s.heldLast {
 		s.heldNames = append(s.heldNames, q.rename...)

@@ -95,13 +95,13 @@ func TestCarriedRoundTrip(t *testing.T) {
 // its reason.
 func TestStateIsCarried(t *testing.T) {
 	elsewhere := map[string]string{
-		"state.setting": "made of the others", "state.pendingBegin": "such a session stays",
+		"state.setting": "made of the others", "state.pendingBegin": "such a session stays", "state.began": "such a session stays", "state.heldVariable": "such a session stays",
 		"stmts.longData": "such a session stays", "stmt.long": "such a session stays", "stmt.longErr": "such a session stays", "stmt.cursor": "such a session stays",
 		"stmt.info": "derived from source", "stmt.within": "derived from text", "stmt.own": "derived from text", "stmt.information": "derived from text", "stmt.normal": "derived from text", "stmt.plan": "found again", "stmt.plans": "found again", "stmt.forgotten": "found again",
 		"stmt.quota": "of a cursor: such a session stays", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",
 		"stmt.point": "asked again", "stmt.pointOf": "asked again", "stmt.pointIn": "asked again",
 	}
-	carriedFields := map[string]string{"state.insertIDs": "lastInsertID", "state.result": "rowCount", "state.found": "foundRows", "stmts.byID": "stmts", "stmts.nextID": "nextStmtID", "stmts.lastID": "lastStmtID", "stmt.setting": "settingVars"}
+	carriedFields := map[string]string{"state.insertIDs": "lastInsertID", "state.next": "nextTransaction", "state.result": "rowCount", "state.found": "foundRows", "stmts.byID": "stmts", "stmts.nextID": "nextStmtID", "stmts.lastID": "lastStmtID", "stmt.setting": "settingVars"}
 	for _, one := range []struct {
 		name     string
 		of, into reflect.Type

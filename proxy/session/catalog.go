@@ -103,11 +103,19 @@ func builtinDB(db string) bool {
 
 // catalog answers a statement about the catalog. ex has the values of an execution of a prepared one; nil for a text.
 func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
+	if !s.mode().MariaDB {
+		defer s.nextUsedUp() // its catalog is in tables of InnoDB
+	}
 	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
 }
 
 // catalogOnce answers a query of the catalog by one try.
 func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
+	if !s.inTransaction() && s.state.autocommit {
+		next := s.state.next
+		s.state.next = characteristics{} // the copies are not the client's
+		defer func() { s.state.next = next }()
+	}
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}
 	if f.loans, err = s.borrow(i.nodes(), true); err != nil {
@@ -255,7 +263,7 @@ func upTo(n int) []int {
 	return numbers
 }
 
-// prepareShow is prepare for SHOW, whose columns are those of the default node's answer.
+// prepareShow makes the scratch table of a SHOW: its columns are those of the default node's answer.
 func (i *copying) prepareShow() error {
 	c := i.c
 	params := 0

@@ -179,7 +179,7 @@ func (c *filling) place() error {
 
 // look finds which tables the copy has rows of.
 func (c *filling) look() error {
-	return c.f.last.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.table, 2, func(row []string) {
+	return c.f.last.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.table+noLimit, 2, func(row []string) {
 		c.here[dbTable{row[0], row[1]}] = true
 	})
 }
@@ -218,7 +218,7 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 	// Which of them are there; each table's first one is taken.
 	there := map[dbTable]bool{}
 	in := c.in(c.columns[:2], wanted)
-	err := l.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.source+" WHERE "+in, 2, func(row []string) {
+	err := l.Conn.Rows("SELECT DISTINCT "+c.columns[0]+", "+c.columns[1]+" FROM "+c.source+" WHERE "+in+noLimit, 2, func(row []string) {
 		there[dbTable{row[0], row[1]}] = true
 	})
 	if err != nil {
@@ -256,7 +256,7 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 
 // size adds the sizes of shards on a node to those of their tables, as assignments of an UPDATE.
 func (c *filling) size(l *loan, shards []dbTable, owner map[dbTable]router.Shard, totals map[*router.Table][]string) error {
-	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+" FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards), 2+len(summed),
+	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+" FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards)+noLimit, 2+len(summed),
 		func(row []string) {
 			shard, ok := owner[dbTable{row[0], row[1]}]
 			if !ok {

@@ -32,7 +32,7 @@ func (s *Session) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	return s.untilLocked(func() (*change, bool, error) { return s.tryChoose(q, p, r, ex) })
 }
 
-// tryChoose is chooseMany once.
+// tryChoose makes one attempt; the change that it returns says what held locks.
 func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(q.text, s.nodesOf(r.Queries))
 	if err != nil {
@@ -149,6 +149,11 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	if err == nil && sum.Err != nil {
 		err = sum.Err
+	}
+	for k, src := range sources {
+		if err == nil && src.Warnings() > 0 {
+			err = s.refusedChoice(p, find(c.loans, r.Queries[k].Node).Pooled)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -83,7 +83,7 @@ func (h *holdWaits) leave(w *holdWait) {
 // errDeadlock says that a wait gave way to others.
 var errDeadlock = errors.New("deadlock between sessions that wait for connections")
 
-// getHolding is Get for a session that holds other connections: it ends with errDeadlock where waiting would be in vain.
+// getHolding borrows a connection while the session holds others: it ends with errDeadlock where waiting would be in vain.
 func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds []*backend.Instance) (backend.Pooled, error) {
 	if _, err := s.gate(); err != nil {
 		return backend.Pooled{}, err
@@ -99,7 +99,7 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 	return p, err
 }
 
-// getUntil is getHolding within a time.
+// getUntil borrows a connection while the session holds others, within a time.
 func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline time.Time, holds []*backend.Instance) (backend.Pooled, error) {
 	if len(holds) == 0 {
 		return i.Get(want, deadline, s.cancelled())
@@ -158,6 +158,6 @@ func (s *Session) giveWay() error {
 		}
 		s.release(p)
 	}
-	s.state.pendingBegin, s.state.nextTransaction = "", nil
+	s.state.pendingBegin, s.state.next = "", characteristics{}
 	return mysql.NewSQLError(mysql.ERLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction")
 }

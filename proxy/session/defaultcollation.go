@@ -29,6 +29,7 @@ func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
 	return nil
 }
 
+// defaultFollowed refuses the definition where one shard's node has a default that the rule does not follow.
 func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 	node := s.snap.Nodes[shard.Node]
 	if node == nil {

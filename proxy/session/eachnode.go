@@ -31,7 +31,8 @@ func (s *Session) endForDDL() error {
 		}
 		s.release(s.held)
 	}
-	s.state.pendingBegin = ""
+	s.state.pendingBegin, s.state.next, s.state.began = "", characteristics{}, characteristics{}
+	s.unpin(pinNextTransaction)
 	s.mu.Lock()
 	s.inTx = false // a client that goes away now ends nothing
 	s.mu.Unlock()

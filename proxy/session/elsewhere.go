@@ -89,7 +89,7 @@ func (s *Session) visit(db string) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil || s.schema.Default.Info() == nil {
+	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil {
 		return nil
 	}
 	var same []string
@@ -99,14 +99,14 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 		}
 		same = append(same, leansOn(&a)...)
 	}
-	return s.alike(s.withTwins(s.schema.Default.Primary), same)
+	return alike(s.withTwins(s.schema.Default.Primary), same)
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
 func (s *Session) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
-	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 &&
+	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.state.pendingBegin == "" && !s.state.next.set() &&
 		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
 }
 
@@ -176,11 +176,17 @@ func leansOn(a *sqltext.Assignment) []string {
 }
 
 // alike are those of the instances whose variables are known to be the first's, and the first.
-func (s *Session) alike(instances []*backend.Instance, variables []string) []*backend.Instance {
+func alike(instances []*backend.Instance, variables []string) []*backend.Instance {
 	first := instances[0]
 	return slices.DeleteFunc(instances, func(other *backend.Instance) bool {
-		return other != first && slices.ContainsFunc(variables, func(name string) bool { return !first.SameVariable(other, name) })
+		return other != first && slices.ContainsFunc(variables, func(name string) bool { return !startsAlike(first, other, name) })
 	})
+}
+
+// startsAlike reports whether new sessions have the same value of a variable on two servers. One that was never reached is taken to be like
+// the others: so clients can log in while a node is away that was already when the proxy started.
+func startsAlike(a, b *backend.Instance, name string) bool {
+	return a.Info() == nil || a.SameVariable(b, name)
 }
 
 // setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.
@@ -226,7 +232,7 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 	} else {
 		names, ok = sqltext.ShownVariables(q.text, s.mode())
 	}
-	if !ok || s.learnCharset(s.schema.Default) != nil || s.schema.Default.Info() == nil {
+	if !ok || s.learnCharset(s.schema.Default) != nil {
 		return nil
 	}
 	i := t.instance(0)
@@ -240,7 +246,7 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
 	switch name {
 	case "character_set_database", "collation_database":
-		return s.state.db == "" && a.SameVariable(b, name)
+		return s.state.db == "" && startsAlike(a, b, name)
 	case "timestamp", "insert_id", "last_insert_id", "identity", "rand_seed1", "rand_seed2", "in_transaction", "error_count", "warning_count", "last_gtid",
 		"pseudo_thread_id", "statement_id", "read_only", "super_read_only", "innodb_read_only", "offline_mode":
 		return false // what differs from connection to connection, or is changed as servers change their places
@@ -248,7 +254,7 @@ func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
 	if strings.HasPrefix(name, "gtid_") {
 		return false
 	}
-	return s.state.value(canonicalName(name)) != "" || a.SameVariable(b, name)
+	return s.state.value(canonicalName(name)) != "" || startsAlike(a, b, name)
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.

@@ -72,7 +72,7 @@ var Errors = []ErrorEntry{
 	{KSAdminFailed, "HY000", "KS_ADMIN_FAILED", "What a statement about the proxy itself asked for was not done. The text says why; nothing was changed.", "Remove the cause and send it again."},
 }
 
-// NewError is newError for the rooms above, whose statements are answered by sessions.
+// NewError returns one of the proxy's own errors, for statements that other packages carry out and a session answers.
 func NewError(code uint16, detail string) *mysql.SQLError { return newError(code, detail) }
 
 // newError makes one of the proxy's own errors; detail replaces the table's cause where it says more.

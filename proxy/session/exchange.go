@@ -76,6 +76,7 @@ func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
 	x.begin(s, q)
 	if q.info.Class == sqltext.Set {
 		s.pin(pinVariable)
+		pinAssigned(s, q.text, x.st.mode)
 		q.learns = true
 	}
 	s.sendExecution(x.p, x.bs, x.st, ex)
@@ -96,7 +97,7 @@ func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, er
 	return true, false, s.broken(x.p, err, x.sent)
 }
 
-// finishExecution is finishStatement for the execution of a prepared statement.
+// finishExecution forwards what a server answers to the execution of a prepared statement. again says that it is to be sent once more.
 func (s *Session) finishExecution(x *exchange, q *query) (again bool, err error) {
 	failed, err := s.responses(x.p, q)
 	s.endResponse(x.span, failed, err)

@@ -228,7 +228,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.reachOn(f.last, like)
-		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" AS "+like+" LIMIT 0"); err != nil {
+		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -581,7 +581,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		}
 	}
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {
-		err = f.last.Conn.Rows("SELECT FOUND_ROWS()", 1, func(row []string) {
+		err = f.last.Conn.Rows("SELECT FOUND_ROWS() LIMIT 1", 1, func(row []string) {
 			f.s.state.found = foundRows{}
 			f.s.state.found.n, _ = strconv.ParseUint(row[0], 10, 64)
 		})

@@ -21,6 +21,11 @@ type foundRows struct {
 	on *backend.Conn
 	// doubt says that the statement under way found rows which its answer does not tell.
 	doubt bool
+	// fresh says that the statement under way gave n by its answer, and same is the held connection while that gives n, too.
+	fresh bool
+	same  *backend.Conn
+	// hidden is the connection on which a SET has found rows that MySQL tells of behind the next change only, else nil.
+	hidden *backend.Conn
 }
 
 // findsUnseen tells whether a change may find rows that its answer does not tell: by a query in it, or of several tables.
@@ -64,7 +69,7 @@ func deletesBefore(text string) bool {
 	return false
 }
 
-// mentionsFast is mentions for a text that may be long: of words in mixed case it finds those of short texts only.
+// mentionsFast reports whether a text has a word of lower-case letters. In a long text it finds those in lower or upper case, or capitalized.
 func mentionsFast(text, lower string) bool {
 	if len(text) < 256 {
 		return mentions(text, lower)
@@ -72,7 +77,7 @@ func mentionsFast(text, lower string) bool {
 	return strings.Contains(text, lower) || strings.Contains(text, strings.ToUpper(lower)) || strings.Contains(text, strings.ToUpper(lower[:1])+lower[1:])
 }
 
-// showsFound are the words behind SHOW, and SESSION, GLOBAL, FULL and their like, that leave FOUND_ROWS() as it is.
+// showLeavesFound are the words behind SHOW, and SESSION, GLOBAL, FULL and their like, that leave FOUND_ROWS() as it is.
 var showLeavesFound = map[string]bool{
 	"grants": true, "create": true, "privileges": true, "profiles": true, "binary": true, "binlog": true, "master": true, "slave": true, "replica": true,
 	"replicas": true, "relaylog": true, "processlist": true, "engine": true, "authors": true, "contributors": true, "warnings": true, "errors": true,
@@ -96,28 +101,38 @@ func showFinds(text string, m sqltext.Mode) bool {
 // observeFound notes how many rows a statement has found, by its answer.
 func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) {
 	f := &s.state.found
-	class := q.info.Class
+	f.fresh = false
+	info, text := &q.info, q.text
+	switch info.Class {
+	case sqltext.Execute, sqltext.SetStatement:
+		if st, ok := s.executed(q); ok {
+			info, text = &st.info, st.text
+		} else if in := q.carried(); in != nil {
+			info, text = &in.Info, in.Text
+		}
+	}
+	class := info.Class
 	switch class {
 	case sqltext.Call, sqltext.Execute, sqltext.CompoundBegin, sqltext.SetStatement, sqltext.Other:
 		f.doubt = true
 		return
 	case sqltext.Explain:
-		f.doubt = f.doubt || q.info.Has(sqltext.Analyze)
+		f.doubt = f.doubt || info.Has(sqltext.Analyze) || f.hidden == p.Conn
 		return
 	}
 	if res.Kind == mysql.ResponseRows {
 		switch class {
 		case sqltext.Select, sqltext.With:
-			if q.info.Has(sqltext.CalcFoundRows) {
+			if info.Has(sqltext.CalcFoundRows) {
 				f.doubt = true
 				return
 			}
 		case sqltext.Show:
-			if !showFinds(q.text, s.mode()) {
+			if !showFinds(text, s.mode()) {
 				return
 			}
 		case sqltext.ShowWarnings, sqltext.ShowErrors:
-			if !mentions(q.text, "count") {
+			if !mentions(text, "count") {
 				return
 			}
 		case sqltext.Table, sqltext.Values, sqltext.Describe:
@@ -134,25 +149,31 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 			f.doubt = true // MariaDB finds none where there is no table
 		}
 	case sqltext.Insert, sqltext.Replace:
-		if len(res.OK.Info) > 0 && (mentionsFast(q.text, "select") || mentionsFast(q.text, "table")) {
+		if len(res.OK.Info) > 0 && (mentionsFast(text, "select") || mentionsFast(text, "table")) {
 			f.foundBy(res.OK.Info)
 			f.doubt = f.doubt || maria // which finds no row where there is no table
+		} else if f.hidden == p.Conn || mentionsFast(text, "select") && mentionsFast(text, "from") {
+			f.doubt = true // by a query for a value
 		}
 	case sqltext.DDL, sqltext.CreateTemporary:
-		if maria && len(res.OK.Info) > 0 && mentionsFast(q.text, "select") {
+		if maria && len(res.OK.Info) > 0 && mentionsFast(text, "select") {
 			f.foundBy(res.OK.Info)
 		}
 	case sqltext.Update, sqltext.Delete:
-		if findsUnseen(class, q.text) {
-			f.doubt = !maria || class == sqltext.Update || severalTables(q.text)
+		if findsUnseen(class, text) {
+			f.doubt = !maria || class == sqltext.Update || severalTables(text)
 		} else if class == sqltext.Update && !maria {
 			f.foundBy(res.OK.Info)
+		} else if f.hidden == p.Conn {
+			f.doubt = true
 		}
 	case sqltext.Do, sqltext.Set:
-		if maria && mentionsFast(q.text, "select") && hasQuery(q.text, s.mode()) {
+		if maria && mentionsFast(text, "select") && hasQuery(text, s.mode()) {
 			f.doubt = true
 		} else if !maria && class == sqltext.Do {
 			f.found(1)
+		} else if mentionsFast(text, "select") && hasQuery(text, s.mode()) {
+			f.hidden = p.Conn
 		}
 	}
 }
@@ -160,8 +181,26 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 // badValues are the codes of errors by which a row that a query has made is not inserted. MySQL manual: "Server Error Message Reference".
 var badValues = map[uint16]bool{1048: true, 1062: true, 1264: true, 1265: true, 1292: true, 1366: true, 1406: true}
 
+// carried gives the statement that SET STATEMENT or EXECUTE IMMEDIATE, or one within the other, carries out; nil where it cannot be read.
+func (q *query) carried() (only *sqltext.Inner) {
+	if q.within == nil || q.unknown() {
+		return nil
+	}
+	for k := range q.within.Inner {
+		switch in := &q.within.Inner[k]; {
+		case in.Assigned:
+		case in.Later, in.Expressions, only != nil && only.Info.Class != sqltext.SetStatement && only.Info.Class != sqltext.Execute:
+			return nil
+		default:
+			only = in
+		}
+	}
+	return only
+}
+
 // failedFound notes what a failed change leaves for FOUND_ROWS(): 0 on MariaDB behind an INSERT of a query without tables, else what was there.
 func (s *Session) failedFound(q *query, e *mysql.SQLError) {
+	s.state.found.fresh = false
 	switch q.info.Class {
 	case sqltext.Insert, sqltext.Replace:
 		if s.mode().MariaDB && badValues[e.Code] && mentionsFast(q.text, "select") && !mentionsFast(q.text, "from") {
@@ -171,7 +210,21 @@ func (s *Session) failedFound(q *query, e *mysql.SQLError) {
 }
 
 // found notes a number of rows found.
-func (f *foundRows) found(n uint64) { *f = foundRows{n: n} }
+func (f *foundRows) found(n uint64) { *f = foundRows{n: n, fresh: true} }
+
+// known notes, behind a statement, whether the held connection gives what the session does: last says that it has run the statement, and
+// nothing since.
+func (f *foundRows) known(held *backend.Conn, last bool) {
+	switch {
+	case !last:
+		f.same = nil
+	case f.fresh:
+		f.same = held
+	}
+	if f.fresh = false; held == nil {
+		f.hidden = nil
+	}
+}
 
 // foundBy is found with the first number in the text of an OK packet: "Rows matched: 3 …", "Records: 3 …".
 func (f *foundRows) foundBy(info []byte) {
@@ -189,6 +242,7 @@ func (s *Session) settleFound(p backend.Pooled, kept bool) error {
 	if !f.doubt && (f.on != p.Conn || kept) {
 		return nil
 	}
+	f.hidden = nil
 	if kept {
 		f.on, f.doubt = p.Conn, false
 		return nil
@@ -199,7 +253,7 @@ func (s *Session) settleFound(p backend.Pooled, kept bool) error {
 
 // ask takes what FOUND_ROWS() is on a connection.
 func (f *foundRows) ask(c *backend.Conn) error {
-	return c.Rows("SELECT FOUND_ROWS()", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
+	return c.Rows("SELECT FOUND_ROWS() LIMIT 1", 1, func(row []string) { f.n, _ = strconv.ParseUint(row[0], 10, 64) })
 }
 
 // foundAtReset is what FOUND_ROWS() goes on giving after COM_RESET_CONNECTION, which leaves it as it is on servers. The held

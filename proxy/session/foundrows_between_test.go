@@ -26,20 +26,86 @@ var foundBetween = []string{
 	"ALTER TABLE g ADD COLUMN w INT", "SELEC", "SELECT * FROM nosuch", "PREPARE q FROM 'SELECT 1 UNION SELECT 2'", "EXECUTE q", "DEALLOCATE PREPARE q", "CALL finds()", "CALL changes()",
 	"LOCK TABLES f READ", "UNLOCK TABLES", "KILL QUERY 999999999", "WITH c AS (SELECT 1 a UNION SELECT 2) SELECT * FROM c", "VALUES ROW(1), ROW(2)", "TABLE f", "ANALYZE SELECT * FROM f", "EXPLAIN ANALYZE SELECT * FROM f",
 	"INSERT INTO f VALUES (300, 1) RETURNING id", "DELETE FROM f WHERE id = 1 RETURNING id", "!reset",
+	"SET STATEMENT sort_buffer_size = 100000 FOR DO 1", "SET STATEMENT sort_buffer_size = 100000 FOR SELECT * FROM f LIMIT 3", "SET STATEMENT sort_buffer_size = 100000 FOR UPDATE f SET v = 3",
+	"EXECUTE IMMEDIATE 'SET @x = 5'", "EXECUTE IMMEDIATE 'DELETE FROM f WHERE id = 2'", "EXECUTE IMMEDIATE 'SELECT * FROM f LIMIT 2'",
+	"SET STATEMENT sort_buffer_size = 100000 FOR EXECUTE IMMEDIATE 'INSERT INTO f VALUES (100, 1)'",
+	"EXECUTE IMMEDIATE 'SET STATEMENT sort_buffer_size = 100000 FOR INSERT INTO f VALUES (100, 1)'",
+}
+
+// foundTables makes the tables of foundBetween in two databases, one for each side.
+func foundTables(t *testing.T, server *mysqltest.RealServer) {
+	t.Helper()
+	for _, db := range []string{"id_direct", "id_proxy"} {
+		c := dial(t, server.Addr, accept())
+		for _, sql := range []string{"DROP DATABASE IF EXISTS " + db, "CREATE DATABASE " + db, "USE " + db, "CREATE TABLE f (id INT PRIMARY KEY, v INT)", "CREATE TABLE g (v INT)",
+			"CREATE PROCEDURE finds() SELECT 1 UNION SELECT 2 UNION SELECT 3", "CREATE PROCEDURE changes() UPDATE f SET v = 1 WHERE id < 3"} {
+			must(t, c, sql)
+		}
+		c.Close()
+	}
+}
+
+// foundClient is a client of both sides.
+func foundClient(t *testing.T, server *mysqltest.RealServer, addr string) *idClient {
+	t.Helper()
+	c := &idClient{stmts: map[string][2]*mysqltest.RawStmt{}}
+	c.sides[0] = dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "id_direct"})
+	c.sides[1] = dial(t, addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "id_proxy"})
+	return c
+}
+
+// FOUND_ROWS() behind queries that give a value to SET or to a row, and behind EXECUTE, is that of a connection of one's own. An EXECUTE whose
+// text asks for what its connection does not know is refused.
+func TestFoundRowsOfValues(t *testing.T) {
+	onBoth(t, 3, func(t *testing.T, server *mysqltest.RealServer, addr string) {
+		foundTables(t, server)
+		other := dial(t, addr, accept())
+		told, refused := 0, 0
+		for _, first := range []string{
+			"SET @x = (SELECT v FROM f WHERE id = 99)", "SET @x = (SELECT v FROM f WHERE id = 1)", "SET @x = 1 + (SELECT COUNT(*) FROM f)", "SET @y = 1, @x = (SELECT v FROM f LIMIT 1)",
+			"INSERT INTO f SET id = 50, v = (SELECT v FROM g WHERE v = 99)", "INSERT INTO f VALUES ((SELECT COUNT(*) + 70 FROM g), 1)", "REPLACE INTO f (id, v) VALUES (50, (SELECT MAX(v) FROM g))",
+			"DO 0", "SET @x = 5", "INSERT INTO f VALUES ('60x', 1)",
+		} {
+			for _, then := range []string{
+				"SET @z = 1", "INSERT INTO f VALUES (40, 1)", "REPLACE INTO f VALUES (1, 9)", "DELETE FROM f WHERE id = 2", "UPDATE f SET v = 3 WHERE id < 3", "SELECT 1", "EXPLAIN SELECT * FROM f", "BEGIN",
+				"INSERT INTO nosuch VALUES (1)", "KILL QUERY @kv + 99999999", "EXECUTE sets", "EXECUTE inserts", "EXECUTE selects", "EXECUTE updates", "EXECUTE asks",
+			} {
+				c := foundClient(t, server, addr)
+				must(t, c.sides[0], "DELETE FROM f")
+				must(t, c.sides[1], "DELETE FROM f")
+				for _, sql := range []string{
+					"SET sql_mode = ''", "INSERT INTO f VALUES (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)", "PREPARE sets FROM 'SET @u = 3'", "PREPARE inserts FROM 'INSERT INTO f VALUES (30, 1)'",
+					"PREPARE selects FROM 'SELECT id FROM f WHERE id < 3'", "PREPARE updates FROM 'UPDATE f SET v = 7 WHERE id > 2'", "PREPARE asks FROM 'SELECT ROW_COUNT(), FOUND_ROWS()'",
+					"SELECT * FROM f ORDER BY id LIMIT 4", first, then, "SELECT FOUND_ROWS() AS n", "DELETE FROM f WHERE id = 3", "SELECT FOUND_ROWS() AS n",
+				} {
+					got := c.run(sql, false)
+					must(t, other, "SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 'x' + 0")
+					if sql == "EXECUTE asks" && strings.Contains(got[1], "9004") {
+						refused++
+						break
+					}
+					if strings.HasPrefix(sql, "SELECT FOUND") || sql == "EXECUTE asks" {
+						told++
+						if got[0] != got[1] {
+							t.Errorf("%s; %s; %s: a connection of its own says %s, through the proxy %s", first, then, sql, got[0], got[1])
+						}
+					}
+				}
+				c.sides[0].Close()
+				c.sides[1].Close()
+			}
+		}
+		if told < 270 || refused > 4 {
+			t.Errorf("%d answers, %d refused", told, refused)
+		}
+	})
 }
 
 // FOUND_ROWS() and SHOW WARNINGS behind every kind of statement are those of a connection of one's own, as text and prepared, alone
 // and in a transaction, while others use the connections, too.
 func TestFoundRowsBetween(t *testing.T) {
 	onBoth(t, 3, func(t *testing.T, server *mysqltest.RealServer, addr string) {
-		for _, db := range []string{"id_direct", "id_proxy"} {
-			c := dial(t, server.Addr, accept())
-			for _, sql := range []string{"DROP DATABASE IF EXISTS " + db, "CREATE DATABASE " + db, "USE " + db, "CREATE TABLE f (id INT PRIMARY KEY, v INT)", "CREATE TABLE g (v INT)",
-				"CREATE PROCEDURE finds() SELECT 1 UNION SELECT 2 UNION SELECT 3", "CREATE PROCEDURE changes() UPDATE f SET v = 1 WHERE id < 3"} {
-				must(t, c, sql)
-			}
-			c.Close()
-		}
+		foundTables(t, server)
 		other := dial(t, addr, accept())
 		maria := server.Kind == mysqltest.MariaDB
 		cases := 0
@@ -52,9 +118,7 @@ func TestFoundRowsBetween(t *testing.T) {
 					case maria && text == "CALL changes()" && !in:
 						continue // whether a procedure found rows, only a connection knows that had the session's before
 					}
-					c := &idClient{stmts: map[string][2]*mysqltest.RawStmt{}}
-					c.sides[0] = dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "id_direct"})
-					c.sides[1] = dial(t, addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "id_proxy"})
+					c := foundClient(t, server, addr)
 					same := func(sql string, asPrepared, compare bool) {
 						t.Helper()
 						got := c.run(sql, asPrepared)

@@ -51,6 +51,9 @@ var groupQueries = []groupQuery{
 	{sql: "SELECT MAX(name) FROM users WHERE id > 1000", merged: true},
 
 	{sql: "SELECT country, COUNT(*) c FROM users GROUP BY country HAVING c > 1 ORDER BY c DESC, country LIMIT 10", few: true},
+	// Under the servers' strict sql_mode no warning is an error in a query.
+	{sql: "SELECT country, COUNT(*) + 0 FROM users WHERE 1 / 0 IS NULL AND name <> 5 AND CAST('x' AS SIGNED) = 0 GROUP BY country ORDER BY country", few: true},
+	{sql: "SELECT age, COUNT(DISTINCT country) FROM users WHERE 1 / 0 IS NULL AND id <> 'x1' GROUP BY age ORDER BY age", few: true},
 	{sql: "SELECT country c, SUM(balance) / COUNT(*) FROM users u GROUP BY c ORDER BY AVG(u.age), c", few: true},
 	{sql: "SELECT country, COUNT(age), SUM(age), AVG(age), MIN(balance), MAX(balance), SUM(weight) FROM users GROUP BY country HAVING COUNT(*) > 0 ORDER BY country", few: true},
 	{sql: "SELECT kind, tags, since, COUNT(*) + 1 FROM users GROUP BY kind, tags, since ORDER BY 1, 2, 3", few: true},

@@ -160,7 +160,7 @@ var notInserted = map[uint16]bool{
 	1366: true, 1406: true, 1452: true,
 }
 
-// failedInsertID is answeredInsertID for an error: rows that were inserted before it count.
+// failedInsertID keeps what LAST_INSERT_ID() is after a statement that failed: rows that were inserted before the error count.
 func (s *Session) failedInsertID(q *query, e *mysql.SQLError) {
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With:

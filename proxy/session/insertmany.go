@@ -14,8 +14,8 @@ import (
 const runsMax = 1000
 
 // notOfRow are the codes of errors that would come for other rows as well, or only now: a lock that was not had, a KILL, a
-// statement that took too long. MySQL and MariaDB manuals: "Server Error Message Reference", "MariaDB Error Codes".
-var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, 1969: true, 3024: true}
+// statement that took too long, a transaction that only reads. MySQL and MariaDB manuals: "Server Error Message Reference", "MariaDB Error Codes".
+var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, erReadOnlyTransaction: true, 1969: true, 3024: true}
 
 // firstFault finds which error one server would give for an INSERT that failed with cause: that of the first of the faulty
 // rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.

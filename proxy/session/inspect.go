@@ -103,8 +103,8 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 			return s.needsProcess("EXPLAIN FOR CONNECTION")
 		}
 	case sqltext.XA:
-		if !s.account.Process && !s.ownXA(in) {
-			return s.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun,")
+		if !s.account.Process && !s.ownXA(in, from) {
+			return s.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun, or that is prepared or within another statement,")
 		}
 	case sqltext.Show:
 		return s.inspectShow(in, from)
@@ -125,8 +125,30 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 		return s.inspectAccounts(in.Text, in.Mode)
 	case sqltext.Set:
 		return s.inspectSet(in, from)
+	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
+		return inspectStatementName(in)
 	case sqltext.DDL:
 		return inspectDefinition(in)
+	}
+	return nil
+}
+
+// inspectStatementName refuses names of prepared statements that a server may take for others: what a name stands for decides what its
+// EXECUTE does to the session.
+func inspectStatementName(in *sqltext.Inner) error {
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	first := l.Next()
+	t := l.Next()
+	if in.Info.Class == sqltext.Deallocate {
+		t = l.Next()
+	}
+	if in.Info.Class == sqltext.Execute && in.Mode.MariaDB && strings.EqualFold(in.Text[t.Pos:t.End], "immediate") || t.Pos < first.End {
+		return nil
+	}
+	if t.Kind == sqltext.KindWord || t.Kind == sqltext.KindQuotedIdent {
+		if sqltext.Odd(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode)) {
+			return refuse("a prepared statement whose name has other characters than ASCII letters, digits, _ and $, which servers may take for another one: name it plainly")
+		}
 	}
 	return nil
 }
@@ -227,8 +249,8 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 	if ok {
 		for _, a := range list {
 			// Within a body it may be a variable of its own.
-			if a.Scope == sqltext.Session && sqltext.Wide(a.Name) && (from != wrapped || mayBePrivileged(a.Name)) {
-				return errWideVariable
+			if a.Scope == sqltext.Session && sqltext.Odd(a.Name) && (from != wrapped || mayBePrivileged(a.Name)) {
+				return errOddVariable
 			}
 			if a.Scope == sqltext.Role && a.Name == "default role" {
 				if err := s.inspectAccounts("SET DEFAULT ROLE "+a.Value, in.Mode); err != nil {
@@ -240,7 +262,11 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 	}
 	l := sqltext.NewLexer(in.Text, in.Mode)
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
-		word := strings.ToLower(strings.Trim(in.Text[t.Pos:t.End], "@`"))
+		word := in.Text[t.Pos:t.End]
+		if t.Kind == sqltext.KindSysVar {
+			word = sqltext.SysVar(word)
+		}
+		word = strings.ToLower(strings.Trim(word, "@`"))
 		if scope, name, dotted := strings.Cut(word, "."); dotted {
 			word = strings.Trim(name, "`")
 			if scope == "global" || strings.HasPrefix(scope, "persist") {
@@ -249,8 +275,8 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 		}
 		switch {
 		case t.Kind == sqltext.KindString:
-		case sqltext.Wide(word) && (t.Kind == sqltext.KindSysVar || t.Kind != sqltext.KindUserVar && mayBePrivileged(word)):
-			return errWideVariable
+		case sqltext.Odd(word) && (t.Kind == sqltext.KindSysVar || t.Kind != sqltext.KindUserVar && mayBePrivileged(word)):
+			return errOddVariable
 		case word == "global", word == "persist", word == "persist_only", word == "password", word == "resource", word == "default", privileged[word]:
 			return newError(KSRefusedVariable, "SET that cannot be read for certain and may change the server, the proxy's own account or the binary log")
 		}
@@ -258,7 +284,7 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 	return nil
 }
 
-var errWideVariable = newError(KSRefusedVariable, "SET of a variable whose name has letters beyond ASCII, which servers may take for another one: write it in ASCII")
+var errOddVariable = newError(KSRefusedVariable, "SET of a variable whose name has other characters than ASCII letters, digits and _, which servers may take for another one: write it plainly")
 
 // mayBePrivileged reports whether a server may take a name for that of a privileged variable.
 func mayBePrivileged(name string) bool {

@@ -38,11 +38,7 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 	if err := s.substitute(&q); err != nil {
 		return 0, err
 	}
-	t := s.route(&q)
-	if s.held.Pooled != nil {
-		t.node = s.schema.Nodes[s.held.Instance.Node] // which has the values of variables that it alone knows
-	}
-	p, err := s.acquire(t)
+	p, err := s.acquireToAsk(s.route(&q))
 	if err != nil {
 		return 0, err
 	}
@@ -57,6 +53,39 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 		id &= 1<<32 - 1
 	}
 	return id, nil
+}
+
+// acquireToAsk gives a connection for a question of the proxy's own in the client's state: the held one, which has the values of variables that
+// it alone knows, else one to the target. No transaction begins there, and what FOUND_ROWS() gave is known before it is asked.
+func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
+	p := s.held
+	if p.Pooled == nil {
+		if _, err := s.gate(); err != nil {
+			return p, err
+		}
+		if err := s.learnCharset(t.node); err != nil {
+			return p, err
+		}
+		var err error
+		if p, err = s.obtain(t, s.state.current()); err != nil {
+			return p, err
+		}
+	}
+	if !s.setRunning(p) {
+		s.drop(p)
+		return backend.Pooled{}, interrupted()
+	}
+	if s.held.Pooled == nil {
+		return p, nil
+	}
+	err := s.apply(p, s.state.current())
+	if err == nil {
+		err = s.settleFound(p, false)
+	}
+	if s.state.found.same = nil; err != nil {
+		return backend.Pooled{}, s.afterFailure(p, err)
+	}
+	return p, nil
 }
 
 // kill runs KILL: of the client connections of this proxy, own ones or, with the right process, anybody's.

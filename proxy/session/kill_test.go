@@ -117,3 +117,40 @@ func TestKillExpressions(t *testing.T) {
 		}
 	})
 }
+
+// TestKillLeaves: a KILL of an expression, which a server computes, leaves what a client has under way: a BEGIN goes to the node of the statement
+// behind it, SET TRANSACTION is for that, too, and FOUND_ROWS() is what it was.
+func TestKillLeaves(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		cases := 0
+		for _, before := range []string{"DO 0", "SET @a := (SELECT 5)"} {
+			for id := 1; id <= 4; id++ {
+				for _, way := range []string{
+					"BEGIN; %; UPDATE users SET n = 77 WHERE id = #; %; SELECT n FROM users WHERE id = #; ROLLBACK; SELECT n FROM users WHERE id = #",
+					"SET TRANSACTION READ ONLY; %; UPDATE users SET n = 77 WHERE id = #; UPDATE users SET n = n + 1; ROLLBACK", "SET TRANSACTION READ ONLY; %; BEGIN; SELECT n FROM users WHERE id = #; %; UPDATE users SET n = 5 WHERE id = #; COMMIT",
+					"SELECT id FROM users WHERE id = #; %; SELECT FOUND_ROWS()", "BEGIN; SELECT SQL_CALC_FOUND_ROWS id FROM users WHERE id = # LIMIT 0; %; SELECT FOUND_ROWS(); %; SELECT FOUND_ROWS(); COMMIT",
+					"SET @x = (SELECT COUNT(*) FROM countries); %; DELETE FROM countries WHERE code = 'xx'; SELECT FOUND_ROWS()", "BEGIN; SELECT id FROM users WHERE id = #; %; SHOW WARNINGS; COMMIT",
+				} {
+					clients := s.clients(t)
+					for _, sql := range strings.Split(before+"; "+strings.NewReplacer("%", "KILL QUERY @kv + 99999999", "#", fmt.Sprint(id)).Replace(way), "; ") {
+						want, got := shownBy(t, clients[0], sql, false), shownBy(t, clients[1], sql, false)
+						if strings.Contains(got, "9004") && (before != "DO 0" || strings.HasPrefix(way, "SET TRANS")) || strings.Contains(got, "9012") {
+							break
+						}
+						if want != got {
+							t.Errorf("%s; %s, row %d\n%s:\n got %s\nwant %s", before, way, id, sql, got, want)
+						}
+						cases++
+					}
+					for _, c := range clients {
+						c.Close()
+					}
+				}
+			}
+		}
+		if cases < 200 {
+			t.Errorf("only %d statements", cases)
+		}
+	})
+}

@@ -20,6 +20,14 @@ func (s *Session) inTransaction() bool {
 	return s.state.pendingBegin != "" || s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans)
 }
 
+// heldConn gives the held connection; nil for none.
+func (s *Session) heldConn() *backend.Conn {
+	if s.held.Pooled == nil {
+		return nil
+	}
+	return s.held.Conn
+}
+
 // acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
 // where that serves. The caller ends with release, or with drop after a failure of the connection.
 func (s *Session) acquire(t target) (backend.Pooled, error) {
@@ -40,6 +48,10 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		if !t.stateless || !s.state.autocommit {
 			return backend.Pooled{}, newError(KSTransactionNodes, "the session has state ("+s.pins.String()+") on node "+s.held.Instance.Node+
 				": a statement that may use or add to it cannot run on node "+t.node.Name)
+		}
+		if (s.state.next.set() || s.pins.has(pinNextTransaction)) && s.begins() {
+			return backend.Pooled{}, newError(KSTransactionNodes, "SET TRANSACTION speaks of the next transaction, and the session has state ("+s.pins.String()+
+				") on node "+s.held.Instance.Node+": send COMMIT ahead of a statement on node "+t.node.Name)
 		}
 	}
 	if err := s.learnCharset(t.node); err != nil {
@@ -166,12 +178,8 @@ func (s *Session) bring(p backend.Pooled) error {
 		return errKilled
 	}
 	err := s.apply(p, s.state.current())
-	if s.begins() {
-		for _, sql := range s.state.nextTransaction {
-			if err == nil {
-				err = s.run(p, sql)
-			}
-		}
+	if err == nil && s.state.next.set() && s.begins() {
+		err = s.run(p, s.state.next.text())
 	}
 	if err == nil && s.state.pendingBegin != "" {
 		if err = s.queueInsertID(p); err == nil {
@@ -200,11 +208,13 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		}
 		return s.lostBefore(p, err)
 	}
-	if s.begins() && len(s.state.nextTransaction) > 0 {
+	if s.state.next.set() && s.begins() {
 		if s.state.pendingBegin == "" {
 			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
 		}
-		s.state.nextTransaction = nil
+		s.state.began, s.state.next = s.state.next, characteristics{}
+	} else if s.state.pendingBegin != "" {
+		s.state.began = characteristics{}
 	}
 	s.state.pendingBegin = ""
 	return nil

@@ -174,7 +174,7 @@ func (l *loading) learnCharset() error {
 	if l.charset = l.plan.Statement.Load.Charset; l.charset == "" {
 		for _, loan := range l.c.loans {
 			found := ""
-			if err := loan.Conn.Rows("SELECT @@character_set_database", 1, func(row []string) { found = row[0] }); err != nil {
+			if err := loan.Conn.Rows("SELECT @@character_set_database LIMIT 1", 1, func(row []string) { found = row[0] }); err != nil {
 				return err
 			}
 			if l.charset != "" && found != l.charset {

@@ -74,7 +74,7 @@ func (s *Session) textPrepare(q *query) error {
 	case sqltext.Execute:
 		// What the text does was not looked at when it was prepared: it may set or lock anything.
 		s.pin(pinPrepare)
-		return nil
+		return s.admitExecute(q)
 	}
 	s.pin(pinPrepare)
 	return nil
@@ -84,6 +84,8 @@ func (s *Session) textPrepare(q *query) error {
 type textStmt struct {
 	reads bool // only
 	sets  bool // it may change how texts are read
+	text  string
+	info  sqltext.Info // of text
 }
 
 // prepared notes the name that a PREPARE, which is q or within it, gives.
@@ -95,7 +97,40 @@ func (s *Session) prepared(in *sqltext.Inner, reads bool, q *query) {
 		s.textStmts = make(map[string]textStmt)
 	}
 	name := strings.ToLower(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode))
-	s.textStmts[strings.Clone(name)] = textStmt{reads: reads, sets: q.sets()}
+	st := textStmt{reads: reads, sets: q.sets()}
+	if q.info.Class == sqltext.Prepare && q.within != nil && len(q.within.Inner) == 1 {
+		st.text = strings.Clone(q.within.Inner[0].Text)
+		st.info = sqltext.Classify(st.text, q.within.Inner[0].Mode)
+	}
+	s.textStmts[strings.Clone(name)] = st
+}
+
+// executed gives the statement that an EXECUTE carries out; ok is false where its text is not known.
+func (s *Session) executed(q *query) (st textStmt, ok bool) {
+	ex, ok := sqltext.ParseExecute(q.text, s.mode())
+	if ok {
+		st = s.textStmts[ex.Name]
+	}
+	return st, st.text != ""
+}
+
+// admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
+// or the proxy has asked for something since.
+func (s *Session) admitExecute(q *query) error {
+	st, ok := s.executed(q)
+	if !ok || s.held.Pooled == nil {
+		return nil
+	}
+	name := ""
+	switch found := s.state.found; {
+	case st.info.Traits&diagnostics != 0 && !s.heldLast:
+		name = "ROW_COUNT(), @@warning_count or @@error_count"
+	case st.info.Has(sqltext.FoundRows) && s.held.Conn != found.on && s.held.Conn != found.same:
+		name = "FOUND_ROWS()"
+	default:
+		return nil
+	}
+	return newError(KSTransactionNodes, "EXECUTE of a text with "+name+" behind a statement of which its connection does not know: send the text by itself")
 }
 
 // useDB makes db the current database of the session once a backend has agreed: it exists and may be used.

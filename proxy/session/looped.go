@@ -15,7 +15,7 @@ import (
 // walk is how far a response has come.
 type walk = mysql.Walk
 
-// plainClasses are the statements that a loop may run: they are about rows and nothing else.
+// plainClass reports whether statements of a class are about rows and nothing else.
 func plainClass(c sqltext.Class) bool {
 	switch c {
 	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
@@ -77,7 +77,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 func (s *Session) plain() bool {
 	s.snap = s.shared.Snapshot.Load()
 	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit &&
-		!sqltext.IsSystemSchema(s.state.db) && s.sink == nil && s.state.pendingBegin == "" && len(s.state.nextTransaction) == 0 && !s.account.Limited() &&
+		!sqltext.IsSystemSchema(s.state.db) && s.sink == nil && s.state.pendingBegin == "" && !s.state.next.set() && !s.account.Limited() &&
 		!s.shared.Draining.Load() && !s.shared.Pause.on()
 }
 
@@ -124,7 +124,8 @@ func (s *Session) decide(p []byte) bool {
 	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.task().x.target)
 }
 
-// decideShard is sharded for a statement whose plan is known and that goes to one server.
+// decideShard reports whether a loop goes on with a statement that may be on tables with rules: its plan is known, and what it asks of their
+// nodes is little.
 func (s *Session) decideShard(q *query) bool {
 	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
 		return true

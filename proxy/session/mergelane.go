@@ -17,8 +17,8 @@ const (
 	loopedMerge = 64 << 10
 )
 
-// decideMerge is decideShard for a query on several shards that are asked one thing each, whose answers are merged. It goes to goroutines where
-// anything about it is out of the common run.
+// decideMerge reports whether a loop runs a query on several shards that are asked one thing each, and whose answers are merged. It goes to
+// goroutines where anything about it is out of the common run.
 func (s *Session) decideMerge(q *query, p *plan.Plan, r *plan.Route) bool {
 	if r.Many != plan.ManyMerge || p.CalcFoundRows() || len(r.Queries) > loopedShards || !s.state.autocommit || q.attributes != nil {
 		return false

@@ -31,6 +31,9 @@ func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64
 	m.options = exec.Options{
 		Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
 	}
+	if s.task().own {
+		m.options.Hide = mysql.ServerStatusInTrans | mysql.ServerStatusInTransReadonly
+	}
 	if p.CalcFoundRows() && !s.mode().MariaDB {
 		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}

@@ -67,6 +67,25 @@ func TestPreparedDefinitions(t *testing.T) {
 	}
 }
 
+// A prepared text may end with ';' and blanks, as often as servers let it.
+func TestPreparedEndings(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			one, c, _ := metadataRig(t, kind, nil)
+			for _, sql := range []string{
+				"SELECT id FROM u ORDER BY id", "SELECT id FROM u WHERE id = 3", "SELECT COUNT(*), MAX(id) FROM u", "SELECT COUNT(DISTINCT id) FROM u",
+				"SELECT id FROM s", "SELECT id FROM r", "SELECT 1", "DELETE FROM u WHERE id = 77",
+			} {
+				for _, end := range []string{";", " ;", ";;", " ;; ", ";\n;", ";\t;\r\n", "; /* over */", ";; /* over */", "; SELECT 1"} {
+					if w, g := preparedAnswer(t, one, sql+end), preparedAnswer(t, c, sql+end); w != g {
+						t.Errorf("%s%q: %s\ninstead of %s", sql, end, g, w)
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestPreparedOwn prepares what the proxy answers by itself.
 func TestPreparedOwn(t *testing.T) {
 	for _, kind := range bothKinds {

@@ -41,7 +41,7 @@ func (s *Session) mirrored(q *query, t target) {
 	}
 }
 
-// mirroredExecution is mirrored for a prepared statement, which goes as a text.
+// mirroredExecution offers the execution of a prepared statement to a mirror, as a text.
 func (s *Session) mirroredExecution(q *query, t target, st *stmt, ex *execution) {
 	n := s.mirrorNode(q, t.node)
 	if n == nil {

@@ -114,7 +114,7 @@ func (s *Session) carried() *carried {
 	c := &carried{
 		id: s.id, adminOnly: s.AdminOnly, user: s.user, started: s.started, since: s.since.UnixNano(), salt: s.salt,
 		capabilities: s.conn.Capabilities, db: st.db, autocommit: st.autocommit, resolved: st.resolved, strict: st.strict,
-		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.nextTransaction,
+		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.next.texts(),
 		rowCount: st.result.rowCount, foundRows: st.found.n, lastInsertID: st.insertIDs.last, warnings: st.warnings,
 		warningCount: uint32(st.warningCount), errorCount: uint32(st.errorCount),
 		nextStmtID: s.stmts.nextID, lastStmtID: s.stmts.lastID,
@@ -193,7 +193,7 @@ func (s *Session) restore(c *carried) {
 	s.conn.Capabilities = c.capabilities
 	s.state = state{
 		db: c.db, autocommit: c.autocommit, vars: c.vars, flags: c.flags, mode: c.mode, strict: c.strict, collation: c.collation,
-		resolved: c.resolved, nextTransaction: c.nextTransaction, result: lastResult{c.rowCount}, found: foundRows{n: c.foundRows},
+		resolved: c.resolved, next: nextOf(c), result: lastResult{c.rowCount}, found: foundRows{n: c.foundRows},
 		insertIDs: insertIDs{last: c.lastInsertID}, warnings: c.warnings, warningCount: int(c.warningCount), errorCount: int(c.errorCount),
 	}
 	s.stmts = stmts{nextID: c.nextStmtID, lastID: c.lastStmtID}
@@ -224,5 +224,5 @@ func (s *Session) restore(c *carried) {
 	}
 }
 
-// Resume is Serve for a session that Adopt gave.
+// Resume serves a session that Adopt gave, until it ends.
 func (s *Session) Resume() { s.goOn(stepResume) }

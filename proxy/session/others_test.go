@@ -97,6 +97,14 @@ func TestXAOfOthers(t *testing.T) {
 			must(t, plain, "XA START 'own'")
 			fails(t, plain, "XA START 'x','y',7", 1399)
 			refused("in an XA transaction")
+			for _, sql := range []string{"XA COMMIT 'own'", "XA ROLLBACK 'own'"} { // which might run when the id is another session's
+				if _, err := plain.Prepare(sql); err == nil {
+					t.Errorf("%s can be prepared", sql)
+				}
+				if r, err := plain.Query("PREPARE p FROM " + quoted(sql)); err != nil || r.Err == nil {
+					t.Errorf("%s can be prepared as text: %v", sql, err)
+				}
+			}
 			must(t, plain, "XA END 'own'")
 			must(t, plain, "XA PREPARE 'own'")
 			refused("behind XA PREPARE")

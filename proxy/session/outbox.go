@@ -97,8 +97,8 @@ func (le *lease) sendRequest() {
 	h.loop.Park(le.conn, le)
 }
 
-// leaveOutbox is setRunning for a statement of which nothing has been sent; false if it was ended meanwhile, too: there was nothing to
-// tell the server.
+// leaveOutbox has KILL reach a statement of which nothing has been sent yet. false: it was ended meanwhile, and there is nothing to tell the
+// server.
 func (s *Session) leaveOutbox(p backend.Pooled) bool {
 	s.exchanging(p.Instance)
 	s.mu.Lock()

@@ -384,7 +384,7 @@ func (sh *shelf) sweepShared() {
 	}
 }
 
-// cut is scatter for a connection on which the server is busy: it is told to stop.
+// cut ends all that waits on a connection on which the server is busy: it is told to stop.
 func (le *lease) cut() {
 	p := le.p.Instance
 	thread := le.p.Conn.ThreadID

@@ -47,7 +47,7 @@ func (s *Session) comQuery(arg []byte) error {
 			// Alone in its packet, a statement goes on byte for byte, comments and blanks around it included.
 			q.text = text
 			if info.Class != sqltext.Empty && info.End+1 < len(text) {
-				q.text = strings.TrimRight(text, "; \t\r\n") // as servers do
+				q.text = withoutEnd(text)
 			}
 		}
 		failed, err := s.statement(q)
@@ -60,6 +60,9 @@ func (s *Session) comQuery(arg []byte) error {
 		text = rest
 	}
 }
+
+// withoutEnd is a text without the ';' and blanks at its end, which servers take off before they read it.
+func withoutEnd(text string) string { return strings.TrimRight(text, "; \t\r\n\v\f") }
 
 // emptyStatement answers the comments behind the last ';' of a text: to servers they are a statement that does nothing.
 func (s *Session) emptyStatement() {
@@ -206,7 +209,7 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	return s.carryOut(q)
 }
 
-// carryOut is statement for one that rules let pass.
+// carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if r := q.verdict.Throttle; r != nil {
 		if err := s.enterRule(r); err != nil {

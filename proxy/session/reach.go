@@ -19,10 +19,17 @@ func (s *Session) reach(p backend.Pooled, q *query, db string) {
 		return
 	}
 	e := s.reachable(o, q.text, &q.info, db)
+	if q.within != nil {
+		for k := range q.within.Inner {
+			if in := &q.within.Inner[k]; !in.Later && !reachesNone(o, &in.Info, db) {
+				e |= s.reachable(o, in.Text, &in.Info, db)
+			}
+		}
+	}
 	if e&(stored.UserVariables|stored.State) != 0 {
 		p.Conn.Marked = true
 	}
-	if o != nil { // else nobody knows yet: for so short a while it is enough that the connection is cleaned up
+	if o != nil || q.carriesOut() { // else nobody knows yet: for so short a while it is enough that the connection is cleaned up
 		q.reached = e
 	}
 }
@@ -71,7 +78,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 // leaves are the traits of statements that leave something behind on their connection.
 const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.Doubt
 
-// reachOn is reachable for a statement that is to be sent as one of several, or by the proxy itself: the connection is marked.
+// reachOn marks a connection where a statement that is to be sent as one of several, or by the proxy itself, may leave something behind.
 func (s *Session) reachOn(l *loan, text string) {
 	o, info := l.Instance.Stored(), &s.task().query.info
 	if info.Has(leaves) {

@@ -80,7 +80,7 @@ func (s *Session) permit(text string, i *sqltext.Info) error {
 	return s.readDenied(commandOf(text, i, s.mode()))
 }
 
-// permitExecution is permit for the execution of a prepared statement: the user may have been allowed to write when it was prepared.
+// permitExecution refuses the execution of a prepared statement that writes: the user may have been allowed to when it was prepared.
 func (s *Session) permitExecution(st *stmt) error {
 	if !s.account.ReadOnly {
 		return nil

@@ -55,7 +55,7 @@ func (s *Session) route(q *query) target {
 	if s.held.Pooled != nil && s.heldLast && info.Traits&diagnostics != 0 && t.node.Name != s.held.Instance.Node {
 		t.reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || len(s.state.nextTransaction) > 0 {
+	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || s.state.next.set() {
 		return t
 	}
 	switch info.Class {

@@ -115,8 +115,8 @@ const lockWaitTimeout = "innodb_lock_wait_timeout"
 // them never wait for each other: each of a circle would have to wait on a later node than the one before.
 func (s *Session) hurry(c *change, from int) error { return s.hurryTo(c, from, hurriedWait) }
 
-// hurryBack is hurry for a change that has come to its last node and goes back to the first one: it does not wait at all where a server
-// can be told so.
+// hurryBack has a change that has come to its last node, and goes back to the first one, wait for row locks for a moment only, or not at all
+// where a server can be told so.
 func (s *Session) hurryBack(c *change) error {
 	if len(c.loans) > 0 && c.loans[0].Conn.Info.MariaDB {
 		return s.hurryTo(c, 0, 0)
@@ -181,6 +181,9 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			return failed, errGaveWay()
 		}
 		s.stats.lockRetries.Add(1)
+		if c.next.set() {
+			s.state.next = c.next
+		}
 		select {
 		case <-s.cancelled():
 			return true, interrupted()

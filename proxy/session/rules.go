@@ -271,7 +271,7 @@ func (s *Session) passes(text string, info *sqltext.Info) bool {
 	return !s.task().verdict.Acts()
 }
 
-// passesExecution is passes for a prepared statement.
+// passesExecution reports whether no query rule acts on an execution of a prepared statement.
 func (s *Session) passesExecution(st *stmt) bool { return !s.verdict(st).Acts() }
 
 // countRules counts what passes or passesExecution found.

@@ -43,7 +43,7 @@ func mayRead(q *query) bool {
 // that the query may depend on is on a primary.
 func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]loan, error) {
 	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.autocommit ||
-		len(s.state.nextTransaction) > 0 {
+		s.state.next.set() {
 		return s.borrow(nodes, p.ReadOnly)
 	}
 	nodes = slices.Clone(nodes)

@@ -154,11 +154,21 @@ func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, erro
 // enlist makes a connection part of the open transaction: the session's first one becomes the held one, further ones may
 // only read.
 func (s *Session) enlist(p backend.Pooled, node string) error {
-	first := s.state.pendingBegin
+	first, next := s.state.pendingBegin, s.state.next
 	if first == "" {
 		first = begin
+		if s.held.Pooled != nil {
+			next = s.state.began
+		}
 	}
-	for _, sql := range append(slices.Clone(s.state.nextTransaction), first) {
+	if next.unknown {
+		p.Put()
+		return s.errNextIsElsewhere("this transaction")
+	}
+	for _, sql := range [...]string{next.text(), first} {
+		if sql == "" {
+			continue
+		}
 		if err := s.run(p, sql); err != nil {
 			p.Taint()
 			return backendError(err)
@@ -166,7 +176,7 @@ func (s *Session) enlist(p backend.Pooled, node string) error {
 	}
 	if s.held.Pooled == nil {
 		s.held = p
-		s.state.pendingBegin, s.state.nextTransaction = "", nil
+		s.state.pendingBegin, s.state.began, s.state.next = "", next, characteristics{}
 		return nil
 	}
 	if s.others == nil {

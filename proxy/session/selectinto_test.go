@@ -80,3 +80,31 @@ func TestSelectInto(t *testing.T) {
 		}
 	})
 }
+
+// With autocommit off a transaction has begun once a table is read, on whatever node that is and whatever SAVEPOINT was sent ahead.
+func TestSavepointAheadOfReads(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		s.everywhere(t, "SET autocommit = 0")
+		begun := 0
+		for id := 1; id < 9; id++ {
+			for _, form := range []string{"SELECT id INTO @x FROM users WHERE id = %d", "SELECT id FROM users WHERE id = %d", "SELECT name FROM countries", "SELECT COUNT(*) FROM users"} {
+				s.everywhere(t, "COMMIT")
+				for _, sql := range []string{"SAVEPOINT s", strings.ReplaceAll(form, "%d", fmt.Sprint(id)), "DO 1", "SET @x = 4", "SELECT 1", "ROLLBACK TO s", "COMMIT", "SELECT 2",
+					"SAVEPOINT s", "SELECT name FROM users WHERE id = 1", "SELECT name FROM users WHERE id = 2", "SET autocommit = 1", "SELECT 3", "SET autocommit = 0"} {
+					const seen = mysql.ServerStatusInTrans | mysql.ServerStatusAutocommit
+					w, g := must(t, s.oracle, sql), must(t, s.subject, sql)
+					if w.Status&seen != g.Status&seen {
+						t.Errorf("%s, then %s: the status is %#x instead of %#x", form, sql, uint16(g.Status&seen), uint16(w.Status&seen))
+					}
+					if w.Status.Has(mysql.ServerStatusInTrans) {
+						begun++
+					}
+				}
+			}
+		}
+		if begun < 100 {
+			t.Errorf("a transaction was open behind %d statements", begun)
+		}
+	})
+}

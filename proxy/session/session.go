@@ -67,18 +67,19 @@ type Session struct {
 	trace *tracing.Statement
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]textStmt
-	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
-	more    bool
-	patchFn func(*mysql.OKPacket)
+	patchFn   func(*mysql.OKPacket)
 	// serverStatus is what the backend's last OK or end packet said, before the session's own flags went into it.
 	serverStatus mysql.Status
+	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
+	more bool
 	// followedDB says that the statement changed the current database by itself.
 	followedDB bool
 
+	// pins are the reasons why held is kept.
+	pins pinSet
 	// held is the backend connection that the session keeps between commands, for its transaction or a pin; its Conn
 	// is nil when there is none.
 	held backend.Pooled
-	pins pinSet
 	// others are connections to further nodes that the open transaction reads from, by node.
 	others map[string]backend.Pooled
 	// openCursors counts statements with a cursor on held.
@@ -103,7 +104,6 @@ type Session struct {
 	text     string         // of the running statement; aliases the read buffer
 	running  backend.Pooled // the backend connection that the statement runs on
 	parallel []loan         // those of a statement on several shards
-	goesOn   bool           // it does though the client has gone
 	rowWait  *rowWait       // that of a statement that may wait for row locks on several nodes; else nil
 	expiry   *expiry        // the limit of the running statement; nil without one
 	db       string
@@ -125,7 +125,8 @@ type Session struct {
 	// stays says that the session cannot move to another process, or could not when it tried last.
 	stays bool
 	// moved says that another process has the session.
-	moved bool
+	moved  bool
+	goesOn bool // the statement does though the client has gone
 	// stalledAt and stalledFor watch a client that does not read: what its connection had moved so many seconds ago.
 	stalledAt   uint32
 	waitTimeout uint32 // the client's own wait_timeout in seconds; 0: none
@@ -191,6 +192,9 @@ func (s *Session) patchOK(ok *mysql.OKPacket) {
 		s.hideStateChange(ok)
 	}
 	s.serverStatus = ok.Status
+	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && s.readsInTransaction() && !endsTransaction(s.work.class) {
+		ok.Status |= mysql.ServerStatusInTrans
+	}
 	if s.more {
 		ok.Status |= mysql.ServerMoreResultsExists
 	}
@@ -202,7 +206,7 @@ func (s *Session) status() mysql.Status {
 	if s.state.autocommit {
 		st |= mysql.ServerStatusAutocommit
 	}
-	if s.inTransaction() {
+	if (s.inTransaction() || s.readsInTransaction()) && (s.tasked == nil || !s.tasked.own) {
 		st |= mysql.ServerStatusInTrans
 	}
 	if s.more {

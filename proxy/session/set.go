@@ -32,11 +32,15 @@ func (s *Session) set(q *query) error {
 	assignments, ok := sqltext.ParseSet(q.text, s.mode())
 	if !ok {
 		s.pin(pinUnknown)
+		s.pin(pinUserVariable)
+		q.learns = true
 		_, err := s.forwardWith(q, nil)
 		return err
 	}
-	if s.held.Pooled == nil && !slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope != sqltext.NextTransaction || !a.Literal }) {
-		return s.setNextTransaction(q)
+	if assignments[0].Scope == sqltext.NextTransaction {
+		if handled, err := s.setNext(q, assignments); handled {
+			return err
+		}
 	}
 	if judges := s.judges(q, assignments); len(judges) > 1 {
 		return s.setAnywhere(q, judges, assignments)
@@ -46,6 +50,7 @@ func (s *Session) set(q *query) error {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
 				s.pin(pinVariable)
+				pinAssigned(s, q.text, s.mode())
 				q.learns = true
 			}
 			return nil
@@ -84,7 +89,7 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	return s.answeredWith(p, q, failed, x.added, then)
 }
 
-// finishWith is forwardWith for a statement that was sent.
+// finishWith forwards the answer to a statement that was sent and holds the connection for what it added.
 func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
 	sent := s.conn.Sequence()
 	if failed, err = s.responses(p, q); err != nil {
@@ -148,16 +153,6 @@ func wideCharset(name string) bool {
 		return true
 	}
 	return false
-}
-
-// setNextTransaction keeps a SET TRANSACTION that needs no server for the statement that begins the next transaction.
-func (s *Session) setNextTransaction(q *query) error {
-	if s.state.pendingBegin != "" {
-		return mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
-	}
-	s.state.nextTransaction = append(s.state.nextTransaction, strings.Clone(q.text))
-	s.writeOK()
-	return nil
 }
 
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
@@ -291,7 +286,7 @@ func (s *Session) readBack(p backend.Pooled, names []string) error {
 	for k, name := range names {
 		columns[k] = "@@session." + p.Conn.Info.VariableName(name)
 	}
-	err := p.Conn.Rows("SELECT "+strings.Join(columns, ","), len(columns), func(row []string) {
+	err := p.Conn.Rows("SELECT "+strings.Join(columns, ",")+" LIMIT 1", len(columns), func(row []string) {
 		for k, name := range names {
 			s.keep(name, row[k])
 		}
@@ -316,6 +311,9 @@ func (s *Session) keep(name, value string) {
 		s.state.set(name, "'"+value+"'")
 	default:
 		s.pin(pinVariable)
+		if slices.Contains(answerVariables, name) {
+			s.state.heldVariable = name
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (s *Session) adoptTimestamp(p backend.Pooled) error {
 	var values [2]string
 	for k := range values {
-		if err := p.Conn.Rows("SELECT @@session.timestamp", 1, func(row []string) { values[k] = row[0] }); err != nil {
+		if err := p.Conn.Rows("SELECT @@session.timestamp LIMIT 1", 1, func(row []string) { values[k] = row[0] }); err != nil {
 			return err
 		}
 	}
@@ -34,13 +34,15 @@ func (s *Session) followWaitTimeout() {
 }
 
 // heldValue says why a statement that takes a value set for one connection only cannot run on others; "" if it takes none: the ids
-// of insert_id, and the numbers that follow from rand_seed1 and rand_seed2.
+// of insert_id, the numbers that follow from rand_seed1 and rand_seed2, and what no text carries.
 func (s *Session) heldValue(q *query) string {
 	switch {
 	case s.pins.has(pinInsertID) && insertsRows(q.info.Class):
 		return "insert_id"
 	case s.pins.has(pinRandSeed) && mentions(q.text, "rand"):
 		return "rand_seed1 and rand_seed2"
+	case s.state.heldVariable != "":
+		return s.state.heldVariable
 	}
 	return ""
 }

@@ -159,8 +159,8 @@ func contains(shards []router.Shard, s router.Shard) bool {
 	return false
 }
 
-// unreadable is planError for a text that could not be planned: a syntax error is told in the words of a server, which is asked to
-// prepare the text, and runs nothing.
+// unreadable returns what a client hears of a text that could not be planned: what a server that is asked to prepare it
+// says of its syntax, character sets and collations, which runs nothing.
 func (s *Session) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
 		return s.planError(err)
@@ -176,11 +176,15 @@ func (s *Session) unreadable(text string, err error) error {
 		return s.planError(err)
 	}
 	p.Put()
-	if refused != nil && refused.Code == mysql.ERParse {
+	if refused != nil && ofParser[refused.Code] {
 		return refused
 	}
 	return s.planError(err)
 }
+
+// ofParser are the errors that servers give while they read a text: of its syntax, of a character set or collation that they do not have,
+// and of a collation of another character set. MySQL manual: "Server Error Message Reference".
+var ofParser = map[uint16]bool{mysql.ERParse: true, 1115: true, 1253: true, 1273: true}
 
 // ofClientsText gives a server's syntax error in a text that the proxy made the words that a server has for the client's own text.
 func (s *Session) ofClientsText(err error, text string) error {
@@ -221,14 +225,15 @@ func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	if name := s.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.held.Instance.Node+": a statement on several shards cannot take values from it")
 	}
-	if (r.Many == plan.ManyMerge || r.Many == plan.ManyFinish) && !s.inTransaction() && s.state.autocommit {
-		s.state.nextTransaction = nil // what SET TRANSACTION said was for this statement, which only reads
-	}
 	switch r.Many {
 	case plan.ManyMerge:
-		return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.scatter(q, p, r, ex) })
+		return s.underNext(func() (bool, error) {
+			return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.scatter(q, p, r, ex) })
+		})
 	case plan.ManyFinish:
-		return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.finishRoute(q, p, r, ex) })
+		return s.underNext(func() (bool, error) {
+			return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.finishRoute(q, p, r, ex) })
+		})
 	case plan.ManyWrite, plan.ManyInsert:
 		return s.writeMany(q, p, r, ex)
 	case plan.ManyChoose:

@@ -18,7 +18,7 @@ func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) err
 	return err
 }
 
-// forwardOne is oneResponse without a span.
+// forwardOne sends what is queued for p and forwards one response, without a span.
 func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) error {
 	if err := p.Conn.Flush(); err != nil {
 		return err

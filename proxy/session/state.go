@@ -12,23 +12,26 @@ import (
 // state is what a client has set of its session, as far as the proxy keeps it: it is brought to whichever backend
 // connection runs the next statement. What cannot be kept so pins the backend connection instead (pin.go).
 type state struct {
-	db         string
-	autocommit bool
+	db string
 	// vars has the charset variables and autocommit always among them. What it has is never changed in place: idle sessions share it
 	// with their settings.
-	vars   []backend.Var
-	flags  mysql.Capability
-	mode   sqltext.Mode
-	strict bool // sql_mode makes errors of values that do not fit
+	vars       []backend.Var
+	flags      mysql.Capability
+	mode       sqltext.Mode
+	strict     bool // sql_mode makes errors of values that do not fit
+	autocommit bool
 	// collation is the id that the handshake asked for; resolved against the server's list before the first statement.
 	collation uint16
 	resolved  bool
 	setting   *backend.Setting // of the fields above; nil when they changed since
 
+	// heldVariable is a variable of which the held connection alone has the value; "" without one.
+	heldVariable string
+
 	// pendingBegin is the BEGIN that the client has sent and that goes to the backend ahead of the next statement.
 	pendingBegin string
-	// nextTransaction are SET TRANSACTION statements for the next transaction only.
-	nextTransaction []string
+	// next is what SET TRANSACTION said of the next transaction, and began what it had said of the one that the held connection is in.
+	next, began characteristics
 
 	result       lastResult
 	found        foundRows

@@ -124,6 +124,10 @@ func (s *Session) comStmtPrepare(text string) error {
 		return err
 	}
 	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
+	if i := &q.info; i.Class != sqltext.Empty && i.End+1 < len(text) && i.Next >= len(text) {
+		q.text = withoutEnd(text)
+		q.source, q.info = q.text, sqltext.Classify(q.text, s.mode())
+	}
 	q.readWithin(s.mode())
 	if s.snap.Blacklist != nil && s.blacklisted(&q) {
 		return errBlacklisted

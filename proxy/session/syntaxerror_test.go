@@ -72,3 +72,41 @@ func TestSyntaxErrorsOfOneShard(t *testing.T) {
 		})
 	}
 }
+
+// TestUnknownCollations: a character set or collation that no server has is told by the servers' own errors.
+func TestUnknownCollations(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			one, c := namesRig(t, kind)
+			told := map[uint16]int{}
+			for _, table := range namedTables {
+				for _, text := range []string{
+					"SELECT name COLLATE nosuch_ci FROM # WHERE id = 1", "SELECT name COLLATE utf8mb4_nosuch_ci FROM #", "SELECT id FROM # ORDER BY name COLLATE nosuch_bin",
+					"SELECT CONVERT(name USING nosuch) FROM #", "SELECT CAST(name AS CHAR(9) CHARACTER SET nosuch) FROM # WHERE id = 1", "SELECT COUNT(*) FROM # GROUP BY name COLLATE nosuch_ci",
+					"UPDATE # SET n = 1 WHERE name COLLATE nosuch_ci = 'y'", "DELETE FROM # WHERE name = CONVERT('x' USING nosuch)", "INSERT INTO # (id, name) VALUES (90, CONVERT('x' USING nosuch))",
+				} {
+					sql := forTable(text, table)
+					want, err := one.Query(sql)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got, err := c.Query(sql)
+					if err != nil {
+						t.Fatal(sql, err)
+					}
+					if w, g := metadataShown(want), metadataShown(got); w != g {
+						t.Errorf("%s:\n%s instead of\n%s", sql, g, w)
+					}
+					told[want.Err.Code]++
+					// A prepared statement is read at once.
+					if _, err := c.Prepare(sql); err == nil || err.Error() != want.Err.Error() {
+						t.Errorf("prepared %s: %v instead of %v", sql, err, want.Err)
+					}
+				}
+			}
+			if told[1273] == 0 || told[1115] == 0 {
+				t.Errorf("errors are %v", told)
+			}
+		})
+	}
+}

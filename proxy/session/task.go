@@ -18,6 +18,8 @@ type task struct {
 	merging *merging
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
 	repeatable *query
+	// own says that the session is in a transaction of the proxy's own, which ends with the command.
+	own bool
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict    queryrule.Decision
 	recognized recognized
@@ -58,7 +60,7 @@ func (s *Session) releaseTask() {
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
 	t.recognized, t.choice, t.merging = recognized{}, tracing.Choice{}, nil
-	t.repeatable = nil
+	t.repeatable, t.own = nil, false
 	if t.looked {
 		t.found.release()
 		t.looked = false

@@ -14,8 +14,8 @@ func (s *Session) traceQuery(attributes []byte, text string) bool {
 	return s.traced(text, func() tracing.Parent { return attributeParent(attributes) })
 }
 
-// traceExecution is traceQuery for a COM_STMT_EXECUTE of st. A statement that was prepared with a parent in its comment has that
-// parent at every execution.
+// traceExecution begins the trace of a COM_STMT_EXECUTE of st, if it is to have one. A statement that was prepared with a parent in its
+// comment has that parent at every execution.
 func (s *Session) traceExecution(st *stmt, arg []byte) bool {
 	return s.traced(st.text, func() tracing.Parent {
 		if !s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {

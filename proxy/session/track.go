@@ -123,4 +123,5 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 	}
 	s.pin(pinTracker)
 	s.pin(pinUserVariable)
+	q.learns = s.sharing() == nil // else its state goes with the connection
 }

@@ -18,11 +18,12 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Begin:
 		if onBackend || tx.ConsistentSnapshot {
+			s.state.began = characteristics{unknown: s.pins.has(pinNextTransaction)}
 			s.state.pendingBegin = ""
 			return false, nil
 		}
 		if s.state.pendingBegin != "" && s.mode().MariaDB {
-			s.state.nextTransaction = nil // the one begun before had it; MySQL keeps it for the first that does something
+			s.state.next = characteristics{} // the one begun before had it; MySQL keeps it for the first that does something
 		}
 		s.state.pendingBegin = strings.Clone(q.text)
 		s.writeOK()
@@ -36,7 +37,7 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	}
 	s.endOthers()
 	if !tx.Chain {
-		s.state.pendingBegin, s.state.nextTransaction = "", nil
+		s.state.pendingBegin, s.state.next = "", characteristics{}
 	} else if s.state.pendingBegin == "" {
 		s.state.pendingBegin = begin // a transaction begins, whether one ended or not
 	}

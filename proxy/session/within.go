@@ -52,7 +52,7 @@ func (s *Session) learnText(q *query) error {
 		return s.lost(p, err)
 	}
 	text := "NULL"
-	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+"))", 1, func(row []string) { text = row[0] })
+	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+")) LIMIT 1", 1, func(row []string) { text = row[0] })
 	if e, ok := err.(*mysql.SQLError); ok {
 		s.release(p)
 		return e
@@ -176,32 +176,10 @@ func (s *Session) executesSet(q *query) bool {
 			return false
 		}
 		st, known := s.textStmts[ex.Name]
-		return !known || st.sets
+		return !known || st.sets || s.pins.has(pinStored)
 	}
 	if named(q.text, s.mode()) {
 		return true
 	}
 	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Class == sqltext.Execute && named(in.Text, in.Mode) })
-}
-
-// learnState asks the server for what decides how it reads texts, and for autocommit, after statements that may have changed them unseen.
-func (s *Session) learnState(p backend.Pooled, q *query) error {
-	if s.state.warningCount > 0 && s.state.errorCount == 0 && !q.cut && !q.warned {
-		if err := s.fetchWarnings(p, q.rename); err != nil {
-			return err
-		}
-	}
-	if err := s.settleFound(p, false); err != nil {
-		return err
-	}
-	had := s.state.value("sql_mode")
-	if err := s.readBack(p, []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}); err != nil {
-		return err
-	}
-	if had == "" && strings.Trim(s.state.value("sql_mode"), "'") == p.Conn.Info.SQLMode {
-		s.state.unset("sql_mode")
-	}
-	s.state.readMode(p.Conn.Info)
-	p.Key = s.state.current()
-	return nil
 }

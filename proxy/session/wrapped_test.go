@@ -241,7 +241,7 @@ func dangers(victim int) (list []danger) {
 		"CALL sys.execute_prepared_stmt('SHUTDOWN')", "CALL sys.ps_setup_enable_consumer('events')", "DO (SELECT COUNT(*) FROM information_schema.processlist)",
 		"SET @x = (SELECT GROUP_CONCAT(info) FROM information_schema.processlist)", "SHOW TABLES WHERE (SELECT COUNT(*) FROM information_schema.processlist) > 0",
 		"SELECT * FROM information_schema.`processlİst`", "SELECT * FROM INFORMATION_SCHEMA.PROCEſſLIST", "SET sql_lög_bin = 0", "SET SESSION `ſql_log_bin` = 0", "SET @@sql_lóg_bin = 0",
-		"SET @@session.sql_lóg_bin = 0", "SET @a = 1, pseudo_thread_íd = 7",
+		"SET @@session.sql_lóg_bin = 0", "SET SESSION `sql_log_bin ` = 0", "SET @@session.`sql_log_bin ` = 0", "SET @a = 1, `SQL_log_bin  ` = 0", "SET @a = 1, pseudo_thread_íd = 7",
 		"UPDATE mysql.proc SET body = 'x'", "INSERT INTO mysql.component VALUES (99, 99, 'file://x')", "DELETE FROM mysql.func", "REPLACE INTO mysql.plugin VALUES ('w', 'w.so')",
 		"TRUNCATE mysql.func", "ALTER TABLE mysql.event ADD x INT", "LOCK TABLES mysql.func WRITE", "UPDATE w_t, mysql.func SET a = 1, ret = 1", "CREATE TABLE mysql.w (a INT)",
 		"SELECT * FROM mysql.servers", "CREATE SERVER w FOREIGN DATA WRAPPER mysql OPTIONS (HOST 'x')", "ALTER SERVER w OPTIONS (HOST 'x')", "DROP SERVER IF EXISTS w",

@@ -23,7 +23,7 @@ func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	return s.untilLocked(func() (*change, bool, error) { return s.tryWrite(q, p, r, ex) })
 }
 
-// tryWrite is writeMany once.
+// tryWrite makes one attempt; the change that it returns says what held locks.
 func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
 	c, err := s.openChange(q.text, s.nodesOf(r.Queries))
 	if err != nil {
@@ -62,6 +62,8 @@ type change struct {
 	loans []loan
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
+	// next is what SET TRANSACTION said of it.
+	next characteristics
 	// at is when the first node was told to keep it, of a change of several nodes.
 	at time.Time
 	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
@@ -80,7 +82,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
 	if !inTransaction && s.pins.has(pinNextTransaction) {
-		return c, newError(KSTransactionNodes, "SET TRANSACTION was sent to node "+s.held.Instance.Node+" for the next transaction, and this change is of several nodes: send it again after COMMIT, or BEGIN first")
+		return c, s.errNextIsElsewhere("this change")
 	}
 	if inTransaction && s.held.Pooled == nil {
 		// The transaction begins here.
@@ -98,8 +100,12 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 	if err := s.learnHeldInsertID(); err != nil {
 		return c, err
 	}
+	if !inTransaction {
+		c.next, s.state.next = s.state.next, characteristics{} // for all of the nodes, not for the one that is held
+	}
 	for attempt := 0; ; attempt++ {
 		if c.loans, err = s.borrow(nodes, false); err != nil {
+			s.state.next = c.next
 			return c, err
 		}
 		if !s.publish(c.loans) {
@@ -107,14 +113,10 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			return c, interrupted()
 		}
 		s.watchRowLocks(c.loans)
-		if !inTransaction {
-			err = s.bringNext(c.loans)
-		}
-		if err == nil {
+		if err = s.bringNext(c); err == nil {
 			err = s.beginAll(c)
 		}
 		if err == nil {
-			s.state.nextTransaction = nil
 			return c, nil
 		}
 		if !s.replacesAll(c.loans, attempt, err) {
@@ -124,12 +126,13 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 }
 
 // bringNext has a transaction of the proxy's own be what SET TRANSACTION said of the session's next one.
-func (s *Session) bringNext(loans []loan) error {
-	for _, sql := range s.state.nextTransaction {
-		for k := range loans {
-			if err := s.run(loans[k].Pooled, sql); err != nil {
-				return err
-			}
+func (s *Session) bringNext(c *change) error {
+	if !c.next.set() {
+		return nil
+	}
+	for k := range c.loans {
+		if err := s.run(c.loans[k].Pooled, c.next.text()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -326,6 +329,9 @@ func infoWarnings(info []byte, warnings uint16) []byte {
 	return info
 }
 
+// erReadOnlyTransaction is the code of a change that its transaction forbids. MySQL manual: "Server Error Message Reference".
+const erReadOnlyTransaction = 1792
+
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
 func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) error {
 	victim := s.endRowWait()
@@ -351,12 +357,15 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 			s.giveBackHeld(c.loans[k : k+1])
 		}
 	}
+	if sqlErr.Code == erReadOnlyTransaction && c.next.set() {
+		s.state.next = c.next // a server finds that out before it begins
+	}
 	e := *sqlErr
 	mysql.RenameError(&e, names)
 	return &e
 }
 
-// giveBackHeld is giveBack where the held transaction may have ended.
+// giveBackHeld gives connections back, the held one too where its transaction has ended.
 func (s *Session) giveBackHeld(loans []loan) {
 	for _, l := range loans {
 		if l.kept && s.held.Pooled == l.Pooled.Pooled && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.pins == 0 {

@@ -1,0 +1,163 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// SET TRANSACTION without a scope speaks of the next transaction only. The session keeps what it says, and brings it to every server that
+// the transaction is on. Servers use it up with the first statement that opens a table of an engine with transactions, or that commits:
+// SELECT 1 leaves it, as do most errors, a change among them that it forbids. MySQL manual: "SET TRANSACTION Statement".
+
+// characteristics are those of one transaction, as SET TRANSACTION words them; the zero value for what the session has set.
+type characteristics struct {
+	level, access uint8 // places in levels and accesses
+	// unknown says that nobody knows whether the transaction that the held connection is in has them.
+	unknown bool
+}
+
+var (
+	levels   = [...]string{"", "READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"}
+	accesses = [...]string{"", "READ WRITE", "READ ONLY"}
+)
+
+// set tells whether there are any.
+func (c characteristics) set() bool { return c != characteristics{} }
+
+// text is the statement that sets them; "" for none.
+func (c characteristics) text() string {
+	level, access := levels[c.level], accesses[c.access]
+	if level != "" {
+		level = "ISOLATION LEVEL " + level
+	}
+	if level != "" && access != "" {
+		level += ", "
+	}
+	if level+access == "" {
+		return ""
+	}
+	return "SET TRANSACTION " + level + access
+}
+
+// texts is text for a session that moves.
+func (c characteristics) texts() []string {
+	if text := c.text(); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// nextOf reads what a session that has moved here brings.
+func nextOf(c *carried) (next characteristics) {
+	for _, text := range c.nextTransaction {
+		if assignments, ok := sqltext.ParseSet(text, c.mode); ok {
+			next.take(assignments)
+		}
+	}
+	return next
+}
+
+// take adds what assignments say; false if they are not, or not all, what a SET TRANSACTION without a scope is read as.
+func (c *characteristics) take(assignments []sqltext.Assignment) bool {
+	for _, a := range assignments {
+		switch {
+		case a.Scope != sqltext.NextTransaction || !a.Literal:
+			return false
+		case a.Name == "transaction_read_only" && (a.Value == "0" || a.Value == "1"):
+			c.access = 1 + a.Value[0] - '0'
+		default:
+			k := slices.Index(levels[:], strings.ReplaceAll(strings.Trim(a.Value, "'"), "-", " "))
+			if a.Name != "transaction_isolation" || k <= 0 {
+				return false
+			}
+			c.level = uint8(k)
+		}
+	}
+	return true
+}
+
+// setNext keeps a SET TRANSACTION for the statement that begins the next transaction; handled is false where a server must see it, for its
+// error, or because it is a variable's, which servers know by several names.
+func (s *Session) setNext(q *query, assignments []sqltext.Assignment) (handled bool, err error) {
+	next := s.state.next
+	if s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.take(assignments) {
+		return false, nil
+	}
+	if s.inTransaction() || s.readsInTransaction() {
+		return true, mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
+	}
+	s.state.next = next
+	s.writeOK()
+	return true, nil
+}
+
+// underNext runs a query on several shards, by run, as the transaction that SET TRANSACTION spoke of, if it did: on every shard.
+func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
+	switch {
+	case s.inTransaction():
+		return run()
+	case s.pins.has(pinNextTransaction):
+		return true, s.errNextIsElsewhere("this query")
+	case !s.state.next.set():
+		return run()
+	}
+	s.state.pendingBegin = begin
+	s.task().own = s.state.autocommit
+	failed, err = run()
+	s.state.pendingBegin = ""
+	if s.task().own {
+		s.task().own = false
+		err = s.endOwn(err)
+	}
+	return failed, err
+}
+
+// nextUsedUp forgets what SET TRANSACTION said behind a statement that a server would have run, in a transaction of its own.
+func (s *Session) nextUsedUp() {
+	if !s.inTransaction() && s.state.autocommit {
+		s.state.next = characteristics{}
+	}
+}
+
+// usesUpNext tells whether what SET TRANSACTION said was for the statement just run on p, of a table that has a rule. The connection is to be
+// told COMMIT, so that nothing is left there for an engine without transactions.
+func (s *Session) usesUpNext(p backend.Pooled, q *query) bool {
+	if !s.pins.has(pinNextTransaction) || q.node == nil || !s.state.autocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		return false
+	}
+	s.unpin(pinNextTransaction)
+	return true
+}
+
+// endOwn ends the transactions of underNext. The client may have its answer, so there is no packet to tell it of a failure by.
+func (s *Session) endOwn(failure error) error {
+	if len(s.others) > 0 {
+		s.state.next = characteristics{}
+	}
+	s.endOthers()
+	p := s.held
+	if p.Pooled == nil || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		return failure
+	}
+	if err := s.run(p, commit); err != nil {
+		pins := s.pins
+		if s.drop(p); pins != 0 {
+			s.pins = 0
+			return &endError{EndBackendLost, err}
+		}
+		return failure
+	}
+	s.release(p)
+	s.heldLast = false
+	return failure
+}
+
+// errNextIsElsewhere refuses a statement on several nodes where the held connection alone may still have what SET TRANSACTION said.
+func (s *Session) errNextIsElsewhere(what string) *mysql.SQLError {
+	return newError(KSTransactionNodes, "SET TRANSACTION was sent to node "+s.held.Instance.Node+" for the next transaction, and "+what+
+		" is of several nodes: send it again after COMMIT, or BEGIN first")
+}

@@ -1,0 +1,93 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"kingshard/backend"
+	"kingshard/backend/stored"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+)
+
+// What statements within others, routines, triggers and executions of SET do to the session's variables no text tells: the server is asked
+// for the answerVariables behind them, and what has changed is brought to every connection, as what SET sets is.
+
+// setsUnseen tells whether q, which was carried out, may have set variables of the session unseen.
+func setsUnseen(s *Session, q *query) bool {
+	if q.info.Class == sqltext.Prepare {
+		return q.learns
+	}
+	return q.learns || q.reached&stored.State != 0 || q.within != nil && s.executesSet(q)
+}
+
+// learnUnseen asks for what setsUnseen speaks of on p, the connection that q ran on.
+func learnUnseen(s *Session, p backend.Pooled, q *query) error {
+	if s.state.warningCount > 0 && s.state.errorCount == 0 && !q.cut && !q.warned {
+		if err := s.fetchWarnings(p, q.rename); err != nil {
+			return err
+		}
+	}
+	if err := s.settleFound(p, false); err != nil {
+		return err
+	}
+	modeSet, timeout := s.state.value("sql_mode") != "", s.state.value("wait_timeout")
+	err := p.Conn.Variables(knownAt(p.Instance, answerVariables), func(name, value, fresh string) {
+		switch {
+		case name == "sql_mode" && !modeSet:
+			fresh = p.Conn.Info.SQLMode
+		case s.state.value(name) != "":
+			fresh = ""
+		}
+		if value != fresh {
+			s.keep(name, value)
+		}
+	})
+	var refused *mysql.SQLError
+	if errors.As(err, &refused) {
+		s.pin(pinVariable)
+		s.state.heldVariable = "what a statement within another, or a routine, may have set"
+		err = nil
+	}
+	if err == nil {
+		err = s.adoptTimestamp(p)
+	}
+	if s.state.value("wait_timeout") != timeout {
+		s.followWaitTimeout()
+	}
+	s.state.readMode(p.Conn.Info)
+	p.Key = s.state.current()
+	return err
+}
+
+// knownAt are those of the names that the server has, or may have.
+func knownAt(i *backend.Instance, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		if strings.HasPrefix(name, "transaction_") {
+			return false // it may have it by another name
+		}
+		has, known := i.HasVariable(name)
+		return known && !has
+	})
+}
+
+// pinAssigned keeps the connection for what a SET that is carried out unseen gives it alone.
+func pinAssigned(s *Session, text string, m sqltext.Mode) {
+	list, ok := sqltext.ParseSet(text, m)
+	if !ok {
+		s.pin(pinUserVariable)
+	}
+	for _, a := range list {
+		switch {
+		case a.Scope == sqltext.User:
+			s.pin(pinUserVariable)
+		case a.Scope == sqltext.NextTransaction:
+			s.pin(pinNextTransaction)
+		case a.Name == "insert_id":
+			s.pin(pinInsertID)
+		case a.Name == "rand_seed1", a.Name == "rand_seed2":
+			s.pin(pinRandSeed)
+		}
+	}
+}
