@@ -92,6 +92,27 @@ func TestDistinctGeometries(t *testing.T) {
 	}
 }
 
+// TestGroupsOfNullTimestamps wants warnings of a group's MIN and MAX to be passed over on no server that does not warn of groups of NULL.
+func TestGroupsOfNullTimestamps(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			c := examConn(t, oracle(t, kind), "")
+			defer c.Close()
+			examRun(t, c, "CREATE DATABASE IF NOT EXISTS "+examDB)
+			examRun(t, c, "CREATE TEMPORARY TABLE "+examDB+".moments (n INT, at TIMESTAMP NULL)")
+			examRun(t, c, "INSERT INTO "+examDB+".moments VALUES (1, NULL), (2, NOW())")
+			r, err := c.Query("SELECT n, MAX(at) FROM " + examDB + ".moments GROUP BY n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := &column{decl: "TIMESTAMP NULL"}
+			if warns := warnsOfNullGroups(dialect{mariaDB: kind == mysqltest.MariaDB}, at); warns != (r.Warnings > 0) {
+				t.Errorf("passed over: %t, the server has %d warnings", warns, r.Warnings)
+			}
+		})
+	}
+}
+
 // TestFunctionsOfServers wants every function that a server lists to be in the table of its functions, or among those left out.
 // KS_DIFF_FUNCTIONS=write makes the tables anew: which arguments a function takes is found by trying.
 func TestFunctionsOfServers(t *testing.T) {

@@ -57,7 +57,12 @@ func (g *grammar) function(sc scope) *part {
 	}
 	f := pickOne(g, g.calls)
 	list := listOf(len(f.args))
-	for _, kind := range []byte(f.args) {
+	length, lengthens := lengthOf[f.name]
+	for at, kind := range []byte(f.args) {
+		if lengthens && at == length {
+			list.kids = append(list.kids, words(pickOne(g, []string{"0", "1", "3", "20", "-1", "2.5", "'7'", "NULL"})))
+			continue
+		}
 		if g.one(8) {
 			list.kids = append(list.kids, g.function(sc))
 			continue
@@ -70,6 +75,10 @@ func (g *grammar) function(sc scope) *part {
 	}
 	return call
 }
+
+// lengthOf tells by functions' names which argument is the length of the value. It is a small number: those of columns make answers of
+// gigabytes.
+var lengthOf = map[string]int{"LPAD": 1, "LPAD_ORACLE": 1, "RPAD": 1, "RPAD_ORACLE": 1, "REPEAT": 1, "SPACE": 0}
 
 // argumentClasses are the classes of columns for the kinds of arguments that have any.
 var argumentClasses = map[byte][]class{

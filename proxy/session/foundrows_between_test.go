@@ -68,7 +68,7 @@ func TestFoundRowsOfValues(t *testing.T) {
 		} {
 			for _, then := range []string{
 				"SET @z = 1", "INSERT INTO f VALUES (40, 1)", "REPLACE INTO f VALUES (1, 9)", "DELETE FROM f WHERE id = 2", "UPDATE f SET v = 3 WHERE id < 3", "SELECT 1", "EXPLAIN SELECT * FROM f", "BEGIN",
-				"INSERT INTO nosuch VALUES (1)", "KILL QUERY @kv + 99999999", "EXECUTE sets", "EXECUTE inserts", "EXECUTE selects", "EXECUTE updates", "EXECUTE asks",
+				"INSERT INTO nosuch VALUES (1)", "KILL QUERY @kv + 99999999", "EXECUTE sets", "EXECUTE inserts", "EXECUTE selects", "EXECUTE updates", "EXECUTE nosuch", "EXECUTE asks",
 			} {
 				c := foundClient(t, server, addr)
 				must(t, c.sides[0], "DELETE FROM f")

@@ -108,3 +108,31 @@ func TestSavepointAheadOfReads(t *testing.T) {
 		}
 	})
 }
+
+// With autocommit off a transaction is open behind a change of one node, whichever node answers what comes then.
+func TestStatusBehindAChangeElsewhere(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		s.everywhere(t, "SET autocommit = 0")
+		begun := 0
+		for id := 1; id < 9; id++ {
+			for _, first := range []string{"SELECT FOUND_ROWS()", "SELECT ROW_COUNT()", "SELECT FOUND_ROWS(), @@autocommit", "DO 0"} {
+				s.everywhere(t, "COMMIT")
+				for _, sql := range []string{first, fmt.Sprintf("UPDATE users SET name = CONCAT(name, 'x') WHERE id = %d", id), "SELECT 1", "SELECT @@autocommit", "SHOW VARIABLES LIKE 'autocommit'",
+					"SELECT name FROM users WHERE id = 1", "SELECT name FROM users WHERE id = 2", "SELECT 2", "COMMIT", "SELECT 3"} {
+					const seen = mysql.ServerStatusInTrans | mysql.ServerStatusAutocommit
+					w, g := must(t, s.oracle, sql), must(t, s.subject, sql)
+					if w.Status&seen != g.Status&seen {
+						t.Errorf("%s, the row %d, then %s: the status is %#x instead of %#x", first, id, sql, uint16(g.Status&seen), uint16(w.Status&seen))
+					}
+					if w.Status.Has(mysql.ServerStatusInTrans) {
+						begun++
+					}
+				}
+			}
+		}
+		if begun < 200 {
+			t.Errorf("a transaction was open behind %d statements", begun)
+		}
+	})
+}

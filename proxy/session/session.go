@@ -192,7 +192,7 @@ func (s *Session) patchOK(ok *mysql.OKPacket) {
 		s.hideStateChange(ok)
 	}
 	s.serverStatus = ok.Status
-	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && s.readsInTransaction() && !endsTransaction(s.work.class) {
+	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.inTransaction() || s.readsInTransaction()) && !endsTransaction(s.work.class) {
 		ok.Status |= mysql.ServerStatusInTrans
 	}
 	if s.more {

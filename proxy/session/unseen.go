@@ -16,8 +16,14 @@ import (
 
 // setsUnseen tells whether q, which was carried out, may have set variables of the session unseen.
 func setsUnseen(s *Session, q *query) bool {
-	if q.info.Class == sqltext.Prepare {
+	switch q.info.Class {
+	case sqltext.Prepare:
 		return q.learns
+	case sqltext.Execute:
+		ex, ok := sqltext.ParseExecute(q.text, s.mode())
+		if _, prepared := s.textStmts[ex.Name]; ok && !prepared && s.work.errorCode == mysql.ERUnknownStmtHandler {
+			return q.learns // nothing was carried out
+		}
 	}
 	return q.learns || q.reached&stored.State != 0 || q.within != nil && s.executesSet(q)
 }
