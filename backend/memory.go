@@ -3,6 +3,7 @@ package backend
 import (
 	"maps"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 )
@@ -13,6 +14,7 @@ type memory struct {
 	late      atomic.Bool  // see Late
 	databases atomic.Pointer[map[string]bool]
 	variables atomic.Pointer[map[string]string]
+	lacking   sync.Map // by name: what sessions have no variables of, though the server may list them
 }
 
 // succeed takes over what was known before a reload.

@@ -125,7 +125,6 @@ func (n *Node) Reader(attempt int) *Instance {
 // operator took down stays down, and statements that find a pool of old closed borrow from n instead. It is called before n
 // is watched and old is closed.
 func (n *Node) Succeed(old *Node) {
-	old.Primary.successor.Store(n.Primary)
 	for _, i := range n.Instances() {
 		for _, before := range old.Instances() {
 			if before.Addr != i.Addr {
@@ -141,7 +140,13 @@ func (n *Node) Succeed(old *Node) {
 			i.succeedLag(before)
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
-			if before.Role == i.Role {
+		}
+	}
+	// From here on others may borrow from n.
+	old.Primary.successor.Store(n.Primary)
+	for _, i := range n.Instances() {
+		for _, before := range old.Instances() {
+			if before.Addr == i.Addr && before.Role == i.Role {
 				before.successor.Store(i)
 			}
 		}

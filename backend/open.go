@@ -11,7 +11,7 @@ import (
 
 // openConns are the connections to a server that have logged in, in use or not, and what was last seen of them. Connections come and
 // go by its lock; their statements do not know of it. Instances of a node at the same address have one, also across reloads: a
-// connection that a retired instance lent ends with the others when the server is dead.
+// connection that a retired instance lent ends with the others when the server is dead, as long as the configuration has the address.
 type openConns struct {
 	mu  sync.Mutex
 	all map[*Conn]*seenConn

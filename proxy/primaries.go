@@ -64,7 +64,7 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.
 	unfit := judge(cfg, candidates, have)
 	for _, c := range candidates {
 		if c.err == nil && !c.replica && (c.newNode || c.moves()) && !slices.ContainsFunc(unfit, func(u *admin.Unfit) bool { return u.Node == c.node && u.Addr == c.addr }) {
-			if why := c.doubles(cfg, candidates, have); why != nil {
+			if why := c.doubles(now.Config, cfg, candidates, have); why != nil {
 				unfit = append(unfit, &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Why: "would have tables twice: " + why.Error()})
 			}
 		}
@@ -73,8 +73,8 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.
 }
 
 // doubles tells which physical table rules of a configuration have twice if the candidate is a node's primary: other nodes have the same server
-// under other addresses.
-func (c *candidate) doubles(cfg *config.Config, candidates []*candidate, have []*server) error {
+// under other addresses. What the configuration in force has twice on it already may go on to be.
+func (c *candidate) doubles(now, cfg *config.Config, candidates []*candidate, have []*server) error {
 	all := slices.Clip(have)
 	for _, other := range candidates {
 		all = append(all, &other.server)
@@ -84,6 +84,9 @@ func (c *candidate) doubles(cfg *config.Config, candidates []*candidate, have []
 		if one := primaryOf(cfg, all, n.Name); one != nil && one.same(&c.server) {
 			servers[n.Name] = c.addr
 		}
+	}
+	if doubled(now, servers) != nil {
+		return nil
 	}
 	return doubled(cfg, servers)
 }

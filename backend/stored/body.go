@@ -146,6 +146,8 @@ func (r *bodyReader) word() {
 			r.effects |= UserVariables
 			r.writes = true
 		}
+	case "call": // a handler's, too, which begins no statement
+		r.callee, r.writes = true, true
 	case "into":
 		r.into = true
 		return

@@ -66,6 +66,7 @@ func TestCalls(t *testing.T) {
 			{"RETURN 1 + " + name + " (2)", want},
 			{"CALL " + name, want},
 			{"BEGIN CALL " + name + "; END", want},
+			{"BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION CALL " + name + "; SET NEW.x = 1; END", want},
 			{"BEGIN CALL " + name + "(n, abs(-1)); SET n = 1; END", want},
 			{"INSERT INTO " + name + " (a) VALUES (1)", ""},
 			{"SELECT a FROM " + name + " WHERE a IN (1)", ""},

@@ -192,20 +192,24 @@ func oddSysVar(text string) bool {
 	return Odd(strings.ReplaceAll(SysVar(text)[2:], "`", ""))
 }
 
-// SysVar gives the text of a system variable without the blanks and comments that may be around its dots.
+// SysVar gives the text of a system variable without the blanks and comments that may be around its dots. It leaves a text as it is, and so
+// odd, that has a comment which servers read in different ways.
 func SysVar(text string) string {
 	plain := true
 	for k := 2; k < len(text) && plain; k++ {
 		plain = isIdent(text[k]) || text[k] == '.'
 	}
-	if plain {
+	if plain || strings.Contains(text, "/*!") || strings.Contains(text, "/*M!") || strings.Contains(text, "/*m!") {
 		return text
 	}
 	b := []byte("@@")
 	for l := lexerAt(text, 2, Mode{}); ; {
 		t := l.Next()
-		if t.Kind == KindEOF || t.Kind == KindInvalid {
+		switch t.Kind {
+		case KindEOF:
 			return string(b)
+		case KindInvalid:
+			return text
 		}
 		b = append(b, text[t.Pos:t.End]...)
 	}

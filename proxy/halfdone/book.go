@@ -374,6 +374,7 @@ func (b *Book) find(left []leftover, is contents) {
 			b.entries = append(b.entries, &entry{r})
 			b.stats.Added++
 			b.found = append(b.found, r)
+			known[markOf(&r)] = true // a file that was taken away may be there twice
 		}
 	}
 	b.makeRoomLocked()

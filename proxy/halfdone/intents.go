@@ -45,6 +45,7 @@ type intents struct {
 
 	// Of the writer alone.
 	file   *os.File
+	taken  *os.File // the one before, which somebody has taken away, until file has all; else nil
 	failed bool
 	// writeAt writes a slot, nil: to the file. Tests have it fail.
 	writeAt func(text []byte, at int64) error
@@ -167,11 +168,17 @@ func (in *intents) missing() bool {
 	return err == nil && !os.SameFile(is, there) || errors.Is(err, os.ErrNotExist)
 }
 
-// renew has another file take the place of one that was taken away, which says nothing any more.
+// renew has another file take the place of one that was taken away. That one, which may be there by another name, is written to until there is
+// another, and says what it does until the other one says it.
 func (in *intents) renew() {
-	in.log.Warn("the file of the changes of several nodes that are under way was taken away: another one is made", "file", in.file.Name())
-	gone := in.file
-	in.file = nil
+	taken := in.file
+	if err := in.create(); err != nil {
+		in.outcome(err)
+		return
+	}
+	in.log.Warn("the file of the changes of several nodes that are under way was taken away: another one is made", "file", taken.Name())
+	in.emptyTaken()
+	in.taken = taken
 	in.mu.Lock()
 	for k := range in.slots {
 		if in.slots[k].text != nil {
@@ -180,8 +187,15 @@ func (in *intents) renew() {
 	}
 	in.mu.Unlock()
 	in.write()
-	_ = gone.Truncate(0) // it may be there by another name
-	_ = gone.Close()
+}
+
+// emptyTaken has a file that was taken away say nothing any more.
+func (in *intents) emptyTaken() {
+	if in.taken != nil {
+		_ = in.taken.Truncate(0)
+		_ = in.taken.Close()
+		in.taken = nil
+	}
 }
 
 // write brings the file in line with the slots. Those that it cannot write are tried again.
@@ -205,13 +219,25 @@ func (in *intents) write() {
 	}
 	in.mu.Lock()
 	in.late = false
-	if err != nil {
-		in.fails++
-	}
 	for _, at := range failed {
 		in.soilLocked(at)
 	}
 	in.mu.Unlock()
+	if in.outcome(err); err == nil {
+		in.emptyTaken()
+	}
+	for _, w := range waits {
+		close(w)
+	}
+}
+
+// outcome counts and tells whether the file could be written.
+func (in *intents) outcome(err error) {
+	if err != nil {
+		in.mu.Lock()
+		in.fails++
+		in.mu.Unlock()
+	}
 	switch {
 	case err != nil && !in.failed:
 		in.log.Error("changes of several nodes cannot be written down ahead of their commits: one that the proxy does not live to end leaves no record",
@@ -220,9 +246,6 @@ func (in *intents) write() {
 		in.log.Info("changes of several nodes are written down ahead of their commits again", "folder", in.dir)
 	}
 	in.failed = err != nil
-	for _, w := range waits {
-		close(w)
-	}
 }
 
 // writeSlots writes texts to slots, and gives those that it cannot write with the last error: a full disk may have room for others.
@@ -273,6 +296,9 @@ func (in *intents) close() {
 		_ = os.Remove(in.file.Name())
 	}
 	_ = in.file.Close()
+	if in.taken != nil {
+		_ = in.taken.Close() // with what could not be written anew
+	}
 }
 
 // slotText is a line of JSON that a slot has room for.

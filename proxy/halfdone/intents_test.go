@@ -253,6 +253,42 @@ func TestIntentsTakenAway(t *testing.T) {
 	}
 }
 
+// Where no other file can be made, or written to, the one that was taken away goes on saying what is under way.
+func TestIntentsTakenAwayForGood(t *testing.T) {
+	dir := t.TempDir()
+	r := record(1)
+	in := &intents{dir: dir, log: nowhere, slots: []slot{{text: slotText(&r)}}}
+	in.soilLocked(0)
+	in.write()
+	taken := filepath.Join(t.TempDir(), filepath.Base(in.file.Name()))
+	if err := os.Rename(in.file.Name(), taken); err != nil {
+		t.Fatal(err)
+	}
+	said := func(want string) {
+		t.Helper()
+		if got := notes(t, filepath.Dir(taken)); got != want {
+			t.Errorf("the file that was taken away says %q, want %q", got, want)
+		}
+	}
+	in.dir = filepath.Join(taken, "no folder")
+	in.renew()
+	said("1")
+	in.dir = dir
+	in.writeAt = func([]byte, int64) error { return syscall.ENOSPC }
+	in.renew()
+	said("1")
+	if in.failures() != 2 {
+		t.Errorf("%d failures", in.failures())
+	}
+	in.writeAt = nil
+	in.write()
+	said("")
+	if got := notes(t, dir); got != "1" {
+		t.Errorf("the new file says %q", got)
+	}
+	in.close()
+}
+
 // A file of another process that cannot be opened keeps the records of this one, and of a third that was killed, from nothing.
 func TestLeftoverThatCannotBeOpened(t *testing.T) {
 	dir := killed(t, 1)

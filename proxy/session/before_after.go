@@ -134,10 +134,12 @@ func (q *query) carriesOut() bool {
 	return q.within != nil && q.info.Class != sqltext.Prepare && len(q.within.Inner) > 0
 }
 
+// preparesUnseen are the reasons of which a connection may have statements prepared that no text of the client's tells of.
+const preparesUnseen = 1<<pinProcedure | 1<<pinUnknown | 1<<pinTracker | 1<<pinStored
+
 // executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
 func (s *Session) executesNothing(q *query, added pinSet) bool {
-	const prepares = 1<<pinPrepare | 1<<pinProcedure | 1<<pinUnknown | 1<<pinTracker
-	if q.info.Class != sqltext.Execute || s.pins&^added&prepares != 0 || len(s.textStmts) > 0 {
+	if q.info.Class != sqltext.Execute || s.pins&^added&(1<<pinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
 		return false
 	}
 	_, named := sqltext.ParseExecute(q.text, s.mode())
@@ -164,16 +166,21 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 			s.state.began = characteristics{}
 		}
 	}
-	used := !failed && s.usesUpNext(p, q)
+	if n := q.named; n != nil && !failed {
+		s.textStmts[n.name] = n.textStmt
+	} else if n != nil && !n.had {
+		delete(s.textStmts, n.name)
+	}
+	used := !failed && s.usesUpNext(p, q) || s.leavesBegan(p, failed)
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)
 	}
 	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
-	learnt := setsUnseen(s, q)
+	learnt := setsUnseen(s, q, added)
 	if learnt {
 		if err := learnUnseen(s, p, q); err != nil {
-			s.drop(p)
+			s.dropAnswered(p, err)
 			return
 		}
 	}
@@ -185,16 +192,16 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	if s.state.warningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.insertIDs.doubt) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.fetchWarnings(p, q.rename); err != nil {
-			s.drop(p)
+			s.dropBehind(p, err)
 			return
 		}
 		q.warned = true
 	}
-	if used && s.run(p, commit) != nil {
-		if s.drop(p); s.pins != 0 {
-			s.conn.Close() // its state went with the connection, and the client has its answer
+	if used {
+		if err := s.run(p, commit); err != nil {
+			s.dropBehind(p, err)
+			return
 		}
-		return
 	}
 	s.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {

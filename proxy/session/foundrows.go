@@ -105,7 +105,7 @@ func (s *Session) observeFound(p backend.Pooled, q *query, res *mysql.Response) 
 	info, text := &q.info, q.text
 	switch info.Class {
 	case sqltext.Execute, sqltext.SetStatement:
-		if st, ok := s.executed(q); ok {
+		if st, ok, certain := s.executed(q); ok && certain {
 			info, text = &st.info, st.text
 		} else if in := q.carried(); in != nil {
 			info, text = &in.Info, in.Text

@@ -119,7 +119,7 @@ func (s *Session) learnHeldInsertID() error {
 	if err != nil {
 		return s.lostBefore(s.held, err)
 	}
-	s.heldLast = false
+	s.heldLast, s.state.found.same = false, nil
 	ids.last = id
 	return nil
 }

@@ -146,8 +146,8 @@ func inspectStatementName(in *sqltext.Inner) error {
 		return nil
 	}
 	if t.Kind == sqltext.KindWord || t.Kind == sqltext.KindQuotedIdent {
-		if sqltext.Odd(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode)) {
-			return refuse("a prepared statement whose name has other characters than ASCII letters, digits, _ and $, which servers may take for another one: name it plainly")
+		if name := sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode); sqltext.Wide(name) || name != "" && name[len(name)-1] <= ' ' {
+			return refuse("a prepared statement whose name has letters beyond ASCII or ends with a blank, which servers may take for another one: name it plainly")
 		}
 	}
 	return nil
@@ -264,7 +264,9 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
 		word := in.Text[t.Pos:t.End]
 		if t.Kind == sqltext.KindSysVar {
-			word = sqltext.SysVar(word)
+			if word = sqltext.SysVar(word); sqltext.Odd(strings.ReplaceAll(word[2:], "`", "")) {
+				return errOddVariable
+			}
 		}
 		word = strings.ToLower(strings.Trim(word, "@`"))
 		if scope, name, dotted := strings.Cut(word, "."); dotted {

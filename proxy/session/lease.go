@@ -213,8 +213,10 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
 		}
 		s.state.began, s.state.next = s.state.next, characteristics{}
-	} else if s.state.pendingBegin != "" {
+	} else if s.state.pendingBegin != "" || !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction) {
 		s.state.began = characteristics{}
+	} else if s.state.autocommit && s.pins.has(pinNextTransaction) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		s.state.began = characteristics{unknown: true} // the statement before may have used it up
 	}
 	s.state.pendingBegin = ""
 	return nil
@@ -287,6 +289,7 @@ func (s *Session) release(p backend.Pooled) {
 	switch {
 	case unsettled:
 		if s.drop(p); keep {
+			s.pins = 0
 			s.conn.Close() // its state went with the connection, and the client has its answer
 		}
 		return
@@ -332,6 +335,24 @@ func (s *Session) drop(p backend.Pooled) {
 	if s.sharing() == nil { // else who shares it closes it
 		p.Taint()
 	}
+}
+
+// dropBehind closes a connection that failed behind the statement of which the client has its answer. If it had anything of the session, this
+// ends, too: what comes next would run without.
+func (s *Session) dropBehind(p backend.Pooled, cause error) {
+	if s.pins == 0 && s.disposable(p) {
+		s.drop(p)
+		return
+	}
+	s.dropAnswered(p, cause)
+}
+
+// dropAnswered closes a connection of which nobody knows what it had of the session, which ends.
+func (s *Session) dropAnswered(p backend.Pooled, cause error) {
+	s.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	s.drop(p)
+	s.pins = 0
+	s.conn.Close()
 }
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on

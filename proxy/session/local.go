@@ -97,27 +97,40 @@ func (s *Session) prepared(in *sqltext.Inner, reads bool, q *query) {
 		s.textStmts = make(map[string]textStmt)
 	}
 	name := strings.ToLower(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode))
-	st := textStmt{reads: reads, sets: q.sets()}
-	if q.info.Class == sqltext.Prepare && q.within != nil && len(q.within.Inner) == 1 {
-		st.text = strings.Clone(q.within.Inner[0].Text)
-		st.info = sqltext.Classify(st.text, q.within.Inner[0].Mode)
+	name = strings.Clone(name)
+	_, had := s.textStmts[name]
+	s.textStmts[name] = textStmt{sets: true} // should it fail, the name may go on standing for what it did
+	if q.info.Class != sqltext.Prepare {
+		return
 	}
-	s.textStmts[strings.Clone(name)] = st
+	q.named = &namedStmt{name: name, had: had, textStmt: textStmt{reads: reads, sets: q.sets()}}
+	if q.within != nil && len(q.within.Inner) == 1 {
+		q.named.text = strings.Clone(q.within.Inner[0].Text)
+		q.named.info = sqltext.Classify(q.named.text, q.within.Inner[0].Mode)
+	}
 }
 
-// executed gives the statement that an EXECUTE carries out; ok is false where its text is not known.
-func (s *Session) executed(q *query) (st textStmt, ok bool) {
+// namedStmt is what a PREPARE gives a name, once the server has agreed.
+type namedStmt struct {
+	name string
+	had  bool // it may stand for another one already
+	textStmt
+}
+
+// executed gives the statement that an EXECUTE carries out, as far as the client's texts tell; ok is false where its text is not known. It is
+// certain unless a routine may have given the name to another one.
+func (s *Session) executed(q *query) (st textStmt, ok, certain bool) {
 	ex, ok := sqltext.ParseExecute(q.text, s.mode())
 	if ok {
 		st = s.textStmts[ex.Name]
 	}
-	return st, st.text != ""
+	return st, st.text != "", s.pins&(1<<pinProcedure|1<<pinTracker|1<<pinStored) == 0
 }
 
 // admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
 // or the proxy has asked for something since.
 func (s *Session) admitExecute(q *query) error {
-	st, ok := s.executed(q)
+	st, ok, _ := s.executed(q)
 	if !ok || s.held.Pooled == nil {
 		return nil
 	}

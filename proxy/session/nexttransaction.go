@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -105,6 +106,7 @@ func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
 	case !s.state.next.set():
 		return run()
 	}
+	next := s.state.next
 	s.state.pendingBegin = begin
 	s.task().own = s.state.autocommit
 	failed, err = run()
@@ -112,6 +114,10 @@ func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
 	if s.task().own {
 		s.task().own = false
 		err = s.endOwn(err)
+	}
+	var refused *mysql.SQLError
+	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.work.errorCode == erReadOnlyTransaction {
+		s.state.next = next // a server finds that out before it begins
 	}
 	return failed, err
 }
@@ -129,7 +135,26 @@ func (s *Session) usesUpNext(p backend.Pooled, q *query) bool {
 	if !s.pins.has(pinNextTransaction) || q.node == nil || !s.state.autocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return false
 	}
+	switch q.info.Class {
+	case sqltext.Show, sqltext.Describe, sqltext.Explain:
+		return false // it reads the table's definition
+	}
 	s.unpin(pinNextTransaction)
+	s.state.began = characteristics{}
+	return true
+}
+
+// leavesBegan tells whether the transaction on p, which SET TRANSACTION was for, has ended otherwise than by COMMIT, ROLLBACK or a statement that
+// commits by itself. SET autocommit = 1 ends one, and servers have what was said go for the next one, too; that is the session's, and p
+// is to be told COMMIT, so that it is not another client's.
+func (s *Session) leavesBegan(p backend.Pooled, failed bool) bool {
+	if !s.state.began.set() || s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled || p.Conn.Status.Has(mysql.ServerStatusInTrans) || s.pins.has(pinNextTransaction) {
+		return false
+	}
+	if !failed && !s.state.next.set() && !s.state.began.unknown {
+		s.state.next = s.state.began
+	}
+	s.state.began = characteristics{}
 	return true
 }
 

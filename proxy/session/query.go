@@ -119,6 +119,8 @@ type query struct {
 	// value is the text that a server computed of what it prepares, if known.
 	value string
 	known bool
+	// named is what a PREPARE, which it is, prepares.
+	named *namedStmt
 	// learns says that it may have changed how texts are read, unseen: the server is to be asked.
 	learns bool
 }

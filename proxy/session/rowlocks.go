@@ -161,6 +161,9 @@ func (s *Session) unhurried(l *loan) bool {
 		value = "DEFAULT"
 	}
 	err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
+	if isSQLError(err) { // a KILL of the statement came late
+		err = s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
+	}
 	if err != nil {
 		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
 	}

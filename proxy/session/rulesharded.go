@@ -44,7 +44,7 @@ func mayRead(q *query) bool {
 func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]loan, error) {
 	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.autocommit ||
 		s.state.next.set() {
-		return s.borrow(nodes, p.ReadOnly)
+		return s.borrow(nodes, p.ReadOnly || s.task().own)
 	}
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })

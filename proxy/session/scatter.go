@@ -209,6 +209,7 @@ func (s *Session) giveBack(loans []loan) {
 		case !l.kept:
 			l.put(s)
 		default:
+			s.state.found.same = nil // it was asked for what is not the client's
 			l.Conn.Release()
 		}
 	}

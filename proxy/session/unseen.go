@@ -15,13 +15,15 @@ import (
 // for the answerVariables behind them, and what has changed is brought to every connection, as what SET sets is.
 
 // setsUnseen tells whether q, which was carried out, may have set variables of the session unseen.
-func setsUnseen(s *Session, q *query) bool {
+// added are the pins that it has added.
+func setsUnseen(s *Session, q *query, added pinSet) bool {
 	switch q.info.Class {
 	case sqltext.Prepare:
 		return q.learns
 	case sqltext.Execute:
 		ex, ok := sqltext.ParseExecute(q.text, s.mode())
-		if _, prepared := s.textStmts[ex.Name]; ok && !prepared && s.work.errorCode == mysql.ERUnknownStmtHandler {
+		_, prepared := s.textStmts[ex.Name]
+		if ok && !prepared && s.work.errorCode == mysql.ERUnknownStmtHandler && s.pins&^added&preparesUnseen == 0 {
 			return q.learns // nothing was carried out
 		}
 	}
@@ -38,23 +40,15 @@ func learnUnseen(s *Session, p backend.Pooled, q *query) error {
 	if err := s.settleFound(p, false); err != nil {
 		return err
 	}
-	modeSet, timeout := s.state.value("sql_mode") != "", s.state.value("wait_timeout")
-	err := p.Conn.Variables(knownAt(p.Instance, answerVariables), func(name, value, fresh string) {
-		switch {
-		case name == "sql_mode" && !modeSet:
-			fresh = p.Conn.Info.SQLMode
-		case s.state.value(name) != "":
-			fresh = ""
-		}
-		if value != fresh {
-			s.keep(name, value)
-		}
-	})
-	var refused *mysql.SQLError
-	if errors.As(err, &refused) {
+	timeout := s.state.value("wait_timeout")
+	err := s.learnVariables(p, answerVariables)
+	if isSQLError(err) { // a KILL of the statement, or its time limit, was for the question
+		err = s.learnVariables(p, answerVariables)
+	}
+	if isSQLError(err) {
 		s.pin(pinVariable)
 		s.state.heldVariable = "what a statement within another, or a routine, may have set"
-		err = nil
+		err = s.learnVariables(p, readingVariables)
 	}
 	if err == nil {
 		err = s.adoptTimestamp(p)
@@ -65,6 +59,32 @@ func learnUnseen(s *Session, p backend.Pooled, q *query) error {
 	s.state.readMode(p.Conn.Info)
 	p.Key = s.state.current()
 	return err
+}
+
+// readingVariables are those by which the proxy reads the client's texts, and knows what a transaction is.
+var readingVariables = []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}
+
+// learnVariables keeps the values that variables have on p where these are others than the session knows, or than new sessions have.
+func (s *Session) learnVariables(p backend.Pooled, names []string) error {
+	modeSet := s.state.value("sql_mode") != ""
+	lacking, err := p.Conn.Variables(knownAt(p.Instance, names), func(name, value, fresh string) {
+		switch {
+		case name == "sql_mode" && !modeSet:
+			fresh = p.Conn.Info.SQLMode
+		case s.state.value(name) != "":
+			fresh = ""
+		}
+		if value != fresh {
+			s.keep(name, value)
+		}
+	})
+	p.Instance.LacksVariables(lacking)
+	return err
+}
+
+func isSQLError(err error) bool {
+	var refused *mysql.SQLError
+	return errors.As(err, &refused)
 }
 
 // knownAt are those of the names that the server has, or may have.

@@ -209,13 +209,17 @@ func (s *Session) commitEach(c *change) error {
 // wrote gives the connections back and tells the client.
 func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	killed := s.unpublish() // too late for the statement; a transaction of the client's goes on
+	lost := false
 	for k := range c.loans {
-		if l := &c.loans[k]; !l.kept && (killed || !s.unhurried(l)) {
+		l := &c.loans[k]
+		unhurried := s.unhurried(l)
+		if !l.kept && (killed || !unhurried) {
 			l.ended(errGivenUp)
 			l.close(s)
-		} else {
-			s.giveBack(c.loans[k : k+1])
+			continue
 		}
+		s.giveBack(c.loans[k : k+1])
+		lost = lost || !unhurried
 	}
 	s.heldLast = false
 	s.sortWarnings()
@@ -224,6 +228,9 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	s.state.warningCount = int(total.Warnings)
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
 	s.conn.WriteOK(&total)
+	if lost {
+		return &endError{EndBackendLost, errGivenUp}
+	}
 	return nil
 }
 
