@@ -33,7 +33,8 @@ const catalogTimeout = 3 * time.Second
 type Plans struct {
 	// exact and folded are the routers for servers that compare names of tables as they are, and without regard to case.
 	exact, folded *router.Router
-	unfolded      error // why there is no folded: tables whose names differ by case only are one table under such servers
+	unfolded      error                  // why there is no folded: tables whose names differ by case only are one table under such servers
+	together      map[*router.Table]bool // these
 	nodes         map[string]*backend.Node
 	first         *backend.Node   // the schema's default
 	names         map[string]bool // of tables with a rule, in lower case
@@ -67,6 +68,9 @@ func NewPlans(sc config.Schema, nodes map[string]*backend.Node, servers map[stri
 	}
 	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
 	p.folded, p.unfolded = router.New(sc, router.Options{Zone: time.Local, LowerCase: true, Servers: servers})
+	if p.unfolded != nil {
+		p.together = together(r.Tables())
+	}
 	for _, t := range r.Tables() {
 		p.names[strings.ToLower(t.Name)] = true
 		p.longest = max(p.longest, len(t.Name))
@@ -95,13 +99,28 @@ func (p *Plans) router() *router.Router {
 	return p.exact
 }
 
-// build plans a statement. Servers to which tables with rules are one table, as case does not count there, have no plans.
+// together are tables of which sub-tables are one where case does not count.
+func together(tables []*router.Table) map[*router.Table]bool {
+	found, by := map[*router.Table]bool{}, map[router.Shard]*router.Table{}
+	for _, t := range tables {
+		for _, s := range t.Shards {
+			s.DB, s.Table = strings.ToLower(s.DB), strings.ToLower(s.Table)
+			if other := by[s]; other != nil {
+				found[t], found[other] = true, true
+			}
+			by[s] = t
+		}
+	}
+	return found
+}
+
+// build plans a statement. One of tables with rules that are one table on the servers, as case does not count there, has no plan.
 func (p *Plans) build(st *sqlparse.Statement, m sqltext.Mode, db string) (*plan.Plan, error) {
-	r := p.router()
-	if r == p.exact && p.unfolded != nil && p.foldsNames() {
+	made, err := plan.Build(st, m, p.router(), db, p.Columns)
+	if made != nil && p.unfolded != nil && p.foldsNames() && slices.ContainsFunc(made.Refs, func(r *plan.Ref) bool { return p.together[r.Table] }) {
 		return nil, plan.Refuse("lower_case_table_names is set on the servers, and the rules are not for it: %v", p.unfolded)
 	}
-	return plan.Build(st, m, r, db, p.Columns)
+	return made, err
 }
 
 // foldsNames tells whether the servers, as they are known now, compare names of tables without regard to case.
