@@ -296,3 +296,31 @@ func TestLockedRowOfLaterNode(t *testing.T) {
 		}
 	})
 }
+
+// What hurries a change on a connection is gone behind it: on those that the session goes on holding, and on those of other clients.
+func TestHurryEndsWithTheChange(t *testing.T) {
+	onTwoNodes(t, func(t *testing.T, s *shards, blind bool) {
+		must(t, s.subject, "INSERT INTO users VALUES (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0)")
+		want := fmt.Sprint(must(t, s.nodes[0], "SELECT @@global.innodb_lock_wait_timeout").Rows)
+		for _, hold := range []string{"PREPARE s FROM 'SELECT 1'", "SET @x := (SELECT 5)", "DO 0"} {
+			for _, change := range []string{"DELETE FROM users ORDER BY id LIMIT 1", "UPDATE users SET v = v + 1 ORDER BY id DESC LIMIT 3", "UPDATE users SET v = v + 1"} {
+				c := dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+				for _, sql := range []string{hold, change} {
+					must(t, c, sql)
+				}
+				if got := fmt.Sprint(must(t, c, "SELECT @@innodb_lock_wait_timeout").Rows); got != want {
+					t.Errorf("%s; %s: the session has %s, want %s", hold, change, got, want)
+				}
+				if strings.HasPrefix(hold, "PREPARE") {
+					must(t, c, "DEALLOCATE PREPARE s")
+				}
+				for range 4 {
+					if got := fmt.Sprint(must(t, s.subject, "SELECT @@innodb_lock_wait_timeout").Rows); got != want {
+						t.Errorf("%s; %s: another one has %s, want %s", hold, change, got, want)
+					}
+				}
+				c.Close()
+			}
+		}
+	})
+}
