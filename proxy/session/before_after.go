@@ -178,6 +178,9 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	s.endOfTransaction(p, q, failed)
 	s.followDB(p)
 	learnt := setsUnseen(s, q, added)
+	if learnt && s.lane.lease != nil {
+		s.unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
+	}
 	if learnt {
 		if err := learnUnseen(s, p, q); err != nil {
 			s.dropAnswered(p, err)

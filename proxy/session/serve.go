@@ -188,6 +188,11 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		return end
 	}
 	s.more = false
+	if s.unlearned && cmd != mysql.ComQuit {
+		if end := s.learnLate(); end != nil {
+			return end
+		}
+	}
 	var err error
 	switch cmd {
 	case mysql.ComQuit:

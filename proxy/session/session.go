@@ -75,6 +75,8 @@ type Session struct {
 	// followedDB says that the statement changed the current database by itself.
 	followedDB bool
 
+	// unlearned says that the server is to be asked, on held, for what a statement has set unseen.
+	unlearned bool
 	// pins are the reasons why held is kept.
 	pins pinSet
 	// held is the backend connection that the session keeps between commands, for its transaction or a pin; its Conn

@@ -61,6 +61,21 @@ func learnUnseen(s *Session, p backend.Pooled, q *query) error {
 	return err
 }
 
+// learnLate asks for what a statement that a loop ran has set, ahead of the next command.
+func (s *Session) learnLate() *endError {
+	s.unlearned = false
+	p := s.held
+	if p.Pooled == nil {
+		return nil
+	}
+	if err := learnUnseen(s, p, &query{rename: s.heldNames}); err != nil {
+		s.dropAnswered(p, err)
+		return &endError{EndBackendLost, err}
+	}
+	s.heldLast, s.state.found.same = false, nil
+	return nil
+}
+
 // readingVariables are those by which the proxy reads the client's texts, and knows what a transaction is.
 var readingVariables = []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}
 
