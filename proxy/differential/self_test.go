@@ -68,18 +68,21 @@ func TestFindsFaults(t *testing.T) {
 		{"error of another kind", replace(`a = a \+ 1`, "a = nothing + 1"), "error 0/1054", "UPDATE", 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := alone(t, mysqltest.MariaDB, 900)
-			r.Databases = r.Databases[:1]
-			r.alter = test.alter
-			report, err := r.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range report.Failures {
-				text := strings.Join(f.Statements, "; ")
-				if f.Kind == test.kind && strings.Contains(text, test.text) && len(text) <= test.length {
-					t.Logf("%v", f)
-					return
+			var report *Report
+			for seed := uint64(7); seed < 11; seed++ { // whether a fault shows in few words is a seed's chance
+				r := alone(t, mysqltest.MariaDB, 900)
+				r.Databases, r.Seed = r.Databases[:1], seed
+				r.alter = test.alter
+				var err error
+				if report, err = r.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range report.Failures {
+					text := strings.Join(f.Statements, "; ")
+					if f.Kind == test.kind && strings.Contains(text, test.text) && len(text) <= test.length {
+						t.Logf("%v", f)
+						return
+					}
 				}
 			}
 			t.Errorf("not found, or not made short:\n%v", report)
