@@ -166,11 +166,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 			s.state.began = characteristics{}
 		}
 	}
-	if n := q.named; n != nil && !failed {
-		s.textStmts[n.name] = n.textStmt
-	} else if n != nil && !n.had {
-		delete(s.textStmts, n.name)
-	}
+	s.nameStands(q, failed)
 	used := !failed && s.usesUpNext(p, q) || s.leavesBegan(p, failed)
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)

@@ -324,7 +324,11 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 	}
 	// The statements of a body are looked at by themselves.
 	writes := !(c == sqltext.DDL && in.Info.Has(sqltext.Body)) && !readsOnly(in.Text, &in.Info, in.Mode)
-	for _, n := range sqltext.SystemNames(in.Text, in.Mode, s.state.db) {
+	db := s.state.db
+	if aboutNoTable(in) {
+		db = "" // which its names are not in
+	}
+	for _, n := range sqltext.SystemNames(in.Text, in.Mode, db) {
 		switch {
 		case c == sqltext.Call && (n.Schema == "sys" || n.Schema == "mysql"):
 			return refuse("the procedures of sys and mysql carry out texts and reach other connections; run them on the server itself")
@@ -343,6 +347,18 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 		}
 	}
 	return nil
+}
+
+// aboutNoTable reports whether a statement is about databases, users or roles, whose names are in no database.
+func aboutNoTable(in *sqltext.Inner) bool {
+	w := leading(in, 4)
+	if len(w) < 2 || w[0] != "create" && w[0] != "drop" && w[0] != "alter" && w[0] != "rename" {
+		return false
+	}
+	if w[1] == "or" && len(w) > 3 {
+		w = w[2:]
+	}
+	return w[1] == "database" || w[1] == "schema" || w[1] == "user" || w[1] == "role"
 }
 
 // writesServer reports whether a statement that writes may change, by a name in it, what a server does for all its clients.

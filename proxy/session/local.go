@@ -117,6 +117,17 @@ type namedStmt struct {
 	textStmt
 }
 
+// nameStands notes what the name of a PREPARE stands for once the server has answered.
+func (s *Session) nameStands(q *query, failed bool) {
+	switch n := q.named; {
+	case n == nil:
+	case !failed:
+		s.textStmts[n.name] = n.textStmt
+	case !n.had:
+		delete(s.textStmts, n.name)
+	}
+}
+
 // executed gives the statement that an EXECUTE carries out, as far as the client's texts tell; ok is false where its text is not known. It is
 // certain unless a routine may have given the name to another one.
 func (s *Session) executed(q *query) (st textStmt, ok, certain bool) {

@@ -113,3 +113,24 @@ func TestCommentsWithinVariables(t *testing.T) {
 		})
 	}
 }
+
+// In the servers' own database mysql other databases can be made and dropped; that one and its tables cannot be changed.
+func TestDatabasesMadeFromWithinMySQL(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			must(t, w.direct, "GRANT ALL ON made_from_mysql.* TO pool_w")
+			c := w.client("plain")
+			for _, sql := range []string{"USE mysql", "DROP DATABASE IF EXISTS made_from_mysql", "CREATE DATABASE made_from_mysql DEFAULT CHARACTER SET utf8", "ALTER SCHEMA made_from_mysql CHARACTER SET latin1",
+				"DROP SCHEMA made_from_mysql"} {
+				must(t, c, sql)
+			}
+			for _, sql := range []string{"DROP DATABASE mysql", "DROP SCHEMA `mysql`", "ALTER DATABASE mysql CHARACTER SET latin1", "CREATE TABLE made (a INT)", "DROP TABLE user", "CREATE OR REPLACE VIEW user AS SELECT 1",
+				"ALTER TABLE user ADD COLUMN a INT", "RENAME TABLE user TO users"} {
+				if why := refused(c.Query(sql)); why != "" {
+					t.Errorf("%s: %s", sql, why)
+				}
+			}
+		})
+	}
+}

@@ -112,8 +112,11 @@ func TestReadOnlyUser(t *testing.T) {
 		}
 	}
 	// An EXECUTE goes by what was prepared, for whomever.
-	s.prepared(&sqltext.Inner{Text: "PREPARE reads FROM 'SELECT 1'", Mode: s.mode()}, true, new(query))
-	s.prepared(&sqltext.Inner{Text: "PREPARE `Writes` FROM 'DELETE FROM t'", Mode: s.mode()}, false, new(query))
+	for text, reads := range map[string]bool{"PREPARE reads FROM 'SELECT 1'": true, "PREPARE `Writes` FROM 'DELETE FROM t'": false} {
+		q := &query{info: sqltext.Info{Class: sqltext.Prepare}}
+		s.prepared(&sqltext.Inner{Text: text, Mode: s.mode()}, reads, q)
+		s.nameStands(q, false)
+	}
 	for text, may := range map[string]bool{"EXECUTE reads": true, "EXECUTE `READS` USING @a": true, "EXECUTE writes": false, "EXECUTE other": false} {
 		info := sqltext.Classify(text, s.mode())
 		if err := s.permit(text, &info); (err == nil) != may {
