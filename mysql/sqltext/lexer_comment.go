@@ -43,6 +43,9 @@ func (l *Lexer) dashComment() bool {
 		return false
 	}
 	c := l.at(l.pos + 2)
+	if c >= 0x80 && l.mode.Charset == SingleByte {
+		l.notes |= noteDoubt // a control character in some of these sets
+	}
 	return c <= ' ' || c == 0x7f
 }
 

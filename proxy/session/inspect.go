@@ -12,6 +12,11 @@ import (
 // binary protocol.
 func (s *Session) inspect(q *query, prepared bool) error {
 	i := &q.info
+	if i.Has(sqltext.Doubt | sqltext.VersionComment) {
+		if err := s.inspectDoubt(q.text, i); err != nil {
+			return err
+		}
+	}
 	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.state.db) {
 		return nil
 	}
@@ -34,6 +39,57 @@ func (s *Session) inspect(q *query, prepared bool) error {
 		}
 	}
 	return nil
+}
+
+// inspectDoubt refuses texts that servers read in other words than the proxy does, so that nothing in them can be judged.
+func (s *Session) inspectDoubt(text string, i *sqltext.Info) error {
+	m := s.mode()
+	switch {
+	case i.Has(sqltext.Doubt) && m.Charset == sqltext.SingleByte && hasBlanksBeyondASCII(text):
+		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
+	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && !s.account.Process:
+		return s.needsProcess("A statement about the servers' own tables that cannot be read for certain")
+	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text):
+		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
+	}
+	return nil
+}
+
+// hasBlanksBeyondASCII reports whether a text has bytes that are blanks in some character sets of one byte a character, or one beyond ASCII behind
+// two dashes, where a control character begins a comment.
+func hasBlanksBeyondASCII(text string) bool {
+	if strings.IndexByte(text, 0xA0) >= 0 || strings.IndexByte(text, 0xFF) >= 0 {
+		return true
+	}
+	for rest := text; ; {
+		k := strings.Index(rest, "--")
+		if k < 0 || k+2 >= len(rest) {
+			return false
+		}
+		if rest[k+2] >= 0x80 {
+			return true
+		}
+		rest = rest[k+1:]
+	}
+}
+
+// hasLongVersion reports whether a text has a version comment with six digits and no blank behind them: MySQL takes five of them from 8.1 on. MySQL
+// manual: "Comments".
+func hasLongVersion(text string) bool {
+	for rest := text; ; {
+		k := strings.Index(rest, "/*!")
+		if k < 0 {
+			return false
+		}
+		rest = rest[k+3:]
+		n := 0
+		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			n++
+		}
+		if n >= 6 && (n > 6 || n < len(rest) && rest[n] > ' ') {
+			return true
+		}
+	}
 }
 
 // otherwiseElsewhere tells whether a statement begins behind a comment in which MariaDB, but no MySQL, reads another one.
@@ -223,7 +279,8 @@ func (s *Session) inspectAccounts(text string, m sqltext.Mode) error {
 		return errOwnAccount
 	}
 	for _, name := range a.Names {
-		if name == "" || s.snap.ownAccount(name) {
+		// Servers leave blanks around a name out, or pad it with them.
+		if name = strings.TrimSpace(name); name == "" || s.snap.ownAccount(name) {
 			return errOwnAccount
 		}
 	}

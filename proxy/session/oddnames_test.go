@@ -134,3 +134,39 @@ func TestDatabasesMadeFromWithinMySQL(t *testing.T) {
 		})
 	}
 }
+
+// Texts that servers read in other words than the proxy are refused: by blanks and comments that only some character sets have, by versions of
+// six digits, by numbers that servers drop, and names of accounts with blanks around them.
+func TestTextsReadInOtherWords(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			attacks := map[string][]string{
+				"latin1": {"ALTER\xA0USER CURRENT_USER() IDENTIFIED BY 'taken'", "SET\xA0GLOBAL max_connections=77", "KILL\xA05", "SHOW\xA0FULL PROCESSLIST", "SELECT info FROM information_schema\xA0.processlist",
+					"SELECT 1 --\xA0'\n, info FROM information_schema.processlist -- '"},
+				"cp852":  {"ALTER\xFFUSER CURRENT_USER() IDENTIFIED BY 'taken'", "SELECT 1 --\xFF '\n, info FROM information_schema.processlist -- '"},
+				"cp1250": {"SELECT 1 --\x81 '\n, info FROM information_schema.processlist -- '", "SET @a = 1 --\x81 '\n, GLOBAL max_connections = 77 -- '"},
+				"utf8mb4": {"SELECT info FROM information_schema 1.e.processlist", "ALTER USER 'pool_w '@'%' IDENTIFIED BY 'taken'", "ALTER USER ' pool_w'@'%' IDENTIFIED BY 'taken'", "DROP USER 'pool_w '@'%'",
+					"SHOW WARNINGS LIMIT 18446744073709551615", "SHOW ERRORS LIMIT 0, 18446744073709551615"},
+			}
+			if !w.maria {
+				attacks["utf8mb4"] = append(attacks["utf8mb4"], "SELECT /*!101011, info FROM information_schema.processlist*/", "SET @a = /*!101011, GLOBAL max_connections=77*/", "SELECT 1 /*!0800001 + 1*/")
+			}
+			for charset, texts := range attacks {
+				for _, text := range texts {
+					c := w.client("plain")
+					must(t, c, "SET NAMES "+charset)
+					if r, err := c.Query(text); err != nil || r.Err == nil {
+						t.Errorf("%s: %q is let through", charset, text)
+					}
+					c.Close()
+				}
+			}
+			c := w.client("plain")
+			must(t, c, "SET NAMES latin1")
+			for _, text := range []string{"SELECT 'caf\xe9\xa0'", "SELECT 1 AS caf\xe9", "SELECT '--\xa0', 2", "SELECT /*!80000 1 +*/ 1", "SELECT /*!080000 1 +*/ 1", "SELECT 1 -- \xe9\xa0\n + 1", "SHOW WARNINGS LIMIT 5", "SHOW WARNINGS"} {
+				must(t, c, text)
+			}
+		})
+	}
+}

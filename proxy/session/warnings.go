@@ -92,6 +92,9 @@ func readWarnings(p backend.Pooled, names []mysql.TableName) (list []warning, er
 // before ran there: its diagnostics are complete.
 func (s *Session) show(q *query) (handled bool, err error) {
 	sh, ok := sqltext.ParseShow(q.text, s.mode())
+	if !ok && q.info.Class != sqltext.ShowProcesslist && (s.held.Pooled == nil || !s.heldLast) {
+		return true, refuse("SHOW WARNINGS or SHOW ERRORS in a form that is not known, behind a statement of which no connection of the session's knows")
+	}
 	if !ok {
 		return false, nil
 	}
