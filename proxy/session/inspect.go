@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/mysql"
@@ -47,7 +48,7 @@ func (s *Session) inspectDoubt(text string, i *sqltext.Info) error {
 	switch {
 	case i.Has(sqltext.Doubt) && m.Charset == sqltext.SingleByte && hasBlanksBeyondASCII(text):
 		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
-	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && !s.account.Process:
+	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !s.account.Process:
 		return s.needsProcess("A statement about the servers' own tables that cannot be read for certain")
 	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text):
 		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
@@ -111,7 +112,7 @@ func (s *Session) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *s
 			return err
 		}
 	}
-	if within.Unread {
+	if within.Unread || slices.ContainsFunc(within.Inner, func(in sqltext.Inner) bool { return hidesStatement(&in) }) {
 		return refuse("the statement contains others that cannot be read; send them by themselves")
 	}
 	for _, d := range within.Dynamic {
@@ -120,6 +121,32 @@ func (s *Session) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *s
 		}
 	}
 	return nil
+}
+
+// beginStatements are reserved words that begin statements which are refused or judged, and such as no name is likely to be.
+var beginStatements = map[string]bool{
+	"alter": true, "kill": true, "grant": true, "revoke": true, "drop": true, "create": true, "set": true, "rename": true, "purge": true, "change": true, "shutdown": true,
+}
+
+// hidesStatement reports whether what was read as an expression, or as no statement that is known, has words that begin statements: names such as
+// case, then, do and row had the end of the one before be found elsewhere than servers find it.
+func hidesStatement(in *sqltext.Inner) bool {
+	if in.Info.Class != sqltext.Other && !in.Expressions {
+		return false
+	}
+	l := sqltext.NewLexer(in.Text, in.Mode)
+	for first, t := true, l.Next(); t.Kind != sqltext.KindEOF; first, t = false, l.Next() {
+		if t.Kind != sqltext.KindWord {
+			continue
+		}
+		switch word := strings.ToLower(in.Text[t.Pos:t.End]); {
+		case first && (word == "signal" || word == "resignal"):
+			return false // what they SET is their own
+		case beginStatements[word], privileged[word]:
+			return true
+		}
+	}
+	return false
 }
 
 // origin is how a statement comes.

@@ -149,7 +149,13 @@ func TestTextsReadInOtherWords(t *testing.T) {
 				"utf8mb4": {"SELECT info FROM information_schema 1.e.processlist", "ALTER USER 'pool_w '@'%' IDENTIFIED BY 'taken'", "ALTER USER ' pool_w'@'%' IDENTIFIED BY 'taken'", "DROP USER 'pool_w '@'%'",
 					"SHOW WARNINGS LIMIT 18446744073709551615", "SHOW ERRORS LIMIT 0, 18446744073709551615"},
 			}
-			if !w.maria {
+			attacks["utf8mb4"] = append(attacks["utf8mb4"], "CREATE EVENT do ON SCHEDULE EVERY 1 DAY DO ALTER USER CURRENT_USER() IDENTIFIED BY 'taken'",
+				"CREATE FUNCTION ff() RETURNS INT BEGIN IF (SELECT x.case FROM (SELECT 1 AS `case`) x) THEN KILL 5; END IF; RETURN 1; END",
+				"CREATE TRIGGER t1 BEFORE INSERT ON row FOR EACH ROW KILL 5")
+			if w.maria {
+				attacks["utf8mb4"] = append(attacks["utf8mb4"], "IF (SELECT x.case FROM (SELECT 1 AS `case`) x) THEN ALTER USER CURRENT_USER() IDENTIFIED BY 'taken'; END IF",
+					"IF (SELECT x.then FROM (SELECT 1 AS `then`) x) THEN SET GLOBAL max_connections=77; END IF", "BEGIN NOT ATOMIC sql_log_bin := 0; END")
+			} else {
 				attacks["utf8mb4"] = append(attacks["utf8mb4"], "SELECT /*!101011, info FROM information_schema.processlist*/", "SET @a = /*!101011, GLOBAL max_connections=77*/", "SELECT 1 /*!0800001 + 1*/")
 			}
 			for charset, texts := range attacks {
