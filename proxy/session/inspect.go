@@ -210,6 +210,14 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 		return s.inspectSet(in, from)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return inspectStatementName(in)
+	case sqltext.Use:
+		if w := leading(in, 2); from == wrapped && sqltext.IsSystemSchema(strings.Trim(w[1], "`\"")) {
+			return refuse("USE of one of the servers' own databases within another statement: what follows could not be judged; send it by itself")
+		}
+	case sqltext.Other:
+		if w := leading(in, 2); from != wrapped && w[1] == ":=" {
+			return newError(KSRefusedVariable, "an assignment without SET: write SET name = value")
+		}
 	case sqltext.DDL:
 		return inspectDefinition(in)
 	}

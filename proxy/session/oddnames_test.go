@@ -154,7 +154,9 @@ func TestTextsReadInOtherWords(t *testing.T) {
 				"CREATE TRIGGER t1 BEFORE INSERT ON row FOR EACH ROW KILL 5")
 			if w.maria {
 				attacks["utf8mb4"] = append(attacks["utf8mb4"], "IF (SELECT x.case FROM (SELECT 1 AS `case`) x) THEN ALTER USER CURRENT_USER() IDENTIFIED BY 'taken'; END IF",
-					"IF (SELECT x.then FROM (SELECT 1 AS `then`) x) THEN SET GLOBAL max_connections=77; END IF", "BEGIN NOT ATOMIC sql_log_bin := 0; END")
+					"IF (SELECT x.then FROM (SELECT 1 AS `then`) x) THEN SET GLOBAL max_connections=77; END IF", "BEGIN NOT ATOMIC sql_log_bin := 0; END",
+					"BEGIN NOT ATOMIC EXECUTE IMMEDIATE 'USE mysql'; EXECUTE IMMEDIATE 'UPDATE global_priv SET Priv=''{}'' WHERE User=''pool_w'''; END",
+					"EXECUTE IMMEDIATE 'USE `information_schema`'", "sql_log_bin := 0", "sql_mode := 'NO_BACKSLASH_ESCAPES'")
 			} else {
 				attacks["utf8mb4"] = append(attacks["utf8mb4"], "SELECT /*!101011, info FROM information_schema.processlist*/", "SET @a = /*!101011, GLOBAL max_connections=77*/", "SELECT 1 /*!0800001 + 1*/")
 			}
