@@ -50,7 +50,7 @@ func (s *Session) inspectDoubt(text string, i *sqltext.Info) error {
 		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
 	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !s.account.Process:
 		return s.needsProcess("A statement about the servers' own tables that cannot be read for certain")
-	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text):
+	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text, m.ServerVersion):
 		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
 	}
 	return nil
@@ -74,20 +74,23 @@ func hasBlanksBeyondASCII(text string) bool {
 	}
 }
 
-// hasLongVersion reports whether a text has a version comment with six digits and no blank behind them: MySQL takes five of them from 8.1 on. MySQL
-// manual: "Comments".
-func hasLongVersion(text string) bool {
+// hasLongVersion reports whether a text has a version comment with six digits and no blank behind them, of which a server of a version reads
+// anything: MySQL takes five of them from 8.1 on. MySQL manual: "Comments".
+func hasLongVersion(text string, version int) bool {
 	for rest := text; ; {
 		k := strings.Index(rest, "/*!")
 		if k < 0 {
 			return false
 		}
 		rest = rest[k+3:]
-		n := 0
+		n, five := 0, 0
 		for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+			if n < 5 {
+				five = 10*five + int(rest[n]-'0')
+			}
 			n++
 		}
-		if n >= 6 && (n > 6 || n < len(rest) && rest[n] > ' ') {
+		if n >= 6 && five <= version && (n > 6 || n < len(rest) && rest[n] > ' ') {
 			return true
 		}
 	}
