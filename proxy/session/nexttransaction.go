@@ -44,7 +44,7 @@ func (c characteristics) text() string {
 	return "SET TRANSACTION " + level + access
 }
 
-// texts is text for a session that moves.
+// texts lists the statements that set them again in another process: one, or none.
 func (c characteristics) texts() []string {
 	if text := c.text(); text != "" {
 		return []string{text}
