@@ -58,6 +58,9 @@ type Conn struct {
 	*mysql.Conn
 	Info     *Info
 	ThreadID uint32
+	// Diagnosed is the id of the session of which a statement has left something in the diagnostics area since the pool gave the connection
+	// away; 0: of none. MariaDB keeps there what an earlier statement left, another session's as well, until one uses a table or fails.
+	Diagnosed uint32
 	// Status is what the server said last; the owner stores it after each response.
 	Status mysql.Status
 	// Marked says that a statement may have left state in the server's session that nobody keeps account of: the connection is reset

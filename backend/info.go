@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,7 +16,7 @@ type Info struct {
 	// ResetConnection tells whether the server knows COM_RESET_CONNECTION.
 	ResetConnection bool
 	LowerCaseTables bool
-	SQLMode         string // the global sql_mode, which fresh connections have
+	SQLMode         string // the global sql_mode, which sessions of the default node's begin with on every node
 }
 
 // Collation is one collation of a server.
@@ -61,6 +62,19 @@ func (i *Info) VariableName(name string) string {
 	}
 	return name
 }
+
+// sqlMode gives a value of sql_mode as the server takes it, without NO_AUTO_CREATE_USER on servers that know no other behaviour: those of the
+// version before have it among their defaults, and may serve beside them. MySQL 8.0 manual: "Server SQL Modes".
+func (i *Info) sqlMode(value string) string {
+	if i.MariaDB || i.Number < 80000 || !strings.Contains(value, noAutoCreateUser) {
+		return value
+	}
+	modes := strings.Split(strings.Trim(value, "'"), ",")
+	modes = slices.DeleteFunc(modes, func(m string) bool { return m == noAutoCreateUser })
+	return "'" + strings.Join(modes, ",") + "'"
+}
+
+const noAutoCreateUser = "NO_AUTO_CREATE_USER"
 
 // TracksState tells whether the server has session_track_state_change.
 func (i *Info) TracksState() bool {

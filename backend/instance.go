@@ -304,6 +304,7 @@ func (p Pooled) Put() {
 			return
 		}
 	}
+	p.Conn.Diagnosed = 0
 	p.Conn.Release()
 	p.Instance.pool.Put(p.Pooled)
 }

@@ -137,6 +137,9 @@ func (s *Setting) diff(want *Setting, info *Info) []string {
 			}
 			continue
 		}
+		if v.Name == "sql_mode" {
+			v.Value = info.sqlMode(v.Value)
+		}
 		add(v.Name, v.Value)
 	}
 	if s != nil {

@@ -119,11 +119,21 @@ func (i *Instance) StoredAsked() <-chan struct{} { return i.stored.asked }
 // errTraces says that a reset did not bring a connection to its fresh state.
 var errTraces = errors.New("a reset left traces of the session")
 
+// leaveDatabase is Reset for a connection on which a statement may have made a database the current one, which nobody heard of.
+func (p *Pooled) leaveDatabase() error {
+	p.Key = nil
+	return p.Conn.relogin()
+}
+
 // Cleanse is Reset for a connection that may carry anything: it fails where the reset has left traces. After an error the connection must
 // be tainted.
 func (p Pooled) Cleanse() error {
 	p.Conn.SetDeadline(time.Now().Add(cleanseTimeout))
-	if err := p.Reset(); err != nil {
+	reset := p.Reset
+	if p.Key.Database() == "" {
+		reset = p.leaveDatabase
+	}
+	if err := reset(); err != nil {
 		return err
 	}
 	fresh, left := "", ""

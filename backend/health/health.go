@@ -280,8 +280,11 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var err error
+	changed := first
 	if first {
 		err = learn(conn)
+	} else {
+		changed, err = learnMode(conn)
 	}
 	if err == nil {
 		began := time.Now()
@@ -297,6 +300,8 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	if first {
 		m.tryClients(ctx, i)
 		m.learnStored(watch, i)
+	}
+	if changed {
 		i.SetInfo(conn.Info)
 	}
 	return nil

@@ -27,3 +27,14 @@ func learn(c *backend.Conn) error {
 	c.Info = &info
 	return nil
 }
+
+// learnMode asks for the sql_mode that new sessions begin with, and reports whether it is another than before.
+func learnMode(c *backend.Conn) (changed bool, err error) {
+	info := *c.Info
+	err = c.Rows("SELECT @@global.sql_mode", 1, func(row []string) { info.SQLMode = row[0] })
+	if err != nil || info.SQLMode == c.Info.SQLMode {
+		return false, err
+	}
+	c.Info = &info
+	return true, nil
+}

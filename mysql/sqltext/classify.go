@@ -112,6 +112,9 @@ func (s *scanner) finish() {
 	if notes&noteHint != 0 {
 		i.Traits |= Hint
 	}
+	if notes&noteClock != 0 {
+		i.Traits |= HintClock
+	}
 }
 
 // findNext tells what comes behind the ';' at hand: another statement, or, behind one, comments alone. Servers take blanks and ';' off a

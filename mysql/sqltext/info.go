@@ -32,7 +32,9 @@ const (
 	MasterHint     // a comment /*master*/ or /*primary*/ at the start or behind SELECT
 	VersionComment // /*!...*/, applied or not
 	Hint           // an optimizer hint
-	Param          // ?
+	// HintClock: an optimizer hint with SET_VAR(timestamp = x). Behind the statement the clock of its session stands still (MySQL 9.7).
+	HintClock
+	Param // ?
 	// Doubt: malformed or ambiguous text, or a statement that is not known. It may do anything.
 	Doubt
 	SetsState // a system variable assigned outside of SET
@@ -66,7 +68,7 @@ func (i Info) Has(t Traits) bool { return i.Traits&t != 0 }
 
 // effects are the traits that keep a query on the primary.
 const effects = UserVarWrite | IntoOutfile | ForUpdate | GetLock | ReleaseLock | LastInsertIDSet | EffectFunction | Multi |
-	Doubt | SetsState | Body
+	Doubt | SetsState | HintClock | Body
 
 // ReadOnly tells whether a statement can have no effect, so that a replica may serve it: a query, SHOW, DESCRIBE, HELP, or
 // EXPLAIN of a query. EXPLAIN of a change is not: servers refuse it under read_only.

@@ -27,6 +27,7 @@ const (
 	noteVersion             // a version comment was seen, applied or not
 	noteMaster              // a comment /*master*/ or /*primary*/ was seen
 	noteHint                // an optimizer hint was seen
+	noteClock               // an optimizer hint was seen that sets the clock
 )
 
 // NewLexer returns a Lexer at the start of sql.

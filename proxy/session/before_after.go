@@ -10,10 +10,40 @@ import (
 
 // admit refuses statements that cannot be right as the session is.
 func (s *Session) admit(q *query) error {
-	if q.info.Class == sqltext.GetDiagnostics && (s.held.Pooled == nil || !s.heldLast) {
+	if s.held.Pooled != nil && s.heldLast {
+		return nil
+	}
+	if q.info.Class == sqltext.GetDiagnostics {
 		return refuse("GET DIAGNOSTICS works inside a transaction only; use SHOW WARNINGS")
 	}
+	if in := q.carried(); in != nil && tellsDiagnostics(in.Info.Class) {
+		return errHiddenDiagnostics
+	}
+	if q.info.Class == sqltext.Execute {
+		if st, ok, _ := s.executed(q); ok && tellsDiagnostics(st.info.Class) {
+			return errHiddenDiagnostics
+		}
+	}
 	return nil
+}
+
+// tellsDiagnostics reports whether statements of a class tell what the one before has left in the diagnostics area.
+func tellsDiagnostics(c sqltext.Class) bool {
+	return c == sqltext.ShowWarnings || c == sqltext.ShowErrors || c == sqltext.GetDiagnostics
+}
+
+var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS within another statement, behind one of which no connection of the session's knows: " +
+	"send SHOW WARNINGS by itself")
+
+// clearDiagnostics has a server forget what is in the diagnostics area of another session's, ahead of a statement that tells of it or may
+// carry out one unseen.
+func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
+	tells := q.info.Class == sqltext.GetDiagnostics || q.carriesOut() || q.info.Has(sqltext.EffectFunction)
+	if !tells || p.Conn.Diagnosed == s.id || s.held.Pooled == p.Pooled && !p.Conn.Info.MariaDB {
+		return nil
+	}
+	p.Conn.Diagnosed = s.id
+	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is (MariaDB)
 }
 
 // admitClass refuses statements of classes that cannot be right through shared connections.

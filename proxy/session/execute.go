@@ -275,7 +275,10 @@ func (s *Session) executeOn(t target, st *stmt, q *query, ex *execution, attempt
 		if err != nil {
 			return err
 		}
-		bs, err := s.backendStmt(p, q.text, st, ex)
+		var bs *backend.Stmt
+		if err = s.clearDiagnostics(p, q); err == nil {
+			bs, err = s.backendStmt(p, q.text, st, ex)
+		}
 		if s.replaces(p, attempt, err) {
 			continue
 		}

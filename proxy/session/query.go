@@ -22,7 +22,7 @@ func (s *Session) comQuery(arg []byte) error {
 		s.beginTrace(mysql.ComQuery, text)
 	}
 	for {
-		if err := s.readyForRules(text); err != nil {
+		if err := s.readyForText(text); err != nil {
 			return err
 		}
 		info := s.classify(text)
@@ -262,6 +262,11 @@ func (s *Session) forwardTo(t target, q *query, attempt int) (failed bool, err e
 		if err != nil {
 			return true, err
 		}
+		if err := s.clearDiagnostics(p, q); s.replaces(p, attempt, err) {
+			continue
+		} else if err != nil {
+			return true, s.unprepared(p, err)
+		}
 		x := exchange{target: t, p: p, attempt: attempt}
 		if err := s.startStatement(&x, q); err != nil {
 			return true, err
@@ -393,6 +398,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	s.forwarded(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
+		p.Conn.Diagnosed = s.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		s.heard(res.Err, OriginBackend)
 		s.failedInsertID(q, res.Err)
@@ -413,7 +419,9 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	}
 	p.Conn.Status = s.serverStatus
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	s.state.warningCount = int(res.OK.Warnings)
+	if s.state.warningCount = int(res.OK.Warnings); s.state.warningCount > 0 {
+		p.Conn.Diagnosed = s.id
+	}
 	if len(res.OK.StateChanges) > 0 {
 		s.track(p, q, res.OK.StateChanges)
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"strings"
 
 	"kingshard/backend"
@@ -14,6 +16,9 @@ import (
 // reach notes in q what the statement may reach on the connection that it is about to run on; db is the current database there.
 func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	q.reached = 0
+	if q.stopsClock() {
+		p.Conn.Marked = true
+	}
 	o := p.Instance.Stored()
 	if reachesNone(o, &q.info, db) {
 		return
@@ -32,6 +37,11 @@ func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	if o != nil || q.carriesOut() { // else nobody knows yet: for so short a while it is enough that the connection is cleaned up
 		q.reached = e
 	}
+}
+
+// stopsClock reports whether the clock of a connection may stand still behind the statement, also if it is only prepared or fails.
+func (q *query) stopsClock() bool {
+	return q.info.Has(sqltext.HintClock) || q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Has(sqltext.HintClock) })
 }
 
 // reachesNone reports whether a statement reaches nothing with effects, whatever its text is.
@@ -76,7 +86,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 }
 
 // leaves are the traits of statements that leave something behind on their connection.
-const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.Doubt
+const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.HintClock | sqltext.Doubt
 
 // reachOn marks a connection where a statement that is to be sent as one of several, or by the proxy itself, may leave something behind.
 func (s *Session) reachOn(l *loan, text string) {

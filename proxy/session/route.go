@@ -67,7 +67,7 @@ func (s *Session) route(q *query) target {
 
 // stateful are the traits of statements that use or leave state of their connection.
 const stateful = sqltext.UserVarRead | sqltext.UserVarWrite | sqltext.GetLock | sqltext.ReleaseLock | sqltext.CalcFoundRows | sqltext.FoundRows |
-	sqltext.RowCount | sqltext.LastInsertIDSet | sqltext.EffectFunction | sqltext.Temporary | sqltext.SetsState | sqltext.Doubt
+	sqltext.RowCount | sqltext.LastInsertIDSet | sqltext.EffectFunction | sqltext.Temporary | sqltext.SetsState | sqltext.HintClock | sqltext.Doubt
 
 // stateless tells of which classes a statement's traits tell all.
 func stateless(c sqltext.Class) bool {

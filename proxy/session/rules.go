@@ -19,10 +19,10 @@ func (s *Session) queryRules() *queryrule.View {
 	return s.rules
 }
 
-// readyForRules waits until it is known how the server will read the text: rules, and what read_only goes by, must not read it in another
-// way.
-func (s *Session) readyForRules(text string) error {
-	if s.queryRules() == nil && !s.account.ReadOnly || s.state.resolved || s.beyondRules(text) {
+// readyForText waits until it is known how the servers will read the text: what is refused, and what rules and read_only go by, must not be
+// read in another way.
+func (s *Session) readyForText(text string) error {
+	if s.state.resolved || s.beyondRules(text) {
 		return nil
 	}
 	return s.learnCharset(s.schema.Default)

@@ -127,6 +127,10 @@ func (st *state) resolve(info *backend.Info) {
 	} else if c, ok := info.Collations[uint16(info.Collation)]; ok {
 		st.setNames(c)
 	}
+	// Every node is to read the client's texts as the proxy does: by the default node's sql_mode, not by one of its own.
+	if st.value("sql_mode") == "" {
+		st.set("sql_mode", "'"+info.SQLMode+"'")
+	}
 	st.readMode(info)
 }
 

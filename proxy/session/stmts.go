@@ -120,7 +120,7 @@ func (s *Session) comStmtPrepare(text string) error {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
 	}
-	if err := s.readyForRules(text); err != nil {
+	if err := s.readyForText(text); err != nil {
 		return err
 	}
 	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
@@ -230,6 +230,9 @@ func (s *Session) admitPrepare(q *query) error {
 
 // prepareOn prepares on p, adds the statement to the session and answers the client with its own id.
 func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error) {
+	if q.stopsClock() {
+		p.Conn.Marked = true
+	}
 	packet, err := s.sendPrepare(p, q.text)
 	if err != nil {
 		return true, err

@@ -22,6 +22,8 @@ func (s *Session) substitute(q *query) error {
 	want := q.info.Traits & own
 	if s.held.Pooled == nil || !s.heldLast {
 		want |= q.info.Traits & diagnostics
+	} else if !s.heldTells() {
+		want |= q.info.Traits & sqltext.SysVarWarningCount
 	}
 	if s.held.Pooled == nil || s.held.Conn != s.state.found.on {
 		want |= q.info.Traits & sqltext.FoundRows

@@ -79,17 +79,10 @@ func (s *Session) learnLate() *endError {
 // readingVariables are those by which the proxy reads the client's texts, and knows what a transaction is.
 var readingVariables = []string{"sql_mode", "autocommit", "character_set_client", "character_set_results", "collation_connection"}
 
-// learnVariables keeps the values that variables have on p where these are others than the session knows, or than new sessions have.
+// learnVariables keeps the values that variables have on p: of those that the session has set, and where they are others than new sessions have.
 func (s *Session) learnVariables(p backend.Pooled, names []string) error {
-	modeSet := s.state.value("sql_mode") != ""
 	lacking, err := p.Conn.Variables(knownAt(p.Instance, names), func(name, value, fresh string) {
-		switch {
-		case name == "sql_mode" && !modeSet:
-			fresh = p.Conn.Info.SQLMode
-		case s.state.value(name) != "":
-			fresh = ""
-		}
-		if value != fresh {
+		if value != fresh || s.state.value(name) != "" {
 			s.keep(name, value)
 		}
 	})

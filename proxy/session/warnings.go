@@ -88,11 +88,16 @@ func readWarnings(p backend.Pooled, names []mysql.TableName) (list []warning, er
 	return list, err
 }
 
+// heldTells reports whether the held connection's diagnostics area tells what the client's last statement left, or one before that.
+func (s *Session) heldTells() bool {
+	return s.held.Pooled != nil && s.heldLast && (!s.held.Conn.Info.MariaDB || s.held.Conn.Diagnosed == s.id)
+}
+
 // show answers SHOW PROCESSLIST, SHOW WARNINGS and SHOW ERRORS. The latter go to the held connection when the statement
 // before ran there: its diagnostics are complete.
 func (s *Session) show(q *query) (handled bool, err error) {
 	sh, ok := sqltext.ParseShow(q.text, s.mode())
-	if !ok && q.info.Class != sqltext.ShowProcesslist && (s.held.Pooled == nil || !s.heldLast) {
+	if !ok && q.info.Class != sqltext.ShowProcesslist && !s.heldTells() {
 		return true, refuse("SHOW WARNINGS or SHOW ERRORS in a form that is not known, behind a statement of which no connection of the session's knows")
 	}
 	if !ok {
@@ -102,7 +107,7 @@ func (s *Session) show(q *query) (handled bool, err error) {
 		s.writeProcesslist(sh.Full)
 		return true, nil
 	}
-	if s.held.Pooled != nil && s.heldLast {
+	if s.heldTells() {
 		if len(s.heldNames) == 0 && s.command != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
 			return false, nil
 		}
