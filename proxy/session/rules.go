@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"kingshard/mysql"
@@ -22,10 +23,19 @@ func (s *Session) queryRules() *queryrule.View {
 // readyForText waits until it is known how the servers will read the text: what is refused, and what rules and read_only go by, must not be
 // read in another way.
 func (s *Session) readyForText(text string) error {
-	if s.state.resolved || s.beyondRules(text) {
+	if s.state.resolved || s.beyondRules(text) || readAlike(text) {
 		return nil
 	}
 	return s.learnCharset(s.schema.Default)
+}
+
+// readAlike reports whether a text is one that every server reads alike and that a session answers without one.
+func readAlike(text string) bool {
+	switch strings.ToLower(strings.Join(strings.Fields(withoutEnd(text)), " ")) {
+	case "", "begin", "start transaction", "commit", "rollback":
+		return true
+	}
+	return false
 }
 
 // beyondRules tells whether no rule is asked: administration must be able to undo what a rule does.
