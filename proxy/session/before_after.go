@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -35,15 +36,53 @@ func tellsDiagnostics(c sqltext.Class) bool {
 var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS within another statement, behind one of which no connection of the session's knows: " +
 	"send SHOW WARNINGS by itself")
 
-// clearDiagnostics has a server forget what is in the diagnostics area of another session's, ahead of a statement that tells of it or may
-// carry out one unseen.
+// clearDiagnostics has a MariaDB server forget what another session's statement has left in the diagnostics area of a connection from the
+// pool, ahead of a statement that may tell of it unseen, or that leaves it there on a connection that the session is to keep.
 func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
-	tells := q.info.Class == sqltext.GetDiagnostics || q.carriesOut() || q.info.Has(sqltext.EffectFunction)
-	if !tells || p.Conn.Diagnosed == s.id || s.held.Pooled == p.Pooled && !p.Conn.Info.MariaDB {
+	if !p.Conn.Info.MariaDB || s.held.Pooled == p.Pooled || p.Conn.Diagnosed == s.id {
+		return nil
+	}
+	plain := plainClass(q.info.Class)
+	kept := s.keptByTransaction(p) || !plain || q.info.Has(stateful)
+	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, s.mode())) {
+		return nil
+	}
+	return s.forgetDiagnostics(p)
+}
+
+// keptByTransaction reports whether a transaction keeps a connection that the session has just acquired, whatever its statement is.
+func (s *Session) keptByTransaction(p backend.Pooled) bool {
+	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit
+}
+
+// forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
+func (s *Session) forgetDiagnostics(p backend.Pooled) error {
+	if !p.Conn.Info.MariaDB || s.held.Pooled == p.Pooled || p.Conn.Diagnosed == s.id {
 		return nil
 	}
 	p.Conn.Diagnosed = s.id
-	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is (MariaDB)
+	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is
+}
+
+// usesTable reports whether a query or a change certainly uses a table: MariaDB clears the diagnostics area then.
+func usesTable(text string, i *sqltext.Info, m sqltext.Mode) bool {
+	if i.Class != sqltext.Select {
+		return i.Class != sqltext.With
+	}
+	depth := 0
+	for l := sqltext.NewLexer(text, m); ; {
+		switch t := l.Next(); {
+		case t.Kind == sqltext.KindEOF:
+			return false
+		case text[t.Pos:t.End] == "(":
+			depth++
+		case text[t.Pos:t.End] == ")":
+			depth--
+		case depth == 0 && strings.EqualFold(text[t.Pos:t.End], "from"):
+			t = l.Next()
+			return t.Kind != sqltext.KindEOF && !strings.EqualFold(text[t.Pos:t.End], "dual")
+		}
+	}
 }
 
 // admitClass refuses statements of classes that cannot be right through shared connections.

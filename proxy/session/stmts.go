@@ -162,6 +162,13 @@ func (s *Session) comStmtPrepare(text string) error {
 		if err != nil {
 			return err
 		}
+		if s.keptByTransaction(p) {
+			if err := s.forgetDiagnostics(p); s.replaces(p, attempt, err) {
+				continue
+			} else if err != nil {
+				return s.unprepared(p, err)
+			}
+		}
 		sent := s.conn.Sequence()
 		failed, err := s.prepareOn(p, &q)
 		if s.conn.Sequence() == sent && s.replaces(p, attempt, err) {
