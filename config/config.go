@@ -98,9 +98,6 @@ type Config struct {
 	// Hold idle clients in event loops, one per core, and run plain statements there; Linux only, and only for clients without
 	// TLS and compression. Without it each client has a goroutine of its own.
 	FastLane bool `yaml:"fast_lane" reload:"no"`
-	// An event loop that had something to do looks for more for so long, up to 1ms, before it sleeps: few clients have their
-	// answers sooner, for up to all of a core, for each loop in use, while they are busy; 0: never. Needs fast_lane.
-	BusyPoll Duration `yaml:"busy_poll" reload:"set"`
 	// Send reads by a unique key, outside of transactions, of several clients back to back on one backend connection: less CPU for
 	// proxy and server, but one may wait for those ahead of it, up to 50 ms. Needs fast_lane.
 	PipelinedSharing bool `yaml:"pipelined_sharing" reload:"set"`

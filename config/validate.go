@@ -163,12 +163,6 @@ func (c *Config) checkTimes(r *report) {
 	if d := c.MaxLoginDelay.Duration(); d < 0 || d > time.Minute {
 		r.fault("max_login_delay", "must be 0s to %v, not %v", Duration(time.Minute), c.MaxLoginDelay)
 	}
-	if d := c.BusyPoll.Duration(); d < 0 || d > time.Millisecond {
-		r.fault("busy_poll", "must be 0s to 1ms such as 100us, not %v", c.BusyPoll)
-	}
-	if c.BusyPoll > 0 && !c.FastLane {
-		r.warn("busy_poll", "does nothing without fast_lane")
-	}
 	for _, t := range []struct {
 		path  string
 		value Duration

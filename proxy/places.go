@@ -35,23 +35,8 @@ type places struct {
 // adaptProcessors has the process run on as few processors as its load needs, until the server stops: the rest of its time it has all.
 func (s *Server) adaptProcessors() {
 	s.useProcessors(processorsMax)
-	processors.Govern(processorsMax, s.stop, s.polled, s.lanesUsed, s.useProcessors)
+	processors.Govern(processorsMax, s.stop, s.useProcessors)
 	s.useProcessors(processorsMax)
-}
-
-// polled is how long loops have looked for events so far before they would have waited, and for how much of it they had a processor.
-func (s *Server) polled() (took, used time.Duration) {
-	if s.lanes == nil {
-		return 0, 0
-	}
-	return s.lanes.Polled()
-}
-
-// lanesUsed tells whether loops have something to do: one more of them costs little.
-func (s *Server) lanesUsed() bool {
-	s.places.mu.Lock()
-	defer s.places.mu.Unlock()
-	return s.places.naps > 0
 }
 
 // useProcessors sets how many processors the proxy runs on. It may take as long as a collection of garbage that is under way, and stops

@@ -142,7 +142,6 @@ func (s *Server) openLanes() error {
 		return fmt.Errorf("fast_lane: %w", err)
 	}
 	s.shared.Lanes = s.lanes
-	s.lanes.Poll(s.cfg.BusyPoll.Duration())
 	if err := s.lanes.Alone(); err != nil {
 		s.log.Info("the fast lane goes without io_uring, and takes more processor time under load (docs/operations.md)", "reason", err)
 	}

@@ -87,9 +87,6 @@ func (s *Server) install(snap *session.Snapshot) {
 		Changed: s.instanceChanged, Lagged: s.replicaLagged,
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
-	if s.lanes != nil {
-		s.lanes.Poll(cfg.BusyPoll.Duration())
-	}
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
 	s.shared.Snapshot.Store(snap)
 	for _, wake := range []chan struct{}{s.installed, s.placed} {

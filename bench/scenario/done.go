@@ -62,8 +62,6 @@ func sizeChecks() []report.Check {
 			Figure: report.Value(at(million, proxyName, report.RSSGrowth))},
 		{Line: 3, Promise: "median latency at 1 client beyond HAProxy's", Bound: 8, Unit: "µs",
 			Figure: report.Difference(at("one-client/text", proxyName, report.P50), at("one-client/text", haproxyName, report.P50))},
-		{Line: 3, Promise: "the same with busy_poll", Bound: 8, Unit: "µs",
-			Figure: report.Difference(at("one-client/text", pollingName, report.P50), at("one-client/text", haproxyName, report.P50))},
 		{Line: 5, Promise: "CPU of a 17 KB statement of 400 columns beyond HAProxy's", Bound: 30, Unit: "µs",
 			Figure: report.Difference(at("orm-select/400", proxyName, report.ProxyCPU), at("orm-select/400", haproxyName, report.ProxyCPU))},
 		{Line: 5, Promise: "CPU per byte from 17 to 170 KB over that from 1 to 17 KB, whichever is larger on top", Bound: 1.2,

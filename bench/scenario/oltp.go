@@ -19,9 +19,6 @@ func oltp() []Scenario {
 			against := []rig.Spec{direct, plain, haproxy, oneShard, goroutines}
 			if script.family == "point-select" {
 				against = append(against, pipelined)
-				if !prepared {
-					against = append(against, polling)
-				}
 			}
 			for _, n := range threads {
 				all = append(all, Scenario{

@@ -22,7 +22,7 @@ func results() []Scenario {
 	var all []Scenario
 	for _, prepared := range []bool{false, true} {
 		all = append(all, Scenario{
-			Family: "one-client/" + form(prepared), Against: []rig.Spec{direct, plain, haproxy, oneShard, polling},
+			Family: "one-client/" + form(prepared), Against: []rig.Spec{direct, plain, haproxy, oneShard},
 			Work: closed{clients: 1, statement: load.Statement{Text: point.Text, Keys: point.Keys, Prepared: prepared}},
 		})
 	}

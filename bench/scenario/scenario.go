@@ -34,7 +34,6 @@ const (
 
 	goroutinesName = "kingshard goroutines"
 	pipelinedName  = "kingshard pipelined"
-	pollingName    = "kingshard busy poll"
 )
 
 // The contenders of most scenarios.
@@ -46,7 +45,6 @@ var (
 	// A goroutine for each client, as with TLS and on other systems than Linux.
 	goroutines = rig.Spec{Name: goroutinesName, Kind: rig.Kingshard, Config: "fast_lane: false"}
 	pipelined  = rig.Spec{Name: pipelinedName, Kind: rig.Kingshard, Config: "pipelined_sharing: true"}
-	polling    = rig.Spec{Name: pollingName, Kind: rig.Kingshard, Config: "busy_poll: 100us"}
 )
 
 // All gives every scenario, group by group.

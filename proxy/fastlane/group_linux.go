@@ -5,7 +5,6 @@ import (
 	"net"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,12 +14,9 @@ type Group struct {
 	loops []*Loop
 	used  atomic.Uint32 // loops that hold connections, the first ones
 	naps  atomic.Uint32 // loops that may nap, the first ones
-	// pollMost is how long a loop looks for events before it waits, in nanoseconds.
-	pollMost atomic.Int64
 	next     atomic.Uint32 // turn of the next connection
 	seq      atomic.Int32  // tells connections apart that had the same descriptor
 	conns    table
-	policy   policy
 }
 
 // Open starts n loops by spawn, each with a Ticker of its own. Close stops them.
@@ -39,7 +35,6 @@ func Open(n int, spawn func(func()), ticker func(*Loop) Ticker) (*Group, error) 
 	}
 	g.used.Store(uint32(n))
 	g.naps.Store(uint32(n))
-	g.policy.begin()
 	for _, l := range g.loops {
 		spawn(l.run)
 	}
@@ -55,18 +50,6 @@ func (g *Group) Use(n int) { g.used.Store(uint32(n)) }
 
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment, from none to all.
 func (g *Group) Nap(n int) { g.naps.Store(uint32(n)) }
-
-// Poll sets how long a loop that had an event a moment ago looks for the next before it waits; 0: not at all. Only loops that may nap do.
-func (g *Group) Poll(most time.Duration) { g.pollMost.Store(int64(most)) }
-
-// Polled is how long the loops have looked for events so far, by the clock, and for how much of that they had a processor.
-func (g *Group) Polled() (took, used time.Duration) {
-	for _, l := range g.loops {
-		took += time.Duration(l.polled.Load())
-		used += time.Duration(l.used.Load())
-	}
-	return took, used
-}
 
 // Alone is why loops, or one of them, make each write by a system call of its own; nil if all make by one what they gathered.
 func (g *Group) Alone() error {

@@ -56,9 +56,7 @@ type Loop struct {
 	tickAt time.Time
 	ticks  bool // tickAt is set
 	ending bool // AtRoundEnd was called
-	activity
 	gathered
-	polling
 
 	mu     sync.Mutex
 	posted []*Conn // closed while they were parked
@@ -159,17 +157,10 @@ func (l *Loop) run() {
 		case len(l.again) > 0:
 			n = l.nap(list[:], 0)
 		case empty < emptyNaps && l.index < l.group.naps.Load():
-			if empty == 0 {
-				n = l.poll(list[:])
-			}
-			if n == 0 {
-				n = l.nap(list[:], min(l.timeout(), napMax))
-			}
-			if n == 0 {
+			if n = l.nap(list[:], min(l.timeout(), napMax)); n == 0 {
 				empty++
 			}
 		default:
-			l.rest()
 			n, rounds = l.wait(list[:]), 0
 		}
 		if n > 0 {
@@ -186,9 +177,6 @@ func (l *Loop) run() {
 			l.ticker.Round(l)
 			l.ending = false
 		}
-		if l.activity.round() {
-			l.group.policy.change(l.busy)
-		}
 		if rounds++; l.woken > 0 || rounds >= yieldEvery {
 			if l.woken > 0 {
 				l.wakes.Add(uint64(l.woken))
@@ -197,15 +185,7 @@ func (l *Loop) run() {
 			runtime.Gosched()
 		}
 	}
-	l.rest()
 	l.ticker.Stop(l)
-}
-
-// rest says that the loop is not busy.
-func (l *Loop) rest() {
-	if l.activity.rest() {
-		l.group.policy.change(false)
-	}
 }
 
 // nap waits at most so many milliseconds for events. The scheduler is not told of the wait; it can interrupt it.

@@ -33,12 +33,6 @@ func (*Group) Use(int) {}
 // Nap does nothing.
 func (*Group) Nap(int) {}
 
-// Poll does nothing.
-func (*Group) Poll(time.Duration) {}
-
-// Polled is 0.
-func (*Group) Polled() (took, used time.Duration) { return 0, 0 }
-
 // Alone says that there are no loops.
 func (*Group) Alone() error { return errNone }
 

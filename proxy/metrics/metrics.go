@@ -58,7 +58,6 @@ var (
 	descLate           = desc("pipelined_late_total", "Statements among them that took long, failed or had warnings.")
 	descProcessors     = desc("processors", "Processors that the proxy runs on now, as many as its load needs.")
 	descGathered       = desc("fast_lane_writes_together_total", "Writes of the fast lane that were made together with others by one system call.")
-	descPolled         = desc("fast_lane_poll_seconds_total", "Processor time for which the fast lane looked for something to do before it slept (busy_poll).")
 	descHanded         = desc("fast_lane_handovers_total", "Times that the fast lane handed a session to a goroutine.")
 	descPackets        = desc("client_packet_bytes", "Memory that clients' long packets take now; packet_memory bounds it.")
 	descPacketsRefused = desc("client_packets_refused_total", "Packets of clients for which there was no room within packet_memory.")
@@ -143,8 +142,6 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descHanded, t.Handed)
 	if r.shared.Lanes != nil {
 		counter(descGathered, r.shared.Lanes.Gathered())
-		_, polled := r.shared.Lanes.Polled()
-		ch <- prometheus.MustNewConstMetric(descPolled, prometheus.CounterValue, polled.Seconds())
 	}
 	counter(descDeadlocks, t.Deadlocks)
 	gauge(descPackets, float64(r.shared.Packets.Used()))

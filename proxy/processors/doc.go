@@ -6,6 +6,4 @@
 //
 //   - More at once, twice as many, when those that it has are nearly full for a tenth of a second.
 //   - Fewer when for two seconds the use would have fitted into fewer.
-//   - When the threads are ready to run all the time but do not, the use says nothing: one more where processors of the machine have
-//     nothing to run and one more is cheap, else another number on trial, now and then.
 package processors

@@ -15,6 +15,3 @@ func Time() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-
-// pressure is not known here: there are no fewer processors than in the beginning.
-func pressure() (waited, idle time.Duration, ok bool) { return 0, 0, false }

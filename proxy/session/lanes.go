@@ -48,12 +48,6 @@ func (l *Lanes) Use(loops int) { l.group.Use(loops) }
 // Nap sets how many of the loops have a place of the Go scheduler to keep while they wait for a moment.
 func (l *Lanes) Nap(loops int) { l.group.Nap(loops) }
 
-// Poll sets how long a loop that had something to do a moment ago looks for more before it waits; 0: not at all.
-func (l *Lanes) Poll(most time.Duration) { l.group.Poll(most) }
-
-// Polled is how long the loops have done that so far, by the clock, and for how much of it they had a processor.
-func (l *Lanes) Polled() (took, used time.Duration) { return l.group.Polled() }
-
 // Gathered is how many writes were made together with others so far.
 func (l *Lanes) Gathered() uint64 { return l.group.Gathered() }
 
