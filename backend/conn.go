@@ -323,30 +323,12 @@ func (c *Conn) ReadOK() error {
 	if err := c.ReadAhead(); err != nil {
 		return err
 	}
-	p, err := c.ReadPacket()
-	if err != nil {
-		return err
+	r := response{c: c}
+	_, part, err := r.next()
+	if err == nil && part != mysql.PartOK && part != mysql.PartEnd {
+		err = broken(mysql.ErrMalformedPacket)
 	}
-	if len(p) > 0 && p[0] == mysql.ErrHeader {
-		return decodeError(p)
-	}
-	return c.readStatus(p)
-}
-
-// readStatus takes the flags from a packet that ends a response.
-func (c *Conn) readStatus(p []byte) error {
-	var eof mysql.EOFPacket
-	if !c.Capabilities.Has(mysql.ClientDeprecateEOF) && eof.Decode(p) == nil {
-		c.Status = eof.Status
-		return nil
-	}
-	var ok mysql.OKPacket
-	if err := ok.Decode(p, c.Capabilities); err != nil {
-		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
-	}
-	c.Status = ok.Status
-	c.insertID.told(ok.LastInsertID)
-	return nil
+	return err
 }
 
 // Exec runs a statement of the proxy's own that returns no rows.

@@ -15,18 +15,16 @@ func (c *Conn) RequestFile(sql string) ([]byte, error) {
 	if err := c.Flush(); err != nil {
 		return nil, err
 	}
-	p, err := c.ReadPacket()
-	if err != nil {
-		return nil, err
-	}
+	r := response{c: c}
+	p, part, err := r.next()
 	switch {
-	case len(p) > 0 && p[0] == mysql.ErrHeader:
-		return nil, decodeError(p)
-	case len(p) > 0 && p[0] == mysql.LocalInfileHeader:
+	case err != nil:
+		return nil, err
+	case part == mysql.PartFile:
 		c.Patient(true)
 		return slices.Clone(p), nil
 	}
-	return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+	return nil, broken(mysql.ErrMalformedPacket)
 }
 
 // Patient says that the server may leave unread what is sent to it for as long as it likes, as it does with a file while the rows before

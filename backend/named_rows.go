@@ -9,19 +9,20 @@ func (c *Conn) NamedRows(sql string, row func(map[string]string)) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	p, err := c.ReadPacket()
-	if err != nil {
+	r := response{c: c}
+	_, part, err := r.next()
+	if err != nil || part == mysql.PartOK {
 		return err
 	}
-	if len(p) > 0 && p[0] == mysql.OKHeader {
-		return nil
+	if part != mysql.PartColumns {
+		return broken(mysql.ErrMalformedPacket)
 	}
-	definitions, err := c.definitions(p)
+	definitions, err := r.definitions()
 	if err != nil {
 		return err
 	}
 	named := make(map[string]string, len(definitions))
-	return c.readRows(len(definitions), func(values []string) {
+	return r.texts(len(definitions), func(values []string) {
 		for k, v := range values {
 			named[string(definitions[k].Name)] = v
 		}

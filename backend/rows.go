@@ -19,33 +19,24 @@ func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	p, err := c.ReadPacket()
-	if err != nil {
+	r := response{c: c}
+	if err := r.columns(); err != nil {
 		return err
 	}
-	if len(p) > 0 && p[0] == mysql.ErrHeader {
-		return decodeError(p)
+	if r.scanner.Columns != columns {
+		return broken(fmt.Errorf("%w: %d columns", mysql.ErrMalformedPacket, r.scanner.Columns))
 	}
-	cur := mysql.NewCursor(p)
-	if n := cur.Lenenc(); cur.Err() != nil || n != uint64(columns) {
-		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
+	if err := r.skipDefinitions(); err != nil {
+		return err
 	}
-	skip := columns
-	if !c.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		skip++
-	}
-	for range skip {
-		if _, err := c.ReadPacket(); err != nil {
-			return err
-		}
-	}
-	return c.readRows(columns, row)
+	return r.texts(columns, row)
 }
 
-func (c *Conn) readRows(columns int, row func([]string)) error {
+// texts reads rows as strings; see [Conn.Rows].
+func (r *response) texts(columns int, row func([]string)) error {
 	values := make([]string, columns)
 	n := 0
-	return c.rowPackets(func(p []byte) error {
+	return r.rows(func(p []byte) error {
 		if n++; n > ownRowsMax {
 			return fmt.Errorf("more than %d rows", ownRowsMax)
 		}
@@ -59,30 +50,11 @@ func (c *Conn) readRows(columns int, row func([]string)) error {
 			values[k] = string(cur.LenencBytes())
 		}
 		if cur.Err() != nil {
-			return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: cur.Err()}
+			return broken(cur.Err())
 		}
 		row(values)
 		return nil
 	})
-}
-
-// rowPackets reads the rows of a result and what ends them. An error of row ends the reading, in the middle of them.
-func (c *Conn) rowPackets(row func(p []byte) error) error {
-	for {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return err
-		}
-		if len(p) > 0 && p[0] == mysql.ErrHeader {
-			return decodeError(p)
-		}
-		if len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return c.readStatus(p)
-		}
-		if err := row(p); err != nil {
-			return err
-		}
-	}
 }
 
 // Columns runs a query of the proxy's own that gives no rows and returns the definitions of its columns.
@@ -96,58 +68,27 @@ func (c *Conn) Columns(sql string) ([]mysql.ColumnDefinition41, error) {
 
 // ReadColumns reads a result set that must have no rows and returns the definitions of its columns.
 func (c *Conn) ReadColumns() ([]mysql.ColumnDefinition41, error) {
-	definitions, err := c.readDefinitions()
+	r := response{c: c}
+	definitions, err := r.open()
 	if err != nil {
 		return nil, err
 	}
-	return definitions, c.readRows(len(definitions), func([]string) {})
-}
-
-// readDefinitions reads a result set up to its rows.
-func (c *Conn) readDefinitions() ([]mysql.ColumnDefinition41, error) {
-	p, err := c.ReadPacket()
-	if err != nil {
-		return nil, err
-	}
-	return c.definitions(p)
-}
-
-// definitions reads the definitions behind p, the first packet of an answer.
-func (c *Conn) definitions(p []byte) ([]mysql.ColumnDefinition41, error) {
-	if len(p) > 0 && p[0] == mysql.ErrHeader {
-		return nil, decodeError(p)
-	}
-	cur := mysql.NewCursor(p)
-	n := cur.Lenenc()
-	if cur.Err() != nil || n == 0 || n > 1<<16 {
-		return nil, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
-	}
-	return c.columnDefinitions(int(n))
+	return definitions, r.texts(len(definitions), func([]string) {})
 }
 
 // ReadChange reads the answer to a statement that returns no rows.
 func (c *Conn) ReadChange() (mysql.OKPacket, error) {
-	var ok mysql.OKPacket
 	if err := c.ReadAhead(); err != nil {
-		return ok, err
+		return mysql.OKPacket{}, err
 	}
-	p, err := c.ReadPacket()
-	if err != nil {
-		return ok, err
+	r := response{c: c}
+	_, part, err := r.next()
+	if err == nil && part != mysql.PartOK {
+		err = broken(mysql.ErrMalformedPacket)
 	}
-	if len(p) > 0 && p[0] == mysql.ErrHeader {
-		return ok, decodeError(p)
-	}
-	if len(p) == 0 || p[0] != mysql.OKHeader {
-		return ok, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: mysql.ErrMalformedPacket}
-	}
-	if err := ok.Decode(p, c.Capabilities); err != nil {
-		return ok, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
-	}
-	c.Status = ok.Status
-	c.insertID.told(ok.LastInsertID)
+	ok := r.end
 	ok.StateChanges, ok.Info = nil, slices.Clone(ok.Info)
-	return ok, nil
+	return ok, err
 }
 
 // RawRows runs a query of the proxy's own and gives each row's cells as they came, with the columns' definitions. Both are
@@ -162,7 +103,8 @@ func (c *Conn) RawRowsWith(attributes []byte, sql string, row func([]mysql.Colum
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	definitions, err := c.readDefinitions()
+	answer := response{c: c}
+	definitions, err := answer.open()
 	if err != nil {
 		return err
 	}
@@ -171,10 +113,10 @@ func (c *Conn) RawRowsWith(attributes []byte, sql string, row func([]mysql.Colum
 		layout.Types[k] = value.TypeOf(&definitions[k])
 	}
 	r := value.Row{Cells: make([]value.Cell, len(definitions))}
-	return c.rowPackets(func(p []byte) error {
+	return answer.rows(func(p []byte) error {
 		r.Raw = p
 		if err := layout.Split(&r); err != nil {
-			return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+			return broken(err)
 		}
 		row(definitions, r.Cells)
 		return nil

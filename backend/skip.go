@@ -6,60 +6,34 @@ import "kingshard/mysql"
 // is more than bytesMax bytes; done is false then. An error is one of the connection, or with done the server's own, which ended
 // the response.
 func (c *Conn) SkipRest(bytesMax int) (done bool, err error) {
-	for bytesMax >= 0 {
-		p, err := c.ReadPacket()
-		if err != nil {
-			return false, err
-		}
-		bytesMax -= len(p)
-		switch {
-		case len(p) > 0 && p[0] == mysql.ErrHeader:
-			return c.skippedError(p)
-		case len(p) == 0 || p[0] != mysql.EOFHeader || len(p) >= 1<<24-1:
-			continue
-		}
-		if err := c.readStatus(p); err != nil {
-			return false, err
-		}
-		if done, err := c.skipToRows(); done || err != nil {
-			return done, err
-		}
-	}
-	return false, nil
+	r := response{c: c}
+	r.scanner.ToRows()
+	return r.skip(bytesMax)
 }
 
 // SkipResponse is SkipRest for a response of which nothing has been read.
 func (c *Conn) SkipResponse(bytesMax int) (done bool, err error) {
-	c.Status |= mysql.ServerMoreResultsExists
-	if done, err := c.skipToRows(); done || err != nil {
-		return done, err
-	}
-	return c.SkipRest(bytesMax)
+	r := response{c: c}
+	return r.skip(bytesMax)
 }
 
-// skipToRows reads further results of a response up to the rows of one that has some; done says that there are none.
-func (c *Conn) skipToRows() (done bool, err error) {
-	for c.Status.Has(mysql.ServerMoreResultsExists) {
-		p, err := c.ReadPacket()
+// skip reads what is left of the response.
+func (r *response) skip(bytesMax int) (done bool, err error) {
+	for bytesMax >= 0 {
+		p, part, err := r.next()
 		switch {
+		case part == mysql.PartError:
+			r.c.Status &^= mysql.ServerMoreResultsExists
+			return true, err
 		case err != nil:
 			return false, err
-		case len(p) > 0 && p[0] == mysql.ErrHeader:
-			return c.skippedError(p)
-		case len(p) > 0 && p[0] == mysql.OKHeader:
-			if err := c.readStatus(p); err != nil {
-				return false, err
-			}
-			continue
+		case part == mysql.PartFile:
+			return false, broken(mysql.ErrMalformedPacket)
+		case part == mysql.PartRow:
+			bytesMax -= len(p)
+		case (part == mysql.PartOK || part == mysql.PartEnd) && !r.c.Status.Has(mysql.ServerMoreResultsExists):
+			return true, nil
 		}
-		_, err = c.definitions(p)
-		return false, err
 	}
-	return true, nil
-}
-
-// skippedError ends a response with an error of the server.
-func (c *Conn) skippedError(p []byte) (done bool, err error) {
-	c.Status &^= mysql.ServerMoreResultsExists
-	return true, decodeError(p)
+	return false, nil
 }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 )
 
@@ -133,6 +132,7 @@ var forwards = sync.Pool{New: func() any { return new(forward) }}
 type forward struct {
 	dst, src *Conn
 	o        ForwardOptions
+	scanner  ResponseScanner
 	res      Response
 }
 
@@ -141,45 +141,50 @@ func (f *forward) run() error {
 		return f.arrived(f.o.Arrived)
 	}
 	if f.o.Shape == ShapeRows {
-		if f.o.Rows != nil {
-			return f.changedRows()
-		}
+		f.scanner.ToRows()
 		return f.rows()
 	}
-	p, err := f.packet()
+	p, part, err := f.part()
 	if err != nil {
 		return err
 	}
-	if len(p) == 0 {
-		return f.protocolError(ErrMalformedPacket)
-	}
-	switch p[0] {
-	case OKHeader:
+	switch part {
+	case PartOK:
 		return f.ok(p)
-	case ErrHeader:
+	case PartError:
 		return f.err(p)
-	case LocalInfileHeader:
+	case PartFile:
 		f.res.Kind, f.res.LocalInfile = ResponseLocalInfile, p
 		return nil
-	case EOFHeader:
-		return f.end(p) // the answer to COM_SET_OPTION and COM_DEBUG
+	case PartEnd:
+		return f.end(p)
 	}
-	metadata, err := f.columnCount(p)
-	if err != nil {
+	if err := f.columnCount(); err != nil {
 		return err
 	}
-	if metadata {
+	if f.scanner.Metadata {
 		if done, err := f.definitions(f.res.Columns); done || err != nil {
 			return err
 		}
+		f.scanner.defined(f.src.Capabilities)
 	}
 	if done, err := f.metadataEnd(); done || err != nil {
 		return err
 	}
-	if f.o.Rows != nil {
-		return f.changedRows()
-	}
 	return f.rows()
+}
+
+// part reads the next packet, which is no row, and tells what it is.
+func (f *forward) part() ([]byte, Part, error) {
+	p, err := f.packet()
+	if err != nil {
+		return nil, 0, err
+	}
+	part, err := f.scanner.Scan(p, len(p), f.src.Capabilities)
+	if err != nil {
+		return nil, 0, f.protocolError(err)
+	}
+	return p, part, nil
 }
 
 // packet reads one packet whole; used for packets that are short by nature.
@@ -239,15 +244,7 @@ func (f *forward) end(p []byte) error {
 }
 
 func (f *forward) decodeEnd(p []byte) error {
-	var err error
-	if f.src.Capabilities.Has(ClientDeprecateEOF) && len(p) >= 7 {
-		err = f.res.OK.Decode(p, f.src.Capabilities)
-	} else {
-		var eof EOFPacket
-		err = eof.Decode(p)
-		f.res.OK = OKPacket{Status: eof.Status, Warnings: eof.Warnings}
-	}
-	if err != nil {
+	if err := f.res.OK.DecodeEnd(p, f.src.Capabilities); err != nil {
 		return f.protocolError(err)
 	}
 	if f.o.Patch != nil {
@@ -256,31 +253,19 @@ func (f *forward) decodeEnd(p []byte) error {
 	return nil
 }
 
-// columnCount forwards the first packet of a result set and tells whether column definitions follow. The flag that
-// tells comes behind the count, although the manual's page "Text Resultset" has the two the other way round: servers
-// write it so, and no count begins like an OK packet.
-func (f *forward) columnCount(p []byte) (metadata bool, err error) {
-	f.res.Kind = ResponseRows
-	c := NewCursor(p)
-	n := c.Lenenc()
-	metadata = true
-	if f.src.Capabilities.Has(ClientOptionalResultsetMetadata) {
-		metadata = c.Uint8() != 0
-	}
-	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
-		return false, f.protocolError(fmt.Errorf("%w: column count", ErrMalformedPacket))
-	}
-	f.res.Columns = int(n)
+// columnCount forwards the first packet of a result set.
+func (f *forward) columnCount() error {
+	f.res.Kind, f.res.Columns = ResponseRows, f.scanner.Columns
 	optional := f.dst.Capabilities.Has(ClientOptionalResultsetMetadata)
-	if !metadata && !optional {
-		return false, f.protocolError(errNoMetadata)
+	if !f.scanner.Metadata && !optional {
+		return f.protocolError(errNoMetadata)
 	}
-	b := AppendLenenc(f.dst.StartPacket(), n)
+	b := AppendLenenc(f.dst.StartPacket(), uint64(f.scanner.Columns))
 	if optional {
-		b = append(b, boolByte(metadata))
+		b = append(b, boolByte(f.scanner.Metadata))
 	}
 	f.dst.EndPacket(b)
-	return metadata, nil
+	return nil
 }
 
 func boolByte(v bool) byte {
@@ -297,27 +282,27 @@ func (f *forward) metadataEnd() (done bool, err error) {
 		if f.dst.Capabilities.Has(ClientDeprecateEOF) {
 			return false, nil
 		}
-		h, first, err := f.peek()
+		length, first, err := f.peek()
 		if err != nil {
 			return false, err
 		}
-		if first == EOFHeader && h < payloadMax {
+		if first == EOFHeader && endsRows(length, f.src.Capabilities) {
 			return true, f.emptyEnd()
 		}
 		f.midEOF(f.o.Status)
 		return false, nil
 	}
-	p, err := f.packet()
+	p, part, err := f.part()
 	if err != nil {
 		return false, err
 	}
-	if len(p) > 0 && p[0] == ErrHeader {
+	if part == PartError {
 		return true, f.err(p)
 	}
 	if err := f.decodeEnd(p); err != nil {
 		return false, err
 	}
-	if f.res.OK.Status.Has(ServerStatusCursorExists) {
+	if part == PartEnd { // of a cursor
 		f.dst.WriteEnd(&f.res.OK)
 		return true, nil
 	}
@@ -330,7 +315,7 @@ func (f *forward) metadataEnd() (done bool, err error) {
 // emptyEnd forwards the end of a result set without rows to a destination that wants an EOF packet before it as well,
 // or, where a cursor was opened, only the one.
 func (f *forward) emptyEnd() error {
-	p, err := f.packet()
+	p, _, err := f.part()
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (f *forward) alike() bool {
 func (f *forward) arrived(w *Walk) error {
 	b := f.src.rbuf.b[f.src.start : f.src.start+w.at]
 	last := b[w.last+headerLen:]
-	if w.columns == 0 {
+	if w.scanner.Columns == 0 {
 		if err := f.res.OK.Decode(last, f.src.Capabilities); err != nil {
 			return f.protocolError(err)
 		}
@@ -22,7 +22,7 @@ func (f *forward) arrived(w *Walk) error {
 			f.o.Patch(&f.res.OK)
 		}
 	} else {
-		f.res.Kind, f.res.Columns, f.res.Rows, f.res.Bytes = ResponseRows, w.columns, w.rows, uint64(w.last-w.rowsAt)
+		f.res.Kind, f.res.Columns, f.res.Rows, f.res.Bytes = ResponseRows, w.scanner.Columns, w.rows, uint64(w.last-w.rowsAt)
 		if w.middle > 0 {
 			middle := b[w.middle+headerLen : w.middle+headerLen+eofLen]
 			if err := f.decodeEnd(middle); err != nil {
@@ -37,11 +37,11 @@ func (f *forward) arrived(w *Walk) error {
 	}
 	f.src.start += w.at
 	f.src.seq = w.seq + 1
-	if w.columns > 0 && f.src.Capabilities.Has(ClientDeprecateEOF) != f.dst.Capabilities.Has(ClientDeprecateEOF) {
+	if w.scanner.Columns > 0 && f.src.Capabilities.Has(ClientDeprecateEOF) != f.dst.Capabilities.Has(ClientDeprecateEOF) {
 		f.withEOF(w, b)
 		return f.dst.werr
 	}
-	if w.columns > 0 && !f.src.Capabilities.Has(ClientDeprecateEOF) {
+	if w.scanner.Columns > 0 && !f.src.Capabilities.Has(ClientDeprecateEOF) {
 		f.putEOF(last)
 	} else {
 		var room [64]byte

@@ -10,13 +10,8 @@ type RowChanger interface {
 
 // changedRows forwards rows one by one, each as the RowChanger of the options makes it.
 func (f *forward) changedRows() error {
-	f.res.Kind = ResponseRows
 	var b []byte
 	for {
-		_, first, err := f.peek()
-		if err != nil {
-			return err
-		}
 		if f.dst.Pending() > 0 && !f.src.packetBuffered() {
 			if err := f.dst.Flush(); err != nil {
 				return err
@@ -26,10 +21,12 @@ func (f *forward) changedRows() error {
 		if err != nil {
 			return err
 		}
-		if first == ErrHeader {
+		switch part, err := f.scanner.Scan(p, len(p), f.src.Capabilities); {
+		case err != nil:
+			return f.protocolError(err)
+		case part == PartError:
 			return f.err(p)
-		}
-		if first == EOFHeader && f.isEnd(len(p)) {
+		case part == PartEnd:
 			return f.end(p)
 		}
 		if over := f.o.Quota.Take(uint64(len(p))); over != nil {

@@ -114,6 +114,9 @@ func (f *forward) copyBytes(n int) error {
 // rows forwards rows up to and with the packet that ends them.
 func (f *forward) rows() error {
 	f.res.Kind = ResponseRows
+	if f.o.Rows != nil {
+		return f.changedRows()
+	}
 	rest, continued := 0, false
 	for {
 		if err := f.waitRow(rest, continued); err != nil {
@@ -180,7 +183,7 @@ func (f *forward) scan(rest int, continued *bool) (run, left int, ended bool, er
 			if length == 0 {
 				return 0, 0, false, f.protocolError(fmt.Errorf("%w: empty row", ErrMalformedPacket))
 			}
-			if first := p[headerLen]; first == ErrHeader || first == EOFHeader && f.isEnd(length) {
+			if first := p[headerLen]; first == ErrHeader || first == EOFHeader && endsRows(length, f.src.Capabilities) {
 				return run, 0, true, nil
 			}
 			if over := f.o.Quota.Take(uint64(length)); over != nil {
@@ -221,20 +224,12 @@ func (f *forward) scanWhole(b []byte, run int) int {
 	return run
 }
 
-// isEnd tells whether a packet of that length that begins with 0xfe ends the rows.
-func (f *forward) isEnd(length int) bool {
-	if f.src.Capabilities.Has(ClientDeprecateEOF) {
-		return length < payloadMax
-	}
-	return length <= eofLenMax
-}
-
 func (f *forward) rowsEnd() error {
-	p, err := f.packet()
+	p, part, err := f.part()
 	if err != nil {
 		return err
 	}
-	if p[0] == ErrHeader {
+	if part == PartError {
 		return f.err(p)
 	}
 	return f.end(p)

@@ -46,6 +46,17 @@ func (p *OKPacket) Decode(payload []byte, caps Capability) error {
 	return c.Err()
 }
 
+// DecodeEnd reads the packet that ends a result set: an EOF packet, or one in the OK format.
+func (p *OKPacket) DecodeEnd(payload []byte, caps Capability) error {
+	if caps.Has(ClientDeprecateEOF) && len(payload) >= okLenMin {
+		return p.Decode(payload, caps)
+	}
+	var eof EOFPacket
+	err := eof.Decode(payload)
+	*p = OKPacket{Status: eof.Status, Warnings: eof.Warnings}
+	return err
+}
+
 // infoOrRest takes the info of a sender without session tracking. The manual says string<EOF>; servers put the length in
 // front all the same.
 func infoOrRest(c *Cursor) []byte {

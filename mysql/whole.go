@@ -20,24 +20,14 @@ const (
 // Walk is how far Arrived has walked through a response, and what it found there. Zero is the beginning. Positions are in bytes
 // behind the unread ones' start.
 type Walk struct {
-	at    int
-	seq   uint8 // of the last packet
-	phase phase
-	left  int // definitions
-	// Of a result set: its columns, where the EOF packet behind their definitions is, if there is one, and its rows.
-	columns, middle, rowsAt int
-	rows                    uint64
-	last                    int // where the last packet is
+	scanner ResponseScanner
+	at      int
+	seq     uint8 // of the last packet
+	last    int   // where that is
+	// Of a result set: where the EOF packet behind the definitions is, if there is one, where its rows begin, and how many they are.
+	middle, rowsAt int
+	rows           uint64
 }
-
-type phase uint8
-
-const (
-	phaseFirst phase = iota
-	phaseDefinitions
-	phaseMiddle
-	phaseRows
-)
 
 // Arrived looks at the unread bytes, which begin with the response to a COM_QUERY or COM_STMT_EXECUTE, and tells how much of
 // it they are. It reads packet headers and what ends the response, and takes nothing; w is carried from call to call.
@@ -96,7 +86,7 @@ func (w *Walk) walk(b []byte, caps Capability) Arrival {
 		}
 		w.seq, w.last = p[3], w.at
 		w.at += headerLen + length
-		if first := p[headerLen]; w.phase == phaseRows && first != EOFHeader && first != ErrHeader {
+		if first := p[headerLen]; w.scanner.phase == phaseRows && first != EOFHeader && first != ErrHeader {
 			w.rows++
 			continue
 		}
@@ -109,71 +99,45 @@ func (w *Walk) walk(b []byte, caps Capability) Arrival {
 
 // packet takes one whole packet into account. ArrivedPart says that another one follows.
 func (w *Walk) packet(p []byte, caps Capability) Arrival {
-	first := p[0]
-	if first == ErrHeader {
+	part, err := w.scanner.Scan(p, len(p), caps)
+	if err != nil {
+		return ArrivedOther
+	}
+	switch part {
+	case PartError:
+		return ArrivedAside
+	case PartOK:
+		return plain(p)
+	case PartFile:
+		return ArrivedOther
+	case PartDefinitionsEnd:
+		if w.middle = w.last; len(p) != eofLen {
+			return ArrivedOther
+		}
+		w.rowsAt = w.at
+	case PartColumns, PartDefinition:
+		w.rowsAt = w.at
+	case PartRow:
+		w.rows++
+	case PartEnd:
+		return w.end(p, caps)
+	}
+	return ArrivedPart
+}
+
+// end takes the packet that ends a result set.
+func (w *Walk) end(p []byte, caps Capability) Arrival {
+	switch {
+	case w.scanner.Columns == 0:
+		return ArrivedOther
+	case caps.Has(ClientDeprecateEOF):
+		return plain(p)
+	case len(p) != eofLen || eofStatus(p)&unplain != 0:
+		return ArrivedOther
+	case p[1] != 0 || p[2] != 0:
 		return ArrivedAside
 	}
-	switch w.phase {
-	case phaseFirst:
-		return w.first(p, caps)
-	case phaseDefinitions:
-		if w.left--; w.left == 0 {
-			w.defined(caps)
-		}
-	case phaseMiddle:
-		if first != EOFHeader || len(p) != eofLen || eofStatus(p).Has(ServerStatusCursorExists) {
-			return ArrivedOther
-		}
-		w.middle = w.last
-		w.phase, w.rowsAt = phaseRows, w.at
-	case phaseRows:
-		if caps.Has(ClientDeprecateEOF) {
-			return plain(p)
-		}
-		if len(p) > eofLenMax {
-			w.rows++
-			break
-		}
-		if len(p) != eofLen || eofStatus(p)&unplain != 0 {
-			return ArrivedOther
-		}
-		if p[1] != 0 || p[2] != 0 {
-			return ArrivedAside
-		}
-		return ArrivedPlain
-	}
-	return ArrivedPart
-}
-
-// first takes the packet that begins a response.
-func (w *Walk) first(p []byte, caps Capability) Arrival {
-	switch p[0] {
-	case OKHeader:
-		return plain(p)
-	case LocalInfileHeader, EOFHeader:
-		return ArrivedOther
-	}
-	c := NewCursor(p)
-	n := c.Lenenc()
-	metadata := uint8(1)
-	if caps.Has(ClientOptionalResultsetMetadata) {
-		metadata = c.Uint8()
-	}
-	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 || metadata > 1 {
-		return ArrivedOther
-	}
-	w.columns, w.left, w.phase = int(n), int(n), phaseDefinitions
-	if metadata == 0 {
-		w.defined(caps)
-	}
-	return ArrivedPart
-}
-
-// defined goes on behind the definitions.
-func (w *Walk) defined(caps Capability) {
-	if w.phase, w.rowsAt = phaseMiddle, w.at; caps.Has(ClientDeprecateEOF) {
-		w.phase = phaseRows
-	}
+	return ArrivedPlain
 }
 
 // Lengths of the payload of an EOF packet and of the shortest OK packet.

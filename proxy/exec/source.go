@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"fmt"
 
 	"kingshard/mysql"
 	"kingshard/mysql/value"
@@ -17,13 +16,7 @@ var (
 
 const (
 	headerLen = 4
-	// joinedMin is the payload length from which a packet that begins as an end of rows is a row.
-	joinedMin = 1<<24 - 1
-	// eofLenMax is the longest EOF packet, endLenMin the shortest packet that ends rows, both without header.
-	eofLenMax = 8
-	endLenMin = 5
-	// columnsMax is how many columns a result may have: as many as a prepared statement can say.
-	columnsMax = 1<<16 - 1
+	endLenMin = 5 // bytes of the shortest packet that ends rows, without header
 )
 
 // Source is one shard's result, read packet by packet. The caller keeps the connection, and looks at Done before it uses
@@ -35,7 +28,7 @@ type Source struct {
 	conn   *mysql.Conn
 	format value.Format
 
-	columns int
+	scanner mysql.ResponseScanner
 	last    int // length of the last row's payload
 	done    bool
 	end     mysql.OKPacket // how the rows ended, without its slices
@@ -69,24 +62,25 @@ func (s *Source) Drain(bytesMax int) (done bool, err error) {
 	return s.done, nil
 }
 
-// packet reads one packet; a *mysql.SQLError is the server's, and ends the response.
-func (s *Source) packet() ([]byte, error) {
+// packet reads one packet and tells what it is; a *mysql.SQLError is the server's, and ends the response.
+func (s *Source) packet() ([]byte, mysql.Part, error) {
 	p, err := s.conn.ReadPacket()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if len(p) == 0 {
-		return nil, broken(mysql.ErrMalformedPacket)
+	part, err := s.scanner.Scan(p, len(p), s.conn.Capabilities)
+	if err != nil {
+		return nil, 0, broken(err)
 	}
-	if p[0] != mysql.ErrHeader {
-		return p, nil
+	if part != mysql.PartError {
+		return p, part, nil
 	}
 	e := new(mysql.SQLError)
 	if err := e.Decode(p); err != nil {
-		return nil, broken(err)
+		return nil, 0, broken(err)
 	}
 	s.ended(e)
-	return nil, e
+	return nil, part, e
 }
 
 // broken is the error of a connection whose peer broke the protocol.
@@ -94,26 +88,19 @@ func broken(err error) error { return &mysql.ConnError{Side: mysql.BackendSide, 
 
 // open reads up to the first row and gives the definitions. Their names are left out unless asked for.
 func (s *Source) open(names bool) ([]mysql.ColumnDefinition41, error) {
-	p, err := s.packet()
-	if err != nil {
+	_, part, err := s.packet()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch p[0] {
-	case mysql.OKHeader, mysql.EOFHeader, mysql.LocalInfileHeader:
+	case part != mysql.PartColumns:
 		return nil, broken(errNotRows)
-	}
-	c := mysql.NewCursor(p)
-	n := c.Lenenc()
-	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) && c.Uint8() == 0 && c.Err() == nil {
+	case !s.scanner.Metadata:
 		return nil, broken(errNoMetadata)
 	}
-	if c.Err() != nil || n == 0 || n > columnsMax || c.Len() > 0 {
-		return nil, broken(fmt.Errorf("%w: column count", mysql.ErrMalformedPacket))
-	}
-	s.columns = int(n)
-	defs := make([]mysql.ColumnDefinition41, n)
+	defs := make([]mysql.ColumnDefinition41, s.scanner.Columns)
 	for i := range defs {
-		if p, err = s.packet(); err != nil {
+		p, _, err := s.packet()
+		if err != nil {
 			return nil, err
 		}
 		if names {
@@ -128,14 +115,8 @@ func (s *Source) open(names bool) ([]mysql.ColumnDefinition41, error) {
 	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
 		return defs, nil
 	}
-	if p, err = s.packet(); err != nil {
-		return nil, err
-	}
-	var eof mysql.EOFPacket
-	if err := eof.Decode(p); err != nil {
-		return nil, broken(err)
-	}
-	return defs, nil
+	_, _, err = s.packet()
+	return defs, err
 }
 
 // mayWait guesses whether the next packet is not there as a whole. A wrong guess sends rows to the client in smaller
@@ -150,39 +131,23 @@ const pendingWorth = 4 << 10
 
 // next reads a row; nil is the end of the rows. The slice is valid until the next read of the connection.
 func (s *Source) next() ([]byte, error) {
-	p, err := s.packet()
+	p, part, err := s.packet()
 	if err != nil {
 		return nil, err
 	}
-	if p[0] == mysql.EOFHeader && s.isEnd(len(p)) {
+	if part == mysql.PartEnd {
 		return nil, s.readEnd(p)
 	}
 	s.last = len(p)
 	return p, nil
 }
 
-func (s *Source) isEnd(length int) bool {
-	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		return length < joinedMin
-	}
-	return length <= eofLenMax
-}
-
 func (s *Source) readEnd(p []byte) error {
-	if s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		var ok mysql.OKPacket
-		if err := ok.Decode(p, s.conn.Capabilities); err != nil {
-			return broken(err)
-		}
-		s.end = mysql.OKPacket{Status: ok.Status, Warnings: ok.Warnings}
-	} else {
-		var eof mysql.EOFPacket
-		if err := eof.Decode(p); err != nil {
-			return broken(err)
-		}
-		s.end = mysql.OKPacket{Status: eof.Status, Warnings: eof.Warnings}
+	var end mysql.OKPacket
+	if err := end.DecodeEnd(p, s.conn.Capabilities); err != nil {
+		return broken(err)
 	}
-	if s.end.Status.Has(mysql.ServerMoreResultsExists) {
+	if s.end = (mysql.OKPacket{Status: end.Status, Warnings: end.Warnings}); end.Status.Has(mysql.ServerMoreResultsExists) {
 		return broken(errMore)
 	}
 	s.ended(nil)

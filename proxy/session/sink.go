@@ -68,48 +68,47 @@ func (s *sink) packets() (list [][]byte) {
 func (s *sink) read(each func(columns []mysql.ColumnDefinition41, row []value.Cell) error) (a answer, ok bool, err error) {
 	_ = s.conn.Flush()
 	defer s.conn.Release()
-	list := s.packets()
-	isError := func(p []byte) bool {
-		e := new(mysql.SQLError)
-		if len(p) > 0 && p[0] == mysql.ErrHeader && e.Decode(p) == nil {
-			a.err = e
-		}
-		return a.err != nil
-	}
-	if len(list) == 0 || isError(list[0]) {
-		return a, len(list) > 0, nil
-	}
-	cur := mysql.NewCursor(list[0])
-	n := int(cur.Lenenc())
-	if cur.Err() != nil || n == 0 || len(list) < n+2 {
-		return a, false, nil
-	}
-	layout := value.Layout{Format: value.TextRow, Visible: n, Types: make([]value.Type, n)}
-	a.columns = make([]mysql.ColumnDefinition41, n)
-	for k := range a.columns {
-		if a.columns[k].Decode(list[1+k]) != nil {
+	var scanner mysql.ResponseScanner
+	layout := value.Layout{Format: value.TextRow}
+	for _, p := range s.packets() {
+		part, err := scanner.Scan(p, len(p), s.conn.Capabilities)
+		if err != nil {
 			return a, false, nil
 		}
-		layout.Types[k] = value.TypeOf(&a.columns[k])
-	}
-	for _, p := range list[n+1:] {
-		if isError(p) || len(p) > 0 && p[0] == mysql.EOFHeader && len(p) < 1<<24-1 {
-			return a, true, nil
-		}
-		if a.rows++; a.rows > 1 && each == nil {
-			return a, true, nil
-		}
-		row := value.Row{Raw: p, Cells: make([]value.Cell, n)}
-		if layout.Split(&row) != nil {
-			return a, false, nil
-		}
-		if a.first == nil {
-			a.first = row.Cells
-		}
-		if each != nil {
-			if err := each(a.columns, row.Cells); err != nil {
-				return a, true, err
+		switch part {
+		case mysql.PartError:
+			if a.err = new(mysql.SQLError); a.err.Decode(p) != nil {
+				a.err = nil
+				return a, false, nil
 			}
+			return a, true, nil
+		case mysql.PartDefinition:
+			var def mysql.ColumnDefinition41
+			if def.Decode(p) != nil {
+				return a, false, nil
+			}
+			a.columns, layout.Types = append(a.columns, def), append(layout.Types, value.TypeOf(&def))
+			layout.Visible = len(a.columns)
+		case mysql.PartRow:
+			if a.rows++; a.rows > 1 && each == nil {
+				return a, true, nil
+			}
+			row := value.Row{Raw: p, Cells: make([]value.Cell, len(a.columns))}
+			if layout.Split(&row) != nil {
+				return a, false, nil
+			}
+			if a.first == nil {
+				a.first = row.Cells
+			}
+			if each != nil {
+				if err := each(a.columns, row.Cells); err != nil {
+					return a, true, err
+				}
+			}
+		case mysql.PartEnd:
+			return a, true, nil
+		case mysql.PartOK, mysql.PartFile:
+			return a, false, nil
 		}
 	}
 	return a, a.rows > 0 && each == nil, nil
