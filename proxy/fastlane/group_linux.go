@@ -14,9 +14,9 @@ type Group struct {
 	loops []*Loop
 	used  atomic.Uint32 // loops that hold connections, the first ones
 	naps  atomic.Uint32 // loops that may nap, the first ones
-	next     atomic.Uint32 // turn of the next connection
-	seq      atomic.Int32  // tells connections apart that had the same descriptor
-	conns    table
+	next  atomic.Uint32 // turn of the next connection
+	seq   atomic.Int32  // tells connections apart that had the same descriptor
+	conns table
 }
 
 // Open starts n loops by spawn, each with a Ticker of its own. Close stops them.
