@@ -72,7 +72,9 @@ type Instance struct {
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
 	memory   memory
-	stored   storedObjects
+	// Variables are what is known of the server's.
+	Variables Variables
+	stored    storedObjects
 	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
 	lag        atomic.Int64
 	lagMax     time.Duration

@@ -1,9 +1,7 @@
 package backend
 
 import (
-	"maps"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 )
@@ -13,15 +11,12 @@ type memory struct {
 	roundTrip atomic.Int64 // see SetRoundTrip; in nanoseconds
 	late      atomic.Bool  // see Late
 	databases atomic.Pointer[map[string]bool]
-	variables atomic.Pointer[map[string]string]
-	lacking   sync.Map // by name: what sessions have no variables of, though the server may list them
 }
 
 // succeed takes over what was known before a reload.
 func (m *memory) succeed(before *memory) {
 	m.roundTrip.Store(before.roundTrip.Load())
 	m.databases.Store(before.databases.Load())
-	m.variables.Store(before.variables.Load())
 }
 
 // Late tells whether the instance is down, or may be, or was late with an answer since it answered a probe: what another one can do as well
@@ -50,30 +45,4 @@ func (i *Instance) SetDatabases(names []string) {
 		}
 	}
 	i.memory.databases.Store(&all)
-}
-
-// SetVariables stores the server's variables, with the values that new sessions have. Only the instance's one watcher calls it, and all stays
-// as it is.
-func (i *Instance) SetVariables(all map[string]string) {
-	if known := i.memory.variables.Load(); known == nil || !maps.Equal(*known, all) {
-		i.memory.variables.Store(&all)
-	}
-}
-
-// ofVersions are variables that servers of some versions have and others have not: no plugin adds them.
-var ofVersions = map[string]bool{
-	"language": true, "tx_isolation": true, "tx_read_only": true, "transaction_isolation": true, "transaction_read_only": true, "query_cache_size": true,
-	"query_cache_type": true, "default_collation_for_utf8mb4": true, "character_set_collations": true,
-}
-
-// SameVariable tells whether new sessions have the same value of a variable here and on another instance of the same version, as far as is
-// known. One that neither has may come with a plugin at any time: nothing is known of it.
-func (i *Instance) SameVariable(other *Instance, name string) bool {
-	here, there := i.memory.variables.Load(), other.memory.variables.Load()
-	if here == nil || there == nil {
-		return false
-	}
-	a, known := (*here)[name]
-	b, knownThere := (*there)[name]
-	return known == knownThere && a == b && (known || ofVersions[name])
 }

@@ -137,6 +137,7 @@ func (n *Node) Succeed(old *Node) {
 			i.answered.Store(before.answered.Load())
 			i.open = before.open
 			i.memory.succeed(&before.memory)
+			i.Variables.all.Store(before.Variables.all.Load())
 			i.succeedLag(before)
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())

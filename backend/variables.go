@@ -2,18 +2,34 @@ package backend
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"kingshard/mysql"
 )
 
-// HasVariable tells whether sessions of the server have a variable, as far as is known; known is false before it was asked for all of them.
-func (i *Instance) HasVariable(name string) (has, known bool) {
-	if _, lacks := i.memory.lacking.Load(name); lacks {
+// Variables are what is known of the variables that sessions of a server have. The zero value knows nothing.
+type Variables struct {
+	all     atomic.Pointer[map[string]string]
+	lacking sync.Map // by name: what sessions have no variables of, though the server may list them
+}
+
+// Set stores the server's variables, with the values that new sessions have. Only the instance's one watcher calls it, and all stays as it is.
+func (v *Variables) Set(all map[string]string) {
+	if known := v.all.Load(); known == nil || !maps.Equal(*known, all) {
+		v.all.Store(&all)
+	}
+}
+
+// Has reports whether sessions have a variable, as far as is known; known is false before the server was asked for all of them.
+func (v *Variables) Has(name string) (has, known bool) {
+	if _, lacks := v.lacking.Load(name); lacks {
 		return false, true
 	}
-	all := i.memory.variables.Load()
+	all := v.all.Load()
 	if all == nil {
 		return false, false
 	}
@@ -21,11 +37,29 @@ func (i *Instance) HasVariable(name string) (has, known bool) {
 	return has, true
 }
 
-// LacksVariables notes that sessions of the server have no such variables.
-func (i *Instance) LacksVariables(names []string) {
+// Lacks notes that sessions have no such variables.
+func (v *Variables) Lacks(names []string) {
 	for _, name := range names {
-		i.memory.lacking.Store(name, true)
+		v.lacking.Store(name, true)
 	}
+}
+
+// ofVersions are variables that servers of some versions have and others have not: no plugin adds them.
+var ofVersions = map[string]bool{
+	"language": true, "tx_isolation": true, "tx_read_only": true, "transaction_isolation": true, "transaction_read_only": true, "query_cache_size": true,
+	"query_cache_type": true, "default_collation_for_utf8mb4": true, "character_set_collations": true,
+}
+
+// Same reports whether new sessions have the same value of a variable here and on another server of the same version, as far as is known.
+// One that neither has may come with a plugin at any time: nothing is known of it.
+func (v *Variables) Same(other *Variables, name string) bool {
+	here, there := v.all.Load(), other.all.Load()
+	if here == nil || there == nil {
+		return false
+	}
+	a, known := (*here)[name]
+	b, knownThere := (*there)[name]
+	return known == knownThere && a == b && (known || ofVersions[name])
 }
 
 // erNoSessionVariable is the code of a variable that has no value for a session. MySQL manual: "Server Error Message Reference".

@@ -52,7 +52,7 @@ func TestStartUpsWithoutANode(t *testing.T) {
 								return false
 							}
 						}
-						return p.primary("a").SameVariable(p.primary("b"), "wait_timeout")
+						return p.primary("a").Variables.Same(&p.primary("b").Variables, "wait_timeout")
 					}
 					mysqltest.WaitFor(t, "both nodes", well)
 					answers := map[string]string{}

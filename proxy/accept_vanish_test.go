@@ -292,7 +292,7 @@ func TestLoginWithoutTheDefaultNode(t *testing.T) {
 			// Whatever waits for the silent node is seen to hang: nothing else ends within the test's time.
 			p := startProxy(t, configText([]node{{name: "n", master: v.addr, conns: 16}, {name: "other", master: other.Addr, conns: 4}}), "pool_wait_timeout: 1h", "connect_timeout: 1h")
 			mysqltest.WaitFor(t, "both nodes", func() bool {
-				return p.primary("n").State() == backend.Up && p.primary("other").State() == backend.Up && p.primary("n").SameVariable(p.primary("other"), "autocommit")
+				return p.primary("n").State() == backend.Up && p.primary("other").State() == backend.Up && p.primary("n").Variables.Same(&p.primary("other").Variables, "autocommit")
 			})
 			if name == "stops" {
 				v.vanish()

@@ -48,23 +48,17 @@ func (s *Server) listenHTTP() error {
 	return s.addHTTP("web_addr", s.cfg.WebAddr, secure, open)
 }
 
-// webServer is an HTTP server and what it listens on.
-type webServer struct {
-	*http.Server
-	listener net.Listener
-}
-
 // addHTTP opens a listener, with TLS unless secure is nil, for serveHTTP.
 func (s *Server) addHTTP(field, addr string, secure *tls.Config, h http.Handler) error {
-	l, err := s.open(field, "tcp", addr)
+	l, err := s.listeners.open(s.predecessor, field, "tcp", addr)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: h, TLSConfig: secure, ErrorLog: log.New(httpErrors{s.log}, "", 0)}
 	new(httpConns).limit(server)
-	s.http = append(s.http, webServer{listener: l, Server: server})
+	s.listeners.http = append(s.listeners.http, webServer{listener: l, Server: server})
 	if field == "web_addr" {
-		s.webAddr = l.Addr()
+		s.listeners.web = l.Addr()
 	}
 	s.log.Info("listening", field, l.Addr().String())
 	return nil
@@ -72,13 +66,13 @@ func (s *Server) addHTTP(field, addr string, secure *tls.Config, h http.Handler)
 
 // serveHTTP serves requests until Shutdown.
 func (s *Server) serveHTTP() {
-	for _, h := range s.http {
+	for _, h := range s.listeners.http {
 		s.running.Go(func() {
 			serve := h.Serve
 			if h.TLSConfig != nil {
 				serve = func(l net.Listener) error { return h.ServeTLS(l, "", "") }
 			}
-			if err := serve(gatedListener{h.listener, &s.gate, s.stop}); !errors.Is(err, http.ErrServerClosed) && !s.stopping() {
+			if err := serve(gatedListener{h.listener, &s.listeners.gate, s.stop}); !errors.Is(err, http.ErrServerClosed) && !s.stopping() {
 				s.log.Error("http server stopped", "addr", h.listener.Addr().String(), "error", err)
 			}
 		})

@@ -23,7 +23,7 @@ func TestShutdownAnswersRequests(t *testing.T) {
 		_, _ = io.WriteString(w, "answered")
 	}
 	s := &Server{log: slog.New(slog.DiscardHandler)}
-	s.http = []webServer{{listener: l, Server: &http.Server{Handler: http.HandlerFunc(handler)}}}
+	s.listeners.http = []webServer{{listener: l, Server: &http.Server{Handler: http.HandlerFunc(handler)}}}
 	s.serveHTTP()
 	answer := make(chan string, 1)
 	go func() {
@@ -40,7 +40,7 @@ func TestShutdownAnswersRequests(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.finishHTTP(t.Context())
+		s.finishHTTP(t.Context(), httpPatience)
 	}()
 	mysqltest.WaitFor(t, "the listener to be closed", func() bool {
 		c, err := net.Dial("tcp", l.Addr().String())

@@ -1,13 +1,24 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"net"
-	"sync"
-	"time"
+	"net/http"
+	"syscall"
 
 	"kingshard/proxy/handover"
 )
+
+// listeners are what the server listens on, for clients and for HTTP. The zero value has none.
+type listeners struct {
+	clients []net.Listener
+	admin   net.Listener // the one of clients that is for admin SQL; nil without one
+	http    []webServer
+	web     net.Addr // of web_addr; nil without one
+	opened  []opened // all of them
+	gate    gate     // of all
+}
 
 // opened is a listener and the field of the configuration that asks for it.
 type opened struct {
@@ -15,37 +26,21 @@ type opened struct {
 	listener net.Listener
 }
 
-// listen opens all listeners of the configuration.
-func (s *Server) listen() error {
-	for _, one := range []struct{ field, network, addr string }{
-		{"addr", "tcp", s.cfg.Addr}, {"socket", "unix", s.cfg.Socket}, {"admin_addr", "tcp", s.cfg.AdminAddr},
-	} {
-		if one.addr == "" {
-			continue
-		}
-		l, err := s.open(one.field, one.network, one.addr)
-		if err != nil {
-			return err
-		}
-		s.listeners = append(s.listeners, l)
-		if one.field == "admin_addr" {
-			s.adminPort = l
-		}
-	}
-	return s.listenHTTP()
+// webServer is an HTTP server and what it listens on.
+type webServer struct {
+	*http.Server
+	listener net.Listener
 }
 
-// open listens where a field of the configuration says, or goes on with what the predecessor listens on there.
-func (s *Server) open(field, network, addr string) (net.Listener, error) {
+// open listens where a field of the configuration says, or goes on with what the predecessor, which may be nil, listens on there.
+func (ls *listeners) open(from *handover.Predecessor, field, network, addr string) (l net.Listener, err error) {
 	name := handover.ListenerName{Field: field, Value: addr}
-	var l net.Listener
-	var err error
-	if s.predecessor != nil {
-		l = s.predecessor.Listeners[name]
+	if from != nil {
+		l = from.Listeners[name]
 	}
 	switch {
 	case l != nil:
-		delete(s.predecessor.Listeners, name)
+		delete(from.Listeners, name)
 	case network == "unix":
 		l, err = listenUnix(addr)
 	default:
@@ -54,101 +49,92 @@ func (s *Server) open(field, network, addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", field, err)
 	}
-	s.opened = append(s.opened, opened{name, l})
+	ls.opened = append(ls.opened, opened{name, l})
 	return l, nil
 }
 
-// gate holds accept loops up while it is decided which process accepts clients.
-type gate struct {
-	mu     sync.Mutex
-	loops  int
-	paused chan struct{} // closed when the loops may go on; nil while they do
-	held   chan struct{} // takes one for each loop that waits
+// openForClients opens a listener for clients, unless the field is empty.
+func (ls *listeners) openForClients(from *handover.Predecessor, field, network, addr string) error {
+	if addr == "" {
+		return nil
+	}
+	l, err := ls.open(from, field, network, addr)
+	if err != nil {
+		return err
+	}
+	ls.clients = append(ls.clients, l)
+	if field == "admin_addr" {
+		ls.admin = l
+	}
+	return nil
 }
 
-// open says how many accept loops there are.
-func (g *gate) open(loops int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.loops, g.held = loops, make(chan struct{}, loops)
+// all are those of clients and of HTTP.
+func (ls *listeners) all() (all []net.Listener) {
+	for _, o := range ls.opened {
+		all = append(all, o.listener)
+	}
+	return all
 }
 
-// wait is called by a loop whose accept failed. True says that it was held up and that it may go on; nothing holds it up after stop.
-func (g *gate) wait(stop <-chan struct{}) bool {
-	g.mu.Lock()
-	paused, held := g.paused, g.held
-	g.mu.Unlock()
-	if paused == nil {
-		return false
-	}
-	select {
-	case <-stop:
-		return false
-	default:
-	}
-	held <- struct{}{}
-	select {
-	case <-paused:
-		return true
-	case <-stop:
-		return false
-	}
-}
-
-// pausePatience bounds the wait for accept loops, which do nothing that lasts.
-const pausePatience = 5 * time.Second
-
-// pause returns when no loop accepts any more, until resume. With false they go on.
-func (g *gate) pause(listeners []net.Listener) bool {
-	g.mu.Lock()
-	loops := g.loops
-	g.paused = make(chan struct{})
-	g.mu.Unlock()
-	setDeadline(listeners, time.Unix(1, 0))
-	patience := time.NewTimer(pausePatience)
-	defer patience.Stop()
-	for range loops {
-		select {
-		case <-g.held:
-		case <-patience.C:
-			g.resume(listeners)
-			return false
+// offer lists all for the process of another binary.
+func (ls *listeners) offer() (offered []handover.Listener, err error) {
+	for _, o := range ls.opened {
+		conn, ok := o.listener.(syscall.Conn)
+		if !ok {
+			return nil, fmt.Errorf("%s has no descriptor", o.name.Field)
 		}
+		offered = append(offered, handover.Listener{Name: o.name, Conn: conn})
 	}
-	return loops > 0
+	return offered, nil
 }
 
-// resume lets the loops go on: to accept, or to find that their listeners are closed.
-func (g *gate) resume(listeners []net.Listener) {
-	setDeadline(listeners, time.Time{})
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	close(g.paused)
-	g.paused, g.held = nil, make(chan struct{}, g.loops)
-}
-
-// setDeadline ends waits for clients at a time.
-func setDeadline(listeners []net.Listener, t time.Time) {
-	for _, l := range listeners {
-		if d, ok := l.(interface{ SetDeadline(time.Time) error }); ok {
-			_ = d.SetDeadline(t)
+// ownSockets says whether the files of unix sockets go with this process's listeners, or are another one's.
+func (ls *listeners) ownSockets(own bool) {
+	for _, o := range ls.opened {
+		if u, ok := o.listener.(*net.UnixListener); ok {
+			u.SetUnlinkOnClose(own)
 		}
 	}
 }
 
-// gatedListener is a listener whose accepts the gate holds up, for loops that are not the server's own.
-type gatedListener struct {
-	net.Listener
-	gate *gate
-	stop <-chan struct{}
+// keepAlive says whether connections of HTTP stay for further requests, which are another process's to answer after an upgrade.
+func (ls *listeners) keepAlive(keep bool) {
+	for _, h := range ls.http {
+		h.SetKeepAlivesEnabled(keep)
+	}
 }
 
-// Accept is that of net.Listener.
-func (l gatedListener) Accept() (net.Conn, error) {
-	for {
-		nc, err := l.Listener.Accept()
-		if err == nil || !l.gate.wait(l.stop) {
-			return nc, err
-		}
+// closeForClients closes those of clients.
+func (ls *listeners) closeForClients() {
+	for _, l := range ls.clients {
+		_ = l.Close()
+	}
+}
+
+// leave closes all for good without an end of what HTTP has under way, and lets those who wait at the gate find that out.
+func (ls *listeners) leave() {
+	all := ls.all()
+	ls.closeForClients()
+	for _, h := range ls.http {
+		_ = h.listener.Close()
+	}
+	ls.gate.resume(all)
+}
+
+// finishHTTP ends the HTTP servers when the requests under way are answered, or ctx ends.
+func (ls *listeners) finishHTTP(ctx context.Context) {
+	stop := context.AfterFunc(ctx, ls.closeHTTP)
+	defer stop()
+	for _, h := range ls.http {
+		_ = h.Shutdown(ctx)
+	}
+}
+
+// closeHTTP ends the HTTP servers at once.
+func (ls *listeners) closeHTTP() {
+	for _, h := range ls.http {
+		_ = h.Close()
+		_ = h.listener.Close() // which nobody may have served yet
 	}
 }

@@ -27,15 +27,9 @@ import (
 type Server struct {
 	shared    session.Shared
 	log       *slog.Logger
-	listeners []net.Listener
-	// opened are all listeners, those of HTTP too, by the fields of the configuration.
-	opened  []opened
-	http    []webServer
-	metrics *metrics.Registry
-	admin   *admin.Admin
-	webAddr net.Addr // nil without one
-	// adminPort is the listener of the admin SQL; nil without one.
-	adminPort net.Listener
+	listeners listeners
+	metrics   *metrics.Registry
+	admin     *admin.Admin
 	logins    logins
 
 	// InForce, if set before Serve, is called with every configuration that came into force later.
@@ -69,7 +63,6 @@ type Server struct {
 	serving sync.Mutex
 	stop    chan struct{}
 
-	gate      gate
 	upgrading underWay
 	// predecessor, if set, is the process that hands its sessions over; received is closed when it has no more. receiving is set
 	// when it does, under serving.
@@ -131,6 +124,18 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	return s, nil
 }
 
+// listen opens all listeners of the configuration.
+func (s *Server) listen() error {
+	for _, one := range []struct{ field, network, addr string }{
+		{"addr", "tcp", s.cfg.Addr}, {"socket", "unix", s.cfg.Socket}, {"admin_addr", "tcp", s.cfg.AdminAddr},
+	} {
+		if err := s.listeners.openForClients(s.predecessor, one.field, one.network, one.addr); err != nil {
+			return err
+		}
+	}
+	return s.listenHTTP()
+}
+
 // openLanes starts the fast lane, where it is configured and there is one on this system.
 func (s *Server) openLanes() error {
 	s.shared.Processors.Store(int32(processorsMax))
@@ -149,38 +154,23 @@ func (s *Server) openLanes() error {
 	return nil
 }
 
-// drainLanes waits for the sessions in the fast lane, all of which are closed.
-func (s *Server) drainLanes() {
-	if s.lanes != nil {
-		s.lanes.Drain()
-	}
-}
-
-// closeLanes stops the fast lane, which nobody uses any more.
-func (s *Server) closeLanes() {
-	if s.lanes != nil {
-		s.lanes.Drain()
-		s.lanes.Close()
-	}
-}
-
 // Addr is the address of the first listener.
-func (s *Server) Addr() net.Addr { return s.listeners[0].Addr() }
+func (s *Server) Addr() net.Addr { return s.listeners.clients[0].Addr() }
 
 // WebAddr is the address of the HTTP administration; nil without one.
-func (s *Server) WebAddr() net.Addr { return s.webAddr }
+func (s *Server) WebAddr() net.Addr { return s.listeners.web }
 
 // AdminAddr is the address of the admin SQL; nil without one.
 func (s *Server) AdminAddr() net.Addr {
-	if s.adminPort == nil {
+	if s.listeners.admin == nil {
 		return nil
 	}
-	return s.adminPort.Addr()
+	return s.listeners.admin.Addr()
 }
 
 // Serve accepts clients until Shutdown. It returns nil after a shutdown, else the error that made it stop.
 func (s *Server) Serve() error {
-	errs := make(chan error, len(s.listeners))
+	errs := make(chan error, len(s.listeners.clients))
 	s.serving.Lock()
 	if s.stopping() {
 		s.serving.Unlock()
@@ -194,8 +184,8 @@ func (s *Server) Serve() error {
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
-	s.gate.open(len(s.listeners) + len(s.http))
-	for _, l := range s.listeners {
+	s.listeners.gate.open(len(s.listeners.opened))
+	for _, l := range s.listeners.clients {
 		s.log.Info("listening", "addr", l.Addr().String())
 		s.running.Go(func() { errs <- s.accept(l) })
 	}
@@ -205,10 +195,10 @@ func (s *Server) Serve() error {
 	}
 	s.serving.Unlock()
 	var first error
-	for range s.listeners {
+	for range s.listeners.clients {
 		if err := <-errs; err != nil && first == nil {
 			first = err
-			s.closeListeners()
+			s.listeners.closeForClients()
 		}
 	}
 	return first
@@ -224,14 +214,14 @@ func (s *Server) accept(l net.Listener) error {
 		nc, err := l.Accept()
 		if err == nil {
 			pause = 5 * time.Millisecond
-			s.admit(nc, l == s.adminPort)
+			s.admit(nc, l == s.listeners.admin)
 			continue
 		}
 		if s.stopping() || errors.Is(err, net.ErrClosed) {
 			return nil
 		}
 		var ne net.Error
-		if s.gate.wait(s.stop) || s.stopping() {
+		if s.listeners.gate.wait(s.stop) || s.stopping() {
 			continue
 		}
 		if errors.As(err, &ne) && ne.Timeout() || isTemporary(err) {
@@ -276,12 +266,6 @@ func (s *Server) stopping() bool {
 	}
 }
 
-func (s *Server) closeListeners() {
-	for _, l := range s.listeners {
-		_ = l.Close()
-	}
-}
-
 // Shutdown drains the server: no new clients; sessions end when they are idle and outside of a transaction. Those that
 // are not by the time ctx ends are cut off. It returns when everything the server started has stopped.
 func (s *Server) Shutdown(ctx context.Context) error {
@@ -292,12 +276,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		close(s.stop)
 	}
 	s.serving.Unlock()
-	s.closeListeners()
+	s.listeners.closeForClients()
 	s.stopReceiving()
 	err := s.drain(ctx)
 	s.logins.closeAll()
-	s.finishHTTP(ctx)
-	s.drainLanes()
+	s.finishHTTP(ctx, httpPatience)
+	s.lanes.Drain()
 	s.running.Wait()
 	s.closeAll()
 	return err
@@ -334,34 +318,24 @@ func (s *Server) drain(ctx context.Context) error {
 // httpPatience is how long a shutdown waits for answers to HTTP requests that are under way: a scrape, or the one that asked for it.
 const httpPatience = time.Second
 
-// finishHTTP ends the HTTP servers, those requests answered that do not take long.
-func (s *Server) finishHTTP(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, httpPatience)
+// finishHTTP ends the HTTP servers, those requests answered that do not take longer than the patience.
+func (s *Server) finishHTTP(ctx context.Context, patience time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for _, h := range s.http {
-		_ = h.Shutdown(ctx)
-	}
-	s.closeHTTP()
-}
-
-func (s *Server) closeHTTP() {
-	for _, h := range s.http {
-		_ = h.Close()
-		_ = h.listener.Close() // which nobody may have served yet
-	}
+	s.listeners.finishHTTP(ctx)
 }
 
 // closeAll closes what New opened, the latest first.
 func (s *Server) closeAll() {
-	s.closeListeners()
-	s.closeHTTP()
+	s.listeners.closeForClients()
+	s.listeners.closeHTTP()
 	s.reload.Lock()
 	defer s.reload.Unlock()
 	s.closed = true
 	if s.monitor != nil {
 		s.monitor.Close()
 	}
-	s.closeLanes()
+	s.lanes.Close()
 	s.shared.Asker.Close()
 	closeNodes(s.nodes)
 	s.shared.Spans.Close()

@@ -28,11 +28,7 @@ func TakeOver(cfg *config.Config, log *slog.Logger, from *handover.Predecessor, 
 	s.received = make(chan struct{})
 	s.shared.Sessions.GoOnFrom(firstID)
 	s.admin.SetOffline(from.Offline)
-	for _, o := range s.opened {
-		if u, ok := o.listener.(*net.UnixListener); ok {
-			u.SetUnlinkOnClose(true)
-		}
-	}
+	s.listeners.ownSockets(true)
 	s.serveHTTP()
 	return s, nil
 }

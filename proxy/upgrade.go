@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"syscall"
@@ -113,73 +112,41 @@ func (s *Server) succession() (*handover.Successor, error) {
 
 // handListeners has the new process serve in this one's place.
 func (s *Server) handListeners(next *handover.Successor) error {
-	var listeners []handover.Listener
-	for _, o := range s.opened {
-		conn, ok := o.listener.(syscall.Conn)
-		if !ok {
-			return fmt.Errorf("%s has no descriptor", o.name.Field)
-		}
-		listeners = append(listeners, handover.Listener{Name: o.name, Conn: conn})
+	offered, err := s.listeners.offer()
+	if err != nil {
+		return err
 	}
 	hello := handover.Hello{PID: os.Getpid(), Program: s.Upgrading.Program, Offline: s.admin.Offline()}
-	if err := next.Offer(hello, listeners, time.Now().Add(startPatience)); err != nil {
+	if err := next.Offer(hello, offered, time.Now().Add(startPatience)); err != nil {
 		return err
 	}
 	if s.stopping() {
 		return errStopping
 	}
-	if !s.gate.pause(s.allListeners()) {
+	if !s.listeners.gate.pause(s.listeners.all()) {
 		return errors.New("the listeners did not pause")
 	}
 	// Connections that were accepted and have no id yet get one from here on: as many are left out.
 	logins := s.logins.count()
 	firstID := s.shared.Sessions.NextID() + uint32(logins)
 	if err := next.Serve(firstID, time.Now().Add(servePatience)); err != nil {
-		s.gate.resume(s.allListeners())
+		s.listeners.gate.resume(s.listeners.all())
 		return err
 	}
 	// They stay open, and this process accepts nobody: if the new one dies, those who wait in their queues are served here.
-	s.ownSockets(false)
-	s.keepHTTPAlive(false)
+	s.listeners.ownSockets(false)
+	s.listeners.keepAlive(false)
 	return nil
-}
-
-// allListeners are those of HTTP, too.
-func (s *Server) allListeners() (all []net.Listener) {
-	for _, o := range s.opened {
-		all = append(all, o.listener)
-	}
-	return all
-}
-
-// ownSockets tells whether the files of unix sockets go with this process's listeners, or are another one's.
-func (s *Server) ownSockets(own bool) {
-	for _, o := range s.opened {
-		if u, ok := o.listener.(*net.UnixListener); ok {
-			u.SetUnlinkOnClose(own)
-		}
-	}
-}
-
-// keepHTTPAlive tells whether connections stay for further requests, which are the new process's to answer after an upgrade.
-func (s *Server) keepHTTPAlive(keep bool) {
-	for _, h := range s.http {
-		h.SetKeepAlivesEnabled(keep)
-	}
 }
 
 // giveUpListeners leaves them to the new process for good.
 func (s *Server) giveUpListeners() {
-	all := s.allListeners()
-	s.closeListeners()
-	for _, h := range s.http {
-		_ = h.listener.Close()
-	}
-	s.gate.resume(all)
+	s.listeners.leave()
 	s.serving.Lock()
 	defer s.serving.Unlock()
 	if !s.stopping() {
-		s.running.Go(s.closeHTTPSoon)
+		// New requests go to the new process; those under way are answered.
+		s.running.Go(func() { s.finishHTTP(context.Background(), s.Config().DrainTimeout.Duration()) })
 	}
 }
 
@@ -187,9 +154,9 @@ func (s *Server) giveUpListeners() {
 func (s *Server) serveAgain(next *handover.Successor) {
 	s.log.Error("the new process died: this one accepts clients again", "pid", next.PID, "version", next.Program, "ended", next.Ending())
 	s.admin.Note("upgrade undone", fmt.Sprintf("process %d, %s, died", next.PID, next.Program), next.Ending())
-	s.ownSockets(true)
-	s.keepHTTPAlive(true)
-	s.gate.resume(s.allListeners())
+	s.listeners.ownSockets(true)
+	s.listeners.keepAlive(true)
+	s.listeners.gate.resume(s.listeners.all())
 	s.upgrading.fail(s.Upgrading.Resumed)
 }
 
@@ -281,16 +248,5 @@ func (s *Server) receivedAll() bool {
 		return s.shared.Sessions.Len() == 0
 	default:
 		return false
-	}
-}
-
-// closeHTTPSoon ends the HTTP servers when the requests under way are answered: new ones go to the new process.
-func (s *Server) closeHTTPSoon() {
-	ctx, cancel := context.WithTimeout(context.Background(), s.Config().DrainTimeout.Duration())
-	defer cancel()
-	stop := context.AfterFunc(ctx, s.closeHTTP)
-	defer stop()
-	for _, h := range s.http {
-		_ = h.Shutdown(ctx)
 	}
 }

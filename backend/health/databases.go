@@ -98,6 +98,6 @@ func askVariables(i *backend.Instance, conn *backend.Conn) error {
 			return err
 		}
 	}
-	i.SetVariables(all)
+	i.Variables.Set(all)
 	return nil
 }

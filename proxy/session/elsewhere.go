@@ -186,7 +186,7 @@ func alike(instances []*backend.Instance, variables []string) []*backend.Instanc
 // startsAlike reports whether new sessions have the same value of a variable on two servers. One that was never reached is taken to be like
 // the others: so clients can log in while a node is away that was already when the proxy started.
 func startsAlike(a, b *backend.Instance, name string) bool {
-	return a.Info() == nil || a.SameVariable(b, name)
+	return a.Info() == nil || a.Variables.Same(&b.Variables, name)
 }
 
 // setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.

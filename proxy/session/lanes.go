@@ -28,7 +28,7 @@ type Lanes struct {
 	asks  chan struct{} // and for each question what a statement is
 }
 
-// OpenLanes starts so many loops. Drain and then Close stop them.
+// OpenLanes starts so many loops. Close stops them.
 func OpenLanes(loops int) (*Lanes, error) {
 	l := &Lanes{
 		work: make(chan *Session), stop: make(chan struct{}), empty: make(chan struct{}),
@@ -57,8 +57,11 @@ func (l *Lanes) Alone() error { return l.group.Alone() }
 // Wakes is how often the loops have woken a goroutine so far.
 func (l *Lanes) Wakes() uint64 { return l.group.Wakes() }
 
-// Drain waits until the sessions in the lanes have ended, which the caller sees to. No more can join.
+// Drain waits until the sessions in the lanes, which may be nil, have ended, which the caller sees to. No more can join.
 func (l *Lanes) Drain() {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	if !l.closed {
 		l.closed = true
@@ -70,9 +73,13 @@ func (l *Lanes) Drain() {
 	<-l.empty
 }
 
-// Close stops the loops after Drain. Backend connections that were in a loop once need it to be read, so that nobody may use
+// Close drains the lanes, which may be nil, and stops the loops. Backend connections that were in a loop once need it to be read, so that nobody may use
 // these any more.
 func (l *Lanes) Close() {
+	if l == nil {
+		return
+	}
+	l.Drain()
 	l.closing.Do(func() {
 		l.group.Close()
 		close(l.stop)

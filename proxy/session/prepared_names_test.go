@@ -70,8 +70,8 @@ func TestVariablesThatSessionsLack(t *testing.T) {
 			if err != nil || !slices.Equal(lacking, []string{"max_connections", "nosuch"}) || !slices.Equal(told, []string{"sql_mode", "time_zone", "autocommit"}) {
 				t.Errorf("lacking %q, told %q, %v", lacking, told, err)
 			}
-			nodes["n"].Primary.LacksVariables(lacking)
-			if has, known := nodes["n"].Primary.HasVariable("max_connections"); has || !known {
+			nodes["n"].Primary.Variables.Lacks(lacking)
+			if has, known := nodes["n"].Primary.Variables.Has("max_connections"); has || !known {
 				t.Error("it is asked for again")
 			}
 		})

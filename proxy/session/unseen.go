@@ -86,7 +86,7 @@ func (s *Session) learnVariables(p backend.Pooled, names []string) error {
 			s.keep(name, value)
 		}
 	})
-	p.Instance.LacksVariables(lacking)
+	p.Instance.Variables.Lacks(lacking)
 	return err
 }
 
@@ -101,7 +101,7 @@ func knownAt(i *backend.Instance, names []string) []string {
 		if strings.HasPrefix(name, "transaction_") {
 			return false // it may have it by another name
 		}
-		has, known := i.HasVariable(name)
+		has, known := i.Variables.Has(name)
 		return known && !has
 	})
 }
