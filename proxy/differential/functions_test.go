@@ -78,10 +78,10 @@ func TestDistinctGeometries(t *testing.T) {
 			alone := fmt.Sprint(r.Rows[0][0]) == "1"
 			random := rand.New(rand.NewPCG(1, 0))
 			d := dialect{mariaDB: kind == mysqltest.MariaDB}
-			g := grammar{Rand: random, dialect: d, schema: newSchema(random, d)}
+			g := newGrammar(random, newSchema(random, d), d, "")
 			drawn := 0
 			for range 50000 {
-				if distinct.MatchString(g.aggregateFunction(scope{}).render("", false).sql) {
+				if distinct.MatchString(g.terms.aggregateFunction(scope{}).render("", false).sql) {
 					drawn++
 				}
 			}

@@ -1,36 +1,23 @@
 package differential
 
 import (
-	"fmt"
 	"math/rand/v2"
 )
 
 // grammar makes random statements on a schema.
 type grammar struct {
-	*rand.Rand
-	schema   *schema
-	dialect  dialect
-	mode     string // sql_mode
-	names    int    // for names that must differ
-	folds    bool   // a text column whose equal values may look different was shown in this statement
-	converts bool   // texts are compared with numbers in this statement
-	calls    []function
+	dice
+	terms *terms
 }
 
-// one tells true once in n times.
-func (g *grammar) one(n int) bool { return g.IntN(n) == 0 }
-
-func pickOne[T any](g *grammar, list []T) T { return list[g.IntN(len(list))] }
-
-// name is a new name.
-func (g *grammar) name(prefix string) string {
-	g.names++
-	return fmt.Sprintf("%s%d", prefix, g.names)
+// newGrammar makes a grammar of a dialect on a schema; texts are read in sqlMode.
+func newGrammar(r *rand.Rand, s *schema, d dialect, sqlMode string) grammar {
+	return grammar{dice{r}, &terms{dice: dice{r}, schema: s, dialect: d, mode: sqlMode}}
 }
 
 // scenario makes the next statements to run.
 func (g *grammar) scenario() scenario {
-	g.names = 0
+	g.terms.names = 0
 	switch n := g.IntN(100); {
 	case n < 60:
 		return g.wrapped(scenario{g.query()})
@@ -53,8 +40,8 @@ func (g *grammar) scenario() scenario {
 
 // query makes a statement that reads.
 func (g *grammar) query() *statement {
-	g.folds = false
-	g.converts = false
+	g.terms.folds = false
+	g.terms.converts = false
 	var s *statement
 	n := g.IntN(112)
 	switch {
@@ -81,7 +68,7 @@ func (g *grammar) query() *statement {
 	default:
 		s = g.distinct()
 	}
-	s.converts = g.converts
+	s.converts = g.terms.converts
 	return g.prepare(s)
 }
 
@@ -93,10 +80,10 @@ func (g *grammar) prepare(s *statement) *statement {
 
 // foundRows is a query for all rows but a few, and the question how many there would have been.
 func (g *grammar) foundRows() scenario {
-	g.folds = false
-	g.converts = false
+	g.terms.folds = false
+	g.terms.converts = false
 	s := g.plain()
-	s.converts = g.converts
+	s.converts = g.terms.converts
 	s.root.kids[0] = words("SELECT SQL_CALC_FOUND_ROWS")
 	return scenario{s, {root: words("SELECT FOUND_ROWS()"), follows: true}}
 }
@@ -104,7 +91,7 @@ func (g *grammar) foundRows() scenario {
 // transaction is a few statements between BEGIN and its end.
 func (g *grammar) transaction() scenario {
 	control := func(sql string) *statement { return &statement{root: words(sql), control: true} }
-	list := scenario{control(pickOne(g, []string{"BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"}))}
+	list := scenario{control(pickOne(g.dice, []string{"BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"}))}
 	savepoint := g.one(4)
 	for k := range 1 + g.IntN(4) {
 		if savepoint && k == 1 {
@@ -119,5 +106,5 @@ func (g *grammar) transaction() scenario {
 			list = append(list, control("ROLLBACK TO SAVEPOINT here"))
 		}
 	}
-	return append(list, &statement{root: words(pickOne(g, []string{"COMMIT", "ROLLBACK"})), control: true, ends: true})
+	return append(list, &statement{root: words(pickOne(g.dice, []string{"COMMIT", "ROLLBACK"})), control: true, ends: true})
 }

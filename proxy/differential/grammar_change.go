@@ -17,7 +17,7 @@ func (g *grammar) change() *statement {
 }
 
 // anyTable draws a table, each as often.
-func (g *grammar) anyTable() *table { return pickOne(g, g.schema.tables) }
+func (g *grammar) anyTable() *table { return pickOne(g.dice, g.terms.schema.tables) }
 
 // other draws one that is not t.
 func (g *grammar) other(t *table) *table {
@@ -33,44 +33,44 @@ func (g *grammar) number(t *table) string {
 	if g.one(3) {
 		return "a"
 	}
-	return g.joinColumn(t)
+	return g.terms.joinColumn(t)
 }
 
 // changeJoined changes one table by one or two others. What it sets does not depend on which of several rows is joined.
 func (g *grammar) changeJoined(t *table) *statement {
 	o := g.other(t)
-	x, y := g.name("t"), g.name("t")
+	x, y := g.terms.name("t"), g.terms.name("t")
 	if g.one(3) {
 		x, y = t.name, o.name
 	}
-	target, by := phrase(g.tableName(t), words("AS "+x)), phrase(g.tableName(o), words("AS "+y))
+	target, by := phrase(g.terms.tableName(t), words("AS "+x)), phrase(g.terms.tableName(o), words("AS "+y))
 	if x == t.name {
 		target, by = words(x), words(y)
 	}
 	key := g.number(o)
 	on := fmt.Sprintf("%s.%s = %s.%s", x, g.number(t), y, key)
-	where := phrase(words("WHERE"), words(fmt.Sprintf("%s.a", pickOne(g, []string{x, y}))), words(pickOne(g, []string{"=", "<", ">"})), constant(intValue(int64(g.IntN(6)))))
+	where := phrase(words("WHERE"), words(fmt.Sprintf("%s.a", pickOne(g.dice, []string{x, y}))), words(pickOne(g.dice, []string{"=", "<", ">"})), constant(intValue(int64(g.IntN(6)))))
 	if g.one(4) {
 		c := t.keys[0]
 		where = phrase(words("WHERE"), words(x+"."+c.name+" ="), constant(c.pick(g.Rand)))
 	}
-	from := phrase(target, words(pickOne(g, []string{"JOIN", "INNER JOIN", "LEFT JOIN", "STRAIGHT_JOIN"})), by, words("ON "+on))
+	from := phrase(target, words(pickOne(g.dice, []string{"JOIN", "INNER JOIN", "LEFT JOIN", "STRAIGHT_JOIN"})), by, words("ON "+on))
 	switch g.IntN(8) {
 	case 0:
 		from, where = phrase(join(target, words(",")), by), phrase(where, words("AND "+on))
 	case 1:
-		from = phrase(by, words(pickOne(g, []string{"JOIN", "RIGHT JOIN", "LEFT JOIN"})), target, words("ON "+on))
+		from = phrase(by, words(pickOne(g.dice, []string{"JOIN", "RIGHT JOIN", "LEFT JOIN"})), target, words("ON "+on))
 	case 2:
-		inner := words(fmt.Sprintf("(SELECT %s, a FROM %s) AS %s", g.joinColumn(o), o.name, y))
-		on := fmt.Sprintf("%s.%s = %s.%s", x, g.number(t), y, pickOne(g, []string{"a", g.joinColumn(o)}))
+		inner := words(fmt.Sprintf("(SELECT %s, a FROM %s) AS %s", g.terms.joinColumn(o), o.name, y))
+		on := fmt.Sprintf("%s.%s = %s.%s", x, g.number(t), y, pickOne(g.dice, []string{"a", g.terms.joinColumn(o)}))
 		from, key = phrase(target, words("JOIN"), inner, words("ON "+on)), "a"
 	case 3:
 		third := g.anyTable()
-		z := g.name("t")
+		z := g.terms.name("t")
 		from = phrase(from, words("JOIN "+third.name+" AS "+z+" ON "+z+"."+g.number(third)+" = "+y+".a"))
 	case 4:
-		if a, b := g.joinColumn(t), g.joinColumn(o); a == b {
-			from = phrase(target, words(pickOne(g, []string{"JOIN", "LEFT JOIN"})), by, words("USING ("+a+")"))
+		if a, b := g.terms.joinColumn(t), g.terms.joinColumn(o); a == b {
+			from = phrase(target, words(pickOne(g.dice, []string{"JOIN", "LEFT JOIN"})), by, words("USING ("+a+")"))
 		}
 	}
 	s := &statement{writes: []string{t.name}}
@@ -82,14 +82,14 @@ func (g *grammar) changeJoined(t *table) *statement {
 		s.root = phrase(verb, where)
 		return s
 	}
-	set := listOf(1, words(x+".a = "+pickOne(g, []string{"3", "7", x + ".a + 1", "NULL"})))
+	set := listOf(1, words(x+".a = "+pickOne(g.dice, []string{"3", "7", x + ".a + 1", "NULL"})))
 	if len(o.primary) == 1 && key == o.primary[0] && g.one(2) {
 		set.kids[0] = words(x + ".a = " + y + ".a + 1") // at most one row of o
 	}
 	if g.one(3) {
 		set.kids = append(set.kids, words(x+".s = 'w'"))
 	}
-	s.root = phrase(words(pickOne(g, []string{"UPDATE", "UPDATE", "UPDATE IGNORE"})), from, words("SET"), set, where)
+	s.root = phrase(words(pickOne(g.dice, []string{"UPDATE", "UPDATE", "UPDATE IGNORE"})), from, words("SET"), set, where)
 	return s
 }
 
@@ -97,10 +97,10 @@ func (g *grammar) changeJoined(t *table) *statement {
 func (g *grammar) changeBySubquery(t *table) *statement {
 	o := g.other(t)
 	inner := fmt.Sprintf("(SELECT %s FROM %s WHERE a > %d)", g.number(o), o.name, g.IntN(7))
-	condition := g.number(t) + pickOne(g, []string{" IN ", " NOT IN ", " = ANY ", " > ALL "}) + inner
+	condition := g.number(t) + pickOne(g.dice, []string{" IN ", " NOT IN ", " = ANY ", " > ALL "}) + inner
 	switch g.IntN(3) {
 	case 0:
-		condition = fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS x WHERE x.%s = %s.%s AND x.a < %d)", o.name, g.number(o), t.name, g.joinColumn(t), g.IntN(6))
+		condition = fmt.Sprintf("EXISTS (SELECT 1 FROM %s AS x WHERE x.%s = %s.%s AND x.a < %d)", o.name, g.number(o), t.name, g.terms.joinColumn(t), g.IntN(6))
 	case 1:
 		condition = fmt.Sprintf("%s < (SELECT MAX(%s) FROM %s)", g.number(t), g.number(o), o.name)
 	}
@@ -118,7 +118,7 @@ func (g *grammar) changeBySubquery(t *table) *statement {
 func (g *grammar) changeBoth(t *table) *statement {
 	o := g.other(t)
 	s := &statement{writes: []string{t.name, o.name}}
-	on := words(fmt.Sprintf("%s JOIN %s AS y ON x.%s = y.%s", t.name+" AS x", o.name, g.joinColumn(t), g.joinColumn(o)))
+	on := words(fmt.Sprintf("%s JOIN %s AS y ON x.%s = y.%s", t.name+" AS x", o.name, g.terms.joinColumn(t), g.terms.joinColumn(o)))
 	where := phrase(words("WHERE y.a ="), constant(intValue(int64(g.IntN(6)))))
 	if g.one(2) {
 		s.root = phrase(words("DELETE x, y FROM"), on, where)
@@ -132,7 +132,7 @@ func (g *grammar) changeBoth(t *table) *statement {
 func (g *grammar) insertJoined(t *table) *statement {
 	from := g.anyTable()
 	o := g.anyTable()
-	x, y := source{from, g.name("t")}, source{o, g.name("t")}
+	x, y := source{from, g.terms.name("t")}, source{o, g.terms.name("t")}
 	sc := scope{sources: []source{x, y}}
 	names, values := wordList(append(append([]string{}, t.primary...), "a", "d")...), listOf(0)
 	for _, c := range t.keys {
@@ -142,7 +142,7 @@ func (g *grammar) insertJoined(t *table) *statement {
 		case t.kind == ranged:
 			values.kids = append(values.kids, words(fmt.Sprintf("ABS(%s.a * 7 + %s.a) %% %d", x.alias, y.alias, rangeKeys)))
 		case g.one(3):
-			values.kids = append(values.kids, words(x.alias+"."+g.joinColumn(from)))
+			values.kids = append(values.kids, words(x.alias+"."+g.terms.joinColumn(from)))
 		default:
 			values.kids = append(values.kids, words(fmt.Sprintf("1000 + %s.a * 10 + %s.a", x.alias, y.alias)))
 		}
@@ -150,14 +150,14 @@ func (g *grammar) insertJoined(t *table) *statement {
 	values.kids = append(values.kids, words(x.alias+".a"), words(y.alias+".d"))
 	values.least = len(values.kids)
 	s := &statement{writes: []string{t.name}}
-	verb := pickOne(g, []string{"INSERT IGNORE INTO", "INSERT IGNORE INTO", "REPLACE INTO", "INSERT INTO"})
+	verb := pickOne(g.dice, []string{"INSERT IGNORE INTO", "INSERT IGNORE INTO", "REPLACE INTO", "INSERT INTO"})
 	var update *part
 	if verb == "INSERT INTO" && g.one(2) {
 		s.upserts = true
 		update = words("ON DUPLICATE KEY UPDATE a = 4")
 	}
 	on := fmt.Sprintf("ON %s.%s = %s.%s", x.alias, g.number(from), y.alias, g.number(o))
-	s.root = phrase(words(verb), g.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.tableName(from), words("AS "+x.alias+" "+pickOne(g, []string{"JOIN", "LEFT JOIN"})),
-		g.tableName(o), words("AS "+y.alias), words(on), words(fmt.Sprintf("WHERE %s.a > %d", x.alias, g.IntN(5))), words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}, update)
+	s.root = phrase(words(verb), g.terms.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.terms.tableName(from), words("AS "+x.alias+" "+pickOne(g.dice, []string{"JOIN", "LEFT JOIN"})),
+		g.terms.tableName(o), words("AS "+y.alias), words(on), words(fmt.Sprintf("WHERE %s.a > %d", x.alias, g.IntN(5))), words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}, update)
 	return s
 }

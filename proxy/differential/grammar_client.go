@@ -21,14 +21,14 @@ func (g *grammar) clients() scenario {
 		list = append(list, s)
 	}
 	for k := range 2 + g.IntN(clientsMax-1) {
-		home := g.tableNamed(pickOne(g, []string{"one", "one", "loc", "loc", "h1", "h2"}))
+		home := g.terms.tableNamed(pickOne(g.dice, []string{"one", "one", "loc", "loc", "h1", "h2"}))
 		c := &client{number: k + 1, home: home, key: 5000 + 100*k}
 		all = append(all, c)
 		run(c, &statement{root: words("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")})
 		run(c, &statement{root: words("SELECT 1")}) // what FOUND_ROWS() says
 	}
 	for range 8 + g.IntN(16) {
-		c := pickOne(g, all)
+		c := pickOne(g.dice, all)
 		for range 1 + g.IntN(3) {
 			run(c, g.step(c))
 		}
@@ -37,7 +37,7 @@ func (g *grammar) clients() scenario {
 		for _, name := range []string{"p", "q"} {
 			run(c, &statement{root: words("DEALLOCATE PREPARE " + name), control: true, ends: true})
 		}
-		run(c, &statement{root: words(pickOne(g, []string{"COMMIT", "COMMIT", "ROLLBACK"})), control: true, ends: true})
+		run(c, &statement{root: words(pickOne(g.dice, []string{"COMMIT", "COMMIT", "ROLLBACK"})), control: true, ends: true})
 		// A variable that becomes NULL keeps its type, by which the next scenario's warnings would go.
 		run(c, &statement{root: words("SET autocommit = 1, @u = '', @v = '', @w = '', @u = NULL, @v = NULL, @w = NULL"), control: true, ends: true})
 		run(c, &statement{root: words("SELECT LAST_INSERT_ID(100)"), control: true, ends: true})
@@ -64,7 +64,7 @@ func (g *grammar) step(c *client) *statement {
 	}
 	if g.one(2) {
 		// How many rows an aggregate has found where none are aggregated, a server tells by its plan: FOUND_ROWS() does not come behind one.
-		return &statement{root: words(pickOne(g, []string{
+		return &statement{root: words(pickOne(g.dice, []string{
 			"SELECT LAST_INSERT_ID()", "SELECT LAST_INSERT_ID() AS i, @@last_insert_id, @@identity", "SELECT @u, @v, @w", "SELECT @u := 3 + @v", "SET @u = 5", "SET @v = @u, @u = 7",
 			"SET @w = LAST_INSERT_ID()", "SELECT 4, 'x' INTO @u, @w", "DO LAST_INSERT_ID(77)", "SELECT LAST_INSERT_ID(@u + 10)", "SET @u := 'text'",
 			"SELECT @v := LAST_INSERT_ID(), @u", "SELECT @w IS NULL, @u = @v", "SET @v = 1.50", "SET @u = x'6162'", "SELECT COUNT(*) FROM ref WHERE id < @v; SELECT 1", "SELECT @nobody",
@@ -89,16 +89,16 @@ func (g *grammar) step(c *client) *statement {
 	if second != "" {
 		values += fmt.Sprintf(", %d", 1+g.IntN(3))
 	}
-	a := pickOne(g, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2", "ROW_COUNT()", "FOUND_ROWS()"})
+	a := pickOne(g.dice, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2", "ROW_COUNT()", "FOUND_ROWS()"})
 	if c.home.counts() && g.one(2) {
-		s.root = words(pickOne(g, []string{
+		s.root = words(pickOne(g.dice, []string{
 			"INSERT INTO " + table + " (a) VALUES (" + a + ")", "INSERT INTO " + table + " (a) VALUES (" + a + "), (4), (5)", "INSERT INTO " + table + " (id, a) VALUES (NULL, " + a + ")",
 			"INSERT INTO " + table + " SET a = " + a, "INSERT INTO " + table + " (id, a) VALUES (0, 3)", "INSERT INTO " + table + " (a) SELECT " + a,
 			"REPLACE INTO " + table + " (a) VALUES (" + a + ")",
 		}))
 		return s
 	}
-	s.root = words(pickOne(g, []string{
+	s.root = words(pickOne(g.dice, []string{
 		fmt.Sprintf("INSERT INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a), fmt.Sprintf("REPLACE INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a),
 		fmt.Sprintf("INSERT IGNORE INTO %s (%s%s, a) VALUES (%s, %s)", table, key, second, values, a),
 		fmt.Sprintf("INSERT INTO %s (%s%s, a) VALUES (%s, %s) ON DUPLICATE KEY UPDATE a = LAST_INSERT_ID(a + 1)", table, key, second, values, a),
@@ -130,19 +130,19 @@ func (g *grammar) text(c *client, own string) *statement {
 		s.writes = []string{"loc"}
 		texts = append(texts, "PREPARE p FROM 'INSERT INTO loc (a) VALUES (@v)'", "PREPARE p FROM 'UPDATE loc SET a = LAST_INSERT_ID(a + 1) WHERE "+own+"'", "PREPARE q FROM 'DELETE FROM loc WHERE "+own+"'")
 	}
-	if g.dialect.mariaDB {
+	if g.terms.dialect.mariaDB {
 		texts = append(texts, "EXECUTE IMMEDIATE 'SELECT a, @u FROM "+from+"'", "EXECUTE IMMEDIATE 'SELECT @v := 8'", "EXECUTE IMMEDIATE 'DO LAST_INSERT_ID(55)'", "EXECUTE IMMEDIATE @t")
 		if c.home.kind == unplaced {
 			texts = append(texts, "EXECUTE IMMEDIATE 'INSERT INTO loc (a) VALUES (LAST_INSERT_ID())'")
 		}
 	}
-	s.root = words(pickOne(g, texts))
+	s.root = words(pickOne(g.dice, texts))
 	return s
 }
 
 // control makes a statement that begins, ends or parts a transaction.
 func (g *grammar) control(c *client) *statement {
-	text := pickOne(g, []string{
+	text := pickOne(g.dice, []string{
 		"BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT s1", "SAVEPOINT s2", "ROLLBACK TO SAVEPOINT s1", "ROLLBACK TO s2", "RELEASE SAVEPOINT s1", "SET autocommit = 0",
 		"SET autocommit = 0", "SET autocommit = 1", "SET @@session.autocommit = OFF", "COMMIT AND CHAIN", "ROLLBACK AND NO CHAIN", "BEGIN WORK", "START TRANSACTION READ WRITE",
 		"SELECT @@autocommit", "SET @@autocommit = DEFAULT",

@@ -11,7 +11,7 @@ func (g *grammar) derived() *statement {
 		return g.expressionTables()
 	}
 	inner, columns, inexact := g.innerQuery()
-	name := g.name("q")
+	name := g.terms.name("q")
 	var list []*part
 	for _, c := range columns {
 		list = append(list, words(name+"."+c))
@@ -34,7 +34,7 @@ func (g *grammar) derived() *statement {
 		s.root = phrase(with, words("SELECT COUNT(*), MAX("+name+"."+columns[0]+"), SUM("+name+"."+columns[len(columns)-1]+") FROM"), from)
 		return s
 	}
-	o := g.orderBy(nil, list)
+	o := g.terms.orderBy(nil, list)
 	if inexact { // a sum may be a tie on one side alone
 		return &statement{root: phrase(with, words("SELECT"), items, words("FROM"), from, where), inexact: true}
 	}
@@ -43,37 +43,37 @@ func (g *grammar) derived() *statement {
 
 // innerQuery makes a query of one table whose rows are fixed, with the names of its columns, all of them numbers.
 func (g *grammar) innerQuery() (query *part, columns []string, inexact bool) {
-	sc, from := g.from()
+	sc, from := g.terms.from()
 	src := sc.sources[0]
 	a, d := sc.columnOf(src, src.column("a")), sc.columnOf(src, src.column("d"))
 	switch g.IntN(3) {
 	case 0:
-		return phrase(words("SELECT"), a, words("AS x, COUNT(*) AS y FROM"), from, g.where(sc), words("GROUP BY"), a), []string{"x", "y"}, false
+		return phrase(words("SELECT"), a, words("AS x, COUNT(*) AS y FROM"), from, g.terms.where(sc), words("GROUP BY"), a), []string{"x", "y"}, false
 	case 1:
-		limit := maybe(g.limit())
+		limit := maybe(g.terms.limit())
 		order := maybe(phrase(words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}))
 		order.neededBy = limit
-		return phrase(words("SELECT"), a, words("AS x,"), d, words("AS y FROM"), from, g.where(sc), order, limit), []string{"x", "y"}, false
+		return phrase(words("SELECT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc), order, limit), []string{"x", "y"}, false
 	}
-	return phrase(words("SELECT DISTINCT"), a, words("AS x,"), d, words("AS y FROM"), from, g.where(sc)), []string{"x", "y"}, false
+	return phrase(words("SELECT DISTINCT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc)), []string{"x", "y"}, false
 }
 
 // recursive makes a query of a table and numbers that are counted up.
 func (g *grammar) recursive() *statement {
-	sc, from := g.from()
+	sc, from := g.terms.from()
 	src := sc.sources[0]
 	sc.bare = false
 	total := append(sc.primary(), words("num.n"))
-	o := g.orderBy(nil, total)
+	o := g.terms.orderBy(nil, total)
 	key := sc.columnOf(src, src.lastKey())
 	with := words(fmt.Sprintf("WITH RECURSIVE num AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM num WHERE n < %d)", 2+g.IntN(5)))
-	return o.apply(&statement{root: phrase(with, words("SELECT num.n,"), key, words("FROM num JOIN"), from, words("ON num.n ="), sc.columnOf(src, src.column("a")), g.where(sc), o.order, o.limit)})
+	return o.apply(&statement{root: phrase(with, words("SELECT num.n,"), key, words("FROM num JOIN"), from, words("ON num.n ="), sc.columnOf(src, src.column("a")), g.terms.where(sc), o.order, o.limit)})
 }
 
 // expressionTables makes a query of two common table expressions, the second of which reads the first, or both a table.
 func (g *grammar) expressionTables() *statement {
 	first, columns, inexact := g.innerQuery()
-	p, q := g.name("p"), g.name("q")
+	p, q := g.terms.name("p"), g.terms.name("q")
 	second := words("SELECT x, y FROM " + p + " WHERE x > 1")
 	if g.one(2) {
 		second, _, _ = g.innerQuery()

@@ -5,8 +5,8 @@ import "fmt"
 // show makes a statement that shows what a table or database is, as drivers ask for it.
 func (g *grammar) show() *statement {
 	t := g.anyTable()
-	c := pickOne(g, t.columns)
-	text := pickOne(g, []string{
+	c := pickOne(g.dice, t.columns)
+	text := pickOne(g.dice, []string{
 		"SHOW COLUMNS FROM %[1]s", "SHOW FULL COLUMNS FROM %[1]s", "SHOW FIELDS IN %[1]s", "DESCRIBE %[1]s", "DESC %[1]s %[2]s", "EXPLAIN %[1]s", "SHOW COLUMNS FROM %[1]s LIKE '%[2]s'",
 		"SHOW FULL COLUMNS FROM %[1]s WHERE Field = '%[2]s'", "SHOW COLUMNS FROM %[1]s WHERE `Null` = 'YES'", "SHOW CREATE TABLE %[1]s", "SHOW TABLES", "SHOW FULL TABLES",
 		"SHOW TABLES LIKE '%[1]s'", "SHOW FULL TABLES LIKE '%[1]s'", "SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'", "SELECT * FROM %[1]s LIMIT 0", "SELECT %[2]s FROM %[1]s WHERE 1 = 0",

@@ -4,7 +4,7 @@ import "fmt"
 
 // write makes a statement that changes a table.
 func (g *grammar) write() *statement {
-	t := g.table()
+	t := g.terms.table()
 	switch n := g.IntN(130); {
 	case n >= 100:
 		return g.change()
@@ -25,7 +25,7 @@ func (g *grammar) write() *statement {
 // insert makes INSERT and REPLACE of constant rows in all forms.
 func (g *grammar) insert(t *table) *statement {
 	s := &statement{writes: []string{t.name}}
-	verb := pickOne(g, []string{"INSERT INTO", "INSERT INTO", "INSERT INTO", "INSERT IGNORE INTO", "INSERT IGNORE", "REPLACE INTO", "REPLACE"})
+	verb := pickOne(g.dice, []string{"INSERT INTO", "INSERT INTO", "INSERT INTO", "INSERT IGNORE INTO", "INSERT IGNORE", "REPLACE INTO", "REPLACE"})
 	names := t.columnNames()
 	if g.one(3) {
 		names = names[:len(t.keys)+g.IntN(len(names)-len(t.keys)+1)]
@@ -42,7 +42,7 @@ func (g *grammar) insert(t *table) *statement {
 			set.kids = append(set.kids, phrase(words(name+" ="), g.fresh(t, name)))
 		}
 		set.least = len(set.kids)
-		s.root = phrase(words(verb), g.tableName(t), words("SET"), set, g.onDuplicate(s, verb))
+		s.root = phrase(words(verb), g.terms.tableName(t), words("SET"), set, g.onDuplicate(s, verb))
 		return s
 	}
 	columns := words("(" + wordList(names...).text + ")")
@@ -57,7 +57,7 @@ func (g *grammar) insert(t *table) *statement {
 		}
 		rows.kids = append(rows.kids, join(words("("), row, words(")")))
 	}
-	s.root = phrase(words(verb), g.tableName(t), columns, words(pickOne(g, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, verb))
+	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, verb))
 	return s
 }
 
@@ -83,16 +83,16 @@ func (g *grammar) onDuplicate(s *statement, verb string) *part {
 		return nil
 	}
 	s.upserts = true
-	if !g.dialect.mariaDB && g.one(4) {
+	if !g.terms.dialect.mariaDB && g.one(4) {
 		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
 	}
-	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
+	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
 }
 
 // insertSelect copies rows from another table, or the same one, under new keys.
 func (g *grammar) insertSelect(t *table) *statement {
-	from := g.table()
-	src := source{from, g.name("t")}
+	from := g.terms.table()
+	src := source{from, g.terms.name("t")}
 	sc := scope{sources: []source{src}}
 	names, values := wordList(append(append([]string{}, t.primary...), "a", "d")...), listOf(0)
 	for _, c := range t.keys {
@@ -107,57 +107,57 @@ func (g *grammar) insertSelect(t *table) *statement {
 	}
 	values.kids = append(values.kids, words(src.alias+".a"), words(src.alias+".d"))
 	values.least = len(values.kids)
-	verb := pickOne(g, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
+	verb := pickOne(g.dice, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
 	where := words(fmt.Sprintf("WHERE %s.a = %d", src.alias, g.IntN(4)))
 	order := &part{kids: sc.primary(), sep: ", "}
 	return &statement{
-		root:   phrase(words(verb), g.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.tableName(from), words("AS "+src.alias), where, words("ORDER BY"), order),
+		root:   phrase(words(verb), g.terms.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.terms.tableName(from), words("AS "+src.alias), where, words("ORDER BY"), order),
 		writes: []string{t.name},
 	}
 }
 
 // insertBeside copies rows along the sharding key, so that each stays on its shard.
 func (g *grammar) insertBeside() *statement {
-	from, to := g.tableNamed("h1"), g.tableNamed("h2")
+	from, to := g.terms.tableNamed("h1"), g.terms.tableNamed("h2")
 	key, columns := "id", "user_id, n, a, s"
 	if g.one(3) {
 		from = to
 		key = "user_id"
 	}
-	sc, source := g.fromTable(from)
+	sc, source := g.terms.fromTable(from)
 	src := sc.sources[0]
 	list := []*part{sc.columnOf(src, src.column(key)), constant(intValue(int64(41 + g.IntN(3)))), sc.columnOf(src, src.column("a")), words("'q'")}
 	items := listOf(len(list), list...)
-	verb := pickOne(g, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
-	query := phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source, g.narrow(sc),
+	verb := pickOne(g.dice, []string{"INSERT INTO", "INSERT IGNORE INTO", "REPLACE INTO"})
+	query := phrase(words(verb), g.terms.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source, g.narrow(sc),
 		words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}) // of rows that get one key the first or the last stays
 	if g.one(2) {
-		query = phrase(words(verb), g.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source,
+		query = phrase(words(verb), g.terms.tableName(to), words("("+columns+") SELECT"), items, words("FROM"), source,
 			words("WHERE"), sc.columnOf(src, src.column("a")), words("="), constant(intValue(int64(g.IntN(5)))),
 			words("GROUP BY"), sc.columnOf(src, src.column(key)))
-		items.kids[2] = g.call("MAX", items.kids[2])
+		items.kids[2] = g.terms.call("MAX", items.kids[2])
 	}
 	return &statement{root: query, writes: []string{to.name}}
 }
 
 // update makes UPDATE of one table.
 func (g *grammar) update(t *table) *statement {
-	sc, from := g.fromTable(t)
+	sc, from := g.terms.fromTable(t)
 	src := sc.sources[0]
 	set := listOf(1)
 	a := sc.columnOf(src, src.column("a"))
-	set.kids = append(set.kids, phrase(a, words("="), pickOne(g, []*part{phrase(a, words("+ 1")), constant(intValue(5)), words("NULL"), words("COALESCE(a, 1)")})))
+	set.kids = append(set.kids, phrase(a, words("="), pickOne(g.dice, []*part{phrase(a, words("+ 1")), constant(intValue(5)), words("NULL"), words("COALESCE(a, 1)")})))
 	for g.one(2) && len(set.kids) < 3 {
 		c := t.columns[len(t.keys)+1+g.IntN(len(t.columns)-len(t.keys)-1)]
 		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 	}
 	if g.one(5) {
 		s := sc.columnOf(src, src.column("s"))
-		set.kids = append(set.kids, phrase(s, words("="), pickOne(g, []*part{around("UPPER(", s, ")"), around("LEFT(", s, ", 1)"), around("CONCAT('v', ", a, ")")})))
+		set.kids = append(set.kids, phrase(s, words("="), pickOne(g.dice, []*part{around("UPPER(", s, ")"), around("LEFT(", s, ", 1)"), around("CONCAT('v', ", a, ")")})))
 	}
-	verb := pickOne(g, []string{"UPDATE", "UPDATE", "UPDATE", "UPDATE IGNORE"})
+	verb := pickOne(g.dice, []string{"UPDATE", "UPDATE", "UPDATE", "UPDATE IGNORE"})
 	if verb == "UPDATE" && g.one(25) { // of several rows that want one key IGNORE lets any have it
-		c := pickOne(g, t.keys)
+		c := pickOne(g.dice, t.keys)
 		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 	}
 	order, limit := g.writeLimit(sc)
@@ -170,7 +170,7 @@ func (g *grammar) delete(t *table) *statement {
 	sc := scope{sources: []source{src}, bare: g.one(2)}
 	order, limit := g.writeLimit(sc)
 	var returning *part
-	if g.dialect.mariaDB && g.one(20) {
+	if g.terms.dialect.mariaDB && g.one(20) {
 		returning = maybe(words("RETURNING " + t.primary[0] + ", a"))
 	}
 	return &statement{root: phrase(words("DELETE FROM"), words(t.name), g.narrow(sc), order, limit, returning), writes: []string{t.name}}
@@ -181,11 +181,11 @@ func (g *grammar) narrow(sc scope) *part {
 	src := sc.sources[0]
 	switch g.IntN(8) {
 	case 0:
-		return g.where(sc)
+		return g.terms.where(sc)
 	case 1:
 		return phrase(words("WHERE"), sc.columnOf(src, src.column("a")), words("="), constant(src.column("a").pick(g.Rand)))
 	case 2:
-		return phrase(words("WHERE"), g.condition(sc, 1), words("AND"), g.onColumn(sc, src, src.keys[0]))
+		return phrase(words("WHERE"), g.terms.condition(sc, 1), words("AND"), g.terms.onColumn(sc, src, src.keys[0]))
 	}
 	c := src.keys[0]
 	one := func() *part { return constant(c.pick(g.Rand)) }
@@ -208,24 +208,24 @@ func (g *grammar) writeLimit(sc scope) (order, limit *part) {
 
 // several makes UPDATE and DELETE of joined tables, and DELETE of all rows.
 func (g *grammar) several(t *table) *statement {
-	key := g.joinColumn(t)
+	key := g.terms.joinColumn(t)
 	s := &statement{writes: []string{t.name}}
 	switch g.IntN(9) {
 	case 4, 5: // both lie beside each other
 		s.writes = []string{"h1", "h2"}
-		set := pickOne(g, []string{"h1.a = 6, h2.a = 7", "h1.a = h1.a + 1", "h2.d = 0.5, h2.a = 1"})
+		set := pickOne(g.dice, []string{"h1.a = 6, h2.a = 7", "h1.a = h1.a + 1", "h2.d = 0.5, h2.a = 1"})
 		s.root = phrase(words("UPDATE h1 JOIN h2 ON h1.id = h2.user_id SET "+set+" WHERE h1.a = "), constant(intValue(int64(g.IntN(6)))))
 	case 6:
 		s.writes = []string{"h1", "h2"}
-		s.root = phrase(words(pickOne(g, []string{"DELETE h1, h2 FROM", "DELETE h2 FROM", "DELETE FROM h1, h2 USING"})+" h1 JOIN h2 ON h1.id = h2.user_id WHERE h2.a = "), constant(intValue(int64(g.IntN(6)))))
+		s.root = phrase(words(pickOne(g.dice, []string{"DELETE h1, h2 FROM", "DELETE h2 FROM", "DELETE FROM h1, h2 USING"})+" h1 JOIN h2 ON h1.id = h2.user_id WHERE h2.a = "), constant(intValue(int64(g.IntN(6)))))
 	case 7:
 		s.writes = []string{"h1"}
-		s.root = phrase(words(pickOne(g, []string{"UPDATE h1 SET a = 8", "DELETE FROM h1"})+" WHERE "+pickOne(g, []string{"", "NOT "})+"EXISTS (SELECT 1 FROM h2 WHERE h2.user_id = h1.id AND h2.a = "), constant(intValue(int64(g.IntN(6)))), words(") AND h1.a < 4"))
+		s.root = phrase(words(pickOne(g.dice, []string{"UPDATE h1 SET a = 8", "DELETE FROM h1"})+" WHERE "+pickOne(g.dice, []string{"", "NOT "})+"EXISTS (SELECT 1 FROM h2 WHERE h2.user_id = h1.id AND h2.a = "), constant(intValue(int64(g.IntN(6)))), words(") AND h1.a < 4"))
 	case 8:
 		s.writes = []string{"h1"}
 		s.root = words("UPDATE h1 SET a = (SELECT MAX(h2.a) FROM h2 WHERE h2.user_id = h1.id) WHERE h1.a > 2")
 	case 0:
-		s.root = phrase(words("UPDATE"), g.tableName(t), words("JOIN ref AS z ON "+t.name+"."+key+" = z.id SET "+t.name+".a = 3 WHERE z.a > "), constant(intValue(int64(g.IntN(6)))))
+		s.root = phrase(words("UPDATE"), g.terms.tableName(t), words("JOIN ref AS z ON "+t.name+"."+key+" = z.id SET "+t.name+".a = 3 WHERE z.a > "), constant(intValue(int64(g.IntN(6)))))
 	case 1:
 		s.root = phrase(words("DELETE "+t.name+" FROM "+t.name+" JOIN ref AS z ON "+t.name+"."+key+" = z.id WHERE z.a = "), constant(intValue(int64(g.IntN(6)))))
 	case 2:

@@ -68,7 +68,7 @@ func TestGrammar(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		d := dialect{mariaDB: seed%2 == 0}
-		g := grammar{Rand: r, dialect: d, schema: newSchema(r, d)}
+		g := newGrammar(r, newSchema(r, d), d, "")
 		for range 100 {
 			for _, st := range g.scenario() {
 				sql := st.root.render("d", st.prepared).sql

@@ -109,7 +109,7 @@ func (r Round) open(d Database) (*worker, error) {
 	random := rand.New(rand.NewPCG(r.Seed+d.Seed, 0))
 	kind := dialect{mariaDB: strings.Contains(w.store.oracle.Greeting.ServerVersion, "MariaDB")}
 	w.store.schema = newSchema(random, kind)
-	w.grammar = grammar{Rand: random, dialect: kind, schema: w.store.schema, mode: w.oracle.mode}
+	w.grammar = newGrammar(random, w.store.schema, kind, w.oracle.mode)
 	return w, nil
 }
 

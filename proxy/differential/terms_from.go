@@ -1,5 +1,7 @@
 package differential
 
+import "fmt"
+
 // source is a table as a FROM clause names it.
 type source struct {
 	*table
@@ -13,17 +15,17 @@ type scope struct {
 }
 
 // from names one random table.
-func (g *grammar) from() (scope, *part) {
+func (g *terms) from() (scope, *part) {
 	return g.fromTable(g.table())
 }
 
 // table draws a table, the sharded ones more often.
-func (g *grammar) table() *table {
+func (g *terms) table() *table {
 	return g.schema.tables[min(g.IntN(len(g.schema.tables)), g.IntN(len(g.schema.tables)+1))]
 }
 
 // tableNamed gives one of the tables, which every schema has.
-func (g *grammar) tableNamed(name string) *table {
+func (g *terms) tableNamed(name string) *table {
 	for _, t := range g.schema.tables {
 		if t.name == name {
 			return t
@@ -32,7 +34,7 @@ func (g *grammar) tableNamed(name string) *table {
 	return nil
 }
 
-func (g *grammar) fromTable(t *table) (scope, *part) {
+func (g *terms) fromTable(t *table) (scope, *part) {
 	src := source{t, t.name}
 	p := g.tableName(t)
 	if g.one(3) {
@@ -43,7 +45,7 @@ func (g *grammar) fromTable(t *table) (scope, *part) {
 }
 
 // tableName is the table's name, with its database now and then.
-func (g *grammar) tableName(t *table) *part {
+func (g *terms) tableName(t *table) *part {
 	if g.one(6) {
 		return join(&part{isDB: true}, words("."+t.name))
 	}
@@ -59,10 +61,10 @@ func (sc scope) columnOf(src source, c *column) *part {
 }
 
 // column draws a column that fits.
-func (g *grammar) column(sc scope, fits func(*column) bool) (source, *column) {
+func (g *terms) column(sc scope, fits func(*column) bool) (source, *column) {
 	for range 40 {
-		src := pickOne(g, sc.sources)
-		c := pickOne(g, src.columns)
+		src := pickOne(g.dice, sc.sources)
+		c := pickOne(g.dice, src.columns)
 		if fits(c) {
 			return src, c
 		}
@@ -94,7 +96,7 @@ func (o ordering) apply(s *statement) *statement {
 
 // orderBy makes ORDER BY and LIMIT, either of which may be missing. keys is what to sort by first, total what makes the order
 // complete. Where there is a LIMIT the complete order stays.
-func (g *grammar) orderBy(keys, total []*part) ordering {
+func (g *terms) orderBy(keys, total []*part) ordering {
 	var o ordering
 	if g.one(2) {
 		o.limit = maybe(g.limit())
@@ -114,7 +116,7 @@ func (g *grammar) orderBy(keys, total []*part) ordering {
 	}
 	sorts := listOf(0)
 	for _, k := range keys {
-		sorts.kids = append(sorts.kids, phrase(k, maybe(words(pickOne(g, []string{"ASC", "DESC"})))))
+		sorts.kids = append(sorts.kids, phrase(k, maybe(words(pickOne(g.dice, []string{"ASC", "DESC"})))))
 	}
 	sorts.kids = append(sorts.kids, o.total)
 	o.order = maybe(phrase(words("ORDER BY"), sorts))
@@ -123,8 +125,8 @@ func (g *grammar) orderBy(keys, total []*part) ordering {
 }
 
 // limit makes LIMIT in all its forms.
-func (g *grammar) limit() *part {
-	n, skip := constant(intValue(int64(pickOne(g, []int{0, 1, 2, 3, 5, 10, 100})))), constant(intValue(int64(pickOne(g, []int{0, 1, 2, 5, 40}))))
+func (g *terms) limit() *part {
+	n, skip := constant(intValue(int64(pickOne(g.dice, []int{0, 1, 2, 3, 5, 10, 100})))), constant(intValue(int64(pickOne(g.dice, []int{0, 1, 2, 5, 40}))))
 	switch g.IntN(4) {
 	case 0:
 		return phrase(words("LIMIT"), n, words("OFFSET"), skip)
@@ -132,4 +134,19 @@ func (g *grammar) limit() *part {
 		return phrase(words("LIMIT"), join(skip, words(", "), n))
 	}
 	return phrase(words("LIMIT"), n)
+}
+
+// name is a new name.
+func (g *terms) name(prefix string) string {
+	g.names++
+	return fmt.Sprintf("%s%d", prefix, g.names)
+}
+
+func (g *terms) call(name string, arg *part) *part {
+	return join(words(name+"("), arg, words(")"))
+}
+
+// smallOf names a column with small numbers.
+func (g *terms) smallOf(sc scope) string {
+	return sc.columnOf(sc.sources[0], sc.sources[0].column("a")).text
 }

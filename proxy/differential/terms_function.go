@@ -6,61 +6,17 @@ import (
 	"strings"
 )
 
-// ofFunctions makes a query of functions that the server lists, of arguments of any type.
-func (g *grammar) ofFunctions() *statement {
-	sc, from := g.from()
-	g.folds = true
-	s := &statement{inexact: true, converts: true, folds: true}
-	switch g.IntN(9) {
-	case 0: // of nothing but constants
-		s.root = phrase(words("SELECT"), listOf(1, g.function(scope{}), g.function(scope{})))
-		return s
-	case 1:
-		name := g.name("g")
-		list := listOf(2, phrase(g.function(sc), words("AS "+name)), words("COUNT(*) AS n"))
-		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), words("GROUP BY "+name))
-		return s
-	case 2:
-		s.root = phrase(words("SELECT DISTINCT"), g.function(sc), words("AS "+g.name("e")+" FROM"), from, g.where(sc))
-		return s
-	case 3, 4:
-		list := listOf(1, g.aggregateFunction(sc))
-		for g.one(2) {
-			list.kids = append(list.kids, g.aggregateFunction(sc))
-		}
-		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc))
-		return s
-	case 5:
-		f := g.function(sc)
-		condition := pickOne(g, []*part{
-			phrase(f, words("IS NOT NULL")), phrase(f, words("="), g.function(sc)), phrase(f, words("> 1")), phrase(words("NOT"), f),
-			phrase(f, words("IN (1, 'a', NULL)")), phrase(f, words("<=>"), g.function(sc)),
-		})
-		o := g.orderBy(nil, sc.primary())
-		s.root = phrase(words("SELECT"), &part{kids: sc.primary(), sep: ", "}, words("FROM"), from, words("WHERE"), condition, o.order, o.limit)
-		return o.apply(s)
-	}
-	list := listOf(1)
-	for len(list.kids) == 0 || g.one(2) {
-		list.kids = append(list.kids, phrase(g.function(sc), words("AS "+g.name("e"))))
-	}
-	o := g.orderBy(nil, sc.primary())
-	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.where(sc), o.order, o.limit)
-	s.folds = false
-	return o.apply(s)
-}
-
 // function makes a call of a function, of columns and constants, or of another function now and then.
-func (g *grammar) function(sc scope) *part {
+func (g *terms) function(sc scope) *part {
 	if g.calls == nil {
 		g.calls = functions(g.dialect)
 	}
-	f := pickOne(g, g.calls)
+	f := pickOne(g.dice, g.calls)
 	list := listOf(len(f.args))
 	length, lengthens := lengthOf[f.name]
 	for at, kind := range []byte(f.args) {
 		if lengthens && at == length {
-			list.kids = append(list.kids, words(pickOne(g, []string{"0", "1", "3", "20", "-1", "2.5", "'7'", "NULL"})))
+			list.kids = append(list.kids, words(pickOne(g.dice, []string{"0", "1", "3", "20", "-1", "2.5", "'7'", "NULL"})))
 			continue
 		}
 		if g.one(8) {
@@ -86,7 +42,7 @@ var argumentClasses = map[byte][]class{
 }
 
 // argument makes an argument of a kind: a column of its class or a constant; of any class now and then.
-func (g *grammar) argument(sc scope, kind byte) *part {
+func (g *terms) argument(sc scope, kind byte) *part {
 	if len(sc.sources) > 0 && g.one(2) {
 		if kind == 'g' {
 			src := sc.sources[0]
@@ -107,7 +63,7 @@ func (g *grammar) argument(sc scope, kind byte) *part {
 	if g.one(20) {
 		kind = 'n'
 	}
-	text := pickOne(g, argumentKinds[kind])
+	text := pickOne(g.dice, argumentKinds[kind])
 	if n, err := strconv.Atoi(text); err == nil {
 		return constant(intValue(int64(n)))
 	}
@@ -124,12 +80,12 @@ var ofGeometry = regexp.MustCompile(`^(ST_)?(((M|MULTI)?(POINT|LINE|LINESTRING|P
 	`|BOUNDARY|BUFFER|CENTROID|CONVEXHULL|(SYM)?DIFFERENCE|ENDPOINT|ENVELOPE|EXTERIORRING|(GEOMETRY|INTERIORRING|POINT)N|INTERSECTION|POINTONSURFACE|STARTPOINT|UNION)\(`)
 
 // aggregateFunction makes an aggregate of a function's values.
-func (g *grammar) aggregateFunction(sc scope) *part {
+func (g *terms) aggregateFunction(sc scope) *part {
 	names := []string{"COUNT", "MIN", "MAX", "SUM", "AVG", "BIT_AND", "BIT_OR", "BIT_XOR", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VAR_POP", "VAR_SAMP", "VARIANCE"}
 	f := g.function(sc)
 	switch g.IntN(6) {
 	case 0:
-		return g.call(pickOne(g, names[:5]), phrase(words("DISTINCT"), f))
+		return g.call(pickOne(g.dice, names[:5]), phrase(words("DISTINCT"), f))
 	case 1:
 		if g.dialect.mariaDB && ofGeometry.MatchString(f.render("", false).sql) {
 			return phrase(g.call("GROUP_CONCAT", f), words("AS "+g.name(bag)))
@@ -138,5 +94,5 @@ func (g *grammar) aggregateFunction(sc scope) *part {
 	case 2:
 		return phrase(g.call("JSON_ARRAYAGG", f), words("AS "+g.name(bag)))
 	}
-	return g.call(pickOne(g, names), f)
+	return g.call(pickOne(g.dice, names), f)
 }
