@@ -34,7 +34,7 @@ test-drivers: install-servers ## the test suites of drivers and of Django, strai
 	$(GO) test -tags drivers -run TestDriverSuites -v -timeout 8h ./proxy/clients
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
-	$(GO) test ./proxy/differential -run TestDifferential -v -timeout 120m
+	$(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
 
 bench: install-servers ## every scenario beside a direct connection and HAProxy, an hour and a half; writes docs/performance.md
 	$(GO) run ./bench -docs docs
