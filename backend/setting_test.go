@@ -39,18 +39,25 @@ func TestInternGivesOnePointerForOneState(t *testing.T) {
 }
 
 func TestInternForgetsWhatNobodyHolds(t *testing.T) {
-	key := Intern("forgotten", 0, nil).key
-	for range 100 {
-		runtime.GC()
+	known := func(key string) bool {
 		interned.Lock()
+		defer interned.Unlock()
 		_, there := interned.byKey[key]
-		interned.Unlock()
-		if !there {
-			return
+		return there
+	}
+	held := Intern("held", 0, nil)
+	key := Intern("forgotten", 0, nil).key
+	for n := 0; known(key); n++ {
+		if n == 1000 {
+			t.Fatal("a setting that nobody holds is kept for ever")
 		}
+		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Error("a setting that nobody holds is kept for ever")
+	if !known(held.key) || Intern("held", 0, nil) != held {
+		t.Error("a setting that is held was forgotten")
+	}
+	runtime.KeepAlive(held)
 }
 
 func TestSettingDiff(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +28,19 @@ func startLane(t testing.TB, text string, replace ...string) *testProxy {
 		t.Skip("the fast lane is for Linux")
 	}
 	return startProxy(t, text+laneOn+"\n", replace...)
+}
+
+// randomOf gives random numbers from a seed that a failed test tells; KS_SEED gives it another.
+func randomOf(t *testing.T) *rand.Rand {
+	seed := uint64(1)
+	if text := os.Getenv("KS_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal("KS_SEED: ", err)
+		}
+	}
+	t.Logf("KS_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // looped runs f and wants n of its statements to have gone through the loops.
@@ -181,6 +196,7 @@ func readAnswer(t *testing.T, c *mysqltest.RawClient) {
 
 // Commands come in any pieces, and several at once.
 func TestLaneTakesAnyPieces(t *testing.T) {
+	random := randomOf(t)
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 4))
 	c := p.client("")
@@ -195,7 +211,7 @@ func TestLaneTakesAnyPieces(t *testing.T) {
 	for range 3 {
 		for k := range command {
 			c.Conn.NetConn().Write(command[k : k+1])
-			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+			time.Sleep(time.Duration(random.IntN(300)) * time.Microsecond)
 		}
 		readAnswer(t, c)
 		// A command and a half, then the rest; three at once; a ping in front.
@@ -242,6 +258,7 @@ func TestLaneOfABackendThatMisbehaves(t *testing.T) {
 
 // Connections that the server closes while they lie unused are not given to anybody.
 func TestLaneDropsDeadConnections(t *testing.T) {
+	random := randomOf(t)
 	server := laneServer(t)
 	p := startLane(t, oneNode(server.Addr, 4))
 	c := p.client("")
@@ -250,7 +267,7 @@ func TestLaneDropsDeadConnections(t *testing.T) {
 		must(t, c, "SELECT 1")
 		server.CutAll()
 		// Seen dead on a loop's shelf, in the pool, or not yet: then the statement is sent again.
-		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 	}
 	p.quiet(1)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"syscall"
 	"testing"
 )
@@ -139,12 +140,28 @@ func TestBatchThatTheKernelDeclines(t *testing.T) {
 	}
 }
 
+// TestOpenBatchAgain opens batches one after the other: each gives back what it took.
 func TestOpenBatchAgain(t *testing.T) {
-	for range 100 { // else descriptors or memory run out
+	descriptors := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	b := openBatch(t)
+	if b == nil {
+		return
+	}
+	b.Close()
+	before := descriptors()
+	for k := range 100 {
 		b, err := OpenBatch()
 		if err != nil {
-			return // TestBatch says more
+			t.Fatalf("batch %d: %v", k, err)
 		}
-		b.Close()
+		if b.Close(); descriptors() > before+2 { // the runtime's own may come
+			t.Fatalf("%d descriptors after batch %d, %d before", descriptors(), k, before)
+		}
 	}
 }
