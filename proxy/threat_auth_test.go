@@ -116,7 +116,7 @@ func TestForgedAnswers(t *testing.T) {
 		}
 	}
 	p.quiet(0)
-	probes := []string{"SELECT id, collation_name, ", "SELECT @@lower_case_table_names, ", "SELECT SCHEMA_NAME FROM ", "SHOW SESSION VARIABLES", "SHOW GLOBAL VARIABLES", "SELECT 'convert_tz("}
+	probes := []string{"SELECT id, collation_name, ", "SELECT @@lower_case_table_names, ", "SELECT @@global.sql_mode", "SELECT SCHEMA_NAME FROM ", "SHOW SESSION VARIABLES", "SHOW GLOBAL VARIABLES", "SELECT 'convert_tz("}
 	for _, q := range server.Queries() {
 		if !slices.ContainsFunc(probes, func(p string) bool { return strings.HasPrefix(q, p) }) {
 			t.Errorf("a login reached the server: %q", q)
