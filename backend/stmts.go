@@ -75,6 +75,13 @@ func (c *Conn) CloseStmts() bool {
 	return n > 0
 }
 
+// CloseStmt closes a statement, unless that was done before.
+func (c *Conn) CloseStmt(st *Stmt) {
+	if c.Stmts.byKey[st.Key] == st {
+		c.closeStmt(st)
+	}
+}
+
 func (c *Conn) closeStmt(st *Stmt) {
 	delete(c.Stmts.byKey, st.Key)
 	c.Stmts.order.Remove(st.elem)

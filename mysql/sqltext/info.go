@@ -32,7 +32,8 @@ const (
 	MasterHint     // a comment /*master*/ or /*primary*/ at the start or behind SELECT
 	VersionComment // /*!...*/, applied or not
 	Hint           // an optimizer hint
-	// HintClock: an optimizer hint with SET_VAR(timestamp = x). Behind the statement the clock of its session stands still (MySQL 9.7).
+	// HintClock: an optimizer hint with SET_VAR(timestamp = x), behind which the clock of its session stands still (MySQL 9.7), or
+	// SET_VAR(insert_id = x), behind which the next id that it draws is an odd one. Names may be spelled with accents.
 	HintClock
 	Param // ?
 	// Doubt: malformed or ambiguous text, or a statement that is not known. It may do anything.

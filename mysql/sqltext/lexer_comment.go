@@ -103,7 +103,7 @@ func containsFold(text, lower string) bool {
 // may read on where others stop. MySQL manual: "Optimizer Hints".
 func (l *Lexer) hint(text string) {
 	l.notes |= noteHint
-	if containsFold(text, "set_var") && containsFold(text, "timestamp") {
+	if containsFold(text, "set_var") && (containsFold(text, "timestamp") || containsFold(text, "insert_id") || strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })) {
 		l.notes |= noteClock
 	}
 	open := byte(0)

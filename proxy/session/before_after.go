@@ -43,7 +43,7 @@ func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
 		return nil
 	}
 	plain := plainClass(q.info.Class)
-	kept := s.keptByTransaction(p) || !plain || q.info.Has(stateful)
+	kept := s.keptByTransaction(p) || !plain && (q.info.Class != sqltext.Set || q.st != nil || strings.ContainsAny(q.text, "@(")) || q.info.Has(stateful)
 	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, s.mode())) {
 		return nil
 	}

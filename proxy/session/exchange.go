@@ -107,6 +107,9 @@ func (s *Session) finishExecution(x *exchange, q *query) (again bool, err error)
 		}
 		return false, s.broken(x.p, err, x.sent)
 	}
+	if failed && len(x.st.long) > 0 {
+		x.p.Conn.CloseStmt(x.bs) // MySQL keeps long data for the next execution, another session's, where this one failed early
+	}
 	if x.cursor && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
 		x.st.cursor, x.st.quota = x.bs, q.quota
 		s.openCursors++

@@ -33,7 +33,7 @@ schema_list: [{user: plain, nodes: [n], default: n}]
 				"BEGIN; SELECT 1; SHOW WARNINGS", "BEGIN; DO 1; SHOW ERRORS", "PREPARE s FROM 'SELECT 1'; SHOW WARNINGS", "SELECT @a := 1; SHOW WARNINGS", "SELECT GET_LOCK('l', 0); SHOW WARNINGS", "SET @a = 1; SHOW WARNINGS",
 				"BEGIN; SELECT 1; GET DIAGNOSTICS CONDITION 1 @m = MESSAGE_TEXT; SELECT @m", "SAVEPOINT a; SHOW WARNINGS", "BEGIN; SAVEPOINT a; SHOW WARNINGS", "SET autocommit = 0; SELECT 1; SHOW WARNINGS",
 				"XA START 'x'; SHOW WARNINGS", "SET sql_mode = @@sql_mode; SHOW WARNINGS", "SET TRANSACTION READ ONLY; SELECT 1; SHOW WARNINGS", "BEGIN; SET @x = 5; SHOW WARNINGS", "BEGIN; SHOW WARNINGS",
-				"BEGIN; SELECT 'from t'; CALL p_show()", "BEGIN; SELECT 1 FROM dual; CALL p_show()", "BEGIN; SELECT TRIM('a' FROM 'b'); CALL p_show()", "BEGIN; WITH x AS (SELECT 1) SELECT 1; CALL p_show()",
+				"SET @m = f_get(); SELECT @m", "SET @m = f_get(), @n = 1; CALL p_show()", "SET @a = 1; CALL p_show()", "PREPARE s FROM f_get()", "BEGIN; SELECT 'from t'; CALL p_show()", "BEGIN; SELECT 1 FROM dual; CALL p_show()", "BEGIN; SELECT TRIM('a' FROM 'b'); CALL p_show()", "BEGIN; WITH x AS (SELECT 1) SELECT 1; CALL p_show()",
 				"SELECT @a := 1; CALL p_show()", "SET autocommit = 0; SELECT 1; CALL p_show()", "SELECT GET_LOCK('l', 0); DO f_get(); CALL p_show()", "BEGIN; SELECT 1 UNION SELECT 2; CALL p_show()",
 				"BEGIN; (SELECT 1); CALL p_show()", "BEGIN; SELECT (SELECT 1 FROM (SELECT 1) t); CALL p_show()", "SAVEPOINT a; CALL p_show()", "BEGIN; SAVEPOINT a; CALL p_show()",
 				"BEGIN; PREPARE s FROM 'SHOW WARNINGS'; EXECUTE s", "SELECT SQL_CALC_FOUND_ROWS 1; SHOW WARNINGS", "USE wrapped; SHOW WARNINGS", "BEGIN; SHOW STATUS LIKE 'x'; SHOW WARNINGS", "KILL QUERY 1; SHOW WARNINGS"}
@@ -151,7 +151,7 @@ schema_list: [{user: plain, nodes: [n], default: n}]
 	for _, text := range []string{
 		"SELECT /*+ SET_VAR(timestamp = 1000) */ 1", "SELECT /*+ set_var(`timestamp` = 1000) */ nosuch FROM w_t", "INSERT /*+ MAX_EXECUTION_TIME(5) SET_VAR(TIMESTAMP=5) */ INTO w_t VALUES (1)",
 		"PREPARE s FROM 'SELECT /*+ SET_VAR(timestamp = 1000) */ 1'; EXECUTE s", "PREPARE s FROM 'SELECT /*+ SET_VAR(timestamp = 1000) */ 1'; DEALLOCATE PREPARE s", "SELECT (SELECT /*+ SET_VAR(timestamp = 1000) */ 1)",
-		"UPDATE /*+ SET_VAR(timestamp=7)*/ w_t SET a = 1", "WITH x AS (SELECT 1) SELECT /*+ SET_VAR(timestamp=7)*/ * FROM x",
+		"UPDATE /*+ SET_VAR(timestamp=7)*/ w_t SET a = 1", "SELECT /*+ SET_VAR(tímestamp = 1000) */ 1", "WITH x AS (SELECT 1) SELECT /*+ SET_VAR(timestamp=7)*/ * FROM x",
 	} {
 		for _, prepared := range []bool{false, true} {
 			c := w.client("plain")
@@ -210,5 +210,112 @@ func TestHintsLeaveNothing(t *testing.T) {
 	}
 	if hinted < 100 {
 		t.Errorf("%d hints were taken, want 100", hinted)
+	}
+}
+
+// TestLongDataOfOthers has an execution fail behind long data of a parameter: the next one of the text, another session's, has its own value.
+func TestLongDataOfOthers(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			w.addr = startProxyText(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+user_list: [{user: plain, password: plain}]
+nodes: [{name: n, max_conns_limit: 1, user: root, password: root, master: "%s", allow_public_key_retrieval: true}]
+schema_list: [{user: plain, nodes: [n], default: n}]
+`, w.server.Addr))
+			const text = "SELECT CONCAT('<', ?, '>')"
+			for _, odd := range []mysql.ColumnType{mysql.TypeLongLong, mysql.TypeDate, mysql.TypeDouble, mysql.TypeNull, 200} {
+				victim, c := w.client("plain"), w.client("plain")
+				own, err := victim.Prepare(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				st, err := c.Prepare(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := string(mysql.AppendUint32(nil, st.StatementID))
+				if err := c.Send(mysql.ComStmtSendLongData, id+"\x00\x00evil"); err != nil {
+					t.Fatal(err)
+				}
+				// No flags, one iteration, nothing NULL, and the type that follows.
+				if _, err := c.Command(mysql.ComStmtExecute, id+"\x00\x01\x00\x00\x00\x00\x01"+string([]byte{byte(odd), 0})); err != nil {
+					t.Fatal(err)
+				}
+				c.Close()
+				r, err := own.Execute("own")
+				if err != nil || r.Err != nil || len(r.Rows) != 1 || r.Rows[0][0] != "<own>" {
+					t.Errorf("behind type %d: %v", odd, told(r, err))
+				}
+				victim.Close()
+			}
+		})
+	}
+}
+
+// TestIDsOfOthers has hints set the next generated id: it is none of another session's.
+func TestIDsOfOthers(t *testing.T) {
+	w := startWrapping(t, mysqltest.MySQL9)
+	w.addr = startProxyText(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+user_list: [{user: plain, password: plain}]
+nodes: [{name: n, max_conns_limit: 1, user: root, password: root, master: "%s", allow_public_key_retrieval: true}]
+schema_list: [{user: plain, nodes: [n], default: n}]
+`, w.server.Addr))
+	must(t, w.direct, "CREATE TABLE ids (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
+	for k, text := range []string{"SELECT /*+ SET_VAR(insert_id = 77) */ 1", "SELECT /*+ SET_VAR(`insert_id` = 77) */ nosuch FROM w_t", "DELETE /*+ SET_VAR(insert_id=77) */ FROM w_t"} {
+		c := w.client("plain")
+		if _, err := c.Query(text); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		next := w.client("plain")
+		must(t, next, "INSERT INTO ids (v) VALUES (1)")
+		if id := must(t, next, "SELECT MAX(id) FROM ids").Rows[0][0]; id != fmt.Sprint(k+1) {
+			t.Errorf("behind %s the next id is %v", text, id)
+		}
+		next.Close()
+	}
+}
+
+// TestExpressionsThatArePrepared has PREPARE and EXECUTE IMMEDIATE compute a text: the expression is judged as a statement is, and what it
+// leaves is no other session's.
+func TestExpressionsThatArePrepared(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			for _, text := range []string{
+				"PREPARE s FROM EXP(IF((TABLE information_schema.processlist ORDER BY id LIMIT 1) > (7,'','','','',0,'',''), 1000, 1))", "PREPARE s FROM SLEEP(30)",
+				"PREPARE s FROM (SELECT info FROM information_schema.processlist LIMIT 1)", "PREPARE s FROM LOAD_FILE('/etc/passwd')",
+			} {
+				if w.maria && strings.Contains(text, "SLEEP") {
+					continue
+				}
+				c := w.client("plain")
+				began := time.Now()
+				r, err := c.Query(text)
+				if err != nil || r.Err == nil || r.Err.Code == 1690 || time.Since(began) > 20*time.Second {
+					t.Errorf("%s: %s", text, told(r, err))
+				}
+				c.Close()
+			}
+			for _, text := range []string{"PREPARE s FROM CONCAT('SELECT 1', LEFT(GET_LOCK('l', 0), 0))", "PREPARE s FROM CONCAT('SELECT ', @left := 77)"} {
+				c := w.client("plain")
+				for _, sql := range []string{text, "PREPARE t FROM 'SELECT 1'", "DEALLOCATE PREPARE t", "DEALLOCATE PREPARE s"} {
+					if _, err := c.Query(sql); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.Close()
+				mysqltest.WaitFor(t, "the lock to be free behind "+text, func() bool { return must(t, w.direct, "SELECT IS_FREE_LOCK('l')").Rows[0][0] == "1" })
+				next := w.client("plain")
+				must(t, next, "BEGIN")
+				if r := must(t, next, "SELECT @left"); r.Rows[0][0] != nil {
+					t.Errorf("behind %s another session reads %v", text, r.Rows)
+				}
+				next.Close()
+			}
+		})
 	}
 }

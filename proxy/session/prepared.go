@@ -218,6 +218,9 @@ func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution)
 		return err
 	}
 	s.sendExecution(l.Pooled, bs, st, ex)
+	if len(st.long) > 0 {
+		l.Conn.CloseStmt(bs) // should it fail, MySQL keeps long data for the next execution, another session's
+	}
 	return l.Conn.Flush()
 }
 

@@ -71,6 +71,11 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 		if x.p, err = s.acquire(x.target); err != nil {
 			return true, err
 		}
+		if err := s.clearDiagnostics(x.p, q); s.replaces(x.p, x.attempt, err) {
+			continue
+		} else if err != nil {
+			return true, s.unprepared(x.p, err)
+		}
 		s.reach(x.p, q, x.p.Key.Database())
 		if err := s.bringInsertID(x.p, q); err != nil {
 			return true, err

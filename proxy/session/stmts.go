@@ -340,6 +340,9 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	if err := s.apply(p, setting); err != nil {
 		return nil, err
 	}
+	if st.info.Has(sqltext.HintClock) {
+		p.Conn.Marked = true
+	}
 	packet, err := s.sendPrepare(p, text)
 	if err != nil {
 		return nil, err

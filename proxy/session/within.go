@@ -40,13 +40,32 @@ func (s *Session) learnText(q *query) error {
 	}
 	d := q.within.Dynamic[0]
 	expr := q.within.Text[d.Pos:d.End]
-	if hasQuery(expr, s.mode()) {
+	variable := isUserVariable(expr, s.mode())
+	if !variable && !s.mode().MariaDB {
+		return mysql.NewSQLError(mysql.ERParse, "You have an error in your SQL syntax; PREPARE takes a string or a user variable, near '%.80s'", expr)
+	}
+	if hasWord(expr, s.mode(), "select", "table", "values", "with") {
 		return mysql.NewSQLError(mysql.ERSubqueriesNotSupported, "%s does not support subqueries or stored functions", "EXECUTE IMMEDIATE")
+	}
+	evaluated := query{text: "DO (" + expr + ")"}
+	evaluated.info = sqltext.Classify(evaluated.text, s.mode())
+	if err := s.permit(evaluated.text, &evaluated.info); err != nil {
+		return err
+	}
+	if err := s.inspect(&evaluated, false); err != nil {
+		return err
 	}
 	s.pin(pinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
 	p, err := s.acquire(s.route(q))
 	if err != nil {
 		return err
+	}
+	if err := s.clearDiagnostics(p, q); err != nil {
+		return s.unprepared(p, err)
+	}
+	if !variable {
+		s.pinFor(evaluated.text, &evaluated.info)
+		p.Conn.Marked = true
 	}
 	if err := s.settleFound(p, false); err != nil {
 		return s.lost(p, err)
@@ -83,14 +102,23 @@ func (s *Session) learnText(q *query) error {
 }
 
 // hasQuery tells whether there is a subquery in an expression.
-func hasQuery(expr string, m sqltext.Mode) bool {
-	l := sqltext.NewLexer(expr, m)
+func hasQuery(expr string, m sqltext.Mode) bool { return hasWord(expr, m, "select") }
+
+// hasWord reports whether a text has one of the words, of lower-case letters, outside of strings and quoted names.
+func hasWord(text string, m sqltext.Mode, words ...string) bool {
+	l := sqltext.NewLexer(text, m)
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
-		if t.Kind == sqltext.KindWord && strings.EqualFold(expr[t.Pos:t.End], "select") {
+		if t.Kind == sqltext.KindWord && slices.Contains(words, strings.ToLower(text[t.Pos:t.End])) {
 			return true
 		}
 	}
 	return false
+}
+
+// isUserVariable reports whether an expression is a user variable and nothing else.
+func isUserVariable(expr string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(expr, m)
+	return l.Next().Kind == sqltext.KindUserVar && l.Next().Kind == sqltext.KindEOF
 }
 
 // asciiCharset is the character set in which servers read texts that are prepared, "" where it is not one in which ASCII means itself
