@@ -25,6 +25,9 @@ type bodyReader struct {
 	verb      string // the first word of the statement at hand
 	into      bool   // in the list behind INTO
 	target    bool   // what SET sets is to come
+	loose     bool   // perhaps: a SET came before, of which words in expressions may have hidden how far it goes
+	sets      bool   // a SET was seen
+	fills     bool   // a CALL or GET DIAGNOSTICS was seen: either gives user variables values
 	callee    bool   // the procedure of CALL is to come
 	lead      string // the token before a name with its qualifiers
 	called    string // the server's function whose '(' is to come
@@ -93,7 +96,8 @@ func (r *bodyReader) token() {
 		r.called = ""
 		switch {
 		case r.tok == ",":
-			r.target = r.verb == "set" // or a comma in an expression: the name behind it is compared with variables' all the same
+			// Or a comma in an expression: the name behind it is compared with variables' all the same.
+			r.target, r.loose = r.verb == "set" || r.sets, r.verb != "set"
 		default:
 			r.target, r.into = false, false
 		}
@@ -147,7 +151,12 @@ func (r *bodyReader) word() {
 			r.writes = true
 		}
 	case "call": // a handler's, too, which begins no statement
-		r.callee, r.writes = true, true
+		r.callee, r.writes, r.fills = true, true, true
+	case "get":
+		switch r.next {
+		case "diagnostics", "current", "stacked":
+			r.writes, r.fills = true, true
+		}
 	case "into":
 		r.into = true
 		return
@@ -162,7 +171,7 @@ func (r *bodyReader) word() {
 		switch r.verb {
 		case "insert", "update", "replace", "with": // columns
 		default:
-			r.verb, r.target = "set", true
+			r.verb, r.target, r.loose, r.sets = "set", true, false, true
 		}
 		return
 	}
@@ -177,9 +186,13 @@ func (r *bodyReader) word() {
 // assigned deals with an unquoted word as the target of SET.
 func (r *bodyReader) assigned() {
 	switch r.tok {
-	case "global", "session", "local", "persist", "persist_only", "names", "charset", "character", "password", "role", "default", "transaction",
-		"statement", "resource":
+	case "global", "session", "local", "persist", "persist_only":
 		r.effects |= State
+		return
+	case "names", "charset", "character", "password", "role", "default", "transaction", "statement", "resource":
+		if !r.loose {
+			r.effects |= State
+		}
 		return
 	case "new", "old":
 		if r.next == "." {
@@ -208,7 +221,7 @@ func (r *bodyReader) userVariable() {
 	target, into := r.target, r.into
 	r.target = false
 	switch {
-	case r.next == ":=", target, into, r.verb == "call", r.verb == "get":
+	case r.next == ":=", target, into, r.fills:
 		r.effects |= UserVariables
 	}
 	r.into = into && r.next == ","

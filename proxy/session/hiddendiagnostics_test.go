@@ -319,3 +319,70 @@ func TestExpressionsThatArePrepared(t *testing.T) {
 		})
 	}
 }
+
+// TestRowOfOthers has sql_auto_is_null find the row with the last generated id: of the session's own ids.
+func TestRowOfOthers(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			w.addr = startProxyText(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+user_list: [{user: plain, password: plain}]
+nodes: [{name: n, max_conns_limit: 1, user: root, password: root, master: "%s", allow_public_key_retrieval: true}]
+schema_list: [{user: plain, nodes: [n], default: n}]
+`, w.server.Addr))
+			must(t, w.direct, "CREATE TABLE rows_of (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
+			ways := []string{"SET sql_auto_is_null = 1; SELECT v FROM rows_of WHERE id IS NULL"}
+			if !w.maria {
+				ways = append(ways, "SELECT /*+ SET_VAR(sql_auto_is_null = 1) */ v FROM rows_of WHERE id IS NULL")
+			}
+			for _, way := range ways {
+				other := w.client("plain")
+				must(t, other, "INSERT INTO rows_of (v) VALUES (4711)")
+				other.Close()
+				c := w.client("plain")
+				var r *mysqltest.RawResult
+				for _, sql := range strings.Split(way, "; ") {
+					r = must(t, c, sql)
+				}
+				if len(r.Rows) != 0 {
+					t.Errorf("%s finds another session's row: %v", way, r.Rows)
+				}
+				if must(t, c, "INSERT INTO rows_of (v) VALUES (7)"); !strings.HasPrefix(way, "SET") {
+					c.Close()
+					continue
+				}
+				if r = must(t, c, "SELECT v FROM rows_of WHERE id IS NULL"); len(r.Rows) != 1 || r.Rows[0][0] != "7" {
+					t.Errorf("the session's own row is %v", r.Rows)
+				}
+				c.Close()
+			}
+		})
+	}
+}
+
+// TestLocksOfDefinitions has DDL compute values: what that leaves is no other session's.
+func TestLocksOfDefinitions(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := startWrapping(t, kind)
+			for k, text := range []string{
+				"CREATE EVENT e%d ON SCHEDULE AT NOW() + INTERVAL 1 + GET_LOCK('l', 0) DAY DO DO 1", "CREATE EVENT e%d ON SCHEDULE EVERY (@left := 5) DAY DO DO 1",
+				"CREATE EVENT e%d ON SCHEDULE EVERY 1 DAY STARTS NOW() + INTERVAL GET_LOCK('l', 0) HOUR DO DO 1",
+			} {
+				c := w.client("plain")
+				if _, err := c.Query(fmt.Sprintf(text, k)); err != nil {
+					t.Fatal(err)
+				}
+				mysqltest.WaitFor(t, "the lock to be free behind "+text, func() bool { return must(t, w.direct, "SELECT IS_FREE_LOCK('l')").Rows[0][0] == "1" })
+				c.Close()
+				next := w.client("plain")
+				must(t, next, "BEGIN")
+				if r := must(t, next, "SELECT @left"); r.Rows[0][0] != nil {
+					t.Errorf("behind %s another session reads %v", text, r.Rows)
+				}
+				next.Close()
+			}
+		})
+	}
+}

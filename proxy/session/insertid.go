@@ -28,7 +28,8 @@ type insertIDs struct {
 
 // readsInsertID tells whether a statement may see LAST_INSERT_ID(), or set it in a way that only shows in comparison.
 func readsInsertID(q *query) bool {
-	const traits = sqltext.LastInsertID | sqltext.SysVarIdentity | stateful
+	// A hint may set sql_auto_is_null.
+	const traits = sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Hint | stateful
 	if q.info.Traits&traits != 0 || q.reached&stored.LastInsertID != 0 {
 		return true
 	}
@@ -57,6 +58,12 @@ func (s *Session) mayGiveID(q *query, id uint64) bool {
 	return true
 }
 
+// findsByNull reports whether "id IS NULL" finds the row with the last generated id. MySQL manual: "sql_auto_is_null".
+func (s *Session) findsByNull() bool {
+	v := s.state.value("sql_auto_is_null")
+	return v != "" && v != "0"
+}
+
 // lacksInsertID tells whether a statement on p must have LAST_INSERT_ID() set ahead of it.
 func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
 	ids := &s.state.insertIDs
@@ -64,7 +71,7 @@ func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
 	if ids.on == nil && p.Conn.GivesInsertID(ids.last) || ids.on == p.Conn {
 		return false
 	}
-	if isHeld || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit || readsInsertID(q) {
+	if isHeld || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit || readsInsertID(q) || s.findsByNull() {
 		return true
 	}
 	if !insertsRows(q.info.Class) {

@@ -16,7 +16,7 @@ import (
 // reach notes in q what the statement may reach on the connection that it is about to run on; db is the current database there.
 func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	q.reached = 0
-	if q.stopsClock() {
+	if q.stopsClock() || q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body) && schedulesByExpression(q.text, s.mode()) {
 		p.Conn.Marked = true
 	}
 	o := p.Instance.Stored()
@@ -44,6 +44,40 @@ func (q *query) stopsClock() bool {
 	return q.info.Has(sqltext.HintClock) || q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Has(sqltext.HintClock) })
 }
 
+// readsToDefine reports whether DDL may read rows or compute values: CREATE TABLE ... AS of a query, a default that is filled in.
+func readsToDefine(text string, m sqltext.Mode) bool {
+	tables := 0
+	l := sqltext.NewLexer(text, m)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		switch strings.ToLower(text[t.Pos:t.End]) {
+		case "select", "values", "nextval", "next", "lastval", "previous", ":=":
+			return true
+		case "table":
+			if tables++; tables > 1 {
+				return true // CREATE TABLE x AS TABLE y
+			}
+		}
+	}
+	return false
+}
+
+// schedulesByExpression reports whether a definition is that of an event whose schedule is computed now, by more than numbers.
+func schedulesByExpression(text string, m sqltext.Mode) bool {
+	event := false
+	l := sqltext.NewLexer(text, m)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		switch word := strings.ToLower(text[t.Pos:t.End]); {
+		case word == "event":
+			event = true
+		case !event && (word == "procedure" || word == "function" || word == "trigger" || word == "package"), word == "do":
+			return false
+		case event && (word == "(" || t.Kind == sqltext.KindUserVar):
+			return true
+		}
+	}
+	return false
+}
+
 // reachesNone reports whether a statement reaches nothing with effects, whatever its text is.
 func reachesNone(o *stored.Objects, info *sqltext.Info, db string) bool {
 	switch {
@@ -68,7 +102,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 		sqltext.CreateTemporary, sqltext.CompoundBegin, sqltext.Execute, sqltext.Prepare:
 		writes = true
 	case sqltext.DDL:
-		if !mentions(text, "select") {
+		if !info.Has(sqltext.EffectFunction) && !readsToDefine(text, s.mode()) {
 			return 0
 		}
 		writes = true
