@@ -59,8 +59,8 @@ func (s *Session) mayGiveID(q *query, id uint64) bool {
 }
 
 // findsByNull reports whether "id IS NULL" finds the row with the last generated id. MySQL manual: "sql_auto_is_null".
-func (s *Session) findsByNull() bool {
-	v := s.state.value("sql_auto_is_null")
+func (st *state) findsByNull() bool {
+	v := st.value("sql_auto_is_null")
 	return v != "" && v != "0"
 }
 
@@ -71,7 +71,7 @@ func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
 	if ids.on == nil && p.Conn.GivesInsertID(ids.last) || ids.on == p.Conn {
 		return false
 	}
-	if isHeld || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit || readsInsertID(q) || s.findsByNull() {
+	if isHeld || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit || readsInsertID(q) || s.state.findsByNull() {
 		return true
 	}
 	if !insertsRows(q.info.Class) {
