@@ -8,6 +8,30 @@ import (
 	"kingshard/router/rule"
 )
 
+// analyzer finds what the names in a statement's query blocks mean and on which equal keys their tables meet, and notes what
+// that says in the references: which of them narrow each other's shards.
+type analyzer struct {
+	byTable map[*sqlparse.Table]*Ref
+	links   []link
+	visited map[*sqlparse.Query]bool
+	scopeOf map[*sqlparse.Select]*scope
+	subs    []subquery
+	budget  budget
+	// crowded: a query block has more tables than a server joins.
+	crowded bool
+	// apart says why rows that belong together may be on different shards; "" while they are not.
+	apart string
+}
+
+// newAnalyzer returns an analyzer of the queries that name these references.
+func newAnalyzer(refs []*Ref) *analyzer {
+	a := &analyzer{byTable: map[*sqlparse.Table]*Ref{}, visited: map[*sqlparse.Query]bool{}, scopeOf: map[*sqlparse.Select]*scope{}}
+	for _, r := range refs {
+		a.byTable[r.Parsed] = r
+	}
+	return a
+}
+
 // link says that rows of two references that meet have equal keys, so that they are on one shard.
 type link struct {
 	a, b *Ref
@@ -18,39 +42,39 @@ type link struct {
 	block *sqlparse.Select
 }
 
-// query looks into a query expression. It gives the references of its FROM clause, nil with b.apart set when the rows
+// query looks into a query expression. It gives the references of its FROM clause, nil with a.apart set when the rows
 // that make up its result may be spread in a way that no shard can answer for itself.
-func (b *builder) query(q *sqlparse.Query, outer *scope) *blockInfo {
+func (a *analyzer) query(q *sqlparse.Query, outer *scope) *blockInfo {
 	if q == nil {
 		return &blockInfo{}
 	}
 	for _, w := range q.With {
-		if info := b.query(w, outer); len(info.refs) > 0 {
-			b.split("a common table expression over %s", info.refs[0].Parsed.Name)
+		if info := a.query(w, outer); len(info.refs) > 0 {
+			a.split("a common table expression over %s", info.refs[0].Parsed.Name)
 		}
 	}
 	if q.Select != nil {
-		info := b.block(q.Select, q, outer)
+		info := a.block(q.Select, q, outer)
 		for _, o := range q.Order {
-			b.expr(o.Expr, info.scope, info)
+			a.expr(o.Expr, info)
 		}
 		return info
 	}
-	all := &blockInfo{scope: &scope{outer: outer, budget: &b.budget}}
+	all := &blockInfo{scope: &scope{outer: outer, budget: &a.budget}}
 	for _, part := range q.Parts {
-		info := b.query(part, outer)
+		info := a.query(part, outer)
 		all.refs = append(all.refs, info.refs...)
 	}
 	if len(all.refs) > 0 {
-		b.split("a set operation over %s", all.refs[0].Parsed.Name)
+		a.split("a set operation over %s", all.refs[0].Parsed.Name)
 	}
 	return all
 }
 
 // split notes why no merge of the shards' answers is right.
-func (b *builder) split(format string, args ...any) {
-	if b.apart == "" {
-		b.apart = fmt.Sprintf(format, args...)
+func (a *analyzer) split(format string, args ...any) {
+	if a.apart == "" {
+		a.apart = fmt.Sprintf(format, args...)
 	}
 }
 
@@ -62,33 +86,33 @@ type blockInfo struct {
 }
 
 // block looks into one SELECT.
-func (b *builder) block(s *sqlparse.Select, q *sqlparse.Query, outer *scope) *blockInfo {
-	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &b.budget}, query: q}
-	if b.crowded = b.crowded || tablesIn(s.From) > joinMax; b.crowded {
+func (a *analyzer) block(s *sqlparse.Select, q *sqlparse.Query, outer *scope) *blockInfo {
+	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &a.budget}, query: q}
+	if a.crowded = a.crowded || tablesIn(s.From) > joinMax; a.crowded {
 		return info
 	}
-	b.collect(s.From, info.scope, false, outer)
-	b.joins(s.From, info)
+	a.collect(s.From, info.scope, false, outer)
+	a.joins(s.From, info)
 	if s.Where != nil {
-		b.conjuncts(s.Where, info, nil, nil)
+		a.conjuncts(s.Where, info, nil, nil)
 	}
 	for _, f := range s.Fields {
-		b.expr(f.Expr, info.scope, info)
+		a.expr(f.Expr, info)
 	}
 	for _, e := range s.Group {
-		b.expr(e, info.scope, info)
+		a.expr(e, info)
 	}
-	b.expr(s.Having, info.scope, info)
-	info.refs = b.connected(s.From, true, s)
+	a.expr(s.Having, info)
+	info.refs = a.connected(s.From, true, s)
 	return info
 }
 
 // collect fills the scope from FROM.
-func (b *builder) collect(f *sqlparse.From, sc *scope, nullable bool, outer *scope) {
+func (a *analyzer) collect(f *sqlparse.From, sc *scope, nullable bool, outer *scope) {
 	switch {
 	case f == nil:
 	case f.Table != nil:
-		if r := b.byTable[f.Table]; r != nil {
+		if r := a.byTable[f.Table]; r != nil {
 			r.nullable, r.block, r.sub = nullable, sc.block, outer != nil
 			sc.entries = append(sc.entries, entry{label: f.Table.Label(), db: r.Table.DB, ref: r})
 			return
@@ -101,24 +125,24 @@ func (b *builder) collect(f *sqlparse.From, sc *scope, nullable bool, outer *sco
 		} else if outer != nil {
 			seen = outer
 		}
-		info := b.query(f.Derived, seen)
+		info := a.query(f.Derived, seen)
 		for _, r := range info.refs {
 			r.nullable = r.nullable || nullable
 		}
 		keys := map[string]key{}
-		if b.derived(f.Derived, info) {
-			keys = b.derivedKeys(f.Derived, info)
+		if a.derived(f.Derived, info) {
+			keys = info.scope.derivedKeys(f.Derived.Select)
 		}
 		sc.entries = append(sc.entries, entry{label: f.Alias, derived: keys})
 	case f.Join != nil:
-		b.collect(f.Join.Left, sc, nullable || f.Join.Kind == sqlparse.Right, outer)
-		b.collect(f.Join.Right, sc, nullable || f.Join.Kind == sqlparse.Left, outer)
+		a.collect(f.Join.Left, sc, nullable || f.Join.Kind == sqlparse.Right, outer)
+		a.collect(f.Join.Right, sc, nullable || f.Join.Kind == sqlparse.Left, outer)
 	}
 }
 
 // derived checks that a derived table over several shards is the union of what each shard computes, so that conditions on
 // its key columns narrow the shards and other tables may be joined on them.
-func (b *builder) derived(q *sqlparse.Query, info *blockInfo) bool {
+func (a *analyzer) derived(q *sqlparse.Query, info *blockInfo) bool {
 	if len(info.refs) == 0 || q.Select == nil {
 		return false
 	}
@@ -132,21 +156,21 @@ func (b *builder) derived(q *sqlparse.Query, info *blockInfo) bool {
 		why = "a derived table with ROLLUP over %s"
 	case fieldsHave(s, sqlparse.Variable):
 		why = "a derived table with variables over %s"
-	case (len(s.Group) > 0 || s.Distinct || fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)) && !b.byKey(s, info):
+	case (len(s.Group) > 0 || s.Distinct || fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)) && !info.scope.byKey(s):
 		why = "a derived table that groups %s by other columns than its key"
 	default:
 		return true
 	}
-	b.split(why, info.refs[0].Parsed.Name)
+	a.split(why, info.refs[0].Parsed.Name)
 	return false
 }
 
 // byKey tells whether the groups of a block, or its distinct rows, are each on one shard.
-func (b *builder) byKey(s *sqlparse.Select, info *blockInfo) bool {
+func (s *scope) byKey(q *sqlparse.Select) bool {
 	covers := func(exprs []*sqlparse.Expr) bool {
 		seen := map[*Ref]uint64{}
 		for _, e := range exprs {
-			if k, at := info.scope.key(b.output(s, e)); k.ref != nil && at == info.scope && !k.ref.nullable && k.together() {
+			if k, at := s.key(output(q, e)); k.ref != nil && at == s && !k.ref.nullable && k.together() {
 				seen[k.ref] |= 1 << k.k
 				if seen[k.ref] == 1<<len(k.ref.Table.Keys)-1 {
 					return true
@@ -155,18 +179,18 @@ func (b *builder) byKey(s *sqlparse.Select, info *blockInfo) bool {
 		}
 		return false
 	}
-	if len(s.Group) > 0 {
+	if len(q.Group) > 0 {
 		// DISTINCT over grouped rows may find equal ones on two shards all the same.
-		return covers(s.Group) && (!s.Distinct || covers(fieldExprs(s)))
+		return covers(q.Group) && (!q.Distinct || covers(fieldExprs(q)))
 	}
-	if fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate) {
+	if fieldsHave(q, sqlparse.Aggregate) || q.Having.Has(sqlparse.Aggregate) {
 		return false
 	}
-	return s.Distinct && covers(fieldExprs(s))
+	return q.Distinct && covers(fieldExprs(q))
 }
 
 // output resolves a position or an alias of the select list to its expression.
-func (b *builder) output(s *sqlparse.Select, e *sqlparse.Expr) *sqlparse.Expr {
+func output(s *sqlparse.Select, e *sqlparse.Expr) *sqlparse.Expr {
 	if e == nil {
 		return nil
 	}
@@ -203,22 +227,19 @@ func fieldsHave(s *sqlparse.Select, op sqlparse.Op) bool {
 }
 
 // derivedKeys finds the columns of a derived table that are key columns of one of its tables.
-func (b *builder) derivedKeys(q *sqlparse.Query, info *blockInfo) map[string]key {
+func (s *scope) derivedKeys(q *sqlparse.Select) map[string]key {
 	keys := map[string]key{}
-	if q.Select == nil || info.scope == nil {
-		return keys
-	}
-	for _, f := range q.Select.Fields {
+	for _, f := range q.Fields {
 		if f.Expr == nil {
-			if len(info.scope.entries) == 1 && info.scope.entries[0].ref != nil {
-				for k, name := range info.scope.entries[0].ref.Table.Keys {
-					keys[name] = key{info.scope.entries[0].ref, k}
+			if len(s.entries) == 1 && s.entries[0].ref != nil {
+				for k, name := range s.entries[0].ref.Table.Keys {
+					keys[name] = key{s.entries[0].ref, k}
 				}
 			}
 			continue
 		}
-		k, at := info.scope.key(f.Expr)
-		if k.ref == nil || at != info.scope || k.ref.nullable {
+		k, at := s.key(f.Expr)
+		if k.ref == nil || at != s || k.ref.nullable {
 			continue
 		}
 		name := f.Alias
@@ -231,13 +252,13 @@ func (b *builder) derivedKeys(q *sqlparse.Query, info *blockInfo) map[string]key
 }
 
 // joins takes the conditions of the joins of FROM.
-func (b *builder) joins(f *sqlparse.From, info *blockInfo) {
+func (a *analyzer) joins(f *sqlparse.From, info *blockInfo) {
 	if f == nil || f.Join == nil {
 		return
 	}
 	j := f.Join
-	b.joins(j.Left, info)
-	b.joins(j.Right, info)
+	a.joins(j.Left, info)
+	a.joins(j.Right, info)
 	var on *sqlparse.Join
 	var missing map[*Ref]bool
 	if j.Kind != sqlparse.Inner {
@@ -246,28 +267,28 @@ func (b *builder) joins(f *sqlparse.From, info *blockInfo) {
 		if j.Kind == sqlparse.Right {
 			side = j.Left
 		}
-		b.under(side, missing)
+		a.under(side, missing)
 	}
 	if j.On != nil {
-		b.conjuncts(j.On, info, on, missing)
+		a.conjuncts(j.On, info, on, missing)
 	}
 	names := j.Using
 	if j.Natural {
-		names = b.shared(j)
+		names = a.shared(j)
 	}
 	for _, name := range names {
-		l, r := b.sideKey(j.Left, name), b.sideKey(j.Right, name)
-		b.equal(l, r, info, on, missing)
+		l, r := a.sideKey(j.Left, name), a.sideKey(j.Right, name)
+		a.equal(l, r, info, on, missing)
 	}
 }
 
 // shared lists the key columns that both sides of a NATURAL JOIN have.
-func (b *builder) shared(j *sqlparse.Join) (names []string) {
+func (a *analyzer) shared(j *sqlparse.Join) (names []string) {
 	left := map[*Ref]bool{}
-	b.under(j.Left, left)
+	a.under(j.Left, left)
 	for r := range left {
 		for _, name := range r.Table.Keys {
-			if b.sideKey(j.Right, name).ref != nil {
+			if a.sideKey(j.Right, name).ref != nil {
 				names = append(names, name)
 			}
 		}
@@ -276,9 +297,9 @@ func (b *builder) shared(j *sqlparse.Join) (names []string) {
 }
 
 // sideKey finds the sharded table of one side of a join of which name is a key column.
-func (b *builder) sideKey(f *sqlparse.From, name string) key {
+func (a *analyzer) sideKey(f *sqlparse.From, name string) key {
 	refs := map[*Ref]bool{}
-	b.under(f, refs)
+	a.under(f, refs)
 	for r := range refs {
 		if k := r.keyOf(name); k >= 0 && r.Table.Kind == router.Sharded {
 			return key{r, k}
@@ -288,42 +309,42 @@ func (b *builder) sideKey(f *sqlparse.From, name string) key {
 }
 
 // under collects the references under a tree, derived tables left out.
-func (b *builder) under(f *sqlparse.From, into map[*Ref]bool) {
+func (a *analyzer) under(f *sqlparse.From, into map[*Ref]bool) {
 	switch {
 	case f == nil:
 	case f.Table != nil:
-		if r := b.byTable[f.Table]; r != nil {
+		if r := a.byTable[f.Table]; r != nil {
 			into[r] = true
 		}
 	case f.Join != nil:
-		b.under(f.Join.Left, into)
-		b.under(f.Join.Right, into)
+		a.under(f.Join.Left, into)
+		a.under(f.Join.Right, into)
 	}
 }
 
 // conjuncts takes a condition apart at its ANDs. on and missing are those of an outer join.
-func (b *builder) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
+func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
 	if e.Op == sqlparse.And {
-		for _, a := range e.Args {
-			b.conjuncts(a, info, on, missing)
+		for _, part := range e.Args {
+			a.conjuncts(part, info, on, missing)
 		}
 		return
 	}
-	b.expr(e, info.scope, info)
+	a.expr(e, info)
 	switch {
 	case e.Op == sqlparse.Eq && e.Args[0].Op == sqlparse.Row && e.Args[1].Op == sqlparse.Row:
 		for k := range min(len(e.Args[0].Args), len(e.Args[1].Args)) {
-			b.equality(e.Args[0].Args[k], e.Args[1].Args[k], info, on, missing)
+			a.equality(e.Args[0].Args[k], e.Args[1].Args[k], info, on, missing)
 		}
 	case e.Op == sqlparse.Eq || e.Op == sqlparse.NullSafeEq:
-		b.equality(e.Args[0], e.Args[1], info, on, missing)
+		a.equality(e.Args[0], e.Args[1], info, on, missing)
 	}
 	if e.Op == sqlparse.InQuery && !e.Negated && on == nil {
-		b.inQuery(e, info)
+		a.inQuery(e, info)
 	}
 	for _, r := range info.scope.keyed(e) {
 		if missing == nil || missing[r] {
-			b.own(r, e, info.scope)
+			info.scope.own(r, e)
 		}
 	}
 }
@@ -357,11 +378,11 @@ func (s *scope) keyed(e *sqlparse.Expr) (refs []*Ref) {
 }
 
 // own notes what a condition says of a reference's key.
-func (b *builder) own(r *Ref, e *sqlparse.Expr, sc *scope) {
+func (s *scope) own(r *Ref, e *sqlparse.Expr) {
 	if len(r.Table.Keys) == 1 {
 		c := condition(e, false, func(x *sqlparse.Expr) bool {
-			k, at := sc.key(x)
-			return k.ref == r && at == sc
+			k, at := s.key(x)
+			return k.ref == r && at == s
 		})
 		if c.op != condAll {
 			r.own = append(r.own, c)
@@ -372,7 +393,7 @@ func (b *builder) own(r *Ref, e *sqlparse.Expr, sc *scope) {
 		return
 	}
 	for i := range 2 {
-		if k, at := sc.key(e.Args[i]); k.ref == r && at == sc {
+		if k, at := s.key(e.Args[i]); k.ref == r && at == s {
 			if v, ok := operandOf(e.Args[1-i]); ok {
 				r.tuple[k.k] = append(r.tuple[k.k], v)
 			}
@@ -381,7 +402,7 @@ func (b *builder) own(r *Ref, e *sqlparse.Expr, sc *scope) {
 }
 
 // equality takes a = b.
-func (b *builder) equality(l, r *sqlparse.Expr, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
+func (a *analyzer) equality(l, r *sqlparse.Expr, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
 	lk, lat := info.scope.key(l)
 	rk, rat := info.scope.key(r)
 	if lk.ref == nil || rk.ref == nil {
@@ -395,15 +416,15 @@ func (b *builder) equality(l, r *sqlparse.Expr, info *blockInfo, on *sqlparse.Jo
 		if rat == info.scope {
 			lk, rk = rk, lk
 		}
-		b.addLink(lk, rk, on, info)
-		b.follow(lk, rk)
+		a.addLink(lk, rk, on, info.scope.block)
+		follow(lk, rk)
 		return
 	}
-	b.equal(lk, rk, info, on, missing)
+	a.equal(lk, rk, info, on, missing)
 }
 
 // equal takes two key columns of one block that are equal where rows meet.
-func (b *builder) equal(l, r key, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
+func (a *analyzer) equal(l, r key, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
 	if l.ref == nil || r.ref == nil || l.ref == r.ref {
 		return
 	}
@@ -411,24 +432,24 @@ func (b *builder) equal(l, r key, info *blockInfo, on *sqlparse.Join, missing ma
 		switch {
 		case missing[l.ref] && missing[r.ref]:
 		case missing[l.ref]:
-			b.addLink(l, r, on, info)
-			b.follow(l, r)
+			a.addLink(l, r, on, info.scope.block)
+			follow(l, r)
 			return
 		case missing[r.ref]:
-			b.addLink(l, r, on, info)
-			b.follow(r, l)
+			a.addLink(l, r, on, info.scope.block)
+			follow(r, l)
 			return
 		default:
 			return
 		}
 	}
-	b.addLink(l, r, on, info)
-	b.follow(l, r)
-	b.follow(r, l)
+	a.addLink(l, r, on, info.scope.block)
+	follow(l, r)
+	follow(r, l)
 }
 
 // follow says that what holds for the key of to holds for that of from.
-func (b *builder) follow(from, to key) {
+func follow(from, to key) {
 	if from.k == to.k && len(from.ref.Table.Keys) == 1 && len(to.ref.Table.Keys) == 1 && joins(from, to) {
 		from.ref.from = append(from.ref.from, to.ref)
 	}
@@ -441,27 +462,27 @@ func joins(a, b key) bool {
 // together tells whether keys that are equal to the server are on one shard.
 func (k key) together() bool { return rule.Together(k.ref.Table.Rule, k.ref.key[k.k]) }
 
-func (b *builder) addLink(l, r key, on *sqlparse.Join, info *blockInfo) {
+func (a *analyzer) addLink(l, r key, on *sqlparse.Join, block *sqlparse.Select) {
 	if l.k != r.k || !joins(l, r) || !l.ref.Table.Colocated(r.ref.Table) {
 		return
 	}
-	for k := range b.links {
-		if !b.budget.take(1) {
+	for k := range a.links {
+		if !a.budget.take(1) {
 			return
 		}
-		if x := &b.links[k]; x.on == on && x.block == info.scope.block && (x.a == l.ref && x.b == r.ref || x.a == r.ref && x.b == l.ref) {
+		if x := &a.links[k]; x.on == on && x.block == block && (x.a == l.ref && x.b == r.ref || x.a == r.ref && x.b == l.ref) {
 			x.keys |= 1 << l.k
 			return
 		}
 	}
-	b.links = append(b.links, link{l.ref, r.ref, 1 << l.k, on, info.scope.block})
+	a.links = append(a.links, link{l.ref, r.ref, 1 << l.k, on, block})
 }
 
 // full tells that the whole key is equal.
 func (l *link) full() bool { return l.keys == 1<<len(l.a.Table.Keys)-1 }
 
 // inQuery takes key IN (SELECT key ...): the rows that make it true are on the row's own shard.
-func (b *builder) inQuery(e *sqlparse.Expr, info *blockInfo) {
+func (a *analyzer) inQuery(e *sqlparse.Expr, info *blockInfo) {
 	lk, at := info.scope.key(e.Args[0])
 	s := e.Query.Select
 	if lk.ref == nil || at != info.scope || s == nil || len(s.Fields) != 1 || s.Fields[0].Expr == nil || e.Query.Limit != nil {
@@ -470,7 +491,7 @@ func (b *builder) inQuery(e *sqlparse.Expr, info *blockInfo) {
 	if s.Having != nil || s.Windows || s.Rollup || fieldsHave(s, sqlparse.Aggregate) || fieldsHave(s, sqlparse.Window) {
 		return
 	}
-	inner := b.scopeOf[s]
+	inner := a.scopeOf[s]
 	if inner == nil {
 		return
 	}
@@ -478,30 +499,30 @@ func (b *builder) inQuery(e *sqlparse.Expr, info *blockInfo) {
 	if rk.ref == nil || rat != inner {
 		return
 	}
-	if len(s.Group) > 0 && !b.byKey(s, &blockInfo{scope: inner}) {
+	if len(s.Group) > 0 && !inner.byKey(s) {
 		return
 	}
-	b.addLink(lk, rk, nil, &blockInfo{scope: inner})
-	b.follow(rk, lk)
+	a.addLink(lk, rk, nil, s)
+	follow(rk, lk)
 }
 
 // expr looks for subqueries.
-func (b *builder) expr(e *sqlparse.Expr, sc *scope, info *blockInfo) {
+func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 	if e == nil {
 		return
 	}
 	e.Walk(func(x *sqlparse.Expr) bool {
-		if x.Query != nil && !b.visited[x.Query] {
-			b.visited[x.Query] = true
-			sub := b.query(x.Query, sc)
+		if x.Query != nil && !a.visited[x.Query] {
+			a.visited[x.Query] = true
+			sub := a.query(x.Query, info.scope)
 			if x.Query.Select != nil {
-				b.scopeOf[x.Query.Select] = sub.scope
+				a.scopeOf[x.Query.Select] = sub.scope
 			}
 			if len(sub.refs) > 0 {
 				for _, r := range sub.refs {
 					r.sub = true
 				}
-				b.subs = append(b.subs, subquery{outer: info, inner: sub, expr: x})
+				a.subs = append(a.subs, subquery{outer: info, inner: sub, expr: x})
 			}
 		}
 		return true
@@ -515,7 +536,7 @@ type subquery struct {
 }
 
 // connected checks that the sharded tables of a tree meet only on equal keys, and gives them.
-func (b *builder) connected(f *sqlparse.From, where bool, s *sqlparse.Select) []*Ref {
+func (a *analyzer) connected(f *sqlparse.From, where bool, s *sqlparse.Select) []*Ref {
 	if f == nil {
 		return nil
 	}
@@ -524,29 +545,29 @@ func (b *builder) connected(f *sqlparse.From, where bool, s *sqlparse.Select) []
 		if f.Join.Kind == sqlparse.Right {
 			keep, miss = miss, keep
 		}
-		kept, missing := b.connected(keep, where, s), b.connected(miss, false, s)
+		kept, missing := a.connected(keep, where, s), a.connected(miss, false, s)
 		if len(missing) == 0 {
 			return kept
 		}
 		if len(kept) == 0 {
-			b.split("an outer join that keeps rows of a table on every node without a match in %s", missing[0].Parsed.Name)
-		} else if !b.linked(kept, missing, func(l *link) bool { return l.on == f.Join || where && l.on == nil }) {
-			b.split("%s and %s are not joined on their sharding keys", kept[0].Parsed.Name, missing[0].Parsed.Name)
+			a.split("an outer join that keeps rows of a table on every node without a match in %s", missing[0].Parsed.Name)
+		} else if !a.linked(kept, missing, func(l *link) bool { return l.on == f.Join || where && l.on == nil }) {
+			a.split("%s and %s are not joined on their sharding keys", kept[0].Parsed.Name, missing[0].Parsed.Name)
 		}
 		return append(kept, missing...)
 	}
-	groups := b.leaves(f, where, s)
+	groups := a.leaves(f, where, s)
 	for len(groups) > 1 {
 		merged := false
 		for k := 1; k < len(groups) && !merged; k++ {
-			if b.linked(groups[0], groups[k], func(l *link) bool { return l.on == nil && (where || l.block == s) }) {
+			if a.linked(groups[0], groups[k], func(l *link) bool { return l.on == nil && (where || l.block == s) }) {
 				groups[0] = append(groups[0], groups[k]...)
 				groups = append(groups[:k], groups[k+1:]...)
 				merged = true
 			}
 		}
 		if !merged {
-			b.split("%s and %s are not joined on their sharding keys", groups[0][0].Parsed.Name, groups[1][0].Parsed.Name)
+			a.split("%s and %s are not joined on their sharding keys", groups[0][0].Parsed.Name, groups[1][0].Parsed.Name)
 			groups[0] = append(groups[0], groups[1]...)
 			groups = append(groups[:1], groups[2:]...)
 		}
@@ -558,20 +579,20 @@ func (b *builder) connected(f *sqlparse.From, where bool, s *sqlparse.Select) []
 }
 
 // leaves flattens inner joins into groups of connected tables.
-func (b *builder) leaves(f *sqlparse.From, where bool, s *sqlparse.Select) (groups [][]*Ref) {
+func (a *analyzer) leaves(f *sqlparse.From, where bool, s *sqlparse.Select) (groups [][]*Ref) {
 	switch {
 	case f.Table != nil:
-		if r := b.byTable[f.Table]; r != nil && r.Table.Kind == router.Sharded {
+		if r := a.byTable[f.Table]; r != nil && r.Table.Kind == router.Sharded {
 			return [][]*Ref{{r}}
 		}
 	case f.Derived != nil:
-		if refs := b.derivedRefs(f.Derived); len(refs) > 0 {
+		if refs := a.derivedRefs(f.Derived); len(refs) > 0 {
 			return [][]*Ref{refs}
 		}
 	case f.Join != nil && f.Join.Kind == sqlparse.Inner:
-		return append(b.leaves(f.Join.Left, where, s), b.leaves(f.Join.Right, where, s)...)
+		return append(a.leaves(f.Join.Left, where, s), a.leaves(f.Join.Right, where, s)...)
 	case f.Join != nil:
-		if refs := b.connected(f, where, s); len(refs) > 0 {
+		if refs := a.connected(f, where, s); len(refs) > 0 {
 			return [][]*Ref{refs}
 		}
 	}
@@ -579,10 +600,10 @@ func (b *builder) leaves(f *sqlparse.From, where bool, s *sqlparse.Select) (grou
 }
 
 // derivedRefs lists the sharded tables of a derived table.
-func (b *builder) derivedRefs(q *sqlparse.Query) (refs []*Ref) {
+func (a *analyzer) derivedRefs(q *sqlparse.Query) (refs []*Ref) {
 	if q.Select == nil {
 		for _, p := range q.Parts {
-			refs = append(refs, b.derivedRefs(p)...)
+			refs = append(refs, a.derivedRefs(p)...)
 		}
 		return refs
 	}
@@ -591,11 +612,11 @@ func (b *builder) derivedRefs(q *sqlparse.Query) (refs []*Ref) {
 		switch {
 		case f == nil:
 		case f.Table != nil:
-			if r := b.byTable[f.Table]; r != nil && r.Table.Kind == router.Sharded {
+			if r := a.byTable[f.Table]; r != nil && r.Table.Kind == router.Sharded {
 				refs = append(refs, r)
 			}
 		case f.Derived != nil:
-			refs = append(refs, b.derivedRefs(f.Derived)...)
+			refs = append(refs, a.derivedRefs(f.Derived)...)
 		case f.Join != nil:
 			walk(f.Join.Left)
 			walk(f.Join.Right)
@@ -605,13 +626,13 @@ func (b *builder) derivedRefs(q *sqlparse.Query) (refs []*Ref) {
 	return refs
 }
 
-func (b *builder) linked(l, r []*Ref, valid func(*link) bool) bool {
-	for k := range b.links {
-		x := &b.links[k]
-		if !b.budget.take(1) {
+func (a *analyzer) linked(l, r []*Ref, valid func(*link) bool) bool {
+	for k := range a.links {
+		x := &a.links[k]
+		if !a.budget.take(1) {
 			return false
 		}
-		if !x.full() || !valid(x) || !b.budget.take(len(l)+len(r)) {
+		if !x.full() || !valid(x) || !a.budget.take(len(l)+len(r)) {
 			continue
 		}
 		if has(l, x.a) && has(r, x.b) || has(l, x.b) && has(r, x.a) {
@@ -631,17 +652,17 @@ func has(refs []*Ref, r *Ref) bool {
 }
 
 // subqueries checks that every subquery over sharded tables finds its rows on the shard of the outer row.
-func (b *builder) subqueries() {
-	for _, s := range b.subs {
+func (a *analyzer) subqueries() {
+	for _, s := range a.subs {
 		outer := s.outer.refs
 		if len(outer) == 0 {
-			b.split("a subquery over %s whose outer rows are not sharded", s.inner.refs[0].Parsed.Name)
+			a.split("a subquery over %s whose outer rows are not sharded", s.inner.refs[0].Parsed.Name)
 			continue
 		}
 		block := s.inner.scope.block
-		ok := block != nil && b.linked(outer, s.inner.refs, func(l *link) bool { return l.on == nil && l.block == block })
+		ok := block != nil && a.linked(outer, s.inner.refs, func(l *link) bool { return l.on == nil && l.block == block })
 		if !ok {
-			b.split("a subquery over %s that is not tied to the outer row by the sharding key", s.inner.refs[0].Parsed.Name)
+			a.split("a subquery over %s that is not tied to the outer row by the sharding key", s.inner.refs[0].Parsed.Name)
 		}
 	}
 }

@@ -8,15 +8,14 @@ import (
 // changePlan plans UPDATE and DELETE.
 func (b *builder) changePlan() error {
 	p, ch := b.p, b.p.Statement.Change
-	b.mainScope = nil
-	info := b.query(ch.Query, nil)
+	info := b.analyzer.query(ch.Query, nil)
 	for _, a := range ch.Set {
-		b.expr(a.Expr, info.scope, info)
+		b.analyzer.expr(a.Expr, info)
 	}
 	for _, o := range ch.Order {
-		b.expr(o.Expr, info.scope, info)
+		b.analyzer.expr(o.Expr, info)
 	}
-	b.subqueries()
+	b.analyzer.subqueries()
 	targets, err := b.targets(ch, info)
 	if err != nil {
 		return err
@@ -42,7 +41,7 @@ func (b *builder) changePlan() error {
 // targets finds the tables that are changed, and refuses a new value for a sharding key.
 func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref, err error) {
 	if ch.From.Table != nil {
-		r := b.byTable[ch.From.Table]
+		r := b.analyzer.byTable[ch.From.Table]
 		if r == nil {
 			return nil, Refuse("the table %s has no place", ch.From.Table.Name)
 		}
@@ -108,8 +107,8 @@ func keyChange(r *Ref, column string) error {
 
 // manyChanges tells why a change cannot run on several shards.
 func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
-	if b.apart != "" {
-		return b.apart
+	if b.analyzer.apart != "" {
+		return b.analyzer.apart
 	}
 	if t := b.p.Target; t.Table.Kind == router.Single && len(b.p.Refs) > 1 {
 		// Where all that it reads is on that node, too, the route has found so.

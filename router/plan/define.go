@@ -13,7 +13,7 @@ import (
 // eachPlan plans what is done to every physical table of a sharded table.
 func (b *builder) eachPlan() error {
 	p := b.p
-	p.Target = b.sharded()
+	p.Target = p.ruled()
 	p.Many = ManyEach
 	if d := p.Statement.Definition; d != nil {
 		if err := b.define(d); err != nil {

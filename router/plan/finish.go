@@ -49,7 +49,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		}
 	}
 	names, every := st.Columns()
-	f, filters := &finishShape{}, b.filters()
+	f, filters := &finishShape{}, b.filters(info.scope)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
 			f.rest = append(f.rest, Gather{Ref: r, Key: b.scratchKey(r, nil)})
@@ -143,7 +143,7 @@ func (b *builder) usedTwice() string {
 }
 
 // filters finds the conditions of the outermost WHERE that concern one table alone, which is not optional there.
-func (b *builder) filters() map[*Ref][]sqlparse.Span {
+func (b *builder) filters(sc *scope) map[*Ref][]sqlparse.Span {
 	q := b.p.Statement.Query
 	if q == nil || q.Select == nil || q.Select.Where == nil {
 		return nil
@@ -166,7 +166,7 @@ func (b *builder) filters() map[*Ref][]sqlparse.Span {
 		columns, one := 0, true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Column {
-				found, _, _ := b.mainScope.resolve(x)
+				found, _, _ := sc.resolve(x)
 				one = one && found != nil && (columns == 0 || found == only)
 				only = found
 				columns++

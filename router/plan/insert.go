@@ -22,13 +22,13 @@ const autoIncrementFlag = 512
 // insertPlan plans INSERT and REPLACE.
 func (b *builder) insertPlan() error {
 	p, in := b.p, b.p.Statement.Insert
-	p.Target = b.byTable[in.Table]
+	p.Target = b.analyzer.byTable[in.Table]
 	if p.Target == nil {
 		return Refuse("INSERT into %s together with sharded tables", in.Table.Name)
 	}
 	for _, row := range in.Rows {
 		for _, e := range row {
-			b.expr(e, &scope{}, &blockInfo{})
+			b.analyzer.expr(e, &blockInfo{scope: &scope{}})
 		}
 	}
 	if len(in.OnUpdate) > 0 {
@@ -40,7 +40,7 @@ func (b *builder) insertPlan() error {
 		if p.Target.keyOf(a.Column) >= 0 {
 			return keyChange(p.Target, a.Column)
 		}
-		b.expr(a.Expr, &scope{}, &blockInfo{})
+		b.analyzer.expr(a.Expr, &blockInfo{scope: &scope{}})
 	}
 	if p.Statement.Query != nil {
 		return b.insertSelect(in)
@@ -52,7 +52,7 @@ func (b *builder) insertPlan() error {
 		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from several nodes"
 		return nil
 	}
-	if len(b.subs) > 0 {
+	if len(b.analyzer.subs) > 0 {
 		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
 		return nil
 	}
@@ -196,7 +196,7 @@ func (b *builder) insertEverywhere(in *sqlparse.Insert) error {
 			}
 		}
 	}
-	if len(b.subs) > 0 {
+	if len(b.analyzer.subs) > 0 {
 		b.p.Many, b.p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
 		return nil
 	}
@@ -207,8 +207,8 @@ func (b *builder) insertEverywhere(in *sqlparse.Insert) error {
 // insertSelect plans INSERT ... SELECT: on the shard that the rows come from, where their key goes along.
 func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	p, q := b.p, b.p.Statement.Query
-	info := b.query(q, nil)
-	b.subqueries()
+	info := b.analyzer.query(q, nil)
+	b.analyzer.subqueries()
 	p.Many, p.Reason = ManyRefuse, "INSERT ... SELECT whose rows may belong to other shards"
 	if p.Target.Table.Kind == router.Reference && len(p.Target.Table.Nodes) > 1 {
 		only := true
@@ -223,7 +223,7 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	if p.Target.Table.Kind != router.Sharded {
 		return nil
 	}
-	if b.apart != "" || q.Select == nil || q.Limit != nil || len(info.refs) == 0 {
+	if b.analyzer.apart != "" || q.Select == nil || q.Limit != nil || len(info.refs) == 0 {
 		return b.refuseUnlessOne()
 	}
 	columns, err := b.columnsOf(in)
@@ -251,7 +251,7 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 		p.Target.from = append(p.Target.from, from.ref)
 	}
 	grouped := len(s.Group) > 0 || s.Distinct || fieldsHave(s, sqlparse.Aggregate)
-	if s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) || grouped && !b.byKey(s, info) {
+	if s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) || grouped && !info.scope.byKey(s) {
 		return b.refuseUnlessOne()
 	}
 	if err := b.autoIncrement(columns, &sqlparse.Insert{Table: in.Table, Rows: [][]*sqlparse.Expr{fieldExprs(s)}}); err != nil {

@@ -36,7 +36,7 @@ type LoadVariable struct {
 // loadPlan plans LOAD DATA.
 func (b *builder) loadPlan() error {
 	p, l := b.p, b.p.Statement.Load
-	t := b.byTable[l.Table]
+	t := b.analyzer.byTable[l.Table]
 	p.Target = t
 	if t.Table.Kind == router.Single || t.Table.Kind == router.Sharded && len(t.Table.Shards) == 1 {
 		p.Many, p.Reason = ManyRefuse, "LOAD DATA into a table of several servers"

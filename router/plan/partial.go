@@ -75,7 +75,7 @@ type partialMaker struct {
 // partial finds how the query's groups are finished from the shards' own; nil where all rows are needed for that.
 func (b *builder) partial(q *sqlparse.Query, info *blockInfo) *partialShape {
 	s := q.Select
-	if s == nil || info == nil || len(q.With) > 0 || b.apart != "" || len(info.refs) == 0 || s.Windows {
+	if s == nil || info == nil || len(q.With) > 0 || b.analyzer.apart != "" || len(info.refs) == 0 || s.Windows {
 		return nil
 	}
 	for _, r := range b.p.Refs {

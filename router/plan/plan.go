@@ -104,19 +104,27 @@ func Refuse(format string, args ...any) error { return &refusal{fmt.Sprintf(form
 // IsRefusal tells whether err refuses the statement, rather than saying that it could not be read.
 func IsRefusal(err error) bool { _, ok := err.(*refusal); return ok }
 
+// builder makes one plan.
+type builder struct {
+	p        *Plan
+	analyzer *analyzer
+	db       string
+	catalog  Catalog
+}
+
 // Build plans a statement. db is the current database. The plan is nil when the statement touches no table that has a
 // rule, so that it goes on as it is.
 func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, c Catalog) (*Plan, error) {
-	b := &builder{p: &Plan{Statement: st, Mode: m, router: r}, db: db, catalog: c, byTable: map[*sqlparse.Table]*Ref{},
-		visited: map[*sqlparse.Query]bool{}, scopeOf: map[*sqlparse.Select]*scope{}}
-	if !b.refs() {
+	refs, any := references(st, m, r, db, c)
+	if !any {
 		return nil, nil
 	}
+	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
 	err := b.build()
 	switch {
-	case b.crowded:
+	case b.analyzer.crowded:
 		return nil, joinTooMany(m)
-	case !b.budget.take(0):
+	case !b.analyzer.budget.take(0):
 		return nil, errTooLarge
 	case err != nil:
 		return nil, err
@@ -162,5 +170,5 @@ func (b *builder) build() error {
 	case sqlparse.LoadData:
 		return b.loadPlan()
 	}
-	return Refuse("a statement of this kind cannot name the sharded table %s", b.sharded().Parsed.Name)
+	return Refuse("a statement of this kind cannot name the sharded table %s", b.p.ruled().Parsed.Name)
 }

@@ -356,6 +356,14 @@ func (p *Plan) sharded() *Ref {
 	return nil
 }
 
+// ruled is the first reference to a sharded table, or the first to one with a rule.
+func (p *Plan) ruled() *Ref {
+	if r := p.sharded(); r != nil {
+		return r
+	}
+	return p.Refs[slices.IndexFunc(p.Refs, func(r *Ref) bool { return r.Table.Rule != nil })]
+}
+
 // nodeAt is the node of a position of the sharded tables.
 func (p *Plan) nodeAt(at int) string {
 	if r := p.sharded(); r != nil {

@@ -6,70 +6,42 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 	"kingshard/router/rule"
 )
 
 func lower(s string) string { return strings.ToLower(s) }
 
-// builder makes one plan.
-type builder struct {
-	p       *Plan
-	db      string
-	catalog Catalog
-	byTable map[*sqlparse.Table]*Ref
-	links   []link
-	visited map[*sqlparse.Query]bool
-	scopeOf map[*sqlparse.Select]*scope
-	subs    []subquery
-	// mainScope is that of the outermost block.
-	mainScope *scope
-	budget    budget
-	// crowded: a query block has more tables than a server joins.
-	crowded bool
-	// apart says why rows that belong together may be on different shards; "" while they are not.
-	apart string
-}
-
-// refs makes a Ref of every table of the statement and tells whether one of them has a rule.
-func (b *builder) refs() bool {
-	any := false
-	for _, t := range b.p.Statement.Tables {
+// references makes a Ref of every table of a statement that has a place, and reports whether one of them has a rule.
+func references(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, currentDB string, c Catalog) (refs []*Ref, any bool) {
+	for _, t := range st.Tables {
 		db := t.DB
 		if db == "" {
-			db = b.db
-			if b.p.Statement.CTENames[lower(t.Name)] {
+			db = currentDB
+			if st.CTENames[lower(t.Name)] {
 				continue
 			}
 		}
-		table := b.p.router.Table(db, t.Name)
+		table := r.Table(db, t.Name)
 		if table == nil {
 			if builtin(db) || lower(t.Name) == "dual" {
 				continue
 			}
-			table = unsharded(b.p.router.Default(), db, t.Name)
+			table = unsharded(r.Default(), db, t.Name)
 		} else {
 			any = true
 		}
-		r := &Ref{Table: table, Parsed: t, all: rule.All(len(table.Shards)), index: len(b.p.Refs)}
-		if any {
-			r.Columns, r.invisible = b.columns(table)
+		ref := &Ref{Table: table, Parsed: t, all: rule.All(len(table.Shards)), index: len(refs), tuple: make([][]operand, len(table.Keys))}
+		if table.Rule != nil {
+			ref.Columns, ref.invisible = c(table)
 		}
 		for _, key := range table.Keys {
-			r.key = append(r.key, KeyColumn(r.columns(), key, b.p.Mode))
+			ref.key = append(ref.key, KeyColumn(ref.columns(), key, m))
 		}
-		r.tuple = make([][]operand, len(table.Keys))
-		b.p.Refs = append(b.p.Refs, r)
-		b.byTable[t] = r
+		refs = append(refs, ref)
 	}
-	return any
-}
-
-func (b *builder) columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
-	if t.Rule == nil {
-		return nil, nil
-	}
-	return b.catalog(t)
+	return refs, any
 }
 
 // columns gives the columns of a reference, invisible ones last.
@@ -92,21 +64,6 @@ func builtin(db string) bool {
 // unsharded is the place of a table without a rule.
 func unsharded(node, db, name string) *router.Table {
 	return &router.Table{DB: db, Name: name, Kind: router.Single, Shards: []router.Shard{{Node: node, DB: db, Table: name}}, Nodes: []string{node}}
-}
-
-// sharded is the first reference to a sharded table, or the first at all.
-func (b *builder) sharded() *Ref {
-	for _, r := range b.p.Refs {
-		if r.Table.Kind == router.Sharded {
-			return r
-		}
-	}
-	for _, r := range b.p.Refs {
-		if r.Table.Rule != nil {
-			return r
-		}
-	}
-	return b.p.Refs[0]
 }
 
 // column finds a column's definition; nil if it is not there or not known.

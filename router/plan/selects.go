@@ -55,9 +55,8 @@ type shapeAggregate struct {
 // selectPlan plans a query.
 func (b *builder) selectPlan() error {
 	q := b.p.Statement.Query
-	info := b.query(q, nil)
-	b.mainScope = info.scope
-	b.subqueries()
+	info := b.analyzer.query(q, nil)
+	b.analyzer.subqueries()
 	b.p.ReadOnly = !locking(q)
 	if into(q) {
 		b.p.Many, b.p.Reason = ManyRefuse, "SELECT ... INTO over several shards"
@@ -126,8 +125,8 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 		return nil, "a set operation"
 	case len(q.With) > 0:
 		return nil, "a common table expression"
-	case b.apart != "":
-		return nil, b.apart
+	case b.analyzer.apart != "":
+		return nil, b.analyzer.apart
 	case len(info.refs) == 0:
 		return nil, "sharded tables in subqueries only"
 	case s.Rollup:
@@ -163,7 +162,7 @@ func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeS
 	for _, o := range q.Order {
 		aggregated = aggregated || o.Expr.Has(sqlparse.Aggregate)
 	}
-	if (len(s.Group) > 0 || aggregated || s.Distinct) && !b.byKey(s, info) {
+	if (len(s.Group) > 0 || aggregated || s.Distinct) && !info.scope.byKey(s) {
 		if why := b.grouped(m, q, info, aggregated); why != "" {
 			return nil, why
 		}
@@ -220,7 +219,7 @@ func (b *builder) windowsByKey(s *sqlparse.Select, info *blockInfo) bool {
 	for _, e := range fieldExprs(s) {
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Window {
-				ok = ok && b.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}, info) && len(x.Partition) > 0
+				ok = ok && info.scope.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}) && len(x.Partition) > 0
 			}
 			return ok
 		})
@@ -253,7 +252,7 @@ func (b *builder) orderBy(m *mergeShape, q *sqlparse.Query, info *blockInfo, spa
 // column of the same name, as in ORDER BY of the server.
 func (b *builder) target(s *sqlparse.Select, e *sqlparse.Expr, span sqlparse.Span, fields []sqlparse.Span) (*sqlparse.Expr, sqlparse.Span) {
 	if e.Op == sqlparse.Position {
-		x := b.output(s, e)
+		x := output(s, e)
 		if x == nil {
 			return nil, span
 		}
@@ -525,7 +524,7 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 			return "an expression over an aggregate"
 		}
 		for _, g := range s.Group {
-			if x := b.output(s, g); x != nil && (same(x, e) || x.Op == sqlparse.Column && x.Table == "" && lower(x.Name) == lower(s.Fields[column].Alias)) {
+			if x := output(s, g); x != nil && (same(x, e) || x.Op == sqlparse.Column && x.Table == "" && lower(x.Name) == lower(s.Fields[column].Alias)) {
 				return "" // which of several equal texts a group shows depends on its plan on one server, too
 			}
 		}
