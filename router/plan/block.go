@@ -189,6 +189,23 @@ func (s *scope) byKey(q *sqlparse.Select) bool {
 	return q.Distinct && covers(fieldExprs(q))
 }
 
+// windowsByKey tells whether every window is within one shard: its PARTITION BY has the sharding key.
+func (info *blockInfo) windowsByKey(s *sqlparse.Select) bool {
+	if s.Windows || len(info.refs) == 0 {
+		return false
+	}
+	ok := true
+	for _, e := range fieldExprs(s) {
+		e.Walk(func(x *sqlparse.Expr) bool {
+			if x.Op == sqlparse.Window {
+				ok = ok && info.scope.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}) && len(x.Partition) > 0
+			}
+			return ok
+		})
+	}
+	return ok
+}
+
 // output resolves a position or an alias of the select list to its expression.
 func output(s *sqlparse.Select, e *sqlparse.Expr) *sqlparse.Expr {
 	if e == nil {

@@ -32,20 +32,20 @@ type Gather struct {
 
 // finishPlan collects the rows of every reference that is not whole on the node where the statement ends, and lets that
 // server run the statement. why says what kept a plain merge from being right.
-func (b *builder) finishPlan(why string, info *blockInfo) error {
+func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	p := b.p
 	p.Reason = why
 	st := p.Statement
 	p.Many = ManyRefuse
 	if !p.ReadOnly {
 		p.Reason = why + ", with locks"
-		return nil
+		return
 	}
 	if !p.Mode.MariaDB {
 		if name := b.usedTwice(); name != "" {
 			// MySQL reads a temporary table once in a statement. MySQL manual: "TEMPORARY Table Problems".
 			p.Reason = "the common table expression " + name + " is used twice, " + why
-			return nil
+			return
 		}
 	}
 	names, every := st.Columns()
@@ -57,7 +57,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
 			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
-			return nil
+			return
 		}
 		g := Gather{Ref: r, Where: filters[r]}
 		for k := range r.Columns {
@@ -69,7 +69,7 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 			if name := r.invisible[k].Name; names[lower(name)] {
 				if every {
 					p.Reason = why + ": the invisible column " + name + " of " + r.Parsed.Name + " beside a star or NATURAL JOIN"
-					return nil
+					return
 				}
 				g.Columns = append(g.Columns, name)
 			}
@@ -86,11 +86,10 @@ func (b *builder) finishPlan(why string, info *blockInfo) error {
 	if st.Match && f.tableOnly == "" {
 		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
 	}
-	if q := st.Query; q != nil {
-		f.partial = b.partial(q, info)
+	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 {
+		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
 	p.Many, p.finish = ManyFinish, f
-	return nil
 }
 
 // scratchKey finds the primary key of a reference that is grouped on MySQL, which by it knows that GROUP BY id fixes the other columns,

@@ -7,6 +7,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -62,39 +63,41 @@ const partialItemsMax = 256
 
 // partialMaker makes one partialShape.
 type partialMaker struct {
-	*builder
-	q     *sqlparse.Query
-	s     *sqlparse.Select
-	info  *blockInfo
-	shape *partialShape
-	text  string
+	text      string
+	mode      sqltext.Mode
+	params    []int  // places of parameters in the text
+	refs      []*Ref // all of the statement's
+	q         *sqlparse.Query
+	s         *sqlparse.Select
+	scope     *scope
+	precision *precision
+	shape     *partialShape
 	// averages are the aliases of items that are AVG alone, of exact numbers.
 	averages map[string]bool
 }
 
-// partial finds how the query's groups are finished from the shards' own; nil where all rows are needed for that.
-func (b *builder) partial(q *sqlparse.Query, info *blockInfo) *partialShape {
-	s := q.Select
-	if s == nil || info == nil || len(q.With) > 0 || b.analyzer.apart != "" || len(info.refs) == 0 || s.Windows {
+// partial finds how the groups of a query, whose rows lie together, are finished from the shards' own; nil where all rows are
+// needed for that.
+func partial(st *sqlparse.Statement, mode sqltext.Mode, refs []*Ref, n *precision) *partialShape {
+	q, s := st.Query, st.Query.Select
+	if len(q.With) > 0 || s.Windows {
 		return nil
 	}
-	for _, r := range b.p.Refs {
+	for _, r := range refs {
 		if r.Table.Kind == router.Single || r.Table.Kind == router.Sharded && !r.classKnown() {
 			return nil
 		}
 	}
-	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
-	if !ok || len(c.Order) != len(q.Order) || len(c.Group) != len(s.Group) || len(c.Fields) != len(s.Fields) {
+	c, ok := clausesOf(st.Text, mode, q)
+	if !ok || len(c.Fields)+len(c.Group)+len(c.Order) > partialItemsMax {
 		return nil
 	}
-	if len(c.Fields)+len(c.Group)+len(c.Order) > partialItemsMax {
-		return nil
-	}
-	if s.Where != nil && !stable(s.Where) || strings.Contains(b.p.Statement.Text[:c.Fields[0].Pos], "/*+") {
+	if s.Where != nil && !stable(s.Where) || strings.Contains(st.Text[:c.Fields[0].Pos], "/*+") {
 		return nil
 	}
 	m := partialMaker{
-		builder: b, q: q, s: s, info: info, shape: &partialShape{clauses: c}, text: b.p.Statement.Text, averages: map[string]bool{},
+		text: st.Text, mode: mode, params: st.Params, refs: refs, q: q, s: s, scope: n.scope, precision: n,
+		shape: &partialShape{clauses: c}, averages: map[string]bool{},
 	}
 	if !m.groups() || !m.items() || !m.having() || !m.order() || len(m.shape.keys)+len(m.shape.parts) == 0 {
 		return nil
@@ -110,11 +113,7 @@ func namesColumn(e *sqlparse.Expr) bool { return e.Has(sqlparse.Column) }
 // groups takes GROUP BY as keys, or the items of a DISTINCT.
 func (m *partialMaker) groups() bool {
 	s := m.s
-	aggregated := fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)
-	for _, o := range m.q.Order {
-		aggregated = aggregated || o.Expr.Has(sqlparse.Aggregate)
-	}
-	if len(s.Group) == 0 && !aggregated {
+	if len(s.Group) == 0 && !aggregates(m.q) {
 		if !s.Distinct {
 			return false
 		}
@@ -126,8 +125,8 @@ func (m *partialMaker) groups() bool {
 		return true
 	}
 	for k, g := range s.Group {
-		e, span := m.target(s, g, m.shape.clauses.Group[k], m.shape.clauses.Fields)
-		if e == nil || aliasOrColumn(m.info, g, e) {
+		e, span := target(m.text, s, g, m.shape.clauses.Group[k], m.shape.clauses.Fields)
+		if e == nil || aliasOrColumn(m.scope, g, e) {
 			return false
 		}
 		known := len(m.shape.keys)
@@ -141,8 +140,8 @@ func (m *partialMaker) groups() bool {
 }
 
 // aliasOrColumn tells of an item of GROUP BY that was found to be an alias of e whether it is a column's name, too.
-func aliasOrColumn(info *blockInfo, g, e *sqlparse.Expr) bool {
-	return g.Op == sqlparse.Column && g.Table == "" && e != g && info.column(g) && !(e.Op == sqlparse.Column && lower(e.Name) == lower(g.Name))
+func aliasOrColumn(s *scope, g, e *sqlparse.Expr) bool {
+	return g.Op == sqlparse.Column && g.Table == "" && e != g && s.definition(g) != nil && !(e.Op == sqlparse.Column && lower(e.Name) == lower(g.Name))
 }
 
 // itemSpan is the place of an item of the select list without its alias.
@@ -219,13 +218,13 @@ func (m *partialMaker) rewrite(e *sqlparse.Expr, span sqlparse.Span, in clause) 
 	}
 	if e.Op != sqlparse.Column {
 		for k := range m.shape.keys {
-			if key := &m.shape.keys[k]; key.ref == nil && (key.span == span || sqlparse.SameText(m.text, key.span, span, m.p.Mode)) {
+			if key := &m.shape.keys[k]; key.ref == nil && (key.span == span || sqlparse.SameText(m.text, key.span, span, m.mode)) {
 				m.replace(span, keyName(k))
 				return true
 			}
 		}
 	}
-	pieces, ok := sqlparse.Pieces(m.text, span, partialCalls, m.p.Mode)
+	pieces, ok := sqlparse.Pieces(m.text, span, partialCalls, m.mode)
 	if !ok {
 		return false
 	}
@@ -289,7 +288,7 @@ func (m *partialMaker) isCall(p sqlparse.Piece, a *sqlparse.Expr) bool {
 	if p.Call != a.Name || p.Distinct != a.Distinct {
 		return false
 	}
-	pieces, ok := sqlparse.Pieces(m.text, p.Inside, partialCalls, m.p.Mode)
+	pieces, ok := sqlparse.Pieces(m.text, p.Inside, partialCalls, m.mode)
 	if !ok {
 		return false
 	}
@@ -316,13 +315,13 @@ func (m *partialMaker) mayBeColumn(p sqlparse.Piece) bool {
 	if len(p.Path) != 1 {
 		return true
 	}
-	return slices.ContainsFunc(m.p.Refs, func(r *Ref) bool { return r.column(p.Path[0]) != nil })
+	return slices.ContainsFunc(m.refs, func(r *Ref) bool { return r.column(p.Path[0]) != nil })
 }
 
 // column takes a column outside of aggregates: one that is grouped by, or an alias.
 func (m *partialMaker) column(p sqlparse.Piece, e *sqlparse.Expr, in clause) bool {
 	if f := m.alias(e); in != inItems && f != nil {
-		return !m.averages[lower(e.Name)] && !aliasOrColumn(m.info, e, f.Expr)
+		return !m.averages[lower(e.Name)] && !aliasOrColumn(m.scope, e, f.Expr)
 	}
 	k := m.find(e)
 	if k < 0 {
@@ -334,8 +333,8 @@ func (m *partialMaker) column(p sqlparse.Piece, e *sqlparse.Expr, in clause) boo
 
 // find gives the number of the key that is a column, -1 if there is none.
 func (m *partialMaker) find(e *sqlparse.Expr) int {
-	r, _, at := m.info.scope.resolve(e)
-	if r == nil || at != m.info.scope {
+	r, _, at := m.scope.resolve(e)
+	if r == nil || at != m.scope {
 		return -1
 	}
 	return slices.IndexFunc(m.shape.keys, func(k partialKey) bool { return k.ref == r && k.name == lower(e.Name) })
@@ -348,15 +347,15 @@ func (m *partialMaker) key(e *sqlparse.Expr, span sqlparse.Span) int {
 		if k := m.find(e); k >= 0 {
 			return k
 		}
-		r, _, at := m.info.scope.resolve(e)
-		if r == nil || at != m.info.scope {
+		r, _, at := m.scope.resolve(e)
+		if r == nil || at != m.scope {
 			return -1
 		}
 		d := r.column(e.Name)
 		if d == nil || kindOf(d) == otherKind || d.Type == mysql.TypeBit {
 			return -1
 		}
-		if d.Type == mysql.TypeTimestamp && !m.p.Mode.MariaDB {
+		if d.Type == mysql.TypeTimestamp && !m.mode.MariaDB {
 			return -1 // MySQL's groups have local times in a temporary table
 		}
 		m.shape.keys = append(m.shape.keys, partialKey{span: span, ref: r, name: lower(e.Name), whole: d.Type == mysql.TypeFloat, instant: d.Type == mysql.TypeTimestamp})
@@ -366,7 +365,7 @@ func (m *partialMaker) key(e *sqlparse.Expr, span sqlparse.Span) int {
 		return -1
 	}
 	for k := range m.shape.keys {
-		if sqlparse.SameText(m.text, m.shape.keys[k].span, span, m.p.Mode) {
+		if sqlparse.SameText(m.text, m.shape.keys[k].span, span, m.mode) {
 			return k
 		}
 	}

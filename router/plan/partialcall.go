@@ -12,7 +12,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		return false
 	}
 	if e.Distinct && e.Name != "min" && e.Name != "max" {
-		if e.Name == "avg" && !alone && len(m.p.Refs) > 1 && !m.double(e.Args[0]) {
+		if e.Name == "avg" && !alone && len(m.refs) > 1 && !m.double(e.Args[0]) {
 			return false // rounded within an expression where a join is grouped in a temporary table, and not where one table is
 		}
 		return m.distinct(p, e)
@@ -29,12 +29,12 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 	case "count":
 		m.replace(p.Span, "CAST(COALESCE(SUM("+m.part(partialPart{span: p.Span, shown: p.Span})+"), 0) AS SIGNED)")
 	case "sum":
-		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) {
+		if !m.number(e.Args[0]) || !m.precision.addsUp(e.Args[0]) {
 			return false
 		}
 		m.replace(p.Span, "SUM("+m.part(partialPart{span: p.Span, shown: p.Inside})+")")
 	case "avg":
-		if !m.number(e.Args[0]) || !m.addsUp(m.info, e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
+		if !m.number(e.Args[0]) || !m.precision.addsUp(e.Args[0]) || (!alone || in == inHaving) && !m.double(e.Args[0]) {
 			return false
 		}
 		sum := m.part(partialPart{before: "SUM(", span: p.Inside, behind: ")", shown: p.Inside})
@@ -42,12 +42,12 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		m.replace(p.Span, "(SUM("+sum+") / NULLIF(SUM("+count+"), 0))")
 	case "min", "max":
 		part := partialPart{span: p.Span, shown: p.Inside}
-		if d := m.definition(m.info, e.Args[0]); d != nil {
+		if d := m.scope.definition(e.Args[0]); d != nil {
 			if kindOf(d) == otherKind || d.Type == mysql.TypeBit {
 				return false
 			}
 			part.whole = d.Type == mysql.TypeFloat
-			if d.Type == mysql.TypeTimestamp && m.p.Mode.MariaDB {
+			if d.Type == mysql.TypeTimestamp && m.mode.MariaDB {
 				return false // it compares instants, and puts local times into tables; MySQL does both by local time
 			}
 		} else if e.Args[0].Op != sqlparse.Call || !m.fixedForm(e.Args[0]) || m.isYear(e.Args[0]) {
@@ -55,7 +55,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 		}
 		m.replace(p.Span, e.Name+"("+m.part(part)+")")
 	case "bit_and", "bit_or", "bit_xor":
-		d := m.definition(m.info, e.Args[0])
+		d := m.scope.definition(e.Args[0])
 		if d == nil || !isInteger(d) {
 			return false
 		}
@@ -68,7 +68,7 @@ func (m *partialMaker) aggregate(p sqlparse.Piece, e *sqlparse.Expr, in clause, 
 
 // distinct takes an aggregate of distinct values: the shards group by the columns in it, too, and the call stays.
 func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
-	pieces, ok := sqlparse.Pieces(m.text, p.Inside, partialCalls, m.p.Mode)
+	pieces, ok := sqlparse.Pieces(m.text, p.Inside, partialCalls, m.mode)
 	if !ok {
 		return false
 	}
@@ -114,7 +114,7 @@ func (m *partialMaker) distinct(p sqlparse.Piece, e *sqlparse.Expr) bool {
 // alike tells whether rows that are equal in a column are so in what an aggregate makes of it. As itself, plain, a text is
 // compared by its collation; a function, a number or another collation may tell equal texts apart, and -0 from 0.
 func (m *partialMaker) alike(column *sqlparse.Expr, plain bool) bool {
-	d := m.definition(m.info, column)
+	d := m.scope.definition(column)
 	if d == nil {
 		return false
 	}
@@ -133,7 +133,7 @@ func (m *partialMaker) ofTables(e *sqlparse.Expr) bool {
 	e.Walk(func(x *sqlparse.Expr) bool {
 		if x.Op == sqlparse.Column {
 			f := m.alias(x)
-			ok = ok && m.info.column(x) && (f == nil || same(f.Expr, x))
+			ok = ok && m.scope.definition(x) != nil && (f == nil || same(f.Expr, x))
 		}
 		return ok
 	})
@@ -143,7 +143,7 @@ func (m *partialMaker) ofTables(e *sqlparse.Expr) bool {
 // part adds an aggregate of the shards and gives its column's name.
 func (m *partialMaker) part(p partialPart) string {
 	for k, other := range m.shape.parts {
-		if other.before == p.before && sqlparse.SameText(m.text, other.span, p.span, m.p.Mode) {
+		if other.before == p.before && sqlparse.SameText(m.text, other.span, p.span, m.mode) {
 			return partName(k)
 		}
 	}
@@ -154,7 +154,7 @@ func (m *partialMaker) part(p partialPart) string {
 // pushable tells whether the shards may compute an expression, and notes whether it has parameters. A division by 0 is one
 // that the server which finishes would have to warn of.
 func (m *partialMaker) pushable(e *sqlparse.Expr, span sqlparse.Span) bool {
-	for _, at := range m.p.Statement.Params {
+	for _, at := range m.params {
 		m.shape.bound = m.shape.bound || at >= span.Pos && at < span.End
 	}
 	quiet := true
@@ -176,7 +176,7 @@ func isAverage(e *sqlparse.Expr) bool {
 // double tells whether the average of an expression is not rounded: servers round one of exact numbers where it is shown or
 // sorted by, and no sooner, but they round a quotient of sums at once.
 func (m *partialMaker) double(e *sqlparse.Expr) bool {
-	d := m.definition(m.info, e)
+	d := m.scope.definition(e)
 	return d != nil && (d.Type == mysql.TypeDouble || d.Type == mysql.TypeFloat) && d.Decimals == notFixed
 }
 
@@ -206,7 +206,7 @@ var chosen = map[string]bool{"": true, "if": true, "ifnull": true, "coalesce": t
 func (m *partialMaker) number(e *sqlparse.Expr) bool {
 	switch e.Op {
 	case sqlparse.Column:
-		d := m.definition(m.info, e)
+		d := m.scope.definition(e)
 		return d != nil && isNumber(d)
 	case sqlparse.Const:
 		return e.Value.IsNull() || isNumeral(e)
@@ -229,7 +229,7 @@ func (m *partialMaker) number(e *sqlparse.Expr) bool {
 // isYear tells of MySQL's YEAR(), whose type no column has that holds all its values: one of YEAR has those of 1901 to 2155, and
 // a BIGINT UNSIGNED, which CREATE TABLE ... SELECT makes of it, gives COALESCE(MIN(YEAR(c)), 0) another type.
 func (m *partialMaker) isYear(e *sqlparse.Expr) bool {
-	return e.Op == sqlparse.Call && e.Name == "year" && !m.p.Mode.MariaDB
+	return e.Op == sqlparse.Call && e.Name == "year" && !m.mode.MariaDB
 }
 
 // isNumeral tells whether an expression is a number as written.
@@ -276,14 +276,14 @@ func (m *partialMaker) fixedForm(e *sqlparse.Expr) bool {
 	e.Walk(func(x *sqlparse.Expr) bool {
 		switch x.Op {
 		case sqlparse.Column:
-			d := m.definition(m.info, x)
+			d := m.scope.definition(x)
 			ok = ok && d != nil && kindOf(d) != otherKind && d.Type != mysql.TypeBit
 		case sqlparse.Const:
 			ok = ok && x != e
 		case sqlparse.Param:
 			ok = ok && x != e
 		case sqlparse.Call:
-			ok = ok && unchanged[x.Name] && m.fits(m.info, x)
+			ok = ok && unchanged[x.Name] && m.precision.fits(x)
 			for _, arg := range x.Args {
 				ok = ok && (!arithmetic[x.Name] || m.number(arg)) // of texts the servers warn for each row
 			}

@@ -170,3 +170,15 @@ func (s *scope) key(e *sqlparse.Expr) (key, *scope) {
 	}
 	return key{}, nil
 }
+
+// definition finds the definition of a plain column; nil for anything else.
+func (s *scope) definition(e *sqlparse.Expr) *mysql.ColumnDefinition41 {
+	if e.Op != sqlparse.Column {
+		return nil
+	}
+	r, _, _ := s.resolve(e)
+	if r == nil {
+		return nil
+	}
+	return r.column(e.Name)
+}

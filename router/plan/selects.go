@@ -6,6 +6,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -63,13 +64,17 @@ func (b *builder) selectPlan() error {
 		return nil
 	}
 	b.p.Many = ManyMerge
-	shape, why := b.mergeSelect(q, info)
+	n := &precision{scope: info.scope, form: b.p.Statement.Form}
+	m := merger{text: b.p.Statement.Text, mode: b.p.Mode, refs: b.p.Refs, q: q, s: q.Select, info: info, precision: n}
+	why := m.merge(b.analyzer.apart)
 	if why == "" {
-		shape.merged = shape.merging()
-		b.p.merge = shape
-		return nil
+		m.shape.merged = m.shape.merging()
+		b.p.merge = m.shape
+	} else {
+		b.finishPlan(why, info, n)
 	}
-	return b.finishPlan(why, info)
+	b.p.short = n.short
+	return nil
 }
 
 func locking(q *sqlparse.Query) bool {
@@ -116,64 +121,82 @@ func stable(e *sqlparse.Expr) bool {
 	return ok
 }
 
-// mergeSelect finds how the results of one query block on several shards are merged; why says what keeps that from being
-// right.
-func (b *builder) mergeSelect(q *sqlparse.Query, info *blockInfo) (shape *mergeShape, why string) {
-	s := q.Select
+// merger makes the mergeShape of one query block.
+type merger struct {
+	text      string
+	mode      sqltext.Mode
+	refs      []*Ref // all of the statement's
+	q         *sqlparse.Query
+	s         *sqlparse.Select
+	info      *blockInfo
+	precision *precision
+	shape     *mergeShape
+}
+
+// merge finds how the results of the block on several shards are merged; why says what keeps that from being right. apart is the
+// analyzer's.
+func (m *merger) merge(apart string) (why string) {
+	q, s := m.q, m.s
 	switch {
 	case s == nil:
-		return nil, "a set operation"
+		return "a set operation"
 	case len(q.With) > 0:
-		return nil, "a common table expression"
-	case b.analyzer.apart != "":
-		return nil, b.analyzer.apart
-	case len(info.refs) == 0:
-		return nil, "sharded tables in subqueries only"
+		return "a common table expression"
+	case apart != "":
+		return apart
+	case len(m.info.refs) == 0:
+		return "sharded tables in subqueries only"
 	case s.Rollup:
-		return nil, "GROUP BY ... WITH ROLLUP"
-	case (s.Windows || fieldsHave(s, sqlparse.Window)) && !b.windowsByKey(s, info):
-		return nil, "window functions"
+		return "GROUP BY ... WITH ROLLUP"
+	case (s.Windows || fieldsHave(s, sqlparse.Window)) && !m.info.windowsByKey(s):
+		return "window functions"
 	}
-	for _, r := range b.p.Refs {
+	for _, r := range m.refs {
 		if r.Table.Kind == router.Single {
-			return nil, "the table " + r.Parsed.Name + " is on one node"
+			return "the table " + r.Parsed.Name + " is on one node"
 		}
-		if r.Table.Kind == router.Sharded && !r.classKnown() && len(b.p.Refs) > 1 {
-			return nil, "the columns of " + r.Parsed.Name + " are not known"
+		if r.Table.Kind == router.Sharded && !r.classKnown() && len(m.refs) > 1 {
+			return "the columns of " + r.Parsed.Name + " are not known"
 		}
 	}
 	for _, e := range fieldExprs(s) {
 		if !stable(e) {
-			return nil, "a function that is not the same on every shard"
+			return "a function that is not the same on every shard"
 		}
 	}
 	if s.Where != nil && !stable(s.Where) {
-		return nil, "a function that is not the same on every shard"
+		return "a function that is not the same on every shard"
 	}
-	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
-	if !ok || len(c.Order) != len(q.Order) || len(c.Group) != len(s.Group) || len(c.Fields) != len(s.Fields) {
-		return nil, "the form of the statement"
+	c, ok := clausesOf(m.text, m.mode, q)
+	if !ok {
+		return "the form of the statement"
 	}
-	m := &mergeShape{clauses: c, limit: q.Limit}
-	if b.severalOnNode() && !b.keepsType(s, info) {
-		return nil, "an expression whose form a UNION of sub-tables would change"
+	m.shape = &mergeShape{clauses: c, limit: q.Limit}
+	if severalOnNode(m.refs) && !m.keepsType() {
+		return "an expression whose form a UNION of sub-tables would change"
 	}
-	aggregated := fieldsHave(s, sqlparse.Aggregate) || s.Having.Has(sqlparse.Aggregate)
-	for _, o := range q.Order {
-		aggregated = aggregated || o.Expr.Has(sqlparse.Aggregate)
+	aggregated := aggregates(q)
+	if (len(s.Group) > 0 || aggregated || s.Distinct) && !m.info.scope.byKey(s) {
+		return m.grouped(aggregated)
 	}
-	if (len(s.Group) > 0 || aggregated || s.Distinct) && !info.scope.byKey(s) {
-		if why := b.grouped(m, q, info, aggregated); why != "" {
-			return nil, why
-		}
-		return m, ""
-	}
-	return m, b.orderBy(m, q, info, c.Order, q.Order)
+	return m.orderBy()
+}
+
+// clausesOf finds the clauses of a query of one block in its text; ok is false if they are not those of the tree.
+func clausesOf(text string, m sqltext.Mode, q *sqlparse.Query) (c sqlparse.Clauses, ok bool) {
+	c, ok = sqlparse.SelectClauses(text, m)
+	return c, ok && len(c.Order) == len(q.Order) && len(c.Group) == len(q.Select.Group) && len(c.Fields) == len(q.Select.Fields)
+}
+
+// aggregates reports whether a query of one block has aggregates.
+func aggregates(q *sqlparse.Query) bool {
+	return fieldsHave(q.Select, sqlparse.Aggregate) || q.Select.Having.Has(sqlparse.Aggregate) ||
+		slices.ContainsFunc(q.Order, func(o sqlparse.OrderItem) bool { return o.Expr.Has(sqlparse.Aggregate) })
 }
 
 // severalOnNode tells whether a node has more than one shard of the tables.
-func (b *builder) severalOnNode() bool {
-	for _, r := range b.p.Refs {
+func severalOnNode(refs []*Ref) bool {
+	for _, r := range refs {
 		if r.Table.Kind == router.Sharded && len(r.Table.Shards) > len(r.Table.Nodes) {
 			return true
 		}
@@ -183,19 +206,19 @@ func (b *builder) severalOnNode() bool {
 
 // keepsType tells whether the values of the select list look the same when they go through a UNION, which gives every
 // column one type: IF(a, 1.5, -1) shows -1, and -1.0 there.
-func (b *builder) keepsType(s *sqlparse.Select, info *blockInfo) bool {
-	for _, e := range fieldExprs(s) {
+func (m *merger) keepsType() bool {
+	for _, e := range fieldExprs(m.s) {
 		ok := true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			switch x.Op {
 			case sqlparse.Column:
 			case sqlparse.Aggregate:
-				ok = ok && !x.Unlisted && (x.Name != "sum" && x.Name != "avg" || len(x.Args) == 1 && b.addsUp(info, x.Args[0]))
+				ok = ok && !x.Unlisted && (x.Name != "sum" && x.Name != "avg" || len(x.Args) == 1 && m.precision.addsUp(x.Args[0]))
 			case sqlparse.Const:
 				ok = ok && (x == e || !x.Value.IsNull())
 			case sqlparse.Call:
 				// In a column of type YEAR the year 1000 is 0000.
-				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && b.fits(info, x)
+				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && m.precision.fits(x)
 			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
 				sqlparse.And, sqlparse.Or, sqlparse.Not:
 			default:
@@ -210,38 +233,21 @@ func (b *builder) keepsType(s *sqlparse.Select, info *blockInfo) bool {
 	return true
 }
 
-// windowsByKey tells whether every window is within one shard: its PARTITION BY has the sharding key.
-func (b *builder) windowsByKey(s *sqlparse.Select, info *blockInfo) bool {
-	if s.Windows || len(info.refs) == 0 {
-		return false
-	}
-	ok := true
-	for _, e := range fieldExprs(s) {
-		e.Walk(func(x *sqlparse.Expr) bool {
-			if x.Op == sqlparse.Window {
-				ok = ok && info.scope.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}) && len(x.Partition) > 0
-			}
-			return ok
-		})
-	}
-	return ok
-}
-
 // orderBy takes the items of ORDER BY as keys of the merge.
-func (b *builder) orderBy(m *mergeShape, q *sqlparse.Query, info *blockInfo, spans []sqlparse.Span, items []sqlparse.OrderItem) string {
-	for k, o := range items {
-		e, span := o.Expr, spans[k]
+func (m *merger) orderBy() string {
+	for k, o := range m.q.Order {
+		e, span := o.Expr, m.shape.clauses.Order[k]
 		if e.Op == sqlparse.Const || e.Op == sqlparse.Param {
 			continue // a constant orders nothing
 		}
-		e, span = b.target(q.Select, e, span, m.clauses.Fields)
+		e, span = target(m.text, m.s, e, span, m.shape.clauses.Fields)
 		if e == nil {
 			return "ORDER BY a position behind a star, or an alias within an expression"
 		}
-		if q.Select.Distinct && !slices.ContainsFunc(fieldExprs(q.Select), func(f *sqlparse.Expr) bool { return same(f, e) }) {
+		if m.s.Distinct && !slices.ContainsFunc(fieldExprs(m.s), func(f *sqlparse.Expr) bool { return same(f, e) }) {
 			return "DISTINCT ordered by what is not in the select list" // the hidden column would tell equal rows apart
 		}
-		if why := b.sortKey(m, info, e, span, o.Desc); why != "" {
+		if why := m.sortKey(e, span, o.Desc); why != "" {
 			return why
 		}
 	}
@@ -250,18 +256,18 @@ func (b *builder) orderBy(m *mergeShape, q *sqlparse.Query, info *blockInfo, spa
 
 // target resolves a position or an alias to the expression in the select list and its place; an alias comes before a
 // column of the same name, as in ORDER BY of the server.
-func (b *builder) target(s *sqlparse.Select, e *sqlparse.Expr, span sqlparse.Span, fields []sqlparse.Span) (*sqlparse.Expr, sqlparse.Span) {
+func target(text string, s *sqlparse.Select, e *sqlparse.Expr, span sqlparse.Span, fields []sqlparse.Span) (*sqlparse.Expr, sqlparse.Span) {
 	if e.Op == sqlparse.Position {
 		x := output(s, e)
 		if x == nil {
 			return nil, span
 		}
-		return x, fieldSpan(b.p.Statement.Text, s.Fields[e.Index-1], fields[e.Index-1])
+		return x, fieldSpan(text, s.Fields[e.Index-1], fields[e.Index-1])
 	}
 	if e.Op == sqlparse.Column && e.Table == "" {
 		for k, f := range s.Fields {
 			if f.Expr != nil && f.Alias != "" && lower(f.Alias) == lower(e.Name) {
-				return f.Expr, fieldSpan(b.p.Statement.Text, f, fields[k])
+				return f.Expr, fieldSpan(text, f, fields[k])
 			}
 		}
 		return e, span
@@ -290,31 +296,36 @@ func fieldSpan(text string, f sqlparse.Field, span sqlparse.Span) sqlparse.Span 
 	return sqlparse.WithoutAlias(text, span)
 }
 
+// itemSpan is the place of an item of the select list without its alias.
+func (m *merger) itemSpan(k int) sqlparse.Span {
+	return fieldSpan(m.text, m.s.Fields[k], m.shape.clauses.Fields[k])
+}
+
 // sortKey adds an expression as a key of the merge.
-func (b *builder) sortKey(m *mergeShape, info *blockInfo, e *sqlparse.Expr, span sqlparse.Span, desc bool) string {
+func (m *merger) sortKey(e *sqlparse.Expr, span sqlparse.Span, desc bool) string {
 	if e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify) {
 		return "ORDER BY a subquery"
 	}
 	if !stable(e) || e.Has(sqlparse.Variable) {
 		return "ORDER BY a function that is not the same on every shard"
 	}
-	def := b.definition(info, e)
+	def := m.info.scope.definition(e)
 	if def == nil {
-		return b.untypedKey(m, e, span, desc)
+		return m.untypedKey(e, span, desc)
 	}
 	switch kindOf(def) {
 	case plainKind:
-		m.add(mergeKey{desc: desc}, plainKey(def, span))
+		m.shape.add(mergeKey{desc: desc}, plainKey(def, span))
 	case numberKind:
-		m.add(mergeKey{desc: desc}, hidden{before: "(", span: span, behind: ")+0"})
+		m.shape.add(mergeKey{desc: desc}, hidden{before: "(", span: span, behind: ")+0"})
 	case textKind:
 		weight := weightOf(def)
 		if weight == "" {
 			return "ORDER BY text that is too long to compare by weights"
 		}
-		m.addText(span, desc, weight)
+		m.shape.addText(span, desc, weight)
 		if unicodeCollation(def.Charset) {
-			m.order[len(m.order)-1].space = unicodeSpace
+			m.shape.order[len(m.shape.order)-1].space = unicodeSpace
 		}
 	default:
 		return "ORDER BY a value that only the server can compare"
@@ -348,13 +359,13 @@ func (m *mergeShape) addText(span sqlparse.Span, desc bool, weight string) {
 }
 
 // untypedKey adds an expression whose type is told by the functions in it, if it is.
-func (b *builder) untypedKey(m *mergeShape, e *sqlparse.Expr, span sqlparse.Span, desc bool) string {
+func (m *merger) untypedKey(e *sqlparse.Expr, span sqlparse.Span, desc bool) string {
 	h := hidden{span: span}
 	switch {
 	case e.Op == sqlparse.Aggregate && (e.Name == "count" || e.Name == "sum" || e.Name == "avg"):
 	case e.Op != sqlparse.Call || !numeric[e.Name]:
 		return "ORDER BY an expression whose type is not known"
-	case len(b.p.Statement.Query.Select.Group) > 0 && !e.Has(sqlparse.Aggregate):
+	case len(m.s.Group) > 0 && !e.Has(sqlparse.Aggregate):
 		// It is the same in all rows of a group, but where GROUP BY has its alias, MariaDB does not see that under
 		// ONLY_FULL_GROUP_BY.
 		h.before, h.behind = "MAX(", ")"
@@ -362,7 +373,7 @@ func (b *builder) untypedKey(m *mergeShape, e *sqlparse.Expr, span sqlparse.Span
 	if e.Name == "year" {
 		h.before, h.behind = "("+h.before, h.behind+")+0" // a UNION has no year 1000
 	}
-	m.add(mergeKey{desc: desc}, h)
+	m.shape.add(mergeKey{desc: desc}, h)
 	return ""
 }
 
@@ -373,18 +384,6 @@ var numeric = map[string]bool{
 	"dayofmonth": true, "hour": true, "minute": true, "second": true, "field": true, "locate": true, "instr": true, "sign": true,
 	"datediff": true, "unix_timestamp": true, "crc32": true, "ascii": true, "ord": true, "find_in_set": true, "dayofweek": true,
 	"dayofyear": true, "weekday": true, "week": true, "quarter": true, "sqrt": true, "pow": true, "power": true, "bit_count": true,
-}
-
-// definition finds the definition of a plain column; nil for anything else.
-func (b *builder) definition(info *blockInfo, e *sqlparse.Expr) *mysql.ColumnDefinition41 {
-	if e.Op != sqlparse.Column {
-		return nil
-	}
-	r, _, _ := info.scope.resolve(e)
-	if r == nil {
-		return nil
-	}
-	return r.column(e.Name)
 }
 
 type valueKind uint8
@@ -416,28 +415,28 @@ func kindOf(d *mysql.ColumnDefinition41) valueKind {
 }
 
 // grouped takes GROUP BY, DISTINCT and aggregates whose groups are spread over shards.
-func (b *builder) grouped(m *mergeShape, q *sqlparse.Query, info *blockInfo, aggregated bool) string {
-	s := q.Select
+func (m *merger) grouped(aggregated bool) string {
+	s := m.s
 	switch {
 	case s.Having != nil:
 		return "HAVING over several shards"
 	case s.Distinct && (aggregated || len(s.Group) > 0):
 		return "DISTINCT over groups"
 	case s.Distinct:
-		return b.distinctRows(m, q, info)
+		return m.distinctRows()
 	}
-	if why := b.groupKeys(m, q, info); why != "" {
+	if why := m.groupKeys(); why != "" {
 		return why
 	}
 	for k, f := range s.Fields {
 		if f.Expr == nil {
 			return "a star beside GROUP BY"
 		}
-		if why := b.groupedField(m, s, k, f.Expr, info); why != "" {
+		if why := m.groupedField(k, f.Expr); why != "" {
 			return why
 		}
 	}
-	m.sorted = len(m.order) > 0
+	m.shape.sorted = len(m.shape.order) > 0
 	return ""
 }
 
@@ -449,41 +448,40 @@ type keyItem struct {
 }
 
 // groupKeys takes the items of GROUP BY.
-func (b *builder) groupKeys(m *mergeShape, q *sqlparse.Query, info *blockInfo) string {
-	s := q.Select
+func (m *merger) groupKeys() string {
 	var items []*keyItem
-	for k, g := range s.Group {
-		e, span := b.target(s, g, m.clauses.Group[k], m.clauses.Fields)
+	for k, g := range m.s.Group {
+		e, span := target(m.text, m.s, g, m.shape.clauses.Group[k], m.shape.clauses.Fields)
 		if e == nil || e.Op == sqlparse.Const {
 			return "GROUP BY an expression of the select list"
 		}
-		if aliasOrColumn(info, g, e) {
+		if aliasOrColumn(m.info.scope, g, e) {
 			return "GROUP BY a name that is a column's and an alias's"
 		}
 		items = append(items, &keyItem{e: e, span: span})
 	}
-	return b.sortItems(m, q, info, items, "ORDER BY of groups by something else than GROUP BY")
+	return m.sortItems(items, "ORDER BY of groups by something else than GROUP BY")
 }
 
 // sortItems makes keys of the merge of items. What ORDER BY says of them decides their directions and sequence; an ORDER BY
 // of anything else needs all rows first, which is what other says.
-func (b *builder) sortItems(m *mergeShape, q *sqlparse.Query, info *blockInfo, items []*keyItem, other string) string {
+func (m *merger) sortItems(items []*keyItem, other string) string {
 	for _, it := range items {
-		if d := b.definition(info, it.e); d != nil && d.Type == mysql.TypeTimestamp && !b.p.Mode.MariaDB {
+		if d := m.info.scope.definition(it.e); d != nil && d.Type == mysql.TypeTimestamp && !m.mode.MariaDB {
 			return "groups of TIMESTAMPs over several shards" // MySQL's have local times in a temporary table, by its sql_mode
 		}
 	}
-	for k, o := range q.Order {
+	for k, o := range m.q.Order {
 		if o.Expr.Op == sqlparse.Const || o.Expr.Op == sqlparse.Param {
 			continue // a constant orders nothing
 		}
-		e, _ := b.target(q.Select, o.Expr, m.clauses.Order[k], m.clauses.Fields)
+		e, _ := target(m.text, m.s, o.Expr, m.shape.clauses.Order[k], m.shape.clauses.Fields)
 		found := false
 		for _, it := range items {
 			if e != nil && !it.used && same(it.e, e) {
 				it.used, found = true, true
-				m.group = append(m.group, len(m.order))
-				if why := b.sortKey(m, info, it.e, it.span, o.Desc); why != "" {
+				m.shape.group = append(m.shape.group, len(m.shape.order))
+				if why := m.sortKey(it.e, it.span, o.Desc); why != "" {
 					return why
 				}
 				break
@@ -497,18 +495,12 @@ func (b *builder) sortItems(m *mergeShape, q *sqlparse.Query, info *blockInfo, i
 		if it.used {
 			continue
 		}
-		m.group = append(m.group, len(m.order))
-		if why := b.sortKey(m, info, it.e, it.span, false); why != "" {
+		m.shape.group = append(m.shape.group, len(m.shape.order))
+		if why := m.sortKey(it.e, it.span, false); why != "" {
 			return why
 		}
 	}
 	return ""
-}
-
-// column tells whether a table of the block has a column of that name.
-func (info *blockInfo) column(e *sqlparse.Expr) bool {
-	r, _, _ := info.scope.resolve(e)
-	return r != nil && r.column(e.Name) != nil
 }
 
 // same tells whether two expressions are plainly the same column.
@@ -518,13 +510,13 @@ func same(a, b *sqlparse.Expr) bool {
 }
 
 // groupedField takes an item of the select list of a grouped query: a column of GROUP BY or a plain aggregate.
-func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e *sqlparse.Expr, info *blockInfo) string {
+func (m *merger) groupedField(column int, e *sqlparse.Expr) string {
 	if e.Op != sqlparse.Aggregate {
 		if e.Has(sqlparse.Aggregate) {
 			return "an expression over an aggregate"
 		}
-		for _, g := range s.Group {
-			if x := output(s, g); x != nil && (same(x, e) || x.Op == sqlparse.Column && x.Table == "" && lower(x.Name) == lower(s.Fields[column].Alias)) {
+		for _, g := range m.s.Group {
+			if x := output(m.s, g); x != nil && (same(x, e) || x.Op == sqlparse.Column && x.Table == "" && lower(x.Name) == lower(m.s.Fields[column].Alias)) {
 				return "" // which of several equal texts a group shows depends on its plan on one server, too
 			}
 		}
@@ -539,32 +531,32 @@ func (b *builder) groupedField(m *mergeShape, s *sqlparse.Select, column int, e 
 		a.fn = Count
 	case "sum":
 		a.fn = Sum
-		if len(e.Args) != 1 || !b.addsUp(info, e.Args[0]) {
+		if len(e.Args) != 1 || !m.precision.addsUp(e.Args[0]) {
 			return "a sum of numbers that have more digits than are shown"
 		}
 	case "min", "max":
-		if why := b.extreme(m, s, &a, e, info); why != "" {
+		if why := m.extreme(&a, e); why != "" {
 			return why
 		}
 	case "avg":
-		arg, ok := sqlparse.CallArgument(b.p.Statement.Text, fieldSpan(b.p.Statement.Text, s.Fields[column], m.clauses.Fields[column]))
+		arg, ok := sqlparse.CallArgument(m.text, m.itemSpan(column))
 		if !ok || len(e.Args) != 1 {
 			return "an aggregate of this form"
 		}
-		if !b.addsUp(info, e.Args[0]) {
+		if !m.precision.addsUp(e.Args[0]) {
 			return "an average of numbers that have more digits than are shown"
 		}
-		a.fn, a.sum, a.count = Avg, len(m.hidden), len(m.hidden)+1
-		m.hidden = append(m.hidden, hidden{before: "SUM(", span: arg, behind: ")"}, hidden{before: "COUNT(", span: arg, behind: ")"})
+		a.fn, a.sum, a.count = Avg, len(m.shape.hidden), len(m.shape.hidden)+1
+		m.shape.hidden = append(m.shape.hidden, hidden{before: "SUM(", span: arg, behind: ")"}, hidden{before: "COUNT(", span: arg, behind: ")"})
 	default:
 		return e.Name + "() over several shards"
 	}
-	m.aggregates = append(m.aggregates, a)
+	m.shape.aggregates = append(m.shape.aggregates, a)
 	return ""
 }
 
 // extreme takes MIN or MAX of a column. Of text the shards give the weight of their least or greatest value, too.
-func (b *builder) extreme(m *mergeShape, s *sqlparse.Select, a *shapeAggregate, e *sqlparse.Expr, info *blockInfo) string {
+func (m *merger) extreme(a *shapeAggregate, e *sqlparse.Expr) string {
 	a.fn = Min
 	if e.Name == "max" {
 		a.fn = Max
@@ -572,27 +564,27 @@ func (b *builder) extreme(m *mergeShape, s *sqlparse.Select, a *shapeAggregate, 
 	if len(e.Args) != 1 {
 		return "an aggregate of this form"
 	}
-	d := b.definition(info, e.Args[0])
+	d := m.info.scope.definition(e.Args[0])
 	switch {
 	case d == nil:
-	case d.Type == mysql.TypeTimestamp && b.p.Mode.MariaDB:
+	case d.Type == mysql.TypeTimestamp && m.mode.MariaDB:
 		// Not by the local time, as MySQL does, which repeats itself when clocks are put back.
-		arg, ok := sqlparse.CallArgument(b.p.Statement.Text, fieldSpan(b.p.Statement.Text, s.Fields[a.column], m.clauses.Fields[a.column]))
+		arg, ok := sqlparse.CallArgument(m.text, m.itemSpan(a.column))
 		if !ok {
 			return "an aggregate of this form"
 		}
-		a.by = &mergeKey{hidden: len(m.hidden)}
-		m.hidden = append(m.hidden, hidden{before: e.Name + "(UNIX_TIMESTAMP(", span: arg, behind: "))"})
+		a.by = &mergeKey{hidden: len(m.shape.hidden)}
+		m.shape.hidden = append(m.shape.hidden, hidden{before: e.Name + "(UNIX_TIMESTAMP(", span: arg, behind: "))"})
 		return ""
 	case kindOf(d) == plainKind && d.Type != mysql.TypeBit:
 		return ""
 	case kindOf(d) == textKind && weightOf(d) != "":
-		a.by = &mergeKey{hidden: len(m.hidden)}
+		a.by = &mergeKey{hidden: len(m.shape.hidden)}
 		if unicodeCollation(d.Charset) {
 			a.by.space = unicodeSpace
 		}
-		call := fieldSpan(b.p.Statement.Text, s.Fields[a.column], m.clauses.Fields[a.column])
-		m.hidden = append(m.hidden, hidden{before: "WEIGHT_STRING(", span: call, behind: weightOf(d)})
+		call := m.itemSpan(a.column)
+		m.shape.hidden = append(m.shape.hidden, hidden{before: "WEIGHT_STRING(", span: call, behind: weightOf(d)})
 		return ""
 	}
 	return e.Name + " of what only the server can compare"

@@ -25,9 +25,17 @@ type digits struct {
 	hidden bool
 }
 
+// precision bounds the numbers that expressions of a query block give.
+type precision struct {
+	scope *scope
+	// form says that the statement is a text's form: short are the parameters of it that were taken for short literals.
+	form  bool
+	short []int
+}
+
 // addsUp tells whether what the shards' sums of an expression come to is the sum of all rows' values.
-func (b *builder) addsUp(info *blockInfo, e *sqlparse.Expr) bool {
-	d, ok := b.digitsOf(info, e)
+func (n *precision) addsUp(e *sqlparse.Expr) bool {
+	d, ok := n.digitsOf(e)
 	return ok && (d.double || !d.hidden && d.scale <= scaleMax && d.whole+d.scale <= sumDigitsMax)
 }
 
@@ -36,20 +44,20 @@ const decimalDigitsMax, decimalScaleMax = 65, 38
 
 // fits tells whether the values of a call are not cut where they go through a column, as of a UNION or of a scratch table:
 // servers give some calls a type that has not all of their values.
-func (b *builder) fits(info *blockInfo, e *sqlparse.Expr) bool {
+func (n *precision) fits(e *sqlparse.Expr) bool {
 	switch {
 	case e.Name == "ord": // INT, and the number of a character of four bytes is more
 		return false
 	case e.Name == "abs" && len(e.Args) == 1: // INT of an INT, and -(-2147483648) is more
-		if d, ok := b.digitsOf(info, e.Args[0]); !ok || !d.double && d.scale == 0 {
+		if d, ok := n.digitsOf(e.Args[0]); !ok || !d.double && d.scale == 0 {
 			return false
 		}
 	case (e.Name == "date" || e.Name == "last_day") && len(e.Args) == 1: // of a number it is none
-		d := b.definition(info, e.Args[0])
+		d := n.scope.definition(e.Args[0])
 		return d == nil || !isNumber(d)
 	case writes[e.Name]: // 22 characters for a DOUBLE, which may have 24
 		for _, arg := range e.Args {
-			if d, ok := b.digitsOf(info, arg); ok && d.double && !b.isText(info, arg) {
+			if d, ok := n.digitsOf(arg); ok && d.double && !n.scope.isText(arg) {
 				return false
 			}
 		}
@@ -57,7 +65,7 @@ func (b *builder) fits(info *blockInfo, e *sqlparse.Expr) bool {
 	case !arithmetic[e.Name]:
 		return true
 	}
-	d, ok := b.digitsOf(info, e)
+	d, ok := n.digitsOf(e)
 	switch e.Name {
 	case "floor", "ceil", "ceiling", "round": // 17 digits for a DOUBLE, which may have 309
 		return ok && !d.double && d.whole <= decimalDigitsMax
@@ -72,8 +80,8 @@ var writes = map[string]bool{
 }
 
 // isText tells whether an expression is a column of text.
-func (b *builder) isText(info *blockInfo, e *sqlparse.Expr) bool {
-	d := b.definition(info, e)
+func (s *scope) isText(e *sqlparse.Expr) bool {
+	d := s.definition(e)
 	return d != nil && d.Type != mysql.TypeDouble && d.Type != mysql.TypeFloat || e.Op == sqlparse.Const
 }
 
@@ -85,10 +93,10 @@ func (d digits) or(x digits) digits {
 var integers = digits{whole: 20}
 
 // digitsOf bounds the values of an expression; ok is false where nothing is known of them.
-func (b *builder) digitsOf(info *blockInfo, e *sqlparse.Expr) (d digits, ok bool) {
+func (n *precision) digitsOf(e *sqlparse.Expr) (d digits, ok bool) {
 	switch {
 	case e.Op == sqlparse.Column:
-		def := b.definition(info, e)
+		def := n.scope.definition(e)
 		if def == nil {
 			return d, false
 		}
@@ -97,10 +105,10 @@ func (b *builder) digitsOf(info *blockInfo, e *sqlparse.Expr) (d digits, ok bool
 		return literalDigits(e.Value), true
 	case e.Op == sqlparse.Param:
 		// What the literals of a text are its form does not say: those of a usual length are taken for granted.
-		if !b.p.Statement.Form {
+		if !n.form {
 			return d, false
 		}
-		b.p.short = append(b.p.short, e.Index)
+		n.short = append(n.short, e.Index)
 		return digits{whole: formDigitsMax, scale: formDigitsMax}, true
 	case truths[e.Op]:
 		return digits{whole: 1}, true
@@ -114,7 +122,7 @@ func (b *builder) digitsOf(info *blockInfo, e *sqlparse.Expr) (d digits, ok bool
 		return d, false
 	}
 	for k, arg := range e.Args {
-		x, known := b.digitsOf(info, arg)
+		x, known := n.digitsOf(arg)
 		switch {
 		case !known:
 			return d, false
