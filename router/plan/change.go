@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
 )
@@ -16,7 +18,7 @@ func (b *builder) changePlan() error {
 		b.analyzer.expr(o.Expr, info)
 	}
 	b.analyzer.subqueries()
-	targets, err := b.targets(ch, info)
+	targets, err := b.analyzer.targets(ch, info.scope)
 	if err != nil {
 		return err
 	}
@@ -27,7 +29,7 @@ func (b *builder) changePlan() error {
 		}
 	}
 	p.Many = ManyWrite
-	why := b.manyChanges(ch, info)
+	why := cmp.Or(b.analyzer.apart, unspread(ch, p.Target, p.Refs))
 	if why == "" && ch.Limit != nil {
 		p.Many = ManyChoose
 		why = b.choosePlan(ch)
@@ -39,15 +41,15 @@ func (b *builder) changePlan() error {
 }
 
 // targets finds the tables that are changed, and refuses a new value for a sharding key.
-func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref, err error) {
+func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err error) {
 	if ch.From.Table != nil {
-		r := b.analyzer.byTable[ch.From.Table]
+		r := a.byTable[ch.From.Table]
 		if r == nil {
 			return nil, Refuse("the table %s has no place", ch.From.Table.Name)
 		}
-		for _, a := range ch.Set {
-			if r.keyOf(a.Column) >= 0 {
-				return nil, keyChange(r, a.Column)
+		for _, set := range ch.Set {
+			if r.keyOf(set.Column) >= 0 {
+				return nil, keyChange(r, set.Column)
 			}
 		}
 		if len(ch.Set) > 0 {
@@ -62,13 +64,13 @@ func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref,
 			targets = append(targets, r)
 		}
 	}
-	for _, a := range ch.Set {
-		r, _, _ := info.scope.resolve(&sqlparse.Expr{Op: sqlparse.Column, Table: a.Table, Name: a.Column})
+	for _, set := range ch.Set {
+		r, _, _ := sc.resolve(&sqlparse.Expr{Op: sqlparse.Column, Table: set.Table, Name: set.Column})
 		if r == nil {
-			return nil, Refuse("which table the column %s belongs to is not clear: qualify it", a.Column)
+			return nil, Refuse("which table the column %s belongs to is not clear: qualify it", set.Column)
 		}
-		if r.keyOf(a.Column) >= 0 {
-			return nil, keyChange(r, a.Column)
+		if r.keyOf(set.Column) >= 0 {
+			return nil, keyChange(r, set.Column)
 		}
 		if err := keyStays(r); err != nil {
 			return nil, err
@@ -76,7 +78,7 @@ func (b *builder) targets(ch *sqlparse.Change, info *blockInfo) (targets []*Ref,
 		add(r)
 	}
 	for _, t := range ch.Targets {
-		for _, en := range info.scope.entries {
+		for _, en := range sc.entries {
 			if lower(en.label) == lower(t.Name) {
 				add(en.ref)
 			}
@@ -105,30 +107,27 @@ func keyChange(r *Ref, column string) error {
 	return Refuse("routing key in update expression: %s is the sharding key of %s; DELETE the row and INSERT it anew", column, r.Parsed.Name)
 }
 
-// manyChanges tells why a change cannot run on several shards.
-func (b *builder) manyChanges(ch *sqlparse.Change, info *blockInfo) string {
-	if b.analyzer.apart != "" {
-		return b.analyzer.apart
-	}
-	if t := b.p.Target; t.Table.Kind == router.Single && len(b.p.Refs) > 1 {
+// unspread returns why a change of target cannot run on several shards, though all rows lie together; "" if it can.
+func unspread(ch *sqlparse.Change, target *Ref, refs []*Ref) string {
+	if target.Table.Kind == router.Single && len(refs) > 1 {
 		// Where all that it reads is on that node, too, the route has found so.
-		return "a change of the table " + t.Parsed.Name + ", which is on one node, by what tables on other nodes hold"
+		return "a change of the table " + target.Parsed.Name + ", which is on one node, by what tables on other nodes hold"
 	}
 	exprs := []*sqlparse.Expr{ch.Where}
 	for _, a := range ch.Set {
 		exprs = append(exprs, a.Expr)
 	}
 	for _, e := range exprs {
-		if e != nil && (!stable(e) || e.Has(sqlparse.Variable) && len(ch.Set) > 0) && b.p.Target.Table.Kind == router.Reference {
+		if e != nil && (!stable(e) || e.Has(sqlparse.Variable) && len(ch.Set) > 0) && target.Table.Kind == router.Reference {
 			return "a change of a table on every node by a function that is not the same on each"
 		}
 	}
-	for _, r := range b.p.Refs {
+	for _, r := range refs {
 		switch {
-		case r == b.p.Target:
+		case r == target:
 		case r.Table.Kind == router.Single:
 			return "the table " + r.Parsed.Name + " is on one node"
-		case r.Table.Kind == router.Sharded && b.p.Target.Table.Kind == router.Reference:
+		case r.Table.Kind == router.Sharded && target.Table.Kind == router.Reference:
 			return "a change of a table on every node by what a sharded table holds"
 		}
 	}

@@ -15,30 +15,33 @@ func (b *builder) eachPlan() error {
 	p := b.p
 	p.Target = p.ruled()
 	p.Many = ManyEach
-	if d := p.Statement.Definition; d != nil {
-		if err := b.define(d); err != nil {
+	d := p.Statement.Definition
+	if d != nil {
+		var err error
+		if p.Unnamed, err = define(d, p.Target, p.Refs, p.Mode.MariaDB); err != nil {
 			return err
 		}
-		if d.Verb == sqlparse.DropTable && !d.List.Empty() && b.strangers() != nil {
+	}
+	dropping := d != nil && d.Verb == sqlparse.DropTable
+	if r := stranger(p.Target.Table, p.Refs, dropping); r != nil {
+		if dropping && !d.List.Empty() {
 			p.drop = d.List
 			return nil
 		}
-	}
-	if r := b.strangers(); r != nil {
 		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
 	}
 	return nil
 }
 
-// strangers gives a table whose physical tables are not beside those of the target, one for one; nil without one.
-func (b *builder) strangers() *Ref {
-	target := b.p.Target.Table
-	for _, r := range b.p.Refs {
+// stranger returns a reference to a table whose physical tables are not beside those of the target, one for one; nil without
+// one. dropping says that the tables go: then a copy of a table on the node goes once, and not with every sub-table.
+func stranger(target *router.Table, refs []*Ref, dropping bool) *Ref {
+	for _, r := range refs {
 		switch {
 		case r.Table == target:
 		case r.Table.Kind == router.Sharded && target.Kind == router.Sharded && target.Colocated(r.Table):
 		case r.Table.Kind == router.Single && target.Kind == router.Single && r.Table.Nodes[0] == target.Nodes[0]:
-		case r.Table.Kind == router.Reference && (target.Kind == router.Reference || !b.dropping()):
+		case r.Table.Kind == router.Reference && (target.Kind == router.Reference || !dropping):
 		default:
 			return r
 		}
@@ -46,48 +49,41 @@ func (b *builder) strangers() *Ref {
 	return nil
 }
 
-// dropping tells whether the tables go: then a copy of a table on the node goes once, and not with every sub-table.
-func (b *builder) dropping() bool {
-	d := b.p.Statement.Definition
-	return d != nil && d.Verb == sqlparse.DropTable
-}
-
-// define refuses definitions that cannot be right on shards.
-func (b *builder) define(d *sqlparse.Definition) error {
-	p := b.p
-	first := p.Refs[0]
-	name := p.Target.Parsed.Name
+// define refuses definitions that cannot be right on shards, and returns the key columns whose collations it leaves to defaults.
+func define(d *sqlparse.Definition, target *Ref, refs []*Ref, mariaDB bool) ([]Unnamed, error) {
+	first, name := refs[0], target.Parsed.Name
 	switch {
 	case d.Temporary:
-		return Refuse("a temporary table with the name of the table %s, which has a rule, or made from it: give it another name, and its columns", name)
-	case d.Query && p.Target.Table.Kind != router.Single:
-		return Refuse("CREATE TABLE ... SELECT that concerns the table %s, which has a rule: create the table, then insert the rows", name)
+		return nil, Refuse("a temporary table with the name of the table %s, which has a rule, or made from it: give it another name, and its columns", name)
+	case d.Query && target.Table.Kind != router.Single:
+		return nil, Refuse("CREATE TABLE ... SELECT that concerns the table %s, which has a rule: create the table, then insert the rows", name)
 	case d.Like && first.Table.Rule == nil:
-		return Refuse("CREATE TABLE %s LIKE %s, which has a rule: %s has none, and one node only", first.Parsed.Name, name, first.Parsed.Name)
+		return nil, Refuse("CREATE TABLE %s LIKE %s, which has a rule: %s has none, and one node only", first.Parsed.Name, name, first.Parsed.Name)
 	case d.Verb == sqlparse.CreateView || d.Verb == sqlparse.DropView:
-		return Refuse("a view that concerns the table %s, which has a rule: a server would see its own part only", name)
+		return nil, Refuse("a view that concerns the table %s, which has a rule: a server would see its own part only", name)
 	}
 	if d.Renames {
-		for _, r := range p.Refs {
+		for _, r := range refs {
 			if r.Table.Rule == nil {
-				return Refuse("RENAME of the table %s, which has a rule, and %s, which has none: its rows would not be found any more", name, r.Parsed.Name)
+				return nil, Refuse("RENAME of the table %s, which has a rule, and %s, which has none: its rows would not be found any more", name, r.Parsed.Name)
 			}
 		}
 	}
 	for _, c := range d.Columns {
-		if err := keyAlteration(p.Target, c); err != nil {
-			return err
+		if err := keyAlteration(target, c); err != nil {
+			return nil, err
 		}
 	}
 	for _, c := range d.SetByServer {
-		if p.Target.keyOf(c) >= 0 && len(p.Target.Table.Shards) > 1 {
-			return Refuse("%s is the sharding key of %s: with ON UPDATE, or an expression, the server would set it, and rows would not be found by it", c, name)
+		if target.keyOf(c) >= 0 && len(target.Table.Shards) > 1 {
+			return nil, Refuse("%s is the sharding key of %s: with ON UPDATE, or an expression, the server would set it, and rows would not be found by it", c, name)
 		}
 	}
-	if err := b.keyCollations(p.Target, d); err != nil {
-		return err
+	unnamed, err := keyCollations(target, d)
+	if err != nil {
+		return nil, err
 	}
-	return b.constraints(d)
+	return unnamed, constraints(target, d, mariaDB)
 }
 
 // Unnamed is a key column of text whose collation a definition leaves to a default, which only the servers know.
@@ -100,19 +96,19 @@ type Unnamed struct {
 }
 
 // keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
-// whose rows have been placed. Those that are not named are left to who asks the servers: [Plan.Unnamed].
-func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
+// whose rows have been placed. Those that are not named it returns, for who asks the servers: [Plan.Unnamed].
+func keyCollations(r *Ref, d *sqlparse.Definition) (unnamed []Unnamed, err error) {
 	if len(r.Table.Shards) < 2 || !rule.TakesText(r.Table.Rule) {
-		return nil
+		return nil, nil
 	}
 	for k, key := range r.key {
 		if d.Converts && (key.Class == rule.CharBinary || key.Class == rule.CharCI || key.Class == rule.Unknown) {
-			return Refuse("%s is the sharding key of %s: CONVERT TO would give it another collation, or may, under which other texts are equal", r.Table.Keys[k], r.Parsed.Name)
+			return nil, Refuse("%s is the sharding key of %s: CONVERT TO would give it another collation, or may, under which other texts are equal", r.Table.Keys[k], r.Parsed.Name)
 		}
 	}
 	if d.Like && d.Verb == sqlparse.CreateTable {
 		for _, key := range r.Table.Keys {
-			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: key, Like: true})
+			unnamed = append(unnamed, Unnamed{Column: key, Like: true})
 		}
 	}
 	columns := slices.Clone(d.Texts)
@@ -137,14 +133,14 @@ func (b *builder) keyCollations(r *Ref, d *sqlparse.Definition) error {
 			named.Name = charset + "_" + named.Name
 		}
 		if named.Name == "" {
-			b.p.Unnamed = append(b.p.Unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
+			unnamed = append(unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
 			continue
 		}
 		if err := r.Misfit(c.Name, named.Name); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return unnamed, nil
 }
 
 // charsetOf gives the character set of a collation; "" for one whose name does not have it.
@@ -201,20 +197,20 @@ func familyOf(c rule.Class) sqlparse.Family {
 }
 
 // constraints refuses names that a server wants to be unique in a database where several of the physical tables are in one.
-func (b *builder) constraints(d *sqlparse.Definition) error {
+func constraints(t *Ref, d *sqlparse.Definition, mariaDB bool) error {
 	names := d.ForeignKeys
-	if !b.p.Mode.MariaDB {
+	if !mariaDB {
 		names = slices.Concat(names, d.Checks)
 	}
 	if len(names) == 0 {
 		return nil
 	}
 	seen := map[[2]string]bool{}
-	for _, s := range b.p.Target.Table.Shards {
+	for _, s := range t.Table.Shards {
 		place := [2]string{s.Node, s.DB}
 		if seen[place] {
 			return Refuse("the name of the constraint %s must be unique in its database, and %s has several sub-tables there: leave the name to the server",
-				names[0], b.p.Target.Parsed.Name)
+				names[0], t.Parsed.Name)
 		}
 		seen[place] = true
 	}

@@ -42,17 +42,17 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		return
 	}
 	if !p.Mode.MariaDB {
-		if name := b.usedTwice(); name != "" {
+		if name := usedTwice(st); name != "" {
 			// MySQL reads a temporary table once in a statement. MySQL manual: "TEMPORARY Table Problems".
 			p.Reason = "the common table expression " + name + " is used twice, " + why
 			return
 		}
 	}
 	names, every := st.Columns()
-	f, filters := &finishShape{}, b.filters(info.scope)
+	f, filters := &finishShape{}, filters(st, p.Mode, p.Refs, info.scope)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
-			f.rest = append(f.rest, Gather{Ref: r, Key: b.scratchKey(r, nil)})
+			f.rest = append(f.rest, Gather{Ref: r, Key: r.scratchKey(p.Mode.MariaDB, nil)})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
@@ -80,7 +80,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		if r.Parsed.Clause != "" {
 			f.tableOnly = r.Parsed.Clause + " of " + r.Parsed.Name
 		}
-		g.Key = b.scratchKey(r, g.Columns)
+		g.Key = r.scratchKey(p.Mode.MariaDB, g.Columns)
 		f.gathers = append(f.gathers, g)
 	}
 	if st.Match && f.tableOnly == "" {
@@ -95,8 +95,8 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 // scratchKey finds the primary key of a reference that is grouped on MySQL, which by it knows that GROUP BY id fixes the other columns,
 // as ONLY_FULL_GROUP_BY wants. collected are the columns that a scratch table of a sharded one has. Rows of several shards have
 // different keys if the sharding key is among them, and equal values are on one shard: of texts they need not be.
-func (b *builder) scratchKey(r *Ref, collected []string) (key []string) {
-	if b.p.Mode.MariaDB || r.block == nil || len(r.block.Group) == 0 {
+func (r *Ref) scratchKey(mariaDB bool, collected []string) (key []string) {
+	if mariaDB || r.block == nil || len(r.block.Group) == 0 {
 		return nil
 	}
 	sharded := r.Table.Kind == router.Sharded
@@ -129,10 +129,10 @@ func exact(d *mysql.ColumnDefinition41) bool {
 }
 
 // usedTwice finds a common table expression that is named more than once.
-func (b *builder) usedTwice() string {
+func usedTwice(st *sqlparse.Statement) string {
 	count := map[string]int{}
-	for _, t := range b.p.Statement.Tables {
-		if name := lower(t.Name); t.DB == "" && b.p.Statement.CTENames[name] {
+	for _, t := range st.Tables {
+		if name := lower(t.Name); t.DB == "" && st.CTENames[name] {
 			if count[name]++; count[name] > 1 {
 				return t.Name
 			}
@@ -142,16 +142,16 @@ func (b *builder) usedTwice() string {
 }
 
 // filters finds the conditions of the outermost WHERE that concern one table alone, which is not optional there.
-func (b *builder) filters(sc *scope) map[*Ref][]sqlparse.Span {
-	q := b.p.Statement.Query
+func filters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, main *scope) map[*Ref][]sqlparse.Span {
+	q := st.Query
 	if q == nil || q.Select == nil || q.Select.Where == nil {
 		return nil
 	}
-	c, ok := sqlparse.SelectClauses(b.p.Statement.Text, b.p.Mode)
+	c, ok := sqlparse.SelectClauses(st.Text, m)
 	if !ok {
 		return nil
 	}
-	parts := sqlparse.Conjuncts(b.p.Statement.Text, c.Where, b.p.Mode)
+	parts := sqlparse.Conjuncts(st.Text, c.Where, m)
 	exprs := conjunctList(q.Select.Where)
 	if len(parts) != len(exprs) {
 		return nil
@@ -165,7 +165,7 @@ func (b *builder) filters(sc *scope) map[*Ref][]sqlparse.Span {
 		columns, one := 0, true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Column {
-				found, _, _ := sc.resolve(x)
+				found, _, _ := main.resolve(x)
 				one = one && found != nil && (columns == 0 || found == only)
 				only = found
 				columns++
@@ -175,7 +175,7 @@ func (b *builder) filters(sc *scope) map[*Ref][]sqlparse.Span {
 		switch {
 		case !one:
 		case columns == 0:
-			for _, r := range b.p.Refs {
+			for _, r := range refs {
 				spans[r] = append(spans[r], parts[k])
 			}
 		default:
@@ -213,8 +213,7 @@ func (p *Plan) quote(name string) string {
 
 // unquotable refuses a statement whose plan would write a name that the servers would read otherwise in the client's character set. There
 // the names of the configuration and of columns, which are UTF-8, are other characters too.
-func (b *builder) unquotable() error {
-	p := b.p
+func (p *Plan) unquotable() error {
 	if !p.Mode.Charset.Multibyte() {
 		return nil
 	}

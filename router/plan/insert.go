@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"slices"
+
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
 	"kingshard/router/rule"
@@ -45,96 +48,108 @@ func (b *builder) insertPlan() error {
 	if p.Statement.Query != nil {
 		return b.insertSelect(in)
 	}
-	switch p.Target.Table.Kind {
-	case router.Reference:
-		return b.insertEverywhere(in)
-	case router.Single:
-		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from several nodes"
+	p.Many = ManyRefuse
+	switch kind := p.Target.Table.Kind; {
+	case kind == router.Single:
+		p.Reason = "INSERT of values that come from several nodes"
+		return nil
+	case kind == router.Reference && !sameEverywhere(in):
+		p.Reason = "INSERT into a table on every node of a value that is not the same on each"
+		return nil
+	case len(b.analyzer.subs) > 0:
+		p.Reason = "INSERT of values that come from sharded tables"
+		return nil
+	case kind == router.Reference:
+		p.Many = ManyWrite
 		return nil
 	}
-	if len(b.analyzer.subs) > 0 {
-		p.Many, p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
-		return nil
-	}
-	return b.insertRows(in)
-}
-
-// columnsOf gives the columns that an INSERT fills.
-func (b *builder) columnsOf(in *sqlparse.Insert) ([]string, error) {
-	if in.Columns != nil {
-		return in.Columns, nil
-	}
-	if b.p.Target.Columns == nil {
-		return nil, Refuse("INSERT without a list of columns into the sharded table %s, whose columns are not known: give the list", in.Table.Name)
-	}
-	var names []string
-	for _, d := range b.p.Target.Columns {
-		names = append(names, d.Name)
-	}
-	return names, nil
-}
-
-func (b *builder) insertRows(in *sqlparse.Insert) error {
-	p, t := b.p, b.p.Target
-	columns, err := b.columnsOf(in)
+	shape, err := insertRows(p.Target, in, p.Statement.Text, p.Mode)
 	if err != nil {
 		return err
-	}
-	at, err := b.keyPositions(columns, in)
-	if err != nil {
-		return err
-	}
-	if err := b.autoIncrement(columns, in); err != nil {
-		return err
-	}
-	shape := &insertShape{}
-	b.autoLater(shape, columns, in)
-	if !in.SetForm {
-		rows, ok := sqlparse.ValuesRows(p.Statement.Text, p.Mode)
-		if !ok || len(rows) != len(in.Rows) {
-			return Refuse("this form of INSERT cannot be split over the shards of %s", in.Table.Name)
-		}
-		shape.rows = rows
-	}
-	for k, row := range in.Rows {
-		if len(row) != len(columns) {
-			return Refuse("Column count doesn't match value count at row %d", k+1)
-		}
-		key := make([]operand, len(at))
-		for i, column := range at {
-			v, ok := operandOf(row[column])
-			if !ok {
-				return Refuse("the sharding key %s of %s must be a literal or a parameter in row %d: insert is too complex", t.Table.Keys[i], in.Table.Name, k+1)
-			}
-			key[i] = v
-		}
-		shape.keys = append(shape.keys, key)
 	}
 	p.Many, p.insert = ManyInsert, shape
 	return nil
 }
 
-// keyPositions finds the key columns among the columns of an INSERT.
-func (b *builder) keyPositions(columns []string, in *sqlparse.Insert) ([]int, error) {
-	var at []int
-	for _, key := range b.p.Target.Table.Keys {
-		found := -1
-		for k, c := range columns {
-			if router.SameColumn(c, key) {
-				found = k
-			}
+// columnsOf gives the columns that an INSERT fills.
+func columnsOf(t *Ref, in *sqlparse.Insert) ([]string, error) {
+	if in.Columns != nil {
+		return in.Columns, nil
+	}
+	if t.Columns == nil {
+		return nil, Refuse("INSERT without a list of columns into the sharded table %s, whose columns are not known: give the list", in.Table.Name)
+	}
+	var names []string
+	for _, d := range t.Columns {
+		names = append(names, d.Name)
+	}
+	return names, nil
+}
+
+// insertRows finds the rows of an INSERT into a sharded table and their keys.
+func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*insertShape, error) {
+	columns, err := columnsOf(t, in)
+	if err != nil {
+		return nil, err
+	}
+	at, err := keyPositions(t, columns)
+	if err != nil {
+		return nil, err
+	}
+	if err := autoIncrement(t, columns, in.Rows); err != nil {
+		return nil, err
+	}
+	shape := &insertShape{}
+	shape.autoLater(t, columns, in.Rows)
+	if !in.SetForm {
+		rows, ok := sqlparse.ValuesRows(text, m)
+		if !ok || len(rows) != len(in.Rows) {
+			return nil, Refuse("this form of INSERT cannot be split over the shards of %s", in.Table.Name)
 		}
+		shape.rows = rows
+	}
+	for k, row := range in.Rows {
+		if len(row) != len(columns) {
+			return nil, Refuse("Column count doesn't match value count at row %d", k+1)
+		}
+		key := make([]operand, len(at))
+		for i, column := range at {
+			v, ok := operandOf(row[column])
+			if !ok {
+				return nil, Refuse("the sharding key %s of %s must be a literal or a parameter in row %d: insert is too complex", t.Table.Keys[i], in.Table.Name, k+1)
+			}
+			key[i] = v
+		}
+		shape.keys = append(shape.keys, key)
+	}
+	return shape, nil
+}
+
+// keyPositions finds the key columns among the columns of an INSERT.
+func keyPositions(t *Ref, columns []string) ([]int, error) {
+	var at []int
+	for _, key := range t.Table.Keys {
+		found := lastColumn(columns, key)
 		if found < 0 {
-			return nil, Refuse("insert or replace not contain sharding key: give a value for column %s of %s", key, in.Table.Name)
+			return nil, Refuse("insert or replace not contain sharding key: give a value for column %s of %s", key, t.Parsed.Name)
 		}
 		at = append(at, found)
 	}
 	return at, nil
 }
 
+// lastColumn returns the number of the last of columns that has a name, -1 without one.
+func lastColumn(columns []string, name string) int {
+	for k, c := range slices.Backward(columns) {
+		if router.SameColumn(c, name) {
+			return k
+		}
+	}
+	return -1
+}
+
 // autoIncrement refuses rows whose AUTO_INCREMENT value each sub-table would make up for itself.
-func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
-	t := b.p.Target
+func autoIncrement(t *Ref, columns []string, rows [][]*sqlparse.Expr) error {
 	if len(t.Table.Shards) < 2 {
 		return nil
 	}
@@ -142,19 +157,14 @@ func (b *builder) autoIncrement(columns []string, in *sqlparse.Insert) error {
 		if d.Flags&autoIncrementFlag == 0 {
 			continue
 		}
-		at := -1
-		for k, c := range columns {
-			if router.SameColumn(c, d.Name) {
-				at = k
-			}
-		}
-		for _, row := range in.Rows {
+		at := lastColumn(columns, d.Name)
+		for _, row := range rows {
 			if at >= 0 && at < len(row) && row[at].Op != sqlparse.Default {
 				if o, known := operandOf(row[at]); !known || o.param >= 0 || !leavesCounting(o.value) {
 					continue
 				}
 			}
-			return needsAuto(d.Name, in.Table.Name)
+			return needsAuto(d.Name, t.Parsed.Name)
 		}
 	}
 	return nil
@@ -168,8 +178,7 @@ func leavesCounting(v value.Value) bool {
 }
 
 // autoLater notes the AUTO_INCREMENT values that are parameters.
-func (b *builder) autoLater(shape *insertShape, columns []string, in *sqlparse.Insert) {
-	t := b.p.Target
+func (shape *insertShape) autoLater(t *Ref, columns []string, rows [][]*sqlparse.Expr) {
 	if len(t.Table.Shards) < 2 {
 		return
 	}
@@ -179,7 +188,7 @@ func (b *builder) autoLater(shape *insertShape, columns []string, in *sqlparse.I
 			continue
 		}
 		shape.name = d.Name
-		for _, row := range in.Rows {
+		for _, row := range rows {
 			if k < len(row) && row[k].Op == sqlparse.Param {
 				shape.auto = append(shape.auto, operand{param: row[k].Index})
 			}
@@ -187,21 +196,16 @@ func (b *builder) autoLater(shape *insertShape, columns []string, in *sqlparse.I
 	}
 }
 
-func (b *builder) insertEverywhere(in *sqlparse.Insert) error {
+// sameEverywhere reports whether the values of an INSERT are the same on every node.
+func sameEverywhere(in *sqlparse.Insert) bool {
 	for _, row := range in.Rows {
 		for _, e := range row {
 			if !stable(e) || e.Has(sqlparse.Variable) {
-				b.p.Many, b.p.Reason = ManyRefuse, "INSERT into a table on every node of a value that is not the same on each"
-				return nil
+				return false
 			}
 		}
 	}
-	if len(b.analyzer.subs) > 0 {
-		b.p.Many, b.p.Reason = ManyRefuse, "INSERT of values that come from sharded tables"
-		return nil
-	}
-	b.p.Many = ManyWrite
-	return nil
+	return true
 }
 
 // insertSelect plans INSERT ... SELECT: on the shard that the rows come from, where their key goes along.
@@ -223,38 +227,43 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	if p.Target.Table.Kind != router.Sharded {
 		return nil
 	}
-	if b.analyzer.apart != "" || q.Select == nil || q.Limit != nil || len(info.refs) == 0 {
-		return b.refuseUnlessOne()
+	// Even one shard to read from says nothing of the shard to write to.
+	var elsewhere error
+	if len(p.Target.Table.Shards) > 1 {
+		elsewhere = Refuse("%s", p.Reason)
 	}
-	columns, err := b.columnsOf(in)
+	if b.analyzer.apart != "" || q.Select == nil || q.Limit != nil || len(info.refs) == 0 {
+		return elsewhere
+	}
+	columns, err := columnsOf(p.Target, in)
 	if err != nil {
 		return err
 	}
-	at, err := b.keyPositions(columns, in)
+	at, err := keyPositions(p.Target, columns)
 	if err != nil {
 		return err
 	}
 	s := q.Select
 	for k, column := range at {
 		if column >= len(s.Fields) {
-			return b.refuseUnlessOne()
+			return elsewhere
 		}
 		for _, f := range s.Fields[:column+1] {
 			if f.Expr == nil {
-				return b.refuseUnlessOne()
+				return elsewhere
 			}
 		}
 		from, sc := info.scope.key(s.Fields[column].Expr)
 		if from.ref == nil || sc != info.scope || from.k != k || from.ref.nullable || !from.ref.Table.Colocated(p.Target.Table) || !from.ref.key[k].Joins(p.Target.key[k]) {
-			return b.refuseUnlessOne()
+			return elsewhere
 		}
 		p.Target.from = append(p.Target.from, from.ref)
 	}
 	grouped := len(s.Group) > 0 || s.Distinct || fieldsHave(s, sqlparse.Aggregate)
 	if s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) || grouped && !info.scope.byKey(s) {
-		return b.refuseUnlessOne()
+		return elsewhere
 	}
-	if err := b.autoIncrement(columns, &sqlparse.Insert{Table: in.Table, Rows: [][]*sqlparse.Expr{fieldExprs(s)}}); err != nil {
+	if err := autoIncrement(p.Target, columns, [][]*sqlparse.Expr{fieldExprs(s)}); err != nil {
 		return err
 	}
 	p.Many, p.Reason = ManyWrite, ""
@@ -264,13 +273,4 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 		}
 	}
 	return nil
-}
-
-// refuseUnlessOne refuses a statement whose rows cannot be followed to their shard: even one shard to read from says
-// nothing of the shard to write to.
-func (b *builder) refuseUnlessOne() error {
-	if len(b.p.Target.Table.Shards) == 1 {
-		return nil
-	}
-	return Refuse("%s", b.p.Reason)
 }

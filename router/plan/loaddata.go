@@ -45,30 +45,38 @@ func (b *builder) loadPlan() error {
 	if !l.Local {
 		return Refuse("LOAD DATA into the sharded table %s reads a file of one server, and rows of it belong to others: use LOAD DATA LOCAL", l.Table.Name)
 	}
-	shape := &LoadShape{Auto: -1}
-	if err := b.loadFields(shape); err != nil {
+	shape, err := loadShape(t, l)
+	if err != nil {
 		return err
-	}
-	if err := b.loadSet(); err != nil {
-		return err
-	}
-	if t.Table.Kind == router.Sharded {
-		if err := b.loadKeys(shape); err != nil {
-			return err
-		}
 	}
 	p.Many, p.load = ManyLoad, shape
 	return nil
 }
 
-// loadFields finds where the fields go.
-func (b *builder) loadFields(shape *LoadShape) error {
-	p, l := b.p, b.p.Statement.Load
+// loadShape makes the shape of a LOAD DATA into a table of several servers.
+func loadShape(t *Ref, l *sqlparse.Load) (*LoadShape, error) {
+	shape := &LoadShape{Auto: -1}
+	if err := shape.takeFields(t, l); err != nil {
+		return nil, err
+	}
+	if err := checkSet(t, l); err != nil {
+		return nil, err
+	}
+	if t.Table.Kind == router.Sharded {
+		if err := shape.takeKeys(t, l); err != nil {
+			return nil, err
+		}
+	}
+	return shape, nil
+}
+
+// takeFields finds where the fields go.
+func (shape *LoadShape) takeFields(t *Ref, l *sqlparse.Load) error {
 	if l.Fields == nil {
-		if p.Target.Columns == nil {
+		if t.Columns == nil {
 			return Refuse("LOAD DATA into the sharded table %s, whose columns are not known", l.Table.Name)
 		}
-		for _, d := range p.Target.Columns {
+		for _, d := range t.Columns {
 			l.Fields = append(l.Fields, sqlparse.LoadField{Name: d.Name})
 		}
 	}
@@ -84,11 +92,10 @@ func (b *builder) loadFields(shape *LoadShape) error {
 	return nil
 }
 
-// loadSet refuses values that a shard computes in another way than one server.
-func (b *builder) loadSet() error {
-	p, l := b.p, b.p.Statement.Load
+// checkSet refuses values that a shard computes in another way than one server.
+func checkSet(t *Ref, l *sqlparse.Load) error {
 	for _, a := range l.Set {
-		if p.Target.keyOf(a.Column) >= 0 {
+		if t.keyOf(a.Column) >= 0 {
 			return Refuse("the sharding key %s of %s must come from a field of the file as it is, not from SET", a.Column, l.Table.Name)
 		}
 		switch {
@@ -96,7 +103,7 @@ func (b *builder) loadSet() error {
 			return Refuse("LOAD DATA into the sharded table %s with a subquery in SET", l.Table.Name)
 		case assigns(a.Expr):
 			return Refuse("LOAD DATA into the sharded table %s with a variable that goes from line to line", l.Table.Name)
-		case !stable(a.Expr) && p.Target.Table.Kind == router.Reference:
+		case !stable(a.Expr) && t.Table.Kind == router.Reference:
 			return Refuse("a change of a table on every node by a function that is not the same on each")
 		}
 	}
@@ -113,9 +120,8 @@ func assigns(e *sqlparse.Expr) bool {
 	return found
 }
 
-// loadKeys finds the fields of the key and of the AUTO_INCREMENT column.
-func (b *builder) loadKeys(shape *LoadShape) error {
-	t, l := b.p.Target, b.p.Statement.Load
+// takeKeys finds the fields of the key and of the AUTO_INCREMENT column.
+func (shape *LoadShape) takeKeys(t *Ref, l *sqlparse.Load) error {
 	at := func(column string) int {
 		return slices.IndexFunc(l.Fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
 	}

@@ -129,10 +129,10 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	case err != nil:
 		return nil, err
 	}
-	if err := b.unquotable(); err != nil {
+	if err := b.p.unquotable(); err != nil {
 		return nil, err
 	}
-	if b.p.edits, err = b.tableEdits(); err != nil {
+	if b.p.edits, err = b.p.tableEdits(); err != nil {
 		return nil, err
 	}
 	b.p.keepTexts()

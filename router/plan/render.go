@@ -27,22 +27,22 @@ type edit struct {
 }
 
 // tableEdits lists the places to change, in the order of the text.
-func (b *builder) tableEdits() (edits []edit, err error) {
-	st := b.p.Statement
+func (p *Plan) tableEdits() (edits []edit, err error) {
+	st := p.Statement
 	plain := st.Kind != sqlparse.SelectKind && st.Kind != sqlparse.UpdateKind && !(st.Kind == sqlparse.DeleteKind && st.Change.Multi)
-	for _, r := range b.p.Refs {
+	for _, r := range p.Refs {
 		if r.Parsed.At.Empty() {
 			continue
 		}
-		bare := plain && (r == b.p.Target || b.p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
+		bare := plain && (r == p.Target || p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
 		at := edit{span: r.Parsed.At, ref: r, alias: !bare && r.Parsed.Alias == "", db: r.Parsed.DB != ""}
 		if end := at.span.End; at.alias && r.Table.Rule != nil && r.Parsed.Clause == "PARTITION" {
-			if end = sqlparse.PartitionEnd(st.Text, end, b.p.Mode); end > at.span.End {
+			if end = sqlparse.PartitionEnd(st.Text, end, p.Mode); end > at.span.End {
 				at.alias = false
-				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + b.p.quote(r.Parsed.Name)})
+				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + p.quote(r.Parsed.Name)})
 			}
 		}
-		if word := tableWord(st.Text[:at.span.Pos]); at.alias && r.Table.Rule != nil && word > 0 && !b.p.Mode.MariaDB {
+		if word := tableWord(st.Text[:at.span.Pos]); at.alias && r.Table.Rule != nil && word > 0 && !p.Mode.MariaDB {
 			edits = append(edits, edit{span: sqlparse.Span{Pos: at.span.Pos - word, End: at.span.Pos}, insert: "SELECT * FROM "}) // TABLE takes no alias
 		}
 		edits = append(edits, at)
@@ -52,16 +52,16 @@ func (b *builder) tableEdits() (edits []edit, err error) {
 			case bare && r.Parsed.Alias == "":
 				edits = append(edits, edit{span: q, ref: r, db: db})
 			case db && r.moves():
-				edits = append(edits, edit{span: q, ref: r, insert: b.p.quote(r.Parsed.Label())})
+				edits = append(edits, edit{span: q, ref: r, insert: p.quote(r.Parsed.Label())})
 			}
 		}
 	}
-	names, err := b.fieldNames(edits)
+	names, err := fieldNames(st, p.Mode, edits)
 	if err != nil {
 		return nil, err
 	}
 	edits = append(edits, names...)
-	if st.Load != nil && !st.Load.Ignore.Empty() && b.p.load != nil {
+	if st.Load != nil && !st.Load.Ignore.Empty() && p.load != nil {
 		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
 	}
 	if st.Show != nil {
@@ -69,13 +69,13 @@ func (b *builder) tableEdits() (edits []edit, err error) {
 			edits = append(edits, edit{span: st.Show.From, insert: " "}) // the database is in front of the name then
 		}
 		// What the client sees in the column. A literal would be folded, and the result described otherwise.
-		t := b.p.Refs[0].Table
+		t := p.Refs[0].Table
 		for _, span := range st.Show.Named {
 			if t.Shards[0].Table == t.Name {
 				break
 			}
 			edits = append(edits, edit{span: span, insert: "REPLACE(" + st.Text[span.Pos:span.End] + ", " +
-				b.p.literalOf(t.Shards[0].Table) + ", " + b.p.literalOf(t.Name) + ")"})
+				p.literalOf(t.Shards[0].Table) + ", " + p.literalOf(t.Name) + ")"})
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.span.Pos - b.span.Pos })
@@ -110,16 +110,16 @@ const aliasMax = 256
 
 // fieldNames gives items of select lists that have no alias their own text as one, where names of tables change within it: the client's
 // name of the column is the item's text.
-func (b *builder) fieldNames(edits []edit) (names []edit, err error) {
-	if b.p.Statement.Kind != sqlparse.SelectKind {
+func fieldNames(st *sqlparse.Statement, m sqltext.Mode, edits []edit) (names []edit, err error) {
+	if st.Kind != sqlparse.SelectKind {
 		return nil, nil
 	}
-	for _, i := range sqltext.Items(b.p.Statement.Text, b.p.Mode) {
+	for _, i := range sqltext.Items(st.Text, m) {
 		if !i.Unnamed || i.Plain || i.End-i.Pos > aliasMax {
 			continue
 		}
 		if slices.ContainsFunc(edits, func(e edit) bool { return e.span.Pos >= i.Pos && e.span.End <= i.End }) {
-			alias, ok := sqltext.QuoteAlias(b.p.Statement.Text[i.Pos:i.End], b.p.Mode)
+			alias, ok := sqltext.QuoteAlias(st.Text[i.Pos:i.End], m)
 			if !ok {
 				return nil, Refuse("a column whose text is not of the client's character set: give it an alias")
 			}
