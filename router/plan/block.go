@@ -42,8 +42,8 @@ type link struct {
 	block *sqlparse.Select
 }
 
-// query looks into a query expression. It gives the references of its FROM clause, nil with a.apart set when the rows
-// that make up its result may be spread in a way that no shard can answer for itself.
+// query looks into a query expression. It returns the references of its FROM clause, and sets apart when the rows that make up
+// its result may be spread in a way that no shard can answer for itself.
 func (a *analyzer) query(q *sqlparse.Query, outer *scope) *blockInfo {
 	if q == nil {
 		return &blockInfo{}
@@ -54,7 +54,7 @@ func (a *analyzer) query(q *sqlparse.Query, outer *scope) *blockInfo {
 		}
 	}
 	if q.Select != nil {
-		info := a.block(q.Select, q, outer)
+		info := a.block(q.Select, outer)
 		for _, o := range q.Order {
 			a.expr(o.Expr, info)
 		}
@@ -82,12 +82,11 @@ func (a *analyzer) split(format string, args ...any) {
 type blockInfo struct {
 	scope *scope
 	refs  []*Ref // sharded ones of its FROM clause, those of derived tables included
-	query *sqlparse.Query
 }
 
 // block looks into one SELECT.
-func (a *analyzer) block(s *sqlparse.Select, q *sqlparse.Query, outer *scope) *blockInfo {
-	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &a.budget}, query: q}
+func (a *analyzer) block(s *sqlparse.Select, outer *scope) *blockInfo {
+	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &a.budget}}
 	if a.crowded = a.crowded || tablesIn(s.From) > joinMax; a.crowded {
 		return info
 	}
@@ -165,7 +164,7 @@ func (a *analyzer) derived(q *sqlparse.Query, info *blockInfo) bool {
 	return false
 }
 
-// byKey tells whether the groups of a block, or its distinct rows, are each on one shard.
+// byKey reports whether the groups of a block whose scope is s, or its distinct rows, are each on one shard.
 func (s *scope) byKey(q *sqlparse.Select) bool {
 	covers := func(exprs []*sqlparse.Expr) bool {
 		seen := map[*Ref]uint64{}
@@ -539,7 +538,7 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 				for _, r := range sub.refs {
 					r.sub = true
 				}
-				a.subs = append(a.subs, subquery{outer: info, inner: sub, expr: x})
+				a.subs = append(a.subs, subquery{outer: info, inner: sub})
 			}
 		}
 		return true
@@ -549,7 +548,6 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 // subquery is one that reads sharded tables.
 type subquery struct {
 	outer, inner *blockInfo
-	expr         *sqlparse.Expr
 }
 
 // connected checks that the sharded tables of a tree meet only on equal keys, and gives them.

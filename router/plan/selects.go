@@ -16,8 +16,7 @@ type mergeShape struct {
 	// hidden are expressions that the shards' select lists get behind the client's.
 	hidden []hidden
 	order  []mergeKey
-	// fullOrder: the order in which the shards' rows come is all that ORDER BY asks for.
-	limit *sqlparse.Limit
+	limit  *sqlparse.Limit
 	// group are the columns of groups, as numbers of hidden columns; aggregates belong to visible columns.
 	group      []int
 	aggregates []shapeAggregate
