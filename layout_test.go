@@ -53,12 +53,13 @@ var allowed = map[string][]string{
 	"proxy/placement":           {"backend", "mysql", "mysql/collation", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
-	"proxy/metrics": {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
-	"proxy/admin":   {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/cpuprofile", "proxy/halfdone", "proxy/placement", "proxy/querylog", "proxy/queryrule", "proxy/session", "router", "router/plan"},
+	"proxy/metrics":     {"backend", "backend/pool", "proxy/account", "proxy/querylog", "proxy/session", "proxy/subtables"},
+	"proxy/admin":       {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/login", "proxy/cpuprofile", "proxy/halfdone", "proxy/placement", "proxy/querylog", "proxy/queryrule", "proxy/session", "router", "router/plan"},
+	"proxy/admin/login": {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
 	"proxy":              {"backend", "backend/health", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
 	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "router", "router/plan", "router/rule"},
-	"proxy/console":      {"proxy/account", "proxy/admin"},
+	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.
 	"cmd/kingshard/remote": {"config", "mysql/sqltext"},

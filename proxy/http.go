@@ -36,10 +36,10 @@ func (s *Server) listenHTTP() error {
 	profiles.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	open := http.NewServeMux()
 	s.addHealth(open)
-	page := console.New(s.admin, s.log)
+	page := console.New(s.admin.Logins, s.log)
 	open.Handle("/api/", page.Guard(s.admin.Handler()))
-	open.Handle("GET /metrics", s.admin.Guard(account.Read, s.metrics.Handler()))
-	open.Handle("/debug/pprof/", s.admin.Guard(account.Admin, profiles))
+	open.Handle("GET /metrics", s.admin.Logins.Guard(account.Read, s.metrics.Handler()))
+	open.Handle("/debug/pprof/", s.admin.Logins.Guard(account.Admin, profiles))
 	open.Handle("/", page.Handler())
 	secure, err := s.cfg.WebTLS(func(err error) { s.log.Error("the old certificate of web_addr is shown", "error", err) })
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"kingshard/config"
+	"kingshard/proxy/admin/login"
 	"kingshard/proxy/cpuprofile"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
@@ -43,6 +44,9 @@ type Options struct {
 
 // Admin answers and acts. Any goroutine may use it.
 type Admin struct {
+	// Logins checks who sends requests over HTTP.
+	Logins *login.Logins
+
 	shared *session.Shared
 	server Server
 	log    *slog.Logger
@@ -60,6 +64,7 @@ type Admin struct {
 // New makes the administration of a server.
 func New(o Options) *Admin {
 	a := &Admin{shared: o.Shared, server: o.Server, log: o.Log}
+	a.Logins = login.New(func() *config.Config { return o.Shared.Snapshot.Load().Config }, &o.Shared.Failures, o.Log)
 	a.file.Store(&o.File)
 	return a
 }

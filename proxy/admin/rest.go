@@ -11,6 +11,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/login"
 	"kingshard/proxy/session"
 )
 
@@ -91,19 +92,20 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		h.Body = http.MaxBytesReader(w, h.Body, bodyMax)
-		by, ok, err := a.authenticate(h)
+		user, ok, err := a.Logins.Authenticate(h)
 		switch {
-		case errors.Is(err, ErrTooManyFailures):
+		case errors.Is(err, login.ErrTooManyFailures):
 			fail(w, http.StatusTooManyRequests, err)
 			return
 		case err != nil:
-			fail(w, http.StatusForbidden, err)
+			fail(w, http.StatusForbidden, failed("%v", err))
 			return
 		case !ok:
 			w.Header().Set("WWW-Authenticate", `Basic realm="Restricted"`)
 			fail(w, http.StatusUnauthorized, errors.New("Unauthorized"))
 			return
 		}
+		by := who{name: user.Name, rights: user.Rights, from: login.RemoteHost(h)}
 		err = by.need(r.rights, r.method+" "+r.path)
 		var answer any
 		if err == nil {

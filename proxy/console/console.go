@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"kingshard/proxy/account"
-	"kingshard/proxy/admin"
+	"kingshard/proxy/admin/login"
 )
 
 //go:embed static
@@ -32,13 +32,13 @@ const contentSecurity = "default-src 'self'; img-src 'self' data:; object-src 'n
 
 // Console serves the page. Any goroutine may use it.
 type Console struct {
-	admin    *admin.Admin
+	logins   *login.Logins
 	log      *slog.Logger
 	sessions sessions
 }
 
-// New makes the console of an administration.
-func New(a *admin.Admin, log *slog.Logger) *Console { return &Console{admin: a, log: log} }
+// New returns a console that those log in to whom logins lets in.
+func New(logins *login.Logins, log *slog.Logger) *Console { return &Console{logins: logins, log: log} }
 
 // Handler serves the page at /, its files and its logins at /console/. None of the files tells anything of the proxy.
 func (c *Console) Handler() http.Handler {
@@ -92,13 +92,13 @@ func (c *Console) Guard(next http.Handler) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead && !same(token, csrf):
 			refuse(w, http.StatusForbidden, "a change needs the session's token in "+csrfHeader)
 		default:
-			next.ServeHTTP(w, r.WithContext(admin.WithLogin(r.Context(), who)))
+			next.ServeHTTP(w, r.WithContext(login.WithLogin(r.Context(), who)))
 		}
 	})
 }
 
 // current gives the session that a request's cookie names, with the rights of the configuration in force.
-func (c *Console) current(r *http.Request) (who admin.Login, csrf string, ok bool) {
+func (c *Console) current(r *http.Request) (who login.Login, csrf string, ok bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return who, "", false
@@ -106,7 +106,7 @@ func (c *Console) current(r *http.Request) (who admin.Login, csrf string, ok boo
 	if who, csrf, ok = c.sessions.find(cookie.Value); !ok {
 		return who, "", false
 	}
-	if who, ok = c.admin.Current(who); !ok {
+	if who, ok = c.logins.Current(who); !ok {
 		c.sessions.end(cookie.Value)
 	}
 	return who, csrf, ok
@@ -139,20 +139,20 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "a login is a JSON object with user and password, or token")
 		return
 	}
-	from := admin.RemoteHost(r)
-	var who admin.Login
-	if c.admin.Closed() {
-		refuse(w, http.StatusForbidden, admin.ErrClosed.Error())
+	from := login.RemoteHost(r)
+	var who login.Login
+	if c.logins.Closed() {
+		refuse(w, http.StatusForbidden, login.ErrClosed.Error())
 		return
 	}
 	if body.Token != "" {
 		body.User = ""
 	}
-	ok, err := c.admin.Guess(r, body.User, func() (ok bool) {
+	ok, err := c.logins.Guess(r, body.User, func() (ok bool) {
 		if body.Token != "" {
-			who, ok = c.admin.LoginToken(body.Token)
+			who, ok = c.logins.LoginToken(body.Token)
 		} else {
-			who, ok = c.admin.Login(body.User, body.Password)
+			who, ok = c.logins.Login(body.User, body.Password)
 		}
 		return ok
 	})
@@ -161,7 +161,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		c.admin.LogDenied(r, "login of the console denied")
+		c.logins.LogDenied(r, "login of the console denied")
 		refuse(w, http.StatusUnauthorized, "wrong user, password or token")
 		return
 	}
@@ -191,7 +191,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	if cookie, err := r.Cookie(cookieName(r)); err == nil {
 		c.sessions.end(cookie.Value)
 	}
-	c.log.Info("logout of the console", "audit", true, "user", who.Name, "from", admin.RemoteHost(r))
+	c.log.Info("logout of the console", "audit", true, "user", who.Name, "from", login.RemoteHost(r))
 	setCookie(w, r, "", -1)
 	writeJSON(w, http.StatusOK, struct{}{})
 }
@@ -206,7 +206,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	answer(w, who, csrf)
 }
 
-func answer(w http.ResponseWriter, who admin.Login, csrf string) {
+func answer(w http.ResponseWriter, who login.Login, csrf string) {
 	writeJSON(w, http.StatusOK, map[string]string{"name": who.Name, "rights": who.Rights.String(), "csrf": csrf})
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"kingshard/proxy/admin"
+	"kingshard/proxy/admin/login"
 )
 
 const (
@@ -18,31 +18,31 @@ const (
 	idleMax  = 30 * time.Minute
 )
 
-// login is a session of a browser.
-type login struct {
-	who  admin.Login
+// visit is a session of a browser.
+type visit struct {
+	who  login.Login
 	csrf string
 	// began is when it logged in, used when its last request came.
 	began, used time.Time
 }
 
-// sessions are all logins, by the hash of the id in the cookie.
+// sessions are those of all browsers, by the hash of the id in the cookie.
 type sessions struct {
 	mu   sync.Mutex
-	byID map[[sha256.Size]byte]*login
+	byID map[[sha256.Size]byte]*visit
 }
 
 // begin makes a session and gives the id for its cookie and the token for its changes.
-func (s *sessions) begin(who admin.Login) (id, csrf string) {
+func (s *sessions) begin(who login.Login) (id, csrf string) {
 	id, csrf = rand.Text(), rand.Text()
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byID == nil {
-		s.byID = make(map[[sha256.Size]byte]*login)
+		s.byID = make(map[[sha256.Size]byte]*visit)
 	}
 	s.makeRoom(now)
-	s.byID[sha256.Sum256([]byte(id))] = &login{who: who, csrf: csrf, began: now, used: now}
+	s.byID[sha256.Sum256([]byte(id))] = &visit{who: who, csrf: csrf, began: now, used: now}
 	return id, csrf
 }
 
@@ -62,12 +62,12 @@ func (s *sessions) makeRoom(now time.Time) {
 	}
 }
 
-func (l *login) over(now time.Time) bool {
+func (l *visit) over(now time.Time) bool {
 	return now.Sub(l.began) >= lifetime || now.Sub(l.used) >= idleMax
 }
 
 // find gives the session of an id; false if there is none, or it has ended.
-func (s *sessions) find(id string) (who admin.Login, csrf string, ok bool) {
+func (s *sessions) find(id string) (who login.Login, csrf string, ok bool) {
 	key, now := sha256.Sum256([]byte(id)), time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-package admin
+package login
 
 import (
 	"context"
@@ -14,8 +14,8 @@ var ErrTooManyFailures = errors.New("too many logins from this address failed: t
 // Guess bounds how fast passwords and tokens of HTTP requests can be tried, together with those of MySQL clients: check, which looks at
 // the request's, waits for its turn where many of its address failed, and the answer to a failure is delayed. user is the name whose password
 // that is, "" for a token: who has a token may try others, so that it makes no failure forgotten. An error says that the request is refused.
-func (a *Admin) Guess(h *http.Request, user string, check func() bool) (ok bool, err error) {
-	f, most := &a.shared.Failures, a.shared.Snapshot.Load().Config.MaxLoginDelay.Duration()
+func (l *Logins) Guess(h *http.Request, user string, check func() bool) (ok bool, err error) {
+	f, most := l.failures, l.cfg().MaxLoginDelay.Duration()
 	addr := remoteAddr(h)
 	name := "\x00" + user // which is no MySQL user's
 	wait, ok := f.Turn(addr, name, most)
@@ -37,9 +37,9 @@ func (a *Admin) Guess(h *http.Request, user string, check func() bool) (ok bool,
 }
 
 // LogDenied puts a line into the log that a login over HTTP failed, unless there are too many.
-func (a *Admin) LogDenied(h *http.Request, what string) {
-	if omitted, ok := a.shared.Failures.Log(remoteAddr(h)); ok {
-		a.log.Warn(what, "from", RemoteHost(h), "lines_omitted", omitted)
+func (l *Logins) LogDenied(h *http.Request, what string) {
+	if omitted, ok := l.failures.Log(remoteAddr(h)); ok {
+		l.log.Warn(what, "from", RemoteHost(h), "lines_omitted", omitted)
 	}
 }
 

@@ -1,4 +1,4 @@
-package admin
+package login
 
 import (
 	"crypto/sha256"
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bearer gives the token of a request; is tells whether it has one.
+// bearer gives the token of a request; is reports whether it has one.
 func bearer(h *http.Request) (token string, is bool) {
 	scheme, token, is := strings.Cut(h.Header.Get("Authorization"), " ")
 	if !is || !strings.EqualFold(scheme, "Bearer") {
