@@ -11,13 +11,13 @@ import (
 )
 
 // SetFile names the configuration's file, which administration reads again and saves to; before Serve.
-func (s *Server) SetFile(f config.File) { s.admin.SetFile(f) }
+func (s *Server) SetFile(f config.File) { s.admin.Configuration.SetFile(f) }
 
 // ReloadFile reads the configuration's file again and brings it into force, or none of it. Log files are opened anew in
 // any case.
 func (s *Server) ReloadFile() error {
 	s.shared.Queries.Reopen()
-	return s.admin.ReloadFile()
+	return s.admin.Configuration.ReloadFile()
 }
 
 // UpgradeBySignal is Upgrade with a line in the log, in the audit log and in the list of events.
@@ -91,7 +91,7 @@ func (s *Server) instanceChanged(i *backend.Instance, state backend.State, err e
 	if err != nil {
 		outcome = err.Error()
 	}
-	s.admin.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
+	s.admin.Trail.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
 }
 
 // replicaLagged puts a replica that reads pass over, or not any more, into the list of events.
@@ -103,5 +103,5 @@ func (s *Server) replicaLagged(i *backend.Instance, l backend.Lag, passedOver bo
 	if l.Known {
 		behind = l.Behind.String()
 	}
-	s.admin.Note(what, fmt.Sprintf("%s of node %s, lag %s", i.Addr, i.Node, behind), "ok")
+	s.admin.Trail.Note(what, fmt.Sprintf("%s of node %s, lag %s", i.Addr, i.Node, behind), "ok")
 }

@@ -10,14 +10,14 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
-	"kingshard/proxy/admin"
+	"kingshard/proxy/admin/change"
 	"kingshard/router"
 )
 
 // Unfit lists the servers that are new in a configuration and not fit for their places. A primary that is new, or reached otherwise than
 // the one in force, must answer; one that takes the place of another must also take writes. Neither that one nor a new replica may be a
 // server of another node, nor may a table of a rule be there twice since nodes are one server. It takes connect_timeout at most, less where the server stops, and nothing where no server is new.
-func (s *Server) Unfit(cfg *config.Config) admin.Unfits {
+func (s *Server) Unfit(cfg *config.Config) change.Unfits {
 	if len(candidatesOf(s.Config(), cfg)) == 0 {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (s *Server) Unfit(cfg *config.Config) admin.Unfits {
 }
 
 // unfit is Unfit of a configuration whose nodes are next.
-func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.Unfits {
+func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) change.Unfits {
 	now := s.shared.Snapshot.Load()
 	candidates := candidatesOf(now.Config, cfg)
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.ConnectTimeout.Duration())
@@ -63,9 +63,9 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) admin.
 	asking.Wait()
 	unfit := judge(cfg, candidates, have)
 	for _, c := range candidates {
-		if c.err == nil && !c.replica && (c.newNode || c.moves()) && !slices.ContainsFunc(unfit, func(u *admin.Unfit) bool { return u.Node == c.node && u.Addr == c.addr }) {
+		if c.err == nil && !c.replica && (c.newNode || c.moves()) && !slices.ContainsFunc(unfit, func(u *change.Unfit) bool { return u.Node == c.node && u.Addr == c.addr }) {
 			if why := c.doubles(now.Config, cfg, candidates, have); why != nil {
-				unfit = append(unfit, &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Why: "would have tables twice: " + why.Error()})
+				unfit = append(unfit, &change.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Why: "would have tables twice: " + why.Error()})
 			}
 		}
 	}
@@ -108,9 +108,9 @@ func instanceAt(n *backend.Node, addr string) *backend.Instance {
 }
 
 // refused lists those of unfit that are not taken this way, as an error.
-func (how reloading) refused(unfit admin.Unfits) error {
+func (how reloading) refused(unfit change.Unfits) error {
 	if how.answering {
-		unfit = slices.DeleteFunc(unfit, (*admin.Unfit).Answers)
+		unfit = slices.DeleteFunc(unfit, (*change.Unfit).Answers)
 	}
 	if len(unfit) == 0 {
 		return nil
@@ -179,13 +179,13 @@ func addresses(n config.Node) (addrs []string) {
 
 // judge tells which of the candidates for the next configuration are not fit, by the servers that nodes have. Nodes that share a server
 // already may go on to.
-func judge(next *config.Config, candidates []*candidate, have []*server) (unfit admin.Unfits) {
+func judge(next *config.Config, candidates []*candidate, have []*server) (unfit change.Unfits) {
 	all := slices.Clip(have)
 	for _, c := range candidates {
 		all = append(all, &c.server)
 	}
 	for _, c := range candidates {
-		u := &admin.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Replica: c.replica, Err: c.err}
+		u := &change.Unfit{Node: c.node, Addr: c.addr, Was: c.was, Replica: c.replica, Err: c.err}
 		other := c.otherNode(next, all, have)
 		switch {
 		case c.replica:

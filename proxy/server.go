@@ -348,5 +348,5 @@ func (s *Server) closeAll() {
 // changeHalfDone makes an event of a change that is not known to be whole.
 func (s *Server) changeHalfDone(r halfdone.Record) {
 	detail := fmt.Sprintf("%d of %s: %s", r.ID, r.User, r.Statement)
-	s.admin.Note("change half done", detail, r.Outcomes())
+	s.admin.Trail.Note("change half done", detail, r.Outcomes())
 }

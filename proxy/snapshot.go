@@ -10,7 +10,7 @@ import (
 	"kingshard/backend/health"
 	"kingshard/config"
 	"kingshard/proxy/account"
-	"kingshard/proxy/admin"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -112,7 +112,7 @@ func (s *Server) Reload(by querylog.By, cfg *config.Config, forced bool) error {
 		}
 		return cfg, refuseMoves(now, cfg)
 	})
-	if errors.As(err, new(admin.Unfits)) {
+	if errors.As(err, new(change.Unfits)) {
 		err = fmt.Errorf("%w. KS RELOAD FORCE 'reason' takes it all the same", err)
 	}
 	return err
@@ -123,7 +123,7 @@ var errStopped = errors.New("the proxy stops")
 
 // change brings the configuration into force that next makes of the one in force. Servers are asked without the lock, which others
 // need at once: where the configuration in force is another one afterwards next is called again. That servers are not fit is an error of
-// the type admin.Unfits.
+// the type change.Unfits.
 func (s *Server) change(by querylog.By, how reloading, next func(now *config.Config) (*config.Config, error)) error {
 	s.reload.Lock()
 	defer s.reload.Unlock()

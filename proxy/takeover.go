@@ -54,7 +54,7 @@ func (s *Server) receive() {
 	defer from.Close()
 	err := from.Serving()
 	detail := fmt.Sprintf("process %d, %s, has handed over", from.PID, from.Program)
-	s.admin.Note("upgrade", detail, "ok")
+	s.admin.Trail.Note("upgrade", detail, "ok")
 	s.log.Info("upgrade", "from", from.PID, "version", from.Program)
 	if err == nil {
 		err = from.Sessions(s.adopt)
@@ -67,7 +67,7 @@ func (s *Server) receive() {
 	} else {
 		s.log.Info("the old process hands over no more", "from", from.PID, "sessions", came)
 	}
-	s.admin.Note("upgrade done", fmt.Sprintf("%d sessions came from process %d", came, from.PID), outcome)
+	s.admin.Trail.Note("upgrade done", fmt.Sprintf("%d sessions came from process %d", came, from.PID), outcome)
 }
 
 // stopReceiving lets no more sessions come; those that were on their way have come when it returns.

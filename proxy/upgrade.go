@@ -153,7 +153,7 @@ func (s *Server) giveUpListeners() {
 // serveAgain takes listening up after the new process died.
 func (s *Server) serveAgain(next *handover.Successor) {
 	s.log.Error("the new process died: this one accepts clients again", "pid", next.PID, "version", next.Program, "ended", next.Ending())
-	s.admin.Note("upgrade undone", fmt.Sprintf("process %d, %s, died", next.PID, next.Program), next.Ending())
+	s.admin.Trail.Note("upgrade undone", fmt.Sprintf("process %d, %s, died", next.PID, next.Program), next.Ending())
 	s.listeners.ownSockets(true)
 	s.listeners.keepAlive(true)
 	s.listeners.gate.resume(s.listeners.all())

@@ -6,6 +6,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/placement"
 	"kingshard/proxy/session"
 	"kingshard/router"
@@ -19,15 +20,15 @@ var checkCommand = command{
 		ctx, cancel := c.context()
 		defer cancel()
 		switch {
-		case c.r.word("table"):
+		case c.r.Word("table"):
 			name := ""
-			if !c.r.word("all") {
+			if !c.r.Word("all") {
 				var err error
 				if name, err = c.tableName(); err != nil {
 					return nil, err
 				}
 			}
-			if err := c.r.end(); err != nil {
+			if err := c.r.End(); err != nil {
 				return nil, err
 			}
 			rows, err := c.a.checkTables(ctx, c.who, name)
@@ -35,10 +36,10 @@ var checkCommand = command{
 				return nil, err
 			}
 			return rowsOf(checkTableColumns, rows)
-		case c.r.word("placement"):
+		case c.r.Word("placement"):
 			name, err := c.tableName()
 			if err == nil {
-				err = c.r.end()
+				err = c.r.End()
 			}
 			if err != nil {
 				return nil, err
@@ -49,7 +50,7 @@ var checkCommand = command{
 			}
 			return rowsOf(checkPlacementColumns, rows)
 		}
-		return nil, c.r.expected("TABLE or PLACEMENT")
+		return nil, c.r.Expected("TABLE or PLACEMENT")
 	},
 }
 
@@ -74,14 +75,14 @@ func (c *call) context() (context.Context, context.CancelFunc) {
 
 // tableName passes over a table's name, with its database or in the current one, and gives both with a point between.
 func (c *call) tableName() (string, error) {
-	db, ok := c.r.name()
+	db, ok := c.r.Name()
 	if !ok {
-		return "", c.r.expected("the name of a table with a rule")
+		return "", c.r.Expected("the name of a table with a rule")
 	}
-	if c.r.op(".") {
-		table, ok := c.r.name()
+	if c.r.Op(".") {
+		table, ok := c.r.Name()
 		if !ok {
-			return "", c.r.expected("the name of a table with a rule")
+			return "", c.r.Expected("the name of a table with a rule")
 		}
 		return db + "." + table, nil
 	}
@@ -122,12 +123,12 @@ func (a *Admin) ruled(name string) (tables []*router.Table) {
 var checkTableColumns = texts("db", "table", "node", "physical_table", "finding")
 
 // checkTables compares the sub-tables of one table, or with "" of all.
-func (a *Admin) checkTables(ctx context.Context, w who, name string) (rows [][]any, err error) {
+func (a *Admin) checkTables(ctx context.Context, w change.Who, name string) (rows [][]any, err error) {
 	tables := a.ruled(name)
 	if len(tables) == 0 && name != "" {
-		return nil, failed("no table %s has a rule: SHOW KS TABLES lists them", name)
+		return nil, change.Failed("no table %s has a rule: SHOW KS TABLES lists them", name)
 	}
-	err = a.act(w, account.Operate, "check table", name, func() error {
+	err = a.Trail.Act(w, account.Operate, "check table", name, func() error {
 		nodes := a.shared.Snapshot.Load().Nodes
 		for _, t := range tables {
 			for _, f := range append(placement.Differences(ctx, t, nodes), placement.Collations(ctx, t, nodes)...) {
@@ -149,21 +150,21 @@ func interrupted() error {
 var checkPlacementColumns = append(append(texts("node", "physical_table"), numbers("rows", "elsewhere")...), texts("examples", "error")...)
 
 // checkPlacement reads the keys of a table. Keys are values: they are shown to those who may see other users' statements.
-func (a *Admin) checkPlacement(ctx context.Context, w who, name string) (rows [][]any, err error) {
+func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (rows [][]any, err error) {
 	if name == "" {
-		return nil, failed("the name of a table is missing")
+		return nil, change.Failed("the name of a table is missing")
 	}
 	tables := a.ruled(name)
 	if len(tables) == 0 {
-		return nil, failed("no table %s has a rule: SHOW KS TABLES lists them", name)
+		return nil, change.Failed("no table %s has a rule: SHOW KS TABLES lists them", name)
 	}
-	err = a.act(w, account.Operate, "check placement", name, func() error {
+	err = a.Trail.Act(w, account.Operate, "check placement", name, func() error {
 		for _, t := range tables {
 			err := placement.Rows(ctx, t, a.shared.Snapshot.Load().Nodes, func(s placement.Scanned) {
 				var examples []string
 				for _, k := range s.Keys {
 					key := k.Key
-					if !w.texts {
+					if !w.Texts {
 						key = "?"
 					}
 					examples = append(examples, key+" belongs to "+k.To)
@@ -178,7 +179,7 @@ func (a *Admin) checkPlacement(ctx context.Context, w who, name string) (rows []
 				return interrupted()
 			}
 			if err != nil {
-				return failed("%s.%s: %v", t.DB, t.Name, err)
+				return change.Failed("%s.%s: %v", t.DB, t.Name, err)
 			}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 	"kingshard/router/plan"
 )
@@ -13,21 +14,21 @@ var explainCommand = command{
 	about: "How a statement would run, of one's own or another user's schema: a row for each statement that a server gets",
 	run: func(c *call) (*session.OwnResult, error) {
 		plans, node := c.caller.Plans, c.caller.Default
-		if c.r.word("for") {
+		if c.r.Word("for") {
 			before := *c.r
-			user, _ := c.r.name()
+			user, _ := c.r.Name()
 			var err error
 			if plans, node, err = c.a.schemaOf(user); err != nil {
-				return nil, before.expected("a user with a schema")
+				return nil, before.Expected("a user with a schema")
 			}
 		}
-		if c.r.ended() {
-			return nil, c.r.expected("a statement")
+		if c.r.Ended() {
+			return nil, c.r.Expected("a statement")
 		}
 		if node == "" {
-			return nil, failed("the admin port has no schema: KS EXPLAIN FOR user statement")
+			return nil, change.Failed("the admin port has no schema: KS EXPLAIN FOR user statement")
 		}
-		steps, err := explained(plans, node, c.r.rest(), c.caller.DB, c.r.mode)
+		steps, err := explained(plans, node, c.r.Rest(), c.caller.DB, c.r.Mode)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +43,7 @@ var explainColumns = append(numbers("id"), texts("plan", "reason", "node", "shar
 func (a *Admin) schemaOf(user string) (*session.Plans, string, error) {
 	schema := a.shared.Snapshot.Load().Schemas[user]
 	if schema == nil {
-		return nil, "", failed("user %q has no schema", user)
+		return nil, "", change.Failed("user %q has no schema", user)
 	}
 	return schema.Plans, schema.Default.Name, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -11,17 +12,17 @@ var forgetCommand = command{
 	verb: "forget", usage: "KS FORGET HALF_DONE id | ALL", rights: account.Operate,
 	about: "Drops the record of a change of several nodes that somebody has mended; SHOW KS HALF_DONE has the ids",
 	run: func(c *call) (*session.OwnResult, error) {
-		if !c.r.word("half_done") {
-			return nil, c.r.expected("HALF_DONE")
+		if !c.r.Word("half_done") {
+			return nil, c.r.Expected("HALF_DONE")
 		}
-		id, all := uint64(0), c.r.word("all")
+		id, all := uint64(0), c.r.Word("all")
 		if !all {
 			var ok bool
-			if id, ok = c.r.number(); !ok {
-				return nil, c.r.expected("the id of a record, or ALL")
+			if id, ok = c.r.Number(); !ok {
+				return nil, c.r.Expected("the id of a record, or ALL")
 			}
 		}
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		if err := c.a.forgetHalfDone(c.who, id, all); err != nil {
@@ -32,18 +33,18 @@ var forgetCommand = command{
 }
 
 // forgetHalfDone drops the record of a change, or all of them.
-func (a *Admin) forgetHalfDone(w who, id uint64, all bool) error {
+func (a *Admin) forgetHalfDone(w change.Who, id uint64, all bool) error {
 	detail := "all"
 	if !all {
 		detail = strconv.FormatUint(id, 10)
 	}
-	return a.act(w, account.Operate, "forget half-done change", detail, func() error {
+	return a.Trail.Act(w, account.Operate, "forget half-done change", detail, func() error {
 		if all {
 			a.shared.HalfDone.ForgetAll()
 			return nil
 		}
 		if err := a.shared.HalfDone.Forget(id); err != nil {
-			return failed("there is no record %d: SHOW KS HALF_DONE lists them", id)
+			return change.Failed("there is no record %d: SHOW KS HALF_DONE lists them", id)
 		}
 		return nil
 	})

@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/predecessor"
 	"kingshard/proxy/session"
 )
 
 var helpCommand = command{
 	verb: "help", usage: "KS HELP", about: "This list", rights: account.Read,
 	run: func(c *call) (*session.OwnResult, error) {
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		var rows [][]any
@@ -20,8 +21,8 @@ var helpCommand = command{
 		for _, cmd := range ksCommands {
 			rows = append(rows, []any{cmd.usage, cmd.about, cmd.rights.String()})
 		}
-		for _, o := range oldStatements {
-			rows = append(rows, []any{o.usage(), o.about, o.rights.String()})
+		for _, o := range predecessor.Statements {
+			rows = append(rows, []any{o.Usage(), o.About, o.Rights.String()})
 		}
 		return rowsOf(texts("command", "description", "rights"), rows)
 	},

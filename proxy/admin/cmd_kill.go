@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -11,12 +12,12 @@ var killCommand = command{
 	verb: "kill", usage: "KS KILL [QUERY] id", rights: account.Operate,
 	about: "Ends a client's session, or only its statement; SHOW KS SESSIONS has the ids",
 	run: func(c *call) (*session.OwnResult, error) {
-		query := c.r.word("query")
-		id, ok := c.r.number()
+		query := c.r.Word("query")
+		id, ok := c.r.Number()
 		if !ok {
-			return nil, c.r.expected("the id of a session")
+			return nil, c.r.Expected("the id of a session")
 		}
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		if err := c.a.kill(c.who, id, query); err != nil {
@@ -27,24 +28,24 @@ var killCommand = command{
 }
 
 // kill ends a session, or only its statement.
-func (a *Admin) kill(w who, id uint64, query bool) error {
+func (a *Admin) kill(w change.Who, id uint64, query bool) error {
 	what := "kill"
 	if query {
 		what = "kill query"
 	}
-	return a.act(w, account.Operate, what, strconv.FormatUint(id, 10), func() error {
+	return a.Trail.Act(w, account.Operate, what, strconv.FormatUint(id, 10), func() error {
 		var victim *session.Session
 		if id <= 1<<32-1 {
 			victim = a.shared.Sessions.Get(uint32(id))
 		}
 		switch {
 		case victim == nil:
-			return failed("there is no session %d: SHOW KS SESSIONS lists them", id)
-		case w.session == victim.ID():
-			return failed("session %d is the one that asks", id)
+			return change.Failed("there is no session %d: SHOW KS SESSIONS lists them", id)
+		case w.Session == victim.ID():
+			return change.Failed("session %d is the one that asks", id)
 		}
 		if !victim.Interrupt(!query) {
-			return failed("session %d is another process's: ask that one", id)
+			return change.Failed("session %d is another process's: ask that one", id)
 		}
 		return nil
 	})

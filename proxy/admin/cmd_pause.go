@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -20,13 +21,13 @@ var pauseCommand = command{
 	about: "New statements wait for KS RESUME, each " + strconv.Itoa(pauseSeconds) + " or so many seconds at most; those under way and transactions go on. Shows how many there are",
 	run: func(c *call) (*session.OwnResult, error) {
 		seconds := uint64(pauseSeconds)
-		if c.r.word("seconds") {
+		if c.r.Word("seconds") {
 			var ok bool
-			if seconds, ok = c.r.number(); !ok {
-				return nil, c.r.expected("a number of seconds")
+			if seconds, ok = c.r.Number(); !ok {
+				return nil, c.r.Expected("a number of seconds")
 			}
 		}
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		if err := c.a.pause(c.who, seconds); err != nil {
@@ -39,7 +40,7 @@ var pauseCommand = command{
 var pauseColumns = append(texts("state"), numbers("under_way", "waiting", "seconds")...)
 
 // pauseRows tell whether the proxy is paused and since when, how many sessions run a statement or are in a transaction, and how many wait.
-func (a *Admin) pauseRows(w who) [][]any {
+func (a *Admin) pauseRows(w change.Who) [][]any {
 	p := a.shared.Pause.State()
 	state, seconds := "online", 0
 	if !p.Since.IsZero() {
@@ -49,9 +50,9 @@ func (a *Admin) pauseRows(w who) [][]any {
 }
 
 // underWay counts the sessions that run a statement or are in a transaction on a server, the one that asks left out.
-func (a *Admin) underWay(w who) (n int) {
+func (a *Admin) underWay(w change.Who) (n int) {
 	for _, s := range a.shared.Sessions.All() {
-		if s.ID() != w.session && s.UnderWay() {
+		if s.ID() != w.Session && s.UnderWay() {
 			n++
 		}
 	}
@@ -59,10 +60,10 @@ func (a *Admin) underWay(w who) (n int) {
 }
 
 // pause makes new statements wait, each so many seconds at most.
-func (a *Admin) pause(w who, seconds uint64) error {
-	return a.act(w, account.Operate, "pause", strconv.FormatUint(seconds, 10)+" s", func() error {
+func (a *Admin) pause(w change.Who, seconds uint64) error {
+	return a.Trail.Act(w, account.Operate, "pause", strconv.FormatUint(seconds, 10)+" s", func() error {
 		if seconds < 1 || seconds > pauseSecondsMax {
-			return failed("a statement can wait 1 to %d seconds", pauseSecondsMax)
+			return change.Failed("a statement can wait 1 to %d seconds", pauseSecondsMax)
 		}
 		a.shared.Pause.Begin(time.Duration(seconds) * time.Second)
 		return nil

@@ -3,6 +3,7 @@ package admin
 import (
 	"kingshard/config"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -11,17 +12,17 @@ var reloadCommand = command{
 	about: "Reads the configuration's file and brings it into force, which needs the rights operate; CHECK only shows what would change, FORCE takes " +
 		"what places rows elsewhere and servers that are not fit, too",
 	run: func(c *call) (*session.OwnResult, error) {
-		how := reloading{check: c.r.word("check")}
-		if !how.check {
+		how := change.Reloading{Check: c.r.Word("check")}
+		if !how.Check {
 			var err error
-			if how.force, err = c.r.force(); err != nil {
+			if how.Force, err = c.r.force(); err != nil {
 				return nil, err
 			}
 		}
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		changes, err := c.a.reload(c.who, how)
+		changes, err := c.a.Configuration.Reload(c.who, how)
 		if err != nil {
 			return nil, err
 		}
@@ -31,17 +32,14 @@ var reloadCommand = command{
 
 var reloadColumns = texts("field", "old", "new", "reloadable", "note")
 
-// elsewhereNote is the note of a change after which rows are looked for where they are not.
-const elsewhereNote = "places rows elsewhere"
-
-func reloadRows(changes []placedChange) (rows [][]any) {
+func reloadRows(changes []change.Change) (rows [][]any) {
 	for _, ch := range changes {
 		var note any
 		switch {
-		case ch.elsewhere:
-			note = elsewhereNote
-		case ch.note != "":
-			note = ch.note
+		case ch.Elsewhere:
+			note = change.ElsewhereNote
+		case ch.Note != "":
+			note = ch.Note
 		}
 		rows = append(rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable, note})
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -9,10 +10,10 @@ var resetCommand = command{
 	verb: "reset", usage: "KS RESET DIGESTS", rights: account.Operate,
 	about: "Forgets the statistics of statements",
 	run: func(c *call) (*session.OwnResult, error) {
-		if !c.r.word("digests") {
-			return nil, c.r.expected("DIGESTS")
+		if !c.r.Word("digests") {
+			return nil, c.r.Expected("DIGESTS")
 		}
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		if err := c.a.resetDigests(c.who); err != nil {
@@ -23,8 +24,8 @@ var resetCommand = command{
 }
 
 // resetDigests forgets the statistics of statements.
-func (a *Admin) resetDigests(w who) error {
-	return a.act(w, account.Operate, "reset digests", "", func() error {
+func (a *Admin) resetDigests(w change.Who) error {
+	return a.Trail.Act(w, account.Operate, "reset digests", "", func() error {
 		a.shared.Queries.ResetDigests()
 		return nil
 	})

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -9,7 +10,7 @@ var resumeCommand = command{
 	verb: "resume", usage: "KS RESUME", rights: account.Operate,
 	about: "Ends KS PAUSE: what waited goes on, under the configuration that is in force now",
 	run: func(c *call) (*session.OwnResult, error) {
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		if err := c.a.resume(c.who); err != nil {
@@ -20,8 +21,8 @@ var resumeCommand = command{
 }
 
 // resume ends a pause.
-func (a *Admin) resume(w who) error {
-	return a.act(w, account.Operate, "resume", "", func() error {
+func (a *Admin) resume(w change.Who) error {
+	return a.Trail.Act(w, account.Operate, "resume", "", func() error {
 		a.shared.Pause.End()
 		return nil
 	})

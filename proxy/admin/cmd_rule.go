@@ -5,6 +5,7 @@ import (
 
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
 )
@@ -13,31 +14,31 @@ var ruleCommand = command{
 	verb: "rule", usage: "KS RULE TEST ['user'@'source'] 'statement'", rights: account.Read,
 	about: "The query rules that match a statement, of oneself or of a user from an address, and whether they would act; nothing is counted or sent",
 	run: func(c *call) (*session.OwnResult, error) {
-		if !c.r.word("test") {
-			return nil, c.r.expected("TEST")
+		if !c.r.Word("test") {
+			return nil, c.r.Expected("TEST")
 		}
 		user, source := c.caller.User, c.caller.Host
-		if l := c.r.lex; l.Next().Kind == sqltext.KindUserVar {
+		if c.r.Peek().Kind == sqltext.KindUserVar {
 			var ok bool
-			if user, source, ok = c.r.account(); !ok {
-				return nil, c.r.expected("'user'@'source'")
+			if user, source, ok = c.r.Account(); !ok {
+				return nil, c.r.Expected("'user'@'source'")
 			}
 		}
 		// Over the unix socket, or said to be of localhost, a client has no address.
 		addr, err := netip.ParseAddr(source)
 		if err != nil && source != "localhost" && source != "" {
-			return nil, failed("%q is not an IP address", source)
+			return nil, change.Failed("%q is not an IP address", source)
 		}
-		if c.r.ended() {
-			return nil, c.r.expected("a statement")
+		if c.r.Ended() {
+			return nil, c.r.Expected("a statement")
 		}
-		text := c.r.rest()
-		if c.r.tok.Kind == sqltext.KindString {
+		text := c.r.Rest()
+		if c.r.Tok.Kind == sqltext.KindString {
 			var ok bool
-			if text, ok = c.r.name(); !ok {
-				return nil, c.r.expected("a string")
+			if text, ok = c.r.Name(); !ok {
+				return nil, c.r.Expected("a string")
 			}
-			if err := c.r.end(); err != nil {
+			if err := c.r.End(); err != nil {
 				return nil, err
 			}
 		}
@@ -49,9 +50,9 @@ var ruleCommand = command{
 func (c *call) testRules(user string, addr netip.Addr, text string) (*session.OwnResult, error) {
 	rules := c.a.shared.Snapshot.Load().Rules
 	var rows [][]any
-	for info := range sqltext.Split(text, c.r.mode) {
+	for info := range sqltext.Split(text, c.r.Mode) {
 		one := text[info.First:info.End]
-		st := queryrule.Statement{Text: one, Info: info, DB: c.caller.DB, Mode: c.r.mode}
+		st := queryrule.Statement{Text: one, Info: info, DB: c.caller.DB, Mode: c.r.Mode}
 		st.Info.Traits &^= sqltext.Multi
 		for _, t := range rules.Test(user, addr, &st) {
 			rows = append(rows, []any{one, t.Rule.Name, t.Rule.Action(), t.Applies, orNil(t.Why), orNil(t.Text)})

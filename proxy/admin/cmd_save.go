@@ -9,14 +9,14 @@ var saveCommand = command{
 	verb: "save", usage: "KS SAVE CONFIG [FORCE]", rights: account.Admin,
 	about: "Writes what KS SET, KS NODE and ADMIN changed into the file, which keeps its comments and order; FORCE also if somebody changed it since it was read",
 	run: func(c *call) (*session.OwnResult, error) {
-		if !c.r.word("config") {
-			return nil, c.r.expected("CONFIG")
+		if !c.r.Word("config") {
+			return nil, c.r.Expected("CONFIG")
 		}
-		force := c.r.word("force")
-		if err := c.r.end(); err != nil {
+		force := c.r.Word("force")
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		saved, err := c.a.save(c.who, force)
+		saved, err := c.a.Configuration.Save(c.who, force)
 		if err != nil {
 			return nil, err
 		}

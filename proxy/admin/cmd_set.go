@@ -7,6 +7,7 @@ import (
 	"kingshard/config"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -29,14 +30,14 @@ var setCommand = command{
 // assignment reads the rest of the statement, name = value. The name may be a path such as nodes[node1].max_conns_limit, and the
 // value what is no token of SQL, such as 64M or 10.0.0.0/8; both may be quoted.
 func (r *reader) assignment() (name, value string, err error) {
-	name, value, found := strings.Cut(r.rest(), "=")
+	name, value, found := strings.Cut(r.Rest(), "=")
 	if !found {
-		return "", "", r.expected("name = value")
+		return "", "", r.Expected("name = value")
 	}
 	name, okName := r.plain(name)
 	value, okValue := r.plain(value)
 	if !okName || name == "" || !okValue {
-		return "", "", r.expected("name = value, with quotes around a value that has blanks or is empty")
+		return "", "", r.Expected("name = value, with quotes around a value that has blanks or is empty")
 	}
 	return name, value, nil
 }
@@ -45,50 +46,33 @@ func (r *reader) assignment() (name, value string, err error) {
 func (r *reader) plain(text string) (plain string, ok bool) {
 	text = strings.TrimSpace(text)
 	if text != "" && strings.IndexByte("'\"`", text[0]) >= 0 {
-		l := sqltext.NewLexer(text, r.mode)
+		l := sqltext.NewLexer(text, r.Mode)
 		if t := l.Next(); t.End != len(text) {
 			return "", false
 		}
-		return sqltext.Unquote(text, r.mode)
+		return sqltext.Unquote(text, r.Mode)
 	}
 	return text, text != "" && !strings.ContainsAny(text, " \t\r\n'\"`;")
 }
 
-// set gives a setting of the configuration in force another value.
-func (a *Admin) set(w who, name, value string) (changes []config.Change, err error) {
+// set gives a setting another value.
+func (a *Admin) set(w change.Who, name, value string) (changes []config.Change, err error) {
 	if strings.EqualFold(name, profileLabels) {
 		return nil, a.setProfileLabels(w, value)
 	}
-	detail := name
-	for _, s := range a.shared.Snapshot.Load().Config.Settings() {
-		if s.Settable && strings.EqualFold(s.Path, name) {
-			detail = s.Path + " = " + value // of others the value may be a secret
-		}
-	}
-	err = a.edit(w, "set", detail, func(cfg *config.Config) error {
-		before := cfg.Clone()
-		if err := cfg.Set(name, value); err != nil {
-			return failed("%v; SHOW KS CONFIG WHERE settable = 'YES' lists what can be set", err)
-		}
-		changes = config.Diff(before, cfg)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return changes, nil
+	return a.Configuration.Set(w, name, value)
 }
 
 // profileLabels is a setting that no configuration has: whoever profiles switches it on, and off again.
 const profileLabels = "profile_labels"
 
 // setProfileLabels switches labels of goroutines on or off.
-func (a *Admin) setProfileLabels(w who, value string) error {
-	return a.act(w, account.Admin, "set", profileLabels+" = "+value, func() error {
+func (a *Admin) setProfileLabels(w change.Who, value string) error {
+	return a.Trail.Act(w, account.Admin, "set", profileLabels+" = "+value, func() error {
 		word := strings.ToLower(value)
 		on := slices.Contains([]string{"on", "true", "yes"}, word)
 		if !on && !slices.Contains([]string{"off", "false", "no"}, word) {
-			return failed("%s is on or off, not %.40q", profileLabels, value)
+			return change.Failed("%s is on or off, not %.40q", profileLabels, value)
 		}
 		a.shared.Labels.Switch(on)
 		return nil

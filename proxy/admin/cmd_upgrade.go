@@ -2,6 +2,7 @@ package admin
 
 import (
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -9,7 +10,7 @@ var upgradeCommand = command{
 	verb: "upgrade", usage: "KS UPGRADE", rights: account.Operate,
 	about: "Starts the binary's file, which may be a new one, and hands listeners and sessions over to its process",
 	run: func(c *call) (*session.OwnResult, error) {
-		if err := c.r.end(); err != nil {
+		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		successor, err := c.a.upgrade(c.who)
@@ -21,43 +22,22 @@ var upgradeCommand = command{
 }
 
 // upgrade hands over to the process of another binary.
-func (a *Admin) upgrade(w who) (successor string, err error) {
-	err = a.act(w, account.Operate, "upgrade", "", func() error {
-		if err := a.refuseFile(); err != nil {
+func (a *Admin) upgrade(w change.Who) (successor string, err error) {
+	err = a.Trail.Act(w, account.Operate, "upgrade", "", func() error {
+		if err := a.Configuration.RefuseUpgrade(); err != nil {
 			return err
 		}
 		var err error
 		if successor, err = a.server.Upgrade(); err != nil {
-			return failed("upgrade refused, this process goes on: %v", err)
+			return change.Failed("upgrade refused, this process goes on: %v", err)
 		}
 		return nil
 	})
 	return successor, err
 }
 
-// refuseFile gives an error where a reload of the file, which the other process is to read, would be refused for what that process does
-// not see: it places rows elsewhere than the configuration in force does, or has primaries that are not fit.
-func (a *Admin) refuseFile() error {
-	if a.file.Load().Path == "" {
-		return nil
-	}
-	l, _, err := a.load()
-	if err != nil {
-		return nil // the other process says what is wrong
-	}
-	for _, c := range l.changes {
-		if c.elsewhere {
-			return failed("upgrade refused, this process goes on: %s %s; KS RELOAD FORCE 'reason' comes first", c.Path, elsewhereNote)
-		}
-	}
-	if unfit := a.server.Unfit(l.cfg); len(unfit) > 0 {
-		return failed("upgrade refused, this process goes on: %v; KS RELOAD FORCE 'reason' comes first", unfit)
-	}
-	return nil
-}
-
 // Upgrade is an upgrade that a signal asked for.
 func (a *Admin) Upgrade() error {
-	_, err := a.upgrade(itself)
+	_, err := a.upgrade(change.Itself)
 	return err
 }

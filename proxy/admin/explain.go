@@ -2,6 +2,7 @@ package admin
 
 import (
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 	"kingshard/router/plan"
 )
@@ -13,7 +14,7 @@ func explained(plans *session.Plans, node, text, db string, m sqltext.Mode) ([]p
 	if err == nil && len(steps) == 0 && db == "" {
 		for _, t := range plans.Tables() {
 			if found, err := plans.Explain(text, t.DB, m); err != nil || len(found) > 0 {
-				return nil, failed("name the database that the statement runs in: in %s it names a table with a rule", t.DB)
+				return nil, change.Failed("name the database that the statement runs in: in %s it names a table with a rule", t.DB)
 			}
 		}
 	}

@@ -34,68 +34,68 @@ type ordering struct {
 // filter reads [LIKE 'x'] [WHERE col op value [AND ...]] [ORDER BY col [DESC], ...] [LIMIT n[,m]] up to the end.
 func (r *reader) filter(t *table) (filter, error) {
 	f := filter{limit: -1}
-	if r.word("like") {
-		value, ok := r.value()
+	if r.Word("like") {
+		value, ok := r.Value()
 		if !ok {
-			return f, r.expected("a pattern")
+			return f, r.Expected("a pattern")
 		}
 		f.conditions = append(f.conditions, condition{t.column(t.like), "like", value})
 	}
-	if r.word("where") {
+	if r.Word("where") {
 		for {
 			c, err := r.condition(t)
 			if err != nil {
 				return f, err
 			}
 			f.conditions = append(f.conditions, c)
-			if !r.word("and") {
+			if !r.Word("and") {
 				break
 			}
 		}
 	}
-	if r.word("order") {
-		if !r.word("by") {
-			return f, r.expected("BY")
+	if r.Word("order") {
+		if !r.Word("by") {
+			return f, r.Expected("BY")
 		}
 		for {
 			column, err := r.column(t)
 			if err != nil {
 				return f, err
 			}
-			o := ordering{column: column, descending: r.word("desc")}
+			o := ordering{column: column, descending: r.Word("desc")}
 			if !o.descending {
-				r.word("asc")
+				r.Word("asc")
 			}
 			f.order = append(f.order, o)
-			if !r.op(",") {
+			if !r.Op(",") {
 				break
 			}
 		}
 	}
-	if r.word("limit") {
+	if r.Word("limit") {
 		if err := r.limit(&f); err != nil {
 			return f, err
 		}
 	}
-	return f, r.end()
+	return f, r.End()
 }
 
 // limit reads n, offset,n or n OFFSET offset.
 func (r *reader) limit(f *filter) error {
-	n, ok := r.number()
+	n, ok := r.Number()
 	if !ok {
-		return r.expected("a number of rows")
+		return r.Expected("a number of rows")
 	}
 	offset := uint64(0)
 	switch {
-	case r.op(","):
+	case r.Op(","):
 		offset = n
-		if n, ok = r.number(); !ok {
-			return r.expected("a number of rows")
+		if n, ok = r.Number(); !ok {
+			return r.Expected("a number of rows")
 		}
-	case r.word("offset"):
-		if offset, ok = r.number(); !ok {
-			return r.expected("a number of rows")
+	case r.Word("offset"):
+		if offset, ok = r.Number(); !ok {
+			return r.Expected("a number of rows")
 		}
 	}
 	f.limit, f.offset = int(min(n, math.MaxInt32)), int(min(offset, math.MaxInt32))
@@ -104,13 +104,13 @@ func (r *reader) limit(f *filter) error {
 
 func (r *reader) column(t *table) (int, error) {
 	before := *r
-	name, ok := r.name()
+	name, ok := r.Name()
 	if !ok {
-		return 0, r.expected("a column")
+		return 0, r.Expected("a column")
 	}
 	k := t.column(name)
 	if k < 0 {
-		return 0, before.expected("a column of " + strings.ToUpper(t.name) + " (" + t.columnNames() + ")")
+		return 0, before.Expected("a column of " + strings.ToUpper(t.name) + " (" + t.columnNames() + ")")
 	}
 	return k, nil
 }
@@ -122,25 +122,25 @@ func (r *reader) condition(t *table) (condition, error) {
 	}
 	c := condition{column: column}
 	switch {
-	case r.word("is"):
+	case r.Word("is"):
 		c.op = "is null"
-		if r.word("not") {
+		if r.Word("not") {
 			c.op = "is not null"
 		}
-		if !r.word("null") {
-			return c, r.expected("NULL")
+		if !r.Word("null") {
+			return c, r.Expected("NULL")
 		}
 		return c, nil
-	case r.word("like"):
+	case r.Word("like"):
 		c.op = "like"
-	case r.word("not"):
-		if !r.word("like") {
-			return c, r.expected("LIKE")
+	case r.Word("not"):
+		if !r.Word("like") {
+			return c, r.Expected("LIKE")
 		}
 		c.op = "not like"
 	default:
 		for _, op := range []string{"=", "!=", "<>", "<", "<=", ">", ">="} {
-			if r.op(op) {
+			if r.Op(op) {
 				c.op = op
 				break
 			}
@@ -150,11 +150,11 @@ func (r *reader) condition(t *table) (condition, error) {
 		}
 	}
 	if c.op == "" {
-		return c, r.expected("=, <>, <, <=, >, >=, LIKE, NOT LIKE or IS [NOT] NULL")
+		return c, r.Expected("=, <>, <, <=, >, >=, LIKE, NOT LIKE or IS [NOT] NULL")
 	}
 	var ok bool
-	if c.value, ok = r.value(); !ok {
-		return c, r.expected("a value")
+	if c.value, ok = r.Value(); !ok {
+		return c, r.Expected("a value")
 	}
 	if c.op != "like" && c.op != "not like" && t.columns[column].numeric {
 		if _, err := strconv.ParseFloat(c.value, 64); err != nil {

@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -20,7 +21,7 @@ type still struct{}
 
 func (still) Reload(querylog.By, *config.Config, bool) error               { return errors.New("no") }
 func (still) Moves(*config.Config) ([]string, error)                       { return nil, nil }
-func (still) Unfit(*config.Config) Unfits                                  { return nil }
+func (still) Unfit(*config.Config) change.Unfits                           { return nil }
 func (still) Edit(querylog.By, bool, func(cfg *config.Config) error) error { return errors.New("no") }
 func (still) Steady(f func())                                              { f() }
 func (still) Upgrade() (string, error)                                     { return "", errors.New("no") }

@@ -13,27 +13,27 @@ import (
 func (c *call) port(r *reader) (*session.OwnResult, error) {
 	c.r = r
 	switch {
-	case r.word("set"), r.word("commit"), r.word("rollback"), r.word("begin"), r.word("start"):
+	case r.Word("set"), r.Word("commit"), r.Word("rollback"), r.Word("begin"), r.Word("start"):
 		return done(), nil // there is nothing that it could be about: a session here has no state but its database
-	case r.word("select"):
+	case r.Word("select"):
 		return c.constants()
-	case r.word("kill"):
-		if err := c.who.need(killCommand.rights, "KILL"); err != nil {
+	case r.Word("kill"):
+		if err := c.who.Need(killCommand.rights, "KILL"); err != nil {
 			return nil, err
 		}
 		return killCommand.run(c)
-	case r.word("show"):
-		r.word("full")
+	case r.Word("show"):
+		r.Word("full")
 		switch {
-		case r.word("processlist"):
-			if err := r.end(); err != nil {
+		case r.Word("processlist"):
+			if err := r.End(); err != nil {
 				return nil, err
 			}
 			t := &processlistTable
 			return result(t.columns, t.rows(c.a.view(c.who))), nil
-		case r.word("warnings"), r.word("errors"):
+		case r.Word("warnings"), r.Word("errors"):
 			return rowsOf(append(texts("Level"), append(numbers("Code"), texts("Message")...)...), nil)
-		case r.word("session"), r.word("global"), r.is("variables"), r.is("status"):
+		case r.Word("session"), r.Word("global"), r.Is("variables"), r.Is("status"):
 			return rowsOf(texts("Variable_name", "Value"), nil)
 		}
 	}
@@ -48,27 +48,27 @@ func (c *call) constants() (*session.OwnResult, error) {
 	var columns []column
 	var row []any
 	for len(row) < itemsMax {
-		begin, end := c.r.tok.Pos, 0
+		begin, end := c.r.Tok.Pos, 0
 		cell, numeric, ok := c.constant(&end)
 		if !ok {
 			return nil, nil
 		}
-		name := c.r.text[begin:end]
-		if c.r.word("as") || c.r.tok.Kind == sqltext.KindQuotedIdent || c.r.tok.Kind == sqltext.KindWord && !c.r.is("limit") {
-			if name, ok = c.r.name(); !ok {
-				return nil, c.r.expected("a name")
+		name := c.r.Text[begin:end]
+		if c.r.Word("as") || c.r.Tok.Kind == sqltext.KindQuotedIdent || c.r.Tok.Kind == sqltext.KindWord && !c.r.Is("limit") {
+			if name, ok = c.r.Name(); !ok {
+				return nil, c.r.Expected("a name")
 			}
 		}
 		columns, row = append(columns, column{name, numeric}), append(row, cell)
-		if c.r.op(",") {
+		if c.r.Op(",") {
 			continue
 		}
-		if c.r.word("limit") {
-			if _, ok := c.r.number(); !ok {
-				return nil, c.r.expected("a number")
+		if c.r.Word("limit") {
+			if _, ok := c.r.Number(); !ok {
+				return nil, c.r.Expected("a number")
 			}
 		}
-		if !c.r.ended() {
+		if !c.r.Ended() {
 			return nil, nil
 		}
 		return rowsOf(columns, [][]any{row})
@@ -78,14 +78,14 @@ func (c *call) constants() (*session.OwnResult, error) {
 
 // constant reads one item and gives its value; end is where its text ends.
 func (c *call) constant(end *int) (cell any, numeric, ok bool) {
-	t, raw := c.r.tok, c.r.raw()
+	t, raw := c.r.Tok, c.r.Raw()
 	*end = t.End
 	switch t.Kind {
 	case sqltext.KindNumber:
-		c.r.next()
+		c.r.Next()
 		return raw, true, true
 	case sqltext.KindString:
-		value, ok := c.r.name()
+		value, ok := c.r.Name()
 		return value, false, ok
 	case sqltext.KindSysVar:
 		name := strings.ToLower(strings.TrimPrefix(sqltext.SysVar(raw), "@@"))
@@ -93,16 +93,16 @@ func (c *call) constant(end *int) (cell any, numeric, ok bool) {
 			name = strings.TrimPrefix(name, scope)
 		}
 		value, known := c.variable(name)
-		c.r.next()
+		c.r.Next()
 		return value, false, known
 	case sqltext.KindWord:
 		name := strings.ToLower(raw)
-		c.r.next()
-		if !c.r.op("(") {
+		c.r.Next()
+		if !c.r.Op("(") {
 			return nil, false, false
 		}
-		*end = c.r.tok.End
-		if !c.r.op(")") {
+		*end = c.r.Tok.End
+		if !c.r.Op(")") {
 			return nil, false, false
 		}
 		return c.function(name)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/cpuprofile"
 )
 
@@ -43,17 +44,17 @@ type profileAnswer struct {
 
 // cpuProfile takes a CPU profile of the whole process for so many seconds, or until ctx ends; with byStatement its tree begins
 // with the statements that goroutines ran.
-func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int, byStatement bool) (answer profileAnswer, err error) {
-	err = a.act(w, account.Admin, "cpu profile", fmt.Sprintf("%d s", seconds), func() error {
+func (a *Admin) cpuProfile(ctx context.Context, w change.Who, seconds int, byStatement bool) (answer profileAnswer, err error) {
+	err = a.Trail.Act(w, account.Admin, "cpu profile", fmt.Sprintf("%d s", seconds), func() error {
 		if seconds < 1 || seconds > profileSecondsMax {
-			return failed("a profile takes 1 to %d seconds", profileSecondsMax)
+			return change.Failed("a profile takes 1 to %d seconds", profileSecondsMax)
 		}
 		if byStatement {
 			defer a.shared.Labels.Want()()
 		}
 		p, took, err := a.profiles.Take(ctx, time.Duration(seconds)*time.Second)
 		if err != nil {
-			return failed("%v", err)
+			return change.Failed("%v", err)
 		}
 		answer = profileAnswer{Seconds: took.Seconds(), Root: tree(p, byStatement)}
 		return nil
@@ -63,14 +64,14 @@ func (a *Admin) cpuProfile(ctx context.Context, w who, seconds int, byStatement 
 
 // lastProfile gives the CPU profile of the last so many seconds, which continuous_profile kept. Statements are in it as far as goroutines
 // had labels then.
-func (a *Admin) lastProfile(w who, seconds int, byStatement bool) (answer profileAnswer, err error) {
-	err = a.act(w, account.Admin, "cpu profile", fmt.Sprintf("the last %d s", seconds), func() error {
+func (a *Admin) lastProfile(w change.Who, seconds int, byStatement bool) (answer profileAnswer, err error) {
+	err = a.Trail.Act(w, account.Admin, "cpu profile", fmt.Sprintf("the last %d s", seconds), func() error {
 		if seconds < 1 || seconds > lastSecondsMax {
-			return failed("a profile of what went by has 1 to %d seconds", lastSecondsMax)
+			return change.Failed("a profile of what went by has 1 to %d seconds", lastSecondsMax)
 		}
 		p, covers, err := a.profiles.Last(time.Duration(seconds) * time.Second)
 		if err != nil {
-			return failed("%v", err)
+			return change.Failed("%v", err)
 		}
 		answer = profileAnswer{Seconds: covers.Seconds(), Root: tree(p, byStatement)}
 		return nil

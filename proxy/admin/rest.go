@@ -1,17 +1,17 @@
 package admin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"strings"
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/admin/login"
+	"kingshard/proxy/admin/predecessor"
+	"kingshard/proxy/admin/rest"
 	"kingshard/proxy/session"
 )
 
@@ -37,15 +37,18 @@ type field struct{ name, kind, about string }
 // request is one call under way.
 type request struct {
 	a    *Admin
-	who  who
+	who  change.Who
 	http *http.Request
 }
 
 // Handler serves REST: /api/v1, the predecessor's, and /api/v2. It asks for a login by itself.
 func (a *Admin) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range v1Routes {
-		mux.Handle(r.method+" "+r.path, a.serve(r, writeV1Error))
+	for _, r := range predecessor.Routes {
+		mux.Handle(r.Method+" "+r.Path, a.serve(route{
+			method: r.Method, path: r.Path, rights: r.Rights,
+			handle: func(c *request) (any, error) { return r.Handle(a.predecessor, c.who, c.http) },
+		}, predecessor.WriteError))
 	}
 	for _, r := range v2Routes() {
 		mux.Handle(r.method+" "+r.path, a.serve(r, writeV2Error))
@@ -62,8 +65,8 @@ func unknownPath(mux *http.ServeMux) http.Handler {
 			return
 		}
 		fail := writeV2Error
-		if strings.HasPrefix(h.URL.Path, v1+"/") {
-			fail = writeV1Error
+		if strings.HasPrefix(h.URL.Path, predecessor.Root+"/") {
+			fail = predecessor.WriteError
 		}
 		refused := &statusOnly{header: w.Header()}
 		mux.ServeHTTP(refused, h)
@@ -98,15 +101,15 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 			fail(w, http.StatusTooManyRequests, err)
 			return
 		case err != nil:
-			fail(w, http.StatusForbidden, failed("%v", err))
+			fail(w, http.StatusForbidden, change.Failed("%v", err))
 			return
 		case !ok:
 			w.Header().Set("WWW-Authenticate", `Basic realm="Restricted"`)
 			fail(w, http.StatusUnauthorized, errors.New("Unauthorized"))
 			return
 		}
-		by := who{name: user.Name, rights: user.Rights, from: login.RemoteHost(h)}
-		err = by.need(r.rights, r.method+" "+r.path)
+		by := change.Who{Name: user.Name, Rights: user.Rights, From: login.RemoteHost(h)}
+		err = by.Need(r.rights, r.method+" "+r.path)
 		var answer any
 		if err == nil {
 			answer, err = r.handle(&request{a: a, who: by, http: h})
@@ -115,29 +118,8 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 			fail(w, statusOf(err), err)
 			return
 		}
-		writeJSON(w, http.StatusOK, answer)
+		rest.Write(w, http.StatusOK, answer)
 	})
-}
-
-// decode reads the request's body, a JSON object; with optional, none is an empty one.
-func (c *request) decode(into any, optional bool) error {
-	if c.http.ContentLength == 0 && optional {
-		return nil
-	}
-	if kind, _, err := mime.ParseMediaType(c.http.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return session.NewError(session.KSAdminSyntax, "the body must be JSON, with Content-Type: application/json")
-	}
-	d := json.NewDecoder(c.http.Body)
-	err := d.Decode(into)
-	if err == nil {
-		if _, more := d.Token(); more != io.EOF {
-			err = errors.New("more than one value")
-		}
-	}
-	if err != nil && !(optional && err == io.EOF) {
-		return session.NewError(session.KSAdminSyntax, "the body is no JSON object of this call: "+err.Error())
-	}
-	return nil
 }
 
 // statusOf gives the status of an error: what the caller may not, said wrongly, or what cannot be done now.
@@ -152,14 +134,4 @@ func statusOf(err error) int {
 		}
 	}
 	return http.StatusBadRequest
-}
-
-func writeJSON(w http.ResponseWriter, status int, answer any) {
-	data, err := json.Marshal(answer)
-	if err != nil { // nothing that is answered has a form that JSON lacks
-		status, data = http.StatusInternalServerError, []byte(`{"message":"the answer has no form in JSON"}`)
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n'))
 }

@@ -12,6 +12,9 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
+	"kingshard/proxy/admin/rest"
+	"kingshard/proxy/admin/statement"
 	"kingshard/proxy/session"
 )
 
@@ -99,7 +102,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/replicas/remove", about: "Takes a replica away until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*Admin).removeReplica),
+			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*change.Configuration).RemoveReplica),
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes and be no server of another node, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
@@ -115,7 +118,7 @@ func writeV2Error(w http.ResponseWriter, status int, err error) {
 	if errors.As(err, &e) {
 		code = e.Code
 	}
-	writeJSON(w, status, map[string]any{"error": map[string]any{"code": code, "reason": message(err)}})
+	rest.Write(w, status, map[string]any{"error": map[string]any{"code": code, "reason": change.Message(err)}})
 }
 
 // rowsAnswer is a table in JSON: an object for each row, its keys in the order of the columns.
@@ -213,15 +216,15 @@ func v2Explain(c *request) (any, error) {
 		SQL  string `json:"sql"`
 		DB   string `json:"db"`
 	}
-	if err := c.decode(&body, false); err != nil {
+	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
 	plans, node, err := c.a.schemaOf(body.User)
 	if err != nil {
 		return nil, err
 	}
-	if r := newReader(body.SQL, sqltext.Mode{}); r.ended() {
-		return nil, r.expected("a statement in sql")
+	if r := statement.New(body.SQL, sqltext.Mode{}); r.Ended() {
+		return nil, r.Expected("a statement in sql")
 	}
 	steps, err := explained(plans, node, body.SQL, cmp.Or(body.DB, plans.OnlyDB()), sqltext.Mode{})
 	if err != nil {
@@ -235,10 +238,10 @@ func v2Reload(c *request) (any, error) {
 		Check bool   `json:"check"`
 		Force string `json:"force"`
 	}
-	if err := c.decode(&body, true); err != nil {
+	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
-	changes, err := c.a.reload(c.who, reloading{body.Check, body.Force})
+	changes, err := c.a.Configuration.Reload(c.who, change.Reloading{Check: body.Check, Force: body.Force})
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +252,7 @@ func v2Kill(c *request) (any, error) {
 	var body struct {
 		Query bool `json:"query"`
 	}
-	if err := c.decode(&body, true); err != nil {
+	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
 	id, err := strconv.ParseUint(c.http.PathValue("id"), 10, 32)
@@ -273,7 +276,7 @@ func v2Set(c *request) (any, error) {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
-	if err := c.decode(&body, false); err != nil {
+	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
 	changes, err := c.a.set(c.who, body.Name, body.Value)
@@ -287,10 +290,10 @@ func v2Save(c *request) (any, error) {
 	var body struct {
 		Force bool `json:"force"`
 	}
-	if err := c.decode(&body, true); err != nil {
+	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
-	saved, err := c.a.save(c.who, body.Force)
+	saved, err := c.a.Configuration.Save(c.who, body.Force)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +304,7 @@ func v2Pause(c *request) (any, error) {
 	body := struct {
 		Seconds uint64 `json:"seconds"`
 	}{pauseSeconds}
-	if err := c.decode(&body, true); err != nil {
+	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
 	if err := c.a.pause(c.who, body.Seconds); err != nil {
@@ -331,7 +334,7 @@ func v2Profile(c *request) (any, error) {
 		Last        bool `json:"last"`
 		ByStatement bool `json:"by_statement"`
 	}{Seconds: 10}
-	if err := c.decode(&body, true); err != nil {
+	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
 	if body.Last {
@@ -345,10 +348,10 @@ func v2Hold(down bool) func(c *request) (any, error) {
 		var body struct {
 			Instance string `json:"instance"`
 		}
-		if err := c.decode(&body, true); err != nil {
+		if err := rest.Decode(c.http, &body, true); err != nil {
 			return nil, err
 		}
-		instances, err := c.a.hold(c.who, c.http.PathValue("node"), body.Instance, "", down)
+		instances, err := c.a.instances.Hold(c.who, c.http.PathValue("node"), body.Instance, "", down)
 		if err != nil {
 			return nil, err
 		}
@@ -362,11 +365,11 @@ func v2AddReplica(c *request) (any, error) {
 		Weight   uint64 `json:"weight"`
 		Force    string `json:"force"`
 	}{Weight: 1}
-	if err := c.decode(&body, false); err != nil {
+	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
 	node := c.http.PathValue("node")
-	if err := c.a.addReplica(c.who, node, body.Instance, body.Weight, body.Force); err != nil {
+	if err := c.a.Configuration.AddReplica(c.who, node, body.Instance, body.Weight, body.Force); err != nil {
 		return nil, err
 	}
 	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
@@ -377,27 +380,27 @@ func v2SetPrimary(c *request) (any, error) {
 		Instance string `json:"instance"`
 		Force    string `json:"force"`
 	}
-	if err := c.decode(&body, false); err != nil {
+	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
 	node := c.http.PathValue("node")
-	if err := c.a.setPrimary(c.who, node, body.Instance, body.Force); err != nil {
+	if err := c.a.Configuration.SetPrimary(c.who, node, body.Instance, body.Force); err != nil {
 		return nil, err
 	}
 	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
 }
 
 // v2ChangeNode makes the handler of a change that is about one instance of a node.
-func v2ChangeNode(change func(a *Admin, w who, node, addr string) error) func(c *request) (any, error) {
+func v2ChangeNode(edit func(c *change.Configuration, w change.Who, node, addr string) error) func(c *request) (any, error) {
 	return func(c *request) (any, error) {
 		var body struct {
 			Instance string `json:"instance"`
 		}
-		if err := c.decode(&body, false); err != nil {
+		if err := rest.Decode(c.http, &body, false); err != nil {
 			return nil, err
 		}
 		node := c.http.PathValue("node")
-		if err := change(c.a, c.who, node, body.Instance); err != nil {
+		if err := edit(c.a.Configuration, c.who, node, body.Instance); err != nil {
 			return nil, err
 		}
 		return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil

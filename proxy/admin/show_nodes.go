@@ -8,7 +8,7 @@ var nodesTable = table{
 		append(texts("state", "held_down", "health", "answered", "version"), append(append(numbers("connections", "in_use", "max", "lag"), texts("passed_over")...),
 			numbers("statements", "errors", "busy_ms", "bytes")...)...)...),
 	rows: func(v *view) (rows [][]any) {
-		for _, n := range v.nodes() {
+		for _, n := range v.snap.InOrder() {
 			rows = append(rows, instanceRows(n.Instances())...)
 		}
 		return rows
@@ -33,4 +33,19 @@ func lagCell(i *backend.Instance) any {
 		return l.Behind.Seconds()
 	}
 	return nil
+}
+
+// nodeRows are those of SHOW KS NODES for one node.
+func (a *Admin) nodeRows(node string) [][]any {
+	if n := a.shared.Snapshot.Load().Nodes[node]; n != nil {
+		return instanceRows(n.Instances())
+	}
+	return nil
+}
+
+func instanceRows(instances []*backend.Instance) (rows [][]any) {
+	for _, i := range instances {
+		rows = append(rows, instanceRow(i))
+	}
+	return rows
 }

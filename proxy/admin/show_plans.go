@@ -1,5 +1,7 @@
 package admin
 
+import "kingshard/proxy/admin/statement"
+
 var plansTable = table{
 	name: "plans", about: "Plans kept for statements on sharded tables, by user and form", like: "statement",
 	columns: texts("user", "db", "statement", "when_many", "reason"),
@@ -11,7 +13,7 @@ var plansTable = table{
 			}
 			forms, _ := schema.Plans.Known()
 			for _, f := range forms {
-				rows = append(rows, []any{sc.User, orNil(f.DB), masked(f.Text), f.Many, orNil(f.Reason)})
+				rows = append(rows, []any{sc.User, orNil(f.DB), statement.Masked(f.Text), f.Many, orNil(f.Reason)})
 			}
 		}
 		return rows

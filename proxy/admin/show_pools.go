@@ -10,7 +10,7 @@ var poolsTable = table{
 	columns: append(texts("node", "instance", "role"), numbers("max", "open", "idle", "in_use", "dialling", "waiting",
 		"gets", "hits", "dialled", "waited", "wait_microseconds", "timed_out", "rejected", "dial_failures", "closed")...),
 	rows: func(v *view) (rows [][]any) {
-		for _, n := range v.nodes() {
+		for _, n := range v.snap.InOrder() {
 			for _, i := range n.Instances() {
 				rows = append(rows, poolRow(i))
 			}

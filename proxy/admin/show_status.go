@@ -56,7 +56,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Row_lock_retries", t.LockRetries)
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
 	up, down := 0, 0
-	for _, n := range v.nodes() {
+	for _, n := range v.snap.InOrder() {
 		for _, i := range n.Instances() {
 			if i.State() == backend.Down {
 				down++

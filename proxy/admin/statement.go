@@ -5,6 +5,8 @@ import (
 
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/admin/change"
+	"kingshard/proxy/admin/statement"
 	"kingshard/proxy/session"
 )
 
@@ -12,7 +14,7 @@ import (
 type call struct {
 	a      *Admin
 	caller *session.Caller
-	who    who
+	who    change.Who
 	r      *reader
 }
 
@@ -37,17 +39,17 @@ func (a *Admin) Statement(s *session.Caller, text string, m sqltext.Mode) (*sess
 	text = strings.Clone(text) // what is kept of it must not alias the session's buffer
 	c := &call{
 		a: a, caller: s, r: newReader(text, m),
-		who: who{name: s.User, from: s.Host, rights: s.Rights, session: s.ID, texts: s.Process},
+		who: change.Who{Name: s.User, From: s.Host, Rights: s.Rights, Session: s.ID, Texts: s.Process},
 	}
 	switch {
-	case c.r.word("show"):
-		if c.r.word("ks") {
+	case c.r.Word("show"):
+		if c.r.Word("ks") {
 			return c.show()
 		}
-	case c.r.word("ks"):
+	case c.r.Word("ks"):
 		return c.command()
-	case c.r.word("admin"):
-		return c.old()
+	case c.r.Word("admin"):
+		return c.a.predecessor.Statement(c.who, &c.r.Reader)
 	}
 	if s.AdminOnly {
 		return c.port(newReader(text, m))
@@ -58,39 +60,39 @@ func (a *Admin) Statement(s *session.Caller, text string, m sqltext.Mode) (*sess
 // command runs KS verb.
 func (c *call) command() (*session.OwnResult, error) {
 	for _, cmd := range ksCommands {
-		if !c.r.is(cmd.verb) {
+		if !c.r.Is(cmd.verb) {
 			continue
 		}
-		if err := c.who.need(cmd.rights, "KS "+strings.ToUpper(cmd.verb)); err != nil {
+		if err := c.who.Need(cmd.rights, "KS "+strings.ToUpper(cmd.verb)); err != nil {
 			return nil, err
 		}
-		c.r.next()
+		c.r.Next()
 		return cmd.run(c)
 	}
-	if err := c.who.need(account.Read, "KS"); err != nil {
+	if err := c.who.Need(account.Read, "KS"); err != nil {
 		return nil, err
 	}
 	var verbs []string
 	for _, cmd := range ksCommands {
 		verbs = append(verbs, strings.ToUpper(cmd.verb))
 	}
-	return nil, c.r.expected("one of " + strings.Join(verbs, ", "))
+	return nil, c.r.Expected("one of " + strings.Join(verbs, ", "))
 }
 
 // show runs SHOW KS table.
 func (c *call) show() (*session.OwnResult, error) {
-	if err := c.who.need(account.Read, "SHOW KS"); err != nil {
+	if err := c.who.Need(account.Read, "SHOW KS"); err != nil {
 		return nil, err
 	}
 	before := *c.r
-	name, _ := c.r.anyWord()
+	name, _ := c.r.AnyWord()
 	t := tableNamed(name)
 	if t == nil {
 		var names []string
 		for _, t := range tables {
 			names = append(names, strings.ToUpper(t.name))
 		}
-		return nil, before.expected("one of " + strings.Join(names, ", "))
+		return nil, before.Expected("one of " + strings.Join(names, ", "))
 	}
 	f, err := c.r.filter(t)
 	if err != nil {
@@ -98,6 +100,11 @@ func (c *call) show() (*session.OwnResult, error) {
 	}
 	return result(t.columns, f.apply(t, t.rows(c.a.view(c.who)))), nil
 }
+
+// reader reads what is the commands' and tables' own, too.
+type reader struct{ statement.Reader }
+
+func newReader(text string, m sqltext.Mode) *reader { return &reader{*statement.New(text, m)} }
 
 // done is the answer of a statement that gives no rows.
 func done() *session.OwnResult { return &session.OwnResult{} }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"kingshard/backend"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 )
 
@@ -42,22 +42,11 @@ func columnsOf(numeric bool, names []string) []column {
 // view is the state that one statement or request is shown.
 type view struct {
 	a    *Admin
-	who  who
+	who  change.Who
 	snap *session.Snapshot
 }
 
-func (a *Admin) view(w who) *view { return &view{a: a, who: w, snap: a.shared.Snapshot.Load()} }
-
-// nodes lists the nodes in the order of the configuration.
-func (v *view) nodes() []*backend.Node {
-	nodes := make([]*backend.Node, 0, len(v.snap.Nodes))
-	for _, n := range v.snap.Config.Nodes {
-		if node := v.snap.Nodes[n.Name]; node != nil {
-			nodes = append(nodes, node)
-		}
-	}
-	return nodes
-}
+func (a *Admin) view(w change.Who) *view { return &view{a: a, who: w, snap: a.shared.Snapshot.Load()} }
 
 // tables are all that can be shown, in the order of KS HELP.
 var tables []*table

@@ -71,6 +71,17 @@ func (s *Snapshot) ForgetPlans() {
 	}
 }
 
+// InOrder returns the nodes in the order of the configuration.
+func (s *Snapshot) InOrder() []*backend.Node {
+	nodes := make([]*backend.Node, 0, len(s.Nodes))
+	for _, n := range s.Config.Nodes {
+		if node := s.Nodes[n.Name]; node != nil {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
 // Shared is what all sessions of a server use.
 type Shared struct {
 	Snapshot atomic.Pointer[Snapshot]

@@ -1,4 +1,4 @@
-package admin
+package change
 
 import (
 	"errors"
@@ -66,22 +66,22 @@ func (u *Unfit) forced() string {
 }
 
 // noteOn puts into the notes of the changes what hinders servers.
-func noteOn(changes []placedChange, unfit Unfits) {
+func noteOn(changes []Change, unfit Unfits) {
 	for _, u := range unfit {
 		node := "nodes[" + u.Node + "]"
 		field := node + ".master"
 		if u.Replica {
 			field = node + ".slave"
 		}
-		at := slices.IndexFunc(changes, func(c placedChange) bool { return c.Path == node || c.Path == field })
+		at := slices.IndexFunc(changes, func(c Change) bool { return c.Path == node || c.Path == field })
 		if at < 0 {
-			at = slices.IndexFunc(changes, func(c placedChange) bool { return strings.HasPrefix(c.Path, node+".") })
+			at = slices.IndexFunc(changes, func(c Change) bool { return strings.HasPrefix(c.Path, node+".") })
 		}
 		if at >= 0 {
-			if changes[at].note != "" {
-				changes[at].note += "; "
+			if changes[at].Note != "" {
+				changes[at].Note += "; "
 			}
-			changes[at].note += u.String()
+			changes[at].Note += u.String()
 		}
 	}
 }
