@@ -266,6 +266,6 @@ func (s *Session) forwardAnywhere(t target, q *query, instances []*backend.Insta
 	q.arrived = true
 	x := exchange{target: t, p: p, attempt: 1}
 	x.begin(s, q)
-	failed, _, err = s.finishStatement(&x, q)
+	failed, _, err = s.finish(&x, q)
 	return failed, err
 }

@@ -20,10 +20,7 @@ type exchange struct {
 	had     uint64 // what was read of the server before
 	span    *tracing.Span
 
-	// Of a prepared statement, else nil.
-	st     *stmt
-	bs     *backend.Stmt
-	cursor bool // the client wants one
+	bs      *backend.Stmt // what a prepared statement is on the connection; nil of a text
 }
 
 // begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
@@ -50,9 +47,13 @@ func (x *exchange) note(s *Session, q *query) {
 	}
 }
 
-// startStatement queues a statement on the exchange's connection.
-func (s *Session) startStatement(x *exchange, q *query) error {
-	s.reach(x.p, q, x.p.Key.Database())
+// start queues the statement on the exchange's connection.
+func (s *Session) start(x *exchange, q *query) error {
+	db := x.p.Key.Database()
+	if q.st != nil {
+		db = q.st.setting.Database()
+	}
+	s.reach(x.p, q, db)
 	if q.info.Class == sqltext.DDL {
 		s.defining(x.p, q, false)
 	}
@@ -60,61 +61,45 @@ func (s *Session) startStatement(x *exchange, q *query) error {
 		return err
 	}
 	x.begin(s, q)
-	s.send(x.p, q)
-	return nil
-}
-
-// startExecution queues the execution of a prepared statement on the exchange's connection.
-func (s *Session) startExecution(x *exchange, q *query, ex *execution) error {
-	s.reach(x.p, q, x.st.setting.Database())
-	if q.info.Class == sqltext.DDL {
-		s.defining(x.p, q, false)
+	if q.st == nil {
+		s.send(x.p, q)
+		return nil
 	}
-	if err := s.bringInsertID(x.p, q); err != nil {
-		return err
-	}
-	x.begin(s, q)
 	if q.info.Class == sqltext.Set {
 		s.pin(pinVariable)
-		pinAssigned(s, q.text, x.st.mode)
+		pinAssigned(s, q.text, q.st.mode)
 		q.learns = true
 	}
-	s.sendExecution(x.p, x.bs, x.st, ex)
+	s.sendExecution(x.p, x.bs, q.st, q.ex)
 	return nil
 }
 
-// finishStatement takes the responses to a statement to the client. again says that it is to be sent on another connection; see repeats.
-func (s *Session) finishStatement(x *exchange, q *query) (failed, again bool, err error) {
+// finish takes the responses to the statement to the client. failed says that the client heard an error, again that the statement is to be
+// sent on another connection; see repeats.
+func (s *Session) finish(x *exchange, q *query) (failed, again bool, err error) {
 	failed, err = s.responses(x.p, q)
-	s.endResponse(x.span, failed, err)
-	if err == nil {
-		s.after(x.p, q, failed, x.added)
-		return failed, false, nil
-	}
-	if s.repeats(x, q, err) {
-		return true, true, nil
-	}
-	return true, false, s.broken(x.p, err, x.sent)
-}
-
-// finishExecution forwards what a server answers to the execution of a prepared statement. again says that it is to be sent once more.
-func (s *Session) finishExecution(x *exchange, q *query) (again bool, err error) {
-	failed, err := s.responses(x.p, q)
 	s.endResponse(x.span, failed, err)
 	if err != nil {
 		if s.repeats(x, q, err) {
-			return true, nil
+			return true, true, nil
 		}
-		return false, s.broken(x.p, err, x.sent)
+		return true, false, s.broken(x.p, err, x.sent)
 	}
-	if failed && len(x.st.long) > 0 {
+	if q.st != nil {
+		s.finishExecution(x, q, failed)
+	}
+	s.after(x.p, q, failed, x.added)
+	return failed, false, nil
+}
+
+// finishExecution notes what the execution of a prepared statement has left on its connection.
+func (s *Session) finishExecution(x *exchange, q *query, failed bool) {
+	if failed && len(q.st.long) > 0 {
 		x.p.Conn.CloseStmt(x.bs) // MySQL keeps long data for the next execution, another session's, where this one failed early
 	}
-	if x.cursor && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
-		x.st.cursor, x.st.quota = x.bs, q.quota
+	if q.wantsCursor() && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
+		q.st.cursor, q.st.quota = x.bs, q.quota
 		s.openCursors++
 		s.pin(pinCursor)
 	}
-	s.after(x.p, q, failed, x.added)
-	return false, nil
 }

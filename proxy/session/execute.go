@@ -81,7 +81,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.work.class = st.info.Class
 	q := &s.task().query
 	q.begin(st.text, &st.info)
-	q.st = st
+	q.st, q.ex = st, ex
 	q.within = st.within
 	q.verdict = st.verdict
 	q.verdict.Hits = nil
@@ -126,7 +126,8 @@ func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
 	if st.sharded {
 		return s.executeSharded(st, q, ex)
 	}
-	return s.execute(st, q, ex)
+	_, err := s.forward(q)
+	return err
 }
 
 // decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
@@ -252,47 +253,6 @@ func skipBinaryValue(c *mysql.Cursor, t mysql.ColumnType) {
 		c.Bytes(int(c.Uint8()))
 	default:
 		c.LenencBytes()
-	}
-}
-
-// execute runs the statement on a backend and its responses to the client.
-func (s *Session) execute(st *stmt, q *query, ex *execution) error {
-	t := s.route(q)
-	if ex.flags&cursorTypes != 0 {
-		t.replica = false
-	}
-	err := s.executeOn(t, st, q, ex, 0)
-	if err == nil {
-		s.mirroredExecution(q, t, st, ex)
-	}
-	return err
-}
-
-// executeOn is execute on a target, from the attempt-th try, from 0.
-func (s *Session) executeOn(t target, st *stmt, q *query, ex *execution, attempt int) error {
-	for ; ; attempt++ {
-		p, err := s.acquire(t)
-		if err != nil {
-			return err
-		}
-		var bs *backend.Stmt
-		if err = s.clearDiagnostics(p, q); err == nil {
-			bs, err = s.backendStmt(p, q.text, st, ex)
-		}
-		if s.replaces(p, attempt, err) {
-			continue
-		}
-		if err != nil {
-			return s.notPrepared(p, err, q.rename)
-		}
-		s.pinMixed(bs, st)
-		x := exchange{target: t, p: p, attempt: attempt, st: st, bs: bs, cursor: ex.flags&cursorTypes != 0}
-		if err := s.startExecution(&x, q, ex); err != nil {
-			return err
-		}
-		if again, err := s.finishExecution(&x, q); !again {
-			return err
-		}
 	}
 }
 

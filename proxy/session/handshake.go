@@ -137,7 +137,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	s.mu.Lock()
 	s.loggedIn, s.stays = true, s.conn.Bare() == nil
 	s.mu.Unlock()
-	s.finish()
+	s.finishCommand()
 	return nil
 }
 

@@ -53,7 +53,7 @@ func insertsRows(c sqltext.Class) bool {
 func (s *Session) mayGiveID(q *query, id uint64) bool {
 	switch q.info.Class {
 	case sqltext.Insert, sqltext.Replace:
-		return sqltext.MayGiveID(q.text, s.mode(), id) || q.st != nil && s.task().execution.mayGiveID(q.st, id)
+		return sqltext.MayGiveID(q.text, s.mode(), id) || q.st != nil && q.ex.mayGiveID(q.st, id)
 	}
 	return true
 }

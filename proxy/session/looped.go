@@ -163,8 +163,8 @@ func (s *Session) decideExecution(arg []byte) bool {
 		return false
 	}
 	q.begin(st.text, &st.info)
-	q.st = st
-	s.task().x.st, s.lane.text = st, st.text
+	q.st, q.ex = st, ex
+	s.lane.text = st.text
 	s.recognize(st)
 	s.label(st.text)
 	if !st.sharded {
@@ -297,14 +297,10 @@ func (s *Session) launch(le *lease) {
 		s.handOver(l, stepEnd)
 		return
 	}
-	// What the loop took the statement for keeps these from sending anything else.
-	if x.st != nil {
-		_ = s.startExecution(x, &s.task().query, &s.task().execution)
-	} else {
-		_ = s.startStatement(x, &s.task().query)
-	}
+	// What the loop took the statement for keeps it from sending anything else.
+	_ = s.start(x, &s.task().query)
 	s.stats.class(s.work.class).looped.Add(1)
-	s.countRules(x.st)
+	s.countRules(s.task().query.st)
 	le.shelf.h.request(le)
 }
 
@@ -372,14 +368,7 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	s.relabelLoop(le.shelf.h)
-	x := &s.task().x
-	var again bool
-	var err error
-	if x.st != nil {
-		again, err = s.finishExecution(x, &s.task().query)
-	} else {
-		_, again, err = s.finishStatement(x, &s.task().query)
-	}
+	_, again, err := s.finish(&s.task().x, &s.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:
 		s.lane.lease = nil // who shares it sees to the connection

@@ -34,29 +34,22 @@ func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	return n
 }
 
-// mirrored hands a statement that ran on one server to the mirror.
+// mirrored hands a statement that ran on one server to the mirror, the execution of a prepared one as a text.
 func (s *Session) mirrored(q *query, t target) {
-	if n := s.mirrorNode(q, t.node); n != nil {
-		s.offerMirror(q, n, strings.Clone(q.text))
-	}
-}
-
-// mirroredExecution offers the execution of a prepared statement to a mirror, as a text.
-func (s *Session) mirroredExecution(q *query, t target, st *stmt, ex *execution) {
 	n := s.mirrorNode(q, t.node)
 	if n == nil {
 		return
 	}
-	b := new(boundExecution) // the session's own may be in use
-	if s.bindTo(b, st, ex) != nil {
+	if q.st == nil {
+		s.offerMirror(q, n, strings.Clone(q.text))
 		return
 	}
-	numbers := make([]int, st.params)
-	for k := range numbers {
-		numbers[k] = k
+	b := new(boundExecution) // the session's own may be in use
+	if s.bindTo(b, q.st, q.ex) != nil {
+		return
 	}
-	text, err := plan.Bind(q.text, s.mode(), numbers, b.args)
-	if err != nil || st.mode != s.mode() {
+	text, err := plan.Bind(q.text, s.mode(), upTo(q.st.params), b.args)
+	if err != nil || q.st.mode != s.mode() {
 		q.verdict.Mirror.Mirrored.Dropped.Add(1)
 		return
 	}

@@ -145,11 +145,11 @@ func (le *lease) board(list []*Session) (taken int) {
 
 // preparedOn tells whether the statement can be sent on a connection at once.
 func (s *Session) preparedOn(le *lease) bool {
-	x := &s.task().x
-	if x.st == nil {
+	x, q := &s.task().x, &s.task().query
+	if q.st == nil {
 		return true
 	}
-	x.bs = s.preparedStmt(le.p, s.task().query.text, x.st, &s.task().execution)
+	x.bs = s.preparedStmt(le.p, q.text, q.st, q.ex)
 	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
@@ -166,15 +166,11 @@ func (s *Session) embark(le *lease) {
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
 	x := &s.task().x
 	x.p = le.p
-	// What the loop took the statement for keeps these from sending anything else.
-	if x.st != nil {
-		_ = s.startExecution(x, &s.task().query, &s.task().execution)
-	} else {
-		_ = s.startStatement(x, &s.task().query)
-	}
+	// What the loop took the statement for keeps it from sending anything else.
+	_ = s.start(x, &s.task().query)
 	s.stats.class(s.work.class).looped.Add(1)
 	s.stats.class(s.work.class).shared.Add(1)
-	s.countRules(x.st)
+	s.countRules(s.task().query.st)
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.

@@ -79,7 +79,7 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	q, t := &s.task().query, &s.task().x.target
 	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit ||
-		q.info.Has(sqltext.Param) && s.task().x.st == nil || len(q.text) >= pointText {
+		q.info.Has(sqltext.Param) && s.task().query.st == nil || len(q.text) >= pointText {
 		return nil
 	}
 	if h.snap != s.snap {
@@ -103,7 +103,7 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 
 // findPoint looks the statement's digest up, and notes it when it is new.
 func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
-	st := s.task().x.st
+	st := s.task().query.st
 	k := pointKey{setting: setting, node: s.task().x.target.node}
 	if st != nil {
 		if st.params > kindsMax {
@@ -190,7 +190,7 @@ func (s *Session) askPoint(h *shelves, r *pointRead) {
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.lane.instance, s.state.current(), s.task().x.st
+	instance, setting, st := s.lane.instance, s.state.current(), s.task().query.st
 	if st != nil {
 		setting = st.setting
 	}

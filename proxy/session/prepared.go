@@ -275,12 +275,11 @@ func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
 	if q.rows != nil {
 		ex.flags &^= cursorTypes // rows that change go out at once
 	}
-	if len(r.One.Args) == st.params {
-		return s.execute(st, q, ex) // the parameters are all there, in order: only the text differs
+	if len(r.One.Args) != st.params { // else the parameters are all there, in order: only the text differs
+		q.st, q.ex = b.pick(r.One.Args)
 	}
-	one, picked := b.pick(r.One.Args)
-	err = s.execute(one, q, picked)
-	st.cursor, st.quota = one.cursor, one.quota
+	_, err = s.forward(q)
+	st.cursor, st.quota = q.st.cursor, q.st.quota
 	return err
 }
 

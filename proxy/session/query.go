@@ -94,8 +94,9 @@ type query struct {
 	rename []mysql.TableName
 	// rows, if set, changes the rows of the answer.
 	rows mysql.RowChanger
-	// st is the prepared statement that is executed, else nil.
+	// st is the prepared statement that is executed, and ex its values; both are nil of a text.
 	st *stmt
+	ex *execution
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
 	// source is the text before own functions and names of tables are replaced; given that of a statement to be prepared as it came, if
@@ -241,6 +242,9 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	return s.forward(q)
 }
 
+// wantsCursor reports whether the client fetches the rows of an execution by COM_STMT_FETCH.
+func (q *query) wantsCursor() bool { return q.ex != nil && q.ex.flags&cursorTypes != 0 }
+
 // forward runs a statement on a backend and its responses to the client.
 func (s *Session) forward(q *query) (failed bool, err error) {
 	t := s.route(q)
@@ -262,16 +266,22 @@ func (s *Session) forwardTo(t target, q *query, attempt int) (failed bool, err e
 		if err != nil {
 			return true, err
 		}
-		if err := s.clearDiagnostics(p, q); s.replaces(p, attempt, err) {
+		x := exchange{target: t, p: p, attempt: attempt}
+		if err = s.clearDiagnostics(p, q); err == nil && q.st != nil {
+			x.bs, err = s.backendStmt(p, q.text, q.st, q.ex)
+		}
+		if s.replaces(p, attempt, err) {
 			continue
 		} else if err != nil {
-			return true, s.unprepared(p, err)
+			return true, s.notPrepared(p, err, q.rename)
 		}
-		x := exchange{target: t, p: p, attempt: attempt}
-		if err := s.startStatement(&x, q); err != nil {
+		if q.st != nil {
+			s.pinMixed(x.bs, q.st)
+		}
+		if err := s.start(&x, q); err != nil {
 			return true, err
 		}
-		failed, again, err := s.finishStatement(&x, q)
+		failed, again, err := s.finish(&x, q)
 		if !again {
 			return failed, err
 		}

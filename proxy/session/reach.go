@@ -170,7 +170,7 @@ func (s *Session) effectlessOn(i *backend.Instance, q *query) bool {
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
 func (s *Session) loopable(i *backend.Instance, text string) bool {
 	o, info, db := i.Stored(), &s.task().query.info, s.state.db
-	if st := s.task().x.st; st != nil {
+	if st := s.task().query.st; st != nil {
 		db = st.setting.Database()
 	}
 	return reachesNone(o, info, db) || s.reachable(o, text, info, db) == 0

@@ -60,7 +60,7 @@ func (s *Session) route(q *query) target {
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.replica = (info.ReadOnly() || mayRead(q)) && (len(t.node.Replicas) == 0 || s.effectless(t.node, q))
+		t.replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.node.Replicas) == 0 || s.effectless(t.node, q))
 	}
 	return t
 }

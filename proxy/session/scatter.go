@@ -316,7 +316,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	for k := range r.Queries {
 		query := &r.Queries[k]
 		l := find(loans, query.Node)
-		definitions, err := s.start(l, query, ex, k == 0)
+		definitions, err := s.startOn(l, query, ex, k == 0)
 		if err != nil {
 			return s.startFailed(loans, m.sources, k, named(err, renames(p, query.Shards)))
 		}
@@ -369,8 +369,8 @@ func find(loans []loan, node string) *loan {
 	return nil
 }
 
-// start sends a query to its shard. With first it also asks for the result's columns where the query's own tell less.
-func (s *Session) start(l *loan, q *plan.Query, ex *boundExecution, first bool) (definitions []mysql.ColumnDefinition41, err error) {
+// startOn sends a query to its shard. With first it also asks for the result's columns where the query's own tell less.
+func (s *Session) startOn(l *loan, q *plan.Query, ex *boundExecution, first bool) (definitions []mysql.ColumnDefinition41, err error) {
 	if first && q.Describe != "" {
 		if err := s.sendTo(l, q.Describe, q.DescribeArgs, ex); err != nil {
 			return nil, err

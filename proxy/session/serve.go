@@ -127,7 +127,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 		s.endTrace(end)
 	}
 	text := s.text
-	s.count(cmd, text, s.finish(), end)
+	s.count(cmd, text, s.finishCommand(), end)
 	s.unlabel()
 	s.conn.Release()
 	s.releaseTask()

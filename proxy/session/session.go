@@ -272,8 +272,8 @@ func (s *Session) begin(cmd mysql.Command, text string) bool {
 // now is time.Now during a command, by one reading of the clock where that takes two.
 func (s *Session) now() time.Time { return s.since.Add(time.Since(s.since)) }
 
-// finish notes that the command is over and gives how long it took.
-func (s *Session) finish() time.Duration {
+// finishCommand notes that the command is over and returns how long it took.
+func (s *Session) finishCommand() time.Duration {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,15 +65,10 @@ func (s *Session) finishHanded(first step) *endError {
 	case again:
 	case first == stepAlone:
 		err = s.alone(&x, q)
-	case x.st != nil:
-		again, err = s.finishExecution(&x, q)
 	default:
-		_, again, err = s.finishStatement(&x, q)
+		_, again, err = s.finish(&x, q)
 	}
-	switch {
-	case again && x.st != nil:
-		err = s.executeOn(x.target, x.st, q, &s.task().execution, x.attempt+1)
-	case again:
+	if again {
 		_, err = s.forwardTo(x.target, q, x.attempt+1)
 	}
 	return s.conclude(s.lane.command, s.settle(err))
@@ -84,9 +79,6 @@ func (s *Session) alone(x *exchange, q *query) error {
 	s.takeRunning()
 	if s.isCancelled() {
 		return interrupted()
-	}
-	if x.st != nil {
-		return s.execute(x.st, q, &s.task().execution)
 	}
 	_, err := s.forwardTo(x.target, q, 0)
 	return err
