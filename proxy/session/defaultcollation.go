@@ -52,7 +52,7 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 		}
 		if err := p.Target.Misfit(u.Column, collation); err != nil {
 			conn.Put()
-			return s.planError(err)
+			return planError(err)
 		}
 	}
 	if _, refused := err.(*mysql.SQLError); err != nil && !refused {

@@ -20,7 +20,7 @@ type exchange struct {
 	had     uint64 // what was read of the server before
 	span    *tracing.Span
 
-	bs      *backend.Stmt // what a prepared statement is on the connection; nil of a text
+	bs *backend.Stmt // what a prepared statement is on the connection; nil of a text
 }
 
 // begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.

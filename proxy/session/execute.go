@@ -53,7 +53,7 @@ func (a *executionAttributes) behind(params, had int) *executionAttributes {
 func (s *Session) comStmtExecute(arg []byte) error {
 	st, ok := s.stmts.get(arg)
 	if !ok {
-		return s.unknownStmt(arg, "mysqld_stmt_execute")
+		return unknownStmt(arg, "mysqld_stmt_execute")
 	}
 	defer s.dropLongData(st)
 	if s.traceExecution(st, arg) {
@@ -66,68 +66,43 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
-	if err := s.obeyExecution(st); err != nil {
-		return err
-	}
-	if err := s.permitExecution(st); err != nil {
-		return err
-	}
-	if err := s.closeCursor(st); err != nil {
-		return err
-	}
 	s.showText(st.text)
 	s.recognize(st)
 	s.label(st.text)
-	s.work.class = st.info.Class
 	q := &s.task().query
-	q.begin(st.text, &st.info)
-	q.st, q.ex = st, ex
-	q.within = st.within
-	q.verdict = st.verdict
-	q.verdict.Hits = nil
-	if s.account.Limited() {
-		if err := s.beginLimited(q); err != nil {
-			return err
-		}
-		defer s.account.End()
-	}
-	if q.verdict.Timeout > 0 {
-		e := s.expireAfter(q.verdict.Timeout)
-		return s.expired(e, s.runPrepared(st, q, ex))
-	}
-	return s.runPrepared(st, q, ex)
+	q.execute(st, ex)
+	_, err := s.statement(q)
+	return err
 }
 
-// runPrepared runs a prepared statement that rules let pass.
-func (s *Session) runPrepared(st *stmt, q *query, ex *execution) error {
-	if r := q.verdict.Throttle; r != nil {
-		if err := s.enterRule(r); err != nil {
-			return err
-		}
-		defer r.Leave()
-	}
-	switch st.info.Class {
+// execute makes q an execution of a prepared statement, in place.
+func (q *query) execute(st *stmt, ex *execution) {
+	q.begin(st.text, &st.info)
+	q.st, q.ex, q.within = st, ex, st.within
+}
+
+// localExecution answers the executions that the session itself knows best.
+func (s *Session) localExecution(q *query) (handled bool, err error) {
+	switch q.info.Class {
 	case sqltext.Show:
 		s.hidePasswords(q)
 		s.showConnectionStatus(q)
 	case sqltext.Kill:
-		return s.executeKill(st, q, ex)
-	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
-		if handled, err := s.local(q); handled || err != nil {
-			return err
+		text, err := s.bound(q.st, q.ex)
+		if err != nil {
+			return true, err
 		}
+		q.text = text
+		return true, s.killStatement(q)
+	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
+		return s.transaction(q)
+	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
+		return s.show(q)
 	}
-	if st.own {
-		return s.executeOwn(st, q, ex)
+	if q.st.own {
+		return true, s.executeOwn(q)
 	}
-	if err := s.startOfStatement(); err != nil {
-		return err
-	}
-	if st.sharded {
-		return s.executeSharded(st, q, ex)
-	}
-	_, err := s.forward(q)
-	return err
+	return false, nil
 }
 
 // decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
@@ -327,7 +302,7 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 func (s *Session) comStmtFetch(arg []byte) error {
 	st, ok := s.stmts.get(arg)
 	if !ok {
-		return s.unknownStmt(arg, "mysqld_stmt_fetch")
+		return unknownStmt(arg, "mysqld_stmt_fetch")
 	}
 	if len(arg) < 8 {
 		return malformed()

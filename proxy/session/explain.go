@@ -26,7 +26,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	s.nextUsedUp()
 	rows, err := plan.Explain(p)
 	if err != nil {
-		return s.planError(err)
+		return planError(err)
 	}
 	var out [][]string
 	for k, r := range rows {

@@ -11,6 +11,9 @@ import (
 // local answers what the session itself knows best: transaction control without a backend, SET, USE, KILL, the process
 // list, warnings. handled is false for everything else, and for those that a backend must see after all.
 func (s *Session) local(q *query) (handled bool, err error) {
+	if q.st != nil {
+		return s.localExecution(q)
+	}
 	switch q.info.Class {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.transaction(q)

@@ -7,29 +7,14 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
-	"kingshard/mysql/sqltext"
 	"kingshard/proxy/fastlane"
-	"kingshard/router/plan"
 )
 
 // walk is how far a response has come.
 type walk = mysql.Walk
 
-// plainClass reports whether statements of a class are about rows and nothing else.
-func plainClass(c sqltext.Class) bool {
-	switch c {
-	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
-		return true
-	}
-	return false
-}
-
 // loopedText is the length in bytes of the longest statement that a loop takes: the time for longer ones would be missed by others.
 const loopedText = 48 << 10
-
-// notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
-const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body |
-	sqltext.SystemSchema | sqltext.VersionComment
 
 // Ready takes a command that has come while the session waited in a loop. It answers there what it can without waiting for
 // anything but one backend's response; the rest goes to a goroutine.
@@ -65,7 +50,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		if s.shared.Labels.on() {
 			h.labelled = true
 		}
-		if s.plain() && s.decide(p) {
+		if s.free() && s.runsLooped(p) {
 			s.seek(h)
 			return
 		}
@@ -73,119 +58,75 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	s.handOver(l, stepServe)
 }
 
-// plain tells whether the session has no state that binds its next statement to more than the setting of a connection.
-func (s *Session) plain() bool {
+// free reports whether nothing binds the session's next statement to more than the setting of a connection.
+func (s *Session) free() bool {
 	s.snap = s.shared.Snapshot.Load()
-	return s.schemaCurrent() && s.state.resolved && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit &&
-		!sqltext.IsSystemSchema(s.state.db) && s.sink == nil && s.state.pendingBegin == "" && !s.state.next.set() && !s.account.Limited() &&
-		!s.shared.Draining.Load() && !s.shared.Pause.on()
+	return s.schemaCurrent() && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit && s.sink == nil &&
+		s.state.pendingBegin == "" && !s.state.next.set() && !s.account.Limited() && !s.shared.Draining.Load() && !s.shared.Pause.on()
 }
 
-// decide does what dispatch does for a statement, up to its target, as far as nothing has to be waited for and nothing can go
-// wrong. On false nothing has changed but that it is known whether the statement is traced.
-func (s *Session) decide(p []byte) bool {
+// runsLooped reports whether the loop runs the command: it is one exchange with a server, or a short one with each of a few shards, and
+// nothing about it has to be waited for. On false nothing has changed but that it is known whether the statement is traced.
+func (s *Session) runsLooped(p []byte) bool {
 	s.more = false
 	s.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
 	q := &s.task().query
-	if mysql.Command(p[0]) == mysql.ComStmtExecute {
-		if !s.decideExecution(p[1:]) {
-			return false
-		}
-	} else {
-		attributes, text, err := s.splitAttributes(p[1:])
-		if err != nil || len(text) > loopedText {
-			return false
-		}
-		if s.traceQuery(attributes, text) {
-			return false // traced statements run on goroutines
-		}
-		info := s.classify(text)
-		if info.Traits&notPlain != 0 || !plainClass(info.Class) || findsUnseen(info.Class, text) || info.Next < len(text) || otherwiseElsewhere(text, &info) {
-			return false
-		}
-		if s.snap.Blacklist != nil && s.snap.Blacklist.Match(text, s.mode()) {
-			return false
-		}
-		if s.permit(text, &info) != nil || !s.passes(text, &info) {
-			return false
-		}
-		q.begin(text, &info)
-		q.attributes, q.source = attributes, text
-		s.lane.text = text
-		s.label(text)
-		if s.schema.Plans != nil && !s.decideShard(q) {
-			return false
-		}
+	if !s.read(q, p) || !s.allowsLooped(q) {
+		return false
 	}
-	if s.task().merging != nil {
-		return true
+	s.label(s.lane.text)
+	switch n, err := s.decide(q); {
+	case err != nil:
+		return false // a goroutine tells the client
+	case n == nextShards:
+		return s.mergesLooped(q)
+	case n == nextProcedure:
+		return false
 	}
 	s.task().x.target = s.route(q)
 	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.task().x.target)
 }
 
-// decideShard reports whether a loop goes on with a statement that may be on tables with rules: its plan is known, and what it asks of their
-// nodes is little.
-func (s *Session) decideShard(q *query) bool {
-	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+// read makes q the statement of a command; false if there are several, or it is for a goroutine to say what is wrong with it.
+func (s *Session) read(q *query, p []byte) bool {
+	if mysql.Command(p[0]) == mysql.ComStmtExecute {
+		st, ok := s.stmts.get(p[1:])
+		if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || s.traceExecution(st, p[1:]) {
+			return false
+		}
+		ex := &s.task().execution
+		*ex = execution{}
+		if s.decodeExecution(ex, st, p[1:]) != nil {
+			return false
+		}
+		q.execute(st, ex)
+		s.lane.text = st.text
+		s.recognize(st)
 		return true
 	}
-	l := s.lookup()
-	p, known := s.schema.Plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
-	s.lane.digested = known
-	if !known || p == nil {
-		return known
+	attributes, text, err := s.splitAttributes(p[1:])
+	if err != nil || len(text) > loopedText || s.traceQuery(attributes, text) {
+		return false // traced statements run on goroutines
 	}
-	r, err := l.execution.Route()
-	if err != nil || p.Many == plan.ManyFirst {
+	info := s.classify(text)
+	if info.Next < len(text) {
 		return false
 	}
-	if r.One == nil {
-		many := r // as in sharded
-		return s.decideMerge(q, p, &many)
-	}
-	s.oneShard(q, r.One, p)
+	q.begin(text, &info)
+	q.attributes, q.source = attributes, text
+	s.lane.text = text
 	return true
 }
 
-// decideExecution is comStmtExecute up to the target of the statement.
-func (s *Session) decideExecution(arg []byte) bool {
-	st, ok := s.stmts.get(arg)
-	if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || st.information || s.traceExecution(st, arg) {
+// allowsLooped reports whether the client may send the statement, and the rules want nothing done with it.
+func (s *Session) allowsLooped(q *query) bool {
+	if q.st != nil {
+		return s.passesExecution(q.st) && s.permitExecution(q.st) == nil
+	}
+	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(q.text, s.mode()) {
 		return false
 	}
-	if st.info.Traits&notPlain != 0 || !plainClass(st.info.Class) || findsUnseen(st.info.Class, st.text) || !s.passesExecution(st) || s.permitExecution(st) != nil {
-		return false
-	}
-	ex, q := &s.task().execution, &s.task().query
-	*ex = execution{}
-	if err := s.decodeExecution(ex, st, arg); err != nil || ex.flags&cursorTypes != 0 {
-		return false
-	}
-	q.begin(st.text, &st.info)
-	q.st, q.ex = st, ex
-	s.lane.text = st.text
-	s.recognize(st)
-	s.label(st.text)
-	if !st.sharded {
-		return true
-	}
-	plans := s.schema.Plans
-	if st.plan == nil || st.plans != plans || st.forgotten != plans.forgotten.Load() {
-		return false
-	}
-	b, err := s.bind(st, ex)
-	if err != nil {
-		return false
-	}
-	l := s.lookup()
-	l.execution.Bind(st.plan, b.args)
-	r, err := l.execution.Route()
-	if err != nil || r.One == nil || len(r.One.Args) != st.params {
-		return false
-	}
-	s.oneShard(q, r.One, st.plan)
-	return true
+	return s.permit(q.text, &q.info) == nil && s.passes(q.text, &q.info)
 }
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.

@@ -17,10 +17,11 @@ const (
 	loopedMerge = 64 << 10
 )
 
-// decideMerge reports whether a loop runs a query on several shards that are asked one thing each, and whose answers are merged. It goes to
-// goroutines where anything about it is out of the common run.
-func (s *Session) decideMerge(q *query, p *plan.Plan, r *plan.Route) bool {
-	if r.Many != plan.ManyMerge || p.CalcFoundRows() || len(r.Queries) > loopedShards || !s.state.autocommit || q.attributes != nil {
+// mergesLooped reports whether a loop runs a query on several shards: those that are asked one thing each, and whose answers are merged. It
+// goes to goroutines where anything about it is out of the common run.
+func (s *Session) mergesLooped(q *query) bool {
+	p, r := q.plan, q.route
+	if q.st != nil || r.Many != plan.ManyMerge || p.CalcFoundRows() || len(r.Queries) > loopedShards || q.attributes != nil {
 		return false
 	}
 	for k := range r.Queries {

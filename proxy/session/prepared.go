@@ -20,7 +20,7 @@ func (s *Session) preparePlan(q *query) error {
 		q.own = true
 		return nil
 	}
-	if !s.schema.Plans.mayConcern(q, s.state.db, s.mode()) || s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
+	if !s.schema.Plans.mayConcern(q, s.state.db, s.mode()) || s.namesNode(q) {
 		return nil
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
@@ -227,69 +227,68 @@ func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution)
 // planOf gives the plan of a prepared statement, which keeps it as long as it is right.
 func (s *Session) planOf(st *stmt) (*plan.Plan, error) {
 	plans := s.schema.Plans
-	forgotten := plans.forgotten.Load()
-	if st.plan != nil && st.plans == plans && st.forgotten == forgotten {
+	if plans == nil {
+		return nil, errNotSharded
+	}
+	if st.planned(plans) {
 		return st.plan, nil
 	}
+	forgotten := plans.forgotten.Load()
 	p, err := plans.get(st.text, st.db, st.mode)
 	if err != nil {
-		return nil, s.planError(err)
+		return nil, planError(err)
 	}
 	if p == nil {
-		return nil, newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
+		return nil, errNotSharded
 	}
 	st.plan, st.plans, st.forgotten = p, plans, forgotten
 	return p, nil
 }
 
-// executeSharded runs a prepared statement on sharded tables: its shards follow from the values.
-func (s *Session) executeSharded(st *stmt, q *query, ex *execution) error {
-	if st.information {
-		if handled, err := s.executeCatalog(st, q, ex); handled || err != nil {
-			return err
+// planned reports whether the statement has a plan that is still right.
+func (st *stmt) planned(plans *Plans) bool {
+	return st.plan != nil && st.plans == plans && st.forgotten == plans.forgotten.Load()
+}
+
+var errNotSharded = newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
+
+// executionProcedure runs an execution that is no plain statement, or whose plan is still to be made.
+func (s *Session) executionProcedure(q *query) (failed bool, err error) {
+	if !q.st.sharded {
+		return s.forward(q)
+	}
+	if q.st.information {
+		if handled, err := s.executeCatalog(q); handled || err != nil {
+			return err != nil, err
 		}
 	}
-	p, err := s.planOf(st)
+	p, err := s.planOf(q.st)
 	if err != nil {
-		return err
+		return true, err
 	}
-	b, err := s.bind(st, ex)
+	b, err := s.bind(q.st, q.ex)
 	if err != nil {
-		return err
+		return true, err
 	}
-	l := s.lookup()
-	l.execution.Bind(p, b.args)
-	r, err := l.execution.Route()
-	if err != nil {
-		return s.planError(err)
+	s.lookup().execution.Bind(p, b.args)
+	n, err := s.place(q, p)
+	switch {
+	case err != nil:
+		return true, planError(err)
+	case n == nextShards:
+		return s.manyShards(q)
 	}
-	if err := s.obeyNode(q, &r); err != nil {
-		return err
-	}
-	if r.One == nil {
-		many := r // that a route for one server needs no memory of its own
-		_, err := s.manyShards(q, p, &many, b)
-		return err
-	}
-	s.oneShard(q, r.One, p)
-	if q.rows != nil {
-		ex.flags &^= cursorTypes // rows that change go out at once
-	}
-	if len(r.One.Args) != st.params { // else the parameters are all there, in order: only the text differs
-		q.st, q.ex = b.pick(r.One.Args)
-	}
-	_, err = s.forward(q)
-	st.cursor, st.quota = q.st.cursor, q.st.quota
-	return err
+	return s.forward(q)
 }
 
 // executeCatalog runs a prepared statement about the catalog; handled is false for one that is none.
-func (s *Session) executeCatalog(st *stmt, q *query, ex *execution) (handled bool, err error) {
+func (s *Session) executeCatalog(q *query) (handled bool, err error) {
+	st := q.st
 	c, err := s.catalogOf(st.text, st.info.Class, st.mode, st.db)
 	if c == nil || err != nil {
 		return err != nil, err
 	}
-	b, err := s.bind(st, ex)
+	b, err := s.bind(st, q.ex)
 	if err != nil {
 		return true, err
 	}

@@ -68,8 +68,8 @@ func (s *Session) prepareOwn(q *query) error {
 }
 
 // executeOwn runs a prepared statement that the proxy answers.
-func (s *Session) executeOwn(st *stmt, q *query, ex *execution) error {
-	if st.info.Class != sqltext.Explain {
+func (s *Session) executeOwn(q *query) error {
+	if q.info.Class != sqltext.Explain {
 		handled, err := s.own(q)
 		if !handled && err == nil {
 			handled, err = s.admin(q)
@@ -79,22 +79,11 @@ func (s *Session) executeOwn(st *stmt, q *query, ex *execution) error {
 		}
 		return err
 	}
-	text, err := s.bound(st, ex)
+	text, err := s.bound(q.st, q.ex)
 	if err != nil {
 		return err
 	}
-	return s.explain(text, st.db, st.mode)
-}
-
-// executeKill runs a prepared KILL.
-func (s *Session) executeKill(st *stmt, q *query, ex *execution) error {
-	text, err := s.bound(st, ex)
-	if err != nil {
-		return err
-	}
-	q.text = text
-	_, err = s.local(q)
-	return err
+	return s.explain(text, q.st.db, q.st.mode)
 }
 
 // bound gives a prepared statement's text with the values of an execution in the places of its parameters.
@@ -108,7 +97,7 @@ func (s *Session) bound(st *stmt, ex *execution) (string, error) {
 	}
 	text, err := plan.Bind(st.text, st.mode, upTo(st.params), b.args)
 	if err != nil {
-		return "", s.planError(err)
+		return "", planError(err)
 	}
 	return text, nil
 }

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/queryrule"
+	"kingshard/router/plan"
 )
 
 // comQuery runs the statements of a COM_QUERY one by one. The proxy splits the text itself, so each part is classified,
@@ -97,6 +98,9 @@ type query struct {
 	// st is the prepared statement that is executed, and ex its values; both are nil of a text.
 	st *stmt
 	ex *execution
+	// plan and route are those of a statement on several shards, else nil.
+	plan  *plan.Plan
+	route *plan.Route
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
 	// source is the text before own functions and names of tables are replaced; given that of a statement to be prepared as it came, if
@@ -177,24 +181,14 @@ func malformed() *mysql.SQLError {
 	return mysql.NewSQLError(mysql.ERMalformedPacket, "Malformed communication packet")
 }
 
-// statement answers one statement, locally or by a backend. failed says that the client heard an error.
+// statement answers one statement, or one execution of a prepared one, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
 	s.work.class = q.info.Class
-	q.readWithin(s.mode())
-	if s.snap.Blacklist != nil && s.blacklisted(q) {
-		return true, errBlacklisted
-	}
-	if err := s.obey(q); err != nil {
+	if err := s.allow(q); err != nil {
 		return true, err
 	}
-	if err := s.permit(q.text, &q.info); err != nil {
-		return true, err
-	}
-	if err := s.inspect(q, false); err != nil {
-		return true, err
-	}
-	if q.within != nil {
-		if err := s.admitTexts(q); err != nil {
+	if q.st != nil {
+		if err := s.closeCursor(q.st); err != nil {
 			return true, err
 		}
 	}
@@ -212,6 +206,32 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	return s.carryOut(q)
 }
 
+// allow refuses what the client may not send, or what the rules block.
+func (s *Session) allow(q *query) error {
+	if q.st != nil {
+		if err := s.obeyExecution(q.st); err != nil {
+			return err
+		}
+		q.verdict = q.st.verdict
+		q.verdict.Hits = nil
+		return s.permitExecution(q.st)
+	}
+	q.readWithin(s.mode())
+	if s.snap.Blacklist != nil && s.blacklisted(q) {
+		return errBlacklisted
+	}
+	if err := s.obey(q); err != nil {
+		return err
+	}
+	if err := s.permit(q.text, &q.info); err != nil {
+		return err
+	}
+	if err := s.inspect(q, false); err != nil || q.within == nil {
+		return err
+	}
+	return s.admitTexts(q)
+}
+
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if r := q.verdict.Throttle; r != nil {
@@ -226,18 +246,40 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if err := s.startOfStatement(); err != nil {
 		return true, err
 	}
+	if q.st == nil {
+		q.source = q.text
+	}
+	n, err := s.decide(q)
+	switch {
+	case err != nil:
+		return true, err
+	case n == nextExchange:
+		return s.forward(q)
+	case n == nextShards:
+		failed, err = s.manyShards(q)
+		if q.st == nil {
+			err = s.ofClientsText(err, q.source)
+		}
+		return failed, err
+	case q.st != nil:
+		return s.executionProcedure(q)
+	}
+	return s.textProcedure(q)
+}
+
+// textProcedure runs a text that is no plain statement, or whose plan is still to be made.
+func (s *Session) textProcedure(q *query) (failed bool, err error) {
 	if err := s.admit(q); err != nil {
 		return true, err
 	}
-	text := q.text
-	q.source = text
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
-	if s.schema.Plans != nil && planned(q.info.Class) {
-		if handled, failed, err := s.sharded(q); handled || err != nil {
-			return failed || err != nil, s.ofClientsText(err, text)
-		}
+	if s.schema.Plans == nil || !planned(q.info.Class) {
+		return s.forward(q)
+	}
+	if handled, failed, err := s.sharded(q); handled || err != nil {
+		return failed || err != nil, s.ofClientsText(err, q.source)
 	}
 	return s.forward(q)
 }

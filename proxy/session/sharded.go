@@ -13,20 +13,48 @@ import (
 	"kingshard/router/plan"
 )
 
-// sharded runs a statement that may name a sharded table. handled is false when it does not after all, or when it goes
+// sharded runs a text that may name a sharded table. handled is false when it does not after all, or when it goes
 // whole to one server: then q says where, and its text has the physical names.
 func (s *Session) sharded(q *query) (handled, failed bool, err error) {
-	if s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil {
-		return false, false, nil // a hint names the node: the text has physical names already
+	p, handled, failed, err := s.textPlan(q)
+	if p == nil || handled || err != nil {
+		return handled, failed, err
+	}
+	n, err := s.place(q, p)
+	if errors.Is(err, plan.ErrOwnText) {
+		if p, err = s.schema.Plans.get(q.text, s.state.db, s.mode()); err == nil && p == nil {
+			return false, false, nil
+		}
+		if err != nil {
+			return true, true, planError(err)
+		}
+		s.lookup().execution.Bind(p, nil)
+		n, err = s.place(q, p)
+	}
+	switch {
+	case err != nil:
+		return true, true, planError(err)
+	case n == nextShards:
+		failed, err = s.manyShards(q)
+		return true, failed, err
+	}
+	return false, false, nil
+}
+
+// textPlan gives the plan of a text that may name a sharded table, bound to the values in it; nil when it names none. handled says that the
+// statement has been answered.
+func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err error) {
+	if s.namesNode(q) {
+		return nil, false, false, nil // the text has physical names already
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
-		return true, true, err
+		return nil, true, true, err
 	}
 	if q.info.Has(sqltext.UserVarWrite) {
 		switch q.info.Class {
 		case sqltext.Select, sqltext.With:
 			if handled, failed, err := s.selectInto(q); handled {
-				return true, failed, err
+				return nil, true, failed, err
 			}
 		case sqltext.Explain:
 			if into, ok := sqlparse.CutInto(q.text, s.mode()); ok {
@@ -38,59 +66,39 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	l := s.lookup()
 	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
 	if err != nil {
-		return true, true, s.unreadable(q.text, err)
+		return nil, true, true, s.unreadable(q.text, err)
 	}
 	if !known {
 		if !plans.mayConcern(q, s.state.db, s.mode()) {
-			return false, false, nil
+			return nil, false, false, nil
 		}
 		c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.db)
 		if err != nil {
-			return true, true, err
+			return nil, true, true, err
 		}
 		if c != nil {
 			failed, err = s.catalog(q, c, nil)
-			return true, failed, err
+			return nil, true, failed, err
 		}
 		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.db) {
-			return false, false, nil // about a database of the server's own
+			return nil, false, false, nil // about a database of the server's own
 		}
 		if p, err = plans.get(q.text, s.state.db, s.mode()); err != nil {
-			return true, true, s.unreadable(q.text, err)
+			return nil, true, true, s.unreadable(q.text, err)
 		}
 		if p != nil {
 			l.execution.Bind(p, nil)
 		}
 	}
-	if p == nil {
-		return false, false, nil
+	if p != nil && q.info.Class == sqltext.Explain {
+		return nil, true, false, s.explain(q.text, s.state.db, s.mode())
 	}
-	if q.info.Class == sqltext.Explain {
-		return true, false, s.explain(q.text, s.state.db, s.mode())
-	}
-	r, err := l.execution.Route()
-	if errors.Is(err, plan.ErrOwnText) {
-		if p, err = plans.get(q.text, s.state.db, s.mode()); err == nil && p == nil {
-			return false, false, nil
-		}
-		if err == nil {
-			l.execution.Bind(p, nil)
-			r, err = l.execution.Route()
-		}
-	}
-	if err != nil {
-		return true, true, s.planError(err)
-	}
-	if err := s.obeyNode(q, &r); err != nil {
-		return true, true, err
-	}
-	if r.One != nil {
-		s.oneShard(q, r.One, p)
-		return false, false, nil
-	}
-	many := r // that a route for one server needs no memory of its own
-	failed, err = s.manyShards(q, p, &many, nil)
-	return true, failed, err
+	return p, false, false, nil
+}
+
+// namesNode reports whether a hint of the statement says which node it goes to.
+func (s *Session) namesNode(q *query) bool {
+	return s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil
 }
 
 // planned tells which classes of statements may name tables that have a plan.
@@ -113,7 +121,7 @@ func mentions(text, word string) bool {
 	return false
 }
 
-// oneShard makes q the statement of one server.
+// oneShard makes q the statement of one server, with those of its values that this is sent.
 func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.text = one.Text
 	q.node = s.schema.Nodes[one.Node]
@@ -131,6 +139,15 @@ func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.rename = l.names
 	if p.Many == plan.ManyFirst {
 		q.rows = s.shownNamesOf(p.Statement.Show, one.Shards[0], p.Mode)
+	}
+	if q.st == nil {
+		return
+	}
+	if q.rows != nil {
+		q.ex.flags &^= cursorTypes // rows that change go out at once
+	}
+	if len(one.Args) != q.st.params { // else the parameters are all there, in order: only the text differs
+		q.st, q.ex = l.bound.pick(one.Args)
 	}
 }
 
@@ -163,23 +180,23 @@ func contains(shards []router.Shard, s router.Shard) bool {
 // says of its syntax, character sets and collations, which runs nothing.
 func (s *Session) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
-		return s.planError(err)
+		return planError(err)
 	}
 	p, failure := s.freshConn(s.schema.Default, nil)
 	if failure != nil {
-		return s.planError(err)
+		return planError(err)
 	}
 	_, failure = p.Conn.Describe(text)
 	var refused *mysql.SQLError
 	if failure != nil && !errors.As(failure, &refused) {
 		p.Taint()
-		return s.planError(err)
+		return planError(err)
 	}
 	p.Put()
 	if refused != nil && ofParser[refused.Code] {
 		return refused
 	}
-	return s.planError(err)
+	return planError(err)
 }
 
 // ofParser are the errors that servers give while they read a text: of its syntax, of a character set or collation that they do not have,
@@ -199,9 +216,6 @@ func (s *Session) ofClientsText(err error, text string) error {
 	return err
 }
 
-// planError turns a refusal of the planner into what the client hears.
-func (s *Session) planError(err error) *mysql.SQLError { return planError(err) }
-
 // planError turns a failure to plan into what the client hears.
 func planError(err error) *mysql.SQLError {
 	var own *mysql.SQLError
@@ -214,8 +228,13 @@ func planError(err error) *mysql.SQLError {
 	return newError(KSUnreadable, err.Error())
 }
 
-// manyShards runs a statement on several shards.
-func (s *Session) manyShards(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+// manyShards runs a statement on the shards of its route.
+func (s *Session) manyShards(q *query) (failed bool, err error) {
+	p, r := q.plan, q.route
+	var ex *boundExecution
+	if q.st != nil {
+		ex = &s.lookup().bound
+	}
 	s.spread(r)
 	s.notMirrored(q)
 	if s.pins.has(pinUserVariable) && q.info.Has(sqltext.UserVarRead) {

@@ -104,7 +104,7 @@ func (st *stmts) get(arg []byte) (*stmt, bool) {
 	return s, ok
 }
 
-func (s *Session) unknownStmt(arg []byte, command string) *mysql.SQLError {
+func unknownStmt(arg []byte, command string) *mysql.SQLError {
 	id := uint32(0)
 	if len(arg) >= 4 {
 		id = binary.LittleEndian.Uint32(arg)
@@ -419,7 +419,7 @@ func (s *Session) comStmtClose(arg []byte) {
 func (s *Session) comStmtReset(arg []byte) error {
 	st, ok := s.stmts.get(arg)
 	if !ok {
-		return s.unknownStmt(arg, "mysqld_stmt_reset")
+		return unknownStmt(arg, "mysqld_stmt_reset")
 	}
 	s.dropLongData(st)
 	if err := s.closeCursor(st); err != nil {

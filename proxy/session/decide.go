@@ -1,0 +1,111 @@
+package session
+
+import (
+	"errors"
+
+	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
+)
+
+// next is what a statement that may run needs.
+type next uint8
+
+const (
+	// nextProcedure is anything that takes more than one exchange with a server, that begins with a question to one, or that is about the
+	// session itself. Only a goroutine runs it.
+	nextProcedure next = iota
+	// nextExchange is one exchange with a server of the node that the statement is routed to. Its text has the names that the server knows.
+	nextExchange
+	// nextShards is an exchange with each of the shards in the statement's route.
+	nextShards
+)
+
+// plainClass reports whether statements of a class are about rows and nothing else.
+func plainClass(c sqltext.Class) bool {
+	switch c {
+	case sqltext.Select, sqltext.With, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete:
+		return true
+	}
+	return false
+}
+
+// notPlain are the traits of statements that need more than one exchange with a backend, or a connection of their own.
+const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body |
+	sqltext.SystemSchema | sqltext.VersionComment
+
+// plain reports whether a statement of a client whose current database is db is about rows of tables that clients have made, and about
+// nothing that the session or its connection knows.
+func (q *query) plain(db string) bool {
+	if q.info.Traits&notPlain != 0 || !plainClass(q.info.Class) || findsUnseen(q.info.Class, q.text) || sqltext.IsSystemSchema(db) {
+		return false
+	}
+	if q.st != nil {
+		return !q.st.information && q.st.long == nil && !q.wantsCursor()
+	}
+	return !otherwiseElsewhere(q.text, &q.info)
+}
+
+// decide says what is to be done with a statement that the client may send and the rules let pass. It sends nothing and waits for nothing:
+// what it does not know yet makes the statement a procedure.
+func (s *Session) decide(q *query) (next, error) {
+	if !s.state.resolved || !q.plain(s.state.db) {
+		return nextProcedure, nil
+	}
+	if q.st != nil && !q.st.sharded || q.st == nil && (s.schema.Plans == nil || s.namesNode(q)) {
+		return nextExchange, nil
+	}
+	p, known := s.knownPlan(q)
+	switch {
+	case !known:
+		return nextProcedure, nil
+	case p == nil:
+		return nextExchange, nil
+	}
+	n, err := s.place(q, p)
+	if errors.Is(err, plan.ErrOwnText) {
+		return nextProcedure, nil
+	}
+	return n, err
+}
+
+// knownPlan finds the plan of a plain statement and binds it to the statement's values. It is nil for a statement on no table with a rule.
+// known is false where the plan has to be made first.
+func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
+	plans, l := s.schema.Plans, s.lookup()
+	if q.st == nil {
+		p, known = plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
+		s.lane.digested = known
+		return p, known
+	}
+	if plans == nil || !q.st.planned(plans) {
+		return nil, false
+	}
+	b, err := s.bind(q.st, q.ex)
+	if err != nil {
+		return nil, false
+	}
+	l.execution.Bind(q.st.plan, b.args)
+	return q.st.plan, true
+}
+
+// place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
+// what the client hears, or [plan.ErrOwnText].
+func (s *Session) place(q *query, p *plan.Plan) (next, error) {
+	r, err := s.lookup().execution.Route()
+	switch {
+	case errors.Is(err, plan.ErrOwnText):
+		return nextProcedure, plan.ErrOwnText
+	case err != nil:
+		return nextProcedure, planError(err)
+	}
+	if err := s.obeyNode(q, &r); err != nil {
+		return nextProcedure, err
+	}
+	if r.One != nil {
+		s.oneShard(q, r.One, p)
+		return nextExchange, nil
+	}
+	many := r // that a route for one server needs no memory of its own
+	q.plan, q.route = p, &many
+	return nextShards, nil
+}
