@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"os"
 
 	"kingshard/bench/load"
 	"kingshard/mysql/mysqltest"
@@ -27,6 +28,9 @@ type Spec struct {
 	// ServerConnsMax is the server's ceiling of connections, default ServerConnsMax.
 	ServerConnsMax int
 
+	// TLS: clients use it, with kingshard, or else with the server.
+	TLS bool
+
 	// Of kingshard and HAProxy: threads that run at once, GOMAXPROCS and nbthread; default all processors.
 	Procs int
 
@@ -36,7 +40,6 @@ type Spec struct {
 	// Shards spreads events over so many nodes; 1 makes sbtest1 a table of one shard; 0 is without rules. All nodes
 	// are the same server.
 	Shards int
-	TLS    bool // clients use TLS
 	// Config are more lines of ks.yaml, each a key of the top level.
 	Config string
 	// Args are more arguments of the program.
@@ -67,8 +70,7 @@ func (r *Rig) Open(ctx context.Context, s Spec) (*Contender, error) {
 	c := &Contender{Spec: s, Server: server, Apart: r.options.Apart}
 	switch s.Kind {
 	case Direct:
-		c.login = load.Login{Addr: server.Addr, User: mysqltest.User, Password: mysqltest.Password, DB: DB}
-		return c, nil
+		c.login, err = c.serverLogin(server.Addr)
 	case HAProxy:
 		err = r.openHAProxy(ctx, c)
 	case Kingshard:
@@ -80,6 +82,20 @@ func (r *Rig) Open(ctx context.Context, s Spec) (*Contender, error) {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", s.Name, err), c.Close())
 	}
 	return c, nil
+}
+
+// serverLogin says how to connect to the server, or to what relays to it.
+func (c *Contender) serverLogin(addr string) (load.Login, error) {
+	login := load.Login{Addr: addr, User: mysqltest.User, Password: mysqltest.Password, DB: DB}
+	if !c.Spec.TLS {
+		return login, nil
+	}
+	pem, err := os.ReadFile(c.Server.CAFile)
+	if err != nil {
+		return login, err
+	}
+	login.TLS, err = clientTLS(pem)
+	return login, err
 }
 
 // Login says how to connect, to a database of the benchmark.

@@ -9,9 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-
-	"kingshard/bench/load"
-	"kingshard/mysql/mysqltest"
 )
 
 // openHAProxy starts HAProxy as a relay that knows nothing but TCP.
@@ -48,11 +45,15 @@ listen mysql
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
+	login, err := c.serverLogin(addrs[0])
+	if err != nil {
+		return err
+	}
 	p, err := startProcess(exec.Command(program, "-db", "-f", file), filepath.Join(r.dir, "haproxy.log"), r.options.Apart)
 	if err != nil {
 		return err
 	}
-	return c.began(ctx, p, load.Login{Addr: addrs[0], User: mysqltest.User, Password: mysqltest.Password, DB: DB})
+	return c.began(ctx, p, login)
 }
 
 // HAProxyVersion names the HAProxy of this machine, "" without one.

@@ -69,6 +69,7 @@ func (r *Rig) server(ctx context.Context, connsMax int) (*mysqltest.RealServer, 
 	r.tell("starting a server of %d connections", connsMax)
 	s, err := mysqltest.StartServer(ctx, mysqltest.ServerConfig{
 		Kind: r.options.Kind, MaxConnections: connsMax, OwnSession: r.options.Apart,
+		TLS: r.options.Kind != mysqltest.MySQL56, // for those who ask for it
 		Settings: map[string]string{
 			"innodb-buffer-pool-size": "512M", "back-log": "4096", "table-open-cache": "8000",
 			"thread-cache-size": "2000", "loose-innodb-log-file-size": "256M",

@@ -57,9 +57,9 @@ func TestRunner(t *testing.T) {
 	fewKeys := load.Statement{Text: point.Text, Keys: 1000, Prepared: true}
 	scenarios := []Scenario{
 		{Family: "sysbench", Work: sysbench{script: "oltp_insert", threads: 2, db: rig.InsertDB}, Against: []rig.Spec{direct, oneShard, haproxy}},
-		{Family: "closed", Work: closed{clients: 2, statement: fewKeys}, Against: []rig.Spec{plain}},
+		{Family: "closed", Work: closed{clients: 2, statement: fewKeys}, Against: []rig.Spec{directTLS, haproxyTLS, plainTLS}},
 		{Family: "open", Work: openRate{rate: 100, stallFor: time.Millisecond, stallEach: 20 * time.Millisecond}, Against: []rig.Spec{plain}},
-		{Family: "logins", Work: logins{2}, Against: []rig.Spec{overTLS}},
+		{Family: "logins", Work: logins{2}, Against: []rig.Spec{plainTLS}},
 		{Family: "idle", Work: idleClients{50}, Against: []rig.Spec{plain}},
 		{Family: "missing", Work: logins{1}, Against: []rig.Spec{{Name: "missing", Kind: rig.Kingshard, Binary: "/nowhere/kingshard"}}},
 	}
@@ -71,7 +71,7 @@ func TestRunner(t *testing.T) {
 	for _, s := range samples {
 		checkSample(t, s)
 	}
-	if len(samples) != 3+1+1+1+1+1 {
+	if len(samples) != 3+3+1+1+1+1 {
 		t.Errorf("%d samples", len(samples))
 	}
 }
@@ -163,7 +163,7 @@ func checkSample(t *testing.T, s report.Sample) {
 	if s.Family == "idle" {
 		want = []report.Metric{report.Clients} // the memory of so few may be anything
 	}
-	if s.Contender != directName {
+	if s.Contender != directName && s.Contender != directTLS.Name {
 		want = append(want, report.RSS)
 		if s.Family != "idle" {
 			want = append(want, report.ProxyCPU)

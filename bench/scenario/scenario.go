@@ -51,7 +51,7 @@ var (
 func All() []Scenario {
 	var all []Scenario
 	for _, group := range [][]Scenario{
-		oltp(), limits(), results(), statements(), scatter(), idle(), rates(), procs(), observed(),
+		oltp(), limits(), results(), statements(), overTLS(), scatter(), idle(), rates(), procs(), observed(),
 	} {
 		all = append(all, group...)
 	}
