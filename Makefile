@@ -36,7 +36,7 @@ test-drivers: install-servers ## the test suites of drivers and of Django, strai
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	$(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
 
-bench: install-servers ## every scenario beside a direct connection and HAProxy, an hour and a half; writes docs/performance.md
+bench: install-servers ## every scenario beside a direct connection and HAProxy, 40 minutes; writes docs/performance.md and README's figures
 	$(GO) run ./bench -docs docs
 
 bench-quick: install-servers ## a few scenarios of each kind in less than three minutes

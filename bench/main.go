@@ -2,12 +2,13 @@
 //
 //	go run ./bench -list                            the scenarios
 //	go run ./bench -run 'point.*64' -rounds 5       some of them, contenders in turns
-//	go run ./bench -done -rounds 5 -seconds 5       the table of what the proxy promises
+//	go run ./bench -done                            the table of what the proxy promises
 //	go run ./bench -run '^slo$' -slo p99=60ms -goal 100000
 //	                                                highest rate that holds, and machines that carry the goal
-//	go run ./bench -render FILE.json                docs/performance.md from a run's file
+//	go run ./bench -docs docs                       all of them, and docs/performance.md from what they found
+//	go run ./bench -render FILE.jsonl               docs/performance.md from a run's file
 //
-// Every run writes a JSON file into bench/results. docs/benchmark.md says more.
+// Every run writes a file into bench/results. docs/benchmark.md says more.
 package main
 
 import (

@@ -30,17 +30,28 @@ func list(o options) {
 		}
 		fmt.Printf("%-32s %s\n", s.Name(), strings.Join(names, ", "))
 	}
+	runner := scenario.Runner{Rounds: o.rounds, Warmup: o.warmup, Measured: o.measured}
+	fmt.Printf("\n%d scenarios, about %.0f minutes\n", len(o.scenarios), runner.Estimate(o.scenarios).Minutes())
 }
 
 // measure runs the scenarios and writes what they found.
 func measure(ctx context.Context, o options) (err error) {
+	name := revision(ctx)
+	if o.proxy != "" {
+		name = versionOf(ctx, o.proxy)
+	}
+	if o.docs != "" {
+		if err := report.VerifyRevision(name); err != nil {
+			return fmt.Errorf("nothing to publish: %w", err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "kingshard-bench-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if o.proxy == "" {
-		if o.proxy, err = build(ctx, dir); err != nil {
+		if o.proxy, err = build(ctx, name, dir); err != nil {
 			return err
 		}
 	}
@@ -51,17 +62,18 @@ func measure(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, set.Close()) }()
 	found := &report.Run{
-		Started: time.Now().UTC().Truncate(time.Second), Revision: revision(ctx), Machine: report.Machine(procstat.ReadMachine()),
+		Started: time.Now().UTC().Truncate(time.Second), Revision: name, Machine: report.Machine(procstat.ReadMachine()),
 		Pauses: &pauses, Versions: versions(ctx, set, o.proxy),
-		Settings: report.Settings{Arguments: o.arguments, Rounds: o.rounds, Seconds: o.measured.Seconds(), Apart: o.apart},
+		Settings: report.Settings{Arguments: o.arguments, Warmup: o.warmup.Seconds(), Apart: o.apart},
 	}
 	runner := scenario.Runner{
-		Rig: set, Rounds: o.rounds, Warmup: o.warmup, Measured: o.measured, Syscalls: o.syscalls,
+		Name: found.Name(), Rig: set, Rounds: o.rounds, Warmup: o.warmup, Measured: o.measured, Syscalls: o.syscalls,
 		Progress: func(s report.Sample) { progress(report.Line(s)) },
 	}
 	if found.Samples, err = runner.Run(ctx, o.scenarios); err != nil && len(found.Samples) == 0 {
 		return err
 	}
+	found.Ended = time.Now().UTC()
 	if o.judge {
 		found.Checks = report.Judge(found, scenario.Checks())
 	}
@@ -75,15 +87,15 @@ func measure(ctx context.Context, o options) (err error) {
 	if o.docs == "" {
 		return nil
 	}
-	return report.WriteDocuments(found, o.docs)
+	return publish(found, o.docs)
 }
 
 func progress(text string) { fmt.Fprintln(os.Stderr, "bench:", text) }
 
 // build builds this checkout's proxy as the Makefile does.
-func build(ctx context.Context, dir string) (string, error) {
+func build(ctx context.Context, revision, dir string) (string, error) {
 	path := filepath.Join(dir, "kingshard")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+revision(ctx), "-o", path, "kingshard/cmd/kingshard")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -X main.version="+revision, "-o", path, "kingshard/cmd/kingshard")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build kingshard: %w\n%s", err, out)
@@ -104,6 +116,15 @@ func revision(ctx context.Context) string {
 	return name
 }
 
+// versionOf returns the revision that a kingshard says it is of, "unknown" if it does not.
+func versionOf(ctx context.Context, proxy string) string {
+	out, err := exec.CommandContext(ctx, proxy, "-version").Output()
+	if fields := strings.Fields(string(out)); err == nil && len(fields) > 1 {
+		return fields[1]
+	}
+	return "unknown"
+}
+
 // versions names the programs that take part.
 func versions(ctx context.Context, set *rig.Rig, proxy string) []string {
 	names := []string{set.Version()}
@@ -118,12 +139,12 @@ func versions(ctx context.Context, set *rig.Rig, proxy string) []string {
 	return names
 }
 
-// write writes a run into a folder, under the time of its start and its revision.
+// write writes a run into a folder, under its name.
 func write(found *report.Run, dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, found.Started.Format("20060102-150405")+"-"+strings.TrimSuffix(found.Revision, "+")+".json")
+	path = filepath.Join(dir, found.Name()+".jsonl")
 	f, err := os.Create(path)
 	if err != nil {
 		return "", err
@@ -144,11 +165,29 @@ func printMachines(found *report.Run, o options) {
 	}
 }
 
-// render writes performance.md and its plots from a run's file.
+// render writes performance.md and its plots, and the figures of README.md, from a run's file.
 func render(file, docs string) error {
 	found, err := report.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	return report.WriteDocuments(found, docs)
+	return publish(found, docs)
+}
+
+// publish writes what a run found into the folder of the documents, and into README.md beside it. What is promised is judged anew.
+func publish(found *report.Run, docs string) error {
+	found.Checks = report.Judge(found, scenario.Checks())
+	if err := report.WriteDocuments(found, scenario.Turns(), docs); err != nil {
+		return err
+	}
+	path := filepath.Join(docs, "..", "README.md")
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text, err := report.ReplaceSection(string(readme), scenario.Headline(found))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,9 +24,9 @@ type options struct {
 	before    string // path of another one to compare with
 	server    string
 	scenarios []scenario.Scenario
-	rounds    int
+	rounds    int // 0: each scenario's own
 	warmup    time.Duration
-	measured  time.Duration
+	measured  time.Duration // 0: each scenario's own
 	syscalls  time.Duration
 	judge     bool // whether promises are kept
 	slo       load.SLO
@@ -40,7 +41,7 @@ func parseOptions(args []string) (o options, ok bool) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.BoolVar(&o.list, "list", false, "print the scenarios")
 	f.StringVar(&o.render, "render", "", "write performance.md and its plots from a run's `file`")
-	f.StringVar(&o.docs, "docs", "", "`folder` in which performance.md and its plots are written; with -render docs, else none")
+	f.StringVar(&o.docs, "docs", "", "`folder` in which performance.md and its plots are written, and README.md beside it; with -render docs, else none")
 	f.StringVar(&o.results, "results", "bench/results", "`folder` of runs' files")
 	f.StringVar(&o.proxy, "proxy", "", "`path` of kingshard; default: this checkout's, built for the run")
 	f.StringVar(&o.before, "before", "", "`path` of another kingshard that takes its turns, too, as \"before\"")
@@ -48,8 +49,8 @@ func parseOptions(args []string) (o options, ok bool) {
 	pattern := f.String("run", "", "only the scenarios whose name matches this regular `expression`")
 	quick := f.Bool("quick", false, "a few scenarios of each kind, one short round")
 	done := f.Bool("done", false, "the scenarios of the promises, and their table")
-	rounds := f.Int("rounds", 0, "turns of each contender; default 3, with -quick 1")
-	seconds := f.Float64("seconds", 0, "measured `seconds` of a turn; default 3, with -quick 1")
+	rounds := f.Int("rounds", 0, "turns of each contender; default each scenario's own, 5 for most of those of the promises, 1 for most others; with -quick 1")
+	seconds := f.Float64("seconds", 0, "measured `seconds` of a turn; default each scenario's own, 1 or 2, with -quick 1; some need more and take it")
 	f.DurationVar(&o.warmup, "warmup", time.Second, "time before the measured one")
 	f.DurationVar(&o.syscalls, "syscalls", 0, "count system calls for so long after each turn, with strace")
 	f.BoolVar(&o.apart, "apart", false, "each program in a session of its own, which Linux schedules as a group, as those of services are; default: all in one")
@@ -87,15 +88,12 @@ func (o *options) finish(c choice, slo string, rounds int, seconds float64) erro
 	if o.render != "" && o.docs == "" {
 		o.docs = "docs"
 	}
-	o.rounds, o.measured = 3, 3*time.Second
+	o.rounds, o.measured = max(0, rounds), time.Duration(max(0, seconds)*float64(time.Second))
 	if c.quick {
-		o.rounds, o.measured = 1, time.Second
+		o.rounds, o.measured = cmp.Or(o.rounds, 1), cmp.Or(o.measured, time.Second)
 	}
-	if rounds > 0 {
-		o.rounds = rounds
-	}
-	if seconds > 0 {
-		o.measured = time.Duration(seconds * float64(time.Second))
+	if o.docs != "" && o.before != "" {
+		return errors.New("-docs and -before exclude each other: figures that are published are of one revision")
 	}
 	if !slices.Contains(servers, mysqltest.Kind(o.server)) {
 		return fmt.Errorf("no server %q: there are %v", o.server, servers)

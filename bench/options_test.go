@@ -16,7 +16,7 @@ func TestOptions(t *testing.T) {
 		check func(o options) bool
 	}{
 		"nothing": {nil, func(o options) bool {
-			return o.judge && o.rounds == 3 && o.measured == 3*time.Second && len(o.scenarios) > 100 && o.docs == ""
+			return o.judge && o.rounds == 0 && o.measured == 0 && len(o.scenarios) > 80 && o.docs == ""
 		}},
 		"quick":      {[]string{"-quick"}, func(o options) bool { return !o.judge && o.rounds == 1 && o.measured == time.Second }},
 		"done":       {[]string{"-done", "-rounds", "5"}, func(o options) bool { return o.judge && o.rounds == 5 }},
@@ -30,7 +30,7 @@ func TestOptions(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"-quick", "-done"}, {"-run", "("}, {"-run", "nothing like it"}, {"-slo", "p98=1s"}, {"-server", "oracle"},
-		{"-before", "/nowhere/kingshard"}, {"-proxy", "/nowhere/kingshard"}, {"left", "over"}, {"-unknown"},
+		{"-docs", "docs", "-before", program}, {"-before", "/nowhere/kingshard"}, {"-proxy", "/nowhere/kingshard"}, {"left", "over"}, {"-unknown"},
 	} {
 		if _, ok := parseOptions(args); ok {
 			t.Errorf("%v is taken", args)

@@ -9,6 +9,7 @@ type Check struct {
 	Figure  func(*Run) (float64, bool)
 	Bound   float64
 	AtLeast bool // the figure must not be below the bound; else not above it
+	Shown   bool // there is no bound, the figure is to be seen
 	Unit    string
 }
 
@@ -19,7 +20,8 @@ type Outcome struct {
 	Figure   float64
 	Bound    float64
 	AtLeast  bool
-	Unit     string `json:",omitempty"`
+	Shown    bool
+	Unit     string
 	Measured bool
 	Holds    bool
 }
@@ -33,8 +35,8 @@ func Judge(r *Run, checks []Check) []Outcome {
 			figure, ok = 0, false // a division by nothing
 		}
 		outcomes[i] = Outcome{
-			Line: c.Line, Promise: c.Promise, Figure: figure, Bound: c.Bound, AtLeast: c.AtLeast, Unit: c.Unit, Measured: ok,
-			Holds: ok && (c.AtLeast && figure >= c.Bound || !c.AtLeast && figure <= c.Bound),
+			Line: c.Line, Promise: c.Promise, Figure: figure, Bound: c.Bound, AtLeast: c.AtLeast, Shown: c.Shown, Unit: c.Unit, Measured: ok,
+			Holds: ok && !c.Shown && (c.AtLeast && figure >= c.Bound || !c.AtLeast && figure <= c.Bound),
 		}
 	}
 	return outcomes

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -14,10 +15,21 @@ import (
 // plotFolder is where plots are, beside performance.md.
 const plotFolder = "performance"
 
-// WriteDocuments writes performance.md into a folder and its plots into performance below it; plots that are there and
-// are not of this run are removed.
-func WriteDocuments(r *Run, dir string) error {
-	text, drawn := Markdown(r)
+// RunFile is the name of the file with the run that performance.md shows, in the folder of the plots. There is one, of the newest release.
+const RunFile = "run.jsonl"
+
+// WriteDocuments writes performance.md of a run that Verify accepts into a folder, and its plots and the run into performance below it;
+// plots that are there and are not of this run are removed. turns are those that a whole run has.
+func WriteDocuments(r *Run, turns []Turn, dir string) error {
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	text, files := Markdown(r, turns)
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		return err
+	}
+	files[RunFile] = b.String()
 	folder := filepath.Join(dir, plotFolder)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -28,39 +40,73 @@ func WriteDocuments(r *Run, dir string) error {
 	}
 	var errs []error
 	for _, path := range old {
-		if _, ok := drawn[filepath.Base(path)]; !ok {
+		if _, ok := files[filepath.Base(path)]; !ok {
 			errs = append(errs, os.Remove(path))
 		}
 	}
-	for name, svg := range drawn {
-		errs = append(errs, os.WriteFile(filepath.Join(folder, name), []byte(svg), 0o644))
+	for name, text := range files {
+		errs = append(errs, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
 	return errors.Join(append(errs, os.WriteFile(filepath.Join(dir, "performance.md"), []byte(text), 0o644))...)
 }
 
-// Markdown renders a run: the page, and the plots that it shows by the names of their files.
-func Markdown(r *Run) (text string, drawn map[string]string) {
+// Markdown renders a run: the page, and the plots that it shows by the names of their files. Of turns the page says which the run does
+// not have. A run without samples has a page that promises nothing.
+func Markdown(r *Run, turns []Turn) (text string, drawn map[string]string) {
 	var b strings.Builder
 	drawn = make(map[string]string)
-	b.WriteString("# Performance\n\nWritten by `go run ./bench -render`, from one run of `make bench`; not by hand.\n\n")
-	origin(&b, r)
+	b.WriteString("# Performance\n\nWritten by `make bench` from one run of one revision, which is in `docs/" + plotFolder + "/" + RunFile + "`; not by hand.\n\n")
+	if len(r.Samples) == 0 {
+		b.WriteString("There is no such run of this revision yet, so there are no figures.\n\n")
+	} else {
+		origin(&b, r)
+	}
 	if len(r.Checks) > 0 {
 		b.WriteString("## Promises\n\n")
 		markdownTable(&b, checkTable(r.Checks))
 	}
-	b.WriteString("## How to read the tables\n\n" + legend + "\n")
-	for _, family := range families(r.rows()) {
-		fmt.Fprintf(&b, "## %s\n\n", family[0].family)
-		markdownTable(&b, table(family))
-		for _, p := range plots(family) {
-			fmt.Fprintf(&b, "![%s](%s/%s)\n\n", p.title, plotFolder, p.file)
-			drawn[p.file] = p.svg
+	if len(r.Samples) > 0 {
+		b.WriteString("## How to read the tables\n\n" + legend + "\n")
+		for _, family := range families(r.rows(turns)) {
+			markdownFamily(&b, family, drawn)
 		}
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n", drawn
 }
 
-const legend = `Figures are medians over the rounds of one run, in which the contenders took turns. Client, proxy and server shared the
+// markdownFamily writes a family's table and plots; scenarios that no contender was measured in are named below the table.
+func markdownFamily(b *strings.Builder, family []row, drawn map[string]string) {
+	fmt.Fprintf(b, "## %s\n\n", family[0].family)
+	var measured []row
+	var absent []string
+	for _, x := range parameters(family) {
+		var scenario []row
+		for _, r := range family {
+			if r.x == x {
+				scenario = append(scenario, r)
+			}
+		}
+		if slices.ContainsFunc(scenario, func(r row) bool { return r.rounds > 0 }) {
+			measured = append(measured, scenario...)
+		} else {
+			absent = append(absent, strconv.FormatFloat(x, 'f', -1, 64))
+		}
+	}
+	if len(measured) == 0 {
+		b.WriteString("Not measured in this run.\n\n")
+		return
+	}
+	markdownTable(b, table(measured))
+	if len(absent) > 0 {
+		fmt.Fprintf(b, "Not measured in this run: %s %s.\n\n", family[0].parameter, strings.Join(absent, ", "))
+	}
+	for _, p := range plots(measured) {
+		fmt.Fprintf(b, "![%s](%s/%s)\n\n", p.title, plotFolder, p.file)
+		drawn[p.file] = p.svg
+	}
+}
+
+const legend = `Figures are medians over the rounds, in which the contenders took turns. Client, proxy and server shared the
 processors, so throughput says what is left for all three; **proxy CPU**, the processor time of the proxy's process for each
 answer, is the proxy's own price and bears disturbance best. Latencies are those of the clients; in the families rate, slo and
 rate-of-capacity they count from the moment at which a statement was due. Growth is the highest memory of the measured time
@@ -71,13 +117,13 @@ beyond that before it.
 func origin(b *strings.Builder, r *Run) {
 	lines := [][]string{
 		{"what", ""},
-		{"begun", r.Started.Format("2006-01-02 15:04 MST")},
+		{"begun", r.Started.Format("2006-01-02 15:04 MST") + fmt.Sprintf(", took %.0f minutes", r.Ended.Sub(r.Started).Minutes())},
 		{"revision", r.Revision},
 		{"machine", fmt.Sprintf("%d × %s, %d MiB", r.Machine.Cores, r.Machine.CPU, r.Machine.MemoryMiB)},
 		{"system", "Linux " + r.Machine.Kernel + ", TCP " + cmp.Or(r.Machine.Congestion, "of unknown pace") + ", " + r.Machine.Go},
 		{"programs", strings.Join(r.Versions, "; ")},
 		{"asked for", "`bench " + strings.Join(r.Settings.Arguments, " ") + "`"},
-		{"turns", fmt.Sprintf("%d rounds, %g s each", r.Settings.Rounds, r.Settings.Seconds)},
+		{"turns", fmt.Sprintf("%d, each behind %g s of warm-up; the tables have how many rounds of how many seconds", len(r.Samples), r.Settings.Warmup)},
 	}
 	sessions := "all programs in one"
 	if r.Settings.Apart {

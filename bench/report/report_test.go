@@ -40,21 +40,33 @@ func sampleRun() *Run {
 		Started: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Revision: "0123456789ab",
 		Machine:  Machine{CPU: "A processor", Cores: 2, MemoryMiB: 8192, Kernel: "6.1", Go: "go1.26 linux/amd64", Congestion: "cubic", Autogroup: "1"},
 		Versions: []string{"MariaDB 10.11", "HAProxy 2.6"},
-		Settings: Settings{Arguments: []string{"-run", "point"}, Rounds: 3, Seconds: 5, Apart: true},
+		Settings: Settings{Arguments: []string{"-run", "point"}, Warmup: 0.5, Apart: true},
+	}
+	r.Ended = r.Started.Add(90 * time.Second)
+	// add takes a sample; every turn takes the machine as it is then.
+	add := func(family, parameter string, x float64, contender string, round int, m map[Metric]float64, errors uint64, failure string) {
+		if m != nil {
+			m[CalibrationCPU] = 7000 + float64(len(r.Samples))
+		}
+		r.Samples = append(r.Samples, Sample{
+			Family: family, Parameter: parameter, X: x, Contender: contender, Round: round, Metrics: m, Errors: errors, Failure: failure,
+			Run: r.Name(), Began: r.Started.Add(time.Duration(len(r.Samples)) * time.Second), Seconds: 2,
+		})
 	}
 	for round := 1; round <= 3; round++ {
 		f := float64(round)
 		for _, threads := range []float64{64, 1} {
-			r.Samples = append(r.Samples,
-				Sample{"point-select/text", "threads", threads, "direct", round, map[Metric]float64{QPS: 1000*f + threads, P50: 10, P999: 900 / f, OtherCPU: f}, 0, ""},
-				Sample{"point-select/text", "threads", threads, "kingshard", round, map[Metric]float64{QPS: 800 * f, P50: 12, P999: 990, ProxyCPU: 11 * f, ProxyUser: 1, ProxySystem: 2, Allocations: 1.25}, 0, ""},
-				Sample{"point-select/text", "threads", threads, "haproxy", round, map[Metric]float64{QPS: 900 * f, P50: 11, P999: 950, ProxyCPU: 10 * f}, 0, ""})
+			point := func(contender string, m map[Metric]float64) {
+				add("point-select/text", "threads", threads, contender, round, m, 0, "")
+			}
+			point("direct", map[Metric]float64{QPS: 1000*f + threads, P50: 10, P999: 900 / f, OtherCPU: f})
+			point("kingshard", map[Metric]float64{QPS: 800 * f, P50: 12, P999: 990, ProxyCPU: 11 * f, ProxyUser: 1, ProxySystem: 2, Allocations: 1.25})
+			point("haproxy", map[Metric]float64{QPS: 900 * f, P50: 11, P999: 950, ProxyCPU: 10 * f})
 		}
-		r.Samples = append(r.Samples,
-			Sample{"idle", "", 0, "kingshard", round, map[Metric]float64{PerClient: 5 + f}, 0, ""},
-			Sample{"idle", "", 0, "kingshard TLS", round, nil, 0, "too many | open\nfiles"},
-			Sample{"login", "", 0, "kingshard", round, map[Metric]float64{QPS: 30, ProxyCPU: 300}, 2, "refused"},
-			Sample{"login", "", 0, "<haproxy>", round, map[Metric]float64{QPS: 40, ProxyCPU: 90}, 0, ""})
+		add("idle", "", 0, "kingshard", round, map[Metric]float64{PerClient: 5 + f}, 0, "")
+		add("idle", "", 0, "kingshard TLS", round, nil, 0, "too many | open\nfiles")
+		add("login", "", 0, "kingshard", round, map[Metric]float64{QPS: 30, ProxyCPU: 300}, 2, "refused")
+		add("login", "", 0, "<haproxy>", round, map[Metric]float64{QPS: 40, ProxyCPU: 90}, 0, "")
 	}
 	ref := func(contender string, m Metric) Ref { return Ref{"point-select/text/64", contender, m} }
 	r.Checks = Judge(r, []Check{
@@ -62,12 +74,21 @@ func sampleRun() *Run {
 		{Line: 3, Promise: "latency beyond HAProxy's", Bound: 8, Unit: "µs", Figure: Difference(ref("kingshard", P50), ref("haproxy", P50))},
 		{Line: 4, Promise: "throughput", Bound: 1000, AtLeast: true, Figure: Value(ref("kingshard", QPS))},
 		{Line: 6, Promise: "clients", Bound: 1, AtLeast: true, Figure: Value(ref("nobody", Clients))},
+		{Line: 9, Promise: "no promise", Shown: true, Figure: Value(ref("kingshard", QPS))},
 	})
 	return r
 }
 
+// sampleTurns are those of sampleRun and some that it does not have: a scenario, a contender of another one and a whole family.
+func sampleTurns() []Turn {
+	return []Turn{
+		{"absent", "", 0, "kingshard"}, {"point-select/text", "threads", 1, "kingshard"}, {"point-select/text", "threads", 1, "absent"},
+		{"point-select/text", "threads", 256, "kingshard"}, {"point-select/text", "threads", 1024, "kingshard"},
+	}
+}
+
 func TestMarkdown(t *testing.T) {
-	text, drawn := Markdown(sampleRun())
+	text, drawn := Markdown(sampleRun(), sampleTurns())
 	golden(t, "performance.md", text)
 	golden(t, "lines.svg", drawn["point-select-text-qps.svg"])
 	golden(t, "bars.svg", drawn["login-proxy-cpu.svg"])
@@ -113,7 +134,7 @@ func TestWriteRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Text(again) != Text(r) {
+	if again.Checks = r.Checks; Text(again) != Text(r) {
 		t.Errorf("%s", Text(again))
 	}
 	old := filepath.Join(dir, plotFolder, "old.svg")
@@ -123,7 +144,7 @@ func TestWriteRead(t *testing.T) {
 	if err := os.WriteFile(old, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDocuments(again, dir); err != nil {
+	if err := WriteDocuments(again, nil, dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
@@ -131,6 +152,13 @@ func TestWriteRead(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, plotFolder, "login-qps.svg")); err != nil {
 		t.Error(err)
+	}
+	if kept, err := ReadFile(filepath.Join(dir, plotFolder, RunFile)); err != nil || len(kept.Samples) != len(r.Samples) || kept.Verify() != nil {
+		t.Errorf("the run beside the documents: %v", err)
+	}
+	again.Samples[0].Run = "another"
+	if err := WriteDocuments(again, nil, t.TempDir()); err == nil {
+		t.Error("samples of two runs are published")
 	}
 	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,42 +12,51 @@ import (
 type row struct {
 	family, parameter, contender string
 	x                            float64
-	rounds                       int
+	rounds                       int     // 0: not measured in this run
+	seconds                      float64 // of each round's measured time
 	medians                      map[Metric]float64
 	errors                       uint64
 	failure                      string // of the first turn that had one
 }
 
-// rows gives a run's rows in the order in which they were measured.
-func (r *Run) rows() []row {
-	type key struct {
-		family, contender string
-		x                 float64
+// Turn is a contender in a scenario.
+type Turn struct {
+	Family, Parameter string
+	X                 float64
+	Contender         string
+}
+
+// rows returns a row for each of turns, then for the other turns of the run in the order in which they were measured.
+func (r *Run) rows(turns []Turn) []row {
+	byTurn := make(map[Turn][]Sample)
+	seen := make(map[Turn]bool)
+	for _, t := range turns {
+		seen[t] = true
 	}
-	var order []key
-	byKey := make(map[key][]Sample)
+	order := slices.Clone(turns)
 	for _, s := range r.Samples {
-		k := key{s.Family, s.Contender, s.X}
-		if byKey[k] == nil {
-			order = append(order, k)
+		t := Turn{s.Family, s.Parameter, s.X, s.Contender}
+		if !seen[t] {
+			seen[t] = true
+			order = append(order, t)
 		}
-		byKey[k] = append(byKey[k], s)
+		byTurn[t] = append(byTurn[t], s)
 	}
 	rows := make([]row, len(order))
-	for i, k := range order {
-		rows[i] = summarise(byKey[k])
+	for i, t := range order {
+		rows[i] = summarise(t, byTurn[t])
 	}
 	return rows
 }
 
-func summarise(samples []Sample) row {
-	first := samples[0]
+func summarise(t Turn, samples []Sample) row {
 	r := row{
-		family: first.Family, parameter: first.Parameter, contender: first.Contender, x: first.X,
+		family: t.Family, parameter: t.Parameter, contender: t.Contender, x: t.X,
 		rounds: len(samples), medians: make(map[Metric]float64),
 	}
 	values := make(map[Metric][]float64)
 	for _, s := range samples {
+		r.seconds = s.Seconds
 		for m, v := range s.Metrics {
 			values[m] = append(values[m], v)
 		}
@@ -111,7 +120,7 @@ func table(family []row) [][]string {
 	if family[0].parameter != "" {
 		titles = append(titles, family[0].parameter)
 	}
-	titles = append(titles, "contender")
+	titles = append(titles, "contender", "rounds")
 	var shown []int
 	for i, c := range columns {
 		if slices.ContainsFunc(family, func(r row) bool { _, ok := r.medians[c.metric]; return ok }) {
@@ -126,7 +135,7 @@ func table(family []row) [][]string {
 		if r.parameter != "" {
 			line = append(line, strconv.FormatFloat(r.x, 'f', -1, 64))
 		}
-		line = append(line, r.contender)
+		line = append(line, r.contender, r.turns())
 		for _, i := range shown {
 			line = append(line, figure(r.medians, columns[i].metric, columns[i].digits))
 		}
@@ -143,6 +152,17 @@ func figure(medians map[Metric]float64, m Metric, digits int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
+// turns returns how often and for how long a row was measured.
+func (r row) turns() string {
+	if r.rounds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %g s", r.rounds, r.seconds)
+}
+
+// notMeasured stands for a figure that a run does not have. It is never filled in from another.
+const notMeasured = "not measured in this run"
+
 // faults says what went wrong.
 func faults(r row) string {
 	const failureMax = 80
@@ -151,6 +171,8 @@ func faults(r row) string {
 		text = text[:failureMax] + "…"
 	}
 	switch {
+	case r.rounds == 0:
+		return notMeasured
 	case r.errors > 0:
 		return fmt.Sprintf("%d: %s", r.errors, text)
 	case text != "":
@@ -163,9 +185,9 @@ func faults(r row) string {
 func checkTable(checks []Outcome) [][]string {
 	lines := [][]string{{"line", "promise", "figure", "bound", "holds"}}
 	for _, c := range checks {
-		bound, measured, holds := "at most ", "not measured", "?"
+		bound, measured, holds := "at most "+number(c.Bound, c.Unit), notMeasured, "?"
 		if c.AtLeast {
-			bound = "at least "
+			bound = "at least " + number(c.Bound, c.Unit)
 		}
 		if c.Measured {
 			measured, holds = number(c.Figure, c.Unit), "no"
@@ -173,7 +195,10 @@ func checkTable(checks []Outcome) [][]string {
 		if c.Holds {
 			holds = "yes"
 		}
-		lines = append(lines, []string{strconv.Itoa(c.Line), c.Promise, measured, bound + number(c.Bound, c.Unit), holds})
+		if c.Shown {
+			bound, holds = "", ""
+		}
+		lines = append(lines, []string{strconv.Itoa(c.Line), c.Promise, measured, bound, holds})
 	}
 	return lines
 }

@@ -31,7 +31,7 @@ func Line(s Sample) string {
 // Text is a run as text: a table for each family, one that compares two builds, and one of the checks.
 func Text(r *Run) string {
 	var b strings.Builder
-	for _, family := range families(r.rows()) {
+	for _, family := range families(r.rows(nil)) {
 		fmt.Fprintf(&b, "\n%s\n", family[0].family)
 		align(&b, table(family))
 	}

@@ -7,8 +7,8 @@ import (
 	"kingshard/bench/rig"
 )
 
-// maxConns are the values of max_conns_limit; sweepThreads are more than any of them but the last.
-var maxConns = []int{16, 32, 64, 128, 256, 512}
+// maxConns are the values of max_conns_limit; sweepThreads are more than most of them.
+var maxConns = []int{16, 32, 64, 256}
 
 const sweepThreads = 256
 

@@ -2,10 +2,7 @@ package scenario
 
 import "kingshard/bench/rig"
 
-// threads are those of the sysbench scenarios.
-var threads = []int{1, 4, 16, 64, 256, 1024}
-
-// oltp is sysbench: five scripts, text and prepared, from 1 to 1024 threads.
+// oltp is sysbench: five scripts, text and prepared, point selects from 1 to 1024 threads, the others from 1 to 64.
 func oltp() []Scenario {
 	var all []Scenario
 	for _, script := range []struct{ family, script, db string }{
@@ -17,8 +14,10 @@ func oltp() []Scenario {
 	} {
 		for _, prepared := range []bool{false, true} {
 			against := []rig.Spec{direct, plain, haproxy, oneShard, goroutines}
+			threads := []int{1, 16, 64}
 			if script.family == "point-select" {
 				against = append(against, pipelined)
+				threads = []int{1, 4, 16, 64, 256, 1024}
 			}
 			for _, n := range threads {
 				all = append(all, Scenario{

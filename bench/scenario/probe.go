@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"os"
+	"strconv"
 	"time"
 
 	"kingshard/bench/procstat"
@@ -111,6 +112,15 @@ func (p *probe) add(m map[report.Metric]float64, found outcome) {
 	if p.begin.tellsAllocations && p.end.tellsAllocations && found.Queries >= allocationsQueriesMin {
 		m[report.Allocations] = (p.end.allocations - p.begin.allocations) / float64(found.Queries)
 	}
+}
+
+// significant returns six digits of a figure: no clock here tells more.
+func significant(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

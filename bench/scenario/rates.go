@@ -42,6 +42,13 @@ func (l openRate) run(ctx context.Context, c *rig.Contender, t timing, w load.Wi
 	return outcome{Result: result, more: map[report.Metric]float64{report.Rate: rate}}, err
 }
 
+func (l openRate) takes(t timing) time.Duration {
+	if l.share > 0 {
+		return 2 * (t.warmup + t.measured) // the capacity is found first
+	}
+	return t.warmup + t.measured
+}
+
 func (openRate) open(c *rig.Contender, t timing, rate float64, w load.Window) load.Open {
 	return load.Open{
 		Login: c.Login(rig.DB), Clients: openClients, Statement: point, Rate: rate,
@@ -93,6 +100,9 @@ func (l highestRate) run(ctx context.Context, c *rig.Contender, t timing, w load
 	return outcome{Result: result, more: map[report.Metric]float64{report.HighestRate: highest, report.Rate: highest}}, err
 }
 
+// takes reckons with five doublings, as many bisections, a second try of what fails and the time to know what the rate costs.
+func (highestRate) takes(t timing) time.Duration { return 16 * (t.warmup + t.measured) }
+
 // DefaultSLO is what scenarios search for unless WithSLO changes it.
 var DefaultSLO = load.SLO{Quantile: 0.99, Limit: 60 * time.Millisecond}
 
@@ -100,7 +110,7 @@ var DefaultSLO = load.SLO{Quantile: 0.99, Limit: 60 * time.Millisecond}
 func rates() []Scenario {
 	against := []rig.Spec{direct, plain, haproxy}
 	var all []Scenario
-	for _, rate := range []float64{50, 500, 1000, 2000, 3000, 5000, 8000, 12_000, 16_000, 24_000, 32_000} {
+	for _, rate := range []float64{50, 500, 2000, 5000, 10_000, 16_000, 32_000} {
 		all = append(all, Scenario{Family: "rate", Parameter: "rate", X: rate, Work: openRate{rate: rate}, Against: against})
 	}
 	return append(all,

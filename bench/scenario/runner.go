@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,10 @@ import (
 // Runner runs scenarios on a rig.
 type Runner struct {
 	Rig      *rig.Rig
-	Rounds   int
+	Name     string // of the run, which samples carry
+	Rounds   int    // 0 is each scenario's own
 	Warmup   time.Duration
-	Measured time.Duration // of each turn
+	Measured time.Duration // of each turn; 0 is each scenario's own
 	// Syscalls is the time in which system calls are counted after each turn; 0 is not at all.
 	Syscalls time.Duration
 	Progress func(report.Sample) // told of each sample; nil is nobody
@@ -48,7 +50,7 @@ func (r *Runner) scenario(ctx context.Context, s Scenario) []report.Sample {
 		}
 	}
 	var samples []report.Sample
-	for round := 1; round <= r.Rounds; round++ {
+	for round := 1; round <= cmp.Or(r.Rounds, s.Rounds, 1); round++ {
 		for i, spec := range s.Against {
 			if round == 1 || s.Fresh {
 				closeContender(i)
@@ -63,7 +65,8 @@ func (r *Runner) scenario(ctx context.Context, s Scenario) []report.Sample {
 			if round%2 == 0 { // the other way round: who is always later has the machine as the others left it
 				i = len(contenders) - 1 - turn
 			}
-			sample := report.Sample{Family: s.Family, Parameter: s.Parameter, X: s.X, Contender: s.Against[i].Name, Round: round}
+			sample := report.Sample{Family: s.Family, Parameter: s.Parameter, X: s.X, Contender: s.Against[i].Name, Round: round,
+				Run: r.Name, Began: time.Now().UTC(), Seconds: r.timing(s).measured.Seconds()}
 			err := failures[i]
 			if err == nil {
 				err = r.turn(ctx, s, contenders[i], &sample)
@@ -104,6 +107,9 @@ func (r *Runner) turn(ctx context.Context, s Scenario, c *rig.Contender, to *rep
 	}
 	to.Errors, to.Failure = found.Errors, found.FirstError
 	p.add(to.Metrics, found)
+	for m, v := range to.Metrics {
+		to.Metrics[m] = significant(v)
+	}
 	// A search is not repeated: under strace it would find the end of strace.
 	if _, search := s.Work.(highestRate); r.Syscalls > 0 && c.PID > 0 && found.Queries > 0 && !search {
 		return r.countSyscalls(ctx, s, c, to)
@@ -112,8 +118,26 @@ func (r *Runner) turn(ctx context.Context, s Scenario, c *rig.Contender, to *rep
 }
 
 func (r *Runner) timing(s Scenario) timing {
-	return timing{warmup: r.Warmup, measured: max(r.Measured, time.Duration(s.SecondsMin)*time.Second)}
+	measured := cmp.Or(r.Measured, time.Duration(s.Seconds)*time.Second, time.Second)
+	measured = max(measured, time.Duration(s.SecondsMin)*time.Second)
+	if _, ok := s.Work.(sysbench); ok {
+		measured = (measured + time.Second - 1).Truncate(time.Second) // it knows no less
+	}
+	return timing{warmup: r.Warmup, measured: measured}
 }
+
+// Estimate returns about how long scenarios take, without what is set up before the first.
+func (r *Runner) Estimate(scenarios []Scenario) time.Duration {
+	var total time.Duration
+	for _, s := range scenarios {
+		turns := time.Duration(cmp.Or(r.Rounds, s.Rounds, 1) * len(s.Against))
+		total += turns * (s.Work.takes(r.timing(s)) + turnOverhead)
+	}
+	return total
+}
+
+// turnOverhead is what a turn takes beside its load: processes start, clients log in, tables are emptied.
+const turnOverhead = 400 * time.Millisecond
 
 // countSyscalls runs the load once more under strace.
 func (r *Runner) countSyscalls(ctx context.Context, s Scenario, c *rig.Contender, to *report.Sample) error {

@@ -63,13 +63,18 @@ func TestRunner(t *testing.T) {
 		{Family: "idle", Work: idleClients{50}, Against: []rig.Spec{plain}},
 		{Family: "missing", Work: logins{1}, Against: []rig.Spec{{Name: "missing", Kind: rig.Kingshard, Binary: "/nowhere/kingshard"}}},
 	}
-	runner := Runner{Rig: set, Rounds: 1, Warmup: 50 * time.Millisecond, Measured: time.Second}
+	runner := Runner{Name: "a run", Rig: set, Rounds: 1, Warmup: 50 * time.Millisecond, Measured: time.Second}
 	samples, err := runner.Run(context.Background(), scenarios)
 	if err != nil {
 		t.Fatal(err)
 	}
+	last := time.Time{}
 	for _, s := range samples {
 		checkSample(t, s)
+		if s.Run != runner.Name || !s.Began.After(last) || s.Seconds != 1 {
+			t.Errorf("%s, %s: of run %q, began at %v, %g s", s.Family, s.Contender, s.Run, s.Began, s.Seconds)
+		}
+		last = s.Began
 	}
 	if len(samples) != 3+3+1+1+1+1 {
 		t.Errorf("%d samples", len(samples))
@@ -102,6 +107,8 @@ func (l pidsOf) run(_ context.Context, c *rig.Contender, _ timing, w load.Window
 	w.End()
 	return outcome{}, nil
 }
+
+func (pidsOf) takes(t timing) time.Duration { return t.measured }
 
 // runStatements sends every statement of the closed loops once: through each contender it has as many rows as directly.
 func runStatements(t *testing.T, set *rig.Rig) {

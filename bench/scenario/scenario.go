@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"kingshard/bench/report"
@@ -16,6 +17,8 @@ type Scenario struct {
 	X         float64 //
 	Work      work
 	Against   []rig.Spec // in the order of their turns
+	// Rounds and Seconds are how often contenders take their turns and how long a turn is measured, unless a Runner says otherwise. 0 is 1.
+	Rounds, Seconds int
 	// SecondsMin is the shortest measured time that shows anything; 0 is any.
 	SecondsMin int
 	// Fresh starts the contenders anew for each turn: a process keeps memory that it has had once, for example.
@@ -55,7 +58,23 @@ func All() []Scenario {
 	} {
 		all = append(all, group...)
 	}
+	for i, s := range all {
+		if p, ok := promised[s.Name()]; ok {
+			all[i].Rounds, all[i].Seconds = p.rounds, p.seconds
+		}
+	}
 	return all
+}
+
+// Turns returns the turns that a whole run has.
+func Turns() []report.Turn {
+	var turns []report.Turn
+	for _, s := range All() {
+		for _, spec := range s.Against {
+			turns = append(turns, report.Turn{Family: s.Family, Parameter: s.Parameter, X: s.X, Contender: spec.Name})
+		}
+	}
+	return turns
 }
 
 // Select gives the scenarios whose name has a match, in their order.
@@ -76,17 +95,16 @@ func Select(all []Scenario, pattern string) ([]Scenario, error) {
 	return selected, nil
 }
 
-// named gives the scenarios of these names, in the order of All. A name that there is not is a mistake of the tables.
-func named(names map[string]bool) []Scenario {
+// named returns the scenarios of these names, in the order of All. A name that there is not is a mistake of the tables.
+func named(names ...string) []Scenario {
 	var selected []Scenario
 	for _, s := range All() {
-		if names[s.Name()] {
+		if slices.Contains(names, s.Name()) {
 			selected = append(selected, s)
-			delete(names, s.Name())
 		}
 	}
-	for name := range names {
-		panic("scenario: no " + name)
+	if len(selected) != len(names) {
+		panic(fmt.Sprintf("scenario: %d of %v", len(selected), names))
 	}
 	return selected
 }

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func TestChecksAreMeasured(t *testing.T) {
 			t.Errorf("not measured: %s", o.Promise)
 		}
 	}
-	for line := 1; line <= 8; line++ {
+	for line := 1; line <= 9; line++ {
 		if !lines[line] {
 			t.Errorf("no check of line %d", line)
 		}
@@ -79,6 +80,57 @@ func TestChecksAreMeasured(t *testing.T) {
 	for _, o := range report.Judge(new(report.Run), Checks()) {
 		if o.Measured || o.Holds {
 			t.Errorf("measured without a sample: %s", o.Promise)
+		}
+	}
+}
+
+// TestWholeRunIsShort: nobody waits for more than 45 minutes, nor splices a shorter run to have it sooner.
+func TestWholeRunIsShort(t *testing.T) {
+	runner := Runner{Warmup: time.Second}
+	if d := runner.Estimate(All()); d > 42*time.Minute || d < 20*time.Minute {
+		t.Errorf("%v", d)
+	}
+	for _, c := range []struct {
+		runner Runner
+		want   time.Duration
+	}{
+		{runner, 2 * 3 * (time.Second + 5*time.Second + turnOverhead)},
+		{Runner{Warmup: time.Second, Rounds: 1, Measured: 3 * time.Second}, 2 * (time.Second + 4*time.Second + turnOverhead)},
+	} {
+		s := Scenario{Work: closed{}, Against: []rig.Spec{direct, plain}, Rounds: 3, Seconds: 5, SecondsMin: 4}
+		if got := c.runner.Estimate([]Scenario{s}); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.runner, got, c.want)
+		}
+	}
+}
+
+// TestTurns: every contender of every scenario is a turn of a whole run.
+func TestTurns(t *testing.T) {
+	n := 0
+	for _, s := range All() {
+		n += len(s.Against)
+	}
+	if got := Turns(); len(got) != n || got[0] != (report.Turn{Family: "point-select/text", Parameter: "threads", X: 1, Contender: directName}) {
+		t.Errorf("%d turns, want %d, the first %+v", len(got), n, got[0])
+	}
+}
+
+// TestHeadline: the README has the run's figures, and none without a run.
+func TestHeadline(t *testing.T) {
+	if text := Headline(new(report.Run)); strings.Contains(text, "**") || !strings.Contains(text, "(docs/performance.md)") {
+		t.Errorf("without a run: %s", text)
+	}
+	run := new(report.Run)
+	for protocol, cpu := range map[string]float64{"text": 15, "prepared": 12} {
+		for contender, v := range map[string]float64{proxyName: cpu, haproxyName: 20} {
+			run.Samples = append(run.Samples, report.Sample{Family: "point-select/" + protocol, Parameter: "threads", X: 64, Contender: contender,
+				Round: 1, Metrics: map[report.Metric]float64{report.ProxyCPU: v, report.QPS: 3000 - 100*v}})
+		}
+	}
+	text := Headline(run)
+	for _, want := range []string{"**0.75 of", "prepared 0.60", "at 1.50", "(docs/performance.md)", ".svg)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
 		}
 	}
 }

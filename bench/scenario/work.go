@@ -16,6 +16,8 @@ import (
 type work interface {
 	// run does it once. The window is around the measured time, where there is one.
 	run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error)
+	// takes returns about how long that is.
+	takes(t timing) time.Duration
 }
 
 // outcome is what a work found.
@@ -50,6 +52,11 @@ func (s sysbench) run(ctx context.Context, c *rig.Contender, t timing, w load.Wi
 	return outcome{Result: result, client: cpu, outside: true}, err
 }
 
+// takes rounds the warm-up as sysbench does.
+func (sysbench) takes(t timing) time.Duration {
+	return (t.warmup + time.Second - 1).Truncate(time.Second) + t.measured
+}
+
 // closed is a closed loop of one statement.
 type closed struct {
 	clients   int
@@ -66,6 +73,8 @@ func (l closed) run(ctx context.Context, c *rig.Contender, t timing, w load.Wind
 	return outcome{Result: result}, err
 }
 
+func (closed) takes(t timing) time.Duration { return t.warmup + t.measured }
+
 // logins is a closed loop of logins.
 type logins struct{ clients int }
 
@@ -75,6 +84,8 @@ func (l logins) run(ctx context.Context, c *rig.Contender, t timing, w load.Wind
 	}.Run(ctx)
 	return outcome{Result: result}, err
 }
+
+func (logins) takes(t timing) time.Duration { return t.warmup + t.measured }
 
 // idleClients are clients that say nothing.
 type idleClients struct{ clients int }
@@ -94,6 +105,11 @@ func enoughFiles(conns int) error {
 
 // settle is the time after which memory that only the logins needed is given back.
 const settle = 10 * time.Second
+
+// takes reckons with some thousands of logins a second.
+func (l idleClients) takes(t timing) time.Duration {
+	return settle + t.measured + time.Duration(l.clients)*time.Millisecond/3
+}
 
 func (l idleClients) run(ctx context.Context, c *rig.Contender, t timing, w load.Window) (outcome, error) {
 	if err := enoughFiles(l.clients); err != nil {
