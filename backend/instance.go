@@ -176,12 +176,6 @@ func (i *Instance) KeepFromLoops() { i.unlooped.Store(true) }
 // Unlooped tells whether that was noted.
 func (i *Instance) Unlooped() bool { return i.unlooped.Load() }
 
-// Lined counts n more sessions, or fewer, that wait for a connection that another borrows for them.
-func (i *Instance) Lined(n int) { i.pool.Lined(n) }
-
-// Served counts one of these that had a connection after so long.
-func (i *Instance) Served(waited time.Duration) { i.pool.Served(waited) }
-
 // WhenWanted has f called each time that somebody begins to wait for a connection. f must not wait, nor use the instance.
 func (i *Instance) WhenWanted(f func()) { i.pool.WhenWanted(f) }
 
@@ -204,6 +198,11 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
 		return next.get(want, deadline, cancel, ahead)
 	}
+	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return lend(want, deadline, cancel) })
+}
+
+// carrying makes a connection that the pool gave carry want; if it turns out to be dead, one that again gives.
+func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *Setting, again func() (*pool.Pooled[*Conn, *Setting], error)) (Pooled, error) {
 	if err != nil {
 		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 	}
@@ -214,7 +213,7 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	if err = i.settle(p, want); broke(err) {
 		// The server has closed it a moment ago, and nothing but the proxy's own was sent.
 		i.pool.CheckIdle()
-		if pc, err = lend(want, deadline, cancel); err != nil {
+		if pc, err = again(); err != nil {
 			return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 		}
 		p = Pooled{pc, i}

@@ -1,7 +1,7 @@
 // Package pool keeps connections open between their uses. It has a hard ceiling, remembers which setting each
 // connection carries so that the next borrower with the same setting needs no round trip, and lets those who find
-// nothing wait in line, each with a deadline. Start with [Open]; [Pool.Get] borrows, [Pool.Put] or [Pool.Taint] ends
-// the loan.
+// nothing wait in one queue, each with a deadline: goroutines in [Pool.Get], the borrowers of event loops in a [Place].
+// Start with [Open]; [Pool.Get] borrows, [Pool.Put] or [Pool.Taint] ends the loan.
 //
 // All state is under one mutex, which is never held while a connection is dialled, checked or closed. Two sentences
 // keep it right, and every change of state ends by making them true again before the mutex is released:

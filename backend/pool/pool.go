@@ -87,7 +87,6 @@ type Pool[C Conn, K comparable] struct {
 	counts counts
 
 	wanted atomic.Pointer[func()] // that of WhenWanted
-	lined  atomic.Int64           // see Lined
 
 	doubted atomic.Int64 // see CheckIdle, on the pool's clock
 
@@ -205,9 +204,14 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 				return nil, p.fail(err, 0)
 			}
 		default:
-			w, err := p.enqueueLocked(&r, now)
+			w := p.spare.Get().(*waiter[C, K])
+			err := p.enqueueLocked(w, &r, now)
+			if err == nil {
+				w.timer.Reset(r.until - now)
+			}
 			p.mu.Unlock()
 			if err != nil {
+				p.spare.Put(w)
 				return nil, p.fail(err, 0)
 			}
 			if f := p.wanted.Load(); f != nil {
@@ -261,7 +265,10 @@ func (p *Pool[C, K]) WhenWanted(f func()) { p.wanted.Store(&f) }
 // Put gives a connection back in a clean protocol state, with its Key telling the setting it carries. It goes to the
 // first waiter, else it stays idle; or it is closed, when the pool is closed, the ceiling was lowered, CloseIdle was
 // called since it was opened or its lifetime is over.
-func (p *Pool[C, K]) Put(pc *Pooled[C, K]) {
+func (p *Pool[C, K]) Put(pc *Pooled[C, K]) { p.put(pc, nil) }
+
+// put is Put from a line, which may be nil. A place of the line that is served is not told: it is returned.
+func (p *Pool[C, K]) put(pc *Pooled[C, K], l *Line[C, K]) *Place[C, K] {
 	now := p.now()
 	p.mu.Lock()
 	p.mustBeLentLocked(pc)
@@ -269,17 +276,25 @@ func (p *Pool[C, K]) Put(pc *Pooled[C, K]) {
 		p.markClosingLocked(pc, cause)
 		p.mu.Unlock()
 		p.finishClose(pc)
-		return
+		return nil
 	}
-	if w := p.firstLiveLocked(now); w != nil {
+	w := p.nextLocked(l, now)
+	switch {
+	case w == nil:
+		pc.state, pc.idleSince = idle, now
+		p.idle.push(pc)
+	case l != nil && w.line == l:
+		p.queue.remove(w)
+		p.mu.Unlock()
+		p.counts.got(Waited, now-w.began)
+		return w.place
+	default:
 		p.queue.remove(w)
 		w.conn = pc
 		w.answer()
-	} else {
-		pc.state, pc.idleSince = idle, now
-		p.idle.push(pc)
 	}
 	p.mu.Unlock()
+	return nil
 }
 
 // surplusLocked tells whether a connection that comes back is to be closed.

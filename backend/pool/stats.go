@@ -66,14 +66,14 @@ type Stats struct {
 	Idle     int
 	InUse    int // on loan
 	Dialling int
-	Waiting  int // Gets in line, and those told by Lined
+	Waiting  int // Gets and places in the queue
 }
 
 // Stats takes a snapshot. The numbers of the present are of one moment, the counts are not.
 func (p *Pool[C, K]) Stats() Stats {
 	p.mu.Lock()
 	s := Stats{
-		Max: p.max, Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len + max(0, int(p.lined.Load())),
+		Max: p.max, Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len,
 	}
 	p.mu.Unlock()
 	for o := range s.Gets {
@@ -86,12 +86,6 @@ func (p *Pool[C, K]) Stats() Stats {
 	s.DialFailures = p.counts.dialFailures.Load()
 	return s
 }
-
-// Lined counts n more, or fewer, who wait for connections that others borrow for them.
-func (p *Pool[C, K]) Lined(n int) { p.lined.Add(int64(n)) }
-
-// Served counts one of these who had a connection after so long.
-func (p *Pool[C, K]) Served(waited time.Duration) { p.counts.got(Waited, waited) }
 
 // counts are the numbers that only grow.
 type counts struct {

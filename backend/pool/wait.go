@@ -16,6 +16,11 @@ type waiter[C Conn, K comparable] struct {
 	timer      *time.Timer
 	ready      chan struct{} // of capacity 1: whoever answers never blocks
 
+	// Of a place: its line, in which it has neighbours, instead of timer and ready.
+	line               *Line[C, K]
+	place              *Place[C, K]
+	lineNext, linePrev *waiter[C, K]
+
 	// The answer, to be read after ready: an error, a connection, or else a slot to dial into.
 	err  error
 	conn *Pooled[C, K]
@@ -28,8 +33,14 @@ func newWaiter[C Conn, K comparable]() *waiter[C, K] {
 	return w
 }
 
-// answer wakes the waiter, which must have left the queue.
-func (w *waiter[C, K]) answer() { w.ready <- struct{}{} }
+// answer tells the waiter, which must have left the queue.
+func (w *waiter[C, K]) answer() {
+	if w.line != nil {
+		w.line.Tell(w.place)
+		return
+	}
+	w.ready <- struct{}{}
+}
 
 // queue is the line of waiters: those of GetAhead, then the others, each first come first served. Every operation is O(1).
 type queue[C Conn, K comparable] struct {
@@ -56,6 +67,9 @@ func (q *queue[C, K]) push(w *waiter[C, K]) {
 	}
 	q.len++
 	q.shown.Store(int32(q.len))
+	if w.line != nil {
+		w.line.push(w)
+	}
 }
 
 func (q *queue[C, K]) remove(w *waiter[C, K]) {
@@ -75,24 +89,25 @@ func (q *queue[C, K]) remove(w *waiter[C, K]) {
 	w.next, w.prev, w.queued = nil, nil, false
 	q.len--
 	q.shown.Store(int32(q.len))
+	if w.line != nil {
+		w.line.remove(w)
+	}
 }
 
-// enqueueLocked puts a Get in line, or tells why it may not wait.
-func (p *Pool[C, K]) enqueueLocked(r *request, now time.Duration) (*waiter[C, K], error) {
+// enqueueLocked puts a waiter in line, or tells why it may not wait.
+func (p *Pool[C, K]) enqueueLocked(w *waiter[C, K], r *request, now time.Duration) error {
 	switch {
 	case p.hopelessLocked(now):
-		return nil, p.backoff.last
+		return p.backoff.last
 	case now >= r.until:
-		return nil, p.timeoutLocked(now - r.began)
+		return p.timeoutLocked(now - r.began)
 	case p.queue.len >= p.cfg.MaxWaiters:
-		return nil, ErrTooManyWaiters
+		return ErrTooManyWaiters
 	}
-	w := p.spare.Get().(*waiter[C, K])
 	w.began, w.deadline, w.ahead = r.began, r.until, r.ahead
-	w.timer.Reset(r.until - now)
 	p.queue.push(w)
 	p.settleLocked(now)
-	return w, nil
+	return nil
 }
 
 // await waits for the answer to w, the deadline or the end of the borrower's patience. If the answer comes together
@@ -117,24 +132,33 @@ func (p *Pool[C, K]) await(w *waiter[C, K], r *request) (*Pooled[C, K], error) {
 	p.mu.Unlock()
 	if answered {
 		<-w.ready
-		switch {
-		case w.err != nil:
+		if w.err != nil {
 			err = w.err
-		case w.conn != nil:
-			p.Put(w.conn)
-		default:
-			p.freeSlot()
 		}
+		p.decline(w)
 	}
 	p.reuse(w)
 	return nil, p.fail(err, p.now()-r.began)
+}
+
+// decline passes on what a waiter was answered with, who does not want it any more.
+func (p *Pool[C, K]) decline(w *waiter[C, K]) {
+	switch {
+	case w.err != nil:
+	case w.conn != nil:
+		p.Put(w.conn)
+	default:
+		p.freeSlot()
+	}
 }
 
 // accept takes the answer to w.
 func (p *Pool[C, K]) accept(w *waiter[C, K], r *request) (*Pooled[C, K], error) {
 	pc, s, err := w.conn, w.slot, w.err
 	waited := p.now() - r.began
-	p.reuse(w)
+	if w.line == nil {
+		p.reuse(w)
+	}
 	if err == nil && pc == nil {
 		pc, err = p.dial(s, r)
 	}

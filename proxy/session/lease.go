@@ -82,7 +82,14 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 		instance := s.chosen(t, attempt)
 		s.wants.Store(instance)
 		wait := s.waitSpan(instance)
-		p, err := instance.Get(want, deadline, s.cancelled())
+		var p backend.Pooled
+		var err error
+		if s.lane.placed == instance {
+			s.lane.placed, since = nil, now // the place knows how long it has waited
+			p, err = instance.Take(&s.task().place, want, deadline, s.cancelled())
+		} else {
+			p, err = instance.Get(want, deadline, s.cancelled())
+		}
 		endSpan(wait, err)
 		s.wants.Store(nil)
 		if err == nil {

@@ -189,16 +189,12 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 	return true
 }
 
-// outOfLine notes that the session has a connection, for which it may have waited; nil: it waits no more.
-func (s *Session) outOfLine(le *lease) {
-	if s.lane.since.IsZero() {
-		return
+// outOfLine notes that the session does not wait for a connection any more.
+func (s *Session) outOfLine() {
+	if !s.lane.since.IsZero() {
+		s.lane.since = time.Time{}
+		s.wants.Store(nil)
 	}
-	if le != nil {
-		le.shelf.key.instance.Served(time.Since(s.lane.since))
-	}
-	s.lane.since = time.Time{}
-	s.wants.Store(nil)
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
@@ -218,7 +214,7 @@ func (s *Session) launch(le *lease) {
 	x.p = le.p
 	s.passed = true
 	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.task().query) {
-		s.outOfLine(le)
+		s.outOfLine()
 		le.leave()
 		s.lane.offer = le.p
 		s.handOver(l, stepServe)
@@ -229,7 +225,7 @@ func (s *Session) launch(le *lease) {
 		s.finishLoop(l, &endError{reason: EndKilled})
 		return
 	}
-	s.outOfLine(le)
+	s.outOfLine()
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)

@@ -88,17 +88,22 @@ func (le *lease) room() int {
 	return pipelineDepth - len(le.queue)
 }
 
-// fill takes from the line what the connection has room for. The first in line is one who may share it.
-func (le *lease) fill() {
+// fill has a session that has waited use the connection, and others of the line as far as there is room. first is nil where sessions share it
+// already.
+func (le *lease) fill(first *Session) {
 	sh := le.shelf
 	var list [pipelineDepth]*Session
 	n := 0
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && (n == 0 && len(le.queue) == 0 || sh.line[0].preparedOn(le)) {
-		list[n] = sh.admit()
+	if first != nil {
+		list[n] = first
+		n++
+	}
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.key.instance.Share(&sh.line[0].task().place) {
+		list[n] = sh.leave(sh.line[0])
 		n++
 	}
 	if n == 0 {
-		return // the first has to be prepared, for which the connection is to be its own
+		return // the first has to be prepared, for which the connection is to be its own, or has been answered
 	}
 	for _, s := range list[le.board(list[:n]):n] {
 		s.seekAlone(sh)
@@ -160,7 +165,7 @@ func (s *Session) embark(le *lease) {
 	defer s.caught(le.shelf.h.loop)
 	s.relabelLoop(le.shelf.h)
 	s.passed = true
-	s.outOfLine(le)
+	s.outOfLine()
 	s.exchanging(le.p.Instance)
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
@@ -228,7 +233,6 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 	if le.p.Conn.Buffered() > 0 {
 		le.shelf.out--
 		le.p.Taint() // nobody knows what it is
-		le.shelf.settle()
 		return
 	}
 	le.put()
@@ -286,8 +290,8 @@ func (s *Session) sharing() *lease {
 func (le *lease) await(l *fastlane.Loop) {
 	le.p.Conn.Release()
 	l.Park(le.conn, le)
-	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].lane.point != nil && le.room() >= pipelineDepth/2 && !sh.key.instance.Wanted() {
-		le.fill()
+	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].lane.point != nil && le.room() >= pipelineDepth/2 && sh.key.instance.Waiters() <= len(sh.line) {
+		le.fill(nil)
 	}
 }
 
@@ -333,7 +337,6 @@ func (le *lease) scatter(but *Session) {
 		}
 	}
 	le.p.Taint()
-	le.shelf.settle()
 }
 
 // unshare ends the sharing of a connection.

@@ -130,9 +130,9 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	s.count(cmd, text, s.finishCommand(), end)
 	s.unlabel()
 	s.conn.Release()
-	s.releaseTask()
 	s.returnOffer()
-	s.outOfLine(nil)
+	s.releaseTask()
+	s.outOfLine()
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: EndDrained}

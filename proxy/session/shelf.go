@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,11 +18,6 @@ const (
 	// leaseMax is how long a loop uses a connection before it goes back to its pool, which may find it too old, or have
 	// others that wait.
 	leaseMax = time.Second
-	// lineMax is how long a line stands still before the pool is asked for a connection.
-	lineMax = 2 * time.Millisecond
-	// lineLong is how long the first of a moving line has waited when the pool is asked for one more connection, so that
-	// loops with many in line get more of them; and how long it takes until the pool is asked again.
-	lineLong = 20 * time.Millisecond
 )
 
 // shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
@@ -45,9 +41,8 @@ type shelves struct {
 	// holding tells others that a connection may lie unused.
 	holding atomic.Bool
 
-	mu      sync.Mutex // guards what follows
-	fetched []fetched  // for the next tick
-	stopped bool       // nothing more is taken
+	mu       sync.Mutex       // guards what follows
+	answered []*backend.Place // of the pools, for the next tick
 }
 
 type shelfKey struct {
@@ -61,17 +56,12 @@ type shelf struct {
 	h    *shelves
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
-	line []*Session
-	// fetching are goroutines that ask the pool for a connection, since asked at the latest.
-	fetching int
-	asked    time.Duration // as of shelves.now
-	// served counts those in line who got a connection; seen is that of the last tick.
-	served, seen uint
+	// line are the sessions that wait in the pool's queue, which knows them as queue, in its order.
+	line  []*Session
+	queue backend.Line
 	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
 	gathered []*Session
 	shared   []*lease
-	// credit is how many of the line are served before a connection is for those who wait at the pool.
-	credit int
 }
 
 // lease is a connection that a loop has borrowed from its pool.
@@ -100,7 +90,7 @@ func (h *shelves) shelf(k shelfKey) *shelf {
 	}
 	sh := h.byKey[k]
 	if sh == nil {
-		sh = &shelf{key: k, h: h}
+		sh = &shelf{key: k, h: h, queue: backend.Line{Tell: h.tell}}
 		h.now = time.Since(h.start)
 		h.byKey[k] = sh
 		k.instance.WhenWanted(h.lanes.wanted)
@@ -179,8 +169,8 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 	return &lease{p: p, conn: c, shelf: sh, began: sh.h.now}
 }
 
-// put takes a connection back after a statement: for the next session in line, or for later. It goes to the pool when
-// others wait there, or when it has been away for long.
+// put takes a connection back after a statement: for the session whose turn it is, or for later. It goes to the pool when it has been away
+// for long, or others wait longer.
 func (le *lease) put() {
 	if le.session != nil {
 		le.session.lane.lease, le.session = nil, nil
@@ -188,21 +178,18 @@ func (le *lease) put() {
 	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
 	sh := le.shelf
 	sh.out--
-	waiters := sh.key.instance.Waiters()
 	switch {
 	case le.p.Key != sh.key.setting, le.p.Conn.Marked, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax:
 		le.giveBack()
 		return
-	case waiters > 0 && (len(sh.line) == 0 || sh.credit <= 0):
-		sh.credit = max(1, len(sh.line)/waiters) // to each of them one, to each in line one
-		le.giveBack()
-		return
-	}
-	sh.credit--
-	if len(sh.line) > 0 {
-		sh.out++
-		le.walk, le.used = walk{}, sh.h.now
-		sh.serve(le)
+	case sh.key.instance.Wanted():
+		le.p.Conn.MayWait()
+		if pl := le.p.PutFrom(&sh.queue); pl != nil {
+			le.p.Conn.NoWait(&sh.h.spares.buffers)
+			sh.out++
+			le.walk, le.used = walk{}, sh.h.now
+			sh.serve(le, sh.leave(pl.Owner.(*Session)))
+		}
 		return
 	}
 	le.used = sh.h.now
@@ -218,43 +205,79 @@ func (le *lease) put() {
 	sh.h.arm()
 }
 
-// serve gives a connection that runs nothing to the first in line, or to several who share it.
-func (sh *shelf) serve(le *lease) {
-	if sh.line[0].lane.point != nil {
-		le.fill()
+// serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
+func (sh *shelf) serve(le *lease, s *Session) {
+	if s.lane.point != nil {
+		le.fill(s)
 		return
 	}
-	le.session = sh.admit()
-	le.session.launch(le)
+	le.session = s
+	s.launch(le)
 }
 
-// stand puts a session in line.
+// stand puts a session in the pool's queue, or hands it to a goroutine, which hears why it may not wait there.
 func (sh *shelf) stand(s *Session) {
-	sh.key.instance.Lined(1)
-	if sh.line = append(sh.line, s); len(sh.line) == 1 {
-		sh.h.loop.After(lineMax)
-		sh.settle()
+	pl := &s.task().place
+	pl.Owner = s
+	sh.line = append(sh.line, s) // ahead of the answer, which another thread may give at once
+	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.lane.since.Add(s.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+		sh.leave(s)
+		s.handOver(sh.h.loop, stepServe)
+		return
 	}
+	sh.h.arm()
 }
 
-// admit takes the first of the line, for whom there is a connection.
-func (sh *shelf) admit() *Session {
-	sh.served++
-	return sh.next()
-}
-
-// next takes the first of the line; nil if nobody waits.
-func (sh *shelf) next() *Session {
+// leave takes a session off the line, and returns it.
+func (sh *shelf) leave(s *Session) *Session {
+	if k := slices.Index(sh.line, s); k == 0 {
+		sh.line[0] = nil
+		sh.line = sh.line[1:]
+	} else {
+		sh.line = slices.Delete(sh.line, k, k+1)
+	}
 	if len(sh.line) == 0 {
-		return nil
-	}
-	sh.key.instance.Lined(-1)
-	s := sh.line[0]
-	sh.line[0] = nil
-	if sh.line = sh.line[1:]; len(sh.line) == 0 {
 		sh.line = nil
 	}
 	return s
+}
+
+// tell notes that a pool has answered a place. The pool's mutex is held.
+func (h *shelves) tell(pl *backend.Place) {
+	h.mu.Lock()
+	h.answered = append(h.answered, pl)
+	h.mu.Unlock()
+	h.loop.Poke()
+}
+
+// receive takes what the pools have answered.
+func (h *shelves) receive() {
+	h.mu.Lock()
+	list := h.answered
+	h.answered = nil
+	h.mu.Unlock()
+	for _, pl := range list {
+		s := pl.Owner.(*Session)
+		h.byKey[shelfKey{s.lane.instance, s.state.current()}].receive(s, pl)
+	}
+}
+
+// receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
+func (sh *shelf) receive(s *Session, pl *backend.Place) {
+	sh.leave(s)
+	s.lane.placed = sh.key.instance
+	if sh.key.instance.State() != backend.Down {
+		if p, ok := sh.key.instance.AnsweredWith(pl, sh.key.setting); ok {
+			s.lane.placed = nil
+			if le := sh.borrow(p); le != nil {
+				sh.out++
+				le.used = sh.h.now
+				sh.serve(le, s)
+				return
+			}
+		}
+	}
+	s.handOver(sh.h.loop, stepServe)
 }
 
 // giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.
@@ -265,7 +288,6 @@ func (le *lease) giveBack() {
 	} else {
 		le.p.Put()
 	}
-	le.shelf.settle()
 }
 
 // leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
@@ -273,21 +295,6 @@ func (le *lease) leave() {
 	le.shelf.out--
 	le.session.lane.lease, le.session = nil, nil
 	le.p.Conn.MayWait()
-	le.shelf.settle()
-}
-
-// settle has a connection fetched for those in line when none will come back here.
-func (sh *shelf) settle() {
-	if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) > 0 {
-		sh.fetch(1)
-	}
-}
-
-// dissolve hands those in line to goroutines.
-func (sh *shelf) dissolve() {
-	for s := sh.next(); s != nil; s = sh.next() {
-		s.handOver(sh.h.loop, stepServe)
-	}
 }
 
 // discard closes an unused connection that its server closed, or on which it said something unasked.
@@ -300,7 +307,6 @@ func (le *lease) discard() {
 		}
 	}
 	le.p.Taint()
-	sh.settle()
 }
 
 // Tick gives connections back that are not used or that others wait for, and sends those on who waited too long.
@@ -315,7 +321,7 @@ func (h *shelves) Tick(*fastlane.Loop) {
 		if len(sh.idle) > 0 {
 			h.holding.Store(true)
 		}
-		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 && sh.fetching == 0 {
+		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 {
 			delete(h.byKey, k)
 			h.last = nil
 		}
@@ -341,55 +347,17 @@ func (sh *shelf) sweep() {
 	clear(sh.idle[len(kept):])
 	sh.idle = kept
 	sh.sweepShared()
-	line := sh.line[:0]
-	for _, s := range sh.line {
-		if s.lineOver() {
-			sh.key.instance.Lined(-1)
-			s.handOver(sh.h.loop, stepServe)
-			continue
+	for _, s := range slices.Clone(sh.line) { // which leave changes
+		// Who has been answered meanwhile is received at the next tick.
+		if (down || s.lineOver()) && sh.key.instance.Leave(&s.task().place) {
+			sh.leave(s)
+			s.handOver(sh.h.loop, stepServe) // where it hears why, or finds another instance
 		}
-		line = append(line, s)
-	}
-	clear(sh.line[len(line):])
-	sh.line = line
-	if down {
-		sh.dissolve() // each hears of it, or finds another instance
-	}
-	sh.hurry()
-	sh.seen = sh.served
-	if len(sh.line) > 0 {
-		sh.h.loop.After(lineMax)
-	}
-}
-
-// hurry looks for connections for those in line, who wait for others to come back.
-func (sh *shelf) hurry() {
-	for len(sh.line) > 0 {
-		le, wait := sh.lend()
-		if le == nil {
-			first, asked := time.Since(sh.line[0].lane.since), sh.h.now-sh.asked
-			switch {
-			case asked < lineMax:
-			case !wait:
-				sh.fetch(min(len(sh.line), fetchesMax))
-			case first >= lineMax && sh.served == sh.seen, first >= lineLong && asked >= lineLong:
-				sh.fetch(1)
-			}
-			return
-		}
-		sh.serve(le)
 	}
 }
 
 // Stop gives all connections back.
 func (h *shelves) Stop(*fastlane.Loop) {
-	h.mu.Lock()
-	h.stopped = true
-	for _, f := range h.fetched {
-		f.giveBack()
-	}
-	h.fetched = nil
-	h.mu.Unlock()
 	for _, sh := range h.byKey {
 		for _, le := range sh.idle {
 			h.loop.Unpark(le.conn)

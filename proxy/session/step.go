@@ -158,8 +158,12 @@ func (s *Session) waitingSince(now time.Time) time.Time {
 // offer is a connection that a session may use before it asks the pool.
 type offer = backend.Pooled
 
-// returnOffer gives back a connection that the command did not need after all.
+// returnOffer gives back a connection, or the right to open one, that the command did not need after all.
 func (s *Session) returnOffer() {
+	if i := s.lane.placed; i != nil {
+		s.lane.placed = nil
+		i.Decline(&s.task().place)
+	}
 	if p := s.lane.offer; p.Pooled != nil {
 		s.lane.offer = offer{}
 		p.Put()

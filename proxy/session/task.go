@@ -3,6 +3,7 @@ package session
 import (
 	"sync"
 
+	"kingshard/backend"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/tracing"
 )
@@ -16,6 +17,8 @@ type task struct {
 	x exchange
 	// merging is such a statement on several shards, instead.
 	merging *merging
+	// place is where such a statement waits for a connection.
+	place backend.Place
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
