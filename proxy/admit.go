@@ -100,8 +100,7 @@ func (s *Server) admit(nc net.Conn, adminPort bool) {
 			}
 			return
 		}
-		one := session.New(client, &s.shared)
-		one.AdminOnly = adminPort
+		one := session.New(client, &s.shared, adminPort)
 		one.LoggedIn = func() { s.logins.remove(waiting) }
 		one.Serve()
 	})

@@ -19,6 +19,7 @@ import (
 	"kingshard/proxy/handover"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
+	"kingshard/proxy/process"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -239,7 +240,7 @@ func (s *Server) watchSessions() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	defer s.admin.Close()
-	var sessions []*session.Session
+	var sessions []*process.Entry
 	for {
 		select {
 		case <-s.stop:
@@ -297,7 +298,7 @@ func (s *Server) drain(ctx context.Context) error {
 	for {
 		left := 0
 		for _, one := range s.shared.Sessions.All() {
-			if !one.CloseIfIdle(session.EndDrained) {
+			if !one.CloseIfIdle(process.EndDrained) {
 				left++
 			}
 		}

@@ -243,7 +243,7 @@ func (s *Server) receivedAll() bool {
 		return true
 	}
 	s.predecessor.Stop()
-	select { // a session that was on its way is in the registry when it is closed
+	select { // a session that was on its way is in the list when it is closed
 	case <-s.received:
 		return s.shared.Sessions.Len() == 0
 	default:

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
+	"kingshard/proxy/process"
 	"kingshard/proxy/session"
 )
 
@@ -34,7 +35,7 @@ func (a *Admin) kill(w change.Who, id uint64, query bool) error {
 		what = "kill query"
 	}
 	return a.Trail.Act(w, account.Operate, what, strconv.FormatUint(id, 10), func() error {
-		var victim *session.Session
+		var victim *process.Entry
 		if id <= 1<<32-1 {
 			victim = a.shared.Sessions.Get(uint32(id))
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kingshard/backend"
+	"kingshard/proxy/process"
 	"kingshard/proxy/session"
 )
 
@@ -18,7 +19,7 @@ var locksTable = table{
 // blockersMax bounds the sessions that are named as those that somebody waits for.
 const blockersMax = 20
 
-func lockRows(all []session.Holding) (rows [][]any) {
+func lockRows(all []process.Holding) (rows [][]any) {
 	wanted := map[*backend.Instance]bool{}
 	for _, h := range all {
 		if h.Wants != nil {
@@ -55,18 +56,18 @@ func lockRows(all []session.Holding) (rows [][]any) {
 }
 
 // whyKept gives the reasons for which a session keeps connections, joined by commas.
-func whyKept(h session.Holding) string {
+func whyKept(h process.Holding) string {
 	if !h.InTransaction {
-		return h.Pins
+		return session.PinNames(h.Pins)
 	}
-	if h.Pins == "" {
+	if h.Pins == 0 {
 		return "transaction"
 	}
-	return "transaction," + h.Pins
+	return "transaction," + session.PinNames(h.Pins)
 }
 
 // blockers lists the sessions that have connections to the instance that a session waits for.
-func blockers(waiting session.Holding, all []session.Holding) string {
+func blockers(waiting process.Holding, all []process.Holding) string {
 	var ids []string
 	for _, h := range all {
 		if waiting.Wants == nil || h.ID == waiting.ID || !slices.Contains(h.Keeps, waiting.Wants) && !slices.Contains(h.Uses, waiting.Wants) {

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"kingshard/proxy/session"
 )
 
 var pinsTable = table{
@@ -12,7 +14,7 @@ var pinsTable = table{
 	rows: func(v *view) (rows [][]any) {
 		now := map[string]int{}
 		for _, s := range v.a.shared.Sessions.All() {
-			for reason := range strings.SplitSeq(s.Process().Pins, ",") {
+			for reason := range strings.SplitSeq(session.PinNames(s.Row().Pins), ",") {
 				now[reason]++
 			}
 		}

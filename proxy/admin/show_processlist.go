@@ -7,7 +7,7 @@ var processlistTable = table{
 	columns: append(append(numbers("Id"), texts("User", "Host", "db", "Command")...), append(numbers("Time"), texts("State", "Info")...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, s := range v.a.shared.Sessions.All() {
-			p := s.Process()
+			p := s.Row()
 			if !v.who.Texts {
 				p.Info = statement.Masked(p.Info)
 			}

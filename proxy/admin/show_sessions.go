@@ -1,6 +1,10 @@
 package admin
 
-import "time"
+import (
+	"time"
+
+	"kingshard/proxy/session"
+)
 
 var sessionsTable = table{
 	name: "sessions", about: "Clients, what they are in and why they keep a connection", like: "user",
@@ -8,14 +12,14 @@ var sessionsTable = table{
 		append(append(numbers("seconds", "age"), texts("in_transaction", "pins", "instance")...), texts("port")...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, s := range v.a.shared.Sessions.All() {
-			p := s.Process()
+			p := s.Row()
 			port := "service"
 			if p.Admin {
 				port = "admin"
 			}
 			rows = append(rows, []any{
 				int(p.ID), p.User, p.Host, orNil(p.DB), p.Command, p.Seconds, int(time.Since(p.Started).Seconds()), p.InTransaction,
-				orNil(p.Pins), orNil(p.Instance), port,
+				orNil(session.PinNames(p.Pins)), orNil(p.Instance), port,
 			})
 		}
 		return rows

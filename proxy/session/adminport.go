@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
 
 // dispatchAdmin answers one command of the admin port.
@@ -12,7 +13,7 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 	if !known || a.Rights == 0 {
 		s.writeError(newError(KSNoRights, "the user has no rights any more"), OriginProxy)
 		s.lastWords()
-		return &endError{reason: EndDenied}
+		return &endError{reason: process.EndDenied}
 	}
 	s.setAccount(a)
 	s.more = false

@@ -16,6 +16,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/process"
 )
 
 // drawVars gives variables of a session.
@@ -155,8 +156,8 @@ func FuzzCarried(f *testing.F) {
 		if got := s.carried(); got.id != c.id || len(got.stmts) != len(c.stmts) || got.user != c.user {
 			t.Errorf("%+v became %+v", c, got)
 		}
-		_ = s.Process()
-		s.end(&endError{reason: EndQuit})
+		_ = s.entry.Row()
+		s.end(&endError{reason: process.EndQuit})
 	})
 }
 
@@ -191,7 +192,7 @@ func TestAdopt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := s.Process(); p.ID != 10001+id || p.Host != "192.0.2.1" || p.User != "root" || p.Command != "Sleep" {
+		if p := s.entry.Row(); p.ID != 10001+id || p.Host != "192.0.2.1" || p.User != "root" || p.Command != "Sleep" {
 			t.Errorf("%+v", p)
 		}
 		all = append(all, s)
@@ -208,7 +209,7 @@ func TestAdopt(t *testing.T) {
 		t.Errorf("the next id is %d", got)
 	}
 	for _, s := range all {
-		s.end(&endError{reason: EndQuit})
+		s.end(&endError{reason: process.EndQuit})
 	}
 	s, far, err := adopt(carried{id: 5, user: "gone", capabilities: mysql.ClientProtocol41})
 	if err != nil {
@@ -238,7 +239,7 @@ func TestCalledAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { s.end(&endError{reason: EndQuit}) }()
+	defer func() { s.end(&endError{reason: process.EndQuit}) }()
 	type outcome struct {
 		called bool
 		err    error
@@ -249,18 +250,21 @@ func TestCalledAway(t *testing.T) {
 		got <- outcome{called, err}
 	}
 	go wait()
-	for s.waits.Load() != waitsIdle {
-		time.Sleep(time.Millisecond)
+	var o outcome
+	for waiting := true; waiting; {
+		s.entry.CallToMove()
+		select {
+		case o = <-got:
+			waiting = false
+		case <-time.After(time.Millisecond):
+		}
 	}
-	s.CallToMove()
-	if o := <-got; !o.called || o.err != nil {
+	if !o.called || o.err != nil {
 		t.Errorf("idle: %+v", o)
 	}
-	s.mu.Lock()
-	s.stays = true
-	s.mu.Unlock()
+	s.entry.LoggedIn(true) // it stays
 	go wait()
-	s.CallToMove()
+	s.entry.CallToMove()
 	if _, err := far.Write([]byte{1}); err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,14 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/pool"
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
 
 // deadlockAfter is how long a session that holds connections waits for a further one before it looks whether it ever can get it.
@@ -80,6 +82,20 @@ func (h *holdWaits) leave(w *holdWait) {
 	delete(h.list, w)
 }
 
+// holds gives the connections of the sessions that hold some and have waited for a further one for some time, by session.
+func (h *holdWaits) holds() map[uint32][]*backend.Instance {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := make(map[uint32][]*backend.Instance, len(h.list))
+	for w := range h.list {
+		all[w.session] = slices.Clone(w.holds)
+	}
+	return all
+}
+
+// Holdings lists the sessions that hold connections or wait, by id.
+func (sh *Shared) Holdings() []process.Holding { return sh.Sessions.Holdings(sh.holdWaits.holds()) }
+
 // errDeadlock says that a wait gave way to others.
 var errDeadlock = errors.New("deadlock between sessions that wait for connections")
 
@@ -91,8 +107,8 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 	now := time.Now()
 	s.asking(now)
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
-	s.wants.Store(i)
-	defer s.wants.Store(nil)
+	s.entry.Wants(i)
+	defer s.entry.Wants(nil)
 	wait := s.waitSpan(i)
 	p, err := s.getUntil(i, want, deadline, holds)
 	endSpan(wait, err)
@@ -102,30 +118,22 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 // getUntil borrows a connection while the session holds others, within a time.
 func (s *Session) getUntil(i *backend.Instance, want *backend.Setting, deadline time.Time, holds []*backend.Instance) (backend.Pooled, error) {
 	if len(holds) == 0 {
-		return i.Get(want, deadline, s.cancelled())
+		return i.Get(want, deadline, s.entry.Cancelled())
 	}
 	w := &holdWait{holds: holds, wants: i, session: s.id}
-	victim := false // under the session's lock
+	var victim process.Victim
 	look := time.AfterFunc(deadlockAfter, func() {
 		if s.shared.holdWaits.stuck(w) {
-			s.mu.Lock()
-			victim = true
-			s.interruptLocked()
-			s.mu.Unlock()
+			s.entry.GiveWay(&victim)
 		}
 	})
-	p, err := i.GetAhead(want, deadline, s.cancelled())
+	p, err := i.GetAhead(want, deadline, s.entry.Cancelled())
 	if look.Stop() {
 		return p, err // it was not long enough for a look, nor for a lock that all sessions share
 	}
 	s.shared.holdWaits.leave(w)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if victim && !s.wasKill && !s.closing {
-		s.cancel = nil
-		if errors.Is(err, pool.ErrCancelled) {
-			return p, errDeadlock
-		}
+	if s.entry.GaveWay(&victim) && errors.Is(err, pool.ErrCancelled) {
+		return p, errDeadlock
 	}
 	return p, err
 }

@@ -11,6 +11,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
 
 // erTableNotLocked is what a server says under LOCK TABLES of a table that is not among them.
@@ -33,9 +34,7 @@ func (s *Session) endForDDL() error {
 	}
 	s.state.pendingBegin, s.state.next, s.state.began = "", characteristics{}, characteristics{}
 	s.unpin(pinNextTransaction)
-	s.mu.Lock()
-	s.inTx = false // a client that goes away now ends nothing
-	s.mu.Unlock()
+	s.entry.TransactionOver()
 	return nil
 }
 
@@ -72,13 +71,6 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 		return nil, interrupted()
 	}
 	return loans, nil
-}
-
-// goOnWithout has the statement that was published go on to its end though the client may go.
-func (s *Session) goOnWithout() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.goesOn = true
 }
 
 // borrowPrimaries gives the loans that it got with its error, too.
@@ -127,7 +119,7 @@ func beside(loans []loan, nodes []string, f func(l *loan, step int) bool) {
 // endEach gives connections back after a statement on every physical table, and closes those that broke, given by node. stateLost
 // says that one of these held the session's own state.
 func (s *Session) endEach(loans []loan, broken map[string]error) (stateLost bool) {
-	killed := s.unpublish()
+	killed := s.entry.Unpublish()
 	for _, l := range loans {
 		cause := broken[l.node]
 		if cause != nil {
@@ -158,5 +150,5 @@ func (s *Session) failEach(e *mysql.SQLError, stateLost bool) (failed bool, err 
 	s.pins = 0
 	s.writeError(e, OriginBackend)
 	s.lastWords()
-	return true, &endError{EndBackendLost, e}
+	return true, &endError{process.EndBackendLost, e}
 }

@@ -93,7 +93,6 @@ type definition struct {
 	// resumed: it ran before, perhaps in another session, so it needs connections in the state of that time.
 	resumed bool
 	st      ddl.Statement
-	cancel  <-chan struct{}
 
 	mu sync.Mutex
 	// Under mu while the steps run.
@@ -134,8 +133,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	s.goOnWithout()
-	d.cancel = s.cancelled()
+	s.entry.GoOn()
 	defer s.snap.ForgetPlans()
 	s.shared.Log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
 	intent := s.intend(&change{text: d.st.Text, loans: loans})
@@ -153,7 +151,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 
 // step runs one step; false ends those of its node.
 func (d *definition) step(l *loan, k int) bool {
-	if isClosed(d.cancel) {
+	if d.s.entry.IsCancelled() {
 		return false
 	}
 	step := &d.st.Steps[k]

@@ -38,7 +38,7 @@ func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (bac
 	}
 	now := time.Now()
 	s.asking(now)
-	p, err := s.shared.Asker.Ask(q, instances, now.Add(s.snap.Config.PoolWaitTimeout.Duration()), s.cancelled())
+	p, err := s.shared.Asker.Ask(q, instances, now.Add(s.snap.Config.PoolWaitTimeout.Duration()), s.entry.Cancelled())
 	if err != nil {
 		return backend.Pooled{}, err
 	}

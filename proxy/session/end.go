@@ -8,39 +8,12 @@ import (
 	"syscall"
 
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
-
-// EndReason says why a session ended. The set is closed: metrics and logs name these and no others.
-type EndReason uint8
-
-// The reasons.
-const (
-	EndQuit        EndReason = iota // COM_QUIT
-	EndClientGone                   // the client's connection broke or was closed without COM_QUIT
-	EndProtocol                     // the client broke the protocol
-	EndDenied                       // the login failed
-	EndHandshake                    // no login within the handshake time-out
-	EndIdle                         // no command within the idle time-out
-	EndStalled                      // the client stopped reading its result
-	EndKilled                       // KILL
-	EndDrained                      // the proxy shuts down
-	EndBackendLost                  // the backend connection that held the session's state broke
-	EndPanic                        // a fault in the proxy, logged with its stack
-	EndMoved                        // the process of another binary goes on with it
-	endReasons
-)
-
-var endNames = [endReasons]string{
-	"quit", "client_gone", "protocol", "denied", "handshake_timeout", "idle_timeout", "client_stalled", "killed", "drained", "backend_lost", "panic",
-	"moved",
-}
-
-// String gives the label used in metrics and logs.
-func (r EndReason) String() string { return endNames[r] }
 
 // endError ends the session once whatever it queued for the client is sent.
 type endError struct {
-	reason EndReason
+	reason process.EndReason
 	err    error
 }
 
@@ -56,7 +29,7 @@ func (e *endError) Unwrap() error { return e.err }
 // failure tells whether the end cut a command off.
 func (e *endError) failure() bool {
 	switch e.reason {
-	case EndQuit, EndDrained, EndMoved:
+	case process.EndQuit, process.EndDrained, process.EndMoved:
 		return false
 	}
 	return true
@@ -65,26 +38,26 @@ func (e *endError) failure() bool {
 // origin is where that came from.
 func (e *endError) origin() Origin {
 	switch e.reason {
-	case EndClientGone, EndProtocol, EndDenied, EndHandshake, EndStalled:
+	case process.EndClientGone, process.EndProtocol, process.EndDenied, process.EndHandshake, process.EndStalled:
 		return OriginClient
-	case EndBackendLost:
+	case process.EndBackendLost:
 		return OriginBackend
 	}
 	return OriginProxy
 }
 
 // errQuit ends a session that said goodbye.
-var errQuit = &endError{reason: EndQuit}
+var errQuit = &endError{reason: process.EndQuit}
 
 // clientEnd gives the reason that follows from a failure on the client's connection.
 func clientEnd(err error) *endError {
-	reason := EndProtocol
+	reason := process.EndProtocol
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
 		errors.Is(err, net.ErrClosed):
-		reason = EndClientGone
+		reason = process.EndClientGone
 	case isTimeout(err):
-		reason = EndHandshake
+		reason = process.EndHandshake
 	}
 	return &endError{reason, err}
 }

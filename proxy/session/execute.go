@@ -66,7 +66,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
-	s.showText(st.text)
+	s.entry.ShowText(st.text)
 	s.recognize(st)
 	s.label(st.text)
 	q := &s.task().query

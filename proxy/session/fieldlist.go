@@ -7,6 +7,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 	"kingshard/router"
 )
 
@@ -44,7 +45,7 @@ func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	}
 	if err := p.Conn.Apply(there, have); err != nil {
 		s.drop(p)
-		return &endError{EndBackendLost, err}
+		return &endError{process.EndBackendLost, err}
 	}
 	s.release(p)
 	return nil

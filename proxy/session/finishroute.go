@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/process"
 	"kingshard/router/plan"
 )
 
@@ -25,8 +26,8 @@ const finishBatch = 256 << 10
 // statement on them: expressions, collations and clauses of every kind have the server's own meaning.
 func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
 	if d := s.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
-		e := s.expireAfter(d)
-		defer func() { err = s.expired(e, err) }()
+		x := s.entry.ExpireAfter(d)
+		defer func() { err = expired(x, err) }()
 	}
 	f := finishing{s: s, q: q, plan: p, route: r, ex: ex, names: map[*plan.Ref]string{}}
 	f.node = r.Final(nil).Node
@@ -125,7 +126,7 @@ func (f *finishing) run() (failed bool, err error) {
 			f.s.loseAll(f.loans, nil)
 			f.s.writeError(newError(KSStatementBroken, ""), OriginBackend)
 			f.s.lastWords()
-			return true, &endError{EndBackendLost, err}
+			return true, &endError{process.EndBackendLost, err}
 		}
 		return true, f.s.loseAll(f.loans, err)
 	}
@@ -148,7 +149,7 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, f.s.loseAll(f.loans, err)
 	}
 	settled := f.s.settleInsertID(f.last.Pooled, false)
-	if f.s.unpublish() || settled != nil {
+	if f.s.entry.Unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
 		f.s.giveBack(f.loans)
@@ -410,7 +411,7 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 			return nil
 		}
 		f.bytes += len(batch)
-		if f.s.isCancelled() {
+		if f.s.entry.IsCancelled() {
 			return interrupted()
 		}
 		err := f.s.run(f.last.Pooled, string(batch))
@@ -535,7 +536,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			})
 		}
 	}
-	if f.s.isCancelled() {
+	if f.s.entry.IsCancelled() {
 		return res, interrupted()
 	}
 	if err := f.limitJoin(); err != nil {

@@ -28,7 +28,7 @@ func (s *Session) hidePasswords(q *query) {
 		return
 	}
 	g := new(grantRows)
-	if g.layout.Format = value.TextRow; s.command == mysql.ComStmtExecute {
+	if g.layout.Format = value.TextRow; s.entry.Command() == mysql.ComStmtExecute {
 		g.layout.Format = value.BinaryRow
 	}
 	q.rows = g

@@ -62,7 +62,7 @@ func (s *Session) intend(c *change) int {
 
 // commitFailed ends a change that some nodes may have and others not.
 func (s *Session) commitFailed(c *change, o *outcome) error {
-	s.unpublish()
+	s.entry.Unpublish()
 	stateful := false
 	names := func(places []int) (list []string) {
 		for _, k := range places {

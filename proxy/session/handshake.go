@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
 	"kingshard/proxy/account"
+	"kingshard/proxy/process"
 )
 
 // offered are the capabilities of every greeting; TLS, compression and session tracking are added as configured.
@@ -25,15 +26,15 @@ const offered = mysql.ClientLongPassword | mysql.ClientFoundRows | mysql.ClientL
 func (s *Session) handshake() *endError {
 	s.snap = s.shared.Snapshot.Load()
 	cfg := s.snap.Config
-	_ = s.conn.SetDeadline(time.Unix(0, s.started).Add(cfg.HandshakeTimeout.Duration()))
+	_ = s.conn.SetDeadline(time.Unix(0, s.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
 	if !s.snap.Accounts.Allowed(s.addr) {
 		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host())
 		s.conn.EndPacket(e.AppendEarly(s.conn.StartPacket()))
 		s.lastWords()
-		return &endError{reason: EndDenied}
+		return &endError{reason: process.EndDenied}
 	}
 	if err := s.newSalt(); err != nil {
-		return &endError{EndPanic, err}
+		return &endError{process.EndPanic, err}
 	}
 	caps := offered
 	if s.snap.TLS != nil {
@@ -87,13 +88,14 @@ func (s *Session) deny(e *mysql.SQLError, err error) *endError {
 	if err == nil {
 		err = e
 	}
-	return &endError{EndDenied, err}
+	return &endError{process.EndDenied, err}
 }
 
 // login authenticates, then sets up what the response asked for.
 func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	cfg := s.snap.Config
-	s.setUser(resp.User)
+	s.user = resp.User
+	s.entry.SetUser(resp.User)
 	a, end := s.authenticate(authAttempt{
 		user: resp.User, plugin: resp.AuthPlugin, response: resp.AuthResponse, greeting: cfg.AuthPlugin,
 	})
@@ -102,7 +104,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	}
 	s.schema = s.snap.Schemas[s.user]
 	switch {
-	case s.AdminOnly:
+	case s.entry.AdminOnly():
 		if a.Rights == account.None {
 			return s.deny(newError(KSNoRights, "the admin port is for users with rights in user_list"), nil)
 		}
@@ -117,7 +119,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	s.initState(uint16(resp.Collation))
 	switch {
 	case !s.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
-	case s.AdminOnly:
+	case s.entry.AdminOnly():
 		s.state.setDB(resp.Database)
 	default:
 		if err := s.useDB(resp.Database); err != nil {
@@ -129,14 +131,12 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 		return clientEnd(err)
 	}
 	if err := s.conn.StartCompression(s.compression(resp)); err != nil {
-		return &endError{EndProtocol, err}
+		return &endError{process.EndProtocol, err}
 	}
 	s.conn.SetPayloadCap(int(cfg.MaxAllowedPacket))
 	_ = s.conn.SetDeadline(time.Time{})
 	s.conn.Release()
-	s.mu.Lock()
-	s.loggedIn, s.stays = true, s.conn.Bare() == nil
-	s.mu.Unlock()
+	s.entry.LoggedIn(s.conn.Bare() == nil)
 	s.finishCommand()
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 		// This plugin's salt is longer than the greeting's, so it always asks again.
 		var err error
 		if salt, err = auth.NewSaltFor(plugin); err != nil {
-			return nil, &endError{EndPanic, err}
+			return nil, &endError{process.EndPanic, err}
 		}
 		at.greeting = ""
 	}
@@ -223,7 +223,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host(), plugin), nil)
 		case verdict != auth.Continue:
 			if !s.loginFailed(at.user) {
-				return nil, &endError{reason: EndDenied}
+				return nil, &endError{reason: process.EndDenied}
 			}
 			return nil, s.deny(accessDenied(at.user, s.host(), passwordSent), nil)
 		}
@@ -252,7 +252,7 @@ func (s *Session) awaitTurn(user string) bool {
 	select {
 	case <-turn.C:
 		return true
-	case <-s.cancelled():
+	case <-s.entry.Cancelled():
 		return false
 	}
 }

@@ -13,8 +13,8 @@ func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error 
 	if q.info.Class != sqltext.LoadDataLocal {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errUnaskedInfile}
 	}
-	s.upload(true)
-	defer s.upload(false)
+	s.entry.Upload(true)
+	defer s.entry.Upload(false)
 	p.Conn.Patient(true)
 	defer p.Conn.Patient(false)
 	s.conn.WritePacket(request)
@@ -31,12 +31,4 @@ func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error 
 			return p.Conn.Flush()
 		}
 	}
-}
-
-// upload notes that a file is on its way. The statement's own text is where the file's bytes go now, so the process list
-// shows another one.
-func (s *Session) upload(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.uploading, s.text = on, "LOAD DATA LOCAL"
 }

@@ -3,15 +3,12 @@ package session
 import (
 	"encoding/binary"
 	"strconv"
-	"time"
 
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
-
-// killTimeout bounds the side connection that ends a statement on a backend.
-const killTimeout = 3 * time.Second
 
 // killStatement runs KILL as a statement.
 func (s *Session) killStatement(q *query) error {
@@ -94,13 +91,13 @@ func (s *Session) kill(id uint64, query bool) error {
 	if id > 1<<32-1 || victim == nil {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	if victim.ownerName() != s.user && !s.account.Process {
+	if victim.User() != s.user && !s.account.Process {
 		return mysql.NewSQLError(mysql.ERKillDenied, "You are not owner of thread %d", id)
 	}
-	if victim == s {
+	if victim == &s.entry {
 		if !query {
 			s.writeError(interrupted(), OriginProxy)
-			return &endError{reason: EndKilled}
+			return &endError{reason: process.EndKilled}
 		}
 		return interrupted()
 	}
@@ -109,71 +106,6 @@ func (s *Session) kill(id uint64, query bool) error {
 	}
 	s.writeOK()
 	return nil
-}
-
-func (s *Session) ownerName() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.user
-}
-
-// Interrupt ends the statement that the session runs, on its backend too; with connection the session as well. It
-// returns when the backend has been told. False says that another process has the session.
-func (s *Session) Interrupt(connection bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.moved {
-		return false
-	}
-	if s.busy {
-		s.interruptLocked()
-		s.wasKill = true
-		s.killRunning()
-	}
-	if connection {
-		s.closeLocked(EndKilled)
-	}
-	return true
-}
-
-// interruptAgain repeats the interrupt of a statement that goes on.
-func (s *Session) interruptAgain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.wasKill {
-		s.killRunning()
-	}
-}
-
-// abandon ends a session whose client vanished.
-func (s *Session) abandon() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing {
-		return
-	}
-	s.wasKill = true
-	s.closeLocked(EndClientGone)
-	s.killRunning()
-}
-
-// killRunning ends the statement on its servers. The caller holds the lock until they have answered: no connection can pass
-// on to another session meanwhile.
-func (s *Session) killRunning() {
-	if s.running.Pooled != nil {
-		s.killOn(s.running)
-	}
-	for k := range s.parallel {
-		s.killOn(s.parallel[k].Pooled)
-	}
-}
-
-// killOn ends the statement that runs on a connection.
-func (s *Session) killOn(p backend.Pooled) {
-	if err := p.Instance.Kill(p.Conn.ThreadID, false, time.Now().Add(killTimeout)); err != nil {
-		s.shared.Log.Warn("KILL QUERY failed", "conn", s.id, "instance", p.Instance.Addr, "error", err)
-		p.Conn.Close()
-	}
 }
 
 // comProcessKill runs COM_PROCESS_KILL. MySQL manual: "COM_PROCESS_KILL".
@@ -188,7 +120,7 @@ func (s *Session) comProcessKill(arg []byte) error {
 func (s *Session) writeProcesslist(full bool) {
 	var rows [][]string
 	for _, other := range s.shared.Sessions.All() {
-		p := other.Process()
+		p := other.Row()
 		if p.User != s.user && !s.account.Process {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"kingshard/backend/pool"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
 
 // cleanupTimeout bounds what is sent to a backend connection whose session ended.
@@ -71,7 +72,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 
 // obtain gives a connection that is not the session's yet and carries want.
 func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
-	now := s.now()
+	now := s.entry.Now()
 	s.asking(now)
 	if p, ok := s.offered(t, want); ok {
 		return p, nil
@@ -80,18 +81,18 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 	deadline := since.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
-		s.wants.Store(instance)
+		s.entry.Wants(instance)
 		wait := s.waitSpan(instance)
 		var p backend.Pooled
 		var err error
 		if s.lane.placed == instance {
 			s.lane.placed, since = nil, now // the place knows how long it has waited
-			p, err = instance.Take(&s.task().place, want, deadline, s.cancelled())
+			p, err = instance.Take(&s.task().place, want, deadline, s.entry.Cancelled())
 		} else {
-			p, err = instance.Get(want, deadline, s.cancelled())
+			p, err = instance.Get(want, deadline, s.entry.Cancelled())
 		}
 		endSpan(wait, err)
-		s.wants.Store(nil)
+		s.entry.Wants(nil)
 		if err == nil {
 			return p, nil
 		}
@@ -210,7 +211,7 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		s.state.pendingBegin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
-			s.takeRunning()
+			s.entry.TakeRunning()
 			return sqlErr
 		}
 		return s.lostBefore(p, err)
@@ -238,7 +239,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 	for began := time.Now(); info == nil; {
 		select {
 		case <-n.Primary.Known():
-		case <-s.cancelled():
+		case <-s.entry.Cancelled():
 			return interrupted()
 		case <-time.After(n.Primary.Moment()):
 		}
@@ -258,27 +259,12 @@ func (s *Session) learnCharset(n *backend.Node) error {
 // setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
 func (s *Session) setRunning(p backend.Pooled) bool {
 	s.exchanging(p.Instance)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing {
-		return false
-	}
-	s.running = p
-	return true
-}
-
-// takeRunning ends what setRunning began and tells whether a KILL was sent to the connection meanwhile: it may still
-// be on its way, so the connection must not go to anybody else.
-func (s *Session) takeRunning() (killed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = backend.Pooled{}
-	return s.wasKill
+	return s.entry.SetRunning(p)
 }
 
 // release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
 func (s *Session) release(p backend.Pooled) {
-	killed := s.takeRunning()
+	killed := s.entry.TakeRunning()
 	if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		s.unpin(pinNextTransaction)
 	}
@@ -331,7 +317,7 @@ func (s *Session) release(p backend.Pooled) {
 
 // drop closes a connection that is out of step.
 func (s *Session) drop(p backend.Pooled) {
-	s.takeRunning()
+	s.entry.TakeRunning()
 	if s.held.Pooled == p.Pooled {
 		s.held = backend.Pooled{}
 	}
@@ -365,9 +351,12 @@ func (s *Session) dropAnswered(p backend.Pooled, cause error) {
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
 // them.
 func (s *Session) dropRunning() {
-	loans := s.parallel
+	var loans []loan
+	if s.entry.Published() {
+		loans = s.task().loans
+	}
 	s.loseAll(loans, nil)
-	p := s.running
+	p := s.entry.Running()
 	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l loan) bool { return l.Pooled.Pooled == p.Pooled }) {
 		s.drop(p)
 	}
@@ -416,7 +405,7 @@ func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 	s.pins = 0
 	s.writeError(e, OriginBackend)
 	s.lastWords()
-	return &endError{EndBackendLost, cause}
+	return &endError{process.EndBackendLost, cause}
 }
 
 // dropHeld gives back the held connection of a session that ends or is reset: transactions are rolled back, locks,
@@ -424,7 +413,7 @@ func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 func (s *Session) dropHeld() {
 	p, pins := s.held, s.pins
 	s.held, s.pins, s.heldLast = backend.Pooled{}, 0, false
-	s.takeRunning()
+	s.entry.TakeRunning()
 	s.endOthers()
 	if p.Pooled == nil {
 		return

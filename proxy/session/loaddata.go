@@ -219,8 +219,8 @@ func (l *loading) wanted() {
 // that of its connection.
 func (l *loading) transfer(request []byte) error {
 	s := l.s
-	s.upload(true)
-	defer s.upload(false)
+	s.entry.Upload(true)
+	defer s.entry.Upload(false)
 	s.conn.WritePacket(request)
 	if err := s.conn.Flush(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/process"
 )
 
 // walk is how far a response has come.
@@ -169,7 +170,7 @@ func (s *Session) seekAlone(sh *shelf) {
 		if s.lane.since.IsZero() {
 			s.lane.since = time.Now()
 			s.asking(s.lane.since)
-			s.wants.Store(sh.key.instance)
+			s.entry.Wants(sh.key.instance)
 		}
 		sh.stand(s)
 		return
@@ -181,7 +182,7 @@ func (s *Session) seekAlone(sh *shelf) {
 func (s *Session) commence(l *fastlane.Loop) bool {
 	if s.lane.since.IsZero() { // else it was in line
 		if !s.begin(s.lane.command, s.lane.text) {
-			s.finishLoop(l, &endError{reason: EndKilled})
+			s.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
 		}
 		s.work.class = s.task().query.info.Class
@@ -193,14 +194,14 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 func (s *Session) outOfLine() {
 	if !s.lane.since.IsZero() {
 		s.lane.since = time.Time{}
-		s.wants.Store(nil)
+		s.entry.Wants(nil)
 	}
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (s *Session) lineOver() bool {
-	return s.isCancelled() || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
+	return s.entry.IsCancelled() || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
 }
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
@@ -222,7 +223,7 @@ func (s *Session) launch(le *lease) {
 	}
 	if max(s.conn.Buffered(), len(s.task().query.text)) >= largeText && !s.setRunning(le.p) { // some of it may leave at once
 		le.put()
-		s.finishLoop(l, &endError{reason: EndKilled})
+		s.finishLoop(l, &endError{reason: process.EndKilled})
 		return
 	}
 	s.outOfLine()
@@ -292,13 +293,11 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // answer takes a response that has come whole to the client.
 func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	// A KILL holds the lock until the server has heard of it, for which a loop cannot wait.
-	if !s.mu.TryLock() {
+	if _, ok := s.entry.TryTake(); !ok {
 		le.leave()
 		s.handOver(l, stepFinish)
 		return
 	}
-	s.running = backend.Pooled{} // from here on a KILL has nothing to wait for
-	s.mu.Unlock()
 	s.deliver(l, le)
 }
 
@@ -361,11 +360,11 @@ func (s *Session) caught(l *fastlane.Loop) {
 		le.scatter(s)
 	} else if le != nil {
 		le.leave()
-		s.takeRunning()
+		s.entry.TakeRunning()
 		le.p.Taint()
 	} else if s.tasked != nil && s.tasked.merging != nil {
 		s.tasked.merging.panicked(l)
 		s.tasked.merging = nil
 	}
-	s.finishLoop(l, &endError{reason: EndPanic})
+	s.finishLoop(l, &endError{reason: process.EndPanic})
 }

@@ -35,9 +35,8 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	broken := map[string]error{}
 	reports := make([][]tableReport, len(r.Queries))
 	errs := make([]error, len(r.Queries))
-	cancel := s.cancelled()
 	beside(loans, nodes, func(l *loan, step int) bool {
-		if isClosed(cancel) {
+		if s.entry.IsCancelled() {
 			errs[step] = interrupted()
 			return false
 		}
@@ -187,14 +186,4 @@ func (t *tableReport) severity() (worst int) {
 		worst = max(worst, rank)
 	}
 	return worst
-}
-
-// isClosed tells whether a channel that nobody sends on was closed.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }

@@ -219,13 +219,11 @@ func (s *Session) hurryMerge(l *fastlane.Loop) {
 // deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 	// A KILL holds the lock until the servers have heard of it, for which a loop cannot wait.
-	if !s.mu.TryLock() {
+	if _, ok := s.entry.TryTake(); !ok {
 		s.leaveMerge(l)
 		return
 	}
 	s.task().merging.over = true
-	s.parallel = nil // from here on a KILL has nothing to wait for
-	s.mu.Unlock()
 	s.relabelLoop(h)
 	_, err := s.finishMerging(&s.task().query, s.task().merging)
 	s.task().merging = nil
@@ -255,7 +253,7 @@ func (m *merging) leave(l *fastlane.Loop) {
 // panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
 func (m *merging) panicked(l *fastlane.Loop) {
 	m.over = true
-	m.s.unpublish()
+	m.s.entry.Unpublish()
 	for k := range m.loans {
 		if le := m.loans[k].lease; le.session == m.s {
 			l.Unpark(le.conn)

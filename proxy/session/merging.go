@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/process"
 	"kingshard/router/plan"
 )
 
@@ -71,7 +72,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	if err != nil {
 		s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	}
-	killed := s.unpublish()
+	killed := s.entry.Unpublish()
 	if killed {
 		lost, kept = append(lost, kept...), nil
 	}
@@ -113,7 +114,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		s.loseAll(lost, nil)
 		s.writeError(newError(KSStatementBroken, ""), OriginBackend)
 		s.lastWords()
-		return true, &endError{EndBackendLost, err}
+		return true, &endError{process.EndBackendLost, err}
 	case isConnError(err):
 		return true, s.loseAll(lost, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/process"
 )
 
 // Mover gives a session, described by state, and its client's connection to another process. With gone the session is not
@@ -21,42 +22,16 @@ type Mover func(state []byte, conn syscall.RawConn) (gone bool, err error)
 // ErrMoveLater is the error of a Mover that takes no session any more: another one may.
 var ErrMoveLater = errors.New("not moved now")
 
-// The states of Session.waits.
-const (
-	waitsNot    uint32 = iota // something of a command has come
-	waitsIdle                 // it waits for the client
-	waitsCalled               // and was called away from that
-)
-
-// longAgo as a deadline ends every read.
-var longAgo = time.Unix(1, 0)
-
-// CallToMove asks an idle session that can move to do so: it ends its wait for the client. Others do it by themselves
-// after the command under way. Moved tells what came of it.
-func (s *Session) CallToMove() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing || !s.loggedIn || s.busy || s.inTx || s.keeps != 0 || s.stays {
-		return
-	}
-	if s.waits.CompareAndSwap(waitsIdle, waitsCalled) {
-		_ = s.conn.SetReadDeadline(longAgo)
-	} else if s.lane.conn != nil {
-		s.lane.conn.Wake()
-	}
-}
-
 // await waits for the next command. called says that somebody has asked the session to move instead, and that nothing has come.
 func (s *Session) await() (called bool, err error) {
-	s.waits.Store(waitsIdle)
+	s.entry.BeginAwait()
 	err = s.conn.Await()
-	if s.waits.Swap(waitsNot) != waitsCalled {
+	called, closing := s.entry.EndAwait()
+	if !called {
 		return false, err
 	}
-	s.mu.Lock() // so that the deadline was set
-	defer s.mu.Unlock()
 	_ = s.conn.SetReadDeadline(time.Time{})
-	return err != nil && s.conn.Buffered() == 0 && !s.closing, nil
+	return err != nil && s.conn.Buffered() == 0 && !closing, nil
 }
 
 // move gives the session to another process if there is one and nothing but the client binds it. It is between two commands.
@@ -65,29 +40,23 @@ func (s *Session) move() (gone bool) {
 	if m == nil {
 		return false
 	}
-	// A KILL waits until it is clear whose session it is.
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing {
-		return false
-	}
-	nc, ok := s.conn.Bare().(syscall.Conn)
-	if s.stays = !ok || !s.unbound(); s.stays {
-		return false
-	}
-	raw, err := nc.SyscallConn()
-	if err == nil {
-		gone, err = (*m)(s.carried().appendTo(nil), raw)
-	}
-	if err != nil {
-		s.stays = !errors.Is(err, ErrMoveLater)
-		s.shared.Log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
-	}
-	if c, ok := nc.(*fastlane.Conn); ok && gone {
-		c.Leave()
-	}
-	s.moved = gone && err == nil
-	return gone
+	return s.entry.Move(func() (gone, stays bool) {
+		nc, ok := s.conn.Bare().(syscall.Conn)
+		if !ok || !s.unbound() {
+			return false, true
+		}
+		raw, err := nc.SyscallConn()
+		if err == nil {
+			gone, err = (*m)(s.carried().appendTo(nil), raw)
+		}
+		if err != nil {
+			s.shared.Log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
+		}
+		if c, ok := nc.(*fastlane.Conn); ok && gone {
+			c.Leave()
+		}
+		return gone, err != nil && !errors.Is(err, ErrMoveLater)
+	})
 }
 
 // unbound tells whether the session has nothing that cannot be told another process.
@@ -112,7 +81,7 @@ func (s *Session) longDataOpen() bool {
 func (s *Session) carried() *carried {
 	st := &s.state
 	c := &carried{
-		id: s.id, adminOnly: s.AdminOnly, user: s.user, started: s.started, since: s.since.UnixNano(), salt: s.salt,
+		id: s.id, adminOnly: s.entry.AdminOnly(), user: s.user, started: s.entry.Started(), since: s.entry.Since().UnixNano(), salt: s.salt,
 		capabilities: s.conn.Capabilities, db: st.db, autocommit: st.autocommit, resolved: st.resolved, strict: st.strict,
 		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.next.texts(),
 		rowCount: st.result.rowCount, foundRows: st.found.n, lastInsertID: st.insertIDs.last, warnings: st.warnings,
@@ -147,9 +116,7 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), AdminOnly: c.adminOnly, salt: c.salt, user: c.user,
-		started: c.started, since: time.Unix(0, c.since), command: mysql.ComSleep,
-		loggedIn: true, client: "localhost", db: c.db,
+		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), salt: c.salt, user: c.user, client: "localhost",
 	}
 	s.patchFn = s.patchOK
 	if c.client != "" {
@@ -160,7 +127,9 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 		}
 		s.comesFrom(a)
 	}
-	if !shared.Sessions.place(s, c.id) {
+	who := process.Who{User: c.user, Host: s.host(), Admin: c.adminOnly}
+	s.entry.Adopt((*clientConn)(s.conn), who, shared.Log, c.db, c.started, time.Unix(0, c.since))
+	if s.id = c.id; !shared.Sessions.Place(&s.entry, c.id) {
 		_ = nc.Close()
 		return nil, fmt.Errorf("its connection id %d is another session's", c.id)
 	}
@@ -183,7 +152,7 @@ func (s *Session) rejoin() {
 	}
 	a.Stay()
 	s.setAccount(a)
-	if schema := s.snap.Schemas[s.user]; schema != nil && !s.AdminOnly {
+	if schema := s.snap.Schemas[s.user]; schema != nil && !s.entry.AdminOnly() {
 		s.schema = schema
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
 
 // SET TRANSACTION without a scope speaks of the next transaction only. The session keeps what it says, and brings it to every server that
@@ -172,7 +173,7 @@ func (s *Session) endOwn(failure error) error {
 		pins := s.pins
 		if s.drop(p); pins != 0 {
 			s.pins = 0
-			return &endError{EndBackendLost, err}
+			return &endError{process.EndBackendLost, err}
 		}
 		return failure
 	}

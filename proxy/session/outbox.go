@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 
-	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
 )
@@ -74,11 +73,14 @@ func (le *lease) offerRequest() bool {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
 	s.relabelLoop(h)
-	if s.running.Pooled == nil && !s.leaveOutbox(le.p) {
-		le.leave()
-		le.p.Taint()
-		s.handOver(h.loop, stepAlone) // where it hears of the KILL
-		return false
+	if s.entry.Running().Pooled == nil {
+		s.exchanging(le.p.Instance)
+		if !s.entry.SetRunningUnsent(le.p) {
+			le.leave()
+			le.p.Taint()
+			s.handOver(h.loop, stepAlone) // where it hears of the KILL
+			return false
+		}
 	}
 	s.offer(h, le.conn, le.p.Conn.Conn)
 	return true
@@ -95,19 +97,6 @@ func (le *lease) sendRequest() {
 		return
 	}
 	h.loop.Park(le.conn, le)
-}
-
-// leaveOutbox has KILL reach a statement of which nothing has been sent yet. false: it was ended meanwhile, and there is nothing to tell the
-// server.
-func (s *Session) leaveOutbox(p backend.Pooled) bool {
-	s.exchanging(p.Instance)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing || s.wasKill {
-		return false
-	}
-	s.running = p
-	return true
 }
 
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.

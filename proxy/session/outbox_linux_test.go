@@ -16,6 +16,7 @@ import (
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/account"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/process"
 )
 
 // onLoop is a handler of a connection that runs f on its loop when a byte comes.
@@ -122,7 +123,7 @@ func startLoopServer(t *testing.T) *loopServer {
 			if err != nil {
 				return
 			}
-			s := New(nc, ls.shared)
+			s := New(nc, ls.shared, false)
 			ls.sessions <- s
 			go s.Serve()
 		}
@@ -130,7 +131,7 @@ func startLoopServer(t *testing.T) *loopServer {
 	t.Cleanup(func() {
 		l.Close()
 		for _, s := range ls.shared.Sessions.All() {
-			s.CloseIfIdle(EndDrained)
+			s.CloseIfIdle(process.EndDrained)
 		}
 		ls.lanes.Drain()
 		ls.lanes.Close()
@@ -174,14 +175,12 @@ func TestKillOfAQueuedStatement(t *testing.T) {
 			stands, goOn, killed := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
 			stop := parkOnLoop(t, ls.lanes.group, func() { stands <- struct{}{}; <-goOn })
 			kill := parkOnLoop(t, ls.lanes.group, func() {
-				if victim.mu.TryLock() {
-					busy, running := victim.busy, victim.running.Pooled != nil || victim.parallel != nil
-					victim.mu.Unlock()
-					if !busy || running {
-						t.Errorf("busy %v, running %v", busy, running)
-					}
+				// The loop stands here: nobody else has the session.
+				busy, running := victim.entry.Command() != mysql.ComSleep, victim.entry.Running().Pooled != nil || victim.entry.Published()
+				if !busy || running {
+					t.Errorf("busy %v, running %v", busy, running)
 				}
-				killed <- victim.Interrupt(tt.connection)
+				killed <- victim.entry.Interrupt(tt.connection)
 			})
 			before := ls.came.Load()
 			_, _ = stop.Write([]byte("x"))

@@ -78,7 +78,7 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 func (s *Session) caller() *Caller {
 	c := &Caller{
 		ID: s.id, User: s.user, Host: s.host(), DB: s.state.db, Rights: s.account.Rights, Process: s.account.Process,
-		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.AdminOnly, Cancelled: s.cancelled,
+		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.entry.AdminOnly(), Cancelled: s.entry.Cancelled,
 	}
 	if s.schema.Default != nil {
 		c.Default = s.schema.Default.Name

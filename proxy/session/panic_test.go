@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/account"
+	"kingshard/proxy/process"
 )
 
 // A panic in a session ends that session and nothing else: the proxy goes on, and the connection that the statement ran
@@ -49,7 +50,7 @@ func TestPanicEndsOneSession(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		s := New(nc, shared)
+		s := New(nc, shared, false)
 		s.LoggedIn = func() {
 			s.LoggedIn = nil
 			p, err := primary.Get(backend.Intern("", 0, nil), time.Now().Add(5*time.Second), nil)
@@ -92,13 +93,13 @@ func TestPanicEndsOneSession(t *testing.T) {
 func TestEndForgetsTheText(t *testing.T) {
 	client, nc := net.Pipe()
 	defer client.Close()
-	s := New(nc, &Shared{Log: slog.New(slog.DiscardHandler)})
-	s.loggedIn = true
-	if !s.begin(mysql.ComQuery, "SELECT 1") || s.Process().Info != "SELECT 1" {
+	s := New(nc, &Shared{Log: slog.New(slog.DiscardHandler)}, false)
+	s.entry.LoggedIn(true)
+	if !s.begin(mysql.ComQuery, "SELECT 1") || s.entry.Row().Info != "SELECT 1" {
 		t.Fatal("no statement is shown")
 	}
-	s.end(&endError{reason: EndPanic})
-	if got := s.Process().Info; got != "" {
+	s.end(&endError{reason: process.EndPanic})
+	if got := s.entry.Row().Info; got != "" {
 		t.Errorf("shows %q", got)
 	}
 }

@@ -102,11 +102,11 @@ func (s *Session) waitPaused(p *paused) error {
 	s.asking(now)
 	pause := &s.shared.Pause
 	pause.waiting.Add(1)
-	s.holdUp(true)
+	s.entry.HoldUp(true)
 	enough := time.NewTimer(p.wait)
 	defer func() {
 		enough.Stop()
-		s.holdUp(false)
+		s.entry.HoldUp(false)
 		pause.waiting.Add(-1)
 	}()
 	for first := p; p != nil; p = pause.now.Load() {
@@ -115,7 +115,7 @@ func (s *Session) waitPaused(p *paused) error {
 			if p.cut.Load() {
 				return newError(KSPaused, "the proxy is paused and shuts down")
 			}
-		case <-s.cancelled():
+		case <-s.entry.Cancelled():
 			return interrupted()
 		case <-enough.C:
 			pause.timeouts.Add(1)
@@ -123,20 +123,6 @@ func (s *Session) waitPaused(p *paused) error {
 		}
 	}
 	return nil
-}
-
-// holdUp notes for others that the session waits for the end of a pause.
-func (s *Session) holdUp(up bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.heldUp = up
-}
-
-// UnderWay tells whether the session runs a statement, or is in a transaction on a server: what a pause leaves alone.
-func (s *Session) UnderWay() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.loggedIn && !s.AdminOnly && !s.heldUp && (s.busy || s.kept != nil && (s.inTx || s.keeps.has(pinXA) || s.keeps.has(pinLockTables)))
 }
 
 // startOfStatement is the gate where nothing has been chosen yet: after a wait the configuration in force is taken, as at

@@ -51,6 +51,9 @@ func (p pinSet) String() string {
 	return strings.Join(names, ",")
 }
 
+// PinNames lists the reasons of a row of the process list, joined by commas.
+func PinNames(pins uint32) string { return pinSet(pins).String() }
+
 // pin keeps the backend connection for the reason given.
 func (s *Session) pin(r pinReason) {
 	if !s.pins.has(r) {

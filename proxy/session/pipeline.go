@@ -6,9 +6,9 @@ import (
 	"syscall"
 	"time"
 
-	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/process"
 )
 
 // Pipelined sharing: short reads of several sessions go out back to back on one connection and are answered in order, so that
@@ -204,7 +204,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 			return
 		case s == nil:
 			le.p.Conn.SkipArrived(&le.walk)
-		case le.exposed && !s.covered():
+		case le.exposed && !s.entry.TryCover():
 			s.lane.lease = nil
 			s.handOver(l, stepAlone) // where it hears of the KILL
 			le.scatter(s)
@@ -257,7 +257,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 	le.leave()
 	if !s.setRunning(le.p) {
 		le.p.Taint()
-		s.finishLoop(l, &endError{reason: EndKilled})
+		s.finishLoop(l, &endError{reason: process.EndKilled})
 		return
 	}
 	s.handOver(l, stepFinish)
@@ -305,17 +305,6 @@ func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
 	if le.given {
 		le.p.Conn.SkipTo(behind) // what a client that is gone did not take
 	}
-}
-
-// covered has a KILL not be told to the server any more; false if one has been, or is being, told: then it may still be on its
-// way, for which a loop cannot wait.
-func (s *Session) covered() bool {
-	if !s.mu.TryLock() {
-		return false
-	}
-	defer s.mu.Unlock()
-	s.running = backend.Pooled{}
-	return !s.wasKill
 }
 
 // scatter closes a connection that cannot be gone on with. Its sessions ask again, each alone; but for one, which has been
@@ -379,7 +368,7 @@ func (sh *shelf) sweepShared() {
 				s.handOver(sh.h.loop, stepAlone)
 			}
 		}
-		sh.h.lanes.running.Go(first.interruptAgain) // of a KILL that came before
+		sh.h.lanes.running.Go(first.entry.InterruptAgain) // of a KILL that came before
 	}
 }
 
@@ -388,7 +377,7 @@ func (le *lease) cut() {
 	p := le.p.Instance
 	thread := le.p.Conn.ThreadID
 	le.scatter(nil)
-	le.shelf.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(killTimeout)) })
+	le.shelf.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(process.KillTimeout)) })
 }
 
 // lateOn notes that the session's statement was not what it was taken for.

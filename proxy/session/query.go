@@ -8,6 +8,7 @@ import (
 	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
 )
@@ -199,9 +200,9 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 		defer s.account.End()
 	}
 	if q.verdict.Timeout > 0 {
-		e := s.expireAfter(q.verdict.Timeout)
+		x := s.entry.ExpireAfter(q.verdict.Timeout)
 		failed, err = s.carryOut(q)
-		return failed, s.expired(e, err)
+		return failed, expired(x, err)
 	}
 	return s.carryOut(q)
 }
@@ -349,7 +350,7 @@ func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 	s.pins = 0
 	s.writeError(newError(KSStatementBroken, ""), OriginBackend)
 	s.lastWords()
-	return &endError{EndBackendLost, err}
+	return &endError{process.EndBackendLost, err}
 }
 
 // send queues the statement's COM_QUERY packet and sends it.

@@ -53,9 +53,7 @@ func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error 
 
 // endOnServer has the server end a statement whose answer is too long to be read, and reads what comes before its end.
 func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
-	s.mu.Lock()
-	s.killOn(p)
-	s.mu.Unlock()
+	s.entry.KillOn(p)
 	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
 	if done, _ := skip(); !done {
 		return errRest

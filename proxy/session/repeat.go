@@ -15,7 +15,7 @@ import (
 // repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
 // was before the statement.
 func (s *Session) repeats(x *exchange, q *query, err error) bool {
-	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.disposable(x.p) || s.sharing() != nil || s.isCancelled() {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.disposable(x.p) || s.sharing() != nil || s.entry.IsCancelled() {
 		return false
 	}
 	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Received()-x.had >= wrapsMin {
@@ -53,7 +53,7 @@ func (s *Session) forget(p backend.Pooled, cause error) {
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
 // another has no need of.
 func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.disposable(p) || s.sharing() != nil || s.isCancelled() {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.disposable(p) || s.sharing() != nil || s.entry.IsCancelled() {
 		return false
 	}
 	s.forget(p, err)
@@ -74,7 +74,7 @@ func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.los
 
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
 func (s *Session) replacesAll(loans []loan, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.isCancelled() {
+	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.entry.IsCancelled() {
 		return false
 	}
 	for k := range loans {

@@ -10,78 +10,13 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
-	"kingshard/proxy/lockwaits"
 	"kingshard/router/plan"
 )
 
-// rowWait watches a statement that may hold row locks on one node while it waits for some of another one.
-type rowWait struct {
-	began time.Time
-	timer *time.Timer
-	// Under the session's mu.
-	entered *lockwaits.Wait // nil before it has waited for some time
-	victim  bool            // it was told to give way
-}
-
-// watchRowLocks begins to watch a statement that has been published. It ends with endRowWait or unpublish.
-func (s *Session) watchRowLocks(loans []loan) {
-	if len(loans) < 2 {
-		return // a server sees its own circles
-	}
-	w := &rowWait{began: time.Now()}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rowWait = w
-	w.timer = time.AfterFunc(lockwaits.After, func() { s.rowsAwaited(w) })
-}
-
-// rowsAwaited has it looked whether the statement is part of a circle.
-func (s *Session) rowsAwaited(w *rowWait) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rowWait != w {
-		return
-	}
-	w.entered = &lockwaits.Wait{ID: s.id, Began: w.began, GiveWay: func() { s.giveRowsUp(w) }}
-	for k := range s.parallel {
-		l := &s.parallel[k] // of which the session changes other fields
-		w.entered.Instances = append(w.entered.Instances, l.Instance)
-		w.entered.Threads = append(w.entered.Threads, lockwaits.Thread{Addr: l.Instance.Addr, ID: l.Conn.ThreadID})
-	}
-	s.shared.LockWaits.Enter(w.entered)
-}
-
-// giveRowsUp ends a statement that is in a circle.
-func (s *Session) giveRowsUp(w *rowWait) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.rowWait != w || w.victim || s.closing {
-		return
-	}
-	w.victim, s.wasKill = true, true
-	s.stats.rowDeadlocks.Add(1)
-	s.killRunning()
-}
-
-// endRowWait ends the watch and tells whether the statement was told to give way.
-func (s *Session) endRowWait() (victim bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.endRowWaitLocked()
-}
-
-func (s *Session) endRowWaitLocked() (victim bool) {
-	s.goesOn = true // what follows ends the change, one way or the other
-	w := s.rowWait
-	if w == nil {
-		return false
-	}
-	s.rowWait = nil
-	w.timer.Stop()
-	if w.entered != nil {
-		s.shared.LockWaits.Leave(w.entered)
-	}
-	return w.victim
+// watchRowLocks begins to watch a statement that has been published, which may hold row locks on one node while it waits for some of
+// another one.
+func (s *Session) watchRowLocks() {
+	s.entry.WatchRowLocks(&s.shared.LockWaits, func() { s.stats.rowDeadlocks.Add(1) })
 }
 
 // errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
@@ -188,7 +123,7 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			s.state.next = c.next
 		}
 		select {
-		case <-s.cancelled():
+		case <-s.entry.Cancelled():
 			return true, interrupted()
 		case <-time.After(rand.N(lockRetryMax)):
 		}

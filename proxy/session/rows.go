@@ -55,7 +55,7 @@ func (s *Session) writeTable(definitions []mysql.ColumnDefinition41, rows [][]st
 	}
 	s.conn.EndPacket(b)
 	s.writeDefinitions(definitions)
-	binary := s.command == mysql.ComStmtExecute
+	binary := s.entry.Command() == mysql.ComStmtExecute
 	for _, row := range rows {
 		b := s.conn.StartPacket()
 		if binary {

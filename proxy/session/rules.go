@@ -242,7 +242,7 @@ func (st *stmt) asked() string {
 
 // enterRule waits for a statement's place under a rule's limits. Without an error it is paired with the rule's Leave.
 func (s *Session) enterRule(r *queryrule.Rule) error {
-	err := r.Enter(s.cancelled())
+	err := r.Enter(s.entry.Cancelled())
 	switch {
 	case errors.Is(err, queryrule.ErrCancelled):
 		return interrupted()

@@ -219,22 +219,13 @@ func (s *Session) giveBack(loans []loan) {
 func (s *Session) publish(loans []loan) bool {
 	s.exchanging(loans[0].Instance)
 	s.work.counted = true // with each of the loans
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing || s.wasKill {
-		return false
+	s.task().loans = loans
+	var few [8]backend.Pooled // on the stack
+	conns := few[:0]
+	for k := range loans {
+		conns = append(conns, loans[k].Pooled)
 	}
-	s.parallel, s.goesOn = loans, false
-	return true
-}
-
-// unpublish ends publish and tells whether a KILL was sent.
-func (s *Session) unpublish() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.parallel = nil
-	s.endRowWaitLocked()
-	return s.wasKill
+	return s.entry.Publish(conns)
 }
 
 // loseAll closes connections that are out of step. A transaction that was on one of them is gone, and the session with it.
@@ -242,7 +233,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	if cause != nil && s.repeatsOnShards(loans, cause) {
 		return errRepeat
 	}
-	s.unpublish()
+	s.entry.Unpublish()
 	kept, never := false, true
 	var gone []string
 	for _, l := range loans {
@@ -306,7 +297,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	}
 	s.stats.scatters.Add(1)
 	if !p.ReadOnly {
-		s.watchRowLocks(loans)
+		s.watchRowLocks()
 	}
 	format := value.TextRow
 	if ex != nil {
@@ -409,7 +400,7 @@ func (s *Session) startFailed(loans []loan, sources []*exec.Source, at int, err 
 				return true, s.loseAll(loans, nil)
 			}
 		}
-		s.unpublish()
+		s.entry.Unpublish()
 		s.giveBack(loans)
 		return true, sqlErr
 	}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
 
 // Serve runs the session until it ends, or waits in a loop for its next command: goroutines of the loops run the rest. At
@@ -20,7 +21,7 @@ func (s *Session) goOn(first step) {
 	parked := false
 	defer func() {
 		if r := recover(); r != nil {
-			end = &endError{reason: EndPanic}
+			end = &endError{reason: process.EndPanic}
 			s.dropRunning()
 			s.shared.Log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
 		}
@@ -31,7 +32,7 @@ func (s *Session) goOn(first step) {
 	end = s.take(first)
 	for end == nil {
 		if s.move() {
-			end = &endError{reason: EndMoved}
+			end = &endError{reason: process.EndMoved}
 			return
 		}
 		if parked = s.park(); parked {
@@ -53,13 +54,7 @@ func (s *Session) enter() *endError {
 
 // end closes the client's connection and gives back what the session holds.
 func (s *Session) end(e *endError) {
-	s.mu.Lock()
-	reason := e.reason
-	if s.closing {
-		reason = s.ended
-	}
-	s.closing, s.text = true, "" // a command that was cut off left its text, which is in a buffer that others get
-	s.mu.Unlock()
+	reason := s.entry.End(e.reason)
 	s.conn.Close()
 	s.conn.Release()
 	if s.trace != nil {
@@ -71,17 +66,17 @@ func (s *Session) end(e *endError) {
 	s.dropHeld()
 	s.returnOffer()
 	s.leaveLane()
-	s.shared.Sessions.remove(s)
+	s.shared.Sessions.Remove(&s.entry)
 	if s.account != nil {
 		s.account.Leave()
 	}
 	s.shared.Stats.ends[reason].Add(1)
 	switch reason {
-	case EndQuit, EndClientGone, EndIdle, EndDrained, EndMoved:
+	case process.EndQuit, process.EndClientGone, process.EndIdle, process.EndDrained, process.EndMoved:
 		s.shared.Log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String())
 	default:
 		line := []any{"conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String(), "error", e.err}
-		if s.account == nil || reason == EndDenied {
+		if s.account == nil || reason == process.EndDenied {
 			omitted, ok := s.shared.Failures.Log(s.addr)
 			if !ok {
 				return
@@ -113,7 +108,7 @@ func (s *Session) next() *endError {
 		cmd, arg = mysql.Command(p[0]), p[1:]
 	}
 	if !s.begin(cmd, s.describe(cmd, arg)) {
-		return &endError{reason: EndKilled}
+		return &endError{reason: process.EndKilled}
 	}
 	return s.conclude(cmd, s.dispatch(cmd, arg))
 }
@@ -126,7 +121,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	if s.trace != nil {
 		s.endTrace(end)
 	}
-	text := s.text
+	text := s.entry.Text()
 	s.count(cmd, text, s.finishCommand(), end)
 	s.unlabel()
 	s.conn.Release()
@@ -135,7 +130,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	s.outOfLine()
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
-		end = &endError{reason: EndDrained}
+		end = &endError{reason: process.EndDrained}
 	}
 	return end
 }
@@ -180,8 +175,8 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // dispatch answers one command. Responses are queued; next sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.snap = s.shared.Snapshot.Load()
-	s.label(s.text)
-	if s.AdminOnly {
+	s.label(s.entry.Text())
+	if s.entry.AdminOnly() {
 		return s.dispatchAdmin(cmd, arg)
 	}
 	if end := s.refreshSchema(); end != nil {
@@ -285,7 +280,7 @@ func (s *Session) refreshSchema() *endError {
 	if !known || schema == nil {
 		s.writeError(newError(KSNoSchema, ""), OriginProxy)
 		s.lastWords()
-		return &endError{reason: EndDenied}
+		return &endError{reason: process.EndDenied}
 	}
 	s.schema = schema
 	s.setAccount(a)

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
 
 // privileged are the session variables that change the binary log, replication or other users' view of the server.
@@ -110,7 +111,7 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pi
 			// The session's own questions make the server forget them.
 			if err := s.fetchWarnings(p, q.rename); err != nil {
 				s.drop(p)
-				return true, &endError{EndBackendLost, err}
+				return true, &endError{process.EndBackendLost, err}
 			}
 			q.warned = true
 		}
@@ -120,7 +121,7 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pi
 		if err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
 			s.drop(p)
-			return true, &endError{EndBackendLost, err}
+			return true, &endError{process.EndBackendLost, err}
 		}
 	}
 	s.after(p, q, failed, added)

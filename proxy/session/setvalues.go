@@ -28,9 +28,7 @@ func (s *Session) adoptTimestamp(p backend.Pooled) error {
 // followWaitTimeout notes how long the client wants to be allowed to idle. MySQL manual: "Server System Variables", wait_timeout.
 func (s *Session) followWaitTimeout() {
 	seconds, _ := strconv.Atoi(strings.Trim(s.state.value("wait_timeout"), "'"))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waitTimeout = uint32(min(max(seconds, 0), math.MaxUint32))
+	s.entry.SetWaitTimeout(uint32(min(max(seconds, 0), math.MaxUint32)))
 }
 
 // heldValue says why a statement that takes a value set for one connection only cannot run on others; "" if it takes none: the ids

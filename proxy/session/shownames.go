@@ -37,7 +37,7 @@ func (s *Session) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext.
 	if len(n.names) == 0 {
 		return nil
 	}
-	if s.command == mysql.ComStmtExecute {
+	if s.entry.Command() == mysql.ComStmtExecute {
 		n.layout.Format = value.BinaryRow
 	} else {
 		n.layout.Format = value.TextRow

@@ -111,7 +111,8 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
 	}
 	s.account.Leave()
-	s.setUser(cu.User)
+	s.user = cu.User
+	s.entry.SetUser(cu.User)
 	s.setAccount(a)
 	s.schema = schema
 	s.rules, s.ruled = nil, nil
@@ -130,11 +131,4 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
 	s.writeOK()
 	return nil
-}
-
-// showText puts a prepared statement's text in the process list while it runs.
-func (s *Session) showText(text string) {
-	s.mu.Lock()
-	s.text = text
-	s.mu.Unlock()
 }

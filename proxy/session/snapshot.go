@@ -15,6 +15,7 @@ import (
 	"kingshard/proxy/halfdone"
 	"kingshard/proxy/lockwaits"
 	"kingshard/proxy/mirror"
+	"kingshard/proxy/process"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/tracing"
@@ -85,7 +86,7 @@ func (s *Snapshot) InOrder() []*backend.Node {
 // Shared is what all sessions of a server use.
 type Shared struct {
 	Snapshot atomic.Pointer[Snapshot]
-	Sessions Registry
+	Sessions process.List
 	Stats    Stats
 	// Failures are the logins that failed, those of the HTTP administration too.
 	Failures account.Failures

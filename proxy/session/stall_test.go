@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 )
 
 // trickle takes as many bytes as it is told to, and waits for the next number then.
@@ -35,9 +36,11 @@ func (c *trickle) SetDeadline(time.Time) error { return nil }
 
 // A client that takes a byte a second is as one that takes none; one that is slow goes on.
 func TestClientsThatTakeLittle(t *testing.T) {
-	for bytes, lives := range map[int]bool{0: false, 1: false, rateMin - 1: false, 2 * rateMin: true} {
+	for bytes, lives := range map[int]bool{0: false, 1: false, process.RateMin - 1: false, 2 * process.RateMin: true} {
 		nc := &trickle{take: make(chan int), taken: make(chan struct{}), closed: make(chan struct{})}
-		s := &Session{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20), busy: true, loggedIn: true}
+		s := &Session{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20)}
+		s.entry.Connect((*clientConn)(s.conn), process.Who{}, nil)
+		s.entry.LoggedIn(true)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -48,8 +51,8 @@ func TestClientsThatTakeLittle(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for range 20 {
-			s.Tick(0, 4*time.Second)
-			if s.closing {
+			s.entry.Tick(0, 4*time.Second)
+			if s.entry.CloseIfIdle(process.EndDrained) {
 				break
 			}
 			if bytes > 0 {
@@ -60,13 +63,14 @@ func TestClientsThatTakeLittle(t *testing.T) {
 				}
 			}
 		}
-		if s.closing == lives {
-			t.Errorf("with %d bytes a second, closed is %v", bytes, s.closing)
+		closing := s.entry.CloseIfIdle(process.EndDrained)
+		if closing == lives {
+			t.Errorf("with %d bytes a second, closed is %v", bytes, closing)
 		}
-		if !s.closing {
+		if !closing {
 			nc.Close()
-		} else if s.ended != EndStalled {
-			t.Errorf("with %d bytes a second it ended by %v", bytes, s.ended)
+		} else if reason := s.entry.End(process.EndQuit); reason != process.EndStalled {
+			t.Errorf("with %d bytes a second it ended by %v", bytes, reason)
 		}
 		<-done
 	}

@@ -6,6 +6,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
 
 // statsCells is how many copies of each counter there are: sessions spread over them so that cores do not fight for
@@ -15,7 +16,7 @@ const statsCells = 16
 // Stats counts what sessions do. Zero is ready.
 type Stats struct {
 	cells [statsCells]statsCell
-	ends  [endReasons]atomic.Uint64
+	ends  [process.EndReasons]atomic.Uint64
 	pins  [pinReasons]atomic.Uint64
 	// adopted are sessions that came from another process.
 	adopted atomic.Uint64
@@ -183,7 +184,7 @@ func (s *Stats) Totals() Totals {
 	}
 	t.Adopted = s.adopted.Load()
 	for r := range s.ends {
-		t.Ends[EndReason(r).String()] = s.ends[r].Load()
+		t.Ends[process.EndReason(r).String()] = s.ends[r].Load()
 	}
 	for r := range s.pins {
 		t.Pins[pinNames[r]] = s.pins[r].Load()

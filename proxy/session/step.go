@@ -76,8 +76,8 @@ func (s *Session) finishHanded(first step) *endError {
 
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
 func (s *Session) alone(x *exchange, q *query) error {
-	s.takeRunning()
-	if s.isCancelled() {
+	s.entry.TakeRunning()
+	if s.entry.IsCancelled() {
 		return interrupted()
 	}
 	_, err := s.forwardTo(x.target, q, 0)
@@ -88,26 +88,24 @@ func (s *Session) alone(x *exchange, q *query) error {
 // the packets.
 func (s *Session) enterLane() {
 	l := s.shared.Lanes
-	if l == nil || s.AdminOnly {
+	if l == nil || s.entry.AdminOnly() {
 		return
 	}
-	s.mu.Lock() // others close the connection under it
-	defer s.mu.Unlock()
-	nc := s.conn.Bare()
-	if s.closing || nc == nil || !l.join() {
-		return
-	}
-	c, err := l.group.Adopt(nc)
-	if err != nil {
-		l.leave()
-		s.shared.Log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
-		return
-	}
-	s.conn.Rebase(c)
-	s.lane.conn = c
-	if s.cancel != nil && !isClosed(s.cancel) {
-		s.cancel = nil // most sessions of a loop never wait again
-	}
+	s.entry.SwapClient(func() bool {
+		nc := s.conn.Bare()
+		if nc == nil || !l.join() {
+			return false
+		}
+		c, err := l.group.Adopt(nc)
+		if err != nil {
+			l.leave()
+			s.shared.Log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
+			return false
+		}
+		s.conn.Rebase(c)
+		s.lane.conn = c
+		return true
+	})
 }
 
 // leaveLane ends what enterLane began.

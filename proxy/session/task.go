@@ -19,6 +19,8 @@ type task struct {
 	merging *merging
 	// place is where such a statement waits for a connection.
 	place backend.Place
+	// loans are the connections that publish was called with last.
+	loans []loan
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
@@ -62,7 +64,7 @@ func (s *Session) releaseTask() {
 		return
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
-	t.recognized, t.choice, t.merging = recognized{}, tracing.Choice{}, nil
+	t.recognized, t.choice, t.merging, t.loans = recognized{}, tracing.Choice{}, nil, nil
 	t.repeatable, t.own = nil, false
 	if t.looked {
 		t.found.release()

@@ -54,7 +54,7 @@ func (s *Session) traceCommand(cmd mysql.Command, text string) {
 // beginTrace begins the span of a command that was chosen.
 func (s *Session) beginTrace(cmd mysql.Command, text string) {
 	s.trace = s.snap.Tracer.Start(s.task().choice, tracing.Command{
-		Name: cmd.String(), Text: text, Mode: s.mode(), DB: s.state.db, User: s.user, Host: s.host(), Conn: s.id, Begin: s.since,
+		Name: cmd.String(), Text: text, Mode: s.mode(), DB: s.state.db, User: s.user, Host: s.host(), Conn: s.id, Begin: s.entry.Since(),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/process"
 )
 
 // What statements within others, routines, triggers and executions of SET do to the session's variables no text tells: the server is asked
@@ -70,7 +71,7 @@ func (s *Session) learnLate() *endError {
 	}
 	if err := learnUnseen(s, p, &query{rename: s.heldNames}); err != nil {
 		s.dropAnswered(p, err)
-		return &endError{EndBackendLost, err}
+		return &endError{process.EndBackendLost, err}
 	}
 	s.heldLast, s.state.found.same = false, nil
 	return nil

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/process"
 	"kingshard/proxy/querylog"
 )
 
@@ -56,10 +57,10 @@ func TestUsage(t *testing.T) {
 		end  *endError
 	}{
 		{mysql.ComQuery, work{class: sqltext.Select, plan: querylog.PlanForward}, nil},
-		{mysql.ComQuery, work{class: sqltext.Select, plan: querylog.PlanForward}, &endError{EndDrained, nil}},
+		{mysql.ComQuery, work{class: sqltext.Select, plan: querylog.PlanForward}, &endError{process.EndDrained, nil}},
 		{mysql.ComQuery, work{class: sqltext.Update, plan: querylog.PlanRefuse, errorCode: KSRefusedSharding, origin: OriginProxy}, nil},
 		{mysql.ComStmtExecute, work{class: sqltext.Select, plan: querylog.PlanMerge, errorCode: 1054, origin: OriginBackend}, nil},
-		{mysql.ComStmtExecute, work{class: sqltext.Select, plan: querylog.PlanFinish}, &endError{EndBackendLost, nil}},
+		{mysql.ComStmtExecute, work{class: sqltext.Select, plan: querylog.PlanFinish}, &endError{process.EndBackendLost, nil}},
 		{mysql.ComStmtPrepare, work{}, nil},
 		{mysql.ComPing, work{}, nil},
 		{mysql.ComQuit, work{}, errQuit},

@@ -108,7 +108,7 @@ func (s *Session) show(q *query) (handled bool, err error) {
 		return true, nil
 	}
 	if s.heldTells() {
-		if len(s.heldNames) == 0 && s.command != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
+		if len(s.heldNames) == 0 && s.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
 			return false, nil
 		}
 		if err := s.fetchWarnings(s.held, s.heldNames); err != nil {

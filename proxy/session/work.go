@@ -31,7 +31,7 @@ type work struct {
 // asking notes that the command waits for a connection from now on.
 func (s *Session) asking(now time.Time) {
 	if s.work.asked == 0 {
-		s.work.asked = now.Sub(s.since)
+		s.work.asked = now.Sub(s.entry.Since())
 	}
 }
 
@@ -39,7 +39,7 @@ func (s *Session) asking(now time.Time) {
 func (s *Session) exchanging(i *backend.Instance) {
 	w := &s.work
 	if w.got == 0 {
-		w.got, w.instance = time.Since(s.since), i
+		w.got, w.instance = time.Since(s.entry.Since()), i
 		w.shards = max(w.shards, 1)
 	}
 	if w.plan == querylog.PlanLocal {
@@ -123,7 +123,7 @@ func (s *Session) record(command int, text string, took time.Duration) {
 	}
 	s.shared.Queries.Statement(&querylog.Statement{
 		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: w.class,
-		Start: s.since.Add(-took), Total: took, Wait: wait, Exec: exec,
+		Start: s.entry.Since().Add(-took), Total: took, Wait: wait, Exec: exec,
 		Rows: w.rows, Bytes: w.bytes, Shards: w.shards, Plan: w.plan, ErrorCode: w.errorCode,
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/process"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -112,7 +113,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			s.giveBack(c.loans)
 			return c, interrupted()
 		}
-		s.watchRowLocks(c.loans)
+		s.watchRowLocks()
 		if err = s.bringNext(c); err == nil {
 			err = s.beginAll(c)
 		}
@@ -167,7 +168,7 @@ func (s *Session) beginAll(c *change) (failure error) {
 
 // commitChange keeps a change on all of its nodes.
 func (s *Session) commitChange(c *change) error {
-	if s.endRowWait() {
+	if s.entry.EndRowWait() {
 		return s.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
 	}
 	intent := s.intend(c)
@@ -208,7 +209,7 @@ func (s *Session) commitEach(c *change) error {
 
 // wrote gives the connections back and tells the client.
 func (s *Session) wrote(c *change, total mysql.OKPacket) error {
-	killed := s.unpublish() // too late for the statement; a transaction of the client's goes on
+	killed := s.entry.Unpublish() // too late for the statement; a transaction of the client's goes on
 	lost := false
 	for k := range c.loans {
 		l := &c.loans[k]
@@ -229,7 +230,7 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
 	s.conn.WriteOK(&total)
 	if lost {
-		return &endError{EndBackendLost, errGivenUp}
+		return &endError{process.EndBackendLost, errGivenUp}
 	}
 	return nil
 }
@@ -243,7 +244,7 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 		query := &queries[k]
 		first := k == 0
 		l := find(loans, query.Node)
-		if k > 0 && s.isCancelled() {
+		if k > 0 && s.entry.IsCancelled() {
 			return total, interrupted()
 		}
 		if err := s.sendTo(l, query.Text, query.Args, ex); err != nil {
@@ -341,8 +342,8 @@ const erReadOnlyTransaction = 1792
 
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
 func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) error {
-	victim := s.endRowWait()
-	s.unpublish()
+	victim := s.entry.EndRowWait()
+	s.entry.Unpublish()
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) {
 		return s.loseChange(c, cause)

@@ -1,0 +1,90 @@
+package process
+
+import (
+	"time"
+
+	"kingshard/proxy/lockwaits"
+)
+
+// rowWait watches a statement that may hold row locks on one node while it waits for some of another one.
+type rowWait struct {
+	entry   *Entry
+	circles Circles
+	gaveWay func()
+	began   time.Time
+	timer   *time.Timer
+	// Under the entry's lock.
+	entered *lockwaits.Wait // nil before it has waited for some time
+	victim  bool            // it was told to give way
+}
+
+// Circles looks for statements that wait for each other's rows: a [lockwaits.Watch].
+type Circles interface {
+	Enter(*lockwaits.Wait)
+	Leave(*lockwaits.Wait)
+}
+
+// WatchRowLocks has circles know of a statement that was published, when it has gone on for [lockwaits.After]. It ends with EndRowWait or
+// Unpublish. gaveWay is called, under the entry's lock, if the statement is told to give way. It
+// is the session's.
+func (e *Entry) WatchRowLocks(circles Circles, gaveWay func()) {
+	if len(e.several.published()) < 2 {
+		return // a server sees its own circles
+	}
+	w := &rowWait{entry: e, circles: circles, gaveWay: gaveWay, began: time.Now()}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.several.rowWait = w
+	w.timer = time.AfterFunc(lockwaits.After, w.awaited)
+}
+
+// awaited has it looked whether the statement is part of a circle.
+func (w *rowWait) awaited() {
+	e := w.entry
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.several.rowWait != w {
+		return
+	}
+	w.entered = &lockwaits.Wait{ID: e.id, Began: w.began, GiveWay: w.giveWay}
+	for _, p := range e.several.conns {
+		w.entered.Instances = append(w.entered.Instances, p.Instance)
+		w.entered.Threads = append(w.entered.Threads, lockwaits.Thread{Addr: p.Instance.Addr, ID: p.Conn.ThreadID})
+	}
+	w.circles.Enter(w.entered)
+}
+
+// giveWay ends a statement that is in a circle.
+func (w *rowWait) giveWay() {
+	e := w.entry
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.several.rowWait != w || w.victim || e.closing {
+		return
+	}
+	w.victim, e.killed = true, true
+	w.gaveWay()
+	e.killRunning()
+}
+
+// EndRowWait ends what WatchRowLocks began, reports whether the statement was told to give way, and has the rest of it go on though the client
+// may go: what follows ends the change, one way or the other.
+func (e *Entry) EndRowWait() (victim bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.severalLocked().endRowWait()
+}
+
+func (v *several) endRowWait() (victim bool) {
+	v.goesOn = true
+	w := v.rowWait
+	if w == nil {
+		return false
+	}
+	v.rowWait = nil
+	w.timer.Stop()
+	if w.entered != nil {
+		w.circles.Leave(w.entered)
+	}
+	return w.victim
+}
