@@ -18,12 +18,6 @@ func (i *Instance) Enqueue(pl *Place, l *Line, deadline time.Time) error {
 	return i.pool.Enqueue(pl, l, deadline)
 }
 
-// Leave takes a place out of the queue; false if it was answered before.
-func (i *Instance) Leave(pl *Place) bool { return i.pool.Leave(pl) }
-
-// Share takes a place out of the queue for a session that shares a connection with others; false if it was answered before.
-func (i *Instance) Share(pl *Place) bool { return i.pool.Share(pl) }
-
 // AnsweredWith gives the connection of a place that was answered, if that carries want; else Take is to be called, or Decline, on a goroutine.
 func (i *Instance) AnsweredWith(pl *Place, want *Setting) (p Pooled, ok bool) {
 	pc := i.pool.Answered(pl, want)
@@ -38,9 +32,6 @@ func (i *Instance) Take(pl *Place, want *Setting, deadline time.Time, cancel <-c
 	}
 	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return i.pool.Get(want, deadline, cancel) })
 }
-
-// Decline gives back the answer of a place that is not needed any more.
-func (i *Instance) Decline(pl *Place) { i.pool.Decline(pl) }
 
 // PutFrom gives a connection of a line back, which is not Marked. If a place of the line is the next to be served, it is returned and has the
 // connection, else it is nil.

@@ -55,6 +55,7 @@ type Place[C Conn, K comparable] struct {
 	// Owner is the borrower's own.
 	Owner any
 
+	pool   *Pool[C, K]
 	waiter waiter[C, K]
 }
 
@@ -63,7 +64,7 @@ type Place[C Conn, K comparable] struct {
 func (p *Pool[C, K]) Enqueue(pl *Place[C, K], l *Line[C, K], deadline time.Time) error {
 	now := p.now()
 	w := &pl.waiter
-	*w = waiter[C, K]{line: l, place: pl}
+	*w, pl.pool = waiter[C, K]{line: l, place: pl}, p
 	p.mu.Lock()
 	err := error(ErrClosed)
 	if !p.closed {
@@ -80,7 +81,8 @@ func (p *Pool[C, K]) Enqueue(pl *Place[C, K], l *Line[C, K], deadline time.Time)
 }
 
 // Leave takes a place out of the queue; false if it was answered before, so that its answer is to be taken.
-func (p *Pool[C, K]) Leave(pl *Place[C, K]) bool {
+func (pl *Place[C, K]) Leave() bool {
+	p := pl.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !pl.waiter.queued {
@@ -91,11 +93,11 @@ func (p *Pool[C, K]) Leave(pl *Place[C, K]) bool {
 }
 
 // Share takes a place out of the queue, as Leave does, for a borrower who gets a connection that others of its loop use.
-func (p *Pool[C, K]) Share(pl *Place[C, K]) bool {
-	if !p.Leave(pl) {
+func (pl *Place[C, K]) Share() bool {
+	if !pl.Leave() {
 		return false
 	}
-	p.counts.got(Waited, p.now()-pl.waiter.began)
+	pl.pool.counts.got(Waited, pl.pool.now()-pl.waiter.began)
 	return true
 }
 
@@ -116,7 +118,7 @@ func (p *Pool[C, K]) Take(pl *Place[C, K], deadline time.Time, cancel <-chan str
 }
 
 // Decline gives back the answer of a place whose borrower does not want it any more.
-func (p *Pool[C, K]) Decline(pl *Place[C, K]) { p.decline(&pl.waiter) }
+func (pl *Place[C, K]) Decline() { pl.pool.decline(&pl.waiter) }
 
 // PutFrom is Put of a connection that comes from a line. Where a place of the line is the next to be served, it is returned, and the
 // connection stays lent: it is that borrower's.

@@ -99,15 +99,15 @@ func TestPlacesAreLeftAndDeclined(t *testing.T) {
 		left, declined, shared := enqueue(t, p, l, time.Minute), enqueue(t, p, l, time.Minute), enqueue(t, p, l, time.Minute)
 		late := enqueue(t, p, l, time.Second)
 		last := start(p, "", time.Minute, nil)
-		if !p.Leave(left) || p.Leave(left) || !p.Share(shared) || l.Len() != 2 {
+		if !left.Leave() || left.Leave() || !shared.Share() || l.Len() != 2 {
 			t.Fatalf("%d in the line", l.Len())
 		}
 		p.Put(pc)
-		if l.next() != declined || p.Leave(declined) {
+		if l.next() != declined || declined.Leave() {
 			t.Fatal("the first that is left was not answered")
 		}
 		time.Sleep(2 * time.Second)
-		p.Decline(declined)
+		declined.Decline()
 		if l.next() != late {
 			t.Fatal("the one whose time was over was not told")
 		}
@@ -131,7 +131,7 @@ func TestPlacesThatMayDial(t *testing.T) {
 		if l.next() != first || p.Answered(first, "") != nil || l.next() != nil {
 			t.Fatal("not exactly the first was told")
 		}
-		p.Decline(first)
+		first.Decline()
 		if l.next() != second {
 			t.Fatal("the second was not told")
 		}

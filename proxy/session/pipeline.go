@@ -98,7 +98,7 @@ func (le *lease) fill(first *Session) {
 		list[n] = first
 		n++
 	}
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.key.instance.Share(&sh.line[0].task().place) {
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.line[0].task().place.Share() {
 		list[n] = sh.leave(sh.line[0])
 		n++
 	}

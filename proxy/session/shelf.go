@@ -349,7 +349,7 @@ func (sh *shelf) sweep() {
 	sh.sweepShared()
 	for _, s := range slices.Clone(sh.line) { // which leave changes
 		// Who has been answered meanwhile is received at the next tick.
-		if (down || s.lineOver()) && sh.key.instance.Leave(&s.task().place) {
+		if (down || s.lineOver()) && s.task().place.Leave() {
 			sh.leave(s)
 			s.handOver(sh.h.loop, stepServe) // where it hears why, or finds another instance
 		}

@@ -160,7 +160,7 @@ type offer = backend.Pooled
 func (s *Session) returnOffer() {
 	if i := s.lane.placed; i != nil {
 		s.lane.placed = nil
-		i.Decline(&s.task().place)
+		s.task().place.Decline()
 	}
 	if p := s.lane.offer; p.Pooled != nil {
 		s.lane.offer = offer{}
