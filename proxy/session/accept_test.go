@@ -69,11 +69,23 @@ func threads(t *testing.T, direct *mysqltest.RawClient) int {
 
 // Item 1: many clients, a low ceiling, transactions among them: everybody gets through and the ceiling holds.
 func TestManyClientsLowCeiling(t *testing.T) {
-	onBoth(t, 8, func(t *testing.T, server *mysqltest.RealServer, addr string) {
+	onBoth(t, 8, func(t *testing.T, server *mysqltest.RealServer, _ string) {
+		// Clients' statements run by an account of their own. What the proxy does besides, which is not of the pool, may take a second
+		// connection for a moment: a probe that is slow is tried again beside the first.
+		const ceiling = 8
+		addr := startProxyText(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+pool_wait_timeout: 1m
+user_list: [{user: root, password: root}]
+nodes: [{name: n, max_conns_limit: %d, user: ks, password: ks, admin_user: root, admin_password: root, allow_public_key_retrieval: true, master: "%s"}]
+schema_list: [{user: root, nodes: [n], default: n}]
+`, ceiling, server.Addr))
 		direct := dial(t, server.Addr, accept())
-		mysqltest.WaitFor(t, "connections of other tests to end", func() bool { return threads(t, direct) <= 2 })
+		pooled := func() int {
+			return mustInt(t, direct, "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'ks'")
+		}
 		var clients sync.WaitGroup
-		stop := time.Now().Add(2 * time.Second)
+		stop := time.Now().Add(time.Second)
 		var most int
 		for n := range 32 {
 			c := dial(t, addr, accept())
@@ -89,12 +101,12 @@ func TestManyClientsLowCeiling(t *testing.T) {
 			})
 		}
 		for time.Now().Before(stop) {
-			most = max(most, threads(t, direct))
-			time.Sleep(100 * time.Millisecond)
+			most = max(most, pooled())
+			time.Sleep(20 * time.Millisecond)
 		}
 		clients.Wait()
-		if most > 8+1 {
-			t.Errorf("%d backend connections, the ceiling is 8 and the probe's one", most)
+		if most != ceiling {
+			t.Errorf("%d connections for clients' statements, want %d", most, ceiling)
 		}
 	})
 }
@@ -163,7 +175,7 @@ func TestPayloadSizes(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, _ *mysqltest.RealServer, addr string) {
 		c := dial(t, addr, accept())
 		const full = 1<<24 - 1
-		for _, n := range []int{full - 1, full, full + 1, 64<<20 - 100} {
+		for _, n := range []int{full - 1, full, full + 1, 2*full + 100} {
 			// A row is the length of its value, four or so bytes of length before it: hit the border from both sides.
 			for _, less := range []int{0, 4} {
 				r := must(t, c, fmt.Sprintf("SELECT REPEAT('x', %d)", n-less))
