@@ -68,8 +68,13 @@ func TestCollationsOfServers(t *testing.T) {
 					t.Errorf("%s: %s\ninstead of %s", sql, got, want)
 				}
 			}
+			sets := make(map[string]bool)
 			for k, row := range list {
 				name, set := row[0].(string), row[1].(string)
+				if known := sets[set]; known && !everyCase && k%6 != 0 {
+					continue // a collation of each character set, and every sixth
+				}
+				sets[set] = true
 				for _, form := range collationForms {
 					compare(fmt.Sprintf(form, name, set))
 				}

@@ -11,6 +11,9 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
+// everyCase says that generated tests run all of their cases, by KS_ALL=1, and not a sample that has each class of them.
+var everyCase = os.Getenv("KS_ALL") != ""
+
 // TestMain stops the shared servers and fails the package if goroutines are left.
 func TestMain(m *testing.M) {
 	code := m.Run()

@@ -22,7 +22,7 @@ func running(t *testing.T, node *mysqltest.RawClient, text string) bool {
 
 // A statement over several shards ends with its client, whether it waits for a lock, collects or finishes.
 func TestClientVanishesOverShards(t *testing.T) {
-	onShards(t, "CREATE TABLE users (id INT NOT NULL PRIMARY KEY, n INT)", func(t *testing.T, s *shards) {
+	onShardsAtOnce(t, "CREATE TABLE users (id INT NOT NULL PRIMARY KEY, n INT)", func(t *testing.T, s *shards) {
 		must(t, s.subject, "INSERT INTO users VALUES (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0)")
 		last := s.nodes[1]
 		table := must(t, last, "SHOW TABLES LIKE 'users%'").Rows[0][0].(string)
