@@ -80,22 +80,20 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// A CPU profile of a loop is split by statements, too.
+// Whatever part of a CPU profile a loop spends on the statement or the response of a session has that statement's labels, and what it
+// spends between handlers has none.
 func TestLabelsInLane(t *testing.T) {
 	server := startScript(t, "script")
 	p := startProxy(t, oneNode(server.Addr, 8), "fast_lane: true")
-	operator := p.client("")
-	must(t, operator, "KS SET profile_labels = on")
-	stop := make(chan struct{})
-	defer func() { <-stop }()
+	must(t, p.client(""), "KS SET profile_labels = on")
 	c := p.client("")
 	st, err := c.Prepare("SELECT name FROM u WHERE b = ?")
 	if err != nil {
 		t.Fatal(err)
 	}
-	quit := make(chan struct{})
+	quit, over := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(stop)
+		defer close(over)
 		for {
 			select {
 			case <-quit:
@@ -112,8 +110,9 @@ func TestLabelsInLane(t *testing.T) {
 			}
 		}
 	}()
-	defer close(quit)
+	defer func() { close(quit); <-over }()
 	wanted := map[string]bool{"SELECT name FROM t WHERE a = ?": true, "SELECT name FROM u WHERE b = ?": true}
+	seen := make(map[string]bool)
 	mysqltest.WaitFor(t, "samples of both statements in a loop", func() bool {
 		var b bytes.Buffer
 		if err := pprof.StartCPUProfile(&b); err != nil {
@@ -126,16 +125,31 @@ func TestLabelsInLane(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range samples.Sample {
-			inLoop := false
+			stack := ""
 			for _, l := range s.Location {
 				for _, line := range l.Line {
-					inLoop = inLoop || strings.Contains(line.Function.Name, "fastlane.(*Loop).run")
+					stack += line.Function.Name + "\n"
 				}
 			}
-			if inLoop && len(s.Label["digest"]) == 1 {
-				delete(wanted, s.Label["digest"][0])
+			if !strings.Contains(stack, "fastlane.(*Loop).run") {
+				continue
+			}
+			digests := s.Label["digest"]
+			switch {
+			case strings.Contains(stack, "label"): // while they are set, or taken away
+			case strings.Contains(stack, "session.(*Session).launch"), strings.Contains(stack, "session.(*Session).answer"):
+				if len(digests) != 1 || !wanted[digests[0]] || len(s.Label["user"]) != 1 || s.Label["user"][0] != "root" {
+					t.Errorf("labels %v of\n%s", s.Label, stack)
+				}
+			case !strings.Contains(stack, "kingshard/proxy/session."):
+				if digests != nil {
+					t.Errorf("labels %v between handlers:\n%s", s.Label, stack)
+				}
+			}
+			if len(digests) == 1 {
+				seen[digests[0]] = true
 			}
 		}
-		return len(wanted) == 0
+		return len(seen) == len(wanted)
 	})
 }

@@ -53,17 +53,34 @@ func looped(t *testing.T, p *testProxy, n uint64, f func()) {
 	}
 }
 
-// loopedInTurns runs f until n statements or more have gone through the fast lane. Where a goroutine finds the session's next command
-// there already it goes on with it, so with few statements on a busy machine nothing is sure of one turn.
-func loopedInTurns(t *testing.T, p *testProxy, n uint64, f func()) {
+// onGoroutine reports whether a goroutine serves a session of any proxy of the process, rather than a loop.
+func onGoroutine(t *testing.T) bool {
 	t.Helper()
-	before := p.Totals().Looped
-	for range 50 {
-		if f(); p.Totals().Looped-before >= n {
-			return
-		}
+	stacks := make([]byte, 4<<20)
+	n := runtime.Stack(stacks, true)
+	if n == len(stacks) {
+		t.Fatal("more stacks than are looked through")
 	}
-	t.Errorf("%d statements were in the fast lane, want %d", p.Totals().Looped-before, n)
+	return bytes.Contains(stacks[:n], []byte("session.(*Session).goOn("))
+}
+
+// settled waits until loops hold all sessions, and pools all connections: then a plain statement begins in a loop and finds a connection
+// there. That is so some time after the client has its answer.
+func settled(t *testing.T, p *testProxy) {
+	t.Helper()
+	mysqltest.WaitFor(t, "the sessions to be held by loops", func() bool { return !onGoroutine(t) })
+	p.quiet(p.Clients())
+}
+
+// loopedAll runs f, which sends n plain statements, and wants loops to have sent each of them.
+func loopedAll(t *testing.T, p *testProxy, n uint64, f func()) {
+	t.Helper()
+	settled(t, p)
+	before := p.Totals().Looped
+	f()
+	if got := p.Totals().Looped - before; got != n {
+		t.Errorf("%d statements were in the fast lane, want %d", got, n)
+	}
 }
 
 // A plain statement goes through a loop and gives what it gives else; what is not plain goes on a goroutine.
@@ -308,36 +325,72 @@ func TestLaneOfAClientThatDoesNotRead(t *testing.T) {
 	p.quiet(5)
 }
 
-// With one connection for all, loops and goroutines take turns, and who waits too long hears so.
+// With one connection for all, loops and goroutines take turns: everybody gets through, and nobody comes between the statements of a
+// transaction.
 func TestLaneSharesTheCeiling(t *testing.T) {
-	server := laneServer(t)
-	p := startLane(t, oneNode(server.Addr, 1))
+	const clients, rounds = 12, 40
+	var mu sync.Mutex
+	var texts []string
+	conns := make(map[*mysqltest.ScriptConn]bool)
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		text := string(payload)
+		switch {
+		case text == "BEGIN":
+			c.Status |= mysql.ServerStatusInTrans
+		case text == "COMMIT":
+			c.Status &^= mysql.ServerStatusInTrans
+		case !strings.HasPrefix(text, "SELECT client"):
+			base(c, cmd, payload) // the proxy's own
+			return
+		}
+		mu.Lock()
+		texts = append(texts, text)
+		conns[c] = true
+		mu.Unlock()
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 1m")
 	var all sync.WaitGroup
-	stop := time.Now().Add(time.Second)
-	var plain, inTransactions atomic.Int64
-	for k := range 12 {
+	for k := range clients {
 		c := p.client("")
 		all.Go(func() {
-			for time.Now().Before(stop) {
-				if k%3 == 0 {
-					must(t, c, "BEGIN")
-					must(t, c, "SELECT 1")
-					must(t, c, "COMMIT")
-					inTransactions.Add(1)
-				} else {
-					must(t, c, "SELECT 1")
-					plain.Add(1)
+			for range rounds {
+				text := fmt.Sprintf("SELECT client%d", k)
+				if k%3 > 0 {
+					must(t, c, text)
+					continue
 				}
+				must(t, c, "BEGIN")
+				must(t, c, text)
+				must(t, c, text)
+				must(t, c, "COMMIT")
 			}
 		})
 	}
 	all.Wait()
-	if plain.Load() < 20 || inTransactions.Load() < 20 {
-		t.Errorf("%d plain statements, %d transactions", plain.Load(), inTransactions.Load())
+	p.quiet(clients)
+	if len(conns) != 1 {
+		t.Errorf("%d connections", len(conns))
 	}
-	p.quiet(12)
-	if st := p.primary("n").Stats(); st.Open > 1 {
-		t.Errorf("%d connections", st.Open)
+	counts := make(map[string]int)
+	for k, text := range texts {
+		counts[text]++
+		if text == "BEGIN" && (k+3 >= len(texts) || texts[k+1] != texts[k+2] || texts[k+3] != "COMMIT") {
+			t.Errorf("a transaction is not alone: %q", texts[k:min(k+4, len(texts))])
+		}
+	}
+	for k := range clients {
+		want := rounds
+		if k%3 == 0 {
+			want = 2 * rounds
+		}
+		if got := counts[fmt.Sprintf("SELECT client%d", k)]; got != want {
+			t.Errorf("the server has %d statements of client %d, want %d", got, k, want)
+		}
+	}
+	if p.Totals().Looped == 0 {
+		t.Error("no statement was in the fast lane")
 	}
 }
 
@@ -394,32 +447,76 @@ func startSlow(t *testing.T, d time.Duration) *mysqltest.ScriptServer {
 	}})
 }
 
-// Many clients on few connections wait in the loops, with no goroutine for those who wait long.
+// openAll has node n open as many connections as there are clients.
+func openAll(t *testing.T, p *testProxy, clients []*mysqltest.RawClient) {
+	t.Helper()
+	for _, c := range clients {
+		must(t, c, "BEGIN")
+		must(t, c, "SELECT 1")
+	}
+	for _, c := range clients {
+		must(t, c, "COMMIT")
+	}
+	if n := p.primary("n").Stats().Open; n != len(clients) {
+		t.Fatalf("%d connections, want %d", n, len(clients))
+	}
+}
+
+// Many clients on few connections wait in the loops: no goroutine serves any of them, however long they wait.
 func TestLaneLineStaysInTheLoops(t *testing.T) {
-	server := startSlow(t, 3*time.Millisecond)
-	p := startLane(t, oneNode(server.Addr, 3))
-	const clients, statements = 24, 20
+	const clients, conns = 24, 3
+	running, goOn := make(chan struct{}, clients), make(chan struct{})
+	base := answers("n")
+	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
+		if string(payload) == "SELECT held" {
+			running <- struct{}{}
+			<-goOn
+		}
+		if text := string(payload); text == "BEGIN" {
+			c.Status |= mysql.ServerStatusInTrans
+		} else if text == "COMMIT" {
+			c.Status &^= mysql.ServerStatusInTrans
+		}
+		base(c, cmd, payload)
+	}})
+	p := startLane(t, oneNode(server.Addr, conns), "pool_wait_timeout: 1h")
 	var all []*mysqltest.RawClient
 	for range clients {
 		c := p.client("")
 		must(t, c, "SELECT 1")
 		all = append(all, c)
 	}
-	looped(t, p, clients*statements*9/10, func() {
-		var running sync.WaitGroup
-		for _, c := range all {
-			running.Go(func() {
-				for range statements {
-					must(t, c, "SELECT 1")
+	openAll(t, p, all[:conns])
+	primary := p.primary("n")
+	for range 3 {
+		loopedAll(t, p, clients, func() {
+			for _, c := range all {
+				if err := c.Send(mysql.ComQuery, "SELECT held"); err != nil {
+					t.Fatal(err)
 				}
-			})
-		}
-		running.Wait()
-	})
-	if st := p.primary("n").Stats(); st.Open > 3 {
+			}
+			for range conns {
+				<-running
+			}
+			mysqltest.WaitFor(t, "the others to be in line", func() bool { return primary.Stats().Waiting >= clients-conns })
+			time.Sleep(50 * time.Millisecond) // longer than a loop waits until it asks the pool
+			if onGoroutine(t) {
+				t.Error("a goroutine serves one of those who wait")
+			}
+			for range clients {
+				goOn <- struct{}{}
+			}
+			for range clients - conns {
+				<-running
+			}
+			for _, c := range all {
+				readAnswer(t, c)
+			}
+		})
+	}
+	if st := primary.Stats(); st.Open > conns {
 		t.Errorf("%d connections", st.Open)
 	}
-	p.quiet(clients)
 }
 
 // A line in a loop gets its share of few connections beside as many clients in transactions, who wait at the pool.

@@ -159,25 +159,23 @@ func TestMergeInTheLane(t *testing.T) {
 	for range 3 {
 		must(t, c, merged("plain"))
 	}
-	handed := p.Totals().Handed
-	looped(t, p, 25, func() {
-		for range 10 {
-			for _, tag := range []string{"plain", "pieces", "plain0", "plain1", "plain"} {
+	for range 5 {
+		for _, tag := range []string{"plain", "pieces", "plain0", "plain1"} {
+			loopedAll(t, p, 1, func() {
 				if fault := mergeFault(c, tag); fault != "" {
 					t.Error(fault)
 				}
-			}
+			})
 		}
-	})
-	if n := p.Totals().Handed - handed; n > 25 { // pieces may take long, and the next command may be there already: then it is no loop's
-		t.Errorf("%d of 50 statements went to a goroutine", n)
 	}
-	loopedInTurns(t, p, 1, func() {
+	limited := func() {
 		r := must(t, c, "SELECT id, note FROM t WHERE tag = 'plain' ORDER BY id LIMIT 1, 2")
 		if len(r.Rows) != 2 || r.Rows[0][0] != "1" || r.Rows[1][0] != "2" {
 			t.Errorf("LIMIT 1, 2: %v", r.Rows)
 		}
-	})
+	}
+	limited() // the plan is known
+	loopedAll(t, p, 1, limited)
 	// Part of the rows are with the client already when a shard's connection breaks, or none are: it hears of it either way.
 	for range 3 {
 		other := mergeClient(t, p)
@@ -270,11 +268,13 @@ func TestMergeWithoutAutocommit(t *testing.T) {
 			must(t, c, "COMMIT")
 		}
 		must(t, c, "SET autocommit = 1")
-		loopedInTurns(t, p, 3, func() {
-			for range 5 {
-				must(t, c, count)
-			}
-		})
+		for range 4 { // all connections carry that by now
+			settled(t, p)
+			must(t, c, count)
+		}
+		for range 3 {
+			loopedAll(t, p, 1, func() { must(t, c, count) })
+		}
 		p.quiet(1)
 	})
 }
@@ -286,29 +286,31 @@ func TestKillOfAMergeInTheLane(t *testing.T) {
 	for range 3 {
 		must(t, c, merged("plain"))
 	}
-	loopedInTurns(t, p, 3, func() {
-		for _, tag := range []string{"long0", "long1", "long"} {
-			if err := c.Send(mysql.ComQuery, merged(tag)); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(30 * time.Millisecond)
-			must(t, killer, fmt.Sprintf("KILL QUERY %d", c.Greeting.ConnectionID))
-			b, err := c.Read()
-			if err != nil || len(b) < 3 || b[0] != mysql.ErrHeader || int(b[1])|int(b[2])<<8 != mysql.ERQueryInterrupted {
-				t.Fatalf("%s: %q, %v", tag, b, err)
-			}
-			for range 3 {
-				if fault := mergeFault(c, "plain"); fault != "" {
-					t.Fatal(fault)
-				}
+	// sent sends a statement that runs for long, and returns when a loop has sent it to the shards.
+	sent := func(tag string) {
+		t.Helper()
+		settled(t, p)
+		before := p.Totals().Looped
+		if err := c.Send(mysql.ComQuery, merged(tag)); err != nil {
+			t.Fatal(err)
+		}
+		mysqltest.WaitFor(t, tag+" to be in the fast lane", func() bool { return p.Totals().Looped == before+1 })
+	}
+	for _, tag := range []string{"long0", "long1", "long"} {
+		sent(tag)
+		must(t, killer, fmt.Sprintf("KILL QUERY %d", c.Greeting.ConnectionID))
+		b, err := c.Read()
+		if err != nil || len(b) < 3 || b[0] != mysql.ErrHeader || int(b[1])|int(b[2])<<8 != mysql.ERQueryInterrupted {
+			t.Fatalf("%s: %q, %v", tag, b, err)
+		}
+		for range 3 {
+			if fault := mergeFault(c, "plain"); fault != "" {
+				t.Fatal(fault)
 			}
 		}
-	})
-	// A session that is killed leaves nothing behind.
-	if err := c.Send(mysql.ComQuery, merged("long0")); err != nil {
-		t.Fatal(err)
 	}
-	time.Sleep(30 * time.Millisecond)
+	// A session that is killed leaves nothing behind.
+	sent("long0")
 	must(t, killer, fmt.Sprintf("KILL %d", c.Greeting.ConnectionID))
 	p.quiet(1)
 }
