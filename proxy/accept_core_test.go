@@ -15,6 +15,7 @@ import (
 // A process that crashes leaves no core dump with the passwords in it, though its environment asks for one; it does with -core-dumps.
 // What the runtime prints of its goroutines has neither passwords nor values.
 func TestNoCoreDump(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("writes a core dump")
 	}

@@ -85,7 +85,7 @@ func TestAutoCreate(t *testing.T) {
 
 // A node that is down keeps no other one from its sub-tables, and gets its own when it comes back; a reload looks again at once.
 func TestAutoCreateThroughANodeThatIsDown(t *testing.T) {
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+	onBothAtOnce(t, func(t *testing.T, server *mysqltest.RealServer) {
 		c := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 		late := closedAddr(t)
 		p := startProxy(t, autoCreateText(server.Addr, late))

@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
+	if builtDir != "" {
+		if err := os.RemoveAll(builtDir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -50,8 +56,18 @@ const database = "ks_proxy"
 
 // onBoth runs a test on MariaDB and on MySQL 9, with an empty database.
 func onBoth(t *testing.T, f func(t *testing.T, server *mysqltest.RealServer)) {
+	onKinds(t, func(*testing.T) {}, f)
+}
+
+// onBothAtOnce is onBoth for a test that waits most of its time: it runs on both servers at once.
+func onBothAtOnce(t *testing.T, f func(t *testing.T, server *mysqltest.RealServer)) {
+	t.Run("at once", func(t *testing.T) { onKinds(t, (*testing.T).Parallel, f) }) // which ends with both
+}
+
+func onKinds(t *testing.T, begin func(t *testing.T), f func(t *testing.T, server *mysqltest.RealServer)) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
+			begin(t)
 			server := mysqltest.Shared(t, kind)
 			direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
 			must(t, direct, "DROP DATABASE IF EXISTS "+database)

@@ -119,6 +119,7 @@ func isTimeout(err error) bool {
 
 // A body that does not come ends.
 func TestHTTPBodiesEnd(t *testing.T) {
+	t.Parallel()
 	p := startProxy(t, oneNode(startScript(t, "script").Addr, 4), "web_addr: 127.0.0.1:0", "web_user: ops", "web_password: secret")
 	nc, err := net.Dial("tcp", strings.TrimPrefix(p.httpAddr("web_addr"), "http://"))
 	if err != nil {

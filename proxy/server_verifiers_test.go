@@ -3,9 +3,11 @@ package proxy_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -17,12 +19,28 @@ import (
 // buildBinary builds the daemon for a test.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "kingshard")
-	if out, err := exec.Command("go", "build", "-o", path, "kingshard/cmd/kingshard").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
+
+// built builds the binary once for all tests; TestMain removes it.
+var built = sync.OnceValues(func() (string, error) {
+	var err error
+	if builtDir, err = os.MkdirTemp("", "kingshard-test"); err != nil {
+		return "", err
+	}
+	path := filepath.Join(builtDir, "kingshard")
+	if out, err := exec.Command("go", "build", "-o", path, "kingshard/cmd/kingshard").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// builtDir has the binary; empty before it is built.
+var builtDir string
 
 // hashPassword runs the binary's hash-password.
 func hashPassword(t *testing.T, path, plugin, password string) string {

@@ -71,9 +71,10 @@ func diedAsSuccessor() bool {
 func TestNewProcessDiesAtEachStep(t *testing.T) {
 	server := mysqltest.Shared(t, mysqltest.MariaDB)
 	binary := buildBinary(t)
-	socket := t.TempDir() + "/s"
 	for _, at := range steps {
 		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			socket := t.TempDir() + "/s"
 			d := startDaemon(t, binary, oneNode(server.Addr, 8, "upgrade_timeout: 1h", "drain_timeout: 1s", "socket: "+socket))
 			bound := dial(t, d.addr, rootClient())
 			must(t, bound, "BEGIN")

@@ -60,6 +60,7 @@ func TestUpgradeTimeout(t *testing.T) {
 
 // Two upgrades while a session cannot move: the first process goes on with it, the second does not wait for the first.
 func TestUpgradeDuringUpgrade(t *testing.T) {
+	t.Parallel()
 	server := mysqltest.Shared(t, mysqltest.MariaDB)
 	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 8, "upgrade_timeout: 1h", "drain_timeout: 1s"))
 	bound, plain := dial(t, d.addr, rootClient()), dial(t, d.addr, rootClient())
@@ -80,6 +81,7 @@ func TestUpgradeDuringUpgrade(t *testing.T) {
 
 // The new process can be stopped while the old one still has a session, which goes on there until it is stopped, too.
 func TestUpgradeThenStop(t *testing.T) {
+	t.Parallel()
 	server := mysqltest.Shared(t, mysqltest.MariaDB)
 	d := startDaemon(t, buildBinary(t), oneNode(server.Addr, 8, "upgrade_timeout: 1h"))
 	bound, plain := dial(t, d.addr, rootClient()), dial(t, d.addr, rootClient())
@@ -110,6 +112,7 @@ func TestUpgradeThenStop(t *testing.T) {
 
 // A client of the admin port keeps its connection, too.
 func TestUpgradeOfAdminPort(t *testing.T) {
+	t.Parallel()
 	server := startScript(t, "n")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -158,6 +161,7 @@ func TestUpgradeNotifies(t *testing.T) {
 
 // An upgrade can be asked for by REST and from the command line too, by those who may.
 func TestUpgradeByRESTAndCommand(t *testing.T) {
+	t.Parallel()
 	text := oneNode(startScript(t, "n").Addr, 4, "web_addr: 127.0.0.1:0",
 		"web_tokens: [{name: reader, token: reader-of-sixteen, rights: read}, {name: operator, token: operator-of-sixteen, rights: operate}]")
 	d := startDaemon(t, buildBinary(t), text)

@@ -25,7 +25,7 @@ var stateQuestions = []string{
 func TestUpgradeKeepsState(t *testing.T) {
 	binary := buildBinary(t)
 	for _, lane := range []string{"false", "true"} {
-		onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		onBothAtOnce(t, func(t *testing.T, server *mysqltest.RealServer) {
 			socket := filepath.Join(t.TempDir(), "s")
 			d := startDaemon(t, binary, oneNode(server.Addr, 8, "fast_lane: "+lane, "socket: "+socket, "admin_addr: 127.0.0.1:0"))
 			c := dial(t, d.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
@@ -89,7 +89,7 @@ func TestUpgradeKeepsState(t *testing.T) {
 // What cannot move goes on where it is, and moves when it can: transactions, temporary tables, locks, a half-sent parameter.
 func TestUpgradeLeavesWhatCannotMove(t *testing.T) {
 	binary := buildBinary(t)
-	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+	onBothAtOnce(t, func(t *testing.T, server *mysqltest.RealServer) {
 		d := startDaemon(t, binary, oneNode(server.Addr, 16))
 		root := mysqltest.ClientConfig{User: "root", Password: "root", DB: database}
 		idle := dial(t, d.addr, root)
@@ -169,6 +169,7 @@ func TestUpgradeLeavesWhatCannotMove(t *testing.T) {
 
 // A new process that does not start, or that refuses, changes nothing, and the reason is told.
 func TestUpgradeRefused(t *testing.T) {
+	t.Parallel()
 	binary := buildBinary(t)
 	server := startScript(t, "n")
 	text := oneNode(server.Addr, 4)
@@ -235,6 +236,7 @@ func TestUpgradeRefused(t *testing.T) {
 
 // Sessions that moved are listed and can be killed by their ids.
 func TestUpgradeThenKill(t *testing.T) {
+	t.Parallel()
 	binary := buildBinary(t)
 	server := startScript(t, "n")
 	for _, lane := range []string{"false", "true"} {
