@@ -34,7 +34,7 @@ test-drivers: install-servers ## the test suites of drivers and of Django, strai
 	$(GO) test -tags drivers -run TestDriverSuites -v -timeout 8h ./proxy/clients
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
-	$(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
+	KS_DIFF_STATEMENTS=$(or $(KS_DIFF_STATEMENTS),6000) $(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
 
 bench: install-servers ## every scenario beside a direct connection and HAProxy, 40 minutes; writes docs/performance.md and README's figures
 	$(GO) run ./bench -docs docs

@@ -30,7 +30,7 @@ const roundStatements = 1500
 // TestDifferential compares the proxy over 2, 3 and 4 shards with one server. KS_DIFF_STATEMENTS is how many statements run
 // on each kind of server, KS_DIFF_SEED the first seed; a failure names the seed that brings it back.
 func TestDifferential(t *testing.T) {
-	statements := environment(t, "KS_DIFF_STATEMENTS", 6000)
+	statements := environment(t, "KS_DIFF_STATEMENTS", 3000)
 	first := environment(t, "KS_DIFF_SEED", 1)
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {

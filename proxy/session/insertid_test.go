@@ -202,7 +202,11 @@ func (c *idClient) next(r *rand.Rand) (text string, prepare bool) {
 // Several clients make and read ids in every way, in transactions, with autocommit off and holding locks, on fewer connections than
 // there are clients: each hears what it would on a connection of its own.
 func TestLastInsertIDGenerated(t *testing.T) {
-	const clients, steps, seeds = 4, 400, 12
+	const clients, steps = 4, 400
+	seeds := 6
+	if everyCase {
+		seeds = 12
+	}
 	onBoth(t, clients, func(t *testing.T, server *mysqltest.RealServer, addr string) {
 		ways := map[string]bool{}
 		for seed := range uint64(seeds) {

@@ -44,12 +44,15 @@ func TestNamesOfColumns(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			one, c := namesRig(t, kind)
 			cases, refused := 0, 0
-			for _, table := range namedTables {
-				for _, form := range append([]string{"SELECT %s"}, namedForms...) {
+			for k, table := range namedTables {
+				for m, form := range append([]string{"SELECT %s"}, namedForms...) {
 					if form == "SELECT %s" && table != "p" {
 						continue
 					}
-					for _, item := range namedItems {
+					for n, item := range namedItems {
+						if !everyCase && (k+m+n)%3 != 0 {
+							continue // every form, and every item, with every third one
+						}
 						sql := forTable(fmt.Sprintf(form, item), table)
 						want, err := one.Query(sql)
 						if err != nil {

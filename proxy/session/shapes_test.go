@@ -207,8 +207,8 @@ func TestShapes(t *testing.T) {
 	outcomes := make(shapeOutcomes)
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
-			servers := []*mysqltest.RealServer{mysqltest.Shared(t, kind)}
-			for range 4 {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			for range 2 {
 				s, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: kind})
 				if err != nil {
 					t.Fatal(err)
