@@ -10,9 +10,6 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
-// parameterCountAvailable is the execute flag that says that a parameter count follows. MySQL manual: "COM_STMT_EXECUTE".
-const parameterCountAvailable = 0x08
-
 // cursorTypes masks the execute flags that ask for a cursor.
 const cursorTypes = 0x07
 
@@ -112,7 +109,7 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	c.Uint32() // iteration count, always 1
 	attributes := s.conn.Capabilities.Has(mysql.ClientQueryAttributes)
 	count := st.params
-	counted := attributes && (st.params > 0 || ex.flags&parameterCountAvailable != 0)
+	counted := attributes && (st.params > 0 || ex.flags&mysql.ParameterCountAvailable != 0)
 	if counted {
 		count = int(c.Lenenc())
 		if count < st.params || count > 65535 {
@@ -188,7 +185,7 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 	for k := range st.params {
 		_, long := st.long[uint16(k)]
 		if bitmap[k/8]&(1<<(k%8)) == 0 && !long {
-			skipBinaryValue(c, mysql.ColumnType(ex.types[2*k]))
+			mysql.SkipBinaryValue(c, mysql.ColumnType(ex.types[2*k]))
 		}
 	}
 	if c.Err() != nil {
@@ -202,7 +199,7 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 	from = *c
 	for at := st.params; at < st.params+a.count; at++ {
 		if bitmap[at/8]&(1<<(at%8)) == 0 {
-			skipBinaryValue(c, mysql.ColumnType(types[2*at]))
+			mysql.SkipBinaryValue(c, mysql.ColumnType(types[2*at]))
 		}
 	}
 	if c.Err() != nil {
@@ -210,25 +207,6 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 	}
 	a.bitmap, a.values = bitmap, from.Bytes(c.Pos()-from.Pos())
 	return nil
-}
-
-// skipBinaryValue passes over one value of the binary protocol. MySQL manual: "Binary Protocol Value".
-func skipBinaryValue(c *mysql.Cursor, t mysql.ColumnType) {
-	switch t {
-	case mysql.TypeNull:
-	case mysql.TypeTiny:
-		c.Bytes(1)
-	case mysql.TypeShort, mysql.TypeYear:
-		c.Bytes(2)
-	case mysql.TypeLong, mysql.TypeInt24, mysql.TypeFloat:
-		c.Bytes(4)
-	case mysql.TypeLongLong, mysql.TypeDouble:
-		c.Bytes(8)
-	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp, mysql.TypeTime:
-		c.Bytes(int(c.Uint8()))
-	default:
-		c.LenencBytes()
-	}
 }
 
 // notPrepared deals with a text that could not be prepared again.
@@ -264,7 +242,7 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 	c.ResetSequence()
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtExecute)), bs.ID)
 	attributes := c.Capabilities.Has(mysql.ClientQueryAttributes)
-	flags := ex.flags &^ parameterCountAvailable
+	flags := ex.flags &^ mysql.ParameterCountAvailable
 	count, bitmap, more := st.params, ex.bitmap, ex.attributes
 	if !attributes {
 		more = nil
@@ -273,7 +251,7 @@ func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex
 		count, bitmap = count+more.count, more.bitmap
 	}
 	if attributes && count > 0 {
-		flags |= parameterCountAvailable
+		flags |= mysql.ParameterCountAvailable
 	}
 	b = mysql.AppendUint32(append(b, flags), 1)
 	if count > 0 {

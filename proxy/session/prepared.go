@@ -100,7 +100,7 @@ func (s *Session) bindTo(b *boundExecution, st *stmt, ex *execution) error {
 		} else if ex.bitmap[k/8]&(1<<(k%8)) == 0 {
 			t, unsigned := mysql.ColumnType(ex.types[2*k]), ex.types[2*k+1]&0x80 != 0
 			from, at := c.Pos(), c
-			skipBinaryValue(&c, t)
+			mysql.SkipBinaryValue(&c, t)
 			if c.Err() != nil {
 				return malformed()
 			}

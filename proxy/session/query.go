@@ -167,7 +167,7 @@ func (s *Session) splitAttributes(arg []byte) (attributes []byte, text string, e
 	bitmapAt := lenencLen(n) + 1
 	for k := range types {
 		if arg[bitmapAt+k/8]&(1<<(k%8)) == 0 {
-			skipBinaryValue(&c, mysql.ColumnType(types[k]))
+			mysql.SkipBinaryValue(&c, mysql.ColumnType(types[k]))
 		}
 	}
 	if c.Err() != nil {

@@ -186,7 +186,7 @@ func attributeParent(attributes []byte) (p tracing.Parent) {
 // executionParent finds the parent in the query attributes of a COM_STMT_EXECUTE's argument, behind the statement's parameters. A
 // client that leaves the types out leaves the names out, too. MySQL manual: "COM_STMT_EXECUTE".
 func executionParent(arg []byte, st *stmt) (p tracing.Parent) {
-	if len(arg) < 9 || st.params == 0 && arg[4]&parameterCountAvailable == 0 {
+	if len(arg) < 9 || st.params == 0 && arg[4]&mysql.ParameterCountAvailable == 0 {
 		return p
 	}
 	c := mysql.NewCursor(arg[9:])
@@ -222,7 +222,7 @@ func namedParent(types mysql.Cursor, bitmap []byte, n, from int, long map[uint16
 		switch {
 		case bitmap[k/8]&(1<<(k%8)) != 0 || isLong:
 		case k < at:
-			skipBinaryValue(&names, kind)
+			mysql.SkipBinaryValue(&names, kind)
 		case isTextType(kind):
 			value := names.LenencBytes()
 			if names.Err() == nil {

@@ -110,7 +110,7 @@ func executionBody(params int, pairs ...string) []byte {
 		all = append(all, "", "p")
 	}
 	all = append(all, pairs...)
-	b := []byte{1, 0, 0, 0, parameterCountAvailable, 1, 0, 0, 0}
+	b := []byte{1, 0, 0, 0, mysql.ParameterCountAvailable, 1, 0, 0, 0}
 	n := len(all) / 2
 	b = append(mysql.AppendLenenc(b, uint64(n)), make([]byte, (n+7)/8)...)
 	return appendNamed(append(b, 1), all)
