@@ -478,7 +478,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	if len(res.OK.StateChanges) > 0 {
 		s.track(p, q, res.OK.StateChanges)
 	}
-	if s.work.changed {
+	if s.tasked != nil && s.tasked.changed {
 		s.suspect(p, q)
 	}
 }

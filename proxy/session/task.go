@@ -28,6 +28,9 @@ type task struct {
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict    queryrule.Decision
 	recognized recognized
+	// changed says that a server said that the state of its session changed; visited that the server went to another database, which it does
+	// for a moment when it reads a routine there for the first time.
+	changed, visited bool
 	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
 	choice tracing.Choice
 	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See Session.lookup.
@@ -65,7 +68,7 @@ func (s *Session) releaseTask() {
 	}
 	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
 	t.recognized, t.choice, t.merging, t.loans = recognized{}, tracing.Choice{}, nil, nil
-	t.repeatable, t.own = nil, false
+	t.repeatable, t.own, t.changed, t.visited = nil, false, false, false
 	if t.looked {
 		t.found.release()
 		t.looked = false

@@ -79,20 +79,20 @@ func (s *Session) followDB(p backend.Pooled) {
 
 // hideStateChange takes out of an OK packet that the session's state changed, where the client did not ask for that, and notes it.
 func (s *Session) hideStateChange(ok *mysql.OKPacket) {
-	c := mysql.NewCursor(ok.StateChanges)
+	c, t := mysql.NewCursor(ok.StateChanges), s.task()
 	var kept []byte
 	for c.Len() > 0 && c.Err() == nil {
 		from := c.Pos()
 		kind := c.Uint8()
 		c.LenencBytes()
 		if kind == trackStateChange {
-			s.work.changed = true
+			t.changed = true
 			continue
 		}
-		s.work.visited = s.work.visited || kind == trackSchema
+		t.visited = t.visited || kind == trackSchema
 		kept = append(kept, ok.StateChanges[from:c.Pos()]...)
 	}
-	if !s.work.changed || c.Err() != nil || s.state.value("session_track_state_change") == "1" {
+	if !t.changed || c.Err() != nil || s.state.value("session_track_state_change") == "1" {
 		return
 	}
 	if ok.StateChanges = kept; len(kept) == 0 {
@@ -103,8 +103,8 @@ func (s *Session) hideStateChange(ok *mysql.OKPacket) {
 // suspect keeps the connection after a statement of which nobody knew that it changes the state of its session: by a trigger, say, that
 // was made a moment ago.
 func (s *Session) suspect(p backend.Pooled, q *query) {
-	visited := s.work.visited
-	s.work.changed, s.work.visited = false, false
+	visited := s.tasked.visited
+	s.tasked.changed, s.tasked.visited = false, false
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
 		sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Do, sqltext.Show, sqltext.Explain, sqltext.Call:

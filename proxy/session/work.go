@@ -24,8 +24,6 @@ type work struct {
 	origin    Origin // of that error
 	rows      uint64
 	bytes     uint64
-	changed   bool // the server said that the state of its session changed
-	visited   bool // and that it went to a database, which it does for a moment when it reads a routine of another one for the first time
 }
 
 // asking notes that the command waits for a connection from now on.
