@@ -5,9 +5,9 @@ import (
 
 	"kingshard/backend"
 	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/placement"
 	"kingshard/proxy/querylog"
-	"kingshard/proxy/session"
 )
 
 // Nodes are the nodes in force, for tests that look into their pools.
@@ -30,7 +30,10 @@ func (s *Server) TellOfKeys(ctx context.Context) (complete bool) {
 func (s *Server) Queries() *querylog.Log { return &s.shared.Queries }
 
 // Totals are what the sessions have counted.
-func (s *Server) Totals() session.Totals { return s.shared.Stats.Totals() }
+func (s *Server) Totals() observe.Totals { return s.shared.Stats.Totals() }
+
+// PinTotals are how often sessions came to keep a connection, by why.
+func (s *Server) PinTotals() map[string]uint64 { return s.shared.Pins.Totals() }
 
 // PacketBytes is what clients' long packets and parameters take.
 func (s *Server) PacketBytes() int64 { return s.shared.Packets.Used() }

@@ -64,7 +64,7 @@ func TestVariablesOfTriggersAndFunctions(t *testing.T) {
 				})
 			}
 			clients.Wait()
-			if pins := p.Totals().Pins["user_variable"]; pins < 4 {
+			if pins := p.PinTotals()["user_variable"]; pins < 4 {
 				t.Errorf("%d connections were held for user variables, want 4", pins)
 			}
 		})

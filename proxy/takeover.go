@@ -59,7 +59,7 @@ func (s *Server) receive() {
 	if err == nil {
 		err = from.Sessions(s.adopt)
 	}
-	came := s.shared.Stats.Totals().Adopted
+	came := s.shared.Stats.Adopted.Load()
 	outcome := "ok"
 	if err != nil {
 		outcome = err.Error()

@@ -200,7 +200,7 @@ func (s *Server) handOver(next *handover.Successor) {
 			}
 		}
 		if !stay && s.shared.Sessions.Len() == 0 && s.logins.count() == 0 && s.receivedAll() {
-			s.log.Info("handed over", "moved", s.shared.Stats.Totals().Ends["moved"])
+			s.log.Info("handed over", "moved", s.shared.Ends.Totals()["moved"])
 			return
 		}
 		select {

@@ -8,7 +8,7 @@ const TallyPlaces = 112
 // tallyShares is how many Tallies a user has: sessions spread over them so that cores do not fight for one cache line.
 const tallyShares = 16
 
-// Tally is a share of what a user's sessions count. What each place counts is the sessions' matter.
+// Tally is a share of what a user's sessions count. What each place counts is the matter of who adds to it.
 type Tally [TallyPlaces]atomic.Uint64
 
 // tallies are those of one user; nil: no session has needed it yet.

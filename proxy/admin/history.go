@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/observe"
 )
 
 // historyMax is how many samples are kept, one for each second; the oldest go.
@@ -21,12 +21,12 @@ type sample struct {
 	errors                [len(origins)]uint64
 	statements            uint64               // queries and executions
 	percentiles           [len(shares)]float64 // of their times, in milliseconds
-	parts                 [3]uint64            // nanoseconds, as session.PartNames names them
+	parts                 [3]uint64            // nanoseconds, as observe.PartNames names them
 	// As they were at the end.
 	sessions, inUse, waiting int
 }
 
-// origins are where errors come from, as session.Totals names them.
+// origins are where errors come from, as observe.Totals names them.
 var origins = [...]string{"client", "proxy", "backend"}
 
 // Close ends what Tick began.
@@ -42,7 +42,7 @@ type history struct {
 	last uint64
 	// What the counters were at the last sample; before is zero until there was one.
 	before time.Time
-	totals session.Totals
+	totals observe.Totals
 }
 
 // Tick is called about every second, by one goroutine: it takes a sample, and goes on with the profile of what goes by.
@@ -60,7 +60,7 @@ func (a *Admin) Tick() {
 }
 
 // add completes a sample with what the counters grew by and keeps it; the first one gives only their state.
-func (h *history) add(s sample, now session.Totals) {
+func (h *history) add(s sample, now observe.Totals) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	was, before := h.totals, h.before
@@ -74,7 +74,7 @@ func (h *history) add(s sample, now session.Totals) {
 	for k, origin := range origins {
 		s.errors[k] = now.Errors[origin] - was.Errors[origin]
 	}
-	var latency session.Times
+	var latency observe.Times
 	for k := range latency.Buckets {
 		latency.Buckets[k] = now.Latency.Buckets[k] - was.Latency.Buckets[k]
 	}
@@ -125,7 +125,7 @@ func (s *sample) perSecond(n uint64) float64 {
 	return float64(n) / s.length.Seconds()
 }
 
-func commands(t session.Totals) (n uint64) {
+func commands(t observe.Totals) (n uint64) {
 	for _, c := range t.Commands {
 		n += c
 	}
@@ -134,13 +134,13 @@ func commands(t session.Totals) (n uint64) {
 
 // percentile gives the time in milliseconds that a share of all is not longer than, as if times were spread evenly within a
 // bucket; 0 if there is none.
-func percentile(t *session.Times, share float64) float64 {
+func percentile(t *observe.Times, share float64) float64 {
 	rank, seen := share*float64(t.Count()), uint64(0)
 	for k, n := range t.Buckets {
 		if n > 0 && float64(seen+n) >= rank {
-			low, high := 0.0, session.TimeBound(k)
+			low, high := 0.0, observe.TimeBound(k)
 			if k > 0 {
-				low = session.TimeBound(k - 1)
+				low = observe.TimeBound(k - 1)
 			}
 			if math.IsInf(high, 1) {
 				high = low

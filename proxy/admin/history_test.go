@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/observe"
 )
 
 // The ring holds ten minutes; a sample is what the counters grew by since the one before.
 func TestHistory(t *testing.T) {
 	h := new(history)
-	now := session.Totals{Commands: map[string]uint64{"COM_QUERY": 1000}, Errors: map[string]uint64{"proxy": 7}}
+	now := observe.Totals{Commands: map[string]uint64{"COM_QUERY": 1000}, Errors: map[string]uint64{"proxy": 7}}
 	at := time.Unix(1e9, 0)
 	h.add(sample{at: at}, now)
 	if len(h.list()) != 0 || h.commandsPerSecond() != 0 {
@@ -42,13 +42,13 @@ func TestHistory(t *testing.T) {
 }
 
 func TestPercentile(t *testing.T) {
-	var times session.Times
+	var times observe.Times
 	if p := percentile(&times, 0.5); p != 0 {
 		t.Errorf("of nothing: %v", p)
 	}
 	times.Buckets[44] = 90 // to 2^-9 s, from 0.84 of that
 	times.Buckets[56] = 9  // to 2^-6 s
-	times.Buckets[session.TimeBuckets-1] = 1
+	times.Buckets[observe.TimeBuckets-1] = 1
 	for share, want := range map[float64]float64{0.45: 1.798, 0.9: 1.953, 0.99: 15.625, 1: 3444311.717} {
 		if p := rounded(percentile(&times, share)); p != want {
 			t.Errorf("%v: %v ms, want %v", share, p, want)

@@ -18,7 +18,7 @@ var pinsTable = table{
 				now[reason]++
 			}
 		}
-		totals := v.a.shared.Stats.Totals().Pins
+		totals := v.a.shared.Pins.Totals()
 		for _, reason := range slices.Sorted(maps.Keys(totals)) {
 			rows = append(rows, []any{reason, now[reason], totals[reason]})
 		}

@@ -71,7 +71,7 @@ func statusRows(v *view) (rows [][]any) {
 	for _, group := range []struct {
 		name   string
 		counts map[string]uint64
-	}{{"Errors_", t.Errors}, {"Commands_", t.Commands}, {"Session_ends_", t.Ends}, {"Pins_", t.Pins}} {
+	}{{"Errors_", t.Errors}, {"Commands_", t.Commands}, {"Session_ends_", v.a.shared.Ends.Totals()}, {"Pins_", v.a.shared.Pins.Totals()}} {
 		for _, key := range slices.Sorted(maps.Keys(group.counts)) {
 			count(group.name+key, group.counts[key])
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
@@ -125,11 +126,11 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	for name, n := range t.Errors {
 		counter(descErrors, n, name)
 	}
-	for name, n := range t.Ends {
+	for name, n := range r.shared.Ends.Totals() {
 		counter(descEnds, n, name)
 	}
 	counter(descAdopted, t.Adopted)
-	for name, n := range t.Pins {
+	for name, n := range r.shared.Pins.Totals() {
 		counter(descPins, n, name)
 	}
 	counter(descRows, t.Rows)
@@ -158,8 +159,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter(descHalfFailures, half.Failures)
 	classic := snap.Config.ClassicHistograms
 	ch <- histogramOf(descLatency, &t.Latency, classic)
-	for class, name := range session.ClassNames {
-		for part, of := range session.PartNames {
+	for class, name := range observe.ClassNames {
+		for part, of := range observe.PartNames {
 			ch <- histogramOf(descParts, &t.Parts[class][part], classic, name, of)
 		}
 	}
@@ -173,7 +174,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	snap.Accounts.Refusals(func(user string, l account.Limit, n uint64) { counter(descRefusals, n, user, l.String()) })
-	session.Usages(snap.Accounts, func(u session.Usage) {
+	observe.Usages(snap.Accounts, func(u observe.Usage) {
 		counter(descUsage, u.N, u.User, u.Command, u.Plan, u.Outcome, u.Origin)
 	})
 	failures := r.shared.Failures.Counts()

@@ -15,6 +15,7 @@ import (
 	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -128,7 +129,7 @@ func (o one) Collect(ch chan<- prometheus.Metric) { ch <- o.Metric }
 
 // exposeTimes gives the exposition of a histogram to who asks for a format.
 func exposeTimes(classic bool, accept string) *httptest.ResponseRecorder {
-	all := session.Times{Nanos: 3_500_000_000}
+	all := observe.Times{Nanos: 3_500_000_000}
 	all.Buckets[0], all.Buckets[37], all.Buckets[40], all.Buckets[80], all.Buckets[len(all.Buckets)-1] = 5, 1, 1, 1, 1
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(one{histogramOf(descLatency, &all, classic)})

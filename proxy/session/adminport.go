@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"kingshard/mysql"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -11,7 +12,7 @@ import (
 func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
 	if !known || a.Rights == 0 {
-		s.writeError(newError(KSNoRights, "the user has no rights any more"), OriginProxy)
+		s.writeError(newError(KSNoRights, "the user has no rights any more"), observe.OriginProxy)
 		s.lastWords()
 		return &endError{reason: process.EndDenied}
 	}

@@ -266,7 +266,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		q.warned = true
 	}
 	if used {
-		if err := s.run(p, commit); err != nil {
+		if err := s.observed.Run(p, s.state.db, commit); err != nil {
 			s.dropBehind(p, err)
 			return
 		}

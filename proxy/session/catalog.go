@@ -383,7 +383,7 @@ func (i *copying) scratch() (table string, err error) {
 		return "", unreadableName()
 	}
 	table = home + "." + name
-	return table, i.s.run(i.f.last.Pooled, "DROP TEMPORARY TABLE IF EXISTS "+table)
+	return table, i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "DROP TEMPORARY TABLE IF EXISTS "+table)
 }
 
 // home is a database of the default node.
@@ -407,7 +407,7 @@ func (i *copying) fillOpen() (table string, err error) {
 	if table, err = i.scratch(); err != nil {
 		return "", err
 	}
-	if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
+	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
 		"In_use BIGINT, Name_locked BIGINT, PRIMARY KEY (`Database`, `Table`))"); err != nil {
 		return "", err
 	}
@@ -445,7 +445,7 @@ func (i *copying) fillOpen() (table string, err error) {
 		if len(rows) == 0 {
 			continue
 		}
-		if err := i.s.run(i.f.last.Pooled, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
+		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
 			" ON DUPLICATE KEY UPDATE In_use = In_use + VALUES(In_use), Name_locked = Name_locked + VALUES(Name_locked)"); err != nil {
 			return "", err
 		}

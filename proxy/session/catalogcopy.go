@@ -84,7 +84,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	if db != "" {
 		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.textIn("character_set_client", db)), ", ") + ")"
 	}
-	if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
+	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
 		return "", err
 	}
 	i.f.made = append(i.f.made, table)
@@ -98,7 +98,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if err := i.s.run(i.f.last.Pooled, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
+		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
 			return "", err
 		}
 		i.f.made = append(i.f.made, sorted)
@@ -345,7 +345,7 @@ func (c *filling) in(pair []string, tables []dbTable) string {
 
 // exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
 func (c *filling) exec(sql string) error {
-	err := c.s.run(c.f.last.Pooled, sql)
+	err := c.s.observed.Run(c.f.last.Pooled, c.s.state.db, sql)
 	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
 		return nil
 	}

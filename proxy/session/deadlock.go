@@ -9,6 +9,7 @@ import (
 	"kingshard/backend"
 	"kingshard/backend/pool"
 	"kingshard/mysql"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -105,13 +106,17 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.asking(now)
+	s.observed.Ask(now.Sub(s.entry.Since()))
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	s.entry.Wants(i)
 	defer s.entry.Wants(nil)
-	wait := s.waitSpan(i)
+	wait := s.observed.WaitSpan(i, s.state.db)
 	p, err := s.getUntil(i, want, deadline, holds)
-	endSpan(wait, err)
+	if errors.Is(err, errDeadlock) {
+		wait.Fail(0, "connection_deadlock")
+	} else {
+		observe.EndSpan(wait, err)
+	}
 	return p, err
 }
 
@@ -156,11 +161,11 @@ func (s *Session) holding(loans []loan) (holds []*backend.Instance) {
 
 // giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
 func (s *Session) giveWay() error {
-	s.stats.deadlocks.Add(1)
+	s.observed.Counters.Deadlocks.Add(1)
 	s.endOthers()
 	if p := s.held; p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := s.run(p, rollback); err != nil {
+			if err := s.observed.Run(p, s.state.db, rollback); err != nil {
 				return s.lost(p, err)
 			}
 		}

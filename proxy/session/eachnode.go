@@ -11,6 +11,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -23,7 +24,7 @@ func (s *Session) endForDDL() error {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
 	if s.held.Pooled != nil {
-		if err := s.run(s.held, commit); err != nil {
+		if err := s.observed.Run(s.held, s.state.db, commit); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
@@ -44,7 +45,7 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
 	if own && s.held.Pooled != nil {
-		if err := s.apply(s.held, setting); err != nil {
+		if err := s.observed.Apply(s.held, s.state.db, setting); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
@@ -148,7 +149,7 @@ func (s *Session) failEach(e *mysql.SQLError, stateLost bool) (failed bool, err 
 		return true, e
 	}
 	s.pins = 0
-	s.writeError(e, OriginBackend)
+	s.writeError(e, observe.OriginBackend)
 	s.lastWords()
 	return true, &endError{process.EndBackendLost, e}
 }

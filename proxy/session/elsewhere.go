@@ -10,6 +10,7 @@ import (
 	"kingshard/backend/pool"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 )
 
 // What needs no node in particular does not wait for one: a login's database, SET, queries of constants. The default node is asked, and
@@ -37,7 +38,7 @@ func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (bac
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.asking(now)
+	s.observed.Ask(now.Sub(s.entry.Since()))
 	p, err := s.shared.Asker.Ask(q, instances, now.Add(s.snap.Config.PoolWaitTimeout.Duration()), s.entry.Cancelled())
 	if err != nil {
 		return backend.Pooled{}, err
@@ -62,12 +63,12 @@ func (s *Session) visit(db string) error {
 	if !known {
 		instances = s.withTwins(i)
 	}
-	span := s.ownSpan(i, "USE")
+	span := s.observed.OwnSpan(i, s.state.db, "USE")
 	p, err := s.askAny(q, instances)
 	if err == nil {
 		err = p.Conn.ReadOK()
 	}
-	endSpan(span, err)
+	observe.EndSpan(span, err)
 	var told *mysql.SQLError
 	switch {
 	case p.Pooled != nil && (err == nil || errors.As(err, &told)):

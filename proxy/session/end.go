@@ -5,9 +5,11 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"kingshard/mysql"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -36,14 +38,14 @@ func (e *endError) failure() bool {
 }
 
 // origin is where that came from.
-func (e *endError) origin() Origin {
+func (e *endError) origin() observe.Origin {
 	switch e.reason {
 	case process.EndClientGone, process.EndProtocol, process.EndDenied, process.EndHandshake, process.EndStalled:
-		return OriginClient
+		return observe.OriginClient
 	case process.EndBackendLost:
-		return OriginBackend
+		return observe.OriginBackend
 	}
-	return OriginProxy
+	return observe.OriginProxy
 }
 
 // errQuit ends a session that said goodbye.
@@ -72,4 +74,16 @@ func isTimeout(err error) bool {
 func isClientSide(err error) bool {
 	var ce *mysql.ConnError
 	return errors.As(err, &ce) && ce.Side == mysql.ClientSide
+}
+
+// EndCounts counts sessions by why they ended. Zero is ready.
+type EndCounts [process.EndReasons]atomic.Uint64
+
+// Totals returns the counts by the names of the reasons, all of them.
+func (c *EndCounts) Totals() map[string]uint64 {
+	t := make(map[string]uint64, len(c))
+	for r := range c {
+		t[process.EndReason(r).String()] = c[r].Load()
+	}
+	return t
 }

@@ -26,13 +26,13 @@ type exchange struct {
 // begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
 func (x *exchange) begin(s *Session, q *query) {
 	if x.p.Instance.Role == backend.Replica {
-		s.stats.class(s.work.class).replicas.Add(1)
+		s.observed.CountReplica()
 	}
 	x.note(s, q)
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
 		x.p.Conn.Marked = true // whatever becomes of the pins
 	}
-	x.span = s.shardSpan(x.p.Instance, q.text)
+	x.span = s.observed.ShardSpan(x.p.Instance, s.state.db, q.text)
 }
 
 // note is begin without what is counted.
@@ -78,7 +78,7 @@ func (s *Session) start(x *exchange, q *query) error {
 // sent on another connection; see repeats.
 func (s *Session) finish(x *exchange, q *query) (failed, again bool, err error) {
 	failed, err = s.responses(x.p, q)
-	s.endResponse(x.span, failed, err)
+	s.observed.EndResponse(x.span, failed, err)
 	if err != nil {
 		if s.repeats(x, q, err) {
 			return true, true, nil

@@ -65,7 +65,9 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	}
 	s.entry.ShowText(st.text)
 	s.recognize(st)
-	s.label(st.text)
+	if s.shared.Labels.On() {
+		s.observed.Label(s.user, st.text, s.mode())
+	}
 	q := &s.task().query
 	q.execute(st, ex)
 	_, err := s.statement(q)

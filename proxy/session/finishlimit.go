@@ -13,7 +13,7 @@ func (f *finishing) limitJoin() error {
 		return nil // the client has a limit of its own, or has lifted it
 	}
 	f.limited = true
-	return f.s.run(f.last.Pooled, "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
+	return f.s.observed.Run(f.last.Pooled, f.s.state.db, "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
 }
 
 // joinAsBefore takes back what limitJoin did.

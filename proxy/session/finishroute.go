@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/router/plan"
 )
@@ -64,7 +65,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	if err := s.bringToLoans(q, f.loans); err != nil {
 		return true, s.loseAll(f.loans, err)
 	}
-	s.stats.scatters.Add(1)
+	s.observed.Counters.Scattered.Add(1)
 	f.last = find(f.loans, f.node)
 	if aside := find(f.loans, scratchLoan); aside != nil {
 		f.last, f.aside = aside, true
@@ -124,24 +125,24 @@ func (f *finishing) run() (failed bool, err error) {
 		}
 		if f.s.conn.Sequence() != sent {
 			f.s.loseAll(f.loans, nil)
-			f.s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+			f.s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 			f.s.lastWords()
 			return true, &endError{process.EndBackendLost, err}
 		}
 		return true, f.s.loseAll(f.loans, err)
 	}
 	if f.limited {
-		if backErr := f.s.run(f.last.Pooled, f.joinAsBefore()); backErr != nil {
+		if backErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, f.joinAsBefore()); backErr != nil {
 			return true, f.s.loseAll(f.loans, backErr)
 		}
 	}
 	if len(f.made) > 0 {
-		if dropErr := f.s.run(f.last.Pooled, "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
+		if dropErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
 			return true, f.s.loseAll(f.loans, dropErr)
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.run(f.last.Pooled, commit); endErr != nil {
+		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, commit); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
@@ -218,7 +219,7 @@ func (f *finishing) fill() error {
 		if key != "" {
 			key = " (PRIMARY KEY (" + key + "))"
 		}
-		if err := f.s.run(f.last.Pooled, "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
+		if err := f.s.observed.Run(f.last.Pooled, f.s.state.db, "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
@@ -229,7 +230,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.reachOn(f.last, like)
-		if err := f.s.run(f.last.Pooled, "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
+		if err := f.s.observed.Run(f.last.Pooled, f.s.state.db, "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -414,7 +415,7 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 		if f.s.entry.IsCancelled() {
 			return interrupted()
 		}
-		err := f.s.run(f.last.Pooled, string(batch))
+		err := f.s.observed.Run(f.last.Pooled, f.s.state.db, string(batch))
 		batch, rows = batch[:0], 0
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
 	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -80,9 +81,15 @@ func (s *Session) readResponse(caps mysql.Capability) (*mysql.HandshakeResponse4
 	return resp, nil
 }
 
+// setAccount makes a the session's account: after a login, and after a reload.
+func (s *Session) setAccount(a *account.Account) {
+	s.account = a
+	s.observed.SetAccount(a)
+}
+
 // deny sends the error and ends the login.
 func (s *Session) deny(e *mysql.SQLError, err error) *endError {
-	s.stats.errors[OriginClient].Add(1)
+	s.observed.Fail(e.Code, observe.OriginClient)
 	s.conn.WriteError(e)
 	s.lastWords()
 	if err == nil {

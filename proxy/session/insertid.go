@@ -238,7 +238,7 @@ func (s *Session) bringToLoans(q *query, loans []loan) error {
 		if l.Conn.GivesInsertID(id) {
 			continue
 		}
-		if err := s.run(l.Pooled, "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
+		if err := s.observed.Run(l.Pooled, s.state.db, "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
 			return err
 		}
 		l.Conn.NoteInsertID(id)

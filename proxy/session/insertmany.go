@@ -26,7 +26,7 @@ func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, c
 	}
 	for _, l := range c.loans {
 		for _, sql := range []string{c.undo, c.begin} {
-			if err := s.run(l.Pooled, sql); err != nil {
+			if err := s.observed.Run(l.Pooled, s.state.db, sql); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -75,7 +76,7 @@ func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
 	if s.held.Pooled == nil {
 		return p, nil
 	}
-	err := s.apply(p, s.state.current())
+	err := s.observed.Apply(p, s.state.db, s.state.current())
 	if err == nil {
 		err = s.settleFound(p, false)
 	}
@@ -96,7 +97,7 @@ func (s *Session) kill(id uint64, query bool) error {
 	}
 	if victim == &s.entry {
 		if !query {
-			s.writeError(interrupted(), OriginProxy)
+			s.writeError(interrupted(), observe.OriginProxy)
 			return &endError{reason: process.EndKilled}
 		}
 		return interrupted()

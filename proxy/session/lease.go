@@ -10,6 +10,7 @@ import (
 	"kingshard/backend/pool"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -73,7 +74,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 // obtain gives a connection that is not the session's yet and carries want.
 func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
 	now := s.entry.Now()
-	s.asking(now)
+	s.observed.Ask(now.Sub(s.entry.Since()))
 	if p, ok := s.offered(t, want); ok {
 		return p, nil
 	}
@@ -82,7 +83,7 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
 		s.entry.Wants(instance)
-		wait := s.waitSpan(instance)
+		wait := s.observed.WaitSpan(instance, s.state.db)
 		var p backend.Pooled
 		var err error
 		if s.lane.placed == instance {
@@ -91,7 +92,7 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 		} else {
 			p, err = instance.Get(want, deadline, s.entry.Cancelled())
 		}
-		endSpan(wait, err)
+		observe.EndSpan(wait, err)
 		s.entry.Wants(nil)
 		if err == nil {
 			return p, nil
@@ -151,7 +152,7 @@ func (s *Session) acquireOther(t target) (backend.Pooled, error) {
 
 // prepareOther brings what the session has set since to a connection that its transaction has read from.
 func (s *Session) prepareOther(p backend.Pooled) error {
-	err := s.apply(p, s.state.current())
+	err := s.observed.Apply(p, s.state.db, s.state.current())
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil:
@@ -174,7 +175,7 @@ func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(
 
 // begins tells whether the command may begin a transaction: SET does not, nor do commands other than statements.
 func (s *Session) begins() bool {
-	return s.state.pendingBegin != "" || s.work.class != sqltext.Set && s.work.class != sqltext.Empty
+	return s.state.pendingBegin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
 }
 
 // errKilled says that the session was killed before its statement was sent.
@@ -185,13 +186,13 @@ func (s *Session) bring(p backend.Pooled) error {
 	if !s.setRunning(p) {
 		return errKilled
 	}
-	err := s.apply(p, s.state.current())
+	err := s.observed.Apply(p, s.state.db, s.state.current())
 	if err == nil && s.state.next.set() && s.begins() {
-		err = s.run(p, s.state.next.text())
+		err = s.observed.Run(p, s.state.db, s.state.next.text())
 	}
 	if err == nil && s.state.pendingBegin != "" {
 		if err = s.queueInsertID(p); err == nil {
-			err = s.run(p, s.state.pendingBegin)
+			err = s.observed.Run(p, s.state.db, s.state.pendingBegin)
 		}
 	}
 	return err
@@ -258,7 +259,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 
 // setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
 func (s *Session) setRunning(p backend.Pooled) bool {
-	s.exchanging(p.Instance)
+	s.observed.Exchange(p.Instance, s.entry.Since())
 	return s.entry.SetRunning(p)
 }
 
@@ -403,7 +404,7 @@ func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 		return e
 	}
 	s.pins = 0
-	s.writeError(e, OriginBackend)
+	s.writeError(e, observe.OriginBackend)
 	s.lastWords()
 	return &endError{process.EndBackendLost, cause}
 }

@@ -6,6 +6,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 )
 
 // local answers what the session itself knows best: transaction control without a backend, SET, USE, KILL, the process
@@ -184,9 +185,9 @@ func (s *Session) useDB(db string) error {
 			return err
 		}
 		// One that is in it says nothing of whether the database is still there.
-		span := s.ownSpan(p.Instance, "USE")
+		span := s.observed.OwnSpan(p.Instance, s.state.db, "USE")
 		err = p.Conn.InitDB(db)
-		endSpan(span, err)
+		observe.EndSpan(span, err)
 		if !s.replaces(p, attempt, err) {
 			break
 		}

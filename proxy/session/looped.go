@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -48,7 +49,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		s.concluded(l, s.next())
 		return
 	case mysql.ComQuery, mysql.ComStmtExecute:
-		if s.shared.Labels.on() {
+		if s.shared.Labels.On() {
 			h.labelled = true
 		}
 		if s.free() && s.runsLooped(p) {
@@ -75,7 +76,9 @@ func (s *Session) runsLooped(p []byte) bool {
 	if !s.read(q, p) || !s.allowsLooped(q) {
 		return false
 	}
-	s.label(s.lane.text)
+	if s.shared.Labels.On() {
+		s.observed.Label(s.user, s.lane.text, s.mode())
+	}
 	switch n, err := s.decide(q); {
 	case err != nil:
 		return false // a goroutine tells the client
@@ -106,7 +109,10 @@ func (s *Session) read(q *query, p []byte) bool {
 		return true
 	}
 	attributes, text, err := s.splitAttributes(p[1:])
-	if err != nil || len(text) > loopedText || s.traceQuery(attributes, text) {
+	if err != nil || len(text) > loopedText {
+		return false
+	}
+	if t := s.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.task().choice, attributes, text) {
 		return false // traced statements run on goroutines
 	}
 	info := s.classify(text)
@@ -169,7 +175,7 @@ func (s *Session) seekAlone(sh *shelf) {
 	if wait {
 		if s.lane.since.IsZero() {
 			s.lane.since = time.Now()
-			s.asking(s.lane.since)
+			s.observed.Ask(s.lane.since.Sub(s.entry.Since()))
 			s.entry.Wants(sh.key.instance)
 		}
 		sh.stand(s)
@@ -185,7 +191,7 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 			s.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
 		}
-		s.work.class = s.task().query.info.Class
+		s.observed.Class = s.task().query.info.Class
 	}
 	return true
 }
@@ -209,7 +215,7 @@ func (s *Session) lineOver() bool {
 func (s *Session) launch(le *lease) {
 	l := le.shelf.h.loop
 	defer s.caught(l)
-	s.relabelLoop(le.shelf.h) // it may have waited for le
+	le.shelf.h.relabel(&s.observed) // it may have waited for le
 	s.lane.lease = le
 	x := &s.task().x
 	x.p = le.p
@@ -237,7 +243,7 @@ func (s *Session) launch(le *lease) {
 	}
 	// What the loop took the statement for keeps it from sending anything else.
 	_ = s.start(x, &s.task().query)
-	s.stats.class(s.work.class).looped.Add(1)
+	s.observed.CountLooped()
 	s.countRules(s.task().query.st)
 	le.shelf.h.request(le)
 }
@@ -303,7 +309,7 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
-	s.relabelLoop(le.shelf.h)
+	le.shelf.h.relabel(&s.observed)
 	_, again, err := s.finish(&s.task().x, &s.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:
@@ -350,7 +356,10 @@ func (s *Session) finishLoop(l *fastlane.Loop, end *endError) {
 // caught ends a handler: the session whose handler panicked ends, and no other.
 func (s *Session) caught(l *fastlane.Loop) {
 	r := recover()
-	unlabelLoop(l)
+	if h := l.Ticker().(*shelves); h.labelled {
+		h.labelled = false
+		observe.Unlabel()
+	}
 	if r == nil {
 		return
 	}

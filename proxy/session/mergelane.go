@@ -97,8 +97,8 @@ func (s *Session) launchMerge(h *shelves) {
 	defer s.caught(h.loop)
 	m := s.task().merging
 	s.passed = true
-	s.spread(m.route)
-	s.relabelLoop(h)
+	s.observed.Spread(planOf(m.route.Many), len(m.route.Queries))
+	h.relabel(&s.observed)
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)
@@ -113,8 +113,8 @@ func (s *Session) launchMerge(h *shelves) {
 		m.asked(m.of, query, l.source(value.TextRow))
 	}
 	m.left = len(m.route.Queries)
-	s.stats.scatters.Add(1)
-	s.stats.class(s.work.class).looped.Add(1)
+	s.observed.Counters.Scattered.Add(1)
+	s.observed.CountLooped()
 	s.countRules(nil)
 	h.merges = append(h.merges, s)
 	h.loop.AtRoundEnd()
@@ -123,7 +123,7 @@ func (s *Session) launchMerge(h *shelves) {
 // offerMerge offers what launchMerge has queued; false if it is not to be sent.
 func (s *Session) offerMerge(h *shelves) bool {
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	m := s.task().merging
 	if !s.publish(m.loans) {
 		for k := range m.loans {
@@ -142,7 +142,7 @@ func (s *Session) offerMerge(h *shelves) bool {
 // sendMerge sends what is left of the queries.
 func (s *Session) sendMerge(h *shelves) {
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	m := s.task().merging
 	for k := range m.loans {
 		if c := m.loans[k].Conn; c.Flush() != nil || c.Unsent() > 0 {
@@ -224,7 +224,7 @@ func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 		return
 	}
 	s.task().merging.over = true
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	_, err := s.finishMerging(&s.task().query, s.task().merging)
 	s.task().merging = nil
 	if end := s.settle(err); end != nil {
@@ -264,7 +264,7 @@ func (m *merging) panicked(l *fastlane.Loop) {
 
 // finishHandedMerge ends a merge that the loop began; without connections it was killed before it was sent.
 func (s *Session) finishHandedMerge() *endError {
-	s.relabel()
+	s.observed.Relabel()
 	m := s.task().merging
 	s.task().merging = nil
 	q, begun := &s.task().query, false

@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/router/plan"
 )
@@ -83,7 +84,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}
-		s.forwarded(sum.Rows, sum.Bytes)
+		s.observed.Forward(sum.Rows, sum.Bytes)
 		s.state.result = lastResult{rowCount: -1}
 		s.state.found.found(sum.Rows)
 		if q.info.Has(sqltext.CalcFoundRows) {
@@ -93,14 +94,14 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		s.heldLast = false
 		return false, nil
 	case err == nil:
-		origin := OriginBackend
-		if s.exceeded(q, sum.Err) {
-			origin = OriginProxy
+		origin := observe.OriginBackend
+		if observe.Exceeded(s.account, q.quota, sum.Err) {
+			origin = observe.OriginProxy
 		}
 		s.heard(sum.Err, origin)
 		return true, s.dropUnread(lost)
 	case errors.As(err, &sqlErr):
-		s.exceeded(q, sqlErr)
+		observe.Exceeded(s.account, q.quota, sqlErr)
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}
@@ -112,7 +113,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		return true, clientEnd(err)
 	case isConnError(err) && sum.Sent:
 		s.loseAll(lost, nil)
-		s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+		s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 		s.lastWords()
 		return true, &endError{process.EndBackendLost, err}
 	case isConnError(err):

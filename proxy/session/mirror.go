@@ -12,7 +12,7 @@ import (
 // mirrorNode is the node that a statement which ran on another one is to be sent to, too; nil where it is not.
 func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	r := q.verdict.Mirror
-	if r == nil || s.sink != nil || s.work.errorCode != 0 || q.info.Traits&stateful != 0 {
+	if r == nil || s.sink != nil || s.observed.ErrorCode != 0 || q.info.Traits&stateful != 0 {
 		return nil
 	}
 	switch q.info.Class {

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -133,10 +134,10 @@ func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
 		_ = nc.Close()
 		return nil, fmt.Errorf("its connection id %d is another session's", c.id)
 	}
-	s.stats = shared.Stats.cell(s.id)
+	s.observed = observe.New(&shared.Stats, s.id)
 	s.rejoin()
 	s.restore(&c)
-	shared.Stats.adopted.Add(1)
+	shared.Stats.Adopted.Add(1)
 	return s, nil
 }
 

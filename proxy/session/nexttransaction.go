@@ -117,7 +117,7 @@ func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
 		err = s.endOwn(err)
 	}
 	var refused *mysql.SQLError
-	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.work.errorCode == erReadOnlyTransaction {
+	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.observed.ErrorCode == erReadOnlyTransaction {
 		s.state.next = next // a server finds that out before it begins
 	}
 	return failed, err
@@ -169,7 +169,7 @@ func (s *Session) endOwn(failure error) error {
 	if p.Pooled == nil || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return failure
 	}
-	if err := s.run(p, commit); err != nil {
+	if err := s.observed.Run(p, s.state.db, commit); err != nil {
 		pins := s.pins
 		if s.drop(p); pins != 0 {
 			s.pins = 0

@@ -63,7 +63,7 @@ func (h *shelves) Round(*fastlane.Loop) {
 // offer has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
 // sends, and all of a statement that has labels in a profile, to be seen there as its own.
 func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
-	if s.labels == nil {
+	if !s.observed.Labelled() {
 		h.loop.Gather(c, from.Outgoing(), from)
 	}
 }
@@ -72,9 +72,9 @@ func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
 func (le *lease) offerRequest() bool {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	if s.entry.Running().Pooled == nil {
-		s.exchanging(le.p.Instance)
+		s.observed.Exchange(le.p.Instance, s.entry.Since())
 		if !s.entry.SetRunningUnsent(le.p) {
 			le.leave()
 			le.p.Taint()
@@ -90,7 +90,7 @@ func (le *lease) offerRequest() bool {
 func (le *lease) sendRequest() {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
 		le.leave()
 		s.handOver(h.loop, stepFinish)
@@ -102,7 +102,7 @@ func (le *lease) sendRequest() {
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.
 func (s *Session) sendAnswer(h *shelves) (sent bool) {
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	if err := s.conn.Flush(); err == nil && s.conn.Unsent() > 0 {
 		s.handOver(h.loop, stepConclude)
 		return false
@@ -113,6 +113,6 @@ func (s *Session) sendAnswer(h *shelves) (sent bool) {
 // answered ends a command whose response is sent.
 func (s *Session) answered(h *shelves) {
 	defer s.caught(h.loop)
-	s.relabelLoop(h)
+	h.relabel(&s.observed)
 	s.concluded(h.loop, s.conclude(s.lane.command, nil))
 }

@@ -81,8 +81,8 @@ func TestPanicEndsOneSession(t *testing.T) {
 	if n := server.Accepted(); n != 2 {
 		t.Errorf("%d connections to the server, want another one after the panic", n)
 	}
-	if shared.Sessions.Len() != 0 || shared.Stats.Totals().Ends["panic"] != 1 {
-		t.Errorf("%d sessions are left, ends: %v", shared.Sessions.Len(), shared.Stats.Totals().Ends)
+	if shared.Sessions.Len() != 0 || shared.Ends.Totals()["panic"] != 1 {
+		t.Errorf("%d sessions are left, ends: %v", shared.Sessions.Len(), shared.Ends.Totals())
 	}
 	if text := log.String(); !strings.Contains(text, "a fault of the proxy") || !strings.Contains(text, "panic_test.go") {
 		t.Errorf("the log does not show the stack:\n%s", text)

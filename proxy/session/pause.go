@@ -99,7 +99,7 @@ func (s *Session) engaged() bool {
 // waitPaused waits for the end of a pause, and of further ones, for the time of the first at most.
 func (s *Session) waitPaused(p *paused) error {
 	now := time.Now()
-	s.asking(now)
+	s.observed.Ask(now.Sub(s.entry.Since()))
 	pause := &s.shared.Pause
 	pause.waiting.Add(1)
 	s.entry.HoldUp(true)

@@ -1,6 +1,9 @@
 package session
 
-import "strings"
+import (
+	"strings"
+	"sync/atomic"
+)
 
 // pinReason says why a session keeps its backend connection beyond a transaction: the connection has state that cannot
 // be brought to another one.
@@ -35,6 +38,18 @@ var pinNames = [pinReasons]string{
 	"cursor", "found_rows", "tracker", "parameter_types", "next_transaction", "stored_object", "autocommit", "savepoint", "insert_id", "rand_seed",
 }
 
+// PinCounts counts how often sessions came to keep a connection, by why. Zero is ready.
+type PinCounts [pinReasons]atomic.Uint64
+
+// Totals returns the counts by the names of the reasons, all of them.
+func (c *PinCounts) Totals() map[string]uint64 {
+	t := make(map[string]uint64, len(c))
+	for r := range c {
+		t[pinNames[r]] = c[r].Load()
+	}
+	return t
+}
+
 // pinSet is a set of reasons.
 type pinSet uint32
 
@@ -58,7 +73,7 @@ func PinNames(pins uint32) string { return pinSet(pins).String() }
 func (s *Session) pin(r pinReason) {
 	if !s.pins.has(r) {
 		s.pins |= 1 << r
-		s.shared.Stats.pins[r].Add(1)
+		s.shared.Pins[r].Add(1)
 	}
 }
 

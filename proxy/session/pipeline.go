@@ -163,18 +163,18 @@ func (s *Session) embark(le *lease) {
 	s.lane.lease = le
 	le.queue = append(le.queue, s)
 	defer s.caught(le.shelf.h.loop)
-	s.relabelLoop(le.shelf.h)
+	le.shelf.h.relabel(&s.observed)
 	s.passed = true
 	s.outOfLine()
-	s.exchanging(le.p.Instance)
+	s.observed.Exchange(le.p.Instance, s.entry.Since())
 	s.conn.ResetSequence()
 	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
 	x := &s.task().x
 	x.p = le.p
 	// What the loop took the statement for keeps it from sending anything else.
 	_ = s.start(x, &s.task().query)
-	s.stats.class(s.work.class).looped.Add(1)
-	s.stats.class(s.work.class).shared.Add(1)
+	s.observed.CountLooped()
+	s.observed.CountShared()
 	s.countRules(s.task().query.st)
 }
 
@@ -246,7 +246,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 		return
 	}
 	s.lane.point.alwaysAlone(le.shelf.h.now)
-	s.stats.late.Add(1)
+	s.observed.Counters.Late.Add(1)
 	if len(le.queue) > 1 || le.exposed {
 		le.scatter(nil)
 		return
@@ -384,6 +384,6 @@ func (le *lease) cut() {
 func (s *Session) lateOn(le *lease) {
 	if s != nil && s.lane.point != nil {
 		s.lane.point.failed(le.shelf.h.now)
-		s.stats.late.Add(1)
+		s.observed.Counters.Late.Add(1)
 	}
 }

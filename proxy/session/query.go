@@ -8,6 +8,7 @@ import (
 	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
@@ -20,7 +21,7 @@ func (s *Session) comQuery(arg []byte) error {
 	if err != nil {
 		return err
 	}
-	if s.traceQuery(attributes, text) {
+	if t := s.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.task().choice, attributes, text) {
 		s.beginTrace(mysql.ComQuery, text)
 	}
 	for {
@@ -184,7 +185,7 @@ func malformed() *mysql.SQLError {
 
 // statement answers one statement, or one execution of a prepared one, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
-	s.work.class = q.info.Class
+	s.observed.Class = q.info.Class
 	if err := s.allow(q); err != nil {
 		return true, err
 	}
@@ -348,7 +349,7 @@ func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 	// nobody can say how much of it arrived.
 	s.drop(p)
 	s.pins = 0
-	s.writeError(newError(KSStatementBroken, ""), OriginBackend)
+	s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 	s.lastWords()
 	return &endError{process.EndBackendLost, err}
 }
@@ -448,12 +449,12 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 
 // observe notes what a response says of the session.
 func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
-	s.forwarded(res.Rows, res.Bytes)
+	s.observed.Forward(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
 		p.Conn.Diagnosed = s.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
-		s.heard(res.Err, OriginBackend)
+		s.heard(res.Err, observe.OriginBackend)
 		s.failedInsertID(q, res.Err)
 		s.failedFound(q, res.Err)
 		return

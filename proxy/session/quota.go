@@ -7,8 +7,8 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
-	"kingshard/proxy/account"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/observe"
 )
 
 // quota bounds the rows of an answer to the client; what the proxy asks for itself has no bounds.
@@ -19,30 +19,15 @@ func (s *Session) quota(q *query) *mysql.Quota {
 	return q.quota
 }
 
-// exceeded counts an answer that e ended, if that is for the user's limits, and tells whether it is.
-func (s *Session) exceeded(q *query, e *mysql.SQLError) bool {
-	switch {
-	case q.quota == nil || e == nil:
-		return false
-	case e == q.quota.RowsOver:
-		s.account.Exceeded(account.LimitRows)
-	case e == q.quota.BytesOver:
-		s.account.Exceeded(account.LimitBytes)
-	default:
-		return false
-	}
-	return true
-}
-
 // errRest says that a server did not come to the end of an answer that nobody wants.
 var errRest = &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errors.New("the rest of a result was not read")}
 
 // cutOff ends an answer of which the client heard that it is more than the user's limits.
 func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error {
 	q.cut = true
-	s.exceeded(q, res.Err)
-	s.forwarded(res.Rows, res.Bytes)
-	s.heard(res.Err, OriginProxy)
+	observe.Exceeded(s.account, q.quota, res.Err)
+	s.observed.Forward(res.Rows, res.Bytes)
+	s.heard(res.Err, observe.OriginProxy)
 	if done, err := p.Conn.SkipRest(drainMax); done {
 		return nil // what the server had to say at the end does not matter
 	} else if err != nil {

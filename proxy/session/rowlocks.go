@@ -16,7 +16,7 @@ import (
 // watchRowLocks begins to watch a statement that has been published, which may hold row locks on one node while it waits for some of
 // another one.
 func (s *Session) watchRowLocks() {
-	s.entry.WatchRowLocks(&s.shared.LockWaits, func() { s.stats.rowDeadlocks.Add(1) })
+	s.entry.WatchRowLocks(&s.shared.LockWaits, func() { s.observed.Counters.RowDeadlocks.Add(1) })
 }
 
 // errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
@@ -79,7 +79,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 			continue
 		}
 		l.hurried, l.lockWait = true, seconds
-		if err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
+		if err := s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -95,9 +95,9 @@ func (s *Session) unhurried(l *loan) bool {
 	if value == "" {
 		value = "DEFAULT"
 	}
-	err := s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
+	err := s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+value)
 	if isSQLError(err) { // a KILL of the statement came late
-		err = s.run(l.Pooled, "SET "+lockWaitTimeout+" = "+value)
+		err = s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+value)
 	}
 	if err != nil {
 		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
@@ -115,10 +115,10 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			return failed, err
 		}
 		if time.Since(began) >= hurriedFor {
-			s.stats.rowDeadlocks.Add(1)
+			s.observed.Counters.RowDeadlocks.Add(1)
 			return failed, errGaveWay()
 		}
-		s.stats.lockRetries.Add(1)
+		s.observed.Counters.LockRetries.Add(1)
 		if c.next.set() {
 			s.state.next = c.next
 		}

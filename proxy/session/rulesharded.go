@@ -78,7 +78,7 @@ func (s *Session) borrowReader(n *backend.Node, loans []loan) (backend.Pooled, e
 		p, err := s.getHolding(instance, s.state.current(), s.holding(loans))
 		if err == nil {
 			if instance.Role == backend.Replica {
-				s.stats.class(s.work.class).replicas.Add(1)
+				s.observed.CountReplica()
 			}
 			return p, nil
 		}

@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/tracing"
 	"kingshard/router/plan"
 )
@@ -59,7 +60,7 @@ func (l *loan) close(s *Session) {
 // started notes that a statement of the client's is sent.
 func (l *loan) started(s *Session, text string) {
 	s.reachOn(l, text)
-	l.span = s.shardSpan(l.Instance, text)
+	l.span = s.observed.ShardSpan(l.Instance, s.state.db, text)
 	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Received()
 }
 
@@ -70,7 +71,7 @@ func (l *loan) ended(err error) {
 		l.began = time.Time{}
 	}
 	if l.span != nil {
-		endSpan(l.span, err)
+		observe.EndSpan(l.span, err)
 		l.span = nil
 	}
 }
@@ -169,7 +170,7 @@ func (s *Session) enlist(p backend.Pooled, node string) error {
 		if sql == "" {
 			continue
 		}
-		if err := s.run(p, sql); err != nil {
+		if err := s.observed.Run(p, s.state.db, sql); err != nil {
 			p.Taint()
 			return backendError(err)
 		}
@@ -191,7 +192,7 @@ func (s *Session) endOthers() {
 	for node, p := range s.others {
 		delete(s.others, node)
 		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
-		if err := s.run(p, commit); err != nil {
+		if err := s.observed.Run(p, s.state.db, commit); err != nil {
 			p.Taint()
 			continue
 		}
@@ -217,8 +218,8 @@ func (s *Session) giveBack(loans []loan) {
 
 // publish lets KILL reach the connections of a statement; false when the session, or the statement, was killed before.
 func (s *Session) publish(loans []loan) bool {
-	s.exchanging(loans[0].Instance)
-	s.work.counted = true // with each of the loans
+	s.observed.Exchange(loans[0].Instance, s.entry.Since())
+	s.observed.EachCounted = true // with each of the loans
 	s.task().loans = loans
 	var few [8]backend.Pooled // on the stack
 	conns := few[:0]
@@ -295,7 +296,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if err := s.bringToLoans(q, loans); err != nil {
 		return true, s.loseAll(loans, err)
 	}
-	s.stats.scatters.Add(1)
+	s.observed.Counters.Scattered.Add(1)
 	if !p.ReadOnly {
 		s.watchRowLocks()
 	}

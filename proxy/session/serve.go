@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"kingshard/mysql"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 )
 
@@ -57,7 +58,7 @@ func (s *Session) end(e *endError) {
 	reason := s.entry.End(e.reason)
 	s.conn.Close()
 	s.conn.Release()
-	if s.trace != nil {
+	if s.observed.Traced() {
 		s.endTrace(e) // of a command that panicked
 	}
 	s.loginOver()
@@ -70,7 +71,7 @@ func (s *Session) end(e *endError) {
 	if s.account != nil {
 		s.account.Leave()
 	}
-	s.shared.Stats.ends[reason].Add(1)
+	s.shared.Ends[reason].Add(1)
 	switch reason {
 	case process.EndQuit, process.EndClientGone, process.EndIdle, process.EndDrained, process.EndMoved:
 		s.shared.Log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String())
@@ -118,17 +119,22 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	if err := s.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
 	}
-	if s.trace != nil {
+	if s.observed.Traced() {
 		s.endTrace(end)
 	}
+	if end != nil && end.failure() {
+		s.observed.CutOff(end.origin())
+	}
 	text := s.entry.Text()
-	s.count(cmd, text, s.finishCommand(), end)
-	s.unlabel()
+	if parts, statement := s.observed.End(cmd, s.finishCommand()); statement && s.shared.Queries.On() {
+		s.logStatement(text, parts)
+	}
 	s.conn.Release()
 	s.returnOffer()
 	s.releaseTask()
 	s.outOfLine()
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
+	s.observed.Unlabel()
 	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
 		end = &endError{reason: process.EndDrained}
 	}
@@ -141,7 +147,7 @@ func (s *Session) readFailed(err error) *endError {
 	case errors.Is(err, mysql.ErrPacketTooLarge):
 		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
 	case errors.Is(err, mysql.ErrMemory):
-		s.writeError(newError(KSPacketMemory, ""), OriginProxy)
+		s.writeError(newError(KSPacketMemory, ""), observe.OriginProxy)
 	case errors.Is(err, mysql.ErrPacketsOutOfOrder):
 		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
 	default:
@@ -175,7 +181,9 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // dispatch answers one command. Responses are queued; next sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.snap = s.shared.Snapshot.Load()
-	s.label(s.entry.Text())
+	if s.shared.Labels.On() {
+		s.observed.Label(s.user, s.entry.Text(), s.mode())
+	}
 	if s.entry.AdminOnly() {
 		return s.dispatchAdmin(cmd, arg)
 	}
@@ -249,7 +257,7 @@ func (s *Session) settle(err error) *endError {
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
 		s.heldLast = false // the held connection knows nothing of it
-		s.writeError(sqlErr, OriginProxy)
+		s.writeError(sqlErr, observe.OriginProxy)
 		return nil
 	}
 	var end *endError
@@ -278,7 +286,7 @@ func (s *Session) refreshSchema() *endError {
 	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
 	schema := s.snap.Schemas[s.user]
 	if !known || schema == nil {
-		s.writeError(newError(KSNoSchema, ""), OriginProxy)
+		s.writeError(newError(KSNoSchema, ""), observe.OriginProxy)
 		s.lastWords()
 		return &endError{reason: process.EndDenied}
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"net"
 	"net/netip"
 	"strings"
@@ -12,9 +11,9 @@ import (
 	"kingshard/mysql/auth"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
-	"kingshard/proxy/tracing"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -27,8 +26,6 @@ type Session struct {
 
 	shared *Shared
 	conn   *mysql.Conn
-	stats  *statsCell
-	tally  *account.Tally // the user's; nil before the login
 	id     uint32
 	salt   []byte
 
@@ -40,7 +37,9 @@ type Session struct {
 	snap     *Snapshot // that of the command under way
 	schemaOf *Snapshot // one that schema is known to be of
 	client   string    // address with port, for logs
-	work     work      // what the command under way did
+
+	// observed is what is counted, labelled and traced of the command under way.
+	observed observe.Command
 
 	state state
 	stmts stmts
@@ -48,8 +47,6 @@ type Session struct {
 	sink *sink
 	// tasked is for the command under way; nil between commands, and before one needs it.
 	tasked *task
-	// labels are those of the goroutine while a statement runs; nil: none are wanted.
-	labels context.Context
 	// rules are those of the set ruled that can match what this user sends.
 	rules *queryrule.View
 	ruled *queryrule.Set
@@ -58,8 +55,6 @@ type Session struct {
 	spares *spares
 	// template is the one of the text that was recognized last; nil before.
 	template *sqltext.Template
-	// trace is that of the command under way; nil if it is not traced. Traced commands run on goroutines only.
-	trace *tracing.Statement
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]textStmt
 	patchFn   func(*mysql.OKPacket)
@@ -107,7 +102,7 @@ func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
 	s.entry.Connect((*clientConn)(s.conn), process.Who{Host: s.host(), Admin: adminOnly}, shared.Log)
 	shared.Sessions.Add(&s.entry)
 	s.id = s.entry.ID()
-	s.stats = shared.Stats.cell(s.id)
+	s.observed = observe.New(&shared.Stats, s.id)
 	return s
 }
 
@@ -148,7 +143,7 @@ func (s *Session) patchOK(ok *mysql.OKPacket) {
 		s.hideStateChange(ok)
 	}
 	s.serverStatus = ok.Status
-	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.inTransaction() || s.readsInTransaction()) && !endsTransaction(s.work.class) {
+	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.inTransaction() || s.readsInTransaction()) && !endsTransaction(s.observed.Class) {
 		ok.Status |= mysql.ServerStatusInTrans
 	}
 	if s.more {
@@ -182,15 +177,14 @@ func (s *Session) writeOK() {
 }
 
 // writeError queues an error and counts it by its origin.
-func (s *Session) writeError(e *mysql.SQLError, o Origin) {
+func (s *Session) writeError(e *mysql.SQLError, o observe.Origin) {
 	s.heard(e, o)
 	s.conn.WriteError(e)
 }
 
 // heard notes and counts an error that the client hears.
-func (s *Session) heard(e *mysql.SQLError, o Origin) {
-	s.stats.errors[o].Add(1)
-	s.work.errorCode, s.work.origin = e.Code, o
+func (s *Session) heard(e *mysql.SQLError, o observe.Origin) {
+	s.observed.Fail(e.Code, o)
 	s.state.setError(e)
 	if mysql.MissingPart(e) {
 		s.shared.Log.Error("a sub-table is missing", "conn", s.id, "user", s.user, "error", e.Message)
@@ -206,7 +200,8 @@ func (s *Session) begin(cmd mysql.Command, text string) bool {
 	if !s.lane.since.IsZero() {
 		now = s.lane.since // it was in line since
 	}
-	s.work, s.passed = work{}, false
+	s.observed.Begin()
+	s.passed = false
 	return s.entry.Begin(cmd, text, now)
 }
 

@@ -235,7 +235,7 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	if q.st != nil {
 		ex = &s.lookup().bound
 	}
-	s.spread(r)
+	s.observed.Spread(planOf(r.Many), len(r.Queries))
 	s.notMirrored(q)
 	if s.pins.has(pinUserVariable) && q.info.Has(sqltext.UserVarRead) {
 		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.held.Instance.Node+

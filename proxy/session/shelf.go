@@ -8,6 +8,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/observe"
 )
 
 const (
@@ -43,6 +44,14 @@ type shelves struct {
 
 	mu       sync.Mutex       // guards what follows
 	answered []*backend.Place // of the pools, for the next tick
+}
+
+// relabel gives the loop the labels of the command that it goes on with, if it has any.
+func (h *shelves) relabel(c *observe.Command) {
+	if c.Labelled() {
+		c.Relabel()
+		h.labelled = true
+	}
 }
 
 type shelfKey struct {

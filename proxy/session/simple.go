@@ -8,13 +8,14 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 )
 
 // oneResponse sends what is queued for p and forwards one response.
 func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
-	span := s.shardSpan(p.Instance, q.text)
+	span := s.observed.ShardSpan(p.Instance, s.state.db, q.text)
 	err := s.forwardOne(p, q, shape)
-	s.endResponse(span, s.work.errorCode != 0, err)
+	s.observed.EndResponse(span, s.observed.ErrorCode != 0, err)
 	return err
 }
 
@@ -90,7 +91,7 @@ func (s *Session) comSetOption(arg []byte) error {
 func (s *Session) comChangeUser(arg []byte) *endError {
 	var cu mysql.ChangeUser
 	if err := cu.Decode(arg, s.conn.Capabilities); err != nil {
-		s.writeError(malformed(), OriginClient)
+		s.writeError(malformed(), observe.OriginClient)
 		return nil
 	}
 	s.dropHeld()

@@ -15,6 +15,7 @@ import (
 	"kingshard/proxy/halfdone"
 	"kingshard/proxy/lockwaits"
 	"kingshard/proxy/mirror"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
@@ -87,7 +88,9 @@ func (s *Snapshot) InOrder() []*backend.Node {
 type Shared struct {
 	Snapshot atomic.Pointer[Snapshot]
 	Sessions process.List
-	Stats    Stats
+	Stats    observe.Stats
+	Ends     EndCounts
+	Pins     PinCounts
 	// Failures are the logins that failed, those of the HTTP administration too.
 	Failures account.Failures
 	// DDL are the statements on sharded tables that run or are not done everywhere.
@@ -105,7 +108,7 @@ type Shared struct {
 	// Pause holds new statements up.
 	Pause Pause
 	// Labels says whether goroutines carry labels for profiles.
-	Labels Labels
+	Labels observe.Labels
 	// Own answers the proxy's own statements, ADMIN and KS; set before the first session begins. nil: there are none.
 	Own Own
 

@@ -56,7 +56,7 @@ func (s *Session) take(first step) *endError {
 
 // finishHanded ends a statement that the loop began.
 func (s *Session) finishHanded(first step) *endError {
-	s.relabel()
+	s.observed.Relabel()
 	x := s.task().x
 	q := &s.task().query
 	var err error
@@ -127,7 +127,7 @@ func (s *Session) park() bool {
 
 // handOver gives the session to a goroutine, which begins with next.
 func (s *Session) handOver(l *fastlane.Loop, next step) {
-	s.stats.handed.Add(1)
+	s.observed.Counters.Handed.Add(1)
 	s.lane.next = next
 	s.shared.Lanes.run(s)
 	l.Woke()

@@ -9,6 +9,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
 )
@@ -255,7 +256,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 				return true, err
 			}
 		}
-		s.writeError(e, OriginBackend)
+		s.writeError(e, observe.OriginBackend)
 		return true, nil
 	}
 	var ok mysql.StmtPrepareOK
@@ -295,12 +296,12 @@ func (st *stmt) readWithin() {
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
 // after statements of this connection were closed.
 func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
-	span := s.ownSpan(p.Instance, "PREPARE")
+	span := s.observed.OwnSpan(p.Instance, s.state.db, "PREPARE")
 	packet, err := s.askPrepare(p, text)
 	if e := new(mysql.SQLError); err == nil && packet[0] == mysql.ErrHeader && span != nil && e.Decode(packet) == nil {
-		endSpan(span, e)
+		observe.EndSpan(span, e)
 	} else {
-		endSpan(span, err)
+		observe.EndSpan(span, err)
 	}
 	return packet, err
 }
@@ -337,7 +338,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
 	current := s.state.current()
-	if err := s.apply(p, setting); err != nil {
+	if err := s.observed.Apply(p, s.state.db, setting); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {
@@ -367,7 +368,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
-	if err := s.apply(p, current); err != nil {
+	if err := s.observed.Apply(p, s.state.db, current); err != nil {
 		return nil, err
 	}
 	if !s.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {

@@ -61,7 +61,7 @@ func (s *Session) endAndClose(class sqltext.Class) error {
 		if class == sqltext.Rollback {
 			sql = rollback
 		}
-		if err := s.run(p, sql); err != nil {
+		if err := s.observed.Run(p, s.state.db, sql); err != nil {
 			return s.lost(p, err)
 		}
 	}

@@ -24,7 +24,7 @@ func setsUnseen(s *Session, q *query, added pinSet) bool {
 	case sqltext.Execute:
 		ex, ok := sqltext.ParseExecute(q.text, s.mode())
 		_, prepared := s.textStmts[ex.Name]
-		if ok && !prepared && s.work.errorCode == mysql.ERUnknownStmtHandler && s.pins&^added&preparesUnseen == 0 {
+		if ok && !prepared && s.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.pins&^added&preparesUnseen == 0 {
 			return q.learns // nothing was carried out
 		}
 	}

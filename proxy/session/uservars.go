@@ -36,7 +36,7 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 			}
 			list = append(list, variableName(v.name)+"="+value)
 		}
-		if err := s.run(l.Pooled, "SET "+strings.Join(list, ",")); err != nil {
+		if err := s.observed.Run(l.Pooled, s.state.db, "SET "+strings.Join(list, ",")); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/router/plan"
 )
 
@@ -64,9 +65,9 @@ func (s *Session) fetchWarnings(p backend.Pooled, names []mysql.TableName) error
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
 // knows.
 func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
-	span := s.ownSpan(p.Instance, "SHOW WARNINGS")
+	span := s.observed.OwnSpan(p.Instance, s.state.db, "SHOW WARNINGS")
 	more, err := readWarnings(p, names)
-	endSpan(span, err)
+	observe.EndSpan(span, err)
 	for _, w := range more[:min(len(more), warningsMax-len(s.state.warnings))] {
 		s.state.warnings = append(s.state.warnings, w)
 		if w.Level == "Error" {

@@ -91,7 +91,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			return c, err
 		}
 	}
-	s.stats.scatters.Add(1)
+	s.observed.Counters.Scattered.Add(1)
 	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
 	c.begin, c.undo, c.end = begin, rollback, commit
 	if inTransaction {
@@ -132,7 +132,7 @@ func (s *Session) bringNext(c *change) error {
 		return nil
 	}
 	for k := range c.loans {
-		if err := s.run(c.loans[k].Pooled, c.next.text()); err != nil {
+		if err := s.observed.Run(c.loans[k].Pooled, s.state.db, c.next.text()); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Session) beginAll(c *change) (failure error) {
 			l.Conn.QueueInsertID(s.state.insertIDs.last)
 		}
 		l := &c.loans[k]
-		l.span = s.ownSpan(l.Instance, c.begin)
+		l.span = s.observed.OwnSpan(l.Instance, s.state.db, c.begin)
 		l.Conn.Command(mysql.ComQuery, c.begin)
 		if failure = l.Conn.Flush(); failure != nil {
 			l.ended(failure)
@@ -186,7 +186,7 @@ func (s *Session) commitEach(c *change) error {
 			o.undone = append(o.undone, k)
 			continue // the first one may not have it: better none than some
 		}
-		err := s.run(l.Pooled, c.end)
+		err := s.observed.Run(l.Pooled, s.state.db, c.end)
 		var sqlErr *mysql.SQLError
 		switch {
 		case err == nil:
@@ -353,7 +353,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		err := s.run(l.Pooled, c.undo)
+		err := s.observed.Run(l.Pooled, s.state.db, c.undo)
 		var e *mysql.SQLError
 		switch {
 		case err != nil && l.kept && !errors.As(err, &e):

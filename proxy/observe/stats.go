@@ -1,25 +1,21 @@
-package session
+package observe
 
 import (
 	"sync/atomic"
-	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
-	"kingshard/proxy/process"
 )
 
-// statsCells is how many copies of each counter there are: sessions spread over them so that cores do not fight for
+// shares is how many copies of each counter there are: sessions spread over them so that cores do not fight for
 // one cache line.
-const statsCells = 16
+const shares = 16
 
 // Stats counts what sessions do. Zero is ready.
 type Stats struct {
-	cells [statsCells]statsCell
-	ends  [process.EndReasons]atomic.Uint64
-	pins  [pinReasons]atomic.Uint64
-	// adopted are sessions that came from another process.
-	adopted atomic.Uint64
+	shares [shares]Counters
+	// Adopted are sessions that came from another process.
+	Adopted atomic.Uint64
 }
 
 // Classes of statements, and parts of the time that they take, as metrics name them.
@@ -33,7 +29,7 @@ const (
 	timeParts = 3
 )
 
-// classOf gives the place of a class in ClassNames.
+// classOf returns the place of a class in ClassNames.
 func classOf(c sqltext.Class) int {
 	switch c {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
@@ -44,29 +40,24 @@ func classOf(c sqltext.Class) int {
 	return 2
 }
 
-// statsCell is one session group's share of the counters, padded to whole cache lines. What every statement counts is of few
-// cache lines: its class's classCell, and a bucket of each of three histograms.
-type statsCell struct {
-	classes [classes]classCell
+// Counters are the share of a Stats that a group of sessions adds to, padded to whole cache lines. What every statement counts is of few
+// cache lines: its class's classSums, and a bucket of each of three histograms. Totals says what each of the exported ones counts.
+type Counters struct {
+	classes [classes]classSums
 	// latency are the times of statements by their command: textual and prepared. How many there were is in their buckets only.
 	latency [statementCommands]times
 	parts   [classes][timeParts]times
 
 	commands [mysql.CommandsMax]atomic.Uint64 // but those of latency
 	errors   [origins]atomic.Uint64
-	scatters atomic.Uint64 // statements on several shards
-	// deadlocks are transactions that gave way to others that waited for connections.
-	deadlocks atomic.Uint64
-	// rowDeadlocks are statements that gave way to others in a circle over several nodes, lockRetries how often one began anew.
-	rowDeadlocks atomic.Uint64
-	lockRetries  atomic.Uint64
-	late         atomic.Uint64 // shared statements that were not as short or as plain as they were taken for
-	handed       atomic.Uint64 // times that a loop handed a session to a goroutine
-	_            [64]byte
+
+	Scattered, Deadlocks, RowDeadlocks, LockRetries, Late, Handed atomic.Uint64
+
+	_ [64]byte
 }
 
-// classCell is what the statements of a class sum up: 64 bytes.
-type classCell struct {
+// classSums are what the statements of a class sum up: 64 bytes.
+type classSums struct {
 	nanos    [timeParts]atomic.Uint64
 	rows     atomic.Uint64
 	bytes    atomic.Uint64
@@ -89,7 +80,7 @@ const (
 	statementCommands
 )
 
-// statementCommand gives the place of a command among those that run statements; ok is false for others.
+// statementCommand returns the place of a command among those that run statements; ok is false for others.
 func statementCommand(cmd mysql.Command) (k int, ok bool) {
 	switch cmd {
 	case mysql.ComQuery:
@@ -100,40 +91,21 @@ func statementCommand(cmd mysql.Command) (k int, ok bool) {
 	return 0, false
 }
 
-// Origin is where an error that a client heard came from.
-type Origin uint8
-
-// The origins.
-const (
-	OriginClient  Origin = iota // the client asked for something wrong, or broke the protocol
-	OriginProxy                 // the proxy refused or could not
-	OriginBackend               // the server's own answer, passed on unchanged
-	origins
-)
-
-// String gives the label used in metrics and logs.
-func (o Origin) String() string { return [...]string{"client", "proxy", "backend"}[o] }
-
-func (s *Stats) cell(id uint32) *statsCell { return &s.cells[id%statsCells] }
-
-// class gives the sums of a class of statements.
-func (c *statsCell) class(class sqltext.Class) *classCell { return &c.classes[classOf(class)] }
-
 // observe counts a statement's time, which is the sum of its parts. A wait too short to be told from none is in no bucket: Totals
 // finds how many there were.
-func (c *statsCell) observe(command int, class sqltext.Class, proxy, wait, exec time.Duration) {
+func (c *Counters) observe(command int, class sqltext.Class, p Parts) {
 	k := classOf(class)
 	sums, parts := &c.classes[k], &c.parts[k]
-	c.latency[command].observe(proxy + wait + exec)
-	parts[partProxy].observe(proxy)
-	sums.nanos[partProxy].Add(uint64(proxy))
-	parts[partBackend].observe(exec)
-	sums.nanos[partBackend].Add(uint64(exec))
-	if wait > 0 {
-		if b := bucketOf(wait); b > 0 {
+	c.latency[command].observe(p.Proxy + p.Wait + p.Backend)
+	parts[partProxy].observe(p.Proxy)
+	sums.nanos[partProxy].Add(uint64(p.Proxy))
+	parts[partBackend].observe(p.Backend)
+	sums.nanos[partBackend].Add(uint64(p.Backend))
+	if p.Wait > 0 {
+		if b := bucketOf(p.Wait); b > 0 {
 			parts[partWait][b].Add(1)
 		}
-		sums.nanos[partWait].Add(uint64(wait))
+		sums.nanos[partWait].Add(uint64(p.Wait))
 	}
 }
 
@@ -141,14 +113,12 @@ func (c *statsCell) observe(command int, class sqltext.Class, proxy, wait, exec 
 type Totals struct {
 	Commands     map[string]uint64 // by the manual's name, those that occurred
 	Errors       map[string]uint64 // by origin
-	Ends         map[string]uint64 // by reason
-	Pins         map[string]uint64 // by reason
 	Rows, Bytes  uint64            // forwarded to clients
 	ReplicaReads uint64
 	Scattered    uint64 // statements on several shards
 	Looped       uint64 // statements sent by the fast lane
 	Shared       uint64 // of these, on a connection with others'
-	Late         uint64 // of these, long or without plain success
+	Late         uint64 // of these, those that were not as short or as plain as they were taken for
 	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
 	RowDeadlocks uint64 // statements rolled back as they waited for each other's row locks across nodes
@@ -160,9 +130,9 @@ type Totals struct {
 
 // Totals adds up the counters.
 func (s *Stats) Totals() Totals {
-	t := Totals{Commands: map[string]uint64{}, Errors: map[string]uint64{}, Ends: map[string]uint64{}, Pins: map[string]uint64{}}
-	for k := range s.cells {
-		c := &s.cells[k]
+	t := Totals{Commands: map[string]uint64{}, Errors: map[string]uint64{}}
+	for k := range s.shares {
+		c := &s.shares[k]
 		for cmd := range c.commands {
 			if n := c.commands[cmd].Load(); n > 0 {
 				t.Commands[mysql.Command(cmd).String()] += n
@@ -175,35 +145,29 @@ func (s *Stats) Totals() Totals {
 			c.addClass(&t, class)
 		}
 		c.addLatency(&t)
-		t.Scattered += c.scatters.Load()
-		t.Late += c.late.Load()
-		t.Handed += c.handed.Load()
-		t.Deadlocks += c.deadlocks.Load()
-		t.RowDeadlocks += c.rowDeadlocks.Load()
-		t.LockRetries += c.lockRetries.Load()
+		t.Scattered += c.Scattered.Load()
+		t.Late += c.Late.Load()
+		t.Handed += c.Handed.Load()
+		t.Deadlocks += c.Deadlocks.Load()
+		t.RowDeadlocks += c.RowDeadlocks.Load()
+		t.LockRetries += c.LockRetries.Load()
 	}
-	t.Adopted = s.adopted.Load()
-	for r := range s.ends {
-		t.Ends[process.EndReason(r).String()] = s.ends[r].Load()
-	}
-	for r := range s.pins {
-		t.Pins[pinNames[r]] = s.pins[r].Load()
-	}
+	t.Adopted = s.Adopted.Load()
 	return t
 }
 
 // Looped is the number of statements that loops sent so far.
 func (s *Stats) Looped() (n uint64) {
-	for k := range s.cells {
-		for class := range s.cells[k].classes {
-			n += s.cells[k].classes[class].looped.Load()
+	for k := range s.shares {
+		for class := range s.shares[k].classes {
+			n += s.shares[k].classes[class].looped.Load()
 		}
 	}
 	return n
 }
 
 // addClass adds what the statements of a class counted.
-func (c *statsCell) addClass(t *Totals, class int) {
+func (c *Counters) addClass(t *Totals, class int) {
 	sums, parts := &c.classes[class], &t.Parts[class]
 	t.Rows += sums.rows.Load()
 	t.Bytes += sums.bytes.Load()
@@ -228,7 +192,7 @@ func (c *statsCell) addClass(t *Totals, class int) {
 }
 
 // addLatency adds the statements by their commands and times.
-func (c *statsCell) addLatency(t *Totals) {
+func (c *Counters) addLatency(t *Totals) {
 	for k, cmd := range [statementCommands]mysql.Command{mysql.ComQuery, mysql.ComStmtExecute} {
 		var of Times
 		c.latency[k].addTo(&of)

@@ -1,4 +1,4 @@
-package session
+package observe
 
 import (
 	"log/slog"
@@ -14,11 +14,6 @@ const (
 	unsampledParent = "00-5bd66ef5095369c7b0d1f8f4bd33716a-c532cb4098ac3dd2-00"
 )
 
-// tracedSession is a session that has what the choice needs, and no more.
-func tracedSession(t *tracing.Tracer) *Session {
-	return &Session{snap: &Snapshot{Tracer: t}, conn: &mysql.Conn{}}
-}
-
 // tracer makes a tracer that sends nothing in this test.
 func tracer(t testing.TB, cfg config.Tracing) *tracing.Tracer {
 	e := &tracing.Exporter{Log: slog.New(slog.DiscardHandler)}
@@ -27,58 +22,62 @@ func tracer(t testing.TB, cfg config.Tracing) *tracing.Tracer {
 	return e.Apply(&cfg)
 }
 
-// A statement takes no memory for tracing while that is off, nor while it is on and the statement is not traced.
-func TestTracingTakesNoMemory(t *testing.T) {
-	st := &stmt{text: "SELECT ?", params: 1}
-	for name, tr := range map[string]*tracing.Tracer{"off": nil, "unsampled": tracer(t, config.Tracing{MaxParents: 100})} {
-		s := tracedSession(tr)
-		s.conn.Capabilities = mysql.ClientQueryAttributes
-		text := "SELECT name FROM users WHERE id = 42 /*traceparent='" + unsampledParent + "'*/"
-		attributes := queryAttributes("a", "b", tracing.Name, unsampledParent)
-		execution := executionBody(1, tracing.Name, unsampledParent)
-		if n := testing.AllocsPerRun(200, func() {
-			if s.traceQuery(nil, text) || s.traceQuery(attributes, text) {
-				t.Error("traced")
-			}
-			s.task().choice = tracing.Choice{}
-			if s.traceQuery(attributes, text) {
-				t.Error("traced")
-			}
-			s.task().choice = tracing.Choice{}
-			if s.traceExecution(st, execution) {
-				t.Error("traced")
-			}
-			endSpan(s.shardSpan(nil, text), nil)
-			endSpan(s.waitSpan(nil), nil)
-			s.task().choice = tracing.Choice{}
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+// A statement takes no memory for tracing while it is not traced, wherever its parent is.
+func TestChoosingTakesNoMemory(t *testing.T) {
+	tr := tracer(t, config.Tracing{MaxParents: 100})
+	text := "SELECT name FROM users WHERE id = 42 /*traceparent='" + unsampledParent + "'*/"
+	attributes := queryAttributes("a", "b", tracing.Name, unsampledParent)
+	arg := executionBody(1, tracing.Name, unsampledParent)
+	if n := testing.AllocsPerRun(200, func() {
+		var asText, asAttribute, asExecution tracing.Choice
+		e := Execution{Text: "SELECT ?", Params: 1, Arg: arg}
+		if ChooseQuery(tr, &asText, nil, text) || ChooseQuery(tr, &asAttribute, attributes, text) || ChooseExecution(tr, &asExecution, &e) {
+			t.Error("traced")
 		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }
 
-func BenchmarkTracingOff(b *testing.B) {
-	s := tracedSession(nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		if s.traceQuery(nil, "SELECT 1") {
-			b.Fatal("traced")
+// A parent decides, wherever it is, while parents count; that of an attribute before that of a comment.
+func TestParentDecides(t *testing.T) {
+	comment := "SELECT 1 /*traceparent='" + sampledParent + "'*/"
+	for name, of := range map[string]struct {
+		parents int
+		ask     func(t *tracing.Tracer, c *tracing.Choice) bool
+		want    bool
+	}{
+		"a comment":            {100, func(t *tracing.Tracer, c *tracing.Choice) bool { return ChooseQuery(t, c, nil, comment) }, true},
+		"parents do not count": {0, func(t *tracing.Tracer, c *tracing.Choice) bool { return ChooseQuery(t, c, nil, comment) }, false},
+		"an attribute before it": {100, func(t *tracing.Tracer, c *tracing.Choice) bool {
+			return ChooseQuery(t, c, queryAttributes(tracing.Name, unsampledParent), comment)
+		}, false},
+		"an attribute of an execution": {100, func(t *tracing.Tracer, c *tracing.Choice) bool {
+			return ChooseExecution(t, c, &Execution{Text: "SELECT ?", Params: 1, Arg: executionBody(1, tracing.Name, sampledParent)})
+		}, true},
+		"the comment of a prepared statement": {100, func(t *tracing.Tracer, c *tracing.Choice) bool {
+			return ChooseExecution(t, c, &Execution{Text: comment})
+		}, true},
+		"no parent": {100, func(t *tracing.Tracer, c *tracing.Choice) bool { return ChooseQuery(t, c, nil, "SELECT 1") }, false},
+	} {
+		var c tracing.Choice
+		if got := of.ask(tracer(t, config.Tracing{MaxParents: of.parents}), &c); got != of.want || !c.Made() {
+			t.Errorf("%s: %v", name, got)
 		}
-		endSpan(s.shardSpan(nil, ""), nil)
 	}
 }
 
 // A command is decided about once, though a loop asks first and a goroutine then: the ratio is what is configured, not its square.
 func TestTracingIsChosenOnce(t *testing.T) {
-	s := tracedSession(tracer(t, config.Tracing{SampleRatio: 0.5}))
+	tr := tracer(t, config.Tracing{SampleRatio: 0.5})
 	seen := map[bool]int{}
 	for range 1000 {
-		first := s.traceQuery(nil, "SELECT 1")
-		if s.traceQuery(nil, "SELECT 1") != first {
+		var c tracing.Choice
+		first := ChooseQuery(tr, &c, nil, "SELECT 1")
+		if ChooseQuery(tr, &c, nil, "SELECT 1") != first || ChooseExecution(tr, &c, &Execution{}) != first {
 			t.Fatal("it was chosen anew")
 		}
 		seen[first]++
-		s.task().choice = tracing.Choice{}
 	}
 	if seen[true] < 350 || seen[false] < 350 {
 		t.Errorf("%v", seen)
@@ -116,30 +115,37 @@ func executionBody(params int, pairs ...string) []byte {
 	return appendNamed(append(b, 1), all)
 }
 
+// with returns e with another argument.
+func with(e *Execution, arg []byte) *Execution {
+	other := *e
+	other.Arg = arg
+	return &other
+}
+
 // The parent is found among the query attributes, and nothing that is malformed is taken for one, or read beyond its end.
 func TestParentInAttributes(t *testing.T) {
 	if p := attributeParent(queryAttributes("x", "1", tracing.Name, sampledParent, "y", "2")); !p.Known() || !p.Sampled {
 		t.Errorf("COM_QUERY: %+v", p)
 	}
 	for params := range 10 {
-		st := &stmt{params: params}
+		e := &Execution{Params: params}
 		body := executionBody(params, "x", "1", tracing.Name, sampledParent)
-		if p := executionParent(body, st); !p.Known() || !p.Sampled {
+		if p := executionParent(with(e, body)); !p.Known() || !p.Sampled {
 			t.Errorf("%d parameters: %+v", params, p)
 		}
 		for n := range body {
-			if p := executionParent(body[:n], st); p.Known() {
+			if p := executionParent(with(e, body[:n])); p.Known() {
 				t.Errorf("%d parameters, %d bytes: %+v", params, n, p)
 			}
 		}
 		// A parameter of that name is none of the attributes.
-		if p := executionParent(body, &stmt{params: params + 2}); p.Known() {
+		if p := executionParent(&Execution{Arg: body, Params: params + 2}); p.Known() {
 			t.Errorf("%d parameters: a parameter is taken for it", params)
 		}
 	}
-	long := &stmt{params: 1, long: map[uint16][]byte{0: []byte("sent before")}}
+	long := &Execution{Params: 1, Long: map[uint16][]byte{0: []byte("sent before")}}
 	body := executionBody(1, tracing.Name, sampledParent)
-	if p := executionParent(append(body[:len(body)-len(sampledParent)-3], body[len(body)-len(sampledParent)-1:]...), long); !p.Known() {
+	if p := executionParent(with(long, append(body[:len(body)-len(sampledParent)-3], body[len(body)-len(sampledParent)-1:]...))); !p.Known() {
 		t.Error("behind a long parameter: not found")
 	}
 	for name, attributes := range map[string][]byte{
@@ -168,6 +174,6 @@ func FuzzExecutionParent(f *testing.F) {
 		if params < 0 || params > 1<<16-1 {
 			return
 		}
-		executionParent(body, &stmt{params: params})
+		executionParent(&Execution{Arg: body, Params: params})
 	})
 }

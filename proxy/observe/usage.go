@@ -1,4 +1,4 @@
-package session
+package observe
 
 import (
 	"kingshard/mysql"
@@ -28,33 +28,13 @@ const (
 // A user's Tally has a place for each usage, by kind, plan and outcome.
 var _ = [1]struct{}{}[usageKinds*querylog.Plans*usageOutcomes-account.TallyPlaces]
 
-// usagePlace gives the place of a command's usage.
+// usagePlace returns the place of a command's usage; outcome is 0 for success, else 1 and the error's Origin.
 func usagePlace(cmd mysql.Command, p querylog.Plan, outcome int) int {
 	kind := 0
 	for kind < len(usageCommands) && usageCommands[kind] != cmd {
 		kind++
 	}
 	return (kind*querylog.Plans+int(p))*usageOutcomes + outcome
-}
-
-// setAccount takes a as the session's account: after a login, and after a reload, which hands counts on from the account before.
-func (s *Session) setAccount(a *account.Account) {
-	s.account, s.tally = a, a.Tally(s.id)
-}
-
-// used counts a command for its user; end is what the session ends with, or nil.
-func (s *Session) used(cmd mysql.Command, end *endError) {
-	if s.tally == nil {
-		return
-	}
-	outcome := 0
-	switch {
-	case s.work.errorCode != 0:
-		outcome = 1 + int(s.work.origin)
-	case end != nil && end.failure():
-		outcome = 1 + int(end.origin())
-	}
-	s.tally[usagePlace(cmd, s.work.plan, outcome)].Add(1)
 }
 
 // Usages calls f for each kind of commands that a user of the configuration has ended since the start, or since the user came, and

@@ -1,4 +1,4 @@
-package session
+package observe
 
 import (
 	"math"
@@ -36,15 +36,4 @@ func TestBucketOfIsWithinItsBounds(t *testing.T) {
 			t.Fatalf("%d ns are in bucket %d, from %v to %v", d, bucketOf(d), TimeBound(bucketOf(d)-1), TimeBound(bucketOf(d)))
 		}
 	})
-}
-
-func BenchmarkBucketOf(b *testing.B) {
-	sum, k := 0, time.Duration(0)
-	for b.Loop() {
-		k = (k*5 + 977) & (1<<22 - 1)
-		sum += bucketOf(k)
-	}
-	if sum == 0 {
-		b.Fatal("all in bucket 0")
-	}
 }
