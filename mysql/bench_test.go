@@ -139,7 +139,7 @@ func BenchmarkForwardArrived(b *testing.B) {
 				var w Walk
 				for b.Loop() {
 					src.seq, dst.seq, w = 1, 1, Walk{}
-					for src.Arrived(&w) != ArrivedPlain {
+					for w.Arrived(src.Unread(), src.Capabilities) != ArrivedPlain {
 						if err := src.readMore(bufferLarge); err != nil {
 							b.Fatal(err)
 						}

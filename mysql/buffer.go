@@ -48,17 +48,19 @@ func (b *buffer) free() {
 // Buffers are small buffers that lie ready for the connections of one goroutine. Zero is ready.
 type Buffers struct{ free spare.Stack[buffer] }
 
-// take gives a small buffer.
-func (s *Buffers) take() *buffer {
-	if b := s.free.Take(); b != nil {
-		return b
+// take gives a buffer of at least n bytes; s may be nil.
+func (s *Buffers) take(n int) *buffer {
+	if s != nil && n == bufferSmall {
+		if b := s.free.Take(); b != nil {
+			return b
+		}
 	}
-	return newBuffer(bufferSmall)
+	return newBuffer(n)
 }
 
-// put takes any buffer back.
+// put takes any buffer back; s may be nil.
 func (s *Buffers) put(b *buffer) {
-	if len(b.b) != bufferSmall || !s.free.Put(b) {
+	if s == nil || len(b.b) != bufferSmall || !s.free.Put(b) {
 		b.free()
 	}
 }

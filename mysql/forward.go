@@ -189,7 +189,7 @@ func (f *forward) part() ([]byte, Part, error) {
 
 // packet reads one packet whole; used for packets that are short by nature.
 func (f *forward) packet() ([]byte, error) {
-	if f.dst.Pending() > 0 && !f.src.packetBuffered() {
+	if f.dst.Pending() > 0 && !holdsPacket(f.src.Unread()) {
 		if err := f.dst.Flush(); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ type RowChanger interface {
 func (f *forward) changedRows() error {
 	var b []byte
 	for {
-		if f.dst.Pending() > 0 && !f.src.packetBuffered() {
+		if f.dst.Pending() > 0 && !holdsPacket(f.src.Unread()) {
 			if err := f.dst.Flush(); err != nil {
 				return err
 			}

@@ -42,23 +42,29 @@ func (m *Memory) Take(n int) bool { return m.take(n) }
 func (m *Memory) Give(n int) { m.used.Add(-int64(n)) }
 
 // SetMemory has the bound of m hold for what the connection reads, before its first packet.
-func (c *Conn) SetMemory(m *Memory) { c.memory = m }
+func (c *Conn) SetMemory(m *Memory) { c.held.memory = m }
 
-// hold counts n bytes more for the packet under way.
-func (c *Conn) hold(n int) error {
-	if c.memory == nil {
-		return nil
+// held is what a connection has of a Memory, which is nil where nobody counts.
+type held struct {
+	memory *Memory
+	bytes  atomic.Int64
+}
+
+// hold counts n bytes more for the packet under way. It reports whether there is room for them.
+func (h *held) hold(n int) bool {
+	if h.memory == nil {
+		return true
 	}
-	if !c.memory.take(n) {
-		return &ConnError{c.side, "read", ErrMemory}
+	if !h.memory.take(n) {
+		return false
 	}
-	c.holds.Add(int64(n))
-	return nil
+	h.bytes.Add(int64(n))
+	return true
 }
 
 // letGo counts what was held as free. Any goroutine may call it.
-func (c *Conn) letGo() {
-	if c.memory != nil && c.holds.Load() > 0 {
-		c.memory.used.Add(-c.holds.Swap(0))
+func (h *held) letGo() {
+	if h.memory != nil && h.bytes.Load() > 0 {
+		h.memory.used.Add(-h.bytes.Swap(0))
 	}
 }

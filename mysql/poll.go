@@ -26,14 +26,6 @@ func (c *Conn) Bare() net.Conn {
 	return c.nc
 }
 
-// Poller gives the network connection if it is one that Rebase was called with.
-func (c *Conn) Poller() Poller { return c.poll }
-
-// Rebase goes on over p, which took the place of the network connection that Bare gave.
-func (c *Conn) Rebase(p Poller) {
-	c.nc, c.stream, c.r, c.w, c.raw, c.poll = p, p, p, p, nil, p
-}
-
 // NoWait says that the Conn must not wait, from now on: a write keeps what does not fit in until Flush is called while waiting is
 // allowed, and a read that finds too little is an error. Only for a Conn over a Poller. Its small buffers are of b, of which the caller's
 // goroutine has the use.
@@ -66,7 +58,7 @@ func (c *Conn) Sent(n int) {
 // syscall.ENOBUFS if bufferLarge bytes are unread already, else the reason why no more will come; io.EOF is one.
 func (c *Conn) ReadNow() error {
 	if c.rbuf == nil {
-		c.rbuf, c.start, c.end = c.newBuffer(c.firstSize()), 0, 0
+		c.rbuf, c.start, c.end = c.spare.take(firstSize(c.long)), 0, 0
 	}
 	if c.start == c.end {
 		c.start, c.end = 0, 0
@@ -86,7 +78,7 @@ func (c *Conn) ReadNow() error {
 		return c.took(n, nil)
 	}
 	if c.start == c.end {
-		c.freeBuffer(c.rbuf)
+		c.spare.put(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0
 	}
 	c.noteEnding(err)
@@ -95,6 +87,20 @@ func (c *Conn) ReadNow() error {
 
 // Full tells whether the last read may have left something behind, as it filled the buffer.
 func (c *Conn) Full() bool { return c.rbuf != nil && c.end == len(c.rbuf.b) }
+
+// Unread is what has been received and not yet read. It is valid until the next read.
+func (c *Conn) Unread() []byte {
+	if c.rbuf == nil {
+		return nil
+	}
+	return c.rbuf.b[c.start:c.end]
+}
+
+// Skip drops the first n unread bytes, which are whole packets.
+func (c *Conn) Skip(n int) { c.start += n }
+
+// ExpectResponse has the next packet be the first of a response, whatever was sent since the command.
+func (c *Conn) ExpectResponse() { c.seq = 1 }
 
 // Peek gives the payload of a command that is in the read buffer whole and alone, and leaves it there; nil for anything else.
 func (c *Conn) Peek() []byte {
@@ -113,7 +119,7 @@ func (c *Conn) Peek() []byte {
 // readPolled waits for bytes without holding a buffer and takes one when they are there.
 func (c *Conn) readPolled() error {
 	for {
-		b := newBuffer(c.firstSize())
+		b := newBuffer(firstSize(c.long))
 		n, err := c.poll.TryRead(b.b)
 		if n > 0 {
 			c.rbuf = b

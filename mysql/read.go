@@ -74,7 +74,7 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 			if c.Buffered() == 0 {
 				var err error
 				if p, n, err = c.readInto(p, n); err != nil {
-					c.letGo()
+					c.held.letGo()
 					return nil, err
 				}
 				continue
@@ -105,8 +105,8 @@ func (c *Conn) readLarge(n int) ([]byte, error) {
 func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
 	k := min(n, max(len(p)*(bufferGrowth-1), bufferLarge))
 	if cap(p)-len(p) < k {
-		if err := c.hold(k); err != nil {
-			return nil, 0, err
+		if !c.held.hold(k) {
+			return nil, 0, &ConnError{c.side, "read", ErrMemory}
 		}
 		grown := make([]byte, len(p), len(p)+k)
 		copy(grown, p)
@@ -146,10 +146,10 @@ func (c *Conn) readMore(want int) error {
 		c.start, c.end = 0, 0
 	}
 	if c.start+want > len(c.rbuf.b) {
-		room := c.affordable(want)
+		room := affordable(want, c.Buffered())
 		if room > bufferLarge && room > len(c.rbuf.b) {
-			if err := c.hold(room); err != nil {
-				return err
+			if !c.held.hold(room) {
+				return &ConnError{c.side, "read", ErrMemory}
 			}
 		}
 		c.makeRoom(room)
@@ -158,10 +158,10 @@ func (c *Conn) readMore(want int) error {
 	return c.took(n, err)
 }
 
-// affordable is the size of buffer that want unread bytes justify: beyond a large one, only so many times what has come of
-// them. It always leaves room for a read.
-func (c *Conn) affordable(want int) int {
-	return min(want, max(bufferLarge, bufferGrowth*c.Buffered()))
+// affordable is the size of buffer that want unread bytes justify: beyond a large one, only so many times what is unread of
+// them now. It always leaves room for a read.
+func affordable(want, unread int) int {
+	return min(want, max(bufferLarge, bufferGrowth*unread))
 }
 
 // makeRoom moves the unread bytes to the front of a buffer that holds want bytes.
@@ -176,7 +176,7 @@ func (c *Conn) makeRoom(want int) {
 	c.end = copy(c.rbuf.b, old.b[c.start:c.end])
 	c.start = 0
 	if old != c.rbuf {
-		c.freeBuffer(old)
+		c.spare.put(old)
 	}
 }
 
@@ -209,9 +209,9 @@ func (c *Conn) readFirst() error {
 	return c.took(c.rawN, err)
 }
 
-// firstSize is the size of the buffer for the first bytes of a command or its response.
-func (c *Conn) firstSize() int {
-	if c.long {
+// firstSize is the size of the buffer for the first bytes of a command or its response; long says that the one before was long.
+func firstSize(long bool) int {
+	if long {
 		return bufferLarge
 	}
 	return bufferSmall
@@ -225,7 +225,7 @@ func (c *Conn) readRaw(fd uintptr) bool {
 			return !c.sendRaw(fd) // sent: then there is nothing to read yet
 		}
 	}
-	b := newBuffer(c.firstSize())
+	b := newBuffer(firstSize(c.long))
 	n, err := rawio.Receive(fd, b.b)
 	if n > 0 {
 		c.rbuf, c.rawN = b, n
@@ -255,15 +255,6 @@ func (c *Conn) took(n int, err error) error {
 	return err
 }
 
-// readError is the error of a read that gave no bytes.
-func (c *Conn) readError(err error) error {
-	if err == nil {
-		err = io.ErrNoProgress
-	}
-	c.noteEnding(err)
-	return &ConnError{c.side, "read", err}
-}
-
 // midPacket tells an end of the connection inside a packet from one between two packets.
 func midPacket(err error) error {
 	if e, ok := err.(*ConnError); ok && e.Err == io.EOF {
@@ -272,11 +263,10 @@ func midPacket(err error) error {
 	return err
 }
 
-// packetBuffered tells whether a whole packet can be read without waiting.
-func (c *Conn) packetBuffered() bool {
-	if c.Buffered() < headerLen {
+// holdsPacket reports whether unread bytes begin with a whole packet.
+func holdsPacket(unread []byte) bool {
+	if len(unread) < headerLen {
 		return false
 	}
-	h := c.rbuf.b[c.start:]
-	return c.Buffered() >= headerLen+(int(h[0])|int(h[1])<<8|int(h[2])<<16)
+	return len(unread) >= headerLen+(int(unread[0])|int(unread[1])<<8|int(unread[2])<<16)
 }

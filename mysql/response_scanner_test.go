@@ -94,7 +94,7 @@ func FuzzResponseScanner(f *testing.F) {
 			caps |= ClientDeprecateEOF
 		}
 		var w Walk
-		arrival := w.walk(slices.Clone(b), caps)
+		arrival := w.First(slices.Clone(b), caps)
 		var s ResponseScanner
 		for at := 0; at+headerLen <= len(b); {
 			length := int(b[at]) | int(b[at+1])<<8 | int(b[at+2])<<16

@@ -13,18 +13,12 @@ func (c *Conn) StartTLS(wrap func(net.Conn) *tls.Conn) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	nc := c.stream
+	var prefix []byte
 	if c.start != c.end {
-		nc = &prefixConn{Conn: nc, prefix: clone(c.rbuf.b[c.start:c.end])}
+		prefix = c.rbuf.b[c.start:c.end]
 		c.start, c.end = 0, 0
 	}
-	t := wrap(nc)
-	if err := t.Handshake(); err != nil {
-		return &ConnError{c.side, "read", err}
-	}
-	c.tls.Store(t)
-	c.r, c.w, c.raw = t, t, nil
-	return nil
+	return c.startTLS(prefix, wrap)
 }
 
 // prefixConn gives bytes that were read too early before those of the connection.

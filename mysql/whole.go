@@ -29,32 +29,26 @@ type Walk struct {
 	rows           uint64
 }
 
-// Arrived looks at the unread bytes, which begin with the response to a COM_QUERY or COM_STMT_EXECUTE, and tells how much of
-// it they are. It reads packet headers and what ends the response, and takes nothing; w is carried from call to call.
-func (c *Conn) Arrived(w *Walk) Arrival {
-	a := c.ArrivedFirst(w)
-	if (a == ArrivedPlain || a == ArrivedAside) && w.at != c.Buffered() {
+// Arrived looks at the unread bytes of a connection on which caps are agreed, which begin with the response to a COM_QUERY or
+// COM_STMT_EXECUTE, and tells how much of it they are. It reads packet headers and what ends the response; w is carried from call to call.
+func (w *Walk) Arrived(unread []byte, caps Capability) Arrival {
+	a := w.First(unread, caps)
+	if (a == ArrivedPlain || a == ArrivedAside) && w.at != len(unread) {
 		return ArrivedOther
 	}
 	return a
 }
 
-// ArrivedFirst is Arrived where responses to further commands may follow.
-func (c *Conn) ArrivedFirst(w *Walk) Arrival {
-	if c.Buffered() == 0 {
-		return ArrivedPart
-	}
-	return w.walk(c.rbuf.b[c.start:c.end], c.Capabilities)
-}
+// Len is how many bytes w has walked over.
+func (w *Walk) Len() int { return w.at }
 
 // ArrivedInsertID is the insert id of the OK packet that has arrived whole and begins the unread bytes; 0 if they begin with
 // something else. MySQL manual: "OK_Packet".
-func (c *Conn) ArrivedInsertID() uint64 {
-	b := c.rbuf.b[c.start:c.end]
-	if len(b) <= headerLen || b[headerLen] != OKHeader {
+func ArrivedInsertID(unread []byte) uint64 {
+	if len(unread) <= headerLen || unread[headerLen] != OKHeader {
 		return 0
 	}
-	cur := NewCursor(b[headerLen+1:])
+	cur := NewCursor(unread[headerLen+1:])
 	cur.Lenenc()
 	if id := cur.Lenenc(); cur.Err() == nil {
 		return id
@@ -62,19 +56,8 @@ func (c *Conn) ArrivedInsertID() uint64 {
 	return 0
 }
 
-// SkipArrived drops the response that w has walked over, which has arrived whole.
-func (c *Conn) SkipArrived(w *Walk) { c.start += w.at }
-
-// Len is how many bytes w has walked over.
-func (w *Walk) Len() int { return w.at }
-
-// SkipTo drops what is unread but the last n bytes.
-func (c *Conn) SkipTo(n int) { c.start = c.end - n }
-
-// ExpectResponse has the next packet be the first of a response, whatever was sent since the command.
-func (c *Conn) ExpectResponse() { c.seq = 1 }
-
-func (w *Walk) walk(b []byte, caps Capability) Arrival {
+// First is Arrived where responses to further commands may follow.
+func (w *Walk) First(b []byte, caps Capability) Arrival {
 	for w.at+headerLen < len(b) {
 		p := b[w.at:]
 		length := int(p[0]) | int(p[1])<<8 | int(p[2])<<16

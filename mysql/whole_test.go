@@ -48,7 +48,7 @@ func TestArrivedOfPrefixes(t *testing.T) {
 				if test.big && n%61 != 0 {
 					continue
 				}
-				a := carried.walk(wire[:n], caps)
+				a := carried.First(wire[:n], caps)
 				if carried.at > n {
 					t.Fatalf("%s, %v: the walk is at %d of %d bytes", test.name, caps, carried.at, n)
 				}
@@ -58,11 +58,11 @@ func TestArrivedOfPrefixes(t *testing.T) {
 				if a != ArrivedPart {
 					t.Fatalf("%s, %v: %d of %d bytes are %d", test.name, caps, n, len(wire), a)
 				}
-				if fresh := new(Walk); !test.big && fresh.walk(wire[:n], caps) != a {
+				if fresh := new(Walk); !test.big && fresh.First(wire[:n], caps) != a {
 					t.Fatalf("%s, %v: %d bytes at once differ from bytes one by one", test.name, caps, n)
 				}
 			}
-			if a := new(Walk).walk(wire, caps); a != want {
+			if a := new(Walk).First(wire, caps); a != want {
 				t.Fatalf("%s, %v: the whole is %d, want %d", test.name, caps, a, want)
 			}
 			for behind := range 2 {
@@ -72,13 +72,13 @@ func TestArrivedOfPrefixes(t *testing.T) {
 				if behind > 0 {
 					alone = ArrivedOther
 				}
-				if a := c.Arrived(new(Walk)); a != alone {
+				if a := new(Walk).Arrived(c.Unread(), c.Capabilities); a != alone {
 					t.Fatalf("%s, %v: with %d bytes behind it is %d", test.name, caps, behind, a)
 				}
-				if a := c.ArrivedFirst(&w); a != want {
+				if a := w.First(c.Unread(), c.Capabilities); a != want {
 					t.Fatalf("%s, %v: the first of several is %d, want %d", test.name, caps, a, want)
 				}
-				if c.SkipArrived(&w); want != ArrivedOther && c.Buffered() != behind {
+				if c.Skip(w.Len()); want != ArrivedOther && c.Buffered() != behind {
 					t.Fatalf("%s, %v: %d bytes are left behind it, want %d", test.name, caps, c.Buffered(), behind)
 				}
 			}
@@ -106,11 +106,11 @@ func FuzzArrived(f *testing.F) {
 		var w Walk
 		if len(wire) > 0 {
 			first := int(cut) % len(wire)
-			if w.walk(wire[:first], caps) != ArrivedPart {
+			if w.First(wire[:first], caps) != ArrivedPart {
 				return
 			}
 		}
-		if w.walk(wire, caps) != ArrivedPlain {
+		if w.First(wire, caps) != ArrivedPlain {
 			return
 		}
 		res, src, _, err := forwardWire(wire, caps, ClientProtocol41|ClientOptionalResultsetMetadata, nil)

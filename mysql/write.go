@@ -7,9 +7,6 @@ import (
 	"kingshard/mysql/rawio"
 )
 
-// writeStep is the most bytes handed to one write of the connection.
-const writeStep = 1 << 20
-
 // StartPacket returns the write buffer with room for a header behind what is already in it. The caller appends a
 // payload to it and hands the result to EndPacket; between the two it makes no other call on c.
 func (c *Conn) StartPacket() []byte {
@@ -19,7 +16,7 @@ func (c *Conn) StartPacket() []byte {
 
 func (c *Conn) needWriteBuffer() {
 	if c.wbuf == nil {
-		c.wbuf = c.newBuffer(bufferSmall)
+		c.wbuf = c.spare.take(bufferSmall)
 		c.out = c.wbuf.b[:0]
 	}
 }
@@ -28,7 +25,8 @@ func (c *Conn) needWriteBuffer() {
 func (c *Conn) EndPacket(b []byte) {
 	payload := len(b) - len(c.out) - headerLen
 	if payload < payloadMax {
-		c.putHeader(b[len(c.out):], payload)
+		putHeader(b[len(c.out):], payload, c.seq)
+		c.seq++
 		c.setOut(b)
 		return
 	}
@@ -39,34 +37,26 @@ func (c *Conn) EndPacket(b []byte) {
 // WritePacket queues a payload, split where it is longer than a packet can be. The payload is copied or sent before
 // WritePacket returns. A failure to send is kept and returned by Flush.
 func (c *Conn) WritePacket(payload []byte) {
-	for {
-		n := min(len(payload), payloadMax)
-		c.writeChunk(payload[:n])
-		payload = payload[n:]
-		if n < payloadMax {
-			return
+	for n := payloadMax; n == payloadMax; payload = payload[n:] {
+		n = min(len(payload), payloadMax)
+		chunk := payload[:n]
+		if len(c.out)+headerLen+n > bufferSmall && n < directWriteMin-headerLen {
+			c.send()
 		}
+		b := c.StartPacket()
+		putHeader(b[len(c.out):], n, c.seq)
+		c.seq++
+		if len(b)+n <= cap(b) {
+			c.setOut(append(b, chunk...))
+			continue
+		}
+		c.out = b
+		c.sendWith(chunk)
 	}
 }
 
-// writeChunk queues one packet.
-func (c *Conn) writeChunk(payload []byte) {
-	if len(c.out)+headerLen+len(payload) > bufferSmall && len(payload) < directWriteMin-headerLen {
-		c.send()
-	}
-	b := c.StartPacket()
-	c.putHeader(b[len(c.out):], len(payload))
-	if len(b)+len(payload) <= cap(b) {
-		c.setOut(append(b, payload...))
-		return
-	}
-	c.out = b
-	c.sendWith(payload)
-}
-
-func (c *Conn) putHeader(h []byte, n int) {
-	h[0], h[1], h[2], h[3] = byte(n), byte(n>>8), byte(n>>16), c.seq
-	c.seq++
+func putHeader(h []byte, n int, seq uint8) {
+	h[0], h[1], h[2], h[3] = byte(n), byte(n>>8), byte(n>>16), seq
 }
 
 // writeRaw queues bytes that have their packet headers already: a short run is copied, a long one sent from where it is.
@@ -139,7 +129,7 @@ func (c *Conn) join(b []byte) {
 		old := c.wbuf
 		c.wbuf = newBuffer(bufferLarge)
 		c.out = c.wbuf.b[:copy(c.wbuf.b, c.out)]
-		c.freeBuffer(old)
+		c.spare.put(old)
 	}
 	c.out = append(c.out, b...)
 }
@@ -156,25 +146,13 @@ func (c *Conn) sendBytes(b []byte) {
 	c.writing.Store(true)
 	defer c.writing.Store(false)
 	for len(b) > 0 && c.werr == nil {
-		n, err := c.sendStep(b)
+		n, err := c.writeSome(b)
 		if err != nil {
 			c.werr = &ConnError{c.side, "write", err}
 		}
 		c.activity.Add(uint32(n))
 		b = b[n:]
 	}
-}
-
-// sendStep writes one step; over a Poller what the peer takes of b, and where that is not all it waits for the peer.
-func (c *Conn) sendStep(b []byte) (int, error) {
-	if c.poll == nil {
-		return c.w.Write(b[:min(len(b), writeStep)])
-	}
-	n, err := c.poll.TryWrite(b)
-	if err == syscall.EAGAIN {
-		err = c.poll.WaitWrite()
-	}
-	return n, err
 }
 
 // Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the
@@ -267,7 +245,8 @@ func (c *Conn) WriteEnd(p *OKPacket) {
 func (c *Conn) WritePacketParts(prefix []byte, rest string) {
 	first := min(len(rest), payloadMax-len(prefix))
 	b := c.StartPacket()
-	c.putHeader(b[len(c.out):], len(prefix)+first)
+	putHeader(b[len(c.out):], len(prefix)+first, c.seq)
+	c.seq++
 	c.out = append(b, prefix...)
 	body := unsafe.Slice(unsafe.StringData(rest), len(rest))
 	c.writeRaw(body[:first])

@@ -132,11 +132,11 @@ func (l *openLoop) receive(c *openClient) {
 		l.broken(c, err)
 		return
 	}
-	switch c.conn.Arrived(&c.walk) {
+	switch c.walk.Arrived(c.conn.Unread(), c.conn.Capabilities) {
 	case mysql.ArrivedPart:
 		return
 	case mysql.ArrivedPlain:
-		c.conn.SkipArrived(&c.walk)
+		c.conn.Skip(c.walk.Len())
 	case mysql.ArrivedAside: // an error, or an answer with warnings
 		r := reader{conn: c.conn}
 		_, err = r.response()

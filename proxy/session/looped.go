@@ -280,11 +280,11 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		s.handOver(l, stepFinish)
 		return
 	}
-	switch le.p.Conn.Arrived(&le.walk) {
+	switch le.walk.Arrived(le.p.Conn.Unread(), le.p.Conn.Capabilities) {
 	case mysql.ArrivedPart:
 		l.Park(c, le)
 	case mysql.ArrivedPlain:
-		if id := le.p.Conn.ArrivedInsertID(); id == 0 || !insertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
+		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !insertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
 			s.answer(l, le)
 			return
 		}

@@ -171,7 +171,7 @@ func (s *Session) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
 		return
 	}
 	m.begun = true
-	arrived := le.p.Conn.Arrived(&le.walk)
+	arrived := le.walk.Arrived(le.p.Conn.Unread(), le.p.Conn.Capabilities)
 	switch {
 	case arrived != mysql.ArrivedPart && arrived != mysql.ArrivedPlain, m.buffered() > loopedMerge:
 		s.leaveMerge(l)

@@ -194,7 +194,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 	}
 	for len(le.queue) > 0 {
 		s := le.queue[0]
-		switch arrival := le.p.Conn.ArrivedFirst(&le.walk); {
+		switch arrival := le.walk.First(le.p.Conn.Unread(), le.p.Conn.Capabilities); {
 		case arrival == mysql.ArrivedPart:
 			le.await(l)
 			return
@@ -203,7 +203,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 			le.scatter(nil)
 			return
 		case s == nil:
-			le.p.Conn.SkipArrived(&le.walk)
+			le.p.Conn.Skip(le.walk.Len())
 		case le.exposed && !s.entry.TryCover():
 			s.lane.lease = nil
 			s.handOver(l, stepAlone) // where it hears of the KILL
@@ -211,7 +211,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 			return
 		case arrival == mysql.ArrivedAside:
 			// Errors and warnings are the ordinary code's, which needs the connection for itself.
-			le.p.Conn.SkipArrived(&le.walk)
+			le.p.Conn.Skip(le.walk.Len())
 			s.lateOn(le)
 			s.lane.lease = nil
 			s.handOver(l, stepAlone)
@@ -303,7 +303,7 @@ func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
 	le.p.Conn.ExpectResponse()
 	s.deliver(l, le)
 	if le.given {
-		le.p.Conn.SkipTo(behind) // what a client that is gone did not take
+		le.p.Conn.Skip(le.p.Conn.Buffered() - behind) // what a client that is gone did not take
 	}
 }
 
