@@ -141,7 +141,7 @@ func (a *Asker) Close() {
 	a.mu.Lock()
 	a.closed = true
 	for c := range a.busy {
-		c.SetDeadline(time.Unix(1, 0))
+		c.Net.SetDeadline(time.Unix(1, 0))
 	}
 	a.mu.Unlock()
 	a.running.Wait()
@@ -177,7 +177,7 @@ func (a *Asker) hurry(w *asked) {
 	defer a.mu.Unlock()
 	for c, other := range a.busy {
 		if other == w {
-			c.SetDeadline(time.Now().Add(droppedTime))
+			c.Net.SetDeadline(time.Now().Add(droppedTime))
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (a *Asker) startDrop(w *asked, p Pooled) {
 
 // drop reads an answer that nobody waits for and gives the connection back.
 func (w *asked) drop(p Pooled) {
-	p.Conn.SetDeadline(time.Now().Add(droppedTime))
+	p.Conn.Net.SetDeadline(time.Now().Add(droppedTime))
 	if !w.asker.begin(w, p.Conn, true) {
 		p.Taint()
 		return
@@ -294,7 +294,7 @@ func (w *asked) drop(p Pooled) {
 		p.Taint()
 		return
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	if w.Leaves {
 		p.Conn.Marked = true // so that it is reset
 	}

@@ -14,6 +14,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
 	"kingshard/mysql/sockopt"
+	"kingshard/mysql/transport"
 )
 
 // DialConfig says how to reach and log in to one instance.
@@ -102,7 +103,7 @@ func dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability, home *op
 	}
 	c.home = home
 	deadline, _ := ctx.Deadline()
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	err = c.login()
 	if !stop() && err == nil {
@@ -112,7 +113,7 @@ func dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability, home *op
 		c.Close()
 		return nil, fmt.Errorf("log in to %s as %s: %w", cfg.Addr, cfg.User, err)
 	}
-	c.SetDeadline(time.Time{})
+	c.Net.SetDeadline(time.Time{})
 	c.SetPayloadCap(max(cfg.MaxAllowedPacket, 1<<20) + 1<<20)
 	c.Stmts.max = cfg.PreparedStmts
 	c.Release()
@@ -195,9 +196,9 @@ func (c *Conn) startTLS(resp *mysql.HandshakeResponse41, caps, server mysql.Capa
 }
 
 func (c *Conn) authClient() *auth.Client {
-	_, isTLS := c.NetConn().(*tls.Conn)
+	_, isTLS := c.Net.NetConn().(*tls.Conn)
 	return auth.NewClient(auth.ClientOptions{
-		Password: c.cfg.Password, Secure: c.Secure(), UnixSocket: c.Secure() && !isTLS, Unverified: isTLS && c.cfg.Unverified && !strings.HasPrefix(c.cfg.Addr, "/"),
+		Password: c.cfg.Password, Secure: c.Net.Secure(), UnixSocket: c.Net.Secure() && !isTLS, Unverified: isTLS && c.cfg.Unverified && !strings.HasPrefix(c.cfg.Addr, "/"),
 		AllowedPlugins: c.cfg.AllowedAuthPlugins, ServerPublicKey: c.cfg.ServerPublicKey, AllowPublicKeyRetrieval: c.cfg.AllowPublicKeyRetrieval,
 	})
 }
@@ -279,8 +280,8 @@ func (c *Conn) Alive() bool {
 }
 
 // Rebase goes on over p, which took the place of the network connection.
-func (c *Conn) Rebase(p mysql.Poller) {
-	c.Conn.Rebase(p)
+func (c *Conn) Rebase(p transport.Poller) {
+	c.Net.Rebase(p)
 	c.raw = nil
 	if sc, ok := p.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()

@@ -28,8 +28,8 @@ func (i *Instance) Inspect(ctx context.Context) (Inspection, error) {
 	}
 	defer c.Close()
 	deadline, _ := ctx.Deadline()
-	c.SetDeadline(deadline)
-	defer context.AfterFunc(ctx, func() { _ = c.NetConn().SetDeadline(time.Unix(1, 0)) })()
+	c.Net.SetDeadline(deadline)
+	defer context.AfterFunc(ctx, func() { _ = c.Net.NetConn().SetDeadline(time.Unix(1, 0)) })()
 	if found.Server, err = c.server(); err != nil {
 		return found, err
 	}

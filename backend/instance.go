@@ -235,12 +235,12 @@ func broke(err error) bool {
 func (i *Instance) settle(p Pooled, want *Setting) error {
 	pc := p.Pooled
 	if pc.Key.leaves(want) && p.Conn.Info.ResetConnection {
-		p.Conn.SetDeadline(time.Now().Add(i.connectTimeout))
+		p.Conn.Net.SetDeadline(time.Now().Add(i.connectTimeout))
 		if err := p.Reset(); err != nil {
 			p.Taint()
 			return err
 		}
-		p.Conn.SetDeadline(time.Time{})
+		p.Conn.Net.SetDeadline(time.Time{})
 	}
 	err := p.Apply(want)
 	if err == nil {
@@ -270,14 +270,14 @@ func (p Pooled) Apply(want *Setting) error {
 		}
 		p.Conn, p.Key = c, nil
 	}
-	p.Conn.SetDeadline(deadline)
+	p.Conn.Net.SetDeadline(deadline)
 	err := p.Conn.Apply(p.Key, want)
 	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
 		want = Intern(p.Key.Database(), want.Flags, want.Vars)
 	} else if err != nil {
 		return err
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	p.Key = want
 	return err
 }

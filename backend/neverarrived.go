@@ -6,8 +6,8 @@ import (
 	"syscall"
 	"time"
 
-	"kingshard/mysql"
 	"kingshard/mysql/sockopt"
+	"kingshard/mysql/transport"
 )
 
 // endingMax is how long a server may take to close a connection on which it said something unasked: MySQL tells who is idle for too long.
@@ -26,7 +26,7 @@ const endingMax = 100 * time.Millisecond
 // A reset of a TCP connection proves nothing of that kind. It acknowledges nothing, and who read and carried out a command may not have
 // acknowledged it yet.
 func (c *Conn) NeverArrived() bool {
-	if c.WriteFailed() {
+	if c.Net.WriteError() != nil {
 		return true
 	}
 	if c.raw == nil {
@@ -35,18 +35,18 @@ func (c *Conn) NeverArrived() bool {
 	ending := c.AwaitEnding(endingMax)
 	d, isTCP := sockopt.Delivered(c.raw)
 	if !isTCP {
-		return runtime.GOOS == "linux" && c.Bare() != nil && c.RemoteAddr().Network() == "unix" && ending == mysql.EndedByReset
+		return runtime.GOOS == "linux" && c.Net.Bare() != nil && c.Net.RemoteAddr().Network() == "unix" && ending == transport.EndedByReset
 	}
-	if c.cutOff.Load() || ending != mysql.EndedInOrder && ending != mysql.EndedByReset {
+	if c.cutOff.Load() || ending != transport.EndedInOrder && ending != transport.EndedByReset {
 		return false
 	}
 	if d.Unsent > 0 {
 		return true
 	}
-	if ending != mysql.EndedInOrder {
+	if ending != transport.EndedInOrder {
 		return false
 	}
-	if _, isTLS := c.NetConn().(*tls.Conn); isTLS && !c.endsBelow() {
+	if _, isTLS := c.Net.NetConn().(*tls.Conn); isTLS && !c.endsBelow() {
 		return false // TLS has an end of its own, ahead of the connection's
 	}
 	return d.Unacknowledged > 0

@@ -90,7 +90,7 @@ func TestNeverArrived(t *testing.T) {
 					c.after(far)
 				}
 				if err == nil {
-					_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+					_ = conn.Net.SetReadDeadline(time.Now().Add(time.Second))
 					_, err = conn.ReadPacket()
 				}
 				if err == nil {
@@ -162,7 +162,7 @@ func TestUnsentMayStillBeSent(t *testing.T) {
 		if cut {
 			i.EndConns()
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+		_ = conn.Net.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 		if _, err := conn.ReadPacket(); err == nil || conn.NeverArrived() {
 			t.Errorf("cut off %v: %v, and it never arrived", cut, err)
 		}

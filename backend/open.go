@@ -94,7 +94,7 @@ func (i *Instance) Quiet() (quiet time.Duration, ok bool) {
 	for c, seen := range o.all {
 		d, known := c.sinceReceived()
 		if !known { // a unix socket, or no Linux: what was sent counts, too
-			if a := c.Activity(); a != seen.activity {
+			if a := c.Net.Activity(); a != seen.activity {
 				seen.activity, seen.changed = a, now
 			}
 			d = now.Sub(seen.changed)

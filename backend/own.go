@@ -50,6 +50,6 @@ func killBy(dial func(deadline time.Time) (*Conn, error), what string, deadline 
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	return c.Exec(what)
 }

@@ -128,7 +128,7 @@ func (p *Pooled) leaveDatabase() error {
 // Cleanse is Reset for a connection that may carry anything: it fails where the reset has left traces. After an error the connection must
 // be tainted.
 func (p Pooled) Cleanse() error {
-	p.Conn.SetDeadline(time.Now().Add(cleanseTimeout))
+	p.Conn.Net.SetDeadline(time.Now().Add(cleanseTimeout))
 	reset := p.Reset
 	if p.Key.Database() == "" {
 		reset = p.leaveDatabase
@@ -147,6 +147,6 @@ func (p Pooled) Cleanse() error {
 	if left != fresh {
 		return errTraces
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	return nil
 }

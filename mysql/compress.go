@@ -45,10 +45,7 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 	if c.Buffered() > 0 {
 		return &ConnError{c.side, "read", ErrPacketsOutOfOrder}
 	}
-	z := &compressor{nc: c.stream, algorithm: algorithm, level: zlibLevel, side: c.side}
-	if t := c.tls.Load(); t != nil {
-		z.nc = t
-	}
+	z := &compressor{nc: c.Net.Stream(), algorithm: algorithm, level: zlibLevel, side: c.side}
 	if algorithm == Zstd {
 		var err error
 		if z.encoder, err = zstdEncoder(level); err != nil {
@@ -56,7 +53,8 @@ func (c *Conn) StartCompression(algorithm Compression, level int) error {
 		}
 		z.level = level
 	}
-	c.r, c.w, c.raw, c.zip = z, z, nil, z
+	c.zip = z
+	c.Net.Wrap(z)
 	return nil
 }
 
@@ -69,7 +67,7 @@ func (c *Conn) Compression() (algorithm Compression, level int) {
 }
 
 // compressor is the layer of the compressed protocol under a Conn: an io.Reader of the uncompressed stream and an
-// io.Writer that gathers until flush. Between packets it holds no buffer and no state of an algorithm.
+// io.Writer that gathers until Flush. Between packets it holds no buffer and no state of an algorithm.
 type compressor struct {
 	nc        io.ReadWriter
 	algorithm Compression
@@ -173,7 +171,7 @@ func (z *compressor) Write(p []byte) (int, error) {
 		z.gathered += n
 		p = p[n:]
 		if z.gathered == compressChunk {
-			if err := z.flush(); err != nil {
+			if err := z.Flush(); err != nil {
 				return 0, err
 			}
 		}
@@ -181,8 +179,8 @@ func (z *compressor) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// flush sends what was gathered as one compressed packet, uncompressed where that is shorter.
-func (z *compressor) flush() error {
+// Flush sends what was gathered as one compressed packet, uncompressed where that is shorter.
+func (z *compressor) Flush() error {
 	if z.gathered == 0 {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"kingshard/mysql/transport"
 )
 
 const (
@@ -55,16 +57,17 @@ func (e *ConnError) Unwrap() error { return e.Err }
 
 // Conn reads and writes packets over one network connection, either side of the protocol.
 //
-// One goroutine at a time reads and writes a Conn. Close, Activity, Writing, PeerGone and SetDeadline may be called from any
-// goroutine.
+// One goroutine at a time reads and writes a Conn. Close may be called from any goroutine, and so may what Net says of itself.
 // Reads take a buffer from a pool when bytes arrive and give it back in Release, so a connection that waits for its
 // next command holds none.
 type Conn struct {
 	// Capabilities are those that both sides agreed on. Set once, after the handshake.
 	Capabilities Capability
+	// Net is the network connection. Its bytes are read and written by the Conn alone.
+	Net transport.Conn
 
-	link
-	seq uint8 // sequence id of the next packet, in either direction
+	side Side
+	seq  uint8 // sequence id of the next packet, in either direction
 	// zip is set when packets travel inside compressed ones, where inner sequence ids carry no meaning.
 	zip        *compressor
 	payloadCap int // longest payload accepted, continued packets added up
@@ -72,8 +75,6 @@ type Conn struct {
 	rbuf  *buffer
 	start int // unread bytes are rbuf.b[start:end]
 	end   int
-	// received is how many bytes have come.
-	received uint64
 	// reach is how far the buffer was filled since Release; long says that it was farther than a small one goes before
 	// that: then the next bytes come into a large one at once, which saves moving them, and a read.
 	reach int
@@ -86,29 +87,23 @@ type Conn struct {
 
 	wbuf *buffer
 	out  []byte // bytes not yet written, in wbuf.b where they fit
-	// vector, over parts, is what one write of several pieces needs.
-	vector net.Buffers
-	parts  [2][]byte
 	// spare and unsent are those of NoWait; spare is nil while the Conn may wait.
 	spare  *Buffers
 	unsent []byte
 	held   held
-	tiny   [64]byte // where a connection without raw waits for its first bytes
+	tiny   [64]byte // where a connection under a layer waits for its first bytes
 }
 
 // NewConn wraps a fresh network connection. The Conn owns nc and closes it. Payloads longer than payloadCap bytes are refused.
 func NewConn(nc net.Conn, side Side, payloadCap int) *Conn {
-	c := &Conn{payloadCap: payloadCap}
+	c := &Conn{side: side, payloadCap: payloadCap}
 	c.rawFn = c.readRaw
-	c.open(nc, side)
+	c.Net.Open(nc)
 	return c
 }
 
 // SetPayloadCap changes the longest payload accepted, in bytes.
 func (c *Conn) SetPayloadCap(n int) { c.payloadCap = n }
-
-// Received is the number of bytes that were read so far, without TLS and as they were compressed. It is for the goroutine that reads.
-func (c *Conn) Received() uint64 { return c.received }
 
 // Settled tells whether nothing that was read or written waits in the Conn.
 func (c *Conn) Settled() bool { return c.Buffered() == 0 && len(c.out) == 0 && len(c.unsent) == 0 }
@@ -116,7 +111,7 @@ func (c *Conn) Settled() bool { return c.Buffered() == 0 && len(c.out) == 0 && l
 // Close closes the network connection; safe to call at any time, more than once, from any goroutine.
 func (c *Conn) Close() error {
 	c.held.letGo()
-	return c.close()
+	return c.Net.Close()
 }
 
 // ResetSequence starts a new command: the next packet, sent or received, has sequence id 0.
@@ -144,11 +139,11 @@ func (c *Conn) Release() {
 	}
 }
 
-// AwaitEnding reads what is still to come of a connection that is out of step, at most for d, and tells how it has ended. What it reads
-// is dropped.
-func (c *Conn) AwaitEnding(d time.Duration) Ending {
-	if c.ending != NotEnded || c.spare != nil {
-		return c.ending
+// AwaitEnding reads what is still to come of a connection that is out of step, at most for d if it may wait, and returns how it has ended.
+// What it reads is dropped.
+func (c *Conn) AwaitEnding(d time.Duration) transport.Ending {
+	if c.spare != nil {
+		return c.Net.Ending()
 	}
-	return c.awaitEnding(d)
+	return c.Net.AwaitEnding(d)
 }

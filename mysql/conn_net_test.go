@@ -75,7 +75,7 @@ func TestOverSockets(t *testing.T) {
 func TestDeadlineWhileParked(t *testing.T) {
 	_, b := socketPair(t)
 	c := NewConn(b, ClientSide, testCap)
-	c.SetDeadline(time.Now().Add(-time.Second))
+	c.Net.SetDeadline(time.Now().Add(-time.Second))
 	_, err := c.ReadPacket()
 	wantConnError(t, err, ClientSide, "read", os.ErrDeadlineExceeded)
 	c.Close()
@@ -103,20 +103,20 @@ func TestStartTLS(t *testing.T) {
 	if err := server.fill(10); err != nil {
 		t.Fatal(err)
 	}
-	if server.Secure() {
+	if server.Net.Secure() {
 		t.Error("secure too early")
 	}
 	err := server.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, &tls.Config{Certificates: []tls.Certificate{cert}}) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := server.ReadPacket(); err != nil || !bytes.Equal(p, payload(100000)) || !server.Secure() {
+	if p, err := server.ReadPacket(); err != nil || !bytes.Equal(p, payload(100000)) || !server.Net.Secure() {
 		t.Errorf("%d bytes, %v", len(p), err)
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, ok := server.NetConn().(*tls.Conn); !ok {
+	if _, ok := server.Net.NetConn().(*tls.Conn); !ok {
 		t.Error("NetConn is not the TLS layer")
 	}
 }
@@ -131,7 +131,7 @@ func TestStartTLSRefusesInjectedBytes(t *testing.T) {
 	}
 	err := c.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, &tls.Config{Certificates: []tls.Certificate{cert}}) })
 	var ce *ConnError
-	if !errors.As(err, &ce) || c.Secure() || c.Buffered() != 0 {
+	if !errors.As(err, &ce) || c.Net.Secure() || c.Buffered() != 0 {
 		t.Errorf("%v, %d bytes left to read", err, c.Buffered())
 	}
 }
@@ -172,7 +172,7 @@ func TestLongCommandsComeInOneRead(t *testing.T) {
 		if _, err := a.Write(frames(0, payload(test.bytes))); err != nil {
 			t.Fatal(err)
 		}
-		before := server.Activity()
+		before := server.Net.Activity()
 		server.ResetSequence()
 		p, err := server.ReadPacket()
 		if err != nil {
@@ -180,7 +180,7 @@ func TestLongCommandsComeInOneRead(t *testing.T) {
 		}
 		equalBytes(t, "a command", p, payload(test.bytes))
 		server.Release()
-		if reads := server.Activity() - before; reads != test.reads {
+		if reads := server.Net.Activity() - before; reads != test.reads {
 			t.Errorf("command %d of %d bytes: %d reads, not %d", k, test.bytes, reads, test.reads)
 		}
 	}

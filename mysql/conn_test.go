@@ -333,20 +333,20 @@ func TestWriteErrorsSurfaceInFlush(t *testing.T) {
 func TestActivityCountsLongTransfers(t *testing.T) {
 	mem := &memConn{in: frames(0, payload(8<<20)), next: func() int { return 100000 }}
 	c := NewConn(mem, ClientSide, testCap)
-	if c.Activity() != 0 {
+	if c.Net.Activity() != 0 {
 		t.Fatal("activity before any")
 	}
 	p, err := c.ReadPacket()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := c.Activity()
+	n := c.Net.Activity()
 	if int(n) < mem.reads-1 {
 		t.Errorf("%d reads moved activity by %d", mem.reads, n)
 	}
 	c.WritePacket(p)
-	if err := c.Flush(); err != nil || c.Activity() < n+8 {
-		t.Errorf("writing 8 MiB moved activity by %d, %v", c.Activity()-n, err)
+	if err := c.Flush(); err != nil || c.Net.Activity() < n+8 {
+		t.Errorf("writing 8 MiB moved activity by %d, %v", c.Net.Activity()-n, err)
 	}
 }
 
@@ -356,8 +356,8 @@ func TestActivityCountsPartsOfAWrite(t *testing.T) {
 	t.Run("poller", func(t *testing.T) {
 		c, _ := polled(nil, ClientSide) // it has room for 1,000 bytes after each wait
 		c.WritePacket(payload(size))
-		if err := c.Flush(); err != nil || c.Activity() < size/1000 {
-			t.Errorf("activity %d, %v", c.Activity(), err)
+		if err := c.Flush(); err != nil || c.Net.Activity() < size/1000 {
+			t.Errorf("activity %d, %v", c.Net.Activity(), err)
 		}
 	})
 	t.Run("socket", func(t *testing.T) {
@@ -376,8 +376,8 @@ func TestActivityCountsPartsOfAWrite(t *testing.T) {
 		}()
 		c := NewConn(server, ClientSide, testCap)
 		c.WritePacket(payload(size - headerLen))
-		if err := errors.Join(c.Flush(), <-read); err != nil || c.Activity() < 4 {
-			t.Errorf("activity %d, %v", c.Activity(), err)
+		if err := errors.Join(c.Flush(), <-read); err != nil || c.Net.Activity() < 4 {
+			t.Errorf("activity %d, %v", c.Net.Activity(), err)
 		}
 	})
 }
@@ -388,7 +388,7 @@ func TestCloseIsIdempotent(t *testing.T) {
 	if c.Close() != nil || c.Close() != nil || mem.closed != 1 {
 		t.Errorf("closed %d times", mem.closed)
 	}
-	if c.NetConn() != net.Conn(mem) || c.RemoteAddr() == nil || c.Secure() {
+	if c.Net.NetConn() != net.Conn(mem) || c.Net.RemoteAddr() == nil || c.Net.Secure() {
 		t.Error("accessors")
 	}
 }

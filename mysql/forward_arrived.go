@@ -39,7 +39,7 @@ func (f *forward) arrived(w *Walk) error {
 	f.src.seq = w.seq + 1
 	if w.scanner.Columns > 0 && f.src.Capabilities.Has(ClientDeprecateEOF) != f.dst.Capabilities.Has(ClientDeprecateEOF) {
 		f.withEOF(w, b)
-		return f.dst.werr
+		return f.dst.writeError()
 	}
 	if w.scanner.Columns > 0 && !f.src.Capabilities.Has(ClientDeprecateEOF) {
 		f.putEOF(last)
@@ -50,13 +50,13 @@ func (f *forward) arrived(w *Walk) error {
 			f.dst.writeRaw(b[:w.last])
 			f.dst.seq = w.seq
 			f.dst.EndPacket(append(f.dst.StartPacket(), changed...))
-			return f.dst.werr
+			return f.dst.writeError()
 		}
 		copy(last, changed)
 	}
 	f.dst.writeRaw(b)
 	f.dst.seq = w.seq + 1
-	return f.dst.werr
+	return f.dst.writeError()
 }
 
 // putEOF writes an EOF packet's warnings and flags over those at p.

@@ -106,7 +106,7 @@ func TestForwardFlushesBeforeItWaits(t *testing.T) {
 func TestForwardWritesAsItReads(t *testing.T) {
 	r := reply{columns: 1, status: autocommit, rows: manyRows(50_000, 100)}
 	dst, src, out := forwardPair(frames(1, r.packets(ClientDeprecateEOF)...), ClientProtocol41|ClientDeprecateEOF, ClientProtocol41|ClientDeprecateEOF)
-	in := src.nc.(*memConn)
+	in := src.Net.NetConn().(*memConn)
 	if _, err := ForwardResult(dst, src, ForwardOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestForwardDestinationThatFails(t *testing.T) {
 	out.err = broken
 	_, err := ForwardResult(dst, src, ForwardOptions{})
 	wantConnError(t, err, ClientSide, "write", broken)
-	if left := len(src.nc.(*memConn).in); left < 400000 {
+	if left := len(src.Net.NetConn().(*memConn).in); left < 400000 {
 		t.Errorf("read on after the client was gone; %d bytes left", left)
 	}
 	dst, src, out = forwardPair(frames(1, []byte("\x00\x00\x00\x02\x00\x00\x00")), 0, 0)
@@ -202,7 +202,7 @@ func TestForwardMaliciousServers(t *testing.T) {
 				continue
 			}
 			dst, src, _ := forwardPair(test.wire, 0, 0)
-			src.nc.(*memConn).next = next
+			src.Net.NetConn().(*memConn).next = next
 			_, err := ForwardResult(dst, src, ForwardOptions{Shape: test.shape})
 			var ce *ConnError
 			if !errors.As(err, &ce) || ce.Side != BackendSide || !errors.Is(err, test.cause) {
@@ -265,7 +265,7 @@ func FuzzForward(f *testing.F) {
 		sets := capabilitySets()
 		dst, src, out := forwardPair(bytes.Clone(wire), sets[caps&7], sets[caps>>3&7])
 		if chunk > 0 {
-			src.nc.(*memConn).next = func() int { return int(chunk) }
+			src.Net.NetConn().(*memConn).next = func() int { return int(chunk) }
 		}
 		o := ForwardOptions{Shape: Shape(caps >> 6 & 1)}
 		for results := 0; ; results++ {
@@ -280,7 +280,7 @@ func FuzzForward(f *testing.F) {
 		if out.out.Len()+dst.Pending() > 2*len(wire)+32 {
 			t.Fatalf("%d bytes became %d", len(wire), out.out.Len())
 		}
-		if readMax := src.nc.(*memConn).readMax; readMax > terminatorMax {
+		if readMax := src.Net.NetConn().(*memConn).readMax; readMax > terminatorMax {
 			t.Fatalf("a read of %d bytes", readMax)
 		}
 	})

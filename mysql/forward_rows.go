@@ -108,7 +108,7 @@ func (f *forward) copyBytes(n int) error {
 		f.src.start += k
 		n -= k
 	}
-	return f.dst.werr
+	return f.dst.writeError()
 }
 
 // rows forwards rows up to and with the packet that ends them.

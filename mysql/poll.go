@@ -1,33 +1,9 @@
 package mysql
 
-import (
-	"net"
-	"syscall"
-)
-
-// Poller is a network connection that can also be used without waiting.
-type Poller interface {
-	net.Conn
-	// TryRead reads what has arrived; syscall.EAGAIN if nothing has.
-	TryRead(b []byte) (int, error)
-	// TryWrite writes what fits in; with less than all written comes syscall.EAGAIN.
-	TryWrite(b []byte) (int, error)
-	// WaitRead waits until a read may give something.
-	WaitRead() error
-	// WaitWrite waits until a write may take something.
-	WaitWrite() error
-}
-
-// Bare gives the network connection where nothing lies between it and the packets: no TLS, no compression. Else it is nil.
-func (c *Conn) Bare() net.Conn {
-	if c.tls.Load() != nil || c.zip != nil {
-		return nil
-	}
-	return c.nc
-}
+import "syscall"
 
 // NoWait says that the Conn must not wait, from now on: a write keeps what does not fit in until Flush is called while waiting is
-// allowed, and a read that finds too little is an error. Only for a Conn over a Poller. Its small buffers are of b, of which the caller's
+// allowed, and a read that finds too little is an error. Only for a Conn over a transport.Poller. Its small buffers are of b, of which the caller's
 // goroutine has the use.
 func (c *Conn) NoWait(b *Buffers) { c.spare = b }
 
@@ -40,7 +16,7 @@ func (c *Conn) Unsent() int { return len(c.unsent) }
 // Outgoing is what Flush would write now on a Conn that must not wait, for the caller to write before, with what others have to send; nil
 // where only Flush knows how. It is good until the next call on c, which is Sent if something was written.
 func (c *Conn) Outgoing() []byte {
-	if c.spare == nil || len(c.unsent) > 0 || c.werr != nil || c.zip != nil {
+	if c.spare == nil || len(c.unsent) > 0 || c.Net.WriteError() != nil || c.zip != nil {
 		return nil
 	}
 	return c.out
@@ -48,7 +24,7 @@ func (c *Conn) Outgoing() []byte {
 
 // Sent says that the first n bytes of Outgoing were written.
 func (c *Conn) Sent(n int) {
-	c.activity.Add(uint32(n))
+	c.Net.Sent(n, nil)
 	if c.out = c.out[n:]; len(c.out) == 0 {
 		c.out = c.wbuf.b[:0]
 	}
@@ -73,7 +49,7 @@ func (c *Conn) ReadNow() error {
 		}
 		c.makeRoom(want)
 	}
-	n, err := c.poll.TryRead(c.rbuf.b[c.end:])
+	n, err := c.Net.TryRead(c.rbuf.b[c.end:])
 	if n > 0 {
 		return c.took(n, nil)
 	}
@@ -81,7 +57,6 @@ func (c *Conn) ReadNow() error {
 		c.spare.put(c.rbuf)
 		c.rbuf, c.start, c.end = nil, 0, 0
 	}
-	c.noteEnding(err)
 	return err
 }
 
@@ -120,7 +95,7 @@ func (c *Conn) Peek() []byte {
 func (c *Conn) readPolled() error {
 	for {
 		b := newBuffer(firstSize(c.long))
-		n, err := c.poll.TryRead(b.b)
+		n, err := c.Net.TryRead(b.b)
 		if n > 0 {
 			c.rbuf = b
 			return c.took(n, nil)
@@ -129,7 +104,7 @@ func (c *Conn) readPolled() error {
 		if err != syscall.EAGAIN || c.spare != nil {
 			return c.took(0, err)
 		}
-		if err := c.poll.WaitRead(); err != nil {
+		if err := c.Net.Poller().WaitRead(); err != nil {
 			return c.took(0, err)
 		}
 	}
@@ -139,12 +114,9 @@ func (c *Conn) readPolled() error {
 func (c *Conn) sendNow(b []byte) {
 	n := 0
 	if len(c.unsent) == 0 {
-		var err error
-		if n, err = c.poll.TryWrite(b); err != nil && err != syscall.EAGAIN {
-			c.werr = &ConnError{c.side, "write", err}
+		if n = c.Net.TrySend(b); c.Net.WriteError() != nil {
 			return
 		}
-		c.activity.Add(uint32(n))
 	}
 	c.unsent = append(c.unsent, b[n:]...)
 }

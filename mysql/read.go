@@ -113,12 +113,10 @@ func (c *Conn) readInto(p []byte, n int) ([]byte, int, error) {
 		p = grown
 	}
 	for end := len(p) + k; len(p) < end; {
-		m, err := c.r.Read(p[len(p):end])
-		if m == 0 {
-			return nil, 0, midPacket(c.readError(err))
+		m, err := c.Net.Read(p[len(p):end])
+		if err != nil {
+			return nil, 0, midPacket(&ConnError{c.side, "read", err})
 		}
-		c.activity.Add(1)
-		c.received += uint64(m)
 		p = p[:len(p)+m]
 	}
 	return p, n - k, nil
@@ -154,7 +152,7 @@ func (c *Conn) readMore(want int) error {
 		}
 		c.makeRoom(room)
 	}
-	n, err := c.r.Read(c.rbuf.b[c.end:])
+	n, err := c.Net.Read(c.rbuf.b[c.end:])
 	return c.took(n, err)
 }
 
@@ -183,11 +181,12 @@ func (c *Conn) makeRoom(want int) {
 // readFirst waits for bytes without holding a buffer and takes one when they are there.
 func (c *Conn) readFirst() error {
 	c.start, c.end = 0, 0
-	if c.poll != nil {
+	if c.Net.Poller() != nil {
 		return c.readPolled()
 	}
-	if c.raw == nil {
-		n, err := c.r.Read(c.tiny[:])
+	raw := c.Net.Raw()
+	if raw == nil {
+		n, err := c.Net.Read(c.tiny[:])
 		if n > 0 {
 			c.rbuf = newBuffer(bufferSmall)
 			copy(c.rbuf.b, c.tiny[:n])
@@ -195,8 +194,8 @@ func (c *Conn) readFirst() error {
 		return c.took(n, err)
 	}
 	c.rawN, c.rawE = 0, nil
-	err := c.raw.Read(c.rawFn)
-	if c.short || c.werr != nil {
+	err := raw.Read(c.rawFn)
+	if c.short || c.Net.WriteError() != nil {
 		c.short = false
 		if err := c.Flush(); err != nil {
 			return err
@@ -206,7 +205,7 @@ func (c *Conn) readFirst() error {
 	if err == nil {
 		err = c.rawE
 	}
-	return c.took(c.rawN, err)
+	return c.took(c.Net.Took(c.rawN, err))
 }
 
 // firstSize is the size of the buffer for the first bytes of a command or its response; long says that the one before was long.
@@ -239,17 +238,14 @@ func (c *Conn) readRaw(fd uintptr) bool {
 	return true
 }
 
-// took counts what a read gave; an error that came with bytes shows again at the next read.
+// took puts what a read of c.Net gave behind the unread bytes, where it lies already.
 func (c *Conn) took(n int, err error) error {
 	if n > 0 {
 		c.end += n
 		c.reach = max(c.reach, c.end)
-		c.activity.Add(1)
-		c.received += uint64(n)
 		return nil
 	}
-	err = c.readError(err)
-	if c.end > c.start {
+	if err = (&ConnError{c.side, "read", err}); c.end > c.start {
 		err = midPacket(err)
 	}
 	return err

@@ -18,23 +18,8 @@ func (c *Conn) StartTLS(wrap func(net.Conn) *tls.Conn) error {
 		prefix = c.rbuf.b[c.start:c.end]
 		c.start, c.end = 0, 0
 	}
-	return c.startTLS(prefix, wrap)
-}
-
-// prefixConn gives bytes that were read too early before those of the connection.
-type prefixConn struct {
-	net.Conn
-	prefix []byte
-}
-
-// Read gives the prefix first.
-func (c *prefixConn) Read(p []byte) (int, error) {
-	if len(c.prefix) == 0 {
-		return c.Conn.Read(p)
+	if err := c.Net.StartTLS(prefix, wrap); err != nil {
+		return &ConnError{c.side, "read", err}
 	}
-	n := copy(p, c.prefix)
-	if c.prefix = c.prefix[n:]; len(c.prefix) == 0 {
-		c.prefix = nil
-	}
-	return n, nil
+	return nil
 }

@@ -130,7 +130,7 @@ func FuzzArrived(f *testing.F) {
 				t.Fatalf("to %v:\n%q, %+v\nwith the walk\n%q, %+v", to, want, plain, got, known)
 			}
 		}
-		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered()+len(src.nc.(*memConn).in) != len(wire)-w.at || res.OK.Warnings != 0 {
+		if res.More() || res.Kind == ResponseErr || res.Kind == ResponseLocalInfile || src.Buffered()+len(src.Net.NetConn().(*memConn).in) != len(wire)-w.at || res.OK.Warnings != 0 {
 			t.Fatalf("%+v, %d bytes behind it in the buffer", res, src.Buffered())
 		}
 	})
@@ -191,7 +191,7 @@ func (c *pollConn) WaitWrite() error { c.room = 1000; return nil }
 func polled(in []byte, side Side) (*Conn, *pollConn) {
 	p := &pollConn{memConn: memConn{in: in}}
 	c := NewConn(p, side, testCap)
-	c.Rebase(p)
+	c.Net.Rebase(p)
 	return c, p
 }
 
@@ -330,8 +330,8 @@ func TestOutgoing(t *testing.T) {
 		c.WritePacket([]byte("two"))
 		equalBytes(t, "to send", c.Outgoing(), want)
 		p.out.Write(c.Outgoing()[:n])
-		active := c.Activity()
-		if c.Sent(n); c.Activity() == active {
+		active := c.Net.Activity()
+		if c.Sent(n); c.Net.Activity() == active {
 			t.Error("what is sent is no activity")
 		}
 		if err := c.Flush(); err != nil || c.Pending() != 0 {

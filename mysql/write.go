@@ -1,10 +1,7 @@
 package mysql
 
 import (
-	"syscall"
 	"unsafe"
-
-	"kingshard/mysql/rawio"
 )
 
 // StartPacket returns the write buffer with room for a header behind what is already in it. The caller appends a
@@ -96,27 +93,14 @@ func (c *Conn) sendWith(b []byte) {
 		c.send()
 		return
 	}
-	if c.poll != nil || len(c.unsent) > 0 {
+	if c.Net.Poller() != nil || len(c.unsent) > 0 {
 		c.send()
 		c.sendBytes(b)
 		return
 	}
-	if len(c.out) > 0 && c.werr == nil {
+	if len(c.out) > 0 && c.Net.WriteError() == nil {
 		n := min(len(b), bufferLarge) // a peer that takes it bit by bit is not seen to do so
-		c.parts = [2][]byte{c.out, b[:n]}
-		c.vector = c.parts[:]
-		c.writing.Store(true)
-		w := c.w
-		if c.raw != nil {
-			w = c.nc // it has writev(2), for what is so long that the scheduler may well be told
-		}
-		moved, err := c.vector.WriteTo(w)
-		if err != nil {
-			c.werr = &ConnError{c.side, "write", err}
-		}
-		c.writing.Store(false)
-		c.activity.Add(uint32(moved))
-		c.vector, c.parts = nil, [2][]byte{}
+		c.Net.SendBoth(c.out, b[:n])
 		c.out = c.wbuf.b[:0]
 		b = b[n:]
 	}
@@ -134,25 +118,16 @@ func (c *Conn) join(b []byte) {
 	c.out = append(c.out, b...)
 }
 
-// sendBytes writes in steps, so that Activity shows a long payload moving, and by what a peer takes where it takes less.
+// sendBytes sends b behind what a write kept.
 func (c *Conn) sendBytes(b []byte) {
-	if c.spare != nil && c.werr == nil {
+	if c.spare != nil && c.Net.WriteError() == nil {
 		c.sendNow(b)
 		return
 	}
 	if len(c.unsent) > 0 {
 		c.sendUnsent()
 	}
-	c.writing.Store(true)
-	defer c.writing.Store(false)
-	for len(b) > 0 && c.werr == nil {
-		n, err := c.writeSome(b)
-		if err != nil {
-			c.werr = &ConnError{c.side, "write", err}
-		}
-		c.activity.Add(uint32(n))
-		b = b[n:]
-	}
+	c.Net.Send(b)
 }
 
 // Flush sends what is queued, in one write where the write buffer holds it. It returns the first failure since the
@@ -162,22 +137,24 @@ func (c *Conn) Flush() error {
 		c.sendUnsent()
 	}
 	c.send()
-	if c.zip != nil && c.zip.gathered > 0 && c.werr == nil {
-		moved := c.zip.gathered
-		c.writing.Store(true)
-		if err := c.zip.flush(); err != nil {
-			c.werr = &ConnError{c.side, "write", err}
-		}
-		c.writing.Store(false)
-		c.activity.Add(uint32(moved))
+	if c.zip != nil && c.zip.gathered > 0 && c.Net.WriteError() == nil {
+		c.Net.FlushLayer(c.zip.gathered)
 	}
-	return c.werr
+	return c.writeError()
+}
+
+// writeError is the first failure to write since the connection was made.
+func (c *Conn) writeError() error {
+	if err := c.Net.WriteError(); err != nil {
+		return &ConnError{c.side, "write", err}
+	}
+	return nil
 }
 
 // FlushWithRead is Flush just before the read of an answer. Where it can, it leaves the sending to that read, which then waits: a read
 // that would find nothing is saved. Only towards a server, from which nothing comes unasked.
 func (c *Conn) FlushWithRead() error {
-	if c.raw == nil || c.rbuf != nil || len(c.unsent) > 0 || c.werr != nil {
+	if c.Net.Raw() == nil || c.rbuf != nil || len(c.unsent) > 0 || c.Net.WriteError() != nil {
 		return c.Flush()
 	}
 	c.sendFirst = true
@@ -186,18 +163,12 @@ func (c *Conn) FlushWithRead() error {
 
 // sendRaw makes one non-blocking write of what is queued and tells whether all of it went out.
 func (c *Conn) sendRaw(fd uintptr) bool {
-	n, err := rawio.Send(fd, c.out)
-	c.activity.Add(uint32(n))
-	switch {
-	case n == len(c.out):
+	n := c.Net.SendRaw(fd, c.out)
+	if n == len(c.out) {
 		c.out = c.wbuf.b[:0]
 		return true
-	case n > 0:
-		c.out = c.out[n:]
-	case err != syscall.EAGAIN:
-		c.werr = &ConnError{c.side, "write", err}
 	}
-	c.short = true
+	c.out, c.short = c.out[n:], true
 	return false
 }
 

@@ -122,7 +122,7 @@ func keepAlive(nc net.Conn) {
 // refuse tells a client that there is no room, not waiting for it.
 func refuse(nc net.Conn) {
 	c := mysql.NewConn(nc, mysql.ClientSide, 0)
-	_ = c.SetDeadline(time.Now().Add(time.Second))
+	_ = c.Net.SetDeadline(time.Now().Add(time.Second))
 	c.EndPacket(mysql.NewSQLError(mysql.ERConCount, "Too many connections").AppendEarly(c.StartPacket()))
 	_ = c.Flush()
 	_ = c.Close()

@@ -75,7 +75,7 @@ func comeAndGo(addr string, r *rand.Rand) {
 	case 0:
 		_ = c.Send(mysql.ComQuery, crowdTexts[r.IntN(len(crowdTexts))])
 	case 1:
-		_, _ = c.Conn.NetConn().Write([]byte{200, 0, 0, 0, 3, 'S'})
+		_, _ = c.Conn.Net.NetConn().Write([]byte{200, 0, 0, 0, 3, 'S'})
 	case 2:
 		_ = c.Send(mysql.ComQuit, "")
 	}

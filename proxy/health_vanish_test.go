@@ -188,7 +188,7 @@ func TestServerVanishes(t *testing.T) {
 				send(later, "UPDATE v SET n = 3 WHERE id = 2")
 				send(plain, "SELECT n FROM v WHERE id = 1")
 				for text, one := range clients {
-					_ = one.Conn.SetDeadline(began.Add(vanished))
+					_ = one.Conn.Net.SetDeadline(began.Add(vanished))
 					got, err := one.Conn.ReadPacket()
 					if err != nil || len(got) == 0 || got[0] != mysql.ErrHeader {
 						t.Errorf("%s: %x, %v, want an error", text, got, err)

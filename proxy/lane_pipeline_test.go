@@ -321,7 +321,7 @@ func TestPipelinedClientGoes(t *testing.T) {
 				if how == "KILL" {
 					must(t, other, fmt.Sprintf("KILL %d", c.Greeting.ConnectionID))
 				} else {
-					_ = c.Conn.NetConn().(*net.TCPConn).SetLinger(0)
+					_ = c.Conn.Net.NetConn().(*net.TCPConn).SetLinger(0)
 					c.Close()
 				}
 				must(t, other, "SELECT v FROM points WHERE id = 1")

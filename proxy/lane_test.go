@@ -218,34 +218,34 @@ func TestLaneTakesAnyPieces(t *testing.T) {
 	command := append([]byte{9, 0, 0, 0, 3}, "SELECT 1"...)
 	looped(t, p, 1, func() {
 		for range 20 {
-			c.Conn.NetConn().Write(command)
+			c.Conn.Net.NetConn().Write(command)
 			readAnswer(t, c)
 		}
 	})
 	for range 3 {
 		for k := range command {
-			c.Conn.NetConn().Write(command[k : k+1])
+			c.Conn.Net.NetConn().Write(command[k : k+1])
 			time.Sleep(time.Duration(random.IntN(300)) * time.Microsecond)
 		}
 		readAnswer(t, c)
 		// A command and a half, then the rest; three at once; a ping in front.
-		c.Conn.NetConn().Write(append(bytes.Clone(command), command[:7]...))
+		c.Conn.Net.NetConn().Write(append(bytes.Clone(command), command[:7]...))
 		time.Sleep(time.Millisecond)
-		c.Conn.NetConn().Write(command[7:])
+		c.Conn.Net.NetConn().Write(command[7:])
 		readAnswer(t, c)
 		readAnswer(t, c)
-		c.Conn.NetConn().Write(bytes.Repeat(command, 3))
+		c.Conn.Net.NetConn().Write(bytes.Repeat(command, 3))
 		for range 3 {
 			readAnswer(t, c)
 		}
-		c.Conn.NetConn().Write(append([]byte{1, 0, 0, 0, byte(mysql.ComPing)}, command...))
+		c.Conn.Net.NetConn().Write(append([]byte{1, 0, 0, 0, byte(mysql.ComPing)}, command...))
 		readAnswer(t, c)
 		readAnswer(t, c)
 	}
 	// A command that comes while the one before is at the server.
-	c.Conn.NetConn().Write(append([]byte{12, 0, 0, 0, 3}, "SELECT slow"...))
+	c.Conn.Net.NetConn().Write(append([]byte{12, 0, 0, 0, 3}, "SELECT slow"...))
 	time.Sleep(5 * time.Millisecond)
-	c.Conn.NetConn().Write(command)
+	c.Conn.Net.NetConn().Write(command)
 	readAnswer(t, c)
 	readAnswer(t, c)
 }

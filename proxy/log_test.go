@@ -90,7 +90,7 @@ func TestLogInjection(t *testing.T) {
 				c := dial(t, addr, mysqltest.ClientConfig{User: "root", Password: "root", ConnectAttrs: map[string]string{"program_name": forged}})
 				_, _ = c.Query(text) // ends the session where the script knows no answer
 				// A packet out of order, and the end of the connection in the middle of it.
-				_, _ = c.Conn.NetConn().Write([]byte("\xff\xff\xff\x07" + forged))
+				_, _ = c.Conn.Net.NetConn().Write([]byte("\xff\xff\xff\x07" + forged))
 				c.Conn.Close()
 			}
 			mysqltest.WaitFor(t, "the logins and the probe in the log", func() bool {

@@ -200,7 +200,7 @@ func TestGiantAnswerInChangeUser(t *testing.T) {
 		t.Fatalf("%q, %v: want a request to switch", packet, err)
 	}
 	before := heap()
-	if _, err := c.Conn.NetConn().Write([]byte{0xff, 0xff, 0xff, 3}); err != nil {
+	if _, err := c.Conn.Net.NetConn().Write([]byte{0xff, 0xff, 0xff, 3}); err != nil {
 		t.Fatal(err)
 	}
 	for {

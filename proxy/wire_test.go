@@ -207,7 +207,7 @@ func TestResultWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := heap()
-	if _, err := io.CopyN(io.Discard, c.Conn.NetConn(), 64<<20); err != nil {
+	if _, err := io.CopyN(io.Discard, c.Conn.Net.NetConn(), 64<<20); err != nil {
 		t.Fatal(err)
 	}
 	if grown := heap() - before; grown > 8<<20 {

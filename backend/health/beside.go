@@ -27,7 +27,7 @@ type lateAnswers struct {
 // giveUp ends the wait for the answers.
 func (l *lateAnswers) giveUp() {
 	if l.conn != nil {
-		l.conn.SetDeadline(time.Unix(1, 0))
+		l.conn.Net.SetDeadline(time.Unix(1, 0))
 		<-l.answers
 		l.conn.Close()
 		l.conn = nil
@@ -64,7 +64,7 @@ func (m *Monitor) toldBeside(ctx context.Context, i *backend.Instance, w *watche
 		}
 	}
 	conn, given := w.conn, make(chan answers, 1)
-	conn.SetDeadline(time.Now().Add(besideMax))
+	conn.Net.SetDeadline(time.Now().Add(besideMax))
 	m.done.Go(func() { given <- beside(i, conn) })
 	late := time.NewTimer(m.cfg.Timeout)
 	defer late.Stop()

@@ -67,8 +67,8 @@ func askDatabases(ctx context.Context, i *backend.Instance, variables bool) {
 	}
 	defer conn.Close()
 	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	conn.Net.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { conn.Net.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var names []string
 	err = conn.Rows(databasesQuestion, 1, func(row []string) { names = append(names, row[0]) })

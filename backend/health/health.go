@@ -276,8 +276,8 @@ func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, pa
 	}
 	conn := w.conn
 	deadline, _ := ctx.Deadline()
-	conn.SetDeadline(deadline)
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	conn.Net.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { conn.Net.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	var err error
 	changed := first

@@ -116,13 +116,13 @@ func dialStored(ctx context.Context, i *backend.Instance) (a storedAsker, err er
 		return a, err
 	}
 	deadline, _ := ctx.Deadline()
-	a.conn.SetDeadline(deadline)
+	a.conn.Net.SetDeadline(deadline)
 	if i.HasOwnAccount() {
 		if a.own, err = i.Own(ctx); err != nil {
 			a.conn.Close()
 			return a, err
 		}
-		a.own.SetDeadline(deadline)
+		a.own.Net.SetDeadline(deadline)
 	}
 	return a, nil
 }

@@ -43,7 +43,7 @@ func Dial(l Login) (*Client, error) {
 		nc.Close()
 		return nil, err
 	}
-	if err := raw.Conn.SetDeadline(time.Time{}); err != nil {
+	if err := raw.Conn.Net.SetDeadline(time.Time{}); err != nil {
 		nc.Close()
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (c *crew) dial(seed uint64) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = client.conn.SetDeadline(c.deadline)
+	err = client.conn.Net.SetDeadline(c.deadline)
 	if err == nil {
 		err = client.use(c.statement, c.commands, seed+1)
 	}

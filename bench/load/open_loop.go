@@ -48,7 +48,7 @@ var (
 
 // add takes a client that is logged in, or is so again.
 func (l *openLoop) add(c *openClient) error {
-	nc := c.conn.Bare()
+	nc := c.conn.Net.Bare()
 	if nc == nil {
 		return errBare
 	}
@@ -56,7 +56,7 @@ func (l *openLoop) add(c *openClient) error {
 	if err != nil {
 		return err
 	}
-	c.conn.Rebase(s)
+	c.conn.Net.Rebase(s)
 	if err := l.poll.watch(s, c.number/l.run.loops); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"kingshard/mysql"
+	"kingshard/mysql/transport"
 )
 
 // poller is there for Linux only.
@@ -16,10 +16,10 @@ type poller struct{}
 func newPoller() (*poller, error) { return nil, errors.New("an open loop needs Linux") }
 
 func (*poller) close()                                {}
-func (*poller) watch(mysql.Poller, int) error         { return nil }
+func (*poller) watch(transport.Poller, int) error     { return nil }
 func (*poller) wait(time.Duration) (n int, err error) { return 0, nil }
 func (*poller) at(int) int                            { return 0 }
 
 func ownThread() {}
 
-func detach(net.Conn) (mysql.Poller, error) { return nil, errors.ErrUnsupported }
+func detach(net.Conn) (transport.Poller, error) { return nil, errors.ErrUnsupported }

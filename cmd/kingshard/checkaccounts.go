@@ -32,7 +32,7 @@ func logIn(i *backend.Instance, name string, own bool, timeout time.Duration) (*
 	}
 	defer c.Close()
 	deadline, _ := ctx.Deadline()
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	l := &login{name: name, info: c.Info}
 	if l.grants, err = c.Grants(); err == nil {
 		l.changeable, err = passwordChangeable(c)

@@ -19,7 +19,7 @@ func temporaryInLog(i *backend.Instance, timeout time.Duration) (format string, 
 	if !c.Info.MariaDB {
 		return "", nil
 	}
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	err = c.Rows("SELECT @@log_bin, @@binlog_format", 2, func(row []string) {
 		if row[0] == "1" && !strings.EqualFold(row[1], "ROW") {
 			format = row[1]

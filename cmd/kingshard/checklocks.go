@@ -20,6 +20,6 @@ func locksHidden(i *backend.Instance, cfg *config.Config, databases map[string]m
 		return nil, err
 	}
 	defer c.Close()
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	return lockwaits.Missing(c)
 }

@@ -35,7 +35,7 @@ func checkRules(cfg *config.Config) (ok bool) {
 		}
 		if c, err := n.Primary.DialContext(ctx, 0); err == nil {
 			deadline, _ := ctx.Deadline()
-			c.SetDeadline(deadline)
+			c.Net.SetDeadline(deadline)
 			_ = c.Rows("SELECT @@lower_case_table_names", 1, func(row []string) { fold[name] = row[0] != "0" })
 			c.Close()
 		}

@@ -118,14 +118,14 @@ func hiddenFrom(i *backend.Instance, timeout time.Duration) ([]string, error) {
 		return nil, err
 	}
 	defer c.Close()
-	c.SetDeadline(deadline)
+	c.Net.SetDeadline(deadline)
 	own := c
 	if i.HasOwnAccount() {
 		if own, err = i.Own(ctx); err != nil {
 			return nil, err
 		}
 		defer own.Close()
-		own.SetDeadline(deadline)
+		own.Net.SetDeadline(deadline)
 	}
 	o, err := stored.AskBoth(c, own, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
 	if err != nil {

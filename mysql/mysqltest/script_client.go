@@ -133,7 +133,7 @@ func attrs(m map[string]string) []byte {
 // authenticate sends the response and goes on until the server says OK or ERR.
 func (c *RawClient) authenticate(config ClientConfig, response *mysql.HandshakeResponse41) error {
 	login := auth.NewClient(auth.ClientOptions{
-		Password: config.Password, Secure: c.Conn.Secure(), AllowPublicKeyRetrieval: true, AllowClear: true,
+		Password: config.Password, Secure: c.Conn.Net.Secure(), AllowPublicKeyRetrieval: true, AllowClear: true,
 	})
 	var err error
 	if response.AuthResponse, err = login.Start(response.AuthPlugin, c.Greeting.Salt); err != nil {
@@ -190,7 +190,7 @@ func (c *RawClient) compress(algorithm mysql.Compression) error {
 
 // ChangeUser sends COM_CHANGE_USER and logs in again; an ERR packet is returned as a *mysql.SQLError.
 func (c *RawClient) ChangeUser(user, password, db string) error {
-	login := auth.NewClient(auth.ClientOptions{Password: password, Secure: c.Conn.Secure(), AllowPublicKeyRetrieval: true, AllowClear: true})
+	login := auth.NewClient(auth.ClientOptions{Password: password, Secure: c.Conn.Net.Secure(), AllowPublicKeyRetrieval: true, AllowClear: true})
 	change := mysql.ChangeUser{User: user, Database: db, Collation: 45, AuthPlugin: c.Greeting.AuthPlugin}
 	var err error
 	if change.AuthResponse, err = login.Start(change.AuthPlugin, c.Greeting.Salt); err != nil {
@@ -226,7 +226,7 @@ func (c *RawClient) Read() ([]byte, error) {
 	return append([]byte(nil), p...), err
 }
 
-func (c *RawClient) arm() { _ = c.Conn.SetDeadline(time.Now().Add(c.timeout)) }
+func (c *RawClient) arm() { _ = c.Conn.Net.SetDeadline(time.Now().Add(c.timeout)) }
 
 // asError decodes an ERR packet.
 func asError(p []byte) error {

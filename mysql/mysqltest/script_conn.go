@@ -177,7 +177,7 @@ func (c *ScriptConn) LocalInfile(name string) ([]byte, error) {
 // Raw sends bytes as they are, packet headers being the caller's, behind what is queued. Not for compressed connections.
 func (c *ScriptConn) Raw(b []byte) {
 	if c.Conn.Flush() == nil {
-		_, _ = c.Conn.NetConn().Write(b)
+		_, _ = c.Conn.Net.NetConn().Write(b)
 	}
 }
 

@@ -115,7 +115,7 @@ func (c *ScriptConn) authenticate(config ScriptConfig, a loginAttempt) error {
 			return err
 		}
 	}
-	exchange, err := auth.NewServer(credentials, auth.ServerOptions{Plugin: a.plugin, Salt: a.salt, Secure: c.Conn.Secure()})
+	exchange, err := auth.NewServer(credentials, auth.ServerOptions{Plugin: a.plugin, Salt: a.salt, Secure: c.Conn.Net.Secure()})
 	if err != nil {
 		return err
 	}

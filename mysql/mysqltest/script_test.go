@@ -111,7 +111,7 @@ func TestScriptEveryAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := dialScript(t, s, config)
-			if c.Conn.Secure() != (config.TLS != nil) {
+			if c.Conn.Net.Secure() != (config.TLS != nil) {
 				t.Error("TLS")
 			}
 			everyQuery(t, c)

@@ -120,7 +120,7 @@ func (m *merge) run(sources []*Source) error {
 	if err := m.start(); err != nil {
 		return err
 	}
-	m.mark = mark{sequence: m.dst.Sequence(), activity: m.dst.Activity(), pending: m.dst.Pending()}
+	m.mark = mark{sequence: m.dst.Sequence(), activity: m.dst.Net.Activity(), pending: m.dst.Pending()}
 	m.sum.Sent = true
 	m.writeColumns()
 	rows := m.plainRows
@@ -252,7 +252,7 @@ func (m *merge) fail(err error) error {
 	if !m.sum.Sent || isConn && conn.Side == mysql.ClientSide {
 		return err
 	}
-	if m.mark.pending == 0 && m.dst.Activity() == m.mark.activity {
+	if m.mark.pending == 0 && m.dst.Net.Activity() == m.mark.activity {
 		m.dst.Discard(m.mark.sequence)
 		m.sum.Sent, m.sum.Rows, m.sum.Bytes = false, 0, 0
 		return err

@@ -38,7 +38,7 @@ func (a *asker) ask(edges map[edge]bool) (denied bool, err error) {
 			return false, err
 		}
 	}
-	a.conn.SetDeadline(deadline)
+	a.conn.Net.SetDeadline(deadline)
 	if err = a.mayKnow(); err != nil {
 		return errors.Is(err, errNoSchema), err
 	}

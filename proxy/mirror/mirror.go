@@ -82,7 +82,7 @@ func (m *Mirror) Run(stop <-chan struct{}) {
 	m.stopped = true
 	for _, c := range m.running {
 		if c != nil {
-			c.SetDeadline(time.Now())
+			c.Net.SetDeadline(time.Now())
 		}
 	}
 	m.mu.Unlock()
@@ -126,7 +126,7 @@ func (m *Mirror) send(k int, st *Statement, stop <-chan struct{}) error {
 		p.Taint()
 		return err
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	p.Put()
 	return err
 }
@@ -168,7 +168,7 @@ func (m *Mirror) begin(k int, c *backend.Conn) bool {
 		return false
 	}
 	m.running[k] = c
-	c.SetDeadline(time.Now().Add(statementTime))
+	c.Net.SetDeadline(time.Now().Add(statementTime))
 	return true
 }
 

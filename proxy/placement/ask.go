@@ -38,7 +38,7 @@ func ask(ctx context.Context, n *backend.Node) (*asking, error) {
 		return nil, err
 	}
 	a := &asking{Conn: c}
-	a.stop = context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	a.stop = context.AfterFunc(ctx, func() { _ = c.Net.SetDeadline(time.Unix(1, 0)) })
 	if err := a.exec("SET time_zone = '+00:00', sql_mode = ''"); err != nil {
 		a.close()
 		return nil, err
@@ -52,14 +52,14 @@ func (a *asking) close() {
 }
 
 func (a *asking) exec(sql string) error {
-	if err := a.SetDeadline(time.Now().Add(answerMax)); err != nil {
+	if err := a.Net.SetDeadline(time.Now().Add(answerMax)); err != nil {
 		return err
 	}
 	return a.Exec(sql)
 }
 
 func (a *asking) rows(sql string, columns int, row func([]string)) error {
-	if err := a.SetDeadline(time.Now().Add(answerMax)); err != nil {
+	if err := a.Net.SetDeadline(time.Now().Add(answerMax)); err != nil {
 		return err
 	}
 	return a.Rows(sql, columns, row)

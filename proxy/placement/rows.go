@@ -107,7 +107,7 @@ func (a *asking) scan(ctx context.Context, t *router.Table, position int, found 
 			if ctx.Err() != nil {
 				deadline = time.Unix(1, 0)
 			}
-			_ = a.SetDeadline(deadline)
+			_ = a.Net.SetDeadline(deadline)
 		}
 		for k, cell := range cells {
 			key[k] = storedKey(cell, columns[k].Class)

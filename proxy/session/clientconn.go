@@ -16,12 +16,12 @@ func (c *clientConn) conn() *mysql.Conn { return (*mysql.Conn)(c) }
 func (c *clientConn) Close() error { return c.conn().Close() }
 
 // PeerGone implements process.Client.
-func (c *clientConn) PeerGone() bool { return c.conn().PeerGone() }
+func (c *clientConn) PeerGone() bool { return c.conn().Net.PeerGone() }
 
 // Progress implements process.Client.
 func (c *clientConn) Progress() (moved uint32, writing bool) {
-	writing = c.conn().Writing()
-	return c.conn().Activity(), writing
+	writing = c.conn().Net.Writing()
+	return c.conn().Net.Activity(), writing
 }
 
 // longAgo as a deadline ends every read.
@@ -30,8 +30,8 @@ var longAgo = time.Unix(1, 0)
 // CallAway implements process.Client.
 func (c *clientConn) CallAway(reads bool) {
 	if reads {
-		_ = c.conn().SetReadDeadline(longAgo)
-	} else if l, ok := c.conn().Bare().(*fastlane.Conn); ok {
+		_ = c.conn().Net.SetReadDeadline(longAgo)
+	} else if l, ok := c.conn().Net.Bare().(*fastlane.Conn); ok {
 		l.Wake()
 	}
 }

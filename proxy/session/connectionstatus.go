@@ -24,7 +24,7 @@ func (s *Session) connectionStatus() map[string]string {
 	}
 	values["compression_algorithm"] = [...]string{mysql.NoCompression: "", mysql.Zlib: "zlib", mysql.Zstd: "zstd"}[algorithm]
 	values["compression_level"] = strconv.Itoa(level)
-	t, ok := s.conn.NetConn().(*tls.Conn)
+	t, ok := s.conn.Net.NetConn().(*tls.Conn)
 	if !ok {
 		return values
 	}
@@ -93,7 +93,7 @@ func (s *Session) connectionStatusTable(q *query) {
 	if q.info.Class != sqltext.Select || !mentionsFast(q.text, "session_status") {
 		return
 	}
-	_, secure := s.conn.NetConn().(*tls.Conn)
+	_, secure := s.conn.Net.NetConn().(*tls.Conn)
 	if algorithm, _ := s.conn.Compression(); !secure && algorithm == mysql.NoCompression {
 		return // the servers' own table has its columns' definitions too
 	}

@@ -39,7 +39,7 @@ func (x *exchange) begin(s *Session, q *query) {
 func (x *exchange) note(s *Session, q *query) {
 	x.wasHeld = s.held.Pooled == x.p.Pooled
 	x.sent = s.conn.Sequence()
-	x.had = x.p.Conn.Received()
+	x.had = x.p.Conn.Net.Received()
 	x.pins = s.pins
 	x.added = s.before(q)
 	if x.added.has(pinXA) {

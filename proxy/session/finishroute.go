@@ -559,7 +559,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		f.last.ended(res.Err)
 		return res, res.Err
 	}
-	if err == nil || f.last.Conn.Received()-f.last.had >= wrapsMin {
+	if err == nil || f.last.Conn.Net.Received()-f.last.had >= wrapsMin {
 		f.s.task().repeatable = nil // the client has, or may have, a part of it
 	}
 	if err != nil {

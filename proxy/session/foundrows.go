@@ -261,7 +261,7 @@ func (f *foundRows) ask(c *backend.Conn) error {
 func (s *Session) foundAtReset() uint64 {
 	f := s.state.found
 	if p := s.held; p.Pooled != nil && f.on == p.Conn {
-		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+		p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
 		if f.ask(p.Conn) != nil {
 			s.drop(p)
 		}

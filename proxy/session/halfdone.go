@@ -25,7 +25,7 @@ func (s *Session) loseChange(c *change, cause error) error {
 	kept := false
 	for _, l := range c.loans {
 		kept = kept || l.kept
-		if l.Conn.PeerGone() {
+		if l.Conn.Net.PeerGone() {
 			gone = append(gone, l.node)
 		}
 	}

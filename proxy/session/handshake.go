@@ -27,7 +27,7 @@ const offered = mysql.ClientLongPassword | mysql.ClientFoundRows | mysql.ClientL
 func (s *Session) handshake() *endError {
 	s.snap = s.shared.Snapshot.Load()
 	cfg := s.snap.Config
-	_ = s.conn.SetDeadline(time.Unix(0, s.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
+	_ = s.conn.Net.SetDeadline(time.Unix(0, s.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
 	if !s.snap.Accounts.Allowed(s.addr) {
 		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host())
 		s.conn.EndPacket(e.AppendEarly(s.conn.StartPacket()))
@@ -141,9 +141,9 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 		return &endError{process.EndProtocol, err}
 	}
 	s.conn.SetPayloadCap(int(cfg.MaxAllowedPacket))
-	_ = s.conn.SetDeadline(time.Time{})
+	_ = s.conn.Net.SetDeadline(time.Time{})
 	s.conn.Release()
-	s.entry.LoggedIn(s.conn.Bare() == nil)
+	s.entry.LoggedIn(s.conn.Net.Bare() == nil)
 	s.finishCommand()
 	return nil
 }
@@ -179,7 +179,7 @@ type authAttempt struct {
 // steps and fail at the end of them. MySQL manual: "Authentication Method".
 func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 	a, known := s.snap.Accounts.Lookup(at.user, s.addr)
-	if s.snap.Config.TLS.RequireTLS && !s.conn.Secure() {
+	if s.snap.Config.TLS.RequireTLS && !s.conn.Net.Secure() {
 		return nil, s.denyInsecure()
 	}
 	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
@@ -196,7 +196,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 		at.greeting = ""
 	}
 	server, err := auth.NewServer(a.Credentials, auth.ServerOptions{
-		Plugin: plugin, Salt: salt, Secure: s.conn.Secure(), RSAKey: s.snap.RSAKey,
+		Plugin: plugin, Salt: salt, Secure: s.conn.Net.Secure(), RSAKey: s.snap.RSAKey,
 	})
 	if err != nil {
 		return nil, s.deny(mysql.NewSQLError(mysql.ERPluginIsNotLoaded, "Plugin '%s' is not loaded", plugin), err)
@@ -219,7 +219,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 			s.conn.EndPacket(append(b, more...))
 		}
 		switch {
-		case verdict == auth.Accept && known && a.RequireTLS && !s.conn.Secure():
+		case verdict == auth.Accept && known && a.RequireTLS && !s.conn.Net.Secure():
 			// Said at the end, to who has the password: at the beginning it would tell strangers that the user exists.
 			return nil, s.denyInsecure()
 		case verdict == auth.Accept && known:
@@ -272,7 +272,7 @@ func (s *Session) loginFailed(user string) bool {
 		return true
 	}
 	defer f.Release()
-	_ = s.conn.SetDeadline(time.Now().Add(delay))
+	_ = s.conn.Net.SetDeadline(time.Now().Add(delay))
 	// A client has nothing to say now. What ends the wait early is that it leaves, or that the proxy ends.
 	return isTimeout(s.conn.Await())
 }

@@ -79,7 +79,7 @@ func TestAnnouncedPacketsTakeNoMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for range 200 {
 		c := dial(t, addr, rootClient())
-		if _, err := c.Conn.NetConn().Write(append([]byte{0xff, 0xff, 0xff, 0, 3}, make([]byte, 1000)...)); err != nil {
+		if _, err := c.Conn.Net.NetConn().Write(append([]byte{0xff, 0xff, 0xff, 0, 3}, make([]byte, 1000)...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,8 +278,8 @@ func FuzzCommands(f *testing.F) {
 			_ = c.Conn.Flush()
 		}
 		_ = c.Send(mysql.ComQuit, "")
-		_ = c.Conn.SetDeadline(time.Now().Add(5 * time.Second))
-		if _, err := io.Copy(io.Discard, c.Conn.NetConn()); err != nil && !strings.Contains(err.Error(), "reset") {
+		_ = c.Conn.Net.SetDeadline(time.Now().Add(5 * time.Second))
+		if _, err := io.Copy(io.Discard, c.Conn.Net.NetConn()); err != nil && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("%q, %q: %v", first, second, err)
 		}
 		next, err := mysqltest.DialRaw(addr, rootClient())

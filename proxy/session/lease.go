@@ -272,7 +272,7 @@ func (s *Session) release(p backend.Pooled) {
 	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	isHeld := s.held.Pooled == p.Pooled
 	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
-	told := p.Conn.Received()
+	told := p.Conn.Net.Received()
 	unsettled := s.state.inDoubt() && (s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil)
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
@@ -292,7 +292,7 @@ func (s *Session) release(p backend.Pooled) {
 		s.heldLast = false
 		return
 	case keep && (isHeld || s.held.Pooled == nil):
-		s.held, s.heldLast = p, p.Conn.Received() == told
+		s.held, s.heldLast = p, p.Conn.Net.Received() == told
 		p.Conn.Release()
 		if len(s.others) > 0 && !s.inTransaction() && !s.pins.has(pinAutocommit) {
 			s.endOthers() // what keeps this one is no transaction
@@ -419,7 +419,7 @@ func (s *Session) dropHeld() {
 	if p.Pooled == nil {
 		return
 	}
-	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+	p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
 	var err error
 	if pins&^ofTransaction != 0 {
 		err = p.Cleanse()
@@ -430,7 +430,7 @@ func (s *Session) dropHeld() {
 		p.Taint()
 		return
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	p.Put()
 }
 

@@ -31,7 +31,7 @@ func (s *Session) await() (called bool, err error) {
 	if !called {
 		return false, err
 	}
-	_ = s.conn.SetReadDeadline(time.Time{})
+	_ = s.conn.Net.SetReadDeadline(time.Time{})
 	return err != nil && s.conn.Buffered() == 0 && !closing, nil
 }
 
@@ -42,7 +42,7 @@ func (s *Session) move() (gone bool) {
 		return false
 	}
 	return s.entry.Move(func() (gone, stays bool) {
-		nc, ok := s.conn.Bare().(syscall.Conn)
+		nc, ok := s.conn.Net.Bare().(syscall.Conn)
 		if !ok || !s.unbound() {
 			return false, true
 		}

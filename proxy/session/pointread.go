@@ -246,7 +246,7 @@ func explainsAsPoint(instance *backend.Instance, setting *backend.Setting, text 
 		p.Taint()
 		return false, err
 	}
-	p.Conn.SetDeadline(deadline)
+	p.Conn.Net.SetDeadline(deadline)
 	kind, extra := -1, -1
 	rows, point := 0, false
 	err = p.Conn.Table("EXPLAIN FORMAT=TRADITIONAL "+text, func(columns []mysql.ColumnDefinition41) {
@@ -267,7 +267,7 @@ func explainsAsPoint(instance *backend.Instance, setting *backend.Setting, text 
 		p.Taint()
 		return false, err
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	p.Put()
 	return err == nil && rows == 1 && point, nil
 }

@@ -39,7 +39,7 @@ func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error 
 // endOnServer has the server end a statement whose answer is too long to be read, and reads what comes before its end.
 func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
 	s.entry.KillOn(p)
-	p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+	p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
 	if done, _ := skip(); !done {
 		return errRest
 	}
@@ -48,7 +48,7 @@ func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err erro
 	if err := p.Conn.Exec("DO 0"); err != nil && !errors.As(err, &refused) {
 		return errRest
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	return nil
 }
 

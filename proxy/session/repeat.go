@@ -18,7 +18,7 @@ func (s *Session) repeats(x *exchange, q *query, err error) bool {
 	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.disposable(x.p) || s.sharing() != nil || s.entry.IsCancelled() {
 		return false
 	}
-	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Received()-x.had >= wrapsMin {
+	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
 		return false // the client has, or may have, a part of the answer
 	}
 	if (!hasNoEffects(q) || q.reached != 0) && !x.p.Conn.NeverArrived() {

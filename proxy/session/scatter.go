@@ -61,13 +61,13 @@ func (l *loan) close(s *Session) {
 func (l *loan) started(s *Session, text string) {
 	s.reachOn(l, text)
 	l.span = s.observed.ShardSpan(l.Instance, s.state.db, text)
-	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Received()
+	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Net.Received()
 }
 
 // ended counts the last statement that was sent and ends its span.
 func (l *loan) ended(err error) {
 	if !l.began.IsZero() {
-		l.Instance.Count(l.cell, time.Since(l.began), l.Conn.Received()-l.had, err != nil)
+		l.Instance.Count(l.cell, time.Since(l.began), l.Conn.Net.Received()-l.had, err != nil)
 		l.began = time.Time{}
 	}
 	if l.span != nil {
@@ -191,12 +191,12 @@ func (s *Session) enlist(p backend.Pooled, node string) error {
 func (s *Session) endOthers() {
 	for node, p := range s.others {
 		delete(s.others, node)
-		p.Conn.SetDeadline(time.Now().Add(cleanupTimeout))
+		p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
 		if err := s.observed.Run(p, s.state.db, commit); err != nil {
 			p.Taint()
 			continue
 		}
-		p.Conn.SetDeadline(time.Time{})
+		p.Conn.Net.SetDeadline(time.Time{})
 		p.Put()
 	}
 }
@@ -239,12 +239,12 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 	var gone []string
 	for _, l := range loans {
 		kept = kept || l.kept
-		broken := cause != nil && l.Conn.Broken()
+		broken := cause != nil && l.Conn.Net.Broken()
 		if broken {
 			never = never && l.Conn.NeverArrived() // ahead of PeerGone, to which the system may tell of a reset
 			l.Instance.CheckIdle()
 		}
-		if cause != nil && (l.Conn.PeerGone() || broken) {
+		if cause != nil && (l.Conn.Net.PeerGone() || broken) {
 			gone = append(gone, l.node)
 			never = never && broken
 		}

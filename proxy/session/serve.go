@@ -159,7 +159,7 @@ func (s *Session) readFailed(err error) *endError {
 
 // lastWords sends what is queued before a close, not waiting for a client that does not read.
 func (s *Session) lastWords() {
-	_ = s.conn.SetDeadline(time.Now().Add(time.Second))
+	_ = s.conn.Net.SetDeadline(time.Now().Add(time.Second))
 	_ = s.conn.Flush()
 }
 

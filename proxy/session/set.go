@@ -115,9 +115,9 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pi
 			}
 			q.warned = true
 		}
-		had := p.Conn.Received()
+		had := p.Conn.Net.Received()
 		err := then(p, failed)
-		q.asked = p.Conn.Received() != had
+		q.asked = p.Conn.Net.Received() != had
 		if err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
 			s.drop(p)

@@ -153,14 +153,14 @@ func (sh *shelf) lend() (le *lease, wait bool) {
 // borrow brings a connection into the loop; nil if that cannot be.
 func (sh *shelf) borrow(p backend.Pooled) *lease {
 	loop := sh.h.loop
-	c, ok := p.Conn.Poller().(*fastlane.Conn)
+	c, ok := p.Conn.Net.Poller().(*fastlane.Conn)
 	if ok {
 		if err := loop.Take(c); err != nil {
 			p.Taint()
 			return nil
 		}
 	} else {
-		nc := p.Conn.Bare()
+		nc := p.Conn.Net.Bare()
 		if nc == nil {
 			sh.key.instance.KeepFromLoops()
 			p.Put()

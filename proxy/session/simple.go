@@ -97,7 +97,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.dropHeld()
 	s.clearStmts()
 	s.conn.SetPayloadCap(preAuthCap)
-	_ = s.conn.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
+	_ = s.conn.Net.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
 	// The answer is to the greeting's random bytes, as by the server: MariaDB's client library computes it once and repeats
 	// it when it is asked again with other ones.
 	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse, greeting: cu.AuthPlugin})
@@ -128,7 +128,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 			return s.denyDB(err)
 		}
 	}
-	_ = s.conn.SetDeadline(time.Time{})
+	_ = s.conn.Net.SetDeadline(time.Time{})
 	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
 	s.writeOK()
 	return nil

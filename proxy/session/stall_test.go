@@ -47,7 +47,7 @@ func TestClientsThatTakeLittle(t *testing.T) {
 			s.conn.WritePacket(make([]byte, 100_000))
 			_ = s.conn.Flush()
 		}()
-		for !s.conn.Writing() {
+		for !s.conn.Net.Writing() {
 			time.Sleep(time.Millisecond)
 		}
 		for range 20 {
@@ -58,7 +58,7 @@ func TestClientsThatTakeLittle(t *testing.T) {
 			if bytes > 0 {
 				nc.take <- bytes
 				<-nc.taken
-				for before := s.conn.Activity(); !s.conn.Writing() && before == s.conn.Activity(); {
+				for before := s.conn.Net.Activity(); !s.conn.Net.Writing() && before == s.conn.Net.Activity(); {
 					time.Sleep(time.Millisecond)
 				}
 			}

@@ -92,7 +92,7 @@ func (s *Session) enterLane() {
 		return
 	}
 	s.entry.SwapClient(func() bool {
-		nc := s.conn.Bare()
+		nc := s.conn.Net.Bare()
 		if nc == nil || !l.join() {
 			return false
 		}
@@ -102,7 +102,7 @@ func (s *Session) enterLane() {
 			s.shared.Log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
 			return false
 		}
-		s.conn.Rebase(c)
+		s.conn.Net.Rebase(c)
 		s.lane.conn = c
 		return true
 	})

@@ -131,15 +131,15 @@ func (w *work) on(node string, f func(c *backend.Conn) error) error {
 		w.down[node] = true
 		return err
 	}
-	p.Conn.SetDeadline(time.Now().Add(statementTimeout))
-	stop := context.AfterFunc(w.ctx, func() { p.Conn.SetDeadline(time.Unix(1, 0)) })
+	p.Conn.Net.SetDeadline(time.Now().Add(statementTimeout))
+	stop := context.AfterFunc(w.ctx, func() { p.Conn.Net.SetDeadline(time.Unix(1, 0)) })
 	err = f(p.Conn)
 	var sqlErr *mysql.SQLError
 	if !stop() || err != nil && !errors.As(err, &sqlErr) {
 		p.Taint()
 		return err
 	}
-	p.Conn.SetDeadline(time.Time{})
+	p.Conn.Net.SetDeadline(time.Time{})
 	p.Put()
 	return err
 }
@@ -154,8 +154,8 @@ func (w *work) onOwn(node string, i *backend.Instance, f func(c *backend.Conn) e
 		return err
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(statementTimeout))
-	stop := context.AfterFunc(w.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
+	c.Net.SetDeadline(time.Now().Add(statementTimeout))
+	stop := context.AfterFunc(w.ctx, func() { c.Net.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if err := c.Apply(nil, setting); err != nil {
 		return err
