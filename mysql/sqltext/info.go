@@ -45,6 +45,10 @@ const (
 	SystemSchema
 )
 
+// Stateful are the traits of statements that use or leave state of their connection.
+const Stateful = UserVarRead | UserVarWrite | GetLock | ReleaseLock | CalcFoundRows | FoundRows | RowCount | LastInsertIDSet | EffectFunction | Temporary |
+	SetsState | HintClock | Doubt
+
 // Info is what Classify found. NodeHint aliases the text.
 type Info struct {
 	Class Class

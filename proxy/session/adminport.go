@@ -25,7 +25,7 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComPing, mysql.ComResetConnection:
 		s.writeOK()
 	case mysql.ComInitDB:
-		s.state.setDB(string(arg))
+		s.state.SetDB(string(arg))
 		s.writeOK()
 	case mysql.ComSetOption:
 		err = s.comSetOption(arg)

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/session/state"
 )
 
-// otherVariables are those that a client may set for its session and that are no answerVariables: they decide how soon an answer comes, with
+// otherVariables are those that a client may set for its session and that are no AnswerVariables: they decide how soon an answer comes, with
 // how much memory and by which plan, what is logged or traced, and how the server keeps rows; they are for single statements, follow others, are
 // refused, or are another name.
 const otherVariables = `
@@ -57,7 +57,7 @@ func TestEveryVariableIsKnown(t *testing.T) {
 			settable := 0
 			for _, row := range must(t, c, "SHOW SESSION VARIABLES").Rows {
 				name := strings.Replace(strings.ToLower(row[0].(string)), "tx_", "transaction_", 1)
-				if slices.Contains(others, name) || slices.Contains(session.AnswerVariables, name) {
+				if slices.Contains(others, name) || slices.Contains(state.AnswerVariables, name) {
 					settable++
 					continue
 				}
@@ -66,7 +66,7 @@ func TestEveryVariableIsKnown(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r.Err == nil || r.Err.Code != 1238 && r.Err.Code != 1229 && r.Err.Code != 1621 && r.Err.Code != 1193 {
-					t.Errorf("%s may be set: name it among answerVariables or otherVariables", name)
+					t.Errorf("%s may be set: name it among AnswerVariables or otherVariables", name)
 				}
 			}
 			if settable < 150 {

@@ -15,7 +15,7 @@ import (
 func opensTransaction(q *query) bool {
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Explain, sqltext.Do, sqltext.Set:
-		return mentions(q.text, "from") || mentions(q.text, "table") || q.info.Traits&(stateful|sqltext.ForUpdate) != 0
+		return sqltext.Mentions(q.text, "from") || sqltext.Mentions(q.text, "table") || q.info.Traits&(stateful|sqltext.ForUpdate) != 0
 	case sqltext.Empty, sqltext.Show, sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.ShowProcesslist, sqltext.Use, sqltext.Kill, sqltext.Help,
 		sqltext.Commit, sqltext.Rollback, sqltext.Deallocate, sqltext.Describe, sqltext.GetDiagnostics, sqltext.UnlockTables:
 		return false
@@ -39,7 +39,7 @@ func endsTransaction(c sqltext.Class) bool {
 
 // keepForTransaction pins the connection of a session with autocommit off for what q begins there.
 func (s *Session) keepForTransaction(q *query) {
-	if s.state.autocommit || !opensTransaction(q) {
+	if s.state.Autocommit || !opensTransaction(q) {
 		return
 	}
 	s.pin(pinAutocommit)
@@ -54,7 +54,7 @@ func (s *Session) endOfTransaction(p backend.Pooled, q *query, failed bool) {
 		return
 	}
 	switch class := q.info.Class; {
-	case s.state.autocommit, !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)):
+	case s.state.Autocommit, !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)):
 		s.pins &^= ofTransaction
 	}
 }
@@ -62,7 +62,7 @@ func (s *Session) endOfTransaction(p backend.Pooled, q *query, failed bool) {
 // readsInTransaction tells whether the transaction of a session with autocommit off has begun where it reads only: SAVEPOINT keeps the held
 // connection and begins none there.
 func (s *Session) readsInTransaction() bool {
-	if s.state.autocommit {
+	if s.state.Autocommit {
 		return false
 	}
 	for _, p := range s.others {
@@ -80,7 +80,7 @@ const ofTransaction = 1<<pinAutocommit | 1<<pinSavepoint
 // has nothing but that: a transaction changes rows of one node, which a first read elsewhere does not choose.
 func (s *Session) stepAside(node string) {
 	p := s.held
-	if p.Pooled == nil || p.Instance.Node == node || s.pins != 1<<pinAutocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) || s.state.insertIDs.on != nil {
+	if p.Pooled == nil || p.Instance.Node == node || s.pins != 1<<pinAutocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) || s.state.InsertID.OnlyOn() != nil {
 		return
 	}
 	if s.others == nil {

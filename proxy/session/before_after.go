@@ -7,6 +7,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 )
 
 // admit refuses statements that cannot be right as the session is.
@@ -52,7 +53,7 @@ func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
 
 // keptByTransaction reports whether a transaction keeps a connection that the session has just acquired, whatever its statement is.
 func (s *Session) keptByTransaction(p backend.Pooled) bool {
-	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.autocommit
+	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.Autocommit
 }
 
 // forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
@@ -133,7 +134,7 @@ func (s *Session) beforeWithin(q *query) {
 				s.pin(pinUnknown)
 			}
 			if !in.Assigned {
-				pinAssigned(s, in.Text, in.Mode)
+				s.pinBound(state.BoundUnseen(in.Text, in.Mode))
 			}
 		case sqltext.Prepare:
 			s.prepared(in, false, q)
@@ -149,7 +150,7 @@ func (s *Session) beforeWithin(q *query) {
 // setsMore tells whether what SET STATEMENT sets may last longer than the statement.
 func setsMore(in *sqltext.Inner) bool {
 	list, ok := sqltext.ParseSet(in.Text, in.Mode)
-	return !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || perStatement[a.Name] })
+	return !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || state.PerStatement[a.Name] })
 }
 
 // pinFor pins the connection for what a statement, the client's or one within it, leaves on it.
@@ -232,7 +233,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		s.unpin(pinPrepare)
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
 		if s.unpin(pinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			s.state.began = characteristics{}
+			s.tx.began = characteristics{}
 		}
 	}
 	s.nameStands(q, failed)
@@ -241,7 +242,9 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		s.defining(p, q, true)
 	}
 	s.endOfTransaction(p, q, failed)
-	s.followDB(p)
+	if s.state.Followed() {
+		p.Key = s.state.Setting()
+	}
 	learnt := setsUnseen(s, q, added)
 	if learnt && s.lane.lease != nil {
 		s.unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
@@ -257,7 +260,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	}
 	beside := s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled // it goes back, whatever the session keeps
 	goes := beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	if s.state.warningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.insertIDs.doubt) {
+	if s.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.fetchWarnings(p, q.rename); err != nil {
 			s.dropBehind(p, err)
@@ -266,7 +269,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		q.warned = true
 	}
 	if used {
-		if err := s.observed.Run(p, s.state.db, commit); err != nil {
+		if err := s.observed.Run(p, s.state.DB(), commit); err != nil {
 			s.dropBehind(p, err)
 			return
 		}
@@ -275,7 +278,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 	if q.cut || q.warned || q.asked || learnt || used {
 		s.heldLast = false // what the server knows of the statement is not what the client heard
 	}
-	s.state.found.known(s.heldConn(), s.heldLast)
+	s.state.Found.Known(s.heldConn(), s.heldLast)
 	s.heldNames = s.heldNames[:0]
 	if s.heldLast {
 		s.heldNames = append(s.heldNames, q.rename...)

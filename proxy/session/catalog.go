@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
 	"kingshard/router"
 )
 
@@ -52,7 +53,7 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 		return nil, nil
 	}
 	within := strings.EqualFold(db, informationSchema)
-	if !within && !mentions(text, informationSchema) {
+	if !within && !sqltext.Mentions(text, informationSchema) {
 		return nil, nil
 	}
 	plans := s.schema.Plans
@@ -111,17 +112,17 @@ func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed
 
 // catalogOnce answers a query of the catalog by one try.
 func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.inTransaction() && s.state.autocommit {
-		next := s.state.next
-		s.state.next = characteristics{} // the copies are not the client's
-		defer func() { s.state.next = next }()
+	if !s.inTransaction() && s.state.Autocommit {
+		next := s.tx.next
+		s.tx.next = characteristics{} // the copies are not the client's
+		defer func() { s.tx.next = next }()
 	}
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}
 	if f.loans, err = s.borrow(i.nodes(), true); err != nil {
 		return true, err
 	}
-	if s.inTransaction() || !s.state.autocommit {
+	if s.inTransaction() || !s.state.Autocommit {
 		// As in finishRoute: the client's transaction has no part in the temporary tables, and may be one that only reads.
 		p, err := s.freshConn(s.schema.Default, f.loans)
 		if err != nil {
@@ -367,9 +368,9 @@ func unreadableName() *mysql.SQLError {
 
 // textIn writes a text in the character set that a variable of the session names as a string that means the same in any.
 func (s *Session) textIn(variable, text string) string {
-	charset := strings.Trim(s.state.value(variable), "'")
-	if plainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
-		return quote(text)
+	charset := strings.Trim(s.state.Value(variable), "'")
+	if state.PlainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
+		return state.Quote(text)
 	}
 	return textLiteral([]byte(text), charset)
 }
@@ -383,12 +384,12 @@ func (i *copying) scratch() (table string, err error) {
 		return "", unreadableName()
 	}
 	table = home + "." + name
-	return table, i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "DROP TEMPORARY TABLE IF EXISTS "+table)
+	return table, i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table)
 }
 
 // home is a database of the default node.
 func (i *copying) home() string {
-	if db := i.s.state.db; db != "" && !builtinDB(db) {
+	if db := i.s.state.DB(); db != "" && !builtinDB(db) {
 		return db
 	}
 	tables := i.s.schema.Plans.router().Tables()
@@ -407,7 +408,7 @@ func (i *copying) fillOpen() (table string, err error) {
 	if table, err = i.scratch(); err != nil {
 		return "", err
 	}
-	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
+	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
 		"In_use BIGINT, Name_locked BIGINT, PRIMARY KEY (`Database`, `Table`))"); err != nil {
 		return "", err
 	}
@@ -432,7 +433,7 @@ func (i *copying) fillOpen() (table string, err error) {
 			if at.DB == i.c.db {
 				in := func(name string) string {
 					if ruled {
-						return quote(name)
+						return state.Quote(name)
 					}
 					return i.s.textIn("character_set_results", name)
 				}
@@ -445,7 +446,7 @@ func (i *copying) fillOpen() (table string, err error) {
 		if len(rows) == 0 {
 			continue
 		}
-		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
+		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
 			" ON DUPLICATE KEY UPDATE In_use = In_use + VALUES(In_use), Name_locked = Name_locked + VALUES(Name_locked)"); err != nil {
 			return "", err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kingshard/mysql"
+	"kingshard/proxy/session/state"
 	"kingshard/router"
 )
 
@@ -75,7 +76,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		c.tables = append(c.tables, t)
 		for _, shard := range t.Shards {
 			c.shards[shard] = t
-			if lit := quote(shard.DB); !slices.Contains(dbs, lit) {
+			if lit := state.Quote(shard.DB); !slices.Contains(dbs, lit) {
 				dbs = append(dbs, lit)
 			}
 		}
@@ -84,7 +85,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	if db != "" {
 		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.textIn("character_set_client", db)), ", ") + ")"
 	}
-	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
+	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
 		return "", err
 	}
 	i.f.made = append(i.f.made, table)
@@ -98,7 +99,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.db, "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
+		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
 			return "", err
 		}
 		i.f.made = append(i.f.made, sorted)
@@ -289,7 +290,7 @@ func (c *filling) name(shard router.Shard, t *router.Table) error {
 
 // rename gives tables that columns of the copy name another name.
 func (c *filling) rename(pair []string, t *router.Table, tables []dbTable) error {
-	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + quote(t.DB) + ", " + pair[1] + " = " + quote(t.Name) + " WHERE " + c.in(pair, tables))
+	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + state.Quote(t.DB) + ", " + pair[1] + " = " + state.Quote(t.Name) + " WHERE " + c.in(pair, tables))
 }
 
 // mention gives the tables that rows are not about but name, too, their logical names.
@@ -331,21 +332,21 @@ func (c *filling) in(pair []string, tables []dbTable) string {
 		if byDB[t.db] == nil {
 			dbs = append(dbs, t.db)
 		}
-		byDB[t.db] = append(byDB[t.db], quote(t.table))
+		byDB[t.db] = append(byDB[t.db], state.Quote(t.table))
 	}
 	var b strings.Builder
 	for k, db := range dbs {
 		if k > 0 {
 			b.WriteString(" OR ")
 		}
-		b.WriteString(pair[0] + " = " + quote(db) + " AND " + pair[1] + " IN (" + strings.Join(byDB[db], ", ") + ")")
+		b.WriteString(pair[0] + " = " + state.Quote(db) + " AND " + pair[1] + " IN (" + strings.Join(byDB[db], ", ") + ")")
 	}
 	return b.String()
 }
 
 // exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
 func (c *filling) exec(sql string) error {
-	err := c.s.observed.Run(c.f.last.Pooled, c.s.state.db, sql)
+	err := c.s.observed.Run(c.f.last.Pooled, c.s.state.DB(), sql)
 	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
 		return nil
 	}

@@ -72,7 +72,9 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
-	s.foundByChange(q, &total)
+	if q.info.Class == sqltext.Update && !s.mode().MariaDB {
+		s.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	}
 	return c, false, s.wrote(c, total)
 }
 

@@ -60,7 +60,7 @@ func TestRecognizedHeedsTheMode(t *testing.T) {
 	if s.task().recognized.templateOf(text, s.mode()) == nil || s.task().recognized.templateOf(text+" ", s.mode()) != nil {
 		t.Error("the text's template is not known, or is another text's")
 	}
-	s.state.mode.NoBackslashEscapes = true
+	s.state.Mode.NoBackslashEscapes = true
 	if s.task().recognized.templateOf(text, s.mode()) != nil {
 		t.Error("a text has a template in a mode that came later")
 	}

@@ -110,7 +110,7 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, holds [
 	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
 	s.entry.Wants(i)
 	defer s.entry.Wants(nil)
-	wait := s.observed.WaitSpan(i, s.state.db)
+	wait := s.observed.WaitSpan(i, s.state.DB())
 	p, err := s.getUntil(i, want, deadline, holds)
 	if errors.Is(err, errDeadlock) {
 		wait.Fail(0, "connection_deadlock")
@@ -165,12 +165,12 @@ func (s *Session) giveWay() error {
 	s.endOthers()
 	if p := s.held; p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := s.observed.Run(p, s.state.db, rollback); err != nil {
+			if err := s.observed.Run(p, s.state.DB(), rollback); err != nil {
 				return s.lost(p, err)
 			}
 		}
 		s.release(p)
 	}
-	s.state.pendingBegin, s.state.next = "", characteristics{}
+	s.tx.pendingBegin, s.tx.next = "", characteristics{}
 	return mysql.NewSQLError(mysql.ERLockDeadlock, "Deadlock found when trying to get lock; try restarting transaction")
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -36,7 +37,7 @@ const notPlain = stateful | own | diagnostics | sqltext.FoundRows | sqltext.Last
 // plain reports whether a statement of a client whose current database is db is about rows of tables that clients have made, and about
 // nothing that the session or its connection knows.
 func (q *query) plain(db string) bool {
-	if q.info.Traits&notPlain != 0 || !plainClass(q.info.Class) || findsUnseen(q.info.Class, q.text) || sqltext.IsSystemSchema(db) {
+	if q.info.Traits&notPlain != 0 || !plainClass(q.info.Class) || state.FindsUnseen(q.info.Class, q.text) || sqltext.IsSystemSchema(db) {
 		return false
 	}
 	if q.st != nil {
@@ -48,7 +49,7 @@ func (q *query) plain(db string) bool {
 // decide says what is to be done with a statement that the client may send and the rules let pass. It sends nothing and waits for nothing:
 // what it does not know yet makes the statement a procedure.
 func (s *Session) decide(q *query) (next, error) {
-	if !s.state.resolved || !q.plain(s.state.db) {
+	if !s.state.Resolved() || !q.plain(s.state.DB()) {
 		return nextProcedure, nil
 	}
 	if q.st != nil && !q.st.sharded || q.st == nil && (s.schema.Plans == nil || s.namesNode(q)) {
@@ -73,7 +74,7 @@ func (s *Session) decide(q *query) (next, error) {
 func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
 	plans, l := s.schema.Plans, s.lookup()
 	if q.st == nil {
-		p, known = plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
+		p, known = plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.DB(), s.mode())
 		s.lane.digested = known
 		return p, known
 	}

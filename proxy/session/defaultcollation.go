@@ -35,7 +35,7 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 	if node == nil {
 		return nil // the definition will not get there either
 	}
-	conn, err := node.Primary.Get(s.state.current(), time.Now().Add(catalogTimeout), nil)
+	conn, err := node.Primary.Get(s.state.Setting(), time.Now().Add(catalogTimeout), nil)
 	if err != nil {
 		return backendError(err)
 	}

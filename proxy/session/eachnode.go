@@ -24,7 +24,7 @@ func (s *Session) endForDDL() error {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
 	if s.held.Pooled != nil {
-		if err := s.observed.Run(s.held, s.state.db, commit); err != nil {
+		if err := s.observed.Run(s.held, s.state.DB(), commit); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
@@ -33,7 +33,7 @@ func (s *Session) endForDDL() error {
 		}
 		s.release(s.held)
 	}
-	s.state.pendingBegin, s.state.next, s.state.began = "", characteristics{}, characteristics{}
+	s.tx.pendingBegin, s.tx.next, s.tx.began = "", characteristics{}, characteristics{}
 	s.unpin(pinNextTransaction)
 	s.entry.TransactionOver()
 	return nil
@@ -45,7 +45,7 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
 	if own && s.held.Pooled != nil {
-		if err := s.observed.Apply(s.held, s.state.db, setting); err != nil {
+		if err := s.observed.Apply(s.held, s.state.DB(), setting); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/proxy/ddl"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -28,7 +29,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 		return s.maintain(p, r)
 	}
 	st := ddl.Statement{
-		User: s.user, Text: strings.Clone(q.text), Setting: s.state.current(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+		User: s.user, Text: strings.Clone(q.text), Setting: s.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
 	}
 	names := make([][]mysql.TableName, len(r.Queries))
 	for k, query := range r.Queries {
@@ -98,7 +99,7 @@ type definition struct {
 	// Under mu while the steps run.
 	broken   map[string]error
 	total    mysql.OKPacket
-	warnings []warning
+	warnings []state.Warning
 	first    *mysql.SQLError // the error of the first step that failed
 	firstAt  int
 }
@@ -185,7 +186,7 @@ func (d *definition) step(l *loan, k int) bool {
 		addChange(&d.total, ok)
 		for _, w := range warnings {
 			w.Message = onceNamed(w.Message, d.namesOf(k))
-			if len(d.warnings) < warningsMax && !slices.Contains(d.warnings, w) {
+			if len(d.warnings) < state.WarningsMax && !slices.Contains(d.warnings, w) {
 				d.warnings = append(d.warnings, w) // every physical table's server says the same
 			}
 		}
@@ -219,7 +220,7 @@ func onceNamed(text string, names []mysql.TableName) string {
 
 // define runs one statement on a connection, with the warnings that it leaves. Only the statement's own failure is an error: a
 // connection that breaks afterwards is found out by its next use.
-func define(l *loan, text string, names []mysql.TableName) (ok mysql.OKPacket, warnings []warning, err error) {
+func define(l *loan, text string, names []mysql.TableName) (ok mysql.OKPacket, warnings []state.Warning, err error) {
 	l.Conn.Command(mysql.ComQuery, text)
 	if err := l.Conn.Flush(); err != nil {
 		return ok, nil, err
@@ -227,7 +228,7 @@ func define(l *loan, text string, names []mysql.TableName) (ok mysql.OKPacket, w
 	if ok, err = l.Conn.ReadChange(); err != nil || ok.Warnings == 0 {
 		return ok, nil, err
 	}
-	warnings, err = readWarnings(l.Pooled, names)
+	warnings, err = state.ReadWarnings(l.Pooled.Conn, names)
 	var sqlErr *mysql.SQLError
 	if err != nil && !errors.As(err, &sqlErr) {
 		l.Conn.Close()
@@ -246,12 +247,12 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 	switch {
 	case !unfinished:
 		s.shared.Log.Info("DDL is done", "conn", s.id, "ddl", d.run.ID())
-		s.state.warnings, s.state.errorCount = d.warnings, 0
+		s.state.Diagnostics.Warnings, s.state.Diagnostics.ErrorCount = d.warnings, 0
 		d.total.Warnings = uint16(len(d.warnings))
 		d.total.Status = s.status()
 		d.total.Info = infoWarnings(d.total.Info, d.total.Warnings)
-		s.state.warningCount = len(d.warnings)
-		s.state.result = lastResult{rowCount: int64(d.total.AffectedRows)}
+		s.state.Diagnostics.WarningCount = len(d.warnings)
+		s.state.Diagnostics.RowCount = int64(d.total.AffectedRows)
 		s.conn.WriteOK(&d.total)
 		return false, nil
 	case !changed && d.first == nil:

@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/session/state"
 )
 
 // What needs no node in particular does not wait for one: a login's database, SET, queries of constants. The default node is asked, and
@@ -58,12 +59,12 @@ func (s *Session) visit(db string) error {
 	if has && i.Late() {
 		return nil
 	}
-	q := backend.Question{Setting: s.state.in(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
+	q := backend.Question{Setting: s.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
 	instances := []*backend.Instance{i}
 	if !known {
 		instances = s.withTwins(i)
 	}
-	span := s.observed.OwnSpan(i, s.state.db, "USE")
+	span := s.observed.OwnSpan(i, s.state.DB(), "USE")
 	p, err := s.askAny(q, instances)
 	if err == nil {
 		err = p.Conn.ReadOK()
@@ -95,10 +96,10 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 	}
 	var same []string
 	for _, a := range assignments {
-		if !judgedAnywhere(&a) {
+		if !state.JudgedAnywhere(&a) {
 			return nil
 		}
-		same = append(same, leansOn(&a)...)
+		same = append(same, state.LeansOn(&a)...)
 	}
 	return alike(s.withTwins(s.schema.Default.Primary), same)
 }
@@ -107,18 +108,8 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 func (s *Session) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
-	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.state.pendingBegin == "" && !s.state.next.set() &&
+	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.tx.pendingBegin == "" && !s.tx.next.set() &&
 		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
-}
-
-// ofVersion tells the errors that are about a text and the server's version: syntax, unknown columns, character sets, collations and
-// variables, and their values. MySQL manual: "Server Error Message Reference".
-func ofVersion(code uint16) bool {
-	switch code {
-	case 1054, 1064, 1115, 1193, 1231, 1232, 1238, 1253, 1273:
-		return true
-	}
-	return false
 }
 
 // withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike. All are taken to until the
@@ -134,60 +125,12 @@ func (s *Session) withTwins(i *backend.Instance) []*backend.Instance {
 	})...)
 }
 
-// judgedAnywhere tells whether what an assignment does follows from its text and from what a setting has, on servers of one version.
-func judgedAnywhere(a *sqltext.Assignment) bool {
-	switch a.Scope {
-	case sqltext.Names:
-		return a.Name != "default"
-	case sqltext.Session:
-	default:
-		return false
-	}
-	switch a.Name {
-	case "last_insert_id", "identity", "timestamp", "insert_id", "rand_seed1", "rand_seed2", "character_set_database", "collation_database":
-		return false
-	}
-	if perStatement[a.Name] || strings.HasPrefix(a.Name, "session_track") || strings.HasSuffix(a.Name, "storage_engine") {
-		return false
-	}
-	if a.Name == "time_zone" && !strings.HasPrefix(a.Value, "'+") && !strings.HasPrefix(a.Value, "'-") {
-		return false // servers know time zones by name, or do not
-	}
-	if a.Literal {
-		return plainLiteral(a.Value) && !strings.EqualFold(a.Value, "DEFAULT")
-	}
-	variables, constant := sqltext.Constant(a.Value, sqltext.Mode{})
-	return constant && !slices.ContainsFunc(variables, func(name string) bool { return name != a.Name || name != "sql_mode" })
-}
-
-// leansOn names the variables that two servers must have alike for an assignment to do the same on both: the variable itself, of which it may
-// change a part, and those that say which collation belongs to a character set.
-func leansOn(a *sqltext.Assignment) []string {
-	switch {
-	case a.Scope == sqltext.Names && a.Collate != "":
-		return nil
-	case a.Scope == sqltext.Names, strings.HasPrefix(a.Name, "character_set_"):
-		return []string{"default_collation_for_utf8mb4", "character_set_collations"}
-	case a.Name == "transaction_isolation", a.Name == "tx_isolation":
-		return []string{"transaction_isolation", "tx_isolation"}
-	case a.Name == "transaction_read_only", a.Name == "tx_read_only":
-		return []string{"transaction_read_only", "tx_read_only"}
-	}
-	return []string{a.Name}
-}
-
 // alike are those of the instances whose variables are known to be the first's, and the first.
 func alike(instances []*backend.Instance, variables []string) []*backend.Instance {
 	first := instances[0]
 	return slices.DeleteFunc(instances, func(other *backend.Instance) bool {
-		return other != first && slices.ContainsFunc(variables, func(name string) bool { return !startsAlike(first, other, name) })
+		return other != first && slices.ContainsFunc(variables, func(name string) bool { return !state.StartsAlike(first, other, name) })
 	})
-}
-
-// startsAlike reports whether new sessions have the same value of a variable on two servers. One that was never reached is taken to be like
-// the others: so clients can log in while a node is away that was already when the proxy started.
-func startsAlike(a, b *backend.Instance, name string) bool {
-	return a.Info() == nil || a.Variables.Same(&b.Variables, name)
 }
 
 // setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.
@@ -206,7 +149,7 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 		}
 		return nil
 	}
-	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: ofVersion}, judges)
+	p, err := s.askAny(backend.Question{Setting: s.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
 	if err != nil {
 		return backendError(err)
 	}
@@ -239,28 +182,13 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 	i := t.instance(0)
 	list := s.withTwins(i)
 	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
-		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.sameVariable(i, other, name) })
+		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.state.SameOn(i, other, name) })
 	})
-}
-
-// sameVariable tells whether a variable has one value on connections of two servers that carry the session's setting.
-func (s *Session) sameVariable(a, b *backend.Instance, name string) bool {
-	switch name {
-	case "character_set_database", "collation_database":
-		return s.state.db == "" && startsAlike(a, b, name)
-	case "timestamp", "insert_id", "last_insert_id", "identity", "rand_seed1", "rand_seed2", "in_transaction", "error_count", "warning_count", "last_gtid",
-		"pseudo_thread_id", "statement_id", "read_only", "super_read_only", "innodb_read_only", "offline_mode":
-		return false // what differs from connection to connection, or is changed as servers change their places
-	}
-	if strings.HasPrefix(name, "gtid_") {
-		return false
-	}
-	return s.state.value(canonicalName(name)) != "" || startsAlike(a, b, name)
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
 func (s *Session) forwardAnywhere(t target, q *query, instances []*backend.Instance) (failed bool, err error) {
-	p, err := s.askAny(backend.Question{Setting: s.state.current(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: ofVersion}, instances)
+	p, err := s.askAny(backend.Question{Setting: s.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
 	if err != nil {
 		return true, backendError(err)
 	}

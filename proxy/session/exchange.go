@@ -4,6 +4,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/tracing"
 )
 
@@ -32,7 +33,7 @@ func (x *exchange) begin(s *Session, q *query) {
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
 		x.p.Conn.Marked = true // whatever becomes of the pins
 	}
-	x.span = s.observed.ShardSpan(x.p.Instance, s.state.db, q.text)
+	x.span = s.observed.ShardSpan(x.p.Instance, s.state.DB(), q.text)
 }
 
 // note is begin without what is counted.
@@ -67,7 +68,7 @@ func (s *Session) start(x *exchange, q *query) error {
 	}
 	if q.info.Class == sqltext.Set {
 		s.pin(pinVariable)
-		pinAssigned(s, q.text, q.st.mode)
+		s.pinBound(state.BoundUnseen(q.text, q.st.mode))
 		q.learns = true
 	}
 	s.sendExecution(x.p, x.bs, q.st, q.ex)

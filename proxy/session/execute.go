@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 )
 
 // cursorTypes masks the execute flags that ask for a cursor.
@@ -85,7 +86,9 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Show:
 		s.hidePasswords(q)
-		s.showConnectionStatus(q)
+		if state.ShowsStatus(q.text, s.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.conn), Binary: q.st != nil}
+		}
 	case sqltext.Kill:
 		text, err := s.bound(q.st, q.ex)
 		if err != nil {

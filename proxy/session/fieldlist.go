@@ -18,7 +18,7 @@ func (s *Session) comFieldList(arg []byte) error {
 		return malformed()
 	}
 	if s.schema.Plans != nil {
-		if t := s.schema.Plans.router().Table(s.state.db, string(arg[:end])); t != nil {
+		if t := s.schema.Plans.router().Table(s.state.DB(), string(arg[:end])); t != nil {
 			return s.shardFieldList(t, arg[end:])
 		}
 	}
@@ -32,7 +32,7 @@ func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	if err != nil {
 		return err
 	}
-	have, there := s.state.current(), s.state.in(shard.DB)
+	have, there := s.state.Setting(), s.state.SettingIn(shard.DB)
 	if err := p.Conn.Apply(have, there); err != nil {
 		return s.afterFailure(p, err)
 	}

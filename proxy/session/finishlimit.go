@@ -13,7 +13,7 @@ func (f *finishing) limitJoin() error {
 		return nil // the client has a limit of its own, or has lifted it
 	}
 	f.limited = true
-	return f.s.observed.Run(f.last.Pooled, f.s.state.db, "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
+	return f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
 }
 
 // joinAsBefore takes back what limitJoin did.
@@ -23,7 +23,7 @@ func (f *finishing) joinAsBefore() string {
 
 // own is the session's value of a variable, as SET takes it.
 func (f *finishing) own(name string) string {
-	if v := strings.TrimSpace(f.s.state.value(name)); v != "" {
+	if v := strings.TrimSpace(f.s.state.Value(name)); v != "" {
 		return v
 	}
 	return "DEFAULT"

@@ -14,6 +14,7 @@ import (
 	"kingshard/mysql/value"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -40,13 +41,15 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 			}
 		}
 	}
-	if err := s.learnInsertIDFor(q); err != nil {
-		return true, err
+	if state.ReadsInsertID(&q.info, q.reached) {
+		if err := s.learnHeldInsertID(); err != nil {
+			return true, err
+		}
 	}
 	if f.loans, err = s.borrow(nodes, true); err != nil {
 		return true, err
 	}
-	if s.inTransaction() || !s.state.autocommit {
+	if s.inTransaction() || !s.state.Autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
 		p, err := s.freshConn(s.schema.Nodes[f.node], f.loans)
 		if err != nil {
@@ -132,24 +135,24 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, f.s.loseAll(f.loans, err)
 	}
 	if f.limited {
-		if backErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, f.joinAsBefore()); backErr != nil {
+		if backErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), f.joinAsBefore()); backErr != nil {
 			return true, f.s.loseAll(f.loans, backErr)
 		}
 	}
 	if len(f.made) > 0 {
-		if dropErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
+		if dropErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
 			return true, f.s.loseAll(f.loans, dropErr)
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.db, commit); endErr != nil {
+		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), commit); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
 	if err = writable(err); err != nil && !errors.As(err, &sqlErr) {
 		return true, f.s.loseAll(f.loans, err)
 	}
-	settled := f.s.settleInsertID(f.last.Pooled, false)
+	settled := f.s.state.SettleInsertID(f.last.Pooled.Conn, false)
 	if f.s.entry.Unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
@@ -178,7 +181,7 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 		return failure
 	}
 	for _, v := range ofScratch {
-		if has := f.s.state.value(v.name); has == "" || has == v.value {
+		if has := f.s.state.Value(v.name); has == "" || has == v.value {
 			continue
 		}
 		one, err := f.s.setAside(f.last.Pooled, v.name, v.value)
@@ -219,7 +222,7 @@ func (f *finishing) fill() error {
 		if key != "" {
 			key = " (PRIMARY KEY (" + key + "))"
 		}
-		if err := f.s.observed.Run(f.last.Pooled, f.s.state.db, "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
+		if err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
@@ -230,7 +233,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.reachOn(f.last, like)
-		if err := f.s.observed.Run(f.last.Pooled, f.s.state.db, "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
+		if err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -302,7 +305,7 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 		return err
 	}
 	from := find(f.loans, query.Node)
-	if f.ex != nil && f.ex.ex.attributes != nil && mentions(query.Text, "mysql_query_attribute_string") {
+	if f.ex != nil && f.ex.ex.attributes != nil && sqltext.Mentions(query.Text, "mysql_query_attribute_string") {
 		return newError(KSRefusedSharding, "a query attribute of a prepared statement in a condition on rows that are collected: "+f.reason())
 	}
 	moved := *query
@@ -355,7 +358,7 @@ const utc = "'+00:00'"
 // setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
 // what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
 func (s *Session) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
-	have := s.state.current()
+	have := s.state.Setting()
 	other := have.With(name, value)
 	// Each of several variables by itself: Apply sends the differences.
 	if err := p.Conn.Apply(have, other); err != nil {
@@ -415,7 +418,7 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 		if f.s.entry.IsCancelled() {
 			return interrupted()
 		}
-		err := f.s.observed.Run(f.last.Pooled, f.s.state.db, string(batch))
+		err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), string(batch))
 		batch, rows = batch[:0], 0
 		return err
 	}
@@ -575,8 +578,8 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		return res, f.s.cutOff(f.last.Pooled, f.q, &res)
 	}
 	f.s.observe(f.last.Pooled, f.q, &res)
-	f.s.state.found.doubt = false
-	if res.Kind != mysql.ResponseErr && f.s.state.warningCount > 0 {
+	f.s.state.Found.Told()
+	if res.Kind != mysql.ResponseErr && f.s.state.Diagnostics.WarningCount > 0 {
 		// What follows makes the server forget them.
 		if err := f.s.fetchWarnings(f.last.Pooled, f.rename); err != nil {
 			return res, err
@@ -584,8 +587,8 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	}
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {
 		err = f.last.Conn.Rows("SELECT FOUND_ROWS() LIMIT 1", 1, func(row []string) {
-			f.s.state.found = foundRows{}
-			f.s.state.found.n, _ = strconv.ParseUint(row[0], 10, 64)
+			n, _ := strconv.ParseUint(row[0], 10, 64)
+			f.s.state.Found = state.FoundRowsOf(n)
 		})
 	}
 	return res, err

@@ -11,7 +11,7 @@ import (
 // ownGrants has SHOW GRANTS FOR the client's own account speak of the one that the proxy has on the server, as SHOW GRANTS does: the
 // server knows no other.
 func (s *Session) ownGrants(q *query) {
-	if q.info.Class != sqltext.Show || !mentions(q.text, "grants") {
+	if q.info.Class != sqltext.Show || !sqltext.Mentions(q.text, "grants") {
 		return
 	}
 	g, ok := sqltext.ParseShowGrants(q.text, s.mode())
@@ -24,7 +24,7 @@ func (s *Session) ownGrants(q *query) {
 
 // hidePasswords has SHOW GRANTS of servers that show passwords in it go without them.
 func (s *Session) hidePasswords(q *query) {
-	if !mentions(q.text, "grants") || !grantsShowPasswords(s.mode()) {
+	if !sqltext.Mentions(q.text, "grants") || !grantsShowPasswords(s.mode()) {
 		return
 	}
 	g := new(grantRows)

@@ -104,7 +104,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
 func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
 	r := halfdone.Record{
-		At: c.at, User: s.user, Client: s.client, Session: s.id, DB: s.state.db,
+		At: c.at, User: s.user, Client: s.client, Session: s.id, DB: s.state.DB(),
 		Statement: string(sqltext.AppendNormal(nil, c.text, s.mode(), halfdone.StatementMax)),
 	}
 	outcomes := make([]string, len(c.loans))

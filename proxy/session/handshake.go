@@ -12,6 +12,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // offered are the capabilities of every greeting; TLS, compression and session tracking are added as configured.
@@ -46,7 +47,7 @@ func (s *Session) handshake() *endError {
 	}
 	hello := mysql.HandshakeV10{
 		ServerVersion: s.snap.serverVersion(), ConnectionID: s.id, Salt: s.salt, Capabilities: caps,
-		Collation: greetingCollation(cfg.ProxyCharset), Status: mysql.ServerStatusAutocommit, AuthPlugin: cfg.AuthPlugin,
+		Collation: state.GreetingCollation(cfg.ProxyCharset), Status: mysql.ServerStatusAutocommit, AuthPlugin: cfg.AuthPlugin,
 	}
 	s.conn.EndPacket(hello.AppendTo(s.conn.StartPacket()))
 	if err := s.conn.Flush(); err != nil {
@@ -127,7 +128,7 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 	switch {
 	case !s.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
 	case s.entry.AdminOnly():
-		s.state.setDB(resp.Database)
+		s.state.SetDB(resp.Database)
 	default:
 		if err := s.useDB(resp.Database); err != nil {
 			return s.denyDB(err)

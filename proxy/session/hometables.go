@@ -28,7 +28,7 @@ func namesTables(text string, i *sqltext.Info, m sqltext.Mode) bool {
 		inner, ok := sqlparse.Explained(text, m)
 		return ok && readsTables(inner, m)
 	case sqltext.Do, sqltext.Set:
-		return hasQuery(text, m) && mentions(text, "from")
+		return sqltext.HasWord(text, m, "select") && sqltext.Mentions(text, "from")
 	case sqltext.Show:
 		sh, read := sqlparse.ParseShow(text, m)
 		return read && sh.OneTable()
@@ -42,7 +42,7 @@ func namesTables(text string, i *sqltext.Info, m sqltext.Mode) bool {
 func readsTables(text string, m sqltext.Mode) bool {
 	st, err := sqlparse.Parse(text, m, func(string) bool { return false })
 	if err != nil {
-		return mentions(text, "from")
+		return sqltext.Mentions(text, "from")
 	}
 	return slices.ContainsFunc(st.Tables, func(t *sqlparse.Table) bool {
 		return t.DB != "" || !st.CTENames[strings.ToLower(t.Name)] && !strings.EqualFold(t.Name, "dual")

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +25,7 @@ func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, c
 	}
 	for _, l := range c.loans {
 		for _, sql := range []string{c.undo, c.begin} {
-			if err := s.observed.Run(l.Pooled, s.state.db, sql); err != nil {
+			if err := s.observed.Run(l.Pooled, s.state.DB(), sql); err != nil {
 				return err
 			}
 		}
@@ -60,7 +59,7 @@ const erBadNull = 1048
 // sql_mode: not so in a row that is alone in its statement, as this one is on its shard.
 func (s *Session) refuseNull(p *plan.Plan, cause error) error {
 	var sqlErr *mysql.SQLError
-	if s.state.strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
+	if s.state.Strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
 		return cause
 	}
 	return newError(KSRefusedSharding, sqlErr.Message+" in a row that is alone on its shard: sql_mode is not strict, and a server takes it among other rows only")
@@ -85,13 +84,6 @@ func ofRow(message string, part *plan.Query) (string, int) {
 		return message, 0
 	}
 	return message[:k] + strconv.Itoa(n), n
-}
-
-// sortWarnings puts warnings in the order of the rows that they are about, as one server has them, if all name theirs.
-func (s *Session) sortWarnings() {
-	if !slices.ContainsFunc(s.state.warnings, func(w warning) bool { return w.row == 0 }) {
-		slices.SortStableFunc(s.state.warnings, func(a, b warning) int { return a.row - b.row })
-	}
 }
 
 // duplicates tells what a server counts as such for a single row of an INSERT: rows that REPLACE or ON DUPLICATE KEY UPDATE

@@ -18,7 +18,7 @@ func (s *Session) inspect(q *query, prepared bool) error {
 			return err
 		}
 	}
-	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.state.db) {
+	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.state.DB()) {
 		return nil
 	}
 	m := s.mode()
@@ -164,7 +164,7 @@ const (
 // inspectOne is inspect of one statement.
 func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 	i := &in.Info
-	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.state.db) {
+	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.state.DB()) {
 		if err := s.inspectNames(in); err != nil {
 			return err
 		}
@@ -419,7 +419,7 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 	}
 	// The statements of a body are looked at by themselves.
 	writes := !(c == sqltext.DDL && in.Info.Has(sqltext.Body)) && !readsOnly(in.Text, &in.Info, in.Mode)
-	db := s.state.db
+	db := s.state.DB()
 	if aboutNoTable(in) {
 		db = "" // which its names are not in
 	}

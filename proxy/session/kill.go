@@ -65,7 +65,7 @@ func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
 			return p, err
 		}
 		var err error
-		if p, err = s.obtain(t, s.state.current()); err != nil {
+		if p, err = s.obtain(t, s.state.Setting()); err != nil {
 			return p, err
 		}
 	}
@@ -76,11 +76,11 @@ func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
 	if s.held.Pooled == nil {
 		return p, nil
 	}
-	err := s.observed.Apply(p, s.state.db, s.state.current())
+	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
 	if err == nil {
-		err = s.settleFound(p, false)
+		err = s.state.Found.Settle(p.Conn, false)
 	}
-	if s.state.found.same = nil; err != nil {
+	if s.state.Found.Overwritten(); err != nil {
 		return backend.Pooled{}, s.afterFailure(p, err)
 	}
 	return p, nil

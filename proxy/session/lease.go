@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // cleanupTimeout bounds what is sent to a backend connection whose session ended.
@@ -19,7 +20,7 @@ const cleanupTimeout = 5 * time.Second
 
 // inTransaction tells whether the client has a transaction open, or has asked for one.
 func (s *Session) inTransaction() bool {
-	return s.state.pendingBegin != "" || s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans)
+	return s.tx.pendingBegin != "" || s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans)
 }
 
 // heldConn gives the held connection; nil for none.
@@ -47,11 +48,11 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		if !stateful && (s.inTransaction() || s.pins != 0 && s.pins&^ofTransaction == 0) {
 			return s.acquireOther(t)
 		}
-		if !t.stateless || !s.state.autocommit {
+		if !t.stateless || !s.state.Autocommit {
 			return backend.Pooled{}, newError(KSTransactionNodes, "the session has state ("+s.pins.String()+") on node "+s.held.Instance.Node+
 				": a statement that may use or add to it cannot run on node "+t.node.Name)
 		}
-		if (s.state.next.set() || s.pins.has(pinNextTransaction)) && s.begins() {
+		if (s.tx.next.set() || s.pins.has(pinNextTransaction)) && s.begins() {
 			return backend.Pooled{}, newError(KSTransactionNodes, "SET TRANSACTION speaks of the next transaction, and the session has state ("+s.pins.String()+
 				") on node "+s.held.Instance.Node+": send COMMIT ahead of a statement on node "+t.node.Name)
 		}
@@ -60,7 +61,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.obtain(t, s.state.current())
+		p, err := s.obtain(t, s.state.Setting())
 		if err != nil {
 			return backend.Pooled{}, err
 		}
@@ -83,7 +84,7 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
 		s.entry.Wants(instance)
-		wait := s.observed.WaitSpan(instance, s.state.db)
+		wait := s.observed.WaitSpan(instance, s.state.DB())
 		var p backend.Pooled
 		var err error
 		if s.lane.placed == instance {
@@ -112,7 +113,7 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 // for the next transaction only stays with the session.
 func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 	t := target{node: s.schema.Default}
-	if s.held.Pooled != nil || s.state.pendingBegin != "" {
+	if s.held.Pooled != nil || s.tx.pendingBegin != "" {
 		return s.acquire(t)
 	}
 	if _, err := s.gate(); err != nil {
@@ -121,7 +122,7 @@ func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 	if err := s.learnCharset(t.node); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.obtain(t, s.state.in(db))
+	p, err := s.obtain(t, s.state.SettingIn(db))
 	if err != nil {
 		return backend.Pooled{}, err
 	}
@@ -152,7 +153,7 @@ func (s *Session) acquireOther(t target) (backend.Pooled, error) {
 
 // prepareOther brings what the session has set since to a connection that its transaction has read from.
 func (s *Session) prepareOther(p backend.Pooled) error {
-	err := s.observed.Apply(p, s.state.db, s.state.current())
+	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil:
@@ -175,7 +176,7 @@ func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(
 
 // begins tells whether the command may begin a transaction: SET does not, nor do commands other than statements.
 func (s *Session) begins() bool {
-	return s.state.pendingBegin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
+	return s.tx.pendingBegin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
 }
 
 // errKilled says that the session was killed before its statement was sent.
@@ -186,13 +187,13 @@ func (s *Session) bring(p backend.Pooled) error {
 	if !s.setRunning(p) {
 		return errKilled
 	}
-	err := s.observed.Apply(p, s.state.db, s.state.current())
-	if err == nil && s.state.next.set() && s.begins() {
-		err = s.observed.Run(p, s.state.db, s.state.next.text())
+	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
+	if err == nil && s.tx.next.set() && s.begins() {
+		err = s.observed.Run(p, s.state.DB(), s.tx.next.text())
 	}
-	if err == nil && s.state.pendingBegin != "" {
+	if err == nil && s.tx.pendingBegin != "" {
 		if err = s.queueInsertID(p); err == nil {
-			err = s.observed.Run(p, s.state.db, s.state.pendingBegin)
+			err = s.observed.Run(p, s.state.DB(), s.tx.pendingBegin)
 		}
 	}
 	return err
@@ -209,7 +210,7 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 			s.drop(p)
 			return backendError(err) // the transaction that the client has begun is still to begin
 		}
-		s.state.pendingBegin = ""
+		s.tx.pendingBegin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
 			s.entry.TakeRunning()
@@ -217,23 +218,23 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		}
 		return s.lostBefore(p, err)
 	}
-	if s.state.next.set() && s.begins() {
-		if s.state.pendingBegin == "" {
+	if s.tx.next.set() && s.begins() {
+		if s.tx.pendingBegin == "" {
 			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
 		}
-		s.state.began, s.state.next = s.state.next, characteristics{}
-	} else if s.state.pendingBegin != "" || !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction) {
-		s.state.began = characteristics{}
-	} else if s.state.autocommit && s.pins.has(pinNextTransaction) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		s.state.began = characteristics{unknown: true} // the statement before may have used it up
+		s.tx.began, s.tx.next = s.tx.next, characteristics{}
+	} else if s.tx.pendingBegin != "" || !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction) {
+		s.tx.began = characteristics{}
+	} else if s.state.Autocommit && s.pins.has(pinNextTransaction) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		s.tx.began = characteristics{unknown: true} // the statement before may have used it up
 	}
-	s.state.pendingBegin = ""
+	s.tx.pendingBegin = ""
 	return nil
 }
 
 // learnCharset waits until something is known of the node, which the handshake's collation is resolved against.
 func (s *Session) learnCharset(n *backend.Node) error {
-	if s.state.resolved {
+	if s.state.Resolved() {
 		return nil
 	}
 	info := n.Info()
@@ -253,7 +254,7 @@ func (s *Session) learnCharset(n *backend.Node) error {
 			}
 		}
 	}
-	s.state.resolve(info)
+	s.state.Resolve(info)
 	return nil
 }
 
@@ -273,7 +274,7 @@ func (s *Session) release(p backend.Pooled) {
 	isHeld := s.held.Pooled == p.Pooled
 	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
 	told := p.Conn.Net.Received()
-	unsettled := s.state.inDoubt() && (s.settleFound(p, kept) != nil || s.settleInsertID(p, kept) != nil)
+	unsettled := s.state.InDoubt() && (s.state.Found.Settle(p.Conn, kept) != nil || s.state.SettleInsertID(p.Conn, kept) != nil)
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
@@ -436,23 +437,24 @@ func (s *Session) dropHeld() {
 
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
-	db, found := s.state.db, s.foundAtReset()
+	db, found := s.state.DB(), s.foundAtReset()
 	s.dropHeld()
 	s.clearStmts()
-	s.initState(s.state.collation)
-	s.state.db, s.state.found.n = db, found // which the servers leave as they are
-	s.followWaitTimeout()
+	s.initState(s.state.Collation())
+	s.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
+	s.state.Found = state.FoundRowsOf(found)
+	s.entry.SetWaitTimeout(s.state.WaitTimeout())
 }
 
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
 // how the first statement is to be read.
 func (s *Session) initState(collation uint16) {
-	s.state.init(collation, s.conn.Capabilities)
+	s.state, s.tx = state.New(collation, s.conn.Capabilities), transactionState{}
 	s.textStmts = nil
 	if s.schema.Default == nil {
 		return // the admin port
 	}
 	if info := s.schema.Default.Info(); info != nil {
-		s.state.resolve(info)
+		s.state.Resolve(info)
 	}
 }

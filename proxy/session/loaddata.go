@@ -131,7 +131,7 @@ func (l *loading) admit() error {
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
 	nodes := l.s.nodesOf(r.Queries)
 	held := l.s.held
-	if held.Pooled == nil || !l.s.inTransaction() && l.s.state.autocommit || l.plan.Target.Table.Kind != router.Sharded {
+	if held.Pooled == nil || !l.s.inTransaction() && l.s.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
 		return nodes
 	}
 	if k := slices.IndexFunc(nodes, func(n *backend.Node) bool { return n.Name == held.Instance.Node }); k >= 0 {
@@ -315,7 +315,7 @@ func fieldValue(f loadfile.Field) value.Value {
 // variables are the user variables as the last line leaves them; as they were after a failure and without lines.
 func (l *loading) variables() (list []userVariable) {
 	for k, v := range l.shape.Variables {
-		text := l.s.state.value(variableName(v.Name))
+		text := l.s.state.Value(variableName(v.Name))
 		switch {
 		case l.failure == nil && l.lines && !l.last[k].Null:
 			text = textLiteral(l.last[k].Text, l.charset)

@@ -80,12 +80,12 @@ func (l *loading) end(way *lane) error {
 	}
 	counts := l.plan.Target.Table.Kind != router.Reference || l.first
 	if ok.Warnings > 0 && counts {
-		had := len(l.s.state.warnings)
+		had := len(l.s.state.Diagnostics.Warnings)
 		if err := l.s.addWarnings(way.loan.Pooled, renames(l.plan, p.query.Shards)); err != nil {
 			return err
 		}
 		if !l.first {
-			ok.Warnings -= l.s.dropRepeated(had)
+			ok.Warnings -= l.s.state.Diagnostics.DropRepeated(had, l.s.mode().MariaDB)
 		}
 	}
 	if counts {

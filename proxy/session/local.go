@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/session/state"
 )
 
 // local answers what the session itself knows best: transaction control without a backend, SET, USE, KILL, the process
@@ -39,7 +40,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		s.ownGrants(q)
 		s.hidePasswords(q)
-		s.showConnectionStatus(q)
+		if state.ShowsStatus(q.text, s.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.conn), Binary: q.st != nil}
+		}
 		return false, nil
 	case sqltext.Other:
 		if handled, err := s.own(q); handled {
@@ -57,7 +60,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 
 // admitSetQuery refuses a SET to what a query of a table with a rule gives.
 func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
-	if s.schema.Plans != nil && mentions(text, "select") && !mentions(text, informationSchema) && s.schema.Plans.named(text, m) {
+	if s.schema.Plans != nil && sqltext.Mentions(text, "select") && !sqltext.Mentions(text, informationSchema) && s.schema.Plans.named(text, m) {
 		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
 	}
 	return nil
@@ -150,10 +153,10 @@ func (s *Session) admitExecute(q *query) error {
 		return nil
 	}
 	name := ""
-	switch found := s.state.found; {
+	switch {
 	case st.info.Traits&diagnostics != 0 && !s.heldLast:
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
-	case st.info.Has(sqltext.FoundRows) && s.held.Conn != found.on && s.held.Conn != found.same:
+	case st.info.Has(sqltext.FoundRows) && !s.state.Found.Gives(s.held.Conn):
 		name = "FOUND_ROWS()"
 	default:
 		return nil
@@ -166,14 +169,14 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	if s.held.Pooled == nil && s.state.pendingBegin == "" {
+	if s.held.Pooled == nil && s.tx.pendingBegin == "" {
 		if len(s.answering(s.schema.Default, anyServer)) > 0 {
 			err := s.learnCharset(s.schema.Default)
 			if err == nil {
 				err = s.visit(db)
 			}
 			if err == nil {
-				s.state.setDB(db)
+				s.state.SetDB(db)
 			}
 			return err
 		}
@@ -185,7 +188,7 @@ func (s *Session) useDB(db string) error {
 			return err
 		}
 		// One that is in it says nothing of whether the database is still there.
-		span := s.observed.OwnSpan(p.Instance, s.state.db, "USE")
+		span := s.observed.OwnSpan(p.Instance, s.state.DB(), "USE")
 		err = p.Conn.InitDB(db)
 		observe.EndSpan(span, err)
 		if !s.replaces(p, attempt, err) {
@@ -199,8 +202,8 @@ func (s *Session) useDB(db string) error {
 		}
 		return s.lost(p, err)
 	}
-	s.state.setDB(db)
-	p.Key = s.state.current()
+	s.state.SetDB(db)
+	p.Key = s.state.Setting()
 	s.release(p)
 	return nil
 }
@@ -210,10 +213,10 @@ func (s *Session) comInitDB(db string) error {
 	if err := s.useDB(db); err != nil {
 		return err
 	}
-	s.state.result = lastResult{}
+	s.state.Diagnostics.RowCount = 0
 	s.noWarnings()
 	// A client that tracks the session's state is told of its new database, as by the server.
-	changes := mysql.AppendLenencString([]byte{trackSchema}, mysql.AppendLenencString(nil, db))
+	changes := mysql.AppendLenencString([]byte{state.TrackSchema}, mysql.AppendLenencString(nil, db))
 	s.conn.WriteOK(&mysql.OKPacket{Status: s.status() | mysql.ServerSessionStateChanged, StateChanges: changes})
 	return nil
 }

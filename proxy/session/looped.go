@@ -10,6 +10,7 @@ import (
 	"kingshard/proxy/fastlane"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // walk is how far a response has come.
@@ -63,8 +64,8 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // free reports whether nothing binds the session's next statement to more than the setting of a connection.
 func (s *Session) free() bool {
 	s.snap = s.shared.Snapshot.Load()
-	return s.schemaCurrent() && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.autocommit && s.sink == nil &&
-		s.state.pendingBegin == "" && !s.state.next.set() && !s.account.Limited() && !s.shared.Draining.Load() && !s.shared.Pause.on()
+	return s.schemaCurrent() && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.Autocommit && s.sink == nil &&
+		s.tx.pendingBegin == "" && !s.tx.next.set() && !s.account.Limited() && !s.shared.Draining.Load() && !s.shared.Pause.on()
 }
 
 // runsLooped reports whether the loop runs the command: it is one exchange with a server, or a short one with each of a few shards, and
@@ -148,7 +149,7 @@ func (s *Session) seek(h *shelves) {
 		return
 	}
 	s.lane.instance = instance
-	setting := s.state.current()
+	setting := s.state.Setting()
 	sh := h.shelf(shelfKey{instance, setting})
 	if s.lane.point = s.point(h, setting); s.lane.point != nil {
 		sh.gather(s)
@@ -284,7 +285,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	case mysql.ArrivedPart:
 		l.Park(c, le)
 	case mysql.ArrivedPlain:
-		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !insertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
+		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !state.InsertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
 			s.answer(l, le)
 			return
 		}

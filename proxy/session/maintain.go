@@ -22,7 +22,7 @@ type tableReport struct {
 // maintain runs ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
 // the server said of the physical one that fared worst.
 func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.state.current(), true)
+	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.state.Setting(), true)
 	if err != nil {
 		return true, err
 	}
@@ -80,8 +80,8 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			rows = append(rows, t.rows...)
 		}
 	}
-	s.state.warnings, s.state.errorCount, s.state.warningCount = s.state.warnings[:0], 0, 0
-	s.state.result = lastResult{rowCount: -1}
+	s.state.Diagnostics.Forget()
+	s.state.Diagnostics.RowCount = -1
 	s.writeTable(definitions, rows)
 	return false, nil
 }

@@ -42,7 +42,7 @@ func (s *Session) mergesLooped(q *query) bool {
 // seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
 func (s *Session) seekMerge(h *shelves) {
 	m := s.task().merging
-	if !m.lend(h, s.state.current()) {
+	if !m.lend(h, s.state.Setting()) {
 		m.putBack()
 		s.task().merging = nil
 		s.handOver(h.loop, stepServe)

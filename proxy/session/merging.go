@@ -51,7 +51,7 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 // finishMerging merges the results into one for the client. Then connections come back, and the session knows what its last statement
 // did.
 func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	s.state.Diagnostics.Clear()
 	sum, err := exec.Merge(s.out(), m.sources, m.route.Merge, m.options)
 	if err == nil && len(sum.Unread) > 0 && !m.loans[0].looped(s) {
 		err = s.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
@@ -71,7 +71,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		}
 	}
 	if err != nil {
-		s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+		s.state.Diagnostics.Clear()
 	}
 	killed := s.entry.Unpublish()
 	if killed {
@@ -85,12 +85,12 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 			return true, cause
 		}
 		s.observed.Forward(sum.Rows, sum.Bytes)
-		s.state.result = lastResult{rowCount: -1}
-		s.state.found.found(sum.Rows)
+		s.state.Diagnostics.RowCount = -1
+		s.state.Found.Found(sum.Rows)
 		if q.info.Has(sqltext.CalcFoundRows) {
-			s.state.found.found(sum.Found)
+			s.state.Found.Found(sum.Found)
 		}
-		s.state.warningCount = int(sum.Warnings)
+		s.state.Diagnostics.WarningCount = int(sum.Warnings)
 		s.heldLast = false
 		return false, nil
 	case err == nil:
@@ -128,7 +128,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 // collect keeps the warnings of the shards whose results were read to the end, those about the text and its constants as often as one
 // server gives them, and tells how many they are.
 func (m *merging) collect() uint16 {
-	st := &m.s.state
+	d := &m.s.state.Diagnostics
 	pieces, truncated := 0, 0
 	for k := range m.route.Queries {
 		l := find(m.loans, m.route.Queries[k].Node)
@@ -137,23 +137,14 @@ func (m *merging) collect() uint16 {
 			continue
 		}
 		pieces += m.route.Queries[k].Pieces
-		had := len(st.warnings)
+		had := len(d.Warnings)
 		if err := m.s.addWarnings(l.Pooled, m.options.Names); err != nil {
 			m.lost = append(m.lost, l.node)
 			continue
 		}
-		truncated += max(int(warnings)-(len(st.warnings)-had), 0)
+		truncated += max(int(warnings)-(len(d.Warnings)-had), 0)
 	}
-	seen := map[warning]int{}
-	kept := st.warnings[:0]
-	for _, warned := range st.warnings {
-		if ofText[warned.Code] || warned.ofConstant(&m.route.Queries[0]) {
-			if seen[warned]++; (seen[warned]-1)%pieces != 0 {
-				continue
-			}
-		}
-		kept = append(kept, warned)
-	}
-	st.warnings = kept
-	return uint16(min(len(kept)+truncated, 1<<16-1))
+	q := &m.route.Queries[0]
+	d.OnceForAll(pieces, q.Text, len(q.Args) > 0)
+	return uint16(min(len(d.Warnings)+truncated, 1<<16-1))
 }

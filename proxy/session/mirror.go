@@ -57,7 +57,7 @@ func (s *Session) mirrored(q *query, t target) {
 }
 
 func (s *Session) offerMirror(q *query, n *backend.Node, text string) {
-	s.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.state.current(), Text: text, Session: s.id})
+	s.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.state.Setting(), Text: text, Session: s.id})
 }
 
 // notMirrored counts a statement on several shards as dropped: no node has all of its tables.

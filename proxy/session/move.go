@@ -14,6 +14,7 @@ import (
 	"kingshard/proxy/fastlane"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // Mover gives a session, described by state, and its client's connection to another process. With gone the session is not
@@ -48,7 +49,7 @@ func (s *Session) move() (gone bool) {
 		}
 		raw, err := nc.SyscallConn()
 		if err == nil {
-			gone, err = (*m)(s.carried().appendTo(nil), raw)
+			gone, err = (*m)(s.description().Append(nil), raw)
 		}
 		if err != nil {
 			s.shared.Log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
@@ -78,65 +79,61 @@ func (s *Session) longDataOpen() bool {
 	return false
 }
 
-// carried describes the session.
-func (s *Session) carried() *carried {
-	st := &s.state
-	c := &carried{
-		id: s.id, adminOnly: s.entry.AdminOnly(), user: s.user, started: s.entry.Started(), since: s.entry.Since().UnixNano(), salt: s.salt,
-		capabilities: s.conn.Capabilities, db: st.db, autocommit: st.autocommit, resolved: st.resolved, strict: st.strict,
-		flags: st.flags, collation: st.collation, mode: st.mode, vars: st.vars, nextTransaction: st.next.texts(),
-		rowCount: st.result.rowCount, foundRows: st.found.n, lastInsertID: st.insertIDs.last, warnings: st.warnings,
-		warningCount: uint32(st.warningCount), errorCount: uint32(st.errorCount),
-		nextStmtID: s.stmts.nextID, lastStmtID: s.stmts.lastID,
+// description returns what another process must know to go on with the session.
+func (s *Session) description() *state.Description {
+	d := &state.Description{
+		ID: s.id, AdminOnly: s.entry.AdminOnly(), User: s.user, Started: s.entry.Started(), Since: s.entry.Since().UnixNano(), Salt: s.salt,
+		Capabilities: s.conn.Capabilities, NextTransaction: s.tx.next.texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
+	s.state.Describe(d)
 	if s.addr.IsValid() {
-		c.client = s.client
+		d.Client = s.client
 	}
 	for _, one := range s.stmts.byID {
-		carried := carriedStmt{
-			id: one.id, text: one.text, given: one.given, params: uint16(one.params), types: one.types, kinds: one.kinds, sharded: one.sharded,
-			db: one.db, mode: one.mode, current: one.setting == st.current(),
+		described := state.StmtDescription{
+			ID: one.id, Text: one.text, Given: one.given, Params: uint16(one.params), Types: one.types, Kinds: one.kinds, Sharded: one.sharded,
+			DB: one.db, Mode: one.mode, Current: one.setting == s.state.Setting(),
 		}
 		if one.source != one.text {
-			carried.source = one.source
+			described.Source = one.source
 		}
-		if !carried.current {
-			carried.settingDB, carried.settingFlags, carried.settingVars = one.setting.DB, one.setting.Flags, one.setting.Vars
+		if !described.Current {
+			described.SettingDB, described.SettingFlags, described.SettingVars = one.setting.DB, one.setting.Flags, one.setting.Vars
 		}
-		c.stmts = append(c.stmts, carried)
+		d.Stmts = append(d.Stmts, described)
 	}
-	return c
+	return d
 }
 
 // Adopt goes on with a session of another process, of which the client's connection and the description came. It owns the
 // connection; the caller calls Resume. After an error the session stays with the other process, and nc is closed.
-func Adopt(nc net.Conn, state []byte, shared *Shared) (*Session, error) {
-	var c carried
-	if err := c.decode(state); err != nil {
+func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
+	var d state.Description
+	if err := d.Decode(description); err != nil {
 		_ = nc.Close()
 		return nil, err
 	}
 	s := &Session{
-		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), salt: c.salt, user: c.user, client: "localhost",
+		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), salt: d.Salt, user: d.User, client: "localhost",
 	}
 	s.patchFn = s.patchOK
-	if c.client != "" {
-		a, err := netip.ParseAddrPort(c.client)
+	if d.Client != "" {
+		a, err := netip.ParseAddrPort(d.Client)
 		if err != nil {
 			_ = nc.Close()
-			return nil, errCarried
+			return nil, state.ErrDescription
 		}
 		s.comesFrom(a)
 	}
-	who := process.Who{User: c.user, Host: s.host(), Admin: c.adminOnly}
-	s.entry.Adopt((*clientConn)(s.conn), who, shared.Log, c.db, c.started, time.Unix(0, c.since))
-	if s.id = c.id; !shared.Sessions.Place(&s.entry, c.id) {
+	who := process.Who{User: d.User, Host: s.host(), Admin: d.AdminOnly}
+	s.entry.Adopt((*clientConn)(s.conn), who, shared.Log, d.DB, d.Started, time.Unix(0, d.Since))
+	if s.id = d.ID; !shared.Sessions.Place(&s.entry, d.ID) {
 		_ = nc.Close()
-		return nil, fmt.Errorf("its connection id %d is another session's", c.id)
+		return nil, fmt.Errorf("its connection id %d is another session's", d.ID)
 	}
 	s.observed = observe.New(&shared.Stats, s.id)
 	s.rejoin()
-	s.restore(&c)
+	s.restore(&d)
 	shared.Stats.Adopted.Add(1)
 	return s, nil
 }
@@ -159,31 +156,27 @@ func (s *Session) rejoin() {
 }
 
 // restore takes over what the client has set and prepared.
-func (s *Session) restore(c *carried) {
-	s.conn.Capabilities = c.capabilities
-	s.state = state{
-		db: c.db, autocommit: c.autocommit, vars: c.vars, flags: c.flags, mode: c.mode, strict: c.strict, collation: c.collation,
-		resolved: c.resolved, next: nextOf(c), result: lastResult{c.rowCount}, found: foundRows{n: c.foundRows},
-		insertIDs: insertIDs{last: c.lastInsertID}, warnings: c.warnings, warningCount: int(c.warningCount), errorCount: int(c.errorCount),
+func (s *Session) restore(d *state.Description) {
+	s.conn.Capabilities = d.Capabilities
+	s.state, s.tx = state.Restore(d), transactionState{next: nextOf(d)}
+	s.stmts = stmts{nextID: d.NextStmtID, lastID: d.LastStmtID}
+	if len(d.Stmts) > 0 {
+		s.stmts.byID = make(map[uint32]*stmt, len(d.Stmts))
 	}
-	s.stmts = stmts{nextID: c.nextStmtID, lastID: c.lastStmtID}
-	if len(c.stmts) > 0 {
-		s.stmts.byID = make(map[uint32]*stmt, len(c.stmts))
-	}
-	for k := range c.stmts {
-		one := &c.stmts[k]
+	for k := range d.Stmts {
+		one := &d.Stmts[k]
 		st := &stmt{
-			id: one.id, text: one.text, source: one.source, given: one.given, params: int(one.params), sharded: one.sharded, db: one.db, mode: one.mode,
-			types: one.types, setting: s.state.current(),
+			id: one.ID, text: one.Text, source: one.Source, given: one.Given, params: int(one.Params), sharded: one.Sharded, db: one.DB, mode: one.Mode,
+			types: one.Types, setting: s.state.Setting(),
 		}
 		if st.source == "" {
 			st.source = st.text
 		}
-		if len(one.kinds) > 0 {
-			st.kinds = one.kinds
+		if len(one.Kinds) > 0 {
+			st.kinds = one.Kinds
 		}
-		if !one.current {
-			st.setting = backend.Intern(one.settingDB, one.settingFlags, one.settingVars)
+		if !one.Current {
+			st.setting = backend.Intern(one.SettingDB, one.SettingFlags, one.SettingVars)
 		}
 		st.info = sqltext.Classify(st.source, st.mode)
 		st.readWithin()

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // SET TRANSACTION without a scope speaks of the next transaction only. The session keeps what it says, and brings it to every server that
@@ -54,9 +55,9 @@ func (c characteristics) texts() []string {
 }
 
 // nextOf reads what a session that has moved here brings.
-func nextOf(c *carried) (next characteristics) {
-	for _, text := range c.nextTransaction {
-		if assignments, ok := sqltext.ParseSet(text, c.mode); ok {
+func nextOf(d *state.Description) (next characteristics) {
+	for _, text := range d.NextTransaction {
+		if assignments, ok := sqltext.ParseSet(text, d.Mode); ok {
 			next.take(assignments)
 		}
 	}
@@ -85,14 +86,14 @@ func (c *characteristics) take(assignments []sqltext.Assignment) bool {
 // setNext keeps a SET TRANSACTION for the statement that begins the next transaction; handled is false where a server must see it, for its
 // error, or because it is a variable's, which servers know by several names.
 func (s *Session) setNext(q *query, assignments []sqltext.Assignment) (handled bool, err error) {
-	next := s.state.next
+	next := s.tx.next
 	if s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.take(assignments) {
 		return false, nil
 	}
 	if s.inTransaction() || s.readsInTransaction() {
 		return true, mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
 	}
-	s.state.next = next
+	s.tx.next = next
 	s.writeOK()
 	return true, nil
 }
@@ -104,36 +105,36 @@ func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
 		return run()
 	case s.pins.has(pinNextTransaction):
 		return true, s.errNextIsElsewhere("this query")
-	case !s.state.next.set():
+	case !s.tx.next.set():
 		return run()
 	}
-	next := s.state.next
-	s.state.pendingBegin = begin
-	s.task().own = s.state.autocommit
+	next := s.tx.next
+	s.tx.pendingBegin = begin
+	s.task().own = s.state.Autocommit
 	failed, err = run()
-	s.state.pendingBegin = ""
+	s.tx.pendingBegin = ""
 	if s.task().own {
 		s.task().own = false
 		err = s.endOwn(err)
 	}
 	var refused *mysql.SQLError
 	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.observed.ErrorCode == erReadOnlyTransaction {
-		s.state.next = next // a server finds that out before it begins
+		s.tx.next = next // a server finds that out before it begins
 	}
 	return failed, err
 }
 
 // nextUsedUp forgets what SET TRANSACTION said behind a statement that a server would have run, in a transaction of its own.
 func (s *Session) nextUsedUp() {
-	if !s.inTransaction() && s.state.autocommit {
-		s.state.next = characteristics{}
+	if !s.inTransaction() && s.state.Autocommit {
+		s.tx.next = characteristics{}
 	}
 }
 
 // usesUpNext tells whether what SET TRANSACTION said was for the statement just run on p, of a table that has a rule. The connection is to be
 // told COMMIT, so that nothing is left there for an engine without transactions.
 func (s *Session) usesUpNext(p backend.Pooled, q *query) bool {
-	if !s.pins.has(pinNextTransaction) || q.node == nil || !s.state.autocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+	if !s.pins.has(pinNextTransaction) || q.node == nil || !s.state.Autocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return false
 	}
 	switch q.info.Class {
@@ -141,7 +142,7 @@ func (s *Session) usesUpNext(p backend.Pooled, q *query) bool {
 		return false // it reads the table's definition
 	}
 	s.unpin(pinNextTransaction)
-	s.state.began = characteristics{}
+	s.tx.began = characteristics{}
 	return true
 }
 
@@ -149,27 +150,27 @@ func (s *Session) usesUpNext(p backend.Pooled, q *query) bool {
 // commits by itself. SET autocommit = 1 ends one, and servers have what was said go for the next one, too; that is the session's, and p
 // is to be told COMMIT, so that it is not another client's.
 func (s *Session) leavesBegan(p backend.Pooled, failed bool) bool {
-	if !s.state.began.set() || s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled || p.Conn.Status.Has(mysql.ServerStatusInTrans) || s.pins.has(pinNextTransaction) {
+	if !s.tx.began.set() || s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled || p.Conn.Status.Has(mysql.ServerStatusInTrans) || s.pins.has(pinNextTransaction) {
 		return false
 	}
-	if !failed && !s.state.next.set() && !s.state.began.unknown {
-		s.state.next = s.state.began
+	if !failed && !s.tx.next.set() && !s.tx.began.unknown {
+		s.tx.next = s.tx.began
 	}
-	s.state.began = characteristics{}
+	s.tx.began = characteristics{}
 	return true
 }
 
 // endOwn ends the transactions of underNext. The client may have its answer, so there is no packet to tell it of a failure by.
 func (s *Session) endOwn(failure error) error {
 	if len(s.others) > 0 {
-		s.state.next = characteristics{}
+		s.tx.next = characteristics{}
 	}
 	s.endOthers()
 	p := s.held
 	if p.Pooled == nil || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return failure
 	}
-	if err := s.observed.Run(p, s.state.db, commit); err != nil {
+	if err := s.observed.Run(p, s.state.DB(), commit); err != nil {
 		pins := s.pins
 		if s.drop(p); pins != 0 {
 			s.pins = 0

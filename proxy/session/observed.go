@@ -21,7 +21,7 @@ func (s *Session) logStatement(text string, parts observe.Parts) {
 	}
 	took := parts.Proxy + parts.Wait + parts.Backend
 	s.shared.Queries.Statement(&querylog.Statement{
-		Conn: s.id, User: s.user, DB: s.state.db, Client: s.client, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: c.Class,
+		Conn: s.id, User: s.user, DB: s.state.DB(), Client: s.client, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: c.Class,
 		Start: s.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
 		Rows: c.Rows, Bytes: c.Bytes, Shards: c.Shards, Plan: c.Plan, ErrorCode: c.ErrorCode,
 	})
@@ -50,7 +50,7 @@ func (s *Session) traceExecution(st *stmt, arg []byte) bool {
 // beginTrace begins the span of a command that was chosen.
 func (s *Session) beginTrace(cmd mysql.Command, text string) {
 	s.observed.BeginTrace(s.snap.Tracer, s.task().choice, tracing.Command{
-		Name: cmd.String(), Text: text, Mode: s.mode(), DB: s.state.db, User: s.user, Host: s.host(), Conn: s.id, Begin: s.entry.Since(),
+		Name: cmd.String(), Text: text, Mode: s.mode(), DB: s.state.DB(), User: s.user, Host: s.host(), Conn: s.id, Begin: s.entry.Since(),
 	})
 }
 

@@ -77,7 +77,7 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 
 func (s *Session) caller() *Caller {
 	c := &Caller{
-		ID: s.id, User: s.user, Host: s.host(), DB: s.state.db, Rights: s.account.Rights, Process: s.account.Process,
+		ID: s.id, User: s.user, Host: s.host(), DB: s.state.DB(), Rights: s.account.Rights, Process: s.account.Process,
 		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.entry.AdminOnly(), Cancelled: s.entry.Cancelled,
 	}
 	if s.schema.Default != nil {
@@ -113,7 +113,7 @@ func (s *Session) writeOwn(r *OwnResult) {
 			}
 		}
 	}
-	s.state.result = lastResult{}
+	s.state.Diagnostics.RowCount = 0
 	s.writeRows(names, types, rows)
 }
 

@@ -96,7 +96,7 @@ func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shap
 	s := &shape{hash: l.digest.Hash, db: strings.Clone(db), key: bytes.Clone(l.digest.Key)}
 	if p.mayConcern(q, db, m) {
 		s.whole = true
-		if !mentions(q.text, informationSchema) && !strings.EqualFold(db, informationSchema) {
+		if !sqltext.Mentions(q.text, informationSchema) && !strings.EqualFold(db, informationSchema) {
 			made, err := p.formed(l, q.text, s.db, m)
 			if err != nil {
 				return nil, err

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -291,7 +292,7 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 // invisibleColumns gives the names of the columns of a sub-table that SELECT * leaves out. MariaDB Knowledge Base: "Invisible Columns",
 // "System-Versioned Tables".
 func invisibleColumns(c *backend.Conn, shard router.Shard) (names []string, err error) {
-	of := " WHERE TABLE_SCHEMA = " + quote(shard.DB) + " AND TABLE_NAME = " + quote(shard.Table)
+	of := " WHERE TABLE_SCHEMA = " + state.Quote(shard.DB) + " AND TABLE_NAME = " + state.Quote(shard.Table)
 	question := "SELECT COLUMN_NAME FROM information_schema.COLUMNS" + of + " AND EXTRA LIKE '%INVISIBLE%'"
 	if c.Info.MariaDB {
 		// A period of the table's own has columns of its own, which are listed like others; the server's are not listed.

@@ -102,7 +102,8 @@ func benchPlanHit(b *testing.B, form string, template *sqltext.Template) {
 func benchSession(b testing.TB) *Session {
 	p := benchPlans(b)
 	s := &Session{schema: &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}, account: new(account.Account)}
-	s.state.db, s.state.mode, s.state.resolved = "d", sqltext.Mode{ServerVersion: 80400}, true
+	s.state.Resolve(&backend.Info{Number: 80400})
+	s.state.SetDB("d")
 	return s
 }
 

@@ -78,7 +78,7 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	q, t := &s.task().query, &s.task().x.target
-	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.autocommit ||
+	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.Autocommit ||
 		q.info.Has(sqltext.Param) && s.task().query.st == nil || len(q.text) >= pointText {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (s *Session) askPoint(h *shelves, r *pointRead) {
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.lane.instance, s.state.current(), s.task().query.st
+	instance, setting, st := s.lane.instance, s.state.Setting(), s.task().query.st
 	if st != nil {
 		setting = st.setting
 	}

@@ -20,22 +20,22 @@ func (s *Session) preparePlan(q *query) error {
 		q.own = true
 		return nil
 	}
-	if !s.schema.Plans.mayConcern(q, s.state.db, s.mode()) || s.namesNode(q) {
+	if !s.schema.Plans.mayConcern(q, s.state.DB(), s.mode()) || s.namesNode(q) {
 		return nil
 	}
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return err
 	}
-	if c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.db); err != nil {
+	if c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.DB()); err != nil {
 		return err
 	} else if c != nil {
 		q.logical, q.node = q.text, s.schema.Default
 		return nil
 	}
-	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.db) {
+	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.DB()) {
 		return nil
 	}
-	p, err := s.schema.Plans.get(q.text, s.state.db, s.mode())
+	p, err := s.schema.Plans.get(q.text, s.state.DB(), s.mode())
 	if err != nil {
 		return s.unreadable(q.text, err)
 	}

@@ -15,7 +15,7 @@ func mayAskCatalog(text string, class sqltext.Class, m sqltext.Mode, db string) 
 		sh, ok := sqlparse.ParseShow(text, m)
 		return ok && !sh.OneTable()
 	}
-	return strings.EqualFold(db, informationSchema) || mentions(text, informationSchema)
+	return strings.EqualFold(db, informationSchema) || sqltext.Mentions(text, informationSchema)
 }
 
 // ownPrepared tells whether the proxy answers a prepared statement by itself: one of its own, and EXPLAIN of sharded tables.
@@ -32,7 +32,7 @@ func ownPrepared(text string, class sqltext.Class, m sqltext.Mode, sharded bool)
 // prepareOwn answers COM_STMT_PREPARE of a statement that the proxy answers. The columns of its own statements are known only when they
 // run, as of a CALL.
 func (s *Session) prepareOwn(q *query) error {
-	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.state.db, mode: s.mode(), setting: s.state.current(), own: true}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.state.DB(), mode: s.mode(), setting: s.state.Setting(), own: true}
 	st.info.NodeHint = ""
 	var columns []mysql.ColumnDefinition41
 	if st.info.Class == sqltext.Explain {
@@ -63,7 +63,7 @@ func (s *Session) prepareOwn(q *query) error {
 	if len(columns) > 0 {
 		s.writeDefinitions(columns)
 	}
-	s.state.result = lastResult{}
+	s.state.Diagnostics.RowCount = 0
 	return s.conn.Flush()
 }
 

@@ -38,7 +38,7 @@ func (s *Session) admitText(in *sqltext.Inner) error {
 	if err := s.learnCharset(s.schema.Default); err != nil {
 		return err
 	}
-	p, err := s.schema.Plans.get(in.Text, s.state.db, in.Mode)
+	p, err := s.schema.Plans.get(in.Text, s.state.DB(), in.Mode)
 	if err != nil {
 		return s.unreadable(in.Text, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -455,29 +456,32 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		p.Conn.Diagnosed = s.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		s.heard(res.Err, observe.OriginBackend)
-		s.failedInsertID(q, res.Err)
-		s.failedFound(q, res.Err)
+		s.state.InsertID.Failed(&q.info, q.text, s.mode(), res.Err.Code)
+		s.state.Found.Failed(q.info.Class, q.text, s.mode().MariaDB, res.Err.Code)
 		return
 	case mysql.ResponseLocalInfile:
 		return
 	case mysql.ResponseRows:
-		s.state.result = lastResult{rowCount: -1}
+		s.state.Diagnostics.RowCount = -1
 	case mysql.ResponseOK:
-		s.state.result = lastResult{rowCount: int64(res.OK.AffectedRows)}
+		s.state.Diagnostics.RowCount = int64(res.OK.AffectedRows)
 	}
 	if q.onlyReads() && res.Kind == mysql.ResponseRows {
-		s.state.found.found(res.Rows)
+		s.state.Found.Found(res.Rows)
 	} else {
-		s.answeredInsertID(p, q, res)
-		s.observeFound(p, q, res)
+		given := res.Kind == mysql.ResponseOK && res.OK.LastInsertID != 0 && state.InsertsRows(q.info.Class) && s.mayGiveID(q, res.OK.LastInsertID)
+		s.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)
+		info, text := s.carriedOut(q)
+		s.state.Found.Answered(p.Conn, info, text, s.mode(), res)
 	}
-	p.Conn.Status = s.serverStatus
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
-	if s.state.warningCount = int(res.OK.Warnings); s.state.warningCount > 0 {
+	p.Conn.Status = s.state.ServerStatus
+	s.state.Diagnostics.Clear()
+	if s.state.Diagnostics.WarningCount = int(res.OK.Warnings); s.state.Diagnostics.WarningCount > 0 {
 		p.Conn.Diagnosed = s.id
 	}
-	if len(res.OK.StateChanges) > 0 {
-		s.track(p, q, res.OK.StateChanges)
+	if len(res.OK.StateChanges) > 0 && s.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
+		s.pin(pinTracker)
+		q.learns = true
 	}
 	if s.tasked != nil && s.tasked.changed {
 		s.suspect(p, q)

@@ -110,7 +110,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 		return 0
 	}
 	var e stored.Effects
-	if class != sqltext.Set && class != sqltext.Show && class != sqltext.Describe || info.Has(sqltext.EffectFunction) || mentions(text, "select") || o != nil {
+	if class != sqltext.Set && class != sqltext.Show && class != sqltext.Describe || info.Has(sqltext.EffectFunction) || sqltext.Mentions(text, "select") || o != nil {
 		e = o.Reach(text, db, s.mode(), writes)
 	}
 	if info.Has(sqltext.EffectFunction) {
@@ -164,12 +164,12 @@ func (s *Session) effectless(n *backend.Node, q *query) bool {
 // effectlessOn reports whether a statement reaches nothing with effects on an instance, as far as is known.
 func (s *Session) effectlessOn(i *backend.Instance, q *query) bool {
 	o := i.Stored()
-	return o == nil || reachesNone(o, &q.info, s.state.db) || s.reachable(o, q.text, &q.info, s.state.db) == 0
+	return o == nil || reachesNone(o, &q.info, s.state.DB()) || s.reachable(o, q.text, &q.info, s.state.DB()) == 0
 }
 
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
 func (s *Session) loopable(i *backend.Instance, text string) bool {
-	o, info, db := i.Stored(), &s.task().query.info, s.state.db
+	o, info, db := i.Stored(), &s.task().query.info, s.state.DB()
 	if st := s.task().query.st; st != nil {
 		db = st.setting.Database()
 	}
@@ -182,7 +182,7 @@ func definesStored(info *sqltext.Info, text string) bool {
 		return false
 	}
 	for _, word := range [...]string{"trigger", "view", "function", "procedure", "package", "rename", "nextval", "next value", "sequence"} {
-		if mentions(text, word) {
+		if sqltext.Mentions(text, word) {
 			return true
 		}
 	}

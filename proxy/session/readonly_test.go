@@ -149,7 +149,7 @@ func TestReadOnlyUserOfOtherServers(t *testing.T) {
 		"/*!101100 ADMIN */ DELETE FROM t": "", "SHOW /*!101100 KS */ TABLES WHERE own(1)": "", "ADMIN; DELETE FROM t": "", "SHOW KS STATUS": "new old mysql",
 	} {
 		for first, as := range servers {
-			s.state.mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
+			s.state.Mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
 			i := sqltext.Classify(text, s.mode())
 			for second, info := range servers {
 				nodes["n"].Primary.SetInfo(&as)

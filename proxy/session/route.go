@@ -55,7 +55,7 @@ func (s *Session) route(q *query) target {
 	if s.held.Pooled != nil && s.heldLast && info.Traits&diagnostics != 0 && t.node.Name != s.held.Instance.Node {
 		t.reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || s.sink != nil || s.held.Pooled != nil || !s.state.autocommit || s.state.pendingBegin != "" || s.state.next.set() {
+	if master || s.sink != nil || s.held.Pooled != nil || !s.state.Autocommit || s.tx.pendingBegin != "" || s.tx.next.set() {
 		return t
 	}
 	switch info.Class {
@@ -66,8 +66,7 @@ func (s *Session) route(q *query) target {
 }
 
 // stateful are the traits of statements that use or leave state of their connection.
-const stateful = sqltext.UserVarRead | sqltext.UserVarWrite | sqltext.GetLock | sqltext.ReleaseLock | sqltext.CalcFoundRows | sqltext.FoundRows |
-	sqltext.RowCount | sqltext.LastInsertIDSet | sqltext.EffectFunction | sqltext.Temporary | sqltext.SetsState | sqltext.HintClock | sqltext.Doubt
+const stateful = sqltext.Stateful
 
 // stateless tells of which classes a statement's traits tell all.
 func stateless(c sqltext.Class) bool {

@@ -79,7 +79,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 			continue
 		}
 		l.hurried, l.lockWait = true, seconds
-		if err := s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
+		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -91,13 +91,13 @@ func (s *Session) unhurried(l *loan) bool {
 	if !l.hurried {
 		return true
 	}
-	value := s.state.value(lockWaitTimeout)
+	value := s.state.Value(lockWaitTimeout)
 	if value == "" {
 		value = "DEFAULT"
 	}
-	err := s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+value)
+	err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	if isSQLError(err) { // a KILL of the statement came late
-		err = s.observed.Run(l.Pooled, s.state.db, "SET "+lockWaitTimeout+" = "+value)
+		err = s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	}
 	if err != nil {
 		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
@@ -120,7 +120,7 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 		}
 		s.observed.Counters.LockRetries.Add(1)
 		if c.next.set() {
-			s.state.next = c.next
+			s.tx.next = c.next
 		}
 		select {
 		case <-s.entry.Cancelled():

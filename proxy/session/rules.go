@@ -23,7 +23,7 @@ func (s *Session) queryRules() *queryrule.View {
 // readyForText waits until it is known how the servers will read the text: what is refused, and what rules and read_only go by, must not be
 // read in another way.
 func (s *Session) readyForText(text string) error {
-	if s.state.resolved || s.beyondRules(text) || readAlike(text) {
+	if s.state.Resolved() || s.beyondRules(text) || readAlike(text) {
 		return nil
 	}
 	return s.learnCharset(s.schema.Default)
@@ -50,7 +50,7 @@ func (s *Session) obey(q *query) error {
 		return nil
 	}
 	if v != nil {
-		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()}
+		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.DB(), Mode: s.mode()}
 		if q.unknown() {
 			st.Info.Traits |= sqltext.Doubt
 		}
@@ -89,7 +89,7 @@ func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
 		if in.Assigned || in.Expressions {
 			continue
 		}
-		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.state.db, Mode: in.Mode})
+		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.state.DB(), Mode: in.Mode})
 		if err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (s *Session) obeyPrepare(q *query) error {
 	if v == nil {
 		return nil
 	}
-	d := v.Decide(&s.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.db, Mode: s.mode()})
+	d := v.Decide(&s.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.DB(), Mode: s.mode()})
 	if d.Block != nil {
 		d.Count()
 	}
@@ -165,7 +165,7 @@ func (s *Session) obeyPrepare(q *query) error {
 	q.verdict = d
 	q.readWithin(s.mode())
 	if err == nil && q.within != nil {
-		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.state.db)
+		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.state.DB())
 	}
 	return err
 }
@@ -277,7 +277,7 @@ func (s *Session) passes(text string, info *sqltext.Info) bool {
 	if v == nil {
 		return true
 	}
-	s.task().verdict = v.Decide(&s.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.db, Mode: s.mode()})
+	s.task().verdict = v.Decide(&s.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.DB(), Mode: s.mode()})
 	return !s.task().verdict.Acts()
 }
 

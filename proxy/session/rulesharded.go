@@ -42,8 +42,8 @@ func mayRead(q *query) bool {
 // borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
 func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]loan, error) {
-	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.autocommit ||
-		s.state.next.set() {
+	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.Autocommit ||
+		s.tx.next.set() {
 		return s.borrow(nodes, p.ReadOnly || s.task().own)
 	}
 	nodes = slices.Clone(nodes)
@@ -75,7 +75,7 @@ func (s *Session) borrowReader(n *backend.Node, loans []loan) (backend.Pooled, e
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
-		p, err := s.getHolding(instance, s.state.current(), s.holding(loans))
+		p, err := s.getHolding(instance, s.state.Setting(), s.holding(loans))
 		if err == nil {
 			if instance.Role == backend.Replica {
 				s.observed.CountReplica()

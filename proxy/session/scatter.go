@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/tracing"
 	"kingshard/router/plan"
 )
@@ -60,7 +61,7 @@ func (l *loan) close(s *Session) {
 // started notes that a statement of the client's is sent.
 func (l *loan) started(s *Session, text string) {
 	s.reachOn(l, text)
-	l.span = s.observed.ShardSpan(l.Instance, s.state.db, text)
+	l.span = s.observed.ShardSpan(l.Instance, s.state.DB(), text)
 	l.began, l.cell, l.had = time.Now(), s.id, l.Conn.Net.Received()
 }
 
@@ -123,7 +124,7 @@ func (s *Session) borrowOne(n *backend.Node, readOnly bool, loans []loan) (loan,
 	if err != nil {
 		return loan{}, err
 	}
-	if !s.inTransaction() && s.state.autocommit {
+	if !s.inTransaction() && s.state.Autocommit {
 		return loan{Pooled: p, node: n.Name}, nil
 	}
 	if !readOnly {
@@ -142,7 +143,7 @@ func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, erro
 	if err := s.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.getHolding(n.Primary, s.state.current(), s.holding(loans))
+	p, err := s.getHolding(n.Primary, s.state.Setting(), s.holding(loans))
 	switch {
 	case err == nil:
 		return p, nil
@@ -155,11 +156,11 @@ func (s *Session) freshConn(n *backend.Node, loans []loan) (backend.Pooled, erro
 // enlist makes a connection part of the open transaction: the session's first one becomes the held one, further ones may
 // only read.
 func (s *Session) enlist(p backend.Pooled, node string) error {
-	first, next := s.state.pendingBegin, s.state.next
+	first, next := s.tx.pendingBegin, s.tx.next
 	if first == "" {
 		first = begin
 		if s.held.Pooled != nil {
-			next = s.state.began
+			next = s.tx.began
 		}
 	}
 	if next.unknown {
@@ -170,14 +171,14 @@ func (s *Session) enlist(p backend.Pooled, node string) error {
 		if sql == "" {
 			continue
 		}
-		if err := s.observed.Run(p, s.state.db, sql); err != nil {
+		if err := s.observed.Run(p, s.state.DB(), sql); err != nil {
 			p.Taint()
 			return backendError(err)
 		}
 	}
 	if s.held.Pooled == nil {
 		s.held = p
-		s.state.pendingBegin, s.state.began, s.state.next = "", next, characteristics{}
+		s.tx.pendingBegin, s.tx.began, s.tx.next = "", next, characteristics{}
 		return nil
 	}
 	if s.others == nil {
@@ -192,7 +193,7 @@ func (s *Session) endOthers() {
 	for node, p := range s.others {
 		delete(s.others, node)
 		p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
-		if err := s.observed.Run(p, s.state.db, commit); err != nil {
+		if err := s.observed.Run(p, s.state.DB(), commit); err != nil {
 			p.Taint()
 			continue
 		}
@@ -210,7 +211,7 @@ func (s *Session) giveBack(loans []loan) {
 		case !l.kept:
 			l.put(s)
 		default:
-			s.state.found.same = nil // it was asked for what is not the client's
+			s.state.Found.Overwritten() // it was asked for what is not the client's
 			l.Conn.Release()
 		}
 	}
@@ -268,7 +269,7 @@ func (s *Session) loseAll(loans []loan, cause error) error {
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
 func (s *Session) selectLimit() (limit uint64, set bool) {
-	v := s.state.value("sql_select_limit")
+	v := s.state.Value("sql_select_limit")
 	if v == "" {
 		return 0, false
 	}
@@ -282,8 +283,10 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if err != nil {
 		return true, err
 	}
-	if err := s.learnInsertIDFor(q); err != nil {
-		return true, err
+	if state.ReadsInsertID(&q.info, q.reached) {
+		if err := s.learnHeldInsertID(); err != nil {
+			return true, err
+		}
 	}
 	loans, err := s.borrowReaders(q, p, s.nodesOf(r.Queries))
 	if err != nil {

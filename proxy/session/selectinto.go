@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
 )
 
 // Codes of SELECT ... INTO. MySQL manual: "Server Error Message Reference".
@@ -51,21 +52,21 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	}
 	s.heldLast = false
 	s.warnOfInto(into.Before, a.rows)
-	s.state.result = lastResult{rowCount: int64(a.rows)}
-	s.state.found.found(uint64(a.rows))
-	s.conn.WriteOK(&mysql.OKPacket{Status: s.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.state.warningCount)})
+	s.state.Diagnostics.RowCount = int64(a.rows)
+	s.state.Found.Found(uint64(a.rows))
+	s.conn.WriteOK(&mysql.OKPacket{Status: s.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.state.Diagnostics.WarningCount)})
 	return true, false, nil
 }
 
 // warnOfInto makes the warnings that servers give of the clause, by the word behind it and the number of rows.
 func (s *Session) warnOfInto(before string, rows int) {
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	s.state.Diagnostics.Clear()
 	warn := func(code uint16, message string) {
-		s.state.warnings = append(s.state.warnings, warning{Level: "Warning", Code: code, Message: message})
+		s.state.Diagnostics.Warnings = append(s.state.Diagnostics.Warnings, state.Warning{Level: "Warning", Code: code, Message: message})
 	}
 	switch {
 	case s.mode().MariaDB && before != "from":
-		warn(erDeprecated, "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. "+
+		warn(state.ERDeprecated, "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. "+
 			"Please use 'SELECT <select list> INTO <destination> FROM...' instead")
 	case !s.mode().MariaDB && (before == "for" || before == "lock"):
 		warn(erIntoInside, "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. "+
@@ -74,21 +75,21 @@ func (s *Session) warnOfInto(before string, rows int) {
 	if rows == 0 {
 		warn(erNoData, "No data - zero rows fetched, selected, or processed")
 	}
-	s.state.warningCount = len(s.state.warnings)
+	s.state.Diagnostics.WarningCount = len(s.state.Diagnostics.Warnings)
 }
 
 // ask runs a query on sharded tables and gives its answer to the proxy, every text in its own character set.
 func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 	const results = "character_set_results"
-	had := s.state.value(results)
-	s.state.set(results, "NULL")
+	had := s.state.Value(results)
+	s.state.Set(results, "NULL")
 	s.sink = newSink(int(s.snap.Config.MaxAllowedPacket) + 1<<20)
 	defer func() {
 		s.sink = nil
 		if had == "" {
-			s.state.unset(results)
+			s.state.Unset(results)
 		} else {
-			s.state.set(results, had)
+			s.state.Set(results, had)
 		}
 	}()
 	handled, _, err = s.sharded(q)

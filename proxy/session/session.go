@@ -14,6 +14,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session/state"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -41,7 +42,8 @@ type Session struct {
 	// observed is what is counted, labelled and traced of the command under way.
 	observed observe.Command
 
-	state state
+	state state.State
+	tx    transactionState
 	stmts stmts
 	// sink, while it is set, takes answers in the client's place.
 	sink *sink
@@ -58,13 +60,8 @@ type Session struct {
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]textStmt
 	patchFn   func(*mysql.OKPacket)
-	// serverStatus is what the backend's last OK or end packet said, before the session's own flags went into it.
-	serverStatus mysql.Status
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more bool
-	// followedDB says that the statement changed the current database by itself.
-	followedDB bool
-
 	// unlearned says that the server is to be asked, on held, for what a statement has set unseen.
 	unlearned bool
 	// pins are the reasons why held is kept.
@@ -135,14 +132,16 @@ func (s *Session) newSalt() error {
 }
 
 // mode is how the text of this session's statements is to be read.
-func (s *Session) mode() sqltext.Mode { return s.state.mode }
+func (s *Session) mode() sqltext.Mode { return s.state.Mode }
 
 // patchOK changes the OK packets of a backend into the session's own.
 func (s *Session) patchOK(ok *mysql.OKPacket) {
 	if len(ok.StateChanges) > 0 {
-		s.hideStateChange(ok)
+		t := s.task()
+		changed, visited := s.state.HideStateChange(ok)
+		t.changed, t.visited = t.changed || changed, t.visited || visited
 	}
-	s.serverStatus = ok.Status
+	s.state.ServerStatus = ok.Status
 	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.inTransaction() || s.readsInTransaction()) && !endsTransaction(s.observed.Class) {
 		ok.Status |= mysql.ServerStatusInTrans
 	}
@@ -154,7 +153,7 @@ func (s *Session) patchOK(ok *mysql.OKPacket) {
 // status is what the proxy's own OK packets say.
 func (s *Session) status() mysql.Status {
 	var st mysql.Status
-	if s.state.autocommit {
+	if s.state.Autocommit {
 		st |= mysql.ServerStatusAutocommit
 	}
 	if (s.inTransaction() || s.readsInTransaction()) && (s.tasked == nil || !s.tasked.own) {
@@ -163,7 +162,7 @@ func (s *Session) status() mysql.Status {
 	if s.more {
 		st |= mysql.ServerMoreResultsExists
 	}
-	if s.state.mode.NoBackslashEscapes {
+	if s.state.Mode.NoBackslashEscapes {
 		st |= mysql.ServerStatusNoBackslashEscapes
 	}
 	return st
@@ -171,7 +170,7 @@ func (s *Session) status() mysql.Status {
 
 // writeOK queues an OK of the proxy's own.
 func (s *Session) writeOK() {
-	s.state.result = lastResult{}
+	s.state.Diagnostics.RowCount = 0
 	s.noWarnings()
 	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
 }
@@ -185,7 +184,7 @@ func (s *Session) writeError(e *mysql.SQLError, o observe.Origin) {
 // heard notes and counts an error that the client hears.
 func (s *Session) heard(e *mysql.SQLError, o observe.Origin) {
 	s.observed.Fail(e.Code, o)
-	s.state.setError(e)
+	s.state.Diagnostics.SetError(e)
 	if mysql.MissingPart(e) {
 		s.shared.Log.Error("a sub-table is missing", "conn", s.id, "user", s.user, "error", e.Message)
 	}
@@ -208,7 +207,7 @@ func (s *Session) begin(cmd mysql.Command, text string) bool {
 // finishCommand notes that the command is over and returns how long it took.
 func (s *Session) finishCommand() time.Duration {
 	return s.entry.Finish(process.Kept{
-		DB: s.state.db, Instance: s.held.Instance, Others: s.others, Pins: uint32(s.pins),
+		DB: s.state.DB(), Instance: s.held.Instance, Others: s.others, Pins: uint32(s.pins),
 		InTransaction: s.inTransaction(), Engaged: s.pins.has(pinXA) || s.pins.has(pinLockTables),
 	})
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
 )
 
 // privileged are the session variables that change the binary log, replication or other users' view of the server.
@@ -17,13 +17,6 @@ var privileged = map[string]bool{
 	"pseudo_replica_mode": true, "server_id": true, "gtid_domain_id": true, "gtid_seq_no": true, "skip_replication": true,
 	"binlog_row_image": true, "sql_log_off": true, "original_commit_timestamp": true, "immediate_server_version": true,
 	"original_server_version": true, "default_master_connection": true,
-}
-
-// perStatement are variables that speak of single statements: carrying them to other connections would freeze clocks and
-// repeat ids.
-var perStatement = map[string]bool{
-	"insert_id": true, "last_insert_id": true, "identity": true, "rand_seed1": true, "rand_seed2": true,
-	"profiling": true, "optimizer_trace": true, "debug": true, "debug_dbug": true, "session_track_gtids": false,
 }
 
 // set runs a SET statement: on a backend connection that carries the session's state, so that the server itself judges
@@ -51,7 +44,7 @@ func (s *Session) set(q *query) error {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
 				s.pin(pinVariable)
-				pinAssigned(s, q.text, s.mode())
+				s.pinBound(state.BoundUnseen(q.text, s.mode()))
 				q.learns = true
 			}
 			return nil
@@ -107,7 +100,7 @@ func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func
 // answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
 func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pinSet, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
-		if !failed && s.state.warningCount > 0 {
+		if !failed && s.state.Diagnostics.WarningCount > 0 {
 			// The session's own questions make the server forget them.
 			if err := s.fetchWarnings(p, q.rename); err != nil {
 				s.drop(p)
@@ -163,176 +156,28 @@ func wideCharset(name string) bool {
 
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
 func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
-	var readBack []string
-	for _, a := range assignments {
-		switch a.Scope {
-		case sqltext.Names:
-			readBack = append(readBack, "character_set_client", "character_set_results", "collation_connection")
-		case sqltext.CharacterSet:
-			readBack = append(readBack, "character_set_client", "character_set_results", "collation_connection")
-		case sqltext.User:
-			s.adoptUserVariable(a)
-		case sqltext.Role:
-			s.pin(pinVariable)
-		case sqltext.Session:
-			readBack = s.adoptVariable(a, readBack)
-		case sqltext.NextTransaction:
-			s.pin(pinNextTransaction)
-		default:
-			s.pin(pinUnknown)
-		}
+	bound, err := s.state.Adopt(p.Conn, assignments, s.pins.has(pinUserVariable))
+	if s.pinBound(bound); err != nil {
+		return err
 	}
-	if len(readBack) > 0 {
-		if err := s.settleFound(p, false); err != nil { // what is asked now finds a row
-			return err
-		}
-	}
-	if k := slices.Index(readBack, "timestamp"); k >= 0 {
-		if err := s.adoptTimestamp(p); err != nil {
-			return err
-		}
-		readBack = slices.DeleteFunc(readBack, func(name string) bool { return name == "timestamp" })
-	}
-	if len(readBack) > 0 {
-		if err := s.readBack(p, readBack); err != nil {
-			return err
-		}
-	}
-	s.state.readMode(p.Conn.Info)
-	p.Key = s.state.current()
+	p.Key = s.state.Setting()
 	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Name == "wait_timeout" }) {
-		s.followWaitTimeout()
+		s.entry.SetWaitTimeout(s.state.WaitTimeout())
 	}
 	return nil
 }
 
-// literalMax is how many bytes a user variable's text may have to be brought to other connections. Pools keep such texts for a while.
-const literalMax = 4 << 10
-
-// adoptUserVariable keeps a user variable whose value is a plain literal, not a long one; another one pins the connection, as does a name
-// that other character sets might read otherwise: the session may have another by the time when the variable is brought elsewhere.
-func (s *Session) adoptUserVariable(a sqltext.Assignment) {
-	name := "@`" + a.Name + "`"
-	value := strings.TrimSpace(a.Value)
-	switch {
-	case s.pins.has(pinUserVariable):
-	case !keptLiteral(&a), !plainText(a.Name):
-		s.pin(pinUserVariable)
-	case strings.EqualFold(value, "NULL"):
-		s.state.unset(name)
-	default:
-		s.state.set(name, value)
-	}
-}
-
-// keptLiteral tells whether the value of a user variable is brought to every connection.
-func keptLiteral(a *sqltext.Assignment) bool {
-	value := strings.TrimSpace(a.Value)
-	return a.Literal && len(value) <= literalMax && plainLiteral(value)
-}
-
-// plainLiteral tells whether a literal reads the same everywhere: a number, a word, or a string of plain characters.
-func plainLiteral(v string) bool {
-	if len(v) >= 2 && v[0] == '\'' && v[len(v)-1] == '\'' {
-		return plainText(v[1 : len(v)-1])
-	}
-	for k := range len(v) {
-		c := v[k]
-		if c != '_' && c != '.' && c != '-' && c != '+' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return false
+// pinBound keeps the connection that alone has what a SET set.
+func (s *Session) pinBound(b state.Bound) {
+	for _, one := range [...]struct {
+		bound state.Bound
+		pin   pinReason
+	}{
+		{state.BoundUserVariable, pinUserVariable}, {state.BoundVariable, pinVariable}, {state.BoundNextTransaction, pinNextTransaction},
+		{state.BoundInsertID, pinInsertID}, {state.BoundRandSeed, pinRandSeed}, {state.BoundUnknown, pinUnknown},
+	} {
+		if b&one.bound != 0 {
+			s.pin(one.pin)
 		}
 	}
-	return v != ""
-}
-
-// adoptVariable keeps a system variable and returns the names whose values the server is to be asked for.
-func (s *Session) adoptVariable(a sqltext.Assignment, readBack []string) []string {
-	switch {
-	case a.Name == "last_insert_id", a.Name == "identity":
-		s.state.insertIDs.doubt = true
-	case a.Name == "timestamp":
-		return append(readBack, a.Name)
-	case a.Name == "insert_id":
-		s.pin(pinInsertID)
-	case a.Name == "rand_seed1", a.Name == "rand_seed2":
-		s.pin(pinRandSeed)
-	case perStatement[a.Name]:
-		s.pin(pinVariable)
-	case a.Name == "character_set_server", a.Name == "collation_server":
-		return append(readBack, "collation_server")
-	case a.Name == "character_set_filesystem":
-		return append(readBack, a.Name)
-	case a.Name == "character_set_database", a.Name == "collation_database":
-		s.pin(pinVariable) // it is the current database's again by the next USE
-	case strings.HasPrefix(a.Name, "character_set_") || strings.HasPrefix(a.Name, "collation_"):
-		return append(readBack, "character_set_client", "character_set_results", "collation_connection")
-	case a.Literal && strings.EqualFold(a.Value, "DEFAULT") && a.Name != "autocommit" && !backend.KeptByDefault[a.Name]:
-		s.state.unset(canonicalName(a.Name))
-	default:
-		return append(readBack, canonicalName(a.Name))
-	}
-	return readBack
-}
-
-// canonicalName gives one name to variables that servers know by two.
-func canonicalName(name string) string {
-	switch name {
-	case "tx_isolation":
-		return "transaction_isolation"
-	case "tx_read_only":
-		return "transaction_read_only"
-	}
-	return name
-}
-
-// readBack asks the server what the variables are now, and keeps that: the client's text may have been an expression.
-// Those that the server does not tell pin the connection.
-func (s *Session) readBack(p backend.Pooled, names []string) error {
-	columns := make([]string, len(names))
-	for k, name := range names {
-		columns[k] = "@@session." + p.Conn.Info.VariableName(name)
-	}
-	err := p.Conn.Rows("SELECT "+strings.Join(columns, ",")+" LIMIT 1", len(columns), func(row []string) {
-		for k, name := range names {
-			s.keep(name, row[k])
-		}
-	})
-	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) {
-		s.pin(pinVariable)
-		return nil
-	}
-	return err
-}
-
-// keep stores the value of a system variable as the server told it.
-func (s *Session) keep(name, value string) {
-	switch {
-	case name == "autocommit":
-		s.state.autocommit = value == "1"
-		s.state.set(name, value)
-	case value == "NULL" || isNumber(value):
-		s.state.set(name, value)
-	case plainText(value):
-		s.state.set(name, "'"+value+"'")
-	default:
-		s.pin(pinVariable)
-		if slices.Contains(answerVariables, name) {
-			s.state.heldVariable = name
-		}
-	}
-}
-
-func isNumber(v string) bool {
-	digits := 0
-	for k := range len(v) {
-		switch c := v[k]; {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.' || c == '-' && k == 0:
-		default:
-			return false
-		}
-	}
-	return digits > 0
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -22,7 +21,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	n, err := s.place(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
-		if p, err = s.schema.Plans.get(q.text, s.state.db, s.mode()); err == nil && p == nil {
+		if p, err = s.schema.Plans.get(q.text, s.state.DB(), s.mode()); err == nil && p == nil {
 			return false, false, nil
 		}
 		if err != nil {
@@ -64,15 +63,15 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	}
 	plans := s.schema.Plans
 	l := s.lookup()
-	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.db, s.mode())
+	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.DB(), s.mode())
 	if err != nil {
 		return nil, true, true, s.unreadable(q.text, err)
 	}
 	if !known {
-		if !plans.mayConcern(q, s.state.db, s.mode()) {
+		if !plans.mayConcern(q, s.state.DB(), s.mode()) {
 			return nil, false, false, nil
 		}
-		c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.db)
+		c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.DB())
 		if err != nil {
 			return nil, true, true, err
 		}
@@ -80,10 +79,10 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 			failed, err = s.catalog(q, c, nil)
 			return nil, true, failed, err
 		}
-		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.db) {
+		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.DB()) {
 			return nil, false, false, nil // about a database of the server's own
 		}
-		if p, err = plans.get(q.text, s.state.db, s.mode()); err != nil {
+		if p, err = plans.get(q.text, s.state.DB(), s.mode()); err != nil {
 			return nil, true, true, s.unreadable(q.text, err)
 		}
 		if p != nil {
@@ -91,7 +90,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 		}
 	}
 	if p != nil && q.info.Class == sqltext.Explain {
-		return nil, true, false, s.explain(q.text, s.state.db, s.mode())
+		return nil, true, false, s.explain(q.text, s.state.DB(), s.mode())
 	}
 	return p, false, false, nil
 }
@@ -109,16 +108,6 @@ func planned(c sqltext.Class) bool {
 		return false
 	}
 	return true
-}
-
-// mentions tells whether a text has a word in it, in any case.
-func mentions(text, word string) bool {
-	for k := 0; k+len(word) <= len(text); k++ {
-		if text[k]|0x20 == word[0]|0x20 && strings.EqualFold(text[k:k+len(word)], word) {
-			return true
-		}
-	}
-	return false
 }
 
 // oneShard makes q the statement of one server, with those of its values that this is sent.

@@ -267,7 +267,7 @@ func (h *shelves) receive() {
 	h.mu.Unlock()
 	for _, pl := range list {
 		s := pl.Owner.(*Session)
-		h.byKey[shelfKey{s.lane.instance, s.state.current()}].receive(s, pl)
+		h.byKey[shelfKey{s.lane.instance, s.state.Setting()}].receive(s, pl)
 	}
 }
 

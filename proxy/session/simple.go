@@ -13,7 +13,7 @@ import (
 
 // oneResponse sends what is queued for p and forwards one response.
 func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
-	span := s.observed.ShardSpan(p.Instance, s.state.db, q.text)
+	span := s.observed.ShardSpan(p.Instance, s.state.DB(), q.text)
 	err := s.forwardOne(p, q, shape)
 	s.observed.EndResponse(span, s.observed.ErrorCode != 0, err)
 	return err
@@ -117,12 +117,12 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.setAccount(a)
 	s.schema = schema
 	s.rules, s.ruled = nil, nil
-	collation := s.state.collation
+	collation := s.state.Collation()
 	if cu.Collation != 0 {
 		collation = cu.Collation
 	}
 	s.initState(collation)
-	s.followWaitTimeout()
+	s.entry.SetWaitTimeout(s.state.WaitTimeout())
 	if cu.Database != "" {
 		if err := s.useDB(cu.Database); err != nil {
 			return s.denyDB(err)

@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -79,10 +80,6 @@ func (s *Session) clearStmts() {
 	s.openCursors, s.mixedStmts = 0, 0
 }
 
-// lastStmtID stands for the statement that the last COM_STMT_PREPARE made, none if that failed. MariaDB's own drivers use
-// it to send an execution without waiting for the statement's id. MariaDB manual: "COM_STMT_EXECUTE".
-const lastStmtID = 1<<32 - 1
-
 // add gives a statement its id.
 func (st *stmts) add(one *stmt) {
 	if st.byID == nil {
@@ -98,7 +95,7 @@ func (st *stmts) get(arg []byte) (*stmt, bool) {
 		return nil, false
 	}
 	id := binary.LittleEndian.Uint32(arg)
-	if id == lastStmtID {
+	if id == state.LastStmtID {
 		id = st.lastID
 	}
 	s, ok := st.byID[id]
@@ -179,7 +176,7 @@ func (s *Session) comStmtPrepare(text string) error {
 			return s.broken(p, err, sent)
 		}
 		if !failed {
-			s.state.result = lastResult{}
+			s.state.Diagnostics.RowCount = 0
 		}
 		s.release(p)
 		return nil
@@ -206,7 +203,7 @@ func (s *Session) prepareAside(q *query) error {
 			return s.broken(p, err, sent)
 		}
 		if !failed {
-			s.state.result = lastResult{}
+			s.state.Diagnostics.RowCount = 0
 		}
 		p.Put()
 		return nil
@@ -263,7 +260,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
-	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.state.db, mode: s.mode(), setting: s.state.current()}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.state.DB(), mode: s.mode(), setting: s.state.Setting()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
@@ -296,7 +293,7 @@ func (st *stmt) readWithin() {
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
 // after statements of this connection were closed.
 func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
-	span := s.observed.OwnSpan(p.Instance, s.state.db, "PREPARE")
+	span := s.observed.OwnSpan(p.Instance, s.state.DB(), "PREPARE")
 	packet, err := s.askPrepare(p, text)
 	if e := new(mysql.SQLError); err == nil && packet[0] == mysql.ErrHeader && span != nil && e.Decode(packet) == nil {
 		observe.EndSpan(span, e)
@@ -337,8 +334,8 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	}
 	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
-	current := s.state.current()
-	if err := s.observed.Apply(p, s.state.db, setting); err != nil {
+	current := s.state.Setting()
+	if err := s.observed.Apply(p, s.state.DB(), setting); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {
@@ -368,7 +365,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
-	if err := s.observed.Apply(p, s.state.db, current); err != nil {
+	if err := s.observed.Apply(p, s.state.DB(), current); err != nil {
 		return nil, err
 	}
 	if !s.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {

@@ -3,6 +3,7 @@ package session
 import (
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -17,10 +18,10 @@ var ofStrictMode = map[uint16]string{
 // refusedChoice returns the error that one MySQL gives in an UPDATE or DELETE where the query that chose its rows on a connection was only
 // warned. MariaDB gives it in an UPDATE that changes rows as it finds them, if it has not worked the value out ahead of them: nobody knows.
 func (s *Session) refusedChoice(p *plan.Plan, on backend.Pooled) error {
-	if !s.state.strict || s.mode().MariaDB || p.ChosenClauses().Ignore {
+	if !s.state.Strict || s.mode().MariaDB || p.ChosenClauses().Ignore {
 		return nil
 	}
-	warnings, err := readWarnings(on, nil)
+	warnings, err := state.ReadWarnings(on.Conn, nil)
 	if err != nil {
 		return err
 	}

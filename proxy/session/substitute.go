@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 )
 
 // own are the functions and variables whose value is the session's, not the backend connection's.
@@ -18,14 +19,16 @@ const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
 func (s *Session) substitute(q *query) error {
-	s.connectionStatusTable(q)
+	if q.info.Class == sqltext.Select {
+		q.text = state.StatusTable(q.text, s.mode(), s.state.DB(), s.conn)
+	}
 	want := q.info.Traits & own
 	if s.held.Pooled == nil || !s.heldLast {
 		want |= q.info.Traits & diagnostics
 	} else if !s.heldTells() {
 		want |= q.info.Traits & sqltext.SysVarWarningCount
 	}
-	if s.held.Pooled == nil || s.held.Conn != s.state.found.on {
+	if s.held.Pooled == nil || s.held.Conn != s.state.Found.OnlyOn() {
 		want |= q.info.Traits & sqltext.FoundRows
 	}
 	if want == 0 {
@@ -98,40 +101,17 @@ func (s *Session) ownValue(span sqltext.Span) string {
 	case sqltext.ConnectionID, sqltext.SysVarPseudoThread:
 		return strconv.FormatUint(uint64(s.id), 10)
 	case sqltext.RowCount:
-		return "IF(TRUE, " + strconv.FormatInt(s.state.result.rowCount, 10) + ", ROW_COUNT())"
+		return "IF(TRUE, " + strconv.FormatInt(s.state.Diagnostics.RowCount, 10) + ", ROW_COUNT())"
 	case sqltext.FoundRows:
-		return "IF(TRUE, " + strconv.FormatUint(s.state.found.n, 10) + ", FOUND_ROWS())"
+		return "IF(TRUE, " + strconv.FormatUint(s.state.Found.Rows(), 10) + ", FOUND_ROWS())"
 	case sqltext.SysVarWarningCount:
 		if strings.Contains(strings.ToLower(span.Text), "error_count") {
-			return strconv.Itoa(s.state.errorCount)
+			return strconv.Itoa(s.state.Diagnostics.ErrorCount)
 		}
-		return strconv.Itoa(s.state.warningCount)
+		return strconv.Itoa(s.state.Diagnostics.WarningCount)
 	}
 	if strings.HasPrefix(strings.ToLower(span.Text), "current_user") {
-		return quote(s.user + "@%")
+		return state.Quote(s.user + "@%")
 	}
-	return quote(s.userAtHost())
-}
-
-// quote writes a string literal that every sql_mode and character set reads alike: hexadecimal unless it is plain.
-func quote(v string) string {
-	if plainText(v) {
-		return "'" + v + "'"
-	}
-	const digits = "0123456789abcdef"
-	b := []byte("_utf8mb4 x'")
-	for k := range len(v) {
-		b = append(b, digits[v[k]>>4], digits[v[k]&15])
-	}
-	return string(append(b, '\''))
-}
-
-// plainText tells whether a string has no byte that any sql_mode or character set treats in a way of its own.
-func plainText(v string) bool {
-	for k := range len(v) {
-		if c := v[k]; c < ' ' || c > '~' || c == '\'' || c == '\\' || c == '"' || c == '`' {
-			return false
-		}
-	}
-	return true
+	return state.Quote(s.userAtHost())
 }

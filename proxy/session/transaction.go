@@ -18,28 +18,28 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Begin:
 		if onBackend || tx.ConsistentSnapshot {
-			s.state.began = characteristics{unknown: s.pins.has(pinNextTransaction)}
-			s.state.pendingBegin = ""
+			s.tx.began = characteristics{unknown: s.pins.has(pinNextTransaction)}
+			s.tx.pendingBegin = ""
 			return false, nil
 		}
-		if s.state.pendingBegin != "" && s.mode().MariaDB {
-			s.state.next = characteristics{} // the one begun before had it; MySQL keeps it for the first that does something
+		if s.tx.pendingBegin != "" && s.mode().MariaDB {
+			s.tx.next = characteristics{} // the one begun before had it; MySQL keeps it for the first that does something
 		}
-		s.state.pendingBegin = strings.Clone(q.text)
+		s.tx.pendingBegin = strings.Clone(q.text)
 		s.writeOK()
 		return true, nil
 	}
 	if tx.Release {
 		return true, s.endAndClose(q.info.Class)
 	}
-	if onBackend || s.state.value("completion_type") != "" {
+	if onBackend || s.state.Value("completion_type") != "" {
 		return false, nil
 	}
 	s.endOthers()
 	if !tx.Chain {
-		s.state.pendingBegin, s.state.next = "", characteristics{}
-	} else if s.state.pendingBegin == "" {
-		s.state.pendingBegin = begin // a transaction begins, whether one ended or not
+		s.tx.pendingBegin, s.tx.next = "", characteristics{}
+	} else if s.tx.pendingBegin == "" {
+		s.tx.pendingBegin = begin // a transaction begins, whether one ended or not
 	}
 	s.writeOK()
 	return true, nil
@@ -55,13 +55,13 @@ const (
 
 // endAndClose runs COMMIT RELEASE or ROLLBACK RELEASE: the transaction ends, then the client's connection.
 func (s *Session) endAndClose(class sqltext.Class) error {
-	s.state.pendingBegin = ""
+	s.tx.pendingBegin = ""
 	if p := s.held; p.Pooled != nil {
 		sql := commit
 		if class == sqltext.Rollback {
 			sql = rollback
 		}
-		if err := s.observed.Run(p, s.state.db, sql); err != nil {
+		if err := s.observed.Run(p, s.state.DB(), sql); err != nil {
 			return s.lost(p, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/session/state"
 )
 
 const unseenSchema = "CREATE TABLE users (id INT PRIMARY KEY, name VARCHAR(20), age INT, created_at DATETIME)"
@@ -145,7 +145,7 @@ func unseenCases(t *testing.T, c *mysqltest.RawClient) (list []unseenCase) {
 	for _, row := range must(t, c, "SHOW SESSION VARIABLES").Rows {
 		name := row[0].(string)
 		value, _ := row[1].(string)
-		if !slices.Contains(session.AnswerVariables, name) && name != "tx_isolation" {
+		if !slices.Contains(state.AnswerVariables, name) && name != "tx_isolation" {
 			continue
 		}
 		if other, ok := otherValue(name, value); ok {

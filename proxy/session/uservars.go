@@ -1,6 +1,10 @@
 package session
 
-import "strings"
+import (
+	"strings"
+
+	"kingshard/proxy/session/state"
+)
 
 // variableName spells a user variable, whose name is a plain text, as the session's state names it; the server does not tell cases apart.
 func variableName(name string) string { return "@`" + strings.ToLower(name) + "`" }
@@ -8,7 +12,7 @@ func variableName(name string) string { return "@`" + strings.ToLower(name) + "`
 // admitVariables refuses user variables whose names not every character set reads alike, where the proxy is to give them their values.
 func admitVariables(names []string) error {
 	for _, name := range names {
-		if !plainText(name) {
+		if !state.PlainText(name) {
 			return newError(KSRefusedSharding, "a user variable named "+name+" as the target of a statement on a sharded table: use ASCII letters and digits")
 		}
 	}
@@ -30,13 +34,13 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 			value := v.value
 			if s.held.Pooled != l.Pooled.Pooled {
 				// It goes back as what it is known to carry.
-				if value = s.state.value(variableName(v.name)); value == "" {
+				if value = s.state.Value(variableName(v.name)); value == "" {
 					value = "NULL"
 				}
 			}
 			list = append(list, variableName(v.name)+"="+value)
 		}
-		if err := s.observed.Run(l.Pooled, s.state.db, "SET "+strings.Join(list, ",")); err != nil {
+		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+strings.Join(list, ",")); err != nil {
 			return err
 		}
 	}
@@ -45,9 +49,9 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 	}
 	for _, v := range variables {
 		if v.value == "NULL" || v.value == nullString {
-			s.state.unset(variableName(v.name))
+			s.state.Unset(variableName(v.name))
 		} else {
-			s.state.set(variableName(v.name), v.value)
+			s.state.Set(variableName(v.name), v.value)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 )
 
 // readWithin notes what the statement contains, where it is of a class that may contain others.
@@ -44,7 +45,7 @@ func (s *Session) learnText(q *query) error {
 	if !variable && !s.mode().MariaDB {
 		return mysql.NewSQLError(mysql.ERParse, "You have an error in your SQL syntax; PREPARE takes a string or a user variable, near '%.80s'", expr)
 	}
-	if hasWord(expr, s.mode(), "select", "table", "values", "with") {
+	if sqltext.HasWord(expr, s.mode(), "select", "table", "values", "with") {
 		return mysql.NewSQLError(mysql.ERSubqueriesNotSupported, "%s does not support subqueries or stored functions", "EXECUTE IMMEDIATE")
 	}
 	evaluated := query{text: "DO (" + expr + ")"}
@@ -67,7 +68,7 @@ func (s *Session) learnText(q *query) error {
 		s.pinFor(evaluated.text, &evaluated.info)
 		p.Conn.Marked = true
 	}
-	if err := s.settleFound(p, false); err != nil {
+	if err := s.state.Found.Settle(p.Conn, false); err != nil {
 		return s.lost(p, err)
 	}
 	text := "NULL"
@@ -101,20 +102,6 @@ func (s *Session) learnText(q *query) error {
 	return nil
 }
 
-// hasQuery tells whether there is a subquery in an expression.
-func hasQuery(expr string, m sqltext.Mode) bool { return hasWord(expr, m, "select") }
-
-// hasWord reports whether a text has one of the words, of lower-case letters, outside of strings and quoted names.
-func hasWord(text string, m sqltext.Mode, words ...string) bool {
-	l := sqltext.NewLexer(text, m)
-	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
-		if t.Kind == sqltext.KindWord && slices.Contains(words, strings.ToLower(text[t.Pos:t.End])) {
-			return true
-		}
-	}
-	return false
-}
-
 // isUserVariable reports whether an expression is a user variable and nothing else.
 func isUserVariable(expr string, m sqltext.Mode) bool {
 	l := sqltext.NewLexer(expr, m)
@@ -124,10 +111,10 @@ func isUserVariable(expr string, m sqltext.Mode) bool {
 // asciiCharset is the character set in which servers read texts that are prepared, "" where it is not one in which ASCII means itself
 // and nothing else.
 func (s *Session) asciiCharset() string {
-	client := strings.Trim(s.state.value("character_set_client"), "'")
-	connection, _, _ := strings.Cut(strings.Trim(s.state.value("collation_connection"), "'"), "_")
+	client := strings.Trim(s.state.Value("character_set_client"), "'")
+	connection, _, _ := strings.Cut(strings.Trim(s.state.Value("collation_connection"), "'"), "_")
 	for _, name := range [...]string{client, connection} {
-		switch textCharset(name) {
+		switch state.TextCharset(name) {
 		case sqltext.GBK, sqltext.SJIS, sqltext.Big5, sqltext.GB18030:
 			return ""
 		}
@@ -151,7 +138,7 @@ func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 			list = append(list, other)
 		}
 	}
-	unknown := !s.state.resolved
+	unknown := !s.state.Resolved()
 	see := func(i *backend.Instance) {
 		if info := i.Info(); info != nil {
 			add(info.MariaDB, info.Number)

@@ -10,6 +10,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
 	"kingshard/router"
 	"kingshard/router/plan"
@@ -44,7 +45,9 @@ func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
-	s.foundByChange(q, &total)
+	if q.info.Class == sqltext.Update && !s.mode().MariaDB {
+		s.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	}
 	return c, false, s.wrote(c, total)
 }
 
@@ -75,7 +78,7 @@ type change struct {
 // it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
 func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err error) {
 	c = &change{text: text}
-	inTransaction := s.inTransaction() || !s.state.autocommit
+	inTransaction := s.inTransaction() || !s.state.Autocommit
 	if len(nodes) == 1 {
 		s.stepAside(nodes[0].Name)
 	}
@@ -92,7 +95,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		}
 	}
 	s.observed.Counters.Scattered.Add(1)
-	s.state.warnings, s.state.errorCount = s.state.warnings[:0], 0
+	s.state.Diagnostics.Clear()
 	c.begin, c.undo, c.end = begin, rollback, commit
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
@@ -102,11 +105,11 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		return c, err
 	}
 	if !inTransaction {
-		c.next, s.state.next = s.state.next, characteristics{} // for all of the nodes, not for the one that is held
+		c.next, s.tx.next = s.tx.next, characteristics{} // for all of the nodes, not for the one that is held
 	}
 	for attempt := 0; ; attempt++ {
 		if c.loans, err = s.borrow(nodes, false); err != nil {
-			s.state.next = c.next
+			s.tx.next = c.next
 			return c, err
 		}
 		if !s.publish(c.loans) {
@@ -132,7 +135,7 @@ func (s *Session) bringNext(c *change) error {
 		return nil
 	}
 	for k := range c.loans {
-		if err := s.observed.Run(c.loans[k].Pooled, s.state.db, c.next.text()); err != nil {
+		if err := s.observed.Run(c.loans[k].Pooled, s.state.DB(), c.next.text()); err != nil {
 			return err
 		}
 	}
@@ -143,11 +146,9 @@ func (s *Session) bringNext(c *change) error {
 func (s *Session) beginAll(c *change) (failure error) {
 	sent := 0
 	for k := range c.loans {
-		if l := &c.loans[k]; !l.Conn.GivesInsertID(s.state.insertIDs.last) {
-			l.Conn.QueueInsertID(s.state.insertIDs.last)
-		}
 		l := &c.loans[k]
-		l.span = s.observed.OwnSpan(l.Instance, s.state.db, c.begin)
+		s.state.InsertID.Queue(l.Conn)
+		l.span = s.observed.OwnSpan(l.Instance, s.state.DB(), c.begin)
 		l.Conn.Command(mysql.ComQuery, c.begin)
 		if failure = l.Conn.Flush(); failure != nil {
 			l.ended(failure)
@@ -186,7 +187,7 @@ func (s *Session) commitEach(c *change) error {
 			o.undone = append(o.undone, k)
 			continue // the first one may not have it: better none than some
 		}
-		err := s.observed.Run(l.Pooled, s.state.db, c.end)
+		err := s.observed.Run(l.Pooled, s.state.DB(), c.end)
 		var sqlErr *mysql.SQLError
 		switch {
 		case err == nil:
@@ -223,11 +224,11 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 		lost = lost || !unhurried
 	}
 	s.heldLast = false
-	s.sortWarnings()
+	s.state.Diagnostics.SortByRow()
 	total.Status = s.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
-	s.state.warningCount = int(total.Warnings)
-	s.state.result = lastResult{rowCount: int64(total.AffectedRows)}
+	s.state.Diagnostics.WarningCount = int(total.Warnings)
+	s.state.Diagnostics.RowCount = int64(total.AffectedRows)
 	s.conn.WriteOK(&total)
 	if lost {
 		return &endError{process.EndBackendLost, errGivenUp}
@@ -261,16 +262,16 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 		}
 		counts := p.Target.Table.Kind != router.Reference || first
 		if ok.Warnings > 0 && counts {
-			had := len(s.state.warnings)
+			had := len(s.state.Diagnostics.Warnings)
 			if err := s.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
 				return total, err
 			}
-			for i := range s.state.warnings[had:] {
-				w := &s.state.warnings[had+i]
-				w.Message, w.row = ofRow(w.Message, query)
+			for i := range s.state.Diagnostics.Warnings[had:] {
+				w := &s.state.Diagnostics.Warnings[had+i]
+				w.Message, w.Row = ofRow(w.Message, query)
 			}
 			if !first {
-				ok.Warnings -= s.dropRepeated(had)
+				ok.Warnings -= s.state.Diagnostics.DropRepeated(had, s.mode().MariaDB)
 			}
 		}
 		if counts {
@@ -278,21 +279,6 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 		}
 	}
 	return total, nil
-}
-
-// dropRepeated leaves out warnings of which a statement has one, but every shard gives it again, from those added since had.
-func (s *Session) dropRepeated(had int) (dropped uint16) {
-	kept := s.state.warnings[:had]
-	for _, w := range s.state.warnings[had:] {
-		once := ofText[w.Code] || !s.mode().MariaDB && oncePerColumn[w.Code]
-		if once && slices.Contains(kept[:had], w) {
-			dropped++
-			continue
-		}
-		kept = append(kept, w)
-	}
-	s.state.warnings = kept
-	return dropped
 }
 
 // addChange adds what a change of one shard did to the sum.
@@ -353,7 +339,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		err := s.observed.Run(l.Pooled, s.state.db, c.undo)
+		err := s.observed.Run(l.Pooled, s.state.DB(), c.undo)
 		var e *mysql.SQLError
 		switch {
 		case err != nil && l.kept && !errors.As(err, &e):
@@ -366,7 +352,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 		}
 	}
 	if sqlErr.Code == erReadOnlyTransaction && c.next.set() {
-		s.state.next = c.next // a server finds that out before it begins
+		s.tx.next = c.next // a server finds that out before it begins
 	}
 	e := *sqlErr
 	mysql.RenameError(&e, names)

@@ -1,4 +1,4 @@
-package session
+package state
 
 // tablePlaces tells at which tokens of a query a table may stand: in the list of FROM, behind its commas and joins, and in brackets there;
 // not in other lists, nor behind the FROM of a function.

@@ -1,4 +1,4 @@
-package session
+package state
 
 import (
 	"crypto/tls"
@@ -14,17 +14,17 @@ import (
 // A client that asks for status variables of TLS and compression means its own connection, not the one to the backend. MySQL manual: "Server
 // Status Variables", those that begin with Ssl_ and with Compression.
 
-// connectionStatus are the status variables of the client's connection, by name in lower case.
-func (s *Session) connectionStatus() map[string]string {
+// ConnectionStatus returns the status variables of a client's connection, by name in lower case.
+func ConnectionStatus(conn *mysql.Conn) map[string]string {
 	values := map[string]string{"ssl_cipher": "", "ssl_version": "", "ssl_cipher_list": "", "ssl_sessions_reused": "0", "ssl_default_timeout": "0"}
-	algorithm, level := s.conn.Compression()
+	algorithm, level := conn.Compression()
 	values["compression"] = "ON"
 	if algorithm == mysql.NoCompression {
 		values["compression"] = "OFF"
 	}
 	values["compression_algorithm"] = [...]string{mysql.NoCompression: "", mysql.Zlib: "zlib", mysql.Zstd: "zstd"}[algorithm]
 	values["compression_level"] = strconv.Itoa(level)
-	t, ok := s.conn.Net.NetConn().(*tls.Conn)
+	t, ok := conn.Net.NetConn().(*tls.Conn)
 	if !ok {
 		return values
 	}
@@ -43,44 +43,44 @@ func (s *Session) connectionStatus() map[string]string {
 	return values
 }
 
-// statusRows puts the client's own values into the rows of SHOW STATUS. It is a mysql.RowChanger.
-type statusRows struct {
-	values map[string]string
-	binary bool
+// StatusRows puts the client's own values into the rows of SHOW STATUS. It is a mysql.RowChanger.
+type StatusRows struct {
+	// Values are those of the client's connection, as ConnectionStatus gives them.
+	Values map[string]string
+	// Binary says that rows are those of a prepared statement.
+	Binary bool
 }
 
 // Column is for mysql.RowChanger.
-func (r *statusRows) Column(*mysql.ColumnDefinition41) {}
+func (r *StatusRows) Column(*mysql.ColumnDefinition41) {}
 
 // Row is for mysql.RowChanger.
-func (r *statusRows) Row(b, row []byte) ([]byte, error) {
+func (r *StatusRows) Row(b, row []byte) ([]byte, error) {
 	c := mysql.NewCursor(row)
-	if r.binary {
+	if r.Binary {
 		c.Bytes(2) // the header, and which are NULL: none
 	}
 	name := c.LenencBytes()
 	if c.Err() != nil {
 		return nil, c.Err()
 	}
-	value, ok := r.values[strings.ToLower(string(name))]
+	value, ok := r.Values[strings.ToLower(string(name))]
 	if !ok {
 		return append(b, row...), nil
 	}
 	return mysql.AppendLenencString(append(b, row[:c.Pos()]...), value), nil
 }
 
-// showConnectionStatus has SHOW STATUS tell of the client's own connection.
-func (s *Session) showConnectionStatus(q *query) {
-	l := sqltext.NewLexer(q.text, s.mode())
+// ShowsStatus reports whether a SHOW is SHOW STATUS.
+func ShowsStatus(text string, m sqltext.Mode) bool {
+	l := sqltext.NewLexer(text, m)
 	l.Next()
 	t := l.Next()
-	switch strings.ToLower(q.text[t.Pos:t.End]) {
+	switch strings.ToLower(text[t.Pos:t.End]) {
 	case "session", "local", "global":
 		t = l.Next()
 	}
-	if strings.EqualFold(q.text[t.Pos:t.End], "status") {
-		q.rows = &statusRows{s.connectionStatus(), q.st != nil}
-	}
+	return strings.EqualFold(text[t.Pos:t.End], "status")
 }
 
 // notAlias are the words that may follow a table's name and are no alias.
@@ -88,17 +88,18 @@ var notAlias = map[string]bool{"where": true, "order": true, "group": true, "lim
 	"cross": true, "natural": true, "on": true, "using": true, "union": true, "having": true, "for": true, "use": true, "force": true, "ignore": true,
 	"straight_join": true, "into": true, "window": true, "except": true, "intersect": true, "lock": true, "procedure": true, "offset": true, "fetch": true}
 
-// connectionStatusTable has a query read the values of the client's own connection from the table of status variables.
-func (s *Session) connectionStatusTable(q *query) {
-	if q.info.Class != sqltext.Select || !mentionsFast(q.text, "session_status") {
-		return
+// StatusTable returns the text of a query where it reads the values of the client's own connection from the table of status variables. db is
+// the current database. The text is the same where the query does not, and where the servers' own values are right.
+func StatusTable(text string, m sqltext.Mode, db string, conn *mysql.Conn) string {
+	if !mentions(text, "session_status") {
+		return text
 	}
-	_, secure := s.conn.Net.NetConn().(*tls.Conn)
-	if algorithm, _ := s.conn.Compression(); !secure && algorithm == mysql.NoCompression {
-		return // the servers' own table has its columns' definitions too
+	_, secure := conn.Net.NetConn().(*tls.Conn)
+	if algorithm, _ := conn.Compression(); !secure && algorithm == mysql.NoCompression {
+		return text // the servers' own table has its columns' definitions too
 	}
 	var tokens []sqltext.Token
-	l := sqltext.NewLexer(q.text, s.mode())
+	l := sqltext.NewLexer(text, m)
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
 		tokens = append(tokens, t)
 	}
@@ -106,20 +107,20 @@ func (s *Session) connectionStatusTable(q *query) {
 		if i < 0 || i >= len(tokens) {
 			return ""
 		}
-		return strings.ToLower(sqltext.UnquoteIdent(q.text[tokens[i].Pos:tokens[i].End], s.mode()))
+		return strings.ToLower(sqltext.UnquoteIdent(text[tokens[i].Pos:tokens[i].End], m))
 	}
 	var b strings.Builder
 	kept := 0
 	places := newTablePlaces()
 	before := ""
 	for i, t := range tokens {
-		written := strings.ToLower(q.text[t.Pos:t.End])
+		written := strings.ToLower(text[t.Pos:t.End])
 		isTable := places.next(before, written, word(i))
 		before = written
 		if written == "." || i > 0 && word(i-1) == "." {
 			continue // the first part of the name tells
 		}
-		first, schema := i, s.state.db
+		first, schema := i, db
 		if word(i+1) == "." {
 			schema, i = word(i), i+2
 		}
@@ -127,16 +128,17 @@ func (s *Session) connectionStatusTable(q *query) {
 			first == i && places.common["session_status"] {
 			continue
 		}
-		b.WriteString(q.text[kept:tokens[first].Pos])
-		s.writeStatusTable(&b, schema)
+		b.WriteString(text[kept:tokens[first].Pos])
+		writeStatusTable(&b, schema, conn)
 		if !isAlias(tokens, i+1, word(i+1)) {
 			b.WriteString(" AS session_status")
 		}
 		kept = tokens[i].End
 	}
-	if kept > 0 {
-		q.text = b.String() + q.text[kept:]
+	if kept == 0 {
+		return text
 	}
+	return b.String() + text[kept:]
 }
 
 // isAlias reports whether token i, which reads word, begins an alias of the table before it.
@@ -148,11 +150,11 @@ func isAlias(tokens []sqltext.Token, i int, word string) bool {
 }
 
 // writeStatusTable writes a derived table with the rows of session_status of a schema, where those of the client's connection are its own.
-func (s *Session) writeStatusTable(b *strings.Builder, schema string) {
-	values := s.connectionStatus()
+func writeStatusTable(b *strings.Builder, schema string, conn *mysql.Conn) {
+	values := ConnectionStatus(conn)
 	b.WriteString("(SELECT VARIABLE_NAME, CASE LOWER(VARIABLE_NAME)")
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		b.WriteString(" WHEN '" + name + "' THEN " + quote(values[name]))
+		b.WriteString(" WHEN '" + name + "' THEN " + Quote(values[name]))
 	}
 	b.WriteString(" ELSE VARIABLE_VALUE END AS VARIABLE_VALUE FROM " + schema + ".session_status)")
 }

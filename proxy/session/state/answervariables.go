@@ -1,10 +1,10 @@
-package session
+package state
 
-// answerVariables are the variables of a session by which it hears other answers, or changes data otherwise: those of both servers that a
+// AnswerVariables are the variables of a session by which its client hears other answers, or changes data otherwise: those of both servers that a
 // client may set for a session, but for what decides how soon it is answered, with how much memory, and what is logged or traced. Those
 // that are for single statements are not among them, nor what is refused. MySQL manual: "Server System Variables"; MariaDB
 // Knowledge Base: "Server System Variables".
-var answerVariables = []string{
+var AnswerVariables = []string{
 	"alter_algorithm", "auto_increment_increment", "auto_increment_offset", "autocommit", "block_encryption_mode", "character_set_client",
 	"character_set_filesystem", "character_set_results", "check_constraint_checks", "collation_connection", "collation_server", "completion_type",
 	"cte_max_recursion_depth", "default_collation_for_utf8mb4", "default_regex_flags", "default_storage_engine", "default_table_encryption",

@@ -1,4 +1,4 @@
-package session
+package state
 
 // greetingCollations are the ids of collations that the greeting may name, by the character set of proxy_charset.
 // Clients answer with their own; the byte matters only to those that have none.
@@ -8,10 +8,10 @@ var greetingCollations = map[string]uint8{
 	"cp1251": 51, "cp1256": 57, "cp1257": 59, "binary": 63, "cp932": 95, "eucjpms": 97, "gb18030": 248,
 }
 
-// greetingCollation gives the collation id of a character set, that of utf8mb4 for one it does not know.
-func greetingCollation(charset string) uint8 {
+// GreetingCollation returns the collation id that the greeting names for a character set, that of utf8mb4 for one that is not known.
+func GreetingCollation(charset string) uint8 {
 	if id, ok := greetingCollations[charset]; ok {
 		return id
 	}
-	return utf8mb4General
+	return greetingCollations["utf8mb4"]
 }
