@@ -251,7 +251,7 @@ func (s *Server) watchSessions() {
 			idle, stall := cfg.IdleTimeout.Duration(), cfg.ClientWriteTimeout.Duration()
 			sessions = s.shared.Sessions.AppendTo(sessions[:0])
 			for _, one := range sessions {
-				one.Tick(idle, stall)
+				one.Tick(idle, stall, s.running.Go)
 			}
 			clear(sessions) // those that end meanwhile are not kept
 		}
@@ -338,6 +338,7 @@ func (s *Server) closeAll() {
 	}
 	s.lanes.Close()
 	s.shared.Asker.Close()
+	s.shared.LockWaits.Close()
 	closeNodes(s.nodes)
 	s.shared.Spans.Close()
 	s.shared.HalfDone.Close()

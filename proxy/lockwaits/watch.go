@@ -35,6 +35,7 @@ type Wait struct {
 
 // Watch looks for circles among the changes that wait. Zero is ready; any goroutine may use it.
 type Watch struct {
+	running sync.WaitGroup // those who look and ask
 	mu      sync.Mutex
 	log     *slog.Logger
 	waits   map[*Wait]bool
@@ -50,6 +51,9 @@ func (w *Watch) Log(log *slog.Logger) {
 	w.log = log
 }
 
+// Close waits until nobody looks or asks any more, for as long as a question may take. No change is in, nor comes.
+func (w *Watch) Close() { w.running.Wait() }
+
 // Enter adds a change. It is paired with Leave.
 func (w *Watch) Enter(one *Wait) {
 	w.mu.Lock()
@@ -61,7 +65,8 @@ func (w *Watch) Enter(one *Wait) {
 	w.tellLocked()
 	if len(w.waits) > 1 && w.changed == nil { // one alone waits for somebody who goes on
 		w.changed = make(chan struct{}, 1)
-		go w.look(w.changed)
+		changed := w.changed
+		w.running.Go(func() { w.look(changed) })
 	}
 }
 
@@ -99,13 +104,13 @@ func (w *Watch) blind(i *backend.Instance) bool {
 			w.met = make(map[string]chan struct{})
 		}
 		w.met[i.Addr] = met
-		go func() {
+		w.running.Go(func() {
 			a := asker{instance: i}
 			no, err := a.ask(make(map[edge]bool))
 			a.close()
 			w.note(i, no, err)
 			close(met)
-		}()
+		})
 	}
 	select {
 	case <-met:

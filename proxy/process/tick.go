@@ -18,12 +18,12 @@ func (e *Entry) SetWaitTimeout(seconds uint32) {
 
 // Tick is called every second: it ends a session that idles for longer than idle, or whose client takes less of its answer than RateMin, or
 // sends nothing of its file, for longer than stall, and one whose client vanished during a statement of a transaction or over several shards.
-// Zero is no limit of idle.
-func (e *Entry) Tick(idle, stall time.Duration) {
+// Zero is no limit of idle. What has to wait for a server it has run by spawn, which does not wait.
+func (e *Entry) Tick(idle, stall time.Duration, spawn func(func())) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing && e.busy && e.killed {
-		go e.InterruptAgain() // a statement over several shards sends many to the servers
+		spawn(e.InterruptAgain) // a statement over several shards sends many to the servers
 	}
 	if e.closing || !e.loggedIn {
 		return
@@ -40,13 +40,13 @@ func (e *Entry) Tick(idle, stall time.Duration) {
 	}
 	if e.killed {
 		// The server may not have begun the statement when it was told to end it: KILL QUERY does nothing to a connection
-		// that waits for a command. On a goroutine of its own, as the server may be slow to listen.
-		go e.InterruptAgain()
+		// that waits for a command.
+		spawn(e.InterruptAgain)
 	}
 	if (e.kept.inTx || len(e.several.published()) > 0 && !e.several.goesOn) && e.client.PeerGone() {
 		// What the statement does would be rolled back in the end; until then its transaction keeps locks from others. A
 		// statement of its own goes on to its end, as on a server; not one over several shards, which no server has.
-		go e.abandon()
+		spawn(e.abandon)
 		return
 	}
 	enough := uint64(RateMin * stall / time.Second)

@@ -25,19 +25,19 @@ func TestIdleTicks(t *testing.T) {
 		e, c := new(Entry), new(phone)
 		e.Adopt(c, Who{User: "app"}, nil, "", 0, time.Now().Add(-test.idled))
 		e.SetWaitTimeout(test.own)
-		e.Tick(test.limit, time.Hour)
+		e.Tick(test.limit, time.Hour, spawn)
 		if ended := c.closes.Load() == 1; ended != test.ends || ended && e.End(EndQuit) != EndIdle {
 			t.Errorf("%s: ended %v", test.name, ended)
 		}
 	}
 	e, c := connected(new(List))
 	e.since = time.Now().Add(-time.Hour)
-	if e.Tick(time.Second, time.Second); c.closes.Load() != 0 {
+	if e.Tick(time.Second, time.Second, spawn); c.closes.Load() != 0 {
 		t.Error("a login idles")
 	}
 	e, c = running(t)
 	e.since = time.Now().Add(-time.Hour)
-	if e.Tick(time.Second, time.Hour); c.closes.Load() != 0 {
+	if e.Tick(time.Second, time.Hour, spawn); c.closes.Load() != 0 {
 		t.Error("a statement idles")
 	}
 }
@@ -58,7 +58,7 @@ func TestStallTicks(t *testing.T) {
 		e.Upload(test.upload)
 		for range 10 {
 			c.moved += test.step
-			e.Tick(time.Second, 3*time.Second)
+			e.Tick(time.Second, 3*time.Second, spawn)
 		}
 		if ended := c.closes.Load() == 1; ended != test.ends || ended && e.End(EndQuit) != EndStalled {
 			t.Errorf("%s: ended %v", test.name, ended)
@@ -101,7 +101,7 @@ func TestTicksOfTheVanished(t *testing.T) {
 		e, c := running(t)
 		c.gone = true
 		test.begin(e)
-		e.Tick(0, time.Hour)
+		e.Tick(0, time.Hour, spawn)
 		if !test.ends {
 			if time.Sleep(10 * time.Millisecond); c.closes.Load() != 0 || len(s.kills()) != 0 {
 				t.Errorf("%s: ended", test.name)
@@ -124,7 +124,7 @@ func TestKillsAreRepeated(t *testing.T) {
 		e, _ := running(t)
 		e.SetRunning(p)
 		e.Interrupt(connection)
-		e.Tick(0, time.Hour)
+		e.Tick(0, time.Hour, spawn)
 		mysqltest.WaitFor(t, "a second KILL", func() bool { return len(s.kills()) == 2 })
 		e.TakeRunning()
 		e.InterruptAgain()
@@ -133,3 +133,6 @@ func TestKillsAreRepeated(t *testing.T) {
 		}
 	}
 }
+
+// spawn runs what a tick has to wait for.
+func spawn(f func()) { go f() }

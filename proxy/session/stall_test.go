@@ -51,7 +51,7 @@ func TestClientsThatTakeLittle(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for range 20 {
-			s.entry.Tick(0, 4*time.Second)
+			s.entry.Tick(0, 4*time.Second, func(f func()) { go f() })
 			if s.entry.CloseIfIdle(process.EndDrained) {
 				break
 			}
