@@ -283,7 +283,9 @@ func (a *analyzer) joins(f *sqlparse.From, info *blockInfo) {
 		if j.Kind == sqlparse.Right {
 			side = j.Left
 		}
-		a.under(side, missing)
+		for _, r := range a.under(side) {
+			missing[r] = true
+		}
 	}
 	if j.On != nil {
 		a.conjuncts(j.On, info, on, missing)
@@ -293,49 +295,23 @@ func (a *analyzer) joins(f *sqlparse.From, info *blockInfo) {
 		names = a.shared(j)
 	}
 	for _, name := range names {
-		l, r := a.sideKey(j.Left, name), a.sideKey(j.Right, name)
+		l, r := meeting(a.sideKeys(j.Left, name), a.sideKeys(j.Right, name))
 		a.equal(l, r, info, on, missing)
 	}
 }
 
-// shared lists the key columns that both sides of a NATURAL JOIN have.
-func (a *analyzer) shared(j *sqlparse.Join) (names []string) {
-	left := map[*Ref]bool{}
-	a.under(j.Left, left)
-	for r := range left {
-		for _, name := range r.Table.Keys {
-			if a.sideKey(j.Right, name).ref != nil {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// sideKey finds the sharded table of one side of a join of which name is a key column.
-func (a *analyzer) sideKey(f *sqlparse.From, name string) key {
-	refs := map[*Ref]bool{}
-	a.under(f, refs)
-	for r := range refs {
-		if k := r.keyOf(name); k >= 0 && r.Table.Kind == router.Sharded {
-			return key{r, k}
-		}
-	}
-	return key{}
-}
-
-// under collects the references under a tree, derived tables left out.
-func (a *analyzer) under(f *sqlparse.From, into map[*Ref]bool) {
+// under lists the references under a tree in the order of the text, derived tables left out.
+func (a *analyzer) under(f *sqlparse.From) []*Ref {
 	switch {
 	case f == nil:
 	case f.Table != nil:
 		if r := a.byTable[f.Table]; r != nil {
-			into[r] = true
+			return []*Ref{r}
 		}
 	case f.Join != nil:
-		a.under(f.Join.Left, into)
-		a.under(f.Join.Right, into)
+		return append(a.under(f.Join.Left), a.under(f.Join.Right)...)
 	}
+	return nil
 }
 
 // conjuncts takes a condition apart at its ANDs. on and missing are those of an outer join.

@@ -138,3 +138,11 @@ func build(text string, r *router.Router, c Catalog) (*Plan, error) {
 	}
 	return Build(st, mysql8, r, "kingshard", c)
 }
+
+// columnsNamed makes definitions of numbers.
+func columnsNamed(names string) (defs []mysql.ColumnDefinition41) {
+	for _, name := range strings.Fields(names) {
+		defs = append(defs, columns(name, bigint)...)
+	}
+	return defs
+}
