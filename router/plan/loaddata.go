@@ -56,40 +56,47 @@ func (b *builder) loadPlan() error {
 // loadShape makes the shape of a LOAD DATA into a table of several servers.
 func loadShape(t *Ref, l *sqlparse.Load) (*LoadShape, error) {
 	shape := &LoadShape{Auto: -1}
-	if err := shape.takeFields(t, l); err != nil {
+	fields, err := fieldsOf(t, l)
+	if err != nil {
 		return nil, err
 	}
+	shape.takeFields(fields)
 	if err := checkSet(t, l); err != nil {
 		return nil, err
 	}
 	if t.Table.Kind == router.Sharded {
-		if err := shape.takeKeys(t, l); err != nil {
+		if err := shape.takeKeys(t, l, fields); err != nil {
 			return nil, err
 		}
 	}
 	return shape, nil
 }
 
-// takeFields finds where the fields go.
-func (shape *LoadShape) takeFields(t *Ref, l *sqlparse.Load) error {
-	if l.Fields == nil {
+// fieldsOf returns where the fields of a line go: as the statement lists it, or else to the columns of the table in their order.
+func fieldsOf(t *Ref, l *sqlparse.Load) ([]sqlparse.LoadField, error) {
+	fields := l.Fields
+	if fields == nil {
 		if t.Columns == nil {
-			return Refuse("LOAD DATA into the sharded table %s, whose columns are not known", l.Table.Name)
+			return nil, Refuse("LOAD DATA into the sharded table %s, whose columns are not known", l.Table.Name)
 		}
 		for _, d := range t.Columns {
-			l.Fields = append(l.Fields, sqlparse.LoadField{Name: d.Name})
+			fields = append(fields, sqlparse.LoadField{Name: d.Name})
 		}
 	}
-	shape.Fields = len(l.Fields)
-	if shape.Fields == 0 {
-		return Refuse("LOAD DATA of no columns into the sharded table %s", l.Table.Name)
+	if len(fields) == 0 {
+		return nil, Refuse("LOAD DATA of no columns into the sharded table %s", l.Table.Name)
 	}
-	for k, f := range l.Fields {
+	return fields, nil
+}
+
+// takeFields counts the fields and finds those that go to variables.
+func (shape *LoadShape) takeFields(fields []sqlparse.LoadField) {
+	shape.Fields = len(fields)
+	for k, f := range fields {
 		if f.Variable {
 			shape.Variables = append(shape.Variables, LoadVariable{k, f.Name})
 		}
 	}
-	return nil
 }
 
 // checkSet refuses values that a shard computes in another way than one server.
@@ -121,9 +128,9 @@ func assigns(e *sqlparse.Expr) bool {
 }
 
 // takeKeys finds the fields of the key and of the AUTO_INCREMENT column.
-func (shape *LoadShape) takeKeys(t *Ref, l *sqlparse.Load) error {
+func (shape *LoadShape) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
 	at := func(column string) int {
-		return slices.IndexFunc(l.Fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
+		return slices.IndexFunc(fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
 	}
 	for _, key := range t.Table.Keys {
 		k := at(key)
