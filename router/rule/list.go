@@ -1,7 +1,10 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"kingshard/mysql/value"
 )
@@ -36,7 +39,8 @@ func NewList(keys [][]string) (*List, error) {
 // folded is the rule with the keys as a fold makes them.
 func (r *List) folded(by *Fold) (*List, error) {
 	f := &List{spread: r.spread, positions: map[value.Value]int{}, integers: r.integers}
-	for key, position := range r.positions {
+	for _, key := range r.keys() {
+		position := r.positions[key]
 		if key.Kind() == value.String {
 			text, err := by.apply(key.Text())
 			if err != nil && by == foldASCII {
@@ -51,11 +55,18 @@ func (r *List) folded(by *Fold) (*List, error) {
 				f.positions[key] = as // the one that has been found all along
 				continue
 			}
-			return nil, fmt.Errorf("key %s is listed for shards %d and %d, as strings: %s has it", key, min(other, position), max(other, position), by.Name)
+			return nil, fmt.Errorf("key %s is listed for shards %d and %d, as strings: %s has it", key, other, position, by.Name)
 		}
 		f.positions[key] = position
 	}
 	return f, nil
+}
+
+// keys lists the keys in the order of their shards, those of one shard by their texts.
+func (r *List) keys() []value.Value {
+	return slices.SortedFunc(maps.Keys(r.positions), func(a, b value.Value) int {
+		return cmp.Or(cmp.Compare(r.positions[a], r.positions[b]), cmp.Compare(a.String(), b.String()))
+	})
 }
 
 // listed is a value as a key of the map; NULL if it cannot be one.
