@@ -13,7 +13,7 @@ var plansTable = table{
 			}
 			forms, _ := schema.Plans.Known()
 			for _, f := range forms {
-				rows = append(rows, []any{sc.User, orNil(f.DB), statement.Masked(f.Text), f.Many, orNil(f.Reason)})
+				rows = append(rows, []any{sc.User, orNil(f.DB), statement.Masked(f.Text), f.Operator, orNil(f.Reason)})
 			}
 		}
 		return rows

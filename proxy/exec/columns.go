@@ -20,7 +20,7 @@ func (m *merge) resolve() {
 		return
 	}
 	p := *m.plan
-	p.Visible = len(m.defs) - m.o.Hidden
+	p.Visible = len(m.defs) - p.Hidden
 	at := func(n int) int {
 		if k, hidden := plan.HiddenColumn(n); hidden {
 			return p.Visible + k

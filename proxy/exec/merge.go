@@ -24,9 +24,6 @@ type Options struct {
 	Recount func() uint16
 	// Names are the client's names of tables.
 	Names []mysql.TableName
-	// Hidden is the number of columns behind those that the client sees, where the plan does not say how many those are:
-	// its Visible is 0, and hidden columns have the numbers of plan.HiddenColumn.
-	Hidden int
 	// CountAll reads all rows, those behind the limit too, so that Summary.Found is what there would be without one.
 	CountAll bool
 	// Quota, if set, bounds the rows that are sent; what is more ends the merge with the quota's error.

@@ -80,7 +80,7 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 
 // chosenChanges are the changes of some of the rows, one for each of their shards, in the order of the rows.
 func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
-	r := &plan.Route{Many: plan.ManyWrite}
+	r := &plan.Route{Operator: plan.Change{}}
 	where := map[int][]string{}
 	for _, row := range rows {
 		where[row.position] = append(where[row.position], row.where)
@@ -97,7 +97,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 // noChange is a change of no row, on one of the shards that might have had some.
 func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 	at := slices.Index(p.Target.Table.Shards, r.Queries[0].Shards[0])
-	return &plan.Route{Many: plan.ManyWrite, Queries: []plan.Query{s.lookup().execution.NoneChosen(at)}}
+	return &plan.Route{Operator: plan.Change{}, Queries: []plan.Query{s.lookup().execution.NoneChosen(at)}}
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
@@ -141,7 +141,7 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 		}
 	}
 	out := newSink(chosenBytesMax)
-	sum, err := exec.Merge(out.conn, sources, r.Merge, exec.Options{Offset: r.Offset, Limit: r.Limit, Hidden: r.Hidden})
+	sum, err := exec.Merge(out.conn, sources, r.Operator.(*plan.Choose).Merge, exec.Options{Offset: r.Offset, Limit: r.Limit})
 	for _, src := range sources {
 		if !src.Done() && !isConnError(err) {
 			if done, _ := src.Drain(drainMax); !done {
@@ -165,7 +165,7 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 
 // chosenRows writes the conditions for the rows that were read.
 func (s *Session) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err error) {
-	keys := p.ChosenKeys()
+	keys := p.Operator.(*plan.Choose).Keys
 	info := s.schema.Default.Info()
 	_, ok, err := out.read(func(columns []mysql.ColumnDefinition41, cells []value.Cell) error {
 		row := chosenRow{}

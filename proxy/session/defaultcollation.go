@@ -12,7 +12,7 @@ import (
 // defaultsFollowed refuses a definition that leaves the collation of a key to a default which the rule of its table does not
 // follow: each node that makes sub-tables is asked what the default is.
 func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
-	if len(p.Unnamed) == 0 {
+	if len(r.Operator.(*plan.Each).Unnamed) == 0 {
 		return nil
 	}
 	asked := map[[2]string]bool{} // node and database
@@ -39,7 +39,7 @@ func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 	if err != nil {
 		return backendError(err)
 	}
-	for _, u := range p.Unnamed {
+	for _, u := range p.Operator.(*plan.Each).Unnamed {
 		if !isWord(u.Charset) {
 			continue // no server has a character set of that name
 		}

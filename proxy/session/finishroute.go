@@ -31,10 +31,10 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 		x := s.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
-	f := finishing{s: s, q: q, plan: p, route: r, ex: ex, names: map[*plan.Ref]string{}}
-	f.node = r.Final(nil).Node
+	f := finishing{s: s, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
+	f.node = r.Finishing.Final(nil).Node
 	nodes := []*backend.Node{s.schema.Nodes[f.node]}
-	for _, scratch := range r.Scratch {
+	for _, scratch := range r.Finishing.Scratch {
 		for _, n := range s.nodesOf(scratch.Queries) {
 			if !slices.Contains(nodes, n) {
 				nodes = append(nodes, n)
@@ -84,7 +84,7 @@ type finishing struct {
 	s       *Session
 	q       *query
 	plan    *plan.Plan
-	route   *plan.Route
+	route   *plan.Finishing
 	ex      *boundExecution
 	node    string
 	loans   []loan

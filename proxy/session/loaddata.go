@@ -18,7 +18,7 @@ import (
 // loadMany runs LOAD DATA LOCAL into a table of several shards: the client sends its file to the proxy, which cuts it into
 // lines and sends each to the LOAD DATA LOCAL of its shard, under a transaction on every node.
 func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	l := &loading{s: s, plan: p, shape: p.Load(), held: heldBytes{memory: &s.shared.Packets}}
+	l := &loading{s: s, plan: p, shape: p.Operator.(*plan.Load), held: heldBytes{memory: &s.shared.Packets}}
 	defer l.held.set(0)
 	if err := l.admit(); err != nil {
 		return true, err
@@ -64,7 +64,7 @@ func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, 
 type loading struct {
 	s     *Session
 	plan  *plan.Plan
-	shape *plan.LoadShape
+	shape *plan.Load
 	c     *change
 
 	format  loadfile.Format

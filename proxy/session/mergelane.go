@@ -21,7 +21,7 @@ const (
 // goes to goroutines where anything about it is out of the common run.
 func (s *Session) mergesLooped(q *query) bool {
 	p, r := q.plan, q.route
-	if q.st != nil || r.Many != plan.ManyMerge || p.CalcFoundRows() || len(r.Queries) > loopedShards || q.attributes != nil {
+	if _, merges := r.Operator.(*plan.Merge); !merges || q.st != nil || p.CalcFoundRows() || len(r.Queries) > loopedShards || q.attributes != nil {
 		return false
 	}
 	for k := range r.Queries {
@@ -97,7 +97,7 @@ func (s *Session) launchMerge(h *shelves) {
 	defer s.caught(h.loop)
 	m := s.task().merging
 	s.passed = true
-	s.observed.Spread(planOf(m.route.Many), len(m.route.Queries))
+	s.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
 	h.relabel(&s.observed)
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it

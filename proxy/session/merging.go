@@ -31,7 +31,7 @@ type merging struct {
 func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []loan) *merging {
 	m := &merging{s: s, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
 	m.options = exec.Options{
-		Offset: r.Offset, Limit: limit, Status: s.status(), Hidden: r.Hidden, CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
+		Offset: r.Offset, Limit: limit, Status: s.status(), CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
 	}
 	if s.task().own {
 		m.options.Hide = mysql.ServerStatusInTrans | mysql.ServerStatusInTransReadonly
@@ -52,7 +52,7 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 // did.
 func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	s.state.Diagnostics.Clear()
-	sum, err := exec.Merge(s.out(), m.sources, m.route.Merge, m.options)
+	sum, err := exec.Merge(s.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
 	if err == nil && len(sum.Unread) > 0 && !m.loans[0].looped(s) {
 		err = s.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
 	}

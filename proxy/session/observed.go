@@ -63,18 +63,18 @@ func (s *Session) endTrace(end *endError) {
 	s.observed.EndTrace(s.pins.String(), s.inTransaction(), ended)
 }
 
-// planOf returns the kind of a way for several shards.
-func planOf(m plan.Many) querylog.Plan {
-	switch m {
-	case plan.ManyRefuse:
+// planOf returns the kind of an operator.
+func planOf(o plan.Operator) querylog.Plan {
+	switch o.(type) {
+	case plan.Refused:
 		return querylog.PlanRefuse
-	case plan.ManyMerge:
+	case *plan.Merge:
 		return querylog.PlanMerge
-	case plan.ManyFinish:
+	case *plan.Finish:
 		return querylog.PlanFinish
-	case plan.ManyEach:
+	case *plan.Each:
 		return querylog.PlanEach
-	case plan.ManyFirst:
+	case plan.Forward:
 		return querylog.PlanForward
 	}
 	return querylog.PlanWrite

@@ -11,10 +11,10 @@ import (
 
 // KnownPlan is a plan that is kept for all texts of one form.
 type KnownPlan struct {
-	DB     string // the current database
-	Text   string // with ? for literals
-	Many   string // what is done when the rows are on several shards
-	Reason string
+	DB       string // the current database
+	Text     string // with ? for literals
+	Operator string // what is done when the rows are on several shards, as plan.Operator names it
+	Reason   string
 }
 
 // Known lists the plans kept by form, and tells how many texts have a plan of their own.
@@ -26,7 +26,7 @@ func (p *Plans) Known() (forms []KnownPlan, texts int) {
 		for k := range buckets {
 			for s := buckets[k].Load(); s != nil; s = s.next {
 				if s.plan != nil {
-					forms = append(forms, KnownPlan{DB: s.db, Text: s.plan.Statement.Text, Many: s.plan.Many.String(), Reason: s.plan.Reason})
+					forms = append(forms, KnownPlan{DB: s.db, Text: s.plan.Statement.Text, Operator: s.plan.Operator.Name(), Reason: s.plan.Reason})
 				}
 			}
 		}

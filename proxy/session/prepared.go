@@ -52,8 +52,9 @@ func (s *Session) preparePlan(q *query) error {
 		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	}
 	apart := p.Apart()
+	_, refused := p.Operator.(plan.Refused)
 	switch {
-	case p.Many == plan.ManyRefuse && (apart || !p.MayBeOne()):
+	case refused && (apart || !p.MayBeOne()):
 		return newError(KSRefusedSharding, p.Reason)
 	case apart:
 		return newError(KSRefusedSharding, "a prepared statement over tables that are each on another node: no server can describe it; send it as text")

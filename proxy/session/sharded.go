@@ -126,7 +126,7 @@ func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 		shards = shards[1:]
 	}
 	q.rename = l.names
-	if p.Many == plan.ManyFirst {
+	if _, described := p.Operator.(plan.Forward); described {
 		q.rows = s.shownNamesOf(p.Statement.Show, one.Shards[0], p.Mode)
 	}
 	if q.st == nil {
@@ -224,7 +224,7 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	if q.st != nil {
 		ex = &s.lookup().bound
 	}
-	s.observed.Spread(planOf(r.Many), len(r.Queries))
+	s.observed.Spread(planOf(r.Operator), len(r.Queries))
 	s.notMirrored(q)
 	if s.pins.has(pinUserVariable) && q.info.Has(sqltext.UserVarRead) {
 		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.held.Instance.Node+
@@ -233,22 +233,22 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	if name := s.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.held.Instance.Node+": a statement on several shards cannot take values from it")
 	}
-	switch r.Many {
-	case plan.ManyMerge:
+	switch r.Operator.(type) {
+	case *plan.Merge:
 		return s.underNext(func() (bool, error) {
 			return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.scatter(q, p, r, ex) })
 		})
-	case plan.ManyFinish:
+	case *plan.Finish:
 		return s.underNext(func() (bool, error) {
 			return s.onShards(q, p.ReadOnly, func() (bool, error) { return s.finishRoute(q, p, r, ex) })
 		})
-	case plan.ManyWrite, plan.ManyInsert:
+	case plan.Change, *plan.Insert:
 		return s.writeMany(q, p, r, ex)
-	case plan.ManyChoose:
+	case *plan.Choose:
 		return s.chooseMany(q, p, r, ex)
-	case plan.ManyLoad:
+	case *plan.Load:
 		return s.loadMany(q, p, r)
-	case plan.ManyEach:
+	case *plan.Each:
 		return s.eachShard(q, p, r)
 	}
 	return true, newError(KSRefusedSharding, p.Reason)

@@ -32,7 +32,7 @@ func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 		return c, true, err
 	}
 	total, err := s.writeAll(c.loans, p, r, ex)
-	if err != nil && r.Many == plan.ManyInsert {
+	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
 		err = s.firstFault(c, s.lookup().execution.InOrder(runsMax), ex, err)
 		err = s.refuseNull(p, err)
 	}
@@ -256,7 +256,7 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 		if err != nil {
 			return total, err
 		}
-		if len(ok.Info) == 0 && r.Many == plan.ManyInsert {
+		if _, inserts := r.Operator.(*plan.Insert); inserts && len(ok.Info) == 0 {
 			// A server says nothing of a single row, but here it is one of several.
 			ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
 		}

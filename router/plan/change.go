@@ -28,14 +28,13 @@ func (b *builder) changePlan() error {
 			return Refuse("%s and %s are changed together: one is %v, the other %v", p.Target.Parsed.Name, t.Parsed.Name, p.Target.Table.Kind, t.Table.Kind)
 		}
 	}
-	p.Many = ManyWrite
+	p.Operator = Change{}
 	why := cmp.Or(b.analyzer.apart, unspread(ch, p.Target, p.Refs))
 	if why == "" && ch.Limit != nil {
-		p.Many = ManyChoose
 		why = b.choosePlan(ch)
 	}
 	if why != "" {
-		p.Many, p.Reason = ManyRefuse, why
+		p.Operator, p.Reason = Refused{}, why
 	}
 	return nil
 }

@@ -11,13 +11,18 @@ import (
 	"kingshard/router"
 )
 
-// chooseShape is an UPDATE or DELETE with LIMIT over several shards: a query finds the rows, which are then changed by their
+// Choose is an UPDATE or DELETE with LIMIT over several shards: a query finds the rows, which are then changed by their
 // primary key.
-type chooseShape struct {
-	query   *Plan    // of the key columns, with the shard's position behind them
-	keys    []string // columns of the primary key
-	params  int      // parameters of the statement ahead of those of the query
-	clauses sqlparse.ChangeClauses
+type Choose struct {
+	// Keys are the columns of the primary key, whose values the query finds; the position of the shard follows them.
+	Keys []string
+	// Clauses are those of the client's statement.
+	Clauses sqlparse.ChangeClauses
+	// Merge is what is done with the rows of the query.
+	Merge *Merge
+
+	query  *Plan
+	params int // parameters of the statement ahead of those of the query
 }
 
 // primaryKeyFlag marks the columns of the primary key. MySQL manual: "Column Definition Flags".
@@ -34,7 +39,7 @@ func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
 	if !ok || c.Limit.Empty() {
 		return what + ", in this form"
 	}
-	shape := &chooseShape{clauses: c}
+	shape := &Choose{Clauses: c}
 	if slices.ContainsFunc(t.invisible, func(d mysql.ColumnDefinition41) bool { return d.Flags&primaryKeyFlag != 0 }) {
 		return what + ", of a table whose primary key has an invisible column"
 	}
@@ -51,7 +56,7 @@ func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
 		if !ok {
 			return what + ", of a table whose primary key has a name that the client's character set cannot write"
 		}
-		shape.keys = append(shape.keys, d.Name)
+		shape.Keys = append(shape.Keys, d.Name)
 		list = append(list, name)
 	}
 	if len(list) == 0 {
@@ -71,12 +76,12 @@ func (b *builder) choosePlan(ch *sqlparse.Change) (why string) {
 	if shape.query == nil {
 		return what + ", in this form"
 	}
-	if shape.query.Many != ManyMerge {
+	if shape.Merge, ok = shape.query.Operator.(*Merge); !ok {
 		return what + ": " + shape.query.Reason
 	}
-	shape.query.merge.tagged = true
+	shape.Merge.shape.tagged = true
 	shape.params = len(p.Statement.Params) - len(st.Params)
-	p.choose = shape
+	p.Operator = shape
 	return ""
 }
 
@@ -93,11 +98,10 @@ func writable(d *mysql.ColumnDefinition41) bool {
 var ErrOwnText = errors.New("the statement is planned by its own text")
 
 // chooses routes the query of the rows to change.
-func (e *Execution) chooses() (Route, error) {
+func (e *Execution) chooses(c *Choose) (Route, error) {
 	if e.digest != nil {
 		return Route{}, ErrOwnText // the query is another text, in which the literals have other places
 	}
-	c := e.plan.choose
 	r, err := c.query.Route(e.bound[min(c.params, len(e.bound)):])
 	if err != nil {
 		return Route{}, err
@@ -110,15 +114,9 @@ func (e *Execution) chooses() (Route, error) {
 			r.Queries[k].Args[i] += c.params
 		}
 	}
-	r.Many = ManyChoose
+	r.Operator = c
 	return r, nil
 }
-
-// ChosenKeys are the columns whose values a ManyChoose finds; the position of the shard follows them.
-func (p *Plan) ChosenKeys() []string { return p.choose.keys }
-
-// ChosenClauses are the clauses of a statement that chooses the rows that it changes.
-func (p *Plan) ChosenClauses() *sqlparse.ChangeClauses { return &p.choose.clauses }
 
 // Chosen writes the change of chosen rows of the shard at a position. where is a condition that holds for them alone.
 func (e *Execution) Chosen(at int, where string) Query {
@@ -130,7 +128,7 @@ func (e *Execution) Chosen(at int, where string) Query {
 func (e *Execution) NoneChosen(at int) Query {
 	return e.change(at, func(w *writer) {
 		w.add("RAND() < 0")
-		if where := e.plan.choose.clauses.Where; !where.Empty() {
+		if where := e.plan.Operator.(*Choose).Clauses.Where; !where.Empty() {
 			w.add(" AND (")
 			w.copy(where.Pos+len("WHERE"), where.End)
 			w.add(")")
@@ -143,7 +141,7 @@ func (e *Execution) change(at int, condition func(*writer)) Query {
 	shard := e.plan.Target.Table.Shards[at]
 	e.at = append(e.at[:0], at) // there is one table
 	w := e.writer()
-	c := &e.plan.choose.clauses
+	c := &e.plan.Operator.(*Choose).Clauses
 	head := c.Limit.Pos
 	for _, span := range []sqlparse.Span{c.OrderBy, c.Where} {
 		if !span.Empty() {

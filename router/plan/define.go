@@ -10,22 +10,31 @@ import (
 	"kingshard/router/rule"
 )
 
+// Each runs on every physical table of a sharded table, with an outcome each: DDL and the like.
+type Each struct {
+	// Unnamed are the key columns of the plan's Target whose collations a definition leaves to defaults.
+	Unnamed []Unnamed
+
+	drop sqlparse.Span // the names of a DROP TABLE that runs once on each node
+}
+
 // eachPlan plans what is done to every physical table of a sharded table.
 func (b *builder) eachPlan() error {
 	p := b.p
 	p.Target = p.ruled()
-	p.Many = ManyEach
+	each := &Each{}
+	p.Operator = each
 	d := p.Statement.Definition
 	if d != nil {
 		var err error
-		if p.Unnamed, err = define(d, p.Target, p.Refs, p.Mode.MariaDB); err != nil {
+		if each.Unnamed, err = define(d, p.Target, p.Refs, p.Mode.MariaDB); err != nil {
 			return err
 		}
 	}
 	dropping := d != nil && d.Verb == sqlparse.DropTable
 	if r := stranger(p.Target.Table, p.Refs, dropping); r != nil {
 		if dropping && !d.List.Empty() {
-			p.drop = d.List
+			each.drop = d.List
 			return nil
 		}
 		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
@@ -96,7 +105,7 @@ type Unnamed struct {
 }
 
 // keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
-// whose rows have been placed. Those that are not named it returns, for who asks the servers: [Plan.Unnamed].
+// whose rows have been placed. Those that are not named it returns, for who asks the servers: [Each.Unnamed].
 func keyCollations(r *Ref, d *sqlparse.Definition) (unnamed []Unnamed, err error) {
 	if len(r.Table.Shards) < 2 || !rule.TakesText(r.Table.Rule) {
 		return nil, nil
@@ -217,9 +226,9 @@ func constraints(t *Ref, d *sqlparse.Definition, mariaDB bool) error {
 	return nil
 }
 
-// dropEach is DROP TABLE of tables that do not lie together: one statement for each node, with all that it has of them.
-func (p *Plan) dropEach() Route {
-	r := Route{Many: ManyEach}
+// perNode is DROP TABLE of tables that do not lie together: one statement for each node, with all that it has of them.
+func (o *Each) perNode(p *Plan) Route {
+	r := Route{Operator: o}
 	at := map[string]int{}
 	writers := []*writer{}
 	for _, ref := range p.Refs {
@@ -229,7 +238,7 @@ func (p *Plan) dropEach() Route {
 				k = len(writers)
 				at[s.Node] = k
 				writers = append(writers, &writer{p: p})
-				writers[k].add(p.Statement.Text[:p.drop.Pos])
+				writers[k].add(p.Statement.Text[:o.drop.Pos])
 				r.Queries = append(r.Queries, Query{Node: s.Node})
 			} else {
 				writers[k].add(", ")
@@ -244,7 +253,7 @@ func (p *Plan) dropEach() Route {
 		}
 	}
 	for k, w := range writers {
-		w.add(p.Statement.Text[p.drop.End:])
+		w.add(p.Statement.Text[o.drop.End:])
 		r.Queries[k].Text = string(w.buf)
 	}
 	return r

@@ -18,22 +18,23 @@ func Explain(p *Plan) ([]Step, error) {
 	}
 	var steps []Step
 	for k := range r.Queries {
-		steps = append(steps, step(p.Many.String(), p.Reason, &r.Queries[k]))
+		steps = append(steps, step(p.Operator.Name(), p.Reason, &r.Queries[k]))
 	}
-	for _, s := range r.Scratch {
+	f := r.Finishing
+	if f == nil {
+		return steps, nil
+	}
+	for _, s := range f.Scratch {
 		for k := range s.Queries {
 			steps = append(steps, step("gather", p.Reason, &s.Queries[k]))
 		}
 	}
-	if r.Final != nil {
-		q := r.Final(nil)
-		q.Shards = nil
-		if r.Describe == nil {
-			q.Text = p.Statement.Text
-		}
-		steps = append(steps, step(p.Many.String(), p.Reason, &q))
+	q := f.Final(nil)
+	q.Shards = nil
+	if f.Describe == nil {
+		q.Text = p.Statement.Text
 	}
-	return steps, nil
+	return append(steps, step(p.Operator.Name(), p.Reason, &q)), nil
 }
 
 func step(kind, reason string, q *Query) Step {

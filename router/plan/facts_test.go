@@ -91,7 +91,7 @@ func (p *Plan) first() *Ref {
 
 // factSet gives the positions of a table that a statement without parameters concerns.
 func (p *Plan) factSet(ref *Ref) (rule.Set, error) {
-	if p.Many == ManyInsert {
+	if _, ok := p.Operator.(*Insert); ok {
 		positions, err := p.InsertShards(nil)
 		return rule.NewSet(positions...), err
 	}
@@ -112,8 +112,10 @@ func (p *Plan) sendsTo(ref *Ref, set rule.Set) error {
 	if route.One != nil {
 		queries = []Query{*route.One}
 	}
-	for _, s := range route.Scratch {
-		queries = append(queries, s.Queries...)
+	if route.Finishing != nil {
+		for _, s := range route.Finishing.Scratch {
+			queries = append(queries, s.Queries...)
+		}
 	}
 	sent := map[int]bool{}
 	for _, q := range queries {

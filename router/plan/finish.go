@@ -9,8 +9,8 @@ import (
 	"kingshard/router"
 )
 
-// finishShape says which rows are collected, so that one server can run the whole statement on them.
-type finishShape struct {
+// Finish collects rows, and one server runs the whole statement on them.
+type Finish struct {
 	gathers []Gather
 	// rest are the other tables: they are read where they are, unless the statement ends on a connection of its own.
 	rest []Gather
@@ -36,7 +36,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	p := b.p
 	p.Reason = why
 	st := p.Statement
-	p.Many = ManyRefuse
+	p.Operator = Refused{}
 	if !p.ReadOnly {
 		p.Reason = why + ", with locks"
 		return
@@ -49,7 +49,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	names, every := st.Columns()
-	f, filters := &finishShape{}, filters(st, p.Mode, p.Refs, info.scope)
+	f, filters := &Finish{}, filters(st, p.Mode, p.Refs, info.scope)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
 			f.rest = append(f.rest, Gather{Ref: r, Key: r.scratchKey(p.Mode.MariaDB, nil)})
@@ -89,7 +89,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 {
 		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
-	p.Many, p.finish = ManyFinish, f
+	p.Operator = f
 }
 
 // scratchKey finds the primary key of a reference that is grouped on MySQL, which by it knows that GROUP BY id fixes the other columns,
@@ -230,15 +230,15 @@ func (p *Plan) unquotable() error {
 		}
 	}
 	var columns []string
-	if p.finish != nil {
-		for _, gathers := range [...][]Gather{p.finish.gathers, p.finish.rest} {
+	switch o := p.Operator.(type) {
+	case *Finish:
+		for _, gathers := range [...][]Gather{o.gathers, o.rest} {
 			for _, g := range gathers {
 				columns = append(append(columns, g.Columns...), g.Key...)
 			}
 		}
-	}
-	if p.choose != nil {
-		columns = append(columns, p.choose.keys...)
+	case *Choose:
+		columns = o.Keys
 	}
 	for _, name := range columns {
 		if !sqltext.IsASCII(name) {

@@ -45,7 +45,7 @@ func TestScratchKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := Build(st, m, r, "kingshard", keyed(test.keys))
-			if err != nil || p.Many != ManyFinish || p.finish.partial != nil {
+			if err != nil || p.Operator.Name() != "finish" || isPartial(p) {
 				t.Fatalf("%s: %v, %v", test.sql, p, err)
 			}
 			route, err := p.Route(nil)
@@ -53,7 +53,7 @@ func TestScratchKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 			var keys [][]string
-			for _, s := range route.Scratch {
+			for _, s := range route.Finishing.Scratch {
 				keys = append(keys, s.Key)
 			}
 			want := test.want

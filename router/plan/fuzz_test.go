@@ -59,14 +59,14 @@ func checkRoute(t *testing.T, p *Plan, r *Route) {
 	if r.One != nil {
 		queries = append(queries, *r.One)
 	}
-	for _, s := range append(r.Scratch, r.Rest...) {
-		queries = append(queries, s.Queries...)
-	}
-	if r.Final != nil {
-		queries = append(queries, r.Final(nil))
+	if f := r.Finishing; f != nil {
+		for _, s := range append(f.Scratch, f.Rest...) {
+			queries = append(queries, s.Queries...)
+		}
+		queries = append(queries, f.Final(nil))
 	}
 	if len(queries) == 0 {
-		t.Errorf("%q: %v sends nothing", p.Statement.Text, r.Many)
+		t.Errorf("%q: %v sends nothing", p.Statement.Text, r.Operator)
 	}
 	for _, q := range queries {
 		if q.Node == "" || q.Text == "" {

@@ -10,8 +10,8 @@ import (
 	"kingshard/router/rule"
 )
 
-// insertShape says where the rows of an INSERT are in the text and which value of each is the key.
-type insertShape struct {
+// Insert sends the rows of an INSERT to their shards. It says where they are in the text and which value of each is the key.
+type Insert struct {
 	rows []sqlparse.RowSpan // none for the SET form and INSERT ... SELECT
 	keys [][]operand        // by row
 	// auto are the values of the AUTO_INCREMENT column that are known only when the plan runs, by row; nil without one.
@@ -48,7 +48,7 @@ func (b *builder) insertPlan() error {
 	if p.Statement.Query != nil {
 		return b.insertSelect(in)
 	}
-	p.Many = ManyRefuse
+	p.Operator = Refused{}
 	switch kind := p.Target.Table.Kind; {
 	case kind == router.Single:
 		p.Reason = "INSERT of values that come from several nodes"
@@ -60,14 +60,14 @@ func (b *builder) insertPlan() error {
 		p.Reason = "INSERT of values that come from sharded tables"
 		return nil
 	case kind == router.Reference:
-		p.Many = ManyWrite
+		p.Operator = Change{}
 		return nil
 	}
 	shape, err := insertRows(p.Target, in, p.Statement.Text, p.Mode)
 	if err != nil {
 		return err
 	}
-	p.Many, p.insert = ManyInsert, shape
+	p.Operator = shape
 	return nil
 }
 
@@ -87,7 +87,7 @@ func columnsOf(t *Ref, in *sqlparse.Insert) ([]string, error) {
 }
 
 // insertRows finds the rows of an INSERT into a sharded table and their keys.
-func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*insertShape, error) {
+func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*Insert, error) {
 	columns, err := columnsOf(t, in)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*inse
 	if err := autoIncrement(t, columns, in.Rows); err != nil {
 		return nil, err
 	}
-	shape := &insertShape{}
+	shape := &Insert{}
 	shape.autoLater(t, columns, in.Rows)
 	if !in.SetForm {
 		rows, ok := sqlparse.ValuesRows(text, m)
@@ -178,7 +178,7 @@ func leavesCounting(v value.Value) bool {
 }
 
 // autoLater notes the AUTO_INCREMENT values that are parameters.
-func (shape *insertShape) autoLater(t *Ref, columns []string, rows [][]*sqlparse.Expr) {
+func (shape *Insert) autoLater(t *Ref, columns []string, rows [][]*sqlparse.Expr) {
 	if len(t.Table.Shards) < 2 {
 		return
 	}
@@ -213,14 +213,14 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	p, q := b.p, b.p.Statement.Query
 	info := b.analyzer.query(q, nil)
 	b.analyzer.subqueries()
-	p.Many, p.Reason = ManyRefuse, "INSERT ... SELECT whose rows may belong to other shards"
+	p.Operator, p.Reason = Refused{}, "INSERT ... SELECT whose rows may belong to other shards"
 	if p.Target.Table.Kind == router.Reference && len(p.Target.Table.Nodes) > 1 {
 		only := true
 		for _, r := range p.Refs {
 			only = only && r.Table.Kind == router.Reference
 		}
 		if only {
-			p.Many, p.Reason = ManyWrite, ""
+			p.Operator, p.Reason = Change{}, ""
 		}
 		return nil
 	}
@@ -266,10 +266,10 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	if err := autoIncrement(p.Target, columns, [][]*sqlparse.Expr{fieldExprs(s)}); err != nil {
 		return err
 	}
-	p.Many, p.Reason = ManyWrite, ""
+	p.Operator, p.Reason = Change{}, ""
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Single {
-			p.Many, p.Reason = ManyRefuse, "the table "+r.Parsed.Name+" is on one node"
+			p.Operator, p.Reason = Refused{}, "the table "+r.Parsed.Name+" is on one node"
 		}
 	}
 	return nil

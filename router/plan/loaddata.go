@@ -11,8 +11,8 @@ import (
 	"kingshard/router/rule"
 )
 
-// LoadShape says which fields of a file's lines a LOAD DATA over several shards looks at.
-type LoadShape struct {
+// Load sends the lines of the file of a LOAD DATA to their shards. It says which fields of a line it looks at.
+type Load struct {
 	// Fields is the number of fields that the statement reads of a line.
 	Fields int
 	// Keys are the fields of the key columns, in order; none for a table that is whole on every node.
@@ -39,7 +39,7 @@ func (b *builder) loadPlan() error {
 	t := b.analyzer.byTable[l.Table]
 	p.Target = t
 	if t.Table.Kind == router.Single || t.Table.Kind == router.Sharded && len(t.Table.Shards) == 1 {
-		p.Many, p.Reason = ManyRefuse, "LOAD DATA into a table of several servers"
+		p.Operator, p.Reason = Refused{}, "LOAD DATA into a table of several servers"
 		return nil
 	}
 	if !l.Local {
@@ -49,13 +49,13 @@ func (b *builder) loadPlan() error {
 	if err != nil {
 		return err
 	}
-	p.Many, p.load = ManyLoad, shape
+	p.Operator = shape
 	return nil
 }
 
 // loadShape makes the shape of a LOAD DATA into a table of several servers.
-func loadShape(t *Ref, l *sqlparse.Load) (*LoadShape, error) {
-	shape := &LoadShape{Auto: -1}
+func loadShape(t *Ref, l *sqlparse.Load) (*Load, error) {
+	shape := &Load{Auto: -1}
 	fields, err := fieldsOf(t, l)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func fieldsOf(t *Ref, l *sqlparse.Load) ([]sqlparse.LoadField, error) {
 }
 
 // takeFields counts the fields and finds those that go to variables.
-func (shape *LoadShape) takeFields(fields []sqlparse.LoadField) {
+func (shape *Load) takeFields(fields []sqlparse.LoadField) {
 	shape.Fields = len(fields)
 	for k, f := range fields {
 		if f.Variable {
@@ -128,7 +128,7 @@ func assigns(e *sqlparse.Expr) bool {
 }
 
 // takeKeys finds the fields of the key and of the AUTO_INCREMENT column.
-func (shape *LoadShape) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
+func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
 	at := func(column string) int {
 		return slices.IndexFunc(fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
 	}
@@ -165,19 +165,16 @@ func needsAuto(column, table string) error {
 	return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", column, table)
 }
 
-// Load gives the shape of a LOAD DATA over several shards; nil for all other plans.
-func (p *Plan) Load() *LoadShape { return p.load }
-
-// LoadShard gives the position of the shard of a line, by its key as the file has it; auto is the AUTO_INCREMENT column's
+// LoadShard gives the position of the shard of a line of a Load, by its key as the file has it; auto is the AUTO_INCREMENT column's
 // field where there is one. utf8 tells whether the file is in UTF-8. Errors are refusals.
 func (p *Plan) LoadShard(key []value.Value, auto value.Value, utf8 bool) (int, error) {
-	t := p.Target
-	if p.load.Auto >= 0 && !positive(auto) {
-		return 0, needsAuto(p.load.auto, t.Parsed.Name)
+	t, l := p.Target, p.Operator.(*Load)
+	if l.Auto >= 0 && !positive(auto) {
+		return 0, needsAuto(l.auto, t.Parsed.Name)
 	}
-	columns := p.load.foreign
+	columns := l.foreign
 	if utf8 {
-		columns = p.load.utf8
+		columns = l.utf8
 	}
 	position, err := t.Table.Place(key, columns)
 	if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
@@ -200,7 +197,7 @@ func positive(v value.Value) bool {
 // loads are the shards that the lines go to, with the statement of each.
 func (e *Execution) loads() Route {
 	t := e.plan.Target.Table
-	r := Route{Many: ManyLoad, Positions: rule.All(len(t.Shards))}
+	r := Route{Operator: e.plan.Operator, Positions: rule.All(len(t.Shards))}
 	for _, at := range r.Positions {
 		e.stand(at)
 		r.Queries = append(r.Queries, *e.whole(t.Shards[at].Node))

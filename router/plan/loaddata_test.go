@@ -25,7 +25,7 @@ func TestLoadLeavesTheStatement(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l := p.Load(); len(l.Keys) != 1 || l.Keys[0] != c.key {
+		if l, ok := p.Operator.(*Load); !ok || len(l.Keys) != 1 || l.Keys[0] != c.key {
 			t.Errorf("%s: the key is among the fields %v, want %d", c.columns, l.Keys, c.key)
 		}
 		if st.Load.Fields != nil {

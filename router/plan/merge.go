@@ -1,14 +1,16 @@
 package plan
 
-// Merge says how the results of one statement on several shards become one. The shards' rows all have the same columns:
+// Merge is a query on several shards and how their results become one. The shards' rows all have the same columns:
 // those that the client sees first, hidden ones that only the merge looks at behind them.
 //
 // With neither Order, Group, Aggregates nor Distinct the results follow each other. OFFSET and LIMIT count rows of the
 // merged result; they are known when a plan runs, not when it is made, and are given beside it.
 type Merge struct {
-	// Visible is the number of columns that the client sees, from 1 to the number the shards send; 0 is all but the hidden
-	// ones that a Route counts.
+	// Visible is the number of columns that the client sees, from 1 to the number the shards send; 0 is all but the hidden ones, whose numbers are
+	// those of [HiddenColumn] then: how many a star hides is known when the result is there.
 	Visible int
+	// Hidden is the number of hidden columns where Visible is 0.
+	Hidden int
 	// Order is what each shard's rows are sorted by, and what the merged rows will be.
 	Order []OrderKey
 	// Group are the columns that make up a group; the same columns, in any order and direction, must be the first of
@@ -19,6 +21,9 @@ type Merge struct {
 	// Distinct keeps one of several rows that are equal in all keys of Order, which must cover all visible columns.
 	// It excludes Group and Aggregates.
 	Distinct bool
+
+	// shape is how the shards' statement differs from the client's.
+	shape *mergeShape
 }
 
 // OrderKey is one column to compare by. NULL comes before all values, after them with Desc. Columns that have an order of

@@ -9,10 +9,10 @@ import (
 )
 
 // routePartial writes what the shards at these positions get, and what is made of their groups.
-func (e *Execution) routePartial(set rule.Set) Route {
-	p := e.plan
-	like := e.partialQuery([]int{0}, asTypes)
-	scratch := Scratch{Ref: p.finish.gathers[0].Ref, Like: &like, Instants: p.finish.partial.instants()}
+func (e *Execution) routePartial(o *Finish, set rule.Set) Route {
+	p, s := e.plan, o.partial
+	like := e.partialQuery(s, []int{0}, asTypes)
+	scratch := Scratch{Ref: o.gathers[0].Ref, Like: &like, Instants: s.instants()}
 	var nodes []string
 	byNode := map[string][]int{}
 	for _, at := range set {
@@ -24,16 +24,16 @@ func (e *Execution) routePartial(set rule.Set) Route {
 	}
 	slices.Sort(nodes)
 	for _, node := range nodes {
-		q := e.partialQuery(byNode[node], asRows)
+		q := e.partialQuery(s, byNode[node], asRows)
 		if len(scratch.Instants) > 0 {
-			q.Moved = e.partialQuery(byNode[node], asMoved).Text
+			q.Moved = e.partialQuery(s, byNode[node], asMoved).Text
 		}
 		scratch.Queries = append(scratch.Queries, q)
 	}
-	describe := e.describe()
-	r := Route{Many: ManyFinish, Positions: set, Scratch: []Scratch{scratch}, Describe: &describe}
-	r.Final = func(names map[*Ref]string) Query { return e.partialFinal(names[scratch.Ref]) }
-	return r
+	describe := e.describe(s)
+	f := &Finishing{Scratch: []Scratch{scratch}, Describe: &describe}
+	f.Final = func(names map[*Ref]string) Query { return e.partialFinal(o, names[scratch.Ref]) }
+	return Route{Operator: o, Positions: set, Finishing: f}
 }
 
 // rest is where the clauses begin that are for the final statement.
@@ -75,7 +75,7 @@ const (
 )
 
 // partialQuery writes the statement for the shards of one node.
-func (e *Execution) partialQuery(positions []int, use partialUse) Query {
+func (e *Execution) partialQuery(s *partialShape, positions []int, use partialUse) Query {
 	q := Query{Node: e.plan.nodeAt(positions[0])}
 	w := e.writer()
 	for k, at := range positions {
@@ -89,7 +89,7 @@ func (e *Execution) partialQuery(positions []int, use partialUse) Query {
 		if k > 0 {
 			w.add(" UNION ALL ")
 		}
-		e.plan.finish.partial.piece(&w, use)
+		s.piece(&w, use)
 	}
 	q.Text, q.Args = string(w.buf), w.args
 	return q
@@ -134,8 +134,7 @@ func (s *partialShape) piece(w *writer, use partialUse) {
 }
 
 // partNames are the columns of the shards' rows, with what they stand for in the client's text.
-func (e *Execution) partNames() map[string]string {
-	s := e.plan.finish.partial
+func (e *Execution) partNames(s *partialShape) map[string]string {
 	names := map[string]string{}
 	text := func(at sqlparse.Span) string {
 		w := e.writer()
@@ -152,10 +151,10 @@ func (e *Execution) partNames() map[string]string {
 }
 
 // describe writes the client's statement for one shard, without rows.
-func (e *Execution) describe() Query {
+func (e *Execution) describe(s *partialShape) Query {
 	q := Query{Node: e.stand(0)}
 	w := e.writer()
-	c := &e.plan.finish.partial.clauses
+	c := &s.clauses
 	end := c.Tail
 	if !c.Limit.Empty() {
 		end = c.Limit.Pos
@@ -173,12 +172,12 @@ func (e *Execution) describe() Query {
 }
 
 // partialFinal writes the statement over the shards' rows, which are in the scratch table of that name.
-func (e *Execution) partialFinal(name string) Query {
+func (e *Execution) partialFinal(o *Finish, name string) Query {
 	if name == "" {
 		name = "ks_scratch_0"
 	}
-	q := Query{Node: e.stand(0), Columns: e.partNames()}
-	p, s := e.plan, e.plan.finish.partial
+	p, s := e.plan, o.partial
+	q := Query{Node: e.stand(0), Columns: e.partNames(s)}
 	w := e.writer()
 	at := 0
 	until := func(end int) {
@@ -188,7 +187,7 @@ func (e *Execution) partialFinal(name string) Query {
 	fields := s.clauses.Fields[len(s.clauses.Fields)-1].End
 	from := func() {
 		until(fields)
-		w.add(" FROM ", p.quote(p.finish.gathers[0].Ref.Table.DB), ".", p.quote(name), " ")
+		w.add(" FROM ", p.quote(o.gathers[0].Ref.Table.DB), ".", p.quote(name), " ")
 		at = s.rest()
 	}
 	for _, r := range s.replaced {

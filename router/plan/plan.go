@@ -12,27 +12,6 @@ import (
 	"kingshard/router/rule"
 )
 
-// Many says what is done when a statement's rows are on several shards.
-type Many uint8
-
-// The ways.
-const (
-	ManyRefuse Many = iota
-	ManyMerge       // a query whose shards' results are merged
-	ManyWrite       // a change that runs on every shard, all or nothing
-	ManyInsert      // rows of an INSERT go to their shards
-	ManyFinish      // rows are collected, and a server runs the whole statement on them
-	ManyEach        // DDL and the like: every shard, with an outcome each
-	ManyFirst       // any one shard answers for all: descriptions of a table
-	ManyLoad        // lines of a file go to their shards
-	ManyChoose      // a query finds the rows of a change, which then runs on those
-)
-
-var manyNames = [...]string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose"}
-
-// String names the way as EXPLAIN shows it.
-func (m Many) String() string { return manyNames[m] }
-
 // Catalog gives the columns of a table as a shard describes them, with the columns' own character sets; nil when they
 // are not known. Invisible are those that a star does not stand for.
 type Catalog func(*router.Table) (columns, invisible []mysql.ColumnDefinition41)
@@ -48,18 +27,11 @@ type Plan struct {
 	Target *Ref
 	// ReadOnly: a query that takes no locks.
 	ReadOnly bool
-	Many     Many
-	// Unnamed are the key columns of Target whose collations a definition leaves to defaults.
-	Unnamed []Unnamed
-	// Reason says why the way is not a simpler one; of ManyRefuse it is what the client hears.
+	// Operator is what is done where the statement concerns several shards.
+	Operator Operator
+	// Reason says why the operator is not a simpler one; of Refused it is what the client hears.
 	Reason string
 
-	merge  *mergeShape
-	insert *insertShape
-	finish *finishShape
-	drop   sqlparse.Span // the names of a DROP TABLE that runs once on each node
-	load   *LoadShape
-	choose *chooseShape
 	edits  []edit
 	router *router.Router
 	// short are the parameters of a form whose literals must be short for the plan to serve a text.
@@ -119,7 +91,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	if !any {
 		return nil, nil
 	}
-	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
+	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, Operator: Refused{}, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
 	err := b.build()
 	switch {
 	case b.analyzer.crowded:
@@ -160,10 +132,10 @@ func (b *builder) build() error {
 	case sqlparse.TruncateKind, sqlparse.DDL, sqlparse.Maintain:
 		return b.eachPlan()
 	case sqlparse.Describe:
-		b.p.Many, b.p.ReadOnly = ManyFirst, true
+		b.p.Operator, b.p.ReadOnly = Forward{}, true
 		return nil
 	case sqlparse.Explain:
-		b.p.Many, b.p.ReadOnly = ManyFirst, true
+		b.p.Operator, b.p.ReadOnly = Forward{}, true
 		return nil
 	case sqlparse.Lock:
 		return Refuse("LOCK TABLES of the sharded table %s: use transactions", b.p.Refs[0].Parsed.Name)

@@ -61,7 +61,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		return nil, err
 	}
 	edits = append(edits, names...)
-	if st.Load != nil && !st.Load.Ignore.Empty() && p.load != nil {
+	if _, loads := p.Operator.(*Load); loads && !st.Load.Ignore.Empty() {
 		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
 	}
 	if st.Show != nil {
@@ -487,10 +487,9 @@ func (m *mergeShape) orderBy(w *writer) {
 }
 
 // nodeQuery writes the statement of a merge for all positions on one node.
-func (e *Execution) nodeQuery(positions []int, rows int64) Query {
-	m := e.plan.merge
+func (e *Execution) nodeQuery(m *mergeShape, positions []int, rows int64) Query {
 	q := Query{Node: e.plan.nodeAt(positions[0]), Pieces: len(positions)}
-	w := e.mergeWriter(len(positions))
+	w := e.mergeWriter(m, len(positions))
 	begin, first := len(w.buf), len(e.shards)
 	for k, at := range positions {
 		e.stand(at)
@@ -524,7 +523,7 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 	e.buf = w.buf
 	if len(positions) > 1 {
 		e.stand(positions[0])
-		d := e.mergeWriter(1)
+		d := e.mergeWriter(m, 1)
 		begin := len(d.buf)
 		m.piece(&d, 0, true)
 		q.Describe, q.DescribeArgs = view(d.buf[begin:]), d.args
@@ -534,12 +533,12 @@ func (e *Execution) nodeQuery(positions []int, rows int64) Query {
 }
 
 // mergeWriter makes a writer that has room for the statement of a merge, so often.
-func (e *Execution) mergeWriter(pieces int) writer {
+func (e *Execution) mergeWriter(m *mergeShape, pieces int) writer {
 	w := e.writer()
 	text := e.plan.Statement.Text
 	if e.digest != nil {
 		text = e.sql
 	}
-	w.buf = slices.Grow(e.buf, pieces*(len(text)+48*(len(e.plan.edits)+len(e.plan.merge.hidden)+1)))
+	w.buf = slices.Grow(e.buf, pieces*(len(text)+48*(len(e.plan.edits)+len(m.hidden)+1)))
 	return w
 }

@@ -16,22 +16,25 @@ import (
 type Route struct {
 	// One is the whole statement for one server; nil when there are several shards.
 	One *Query
-	// Many is the plan's way for several shards; Queries are what it sends, in the order of nodes, and for a table with
-	// several shards on one node in the order of shards.
-	Many    Many
+	// Operator is the plan's, or the simpler one that serves this execution.
+	Operator Operator
+	// Queries are what it sends, in the order of nodes, and for a table with several shards on one node in the order of shards.
 	Queries []Query
 	// Positions are the shards of the sharded tables.
 	Positions rule.Set
-	// Merge, Offset and Limit belong to ManyMerge. Column numbers from Hidden on in Merge are of hidden columns and count
-	// from the first of them: the number of visible columns, which a star may hide, is added when the result is known.
-	Merge         *Merge
-	Hidden        int // number of hidden columns
+	// Offset and Limit are the values of Merge and of Choose.
 	Offset, Limit uint64
-	// Scratch belongs to ManyFinish.
-	// Rest are those of the other tables, to be filled too where the statement ends on a connection that does not take part
-	// in the client's transaction.
+	// Finishing are those of Finish; nil for all others.
+	Finishing *Finishing
+}
+
+// Finishing is what one execution of Finish collects, and the statement on that.
+type Finishing struct {
+	// Scratch are the tables to fill. Rest are those of the other tables, to be filled too where the statement ends on a connection that does
+	// not take part in the client's transaction.
 	Scratch, Rest []Scratch
-	Final         func(names map[*Ref]string) Query
+	// Final writes the statement, by the names of the scratch tables.
+	Final func(names map[*Ref]string) Query
 	// Describe, if set, has the columns of the client's result, and its errors: a statement without rows, to be run ahead
 	// of the others where Final ends.
 	Describe *Query
@@ -52,55 +55,55 @@ type Scratch struct {
 	Instants []int
 }
 
-// hiddenBase is added to the numbers of hidden columns in a Route's Merge.
+// hiddenBase is added to the numbers of hidden columns in a Merge.
 const hiddenBase = 1 << 20
 
-// HiddenColumn tells whether a column number of a Route's Merge is a hidden one's, and which.
+// HiddenColumn tells whether a column number of a plan's Merge is a hidden one's, and which.
 func HiddenColumn(n int) (k int, hidden bool) { return n - hiddenBase, n >= hiddenBase }
 
 // Route finds the shards for the values of the execution.
 func (e *Execution) Route() (Route, error) {
 	p := e.plan
-	switch p.Many {
-	case ManyEach:
-		if !p.drop.Empty() {
-			return p.dropEach(), nil
+	switch o := p.Operator.(type) {
+	case *Each:
+		if !o.drop.Empty() {
+			return o.perNode(p), nil
 		}
 		return e.each(), nil
-	case ManyFirst:
+	case Forward:
 		e.stand(0)
-		return Route{One: e.whole(p.Refs[0].shard(e.at).Node), Many: p.Many}, nil
-	case ManyInsert:
-		return e.routeInsert()
-	case ManyLoad:
+		return Route{One: e.whole(p.Refs[0].shard(e.at).Node), Operator: o}, nil
+	case *Insert:
+		return e.routeInsert(o)
+	case *Load:
 		return e.loads(), nil
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
-		if p.Many == ManyRefuse {
+		if _, refused := p.Operator.(Refused); refused {
 			return Route{}, Refuse("%s", p.Reason)
 		}
 		return e.writes(rule.All(len(p.Target.Table.Shards)))
 	}
 	if node, ok := e.oneNode(); ok {
-		return Route{One: e.wholeAgain(node), Many: p.Many}, nil
+		return Route{One: e.wholeAgain(node), Operator: p.Operator}, nil
 	}
-	switch p.Many {
-	case ManyRefuse:
+	switch o := p.Operator.(type) {
+	case Refused:
 		return Route{}, Refuse("%s", p.Reason)
-	case ManyFinish:
-		return e.routeFinish()
+	case *Finish:
+		return e.routeFinish(o)
 	}
 	set := e.positionSet()
 	if len(set) == 1 {
-		return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
+		return Route{One: e.whole(e.stand(set[0])), Operator: p.Operator, Positions: set}, nil
 	}
-	switch p.Many {
-	case ManyWrite:
+	switch o := p.Operator.(type) {
+	case Change:
 		return e.writes(set)
-	case ManyChoose:
-		return e.chooses()
+	case *Choose:
+		return e.chooses(o)
 	}
-	return e.routeMerge(set)
+	return e.routeMerge(p.Operator.(*Merge), set)
 }
 
 // oneNode finds the one server that has all the rows, if there is one, and the places of the tables there.
@@ -192,7 +195,7 @@ func (e *Execution) positionSet() rule.Set {
 
 func (e *Execution) each() Route {
 	t := e.plan.Target.Table
-	r := Route{Many: ManyEach, Positions: rule.All(len(t.Shards))}
+	r := Route{Operator: e.plan.Operator, Positions: rule.All(len(t.Shards))}
 	for _, at := range r.Positions {
 		e.stand(at)
 		if t.Kind != router.Sharded {
@@ -210,7 +213,7 @@ func (e *Execution) writes(set rule.Set) (Route, error) {
 	if e.plan.Statement.Returning {
 		return Route{}, errReturning
 	}
-	r := Route{Many: ManyWrite, Positions: set}
+	r := Route{Operator: Change{}, Positions: set}
 	for _, at := range set {
 		node := e.stand(at)
 		if t := e.plan.Target.Table; t.Kind == router.Reference {
@@ -235,10 +238,9 @@ func number(e *sqlparse.Expr, values *values) (uint64, bool) {
 	return v.Uint(), true
 }
 
-func (e *Execution) routeMerge(set rule.Set) (Route, error) {
-	p := e.plan
-	m := p.merge
-	r := Route{Many: ManyMerge, Positions: set, Hidden: len(m.hidden), Limit: math.MaxUint64, Merge: &m.merged}
+func (e *Execution) routeMerge(o *Merge, set rule.Set) (Route, error) {
+	p, m := e.plan, o.shape
+	r := Route{Operator: o, Positions: set, Limit: math.MaxUint64}
 	rows := int64(-1)
 	if m.limit != nil {
 		var ok bool
@@ -262,16 +264,16 @@ func (e *Execution) routeMerge(set rule.Set) (Route, error) {
 		for n < len(byNode) && p.nodeAt(byNode[n]) == p.nodeAt(byNode[0]) {
 			n++
 		}
-		e.queries = append(e.queries, e.nodeQuery(byNode[:n], rows))
+		e.queries = append(e.queries, e.nodeQuery(m, byNode[:n], rows))
 		byNode = byNode[n:]
 	}
 	r.Queries = e.queries[first:]
 	return r, nil
 }
 
-// merging is what is done with the rows of the shards, whatever the values are.
-func (m *mergeShape) merging() Merge {
-	r := Merge{Distinct: m.distinct}
+// merging is what is done with the rows of the shards.
+func (m *mergeShape) merging() *Merge {
+	r := &Merge{Hidden: len(m.hidden), Distinct: m.distinct, shape: m}
 	for _, o := range m.order {
 		k := OrderKey{Column: hiddenBase + o.hidden, Desc: o.desc, Space: o.space}
 		r.Order = append(r.Order, k)
@@ -292,20 +294,20 @@ func (m *mergeShape) merging() Merge {
 	return r
 }
 
-func (e *Execution) routeFinish() (Route, error) {
+func (e *Execution) routeFinish(o *Finish) (Route, error) {
 	p := e.plan
-	if s := p.finish.partial; s != nil && (!s.bound || e.digest != nil) {
+	if s := o.partial; s != nil && (!s.bound || e.digest != nil) {
 		set := e.positionSet()
 		if len(set) == 1 {
-			return Route{One: e.whole(e.stand(set[0])), Many: p.Many, Positions: set}, nil
+			return Route{One: e.whole(e.stand(set[0])), Operator: o, Positions: set}, nil
 		}
-		return e.routePartial(set), nil
+		return e.routePartial(o, set), nil
 	}
-	if p.finish.tableOnly != "" {
-		return Route{}, Refuse("%s: the rows are collected in a table that has none of it: %s", p.finish.tableOnly, p.Reason)
+	if o.tableOnly != "" {
+		return Route{}, Refuse("%s: the rows are collected in a table that has none of it: %s", o.tableOnly, p.Reason)
 	}
-	node := p.finishNode()
-	r := Route{Many: ManyFinish}
+	node := o.node(p.Refs)
+	f := &Finishing{}
 	for _, ref := range p.Refs {
 		if ref.Table.Kind == router.Single && ref.Table.Shards[0].Node != node {
 			return Route{}, Refuse("the tables of the statement are on several nodes: %s is on %s", ref.Parsed.Name, ref.Table.Shards[0].Node)
@@ -314,17 +316,17 @@ func (e *Execution) routeFinish() (Route, error) {
 			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
 		}
 	}
-	for _, g := range p.finish.gathers {
-		r.Scratch = append(r.Scratch, e.gather(g, node))
+	for _, g := range o.gathers {
+		f.Scratch = append(f.Scratch, e.gather(g, node))
 	}
-	for _, g := range p.finish.rest {
-		r.Rest = append(r.Rest, p.whole1(g, node))
+	for _, g := range o.rest {
+		f.Rest = append(f.Rest, p.whole1(g, node))
 	}
-	r.Final = func(names map[*Ref]string) Query {
+	f.Final = func(names map[*Ref]string) Query {
 		e.standOn(node)
 		return *e.wholeNamed(node, names)
 	}
-	return r, nil
+	return Route{Operator: o, Finishing: f}, nil
 }
 
 // whole1 writes the statement that collects a table that is whole on a node.
@@ -334,14 +336,14 @@ func (p *Plan) whole1(g Gather, node string) Scratch {
 	return Scratch{Ref: g.Ref, Model: name, Key: g.Key, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
 }
 
-// finishNode is where the statement ends: the node of a table that is there only, else that of the first rows.
-func (p *Plan) finishNode() string {
-	for _, r := range p.Refs {
+// node is where the statement of these references ends: the node of a table that is there only, else that of the first rows.
+func (f *Finish) node(refs []*Ref) string {
+	for _, r := range refs {
 		if r.Table.Kind == router.Single {
 			return r.Table.Shards[0].Node
 		}
 	}
-	g := p.finish.gathers[0].Ref
+	g := f.gathers[0].Ref
 	return g.Table.Shards[0].Node
 }
 

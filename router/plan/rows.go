@@ -11,16 +11,16 @@ import (
 // InsertShards gives the position of each row's shard, by the values of the statement's parameters.
 func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
 	e := &Execution{plan: p, values: values{bound: args}}
-	err := e.placeRows()
+	err := e.placeRows(p.Operator.(*Insert))
 	return e.positions, err
 }
 
 // placeRows finds the position of each row's shard.
-func (e *Execution) placeRows() error {
-	t, shape := e.plan.Target, e.plan.insert
+func (e *Execution) placeRows(shape *Insert) error {
+	t := e.plan.Target
 	rows := e.rows(len(shape.keys))
 	e.positions = slices.Grow(e.positions[:0], rows)
-	if err := e.counted(); err != nil {
+	if err := e.counted(shape); err != nil {
 		return err
 	}
 	for row := range rows {
@@ -46,8 +46,7 @@ func (e *Execution) placeRows() error {
 }
 
 // counted refuses rows without a value for the AUTO_INCREMENT column, where that is a parameter.
-func (e *Execution) counted() error {
-	shape := e.plan.insert
+func (e *Execution) counted(shape *Insert) error {
 	if len(shape.auto) == 0 {
 		return nil
 	}
@@ -60,8 +59,8 @@ func (e *Execution) counted() error {
 	return nil
 }
 
-func (e *Execution) routeInsert() (Route, error) {
-	if err := e.placeRows(); err != nil {
+func (e *Execution) routeInsert(o *Insert) (Route, error) {
+	if err := e.placeRows(o); err != nil {
 		return Route{}, err
 	}
 	all := e.plan.Target.all
@@ -69,7 +68,7 @@ func (e *Execution) routeInsert() (Route, error) {
 		return Route{}, Refuse("INSERT into %s without rows", e.plan.Target.Parsed.Name)
 	}
 	if at := e.positions[0]; !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
-		return Route{One: e.wholeAgain(e.stand(at)), Many: ManyInsert, Positions: all[at : at+1]}, nil
+		return Route{One: e.wholeAgain(e.stand(at)), Operator: o, Positions: all[at : at+1]}, nil
 	}
 	if e.plan.Statement.Returning {
 		return Route{}, errReturning
@@ -79,10 +78,10 @@ func (e *Execution) routeInsert() (Route, error) {
 	for at, row := range e.heads {
 		if row >= 0 {
 			e.set = append(e.set, at)
-			e.queries = append(e.queries, e.insertQuery(at, row, e.next))
+			e.queries = append(e.queries, e.insertQuery(o, at, row, e.next))
 		}
 	}
-	return Route{Many: ManyInsert, Positions: e.set, Queries: e.queries}, nil
+	return Route{Operator: o, Positions: e.set, Queries: e.queries}, nil
 }
 
 // InOrder writes an INSERT for several shards as statements that keep the order of its rows, each with as many as follow
@@ -100,7 +99,7 @@ func (e *Execution) InOrder(max int) (queries []Query) {
 		}
 	}
 	for _, row := range heads {
-		queries = append(queries, e.insertQuery(e.positions[row], row, next))
+		queries = append(queries, e.insertQuery(e.plan.Operator.(*Insert), e.positions[row], row, next))
 	}
 	return queries
 }
@@ -119,12 +118,12 @@ func (e *Execution) chain(shards int) {
 }
 
 // insertQuery writes an INSERT of rows of one position: the first and those that next says follow.
-func (e *Execution) insertQuery(at, first int, next []int) Query {
+func (e *Execution) insertQuery(o *Insert, at, first int, next []int) Query {
 	q := Query{Node: e.stand(at), first: first, next: next, Shards: e.plan.Target.Table.Shards[at : at+1 : at+1]}
 	w := e.writer()
 	w.buf = e.buf
 	begin := len(w.buf)
-	spans := e.plan.insert.rows
+	spans := o.rows
 	w.copy(0, spans[0].Pos)
 	for row := first; row >= 0; row = next[row] {
 		if row != first {

@@ -25,8 +25,6 @@ type mergeShape struct {
 	tagged bool
 	// sorted: the shards' text needs an ORDER BY of its own, made of order.
 	sorted bool
-	// merged is what the proxy does with the rows, made of the above.
-	merged Merge
 }
 
 // hidden is a column that only the merge sees: a piece of the client's text within before and behind.
@@ -59,16 +57,14 @@ func (b *builder) selectPlan() error {
 	b.analyzer.subqueries()
 	b.p.ReadOnly = !locking(q)
 	if into(q) {
-		b.p.Many, b.p.Reason = ManyRefuse, "SELECT ... INTO over several shards"
+		b.p.Operator, b.p.Reason = Refused{}, "SELECT ... INTO over several shards"
 		return nil
 	}
-	b.p.Many = ManyMerge
 	n := &precision{scope: info.scope, form: b.p.Statement.Form}
 	m := merger{text: b.p.Statement.Text, mode: b.p.Mode, refs: b.p.Refs, q: q, s: q.Select, info: info, precision: n}
 	why := m.merge(b.analyzer.apart)
 	if why == "" {
-		m.shape.merged = m.shape.merging()
-		b.p.merge = m.shape
+		b.p.Operator = m.shape.merging()
 	} else {
 		b.finishPlan(why, info, n)
 	}

@@ -37,7 +37,7 @@ func TestUsing(t *testing.T) {
 			for _, ref := range p.Refs {
 				tables = append(tables, ref.Parsed.Label()+" "+positions(ref.Shards(nil)))
 			}
-			if got := p.Many.String() + ": " + strings.Join(tables, ", "); got != want {
+			if got := p.Operator.Name() + ": " + strings.Join(tables, ", "); got != want {
 				t.Errorf("%s:\n got %s\nwant %s", sql, got, want)
 				break
 			}
