@@ -172,8 +172,6 @@ type laned struct {
 	point *pointRead
 	// instance is the one that the loop chose for the statement, nil before.
 	instance *backend.Instance
-	// placed is the instance that has answered the task's place with what a goroutine is to take; nil for none.
-	placed *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.
 	offer offer
 	// digested says that the lookup's digest is the statement's: its plan was looked for by it.

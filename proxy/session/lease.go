@@ -87,9 +87,9 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 		wait := s.observed.WaitSpan(instance, s.state.DB())
 		var p backend.Pooled
 		var err error
-		if s.lane.placed == instance {
-			s.lane.placed, since = nil, now // the place knows how long it has waited
-			p, err = instance.Take(&s.task().place, want, deadline, s.entry.Cancelled())
+		if task := s.task(); task.placed == instance {
+			task.placed, since = nil, now // the place knows how long it has waited
+			p, err = instance.Take(&task.place, want, deadline, s.entry.Cancelled())
 		} else {
 			p, err = instance.Get(want, deadline, s.entry.Cancelled())
 		}

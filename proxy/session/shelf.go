@@ -274,10 +274,10 @@ func (h *shelves) receive() {
 // receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
 func (sh *shelf) receive(s *Session, pl *backend.Place) {
 	sh.leave(s)
-	s.lane.placed = sh.key.instance
+	s.task().placed = sh.key.instance
 	if sh.key.instance.State() != backend.Down {
 		if p, ok := sh.key.instance.AnsweredWith(pl, sh.key.setting); ok {
-			s.lane.placed = nil
+			s.task().placed = nil
 			if le := sh.borrow(p); le != nil {
 				sh.out++
 				le.used = sh.h.now

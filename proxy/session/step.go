@@ -158,9 +158,9 @@ type offer = backend.Pooled
 
 // returnOffer gives back a connection, or the right to open one, that the command did not need after all.
 func (s *Session) returnOffer() {
-	if i := s.lane.placed; i != nil {
-		s.lane.placed = nil
-		s.task().place.Decline()
+	if t := s.tasked; t != nil && t.placed != nil {
+		t.placed = nil
+		t.place.Decline()
 	}
 	if p := s.lane.offer; p.Pooled != nil {
 		s.lane.offer = offer{}

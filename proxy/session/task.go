@@ -17,8 +17,9 @@ type task struct {
 	x exchange
 	// merging is such a statement on several shards, instead.
 	merging *merging
-	// place is where such a statement waits for a connection.
-	place backend.Place
+	// place is where such a statement waits for a connection, placed the instance that has answered it with what a goroutine is to take.
+	place  backend.Place
+	placed *backend.Instance
 	// loans are the connections that publish was called with last.
 	loans []loan
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
