@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -137,8 +138,10 @@ func TestLowCeiling(t *testing.T) {
 	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
 		direct := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 		must(t, direct, "CREATE TABLE ceiling_rows (id INT PRIMARY KEY, n INT)")
-		before := number(t, direct, connections)
-		p := startProxy(t, oneNode(server.Addr, ceiling))
+		// Clients' statements run by an account of their own: a probe that is slow is tried again beside the first.
+		const pooled = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'ks'"
+		before := number(t, direct, pooled)
+		p := startProxy(t, strings.Replace(oneNode(server.Addr, ceiling), "user: root, password: root, master", "user: ks, password: ks, admin_user: root, admin_password: root, master", 1))
 		stop := time.Now().Add(time.Duration(seconds) * time.Second)
 		var running sync.WaitGroup
 		rounds := make([]int, clients)
@@ -161,12 +164,12 @@ func TestLowCeiling(t *testing.T) {
 		}
 		most := 0
 		for time.Now().Before(stop) {
-			most = max(most, number(t, direct, connections)-before)
+			most = max(most, number(t, direct, pooled)-before)
 			time.Sleep(50 * time.Millisecond)
 		}
 		running.Wait()
-		if most > ceiling+1 {
-			t.Errorf("%d connections to the server, more than %d and the probe's", most, ceiling)
+		if most > ceiling {
+			t.Errorf("%d connections to the server, more than %d", most, ceiling)
 		}
 		total := 0
 		for k, n := range rounds {
