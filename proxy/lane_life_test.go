@@ -13,7 +13,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // An idle client costs no goroutine. Time-out, KILL and drain reach it.
@@ -137,7 +137,7 @@ func TestLaneAtRandom(t *testing.T) {
 						break
 					}
 					if r.Err != nil {
-						if r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != session.KSBackendLost {
+						if r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != kserror.BackendLost {
 							t.Errorf("%s: %v", text, r.Err)
 						}
 						continue

@@ -11,7 +11,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // With one connection for all, loops and goroutines take turns: everybody gets through, and nobody comes between the statements of a
@@ -259,7 +259,7 @@ func TestLaneLineOfAnInstanceThatGoesDown(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		fails(t, waiter, "SELECT 1", session.KSBackendUnreachable)
+		fails(t, waiter, "SELECT 1", kserror.BackendUnreachable)
 	}()
 	primary := p.primary("n")
 	mysqltest.WaitFor(t, "the statement to wait", func() bool { return primary.Stats().Waiting == 1 })
@@ -276,7 +276,7 @@ func TestLaneWaitEnds(t *testing.T) {
 	must(t, waiter, "SELECT 1")
 	must(t, holder, "BEGIN")
 	must(t, holder, "SELECT 1")
-	fails(t, waiter, "SELECT 1", session.KSPoolTimeout)
+	fails(t, waiter, "SELECT 1", kserror.PoolTimeout)
 	answered := make(chan *mysqltest.RawResult, 1)
 	go func() {
 		r, _ := victim.Query("SELECT 1")
@@ -286,7 +286,7 @@ func TestLaneWaitEnds(t *testing.T) {
 		return strings.Contains(fmt.Sprint(must(t, holder, "SHOW PROCESSLIST").Rows), "SELECT 1")
 	})
 	must(t, holder, fmt.Sprintf("KILL QUERY %d", victim.Greeting.ConnectionID))
-	if r := <-answered; r == nil || r.Err == nil || r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != session.KSPoolTimeout {
+	if r := <-answered; r == nil || r.Err == nil || r.Err.Code != mysql.ERQueryInterrupted && r.Err.Code != kserror.PoolTimeout {
 		t.Errorf("the statement that was killed: %+v", r)
 	}
 	must(t, holder, "COMMIT")

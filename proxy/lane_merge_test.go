@@ -11,7 +11,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // mergeShard is a scripted shard of table t, number k of two: what it answers is in the statement, and of a number behind it
@@ -120,7 +120,7 @@ var mergeWants = map[string]struct {
 	code uint16
 }{
 	"plain": {6, 0}, "plain0": {6, 0}, "plain1": {6, 0}, "pieces": {6, 0}, "slow1": {6, 0}, "slow0": {6, 0}, "large": {1000, 0},
-	"error0": {0, 1365}, "error1": {0, 1365}, "error": {0, 1365}, "cut0": {0, session.KSBackendLost}, "cut": {0, session.KSBackendLost},
+	"error0": {0, 1365}, "error1": {0, 1365}, "error": {0, 1365}, "cut0": {0, kserror.BackendLost}, "cut": {0, kserror.BackendLost},
 }
 
 // mergeFault runs a statement and tells what is wrong with its answer.
@@ -184,7 +184,7 @@ func TestMergeInTheLane(t *testing.T) {
 			if err != nil {
 				break // the client was cut off behind the error before
 			}
-			if r.Err == nil || r.Err.Code != session.KSBackendLost && r.Err.Code != session.KSStatementBroken {
+			if r.Err == nil || r.Err.Code != kserror.BackendLost && r.Err.Code != kserror.StatementBroken {
 				t.Errorf("half of an answer: %d rows, %v", len(r.Rows), r.Err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 const laneOn = "fast_lane: true"
@@ -260,10 +260,10 @@ func TestLaneOfABackendThatMisbehaves(t *testing.T) {
 		if r := must(t, c, "SELECT pieces"); len(r.Rows) != 5 {
 			t.Errorf("%d rows", len(r.Rows))
 		}
-		fails(t, c, "SELECT cut", session.KSBackendLost) // asked twice: it has no effects
+		fails(t, c, "SELECT cut", kserror.BackendLost) // asked twice: it has no effects
 	}
 	// Part of the rows are with the client already: it hears why no more come, and is cut off.
-	fails(t, c, "SELECT half", session.KSStatementBroken)
+	fails(t, c, "SELECT half", kserror.StatementBroken)
 	if _, err := c.Query("SELECT 1"); err == nil {
 		t.Error("the session goes on")
 	}

@@ -12,11 +12,11 @@ import (
 
 	"kingshard/config"
 	"kingshard/proxy"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // refusals are the codes by which the proxy may refuse a statement: those of docs/sql-support.md.
-var refusals = []uint16{session.KSTransactionNodes, session.KSRefusedStatement, session.KSRefusedSharding, session.KSUnreadable}
+var refusals = []uint16{kserror.TransactionNodes, kserror.RefusedStatement, kserror.RefusedSharding, kserror.Unreadable}
 
 // patience are the proxy's times for a machine that has other work: a server that has its turn late has not failed.
 const patience = `health_timeout: 30s

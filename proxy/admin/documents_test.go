@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"kingshard/mysql"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 var (
@@ -114,7 +114,7 @@ func TestDocumentedStatements(t *testing.T) {
 			if r.Err == nil {
 				continue
 			}
-			unknown := r.Err.Code == session.KSAdminSyntax || r.Err.Code == mysql.ERParse || strings.Contains(r.Err.Message, "unsupport")
+			unknown := r.Err.Code == kserror.AdminSyntax || r.Err.Code == mysql.ERParse || strings.Contains(r.Err.Message, "unsupport")
 			if unknown {
 				t.Errorf("%s: %s: %v", file, statement, r.Err)
 			}

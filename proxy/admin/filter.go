@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // filter says which rows of a table are wanted, and in which order.
@@ -158,7 +158,7 @@ func (r *reader) condition(t *table) (condition, error) {
 	}
 	if c.op != "like" && c.op != "not like" && t.columns[column].numeric {
 		if _, err := strconv.ParseFloat(c.value, 64); err != nil {
-			return c, session.NewError(session.KSAdminSyntax, fmt.Sprintf("column %s is compared with a number, not with %q", t.columns[column].name, c.value))
+			return c, kserror.New(kserror.AdminSyntax, fmt.Sprintf("column %s is compared with a number, not with %q", t.columns[column].name, c.value))
 		}
 	}
 	return c, nil

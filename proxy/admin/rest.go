@@ -12,7 +12,7 @@ import (
 	"kingshard/proxy/admin/login"
 	"kingshard/proxy/admin/predecessor"
 	"kingshard/proxy/admin/rest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // bodyMax bounds the body of a request, in bytes.
@@ -127,9 +127,9 @@ func statusOf(err error) int {
 	var e *mysql.SQLError
 	if errors.As(err, &e) {
 		switch e.Code {
-		case session.KSNoRights:
+		case kserror.NoRights:
 			return http.StatusForbidden
-		case session.KSAdminFailed:
+		case kserror.AdminFailed:
 			return http.StatusConflict
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // call sends a request and gives status and body. login is the name of a token, "web" for the web user, "" for nobody.
@@ -387,5 +387,5 @@ func TestExplainWithoutADatabase(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
-	fails(t, p.client("root"), "KS EXPLAIN SELECT * FROM orders", session.KSAdminFailed, "in shop it names a table with a rule")
+	fails(t, p.client("root"), "KS EXPLAIN SELECT * FROM orders", kserror.AdminFailed, "in shop it names a table with a rule")
 }

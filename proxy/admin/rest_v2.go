@@ -15,7 +15,7 @@ import (
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/admin/rest"
 	"kingshard/proxy/admin/statement"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // v2 is the root of our calls.
@@ -184,7 +184,7 @@ func (c *request) show(t *table) (any, error) {
 			err = errors.New("it is none of like, order, limit, offset and the columns " + t.columnNames())
 		}
 		if err != nil {
-			return nil, session.NewError(session.KSAdminSyntax, "parameter "+name+": "+err.Error())
+			return nil, kserror.New(kserror.AdminSyntax, "parameter "+name+": "+err.Error())
 		}
 	}
 	return rowsAnswer{t.columns, f.apply(t, t.rows(c.a.view(c.who)))}, nil
@@ -257,7 +257,7 @@ func v2Kill(c *request) (any, error) {
 	}
 	id, err := strconv.ParseUint(c.http.PathValue("id"), 10, 32)
 	if err != nil {
-		return nil, session.NewError(session.KSAdminSyntax, "the id of a session is a number")
+		return nil, kserror.New(kserror.AdminSyntax, "the id of a session is a number")
 	}
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
 }
@@ -266,7 +266,7 @@ func v2ForgetHalfDone(c *request) (any, error) {
 	text := c.http.PathValue("id")
 	id, err := strconv.ParseUint(text, 10, 64)
 	if err != nil && text != "all" {
-		return nil, session.NewError(session.KSAdminSyntax, "the id of a record is a number, or all")
+		return nil, kserror.New(kserror.AdminSyntax, "the id of a record is a number, or all")
 	}
 	return struct{}{}, c.a.forgetHalfDone(c.who, id, text == "all")
 }

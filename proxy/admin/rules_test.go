@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"kingshard/mysql"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 const someRules = `query_rules:
@@ -46,10 +46,10 @@ func TestQueryRules(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	fails(t, root, "KS RULE", session.KSAdminSyntax, "TEST")
-	fails(t, root, "KS RULE TEST", session.KSAdminSyntax, "statement")
-	fails(t, root, "KS RULE TEST 'a'@'b' 'SELECT 1'", session.KSAdminFailed, "IP address")
-	fails(t, root, "KS RULE TEST 'a' 'b'", session.KSAdminSyntax)
+	fails(t, root, "KS RULE", kserror.AdminSyntax, "TEST")
+	fails(t, root, "KS RULE TEST", kserror.AdminSyntax, "statement")
+	fails(t, root, "KS RULE TEST 'a'@'b' 'SELECT 1'", kserror.AdminFailed, "IP address")
+	fails(t, root, "KS RULE TEST 'a' 'b'", kserror.AdminSyntax)
 	if got := rows(t, root, "SHOW KS QUERY_RULES LIKE 'tried'"); len(got) != 1 || got[0][12] != "1" {
 		t.Errorf("a test counts, or the operator's own statements do: %q", got)
 	}
@@ -74,7 +74,7 @@ func TestQueryRules(t *testing.T) {
 	p.write(p.text)
 	must(t, root, "KS RELOAD")
 	var e *mysql.SQLError
-	if err := execute(); !errors.As(err, &e) || e.Code != session.KSQueryRule {
+	if err := execute(); !errors.As(err, &e) || e.Code != kserror.QueryRule {
 		t.Errorf("with a rule: %v", err)
 	}
 	if got := rows(t, root, "SHOW KS QUERY_RULES LIKE 'no-delete'"); got[0][12] != "2" {
@@ -86,9 +86,9 @@ func TestQueryRules(t *testing.T) {
 func TestRulesSpareAdministration(t *testing.T) {
 	p := start(t, func(text string) string { return text + "query_rules:\n- {name: all, block: closed}\n" })
 	root, app := p.client("root"), p.client("app")
-	fails(t, app, "SELECT 1", session.KSQueryRule, "query rule all: closed")
-	fails(t, app, "SHOW KS STATUS", session.KSQueryRule)
-	fails(t, root, "SELECT 1", session.KSQueryRule)
+	fails(t, app, "SELECT 1", kserror.QueryRule, "query rule all: closed")
+	fails(t, app, "SHOW KS STATUS", kserror.QueryRule)
+	fails(t, root, "SELECT 1", kserror.QueryRule)
 	must(t, root, "SHOW KS QUERY_RULES")
 	p.write(strings.Replace(p.text+"# open\n", "block: closed", "allow: true", 1))
 	must(t, root, "KS RELOAD")
@@ -132,7 +132,7 @@ func TestRuleRoutes(t *testing.T) {
 		switch {
 		case r.Err == nil:
 			on["n2"]++
-		case r.Err != nil && r.Err.Code == session.KSQueryRule && strings.HasPrefix(r.Err.Message, elsewhere):
+		case r.Err != nil && r.Err.Code == kserror.QueryRule && strings.HasPrefix(r.Err.Message, elsewhere):
 			on["refused"]++
 		default:
 			t.Errorf("%s: %+v", text, r)
@@ -141,13 +141,13 @@ func TestRuleRoutes(t *testing.T) {
 	if on["n2"] == 0 || on["refused"] == 0 {
 		t.Errorf("on one shard: %v", on)
 	}
-	fails(t, root, "SELECT * FROM shop.orders", session.KSQueryRule, elsewhere)
-	fails(t, root, "DELETE FROM shop.orders WHERE note = 1", session.KSQueryRule, elsewhere)
+	fails(t, root, "SELECT * FROM shop.orders", kserror.QueryRule, elsewhere)
+	fails(t, root, "DELETE FROM shop.orders WHERE note = 1", kserror.QueryRule, elsewhere)
 	st, err := root.Prepare("SELECT * FROM shop.orders")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := st.Execute(); err != nil || r.Err == nil || r.Err.Code != session.KSQueryRule {
+	if r, err := st.Execute(); err != nil || r.Err == nil || r.Err.Code != kserror.QueryRule {
 		t.Errorf("prepared: %+v, %v", r, err)
 	}
 	// A query that is merged reads replicas if a rule says so, but not within a transaction.

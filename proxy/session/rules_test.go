@@ -9,7 +9,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 const blockingRules = `query_rules:
@@ -69,13 +69,13 @@ func TestRulesBlock(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			if r.Err == nil || r.Err.Code != session.KSQueryRule || !strings.HasPrefix(r.Err.Message, "query rule "+rule+": ") {
+			if r.Err == nil || r.Err.Code != kserror.QueryRule || !strings.HasPrefix(r.Err.Message, "query rule "+rule+": ") {
 				t.Errorf("%s: %v, want the refusal of %s", text, r.Err, rule)
 			}
 		}
 		_, err := c.Prepare("DELETE FROM forbidden WHERE id = ?")
 		var e *mysql.SQLError
-		if !errors.As(err, &e) || e.Code != session.KSQueryRule || e.Message != "query rule no-delete: not here" {
+		if !errors.As(err, &e) || e.Code != kserror.QueryRule || e.Message != "query rule no-delete: not here" {
 			t.Errorf("prepare: %v", err)
 		}
 		packets, err := c.Command(mysql.ComQuery, "SELECT rows; DELETE FROM forbidden; SELECT rows")
@@ -105,7 +105,7 @@ func TestRulesOfUsers(t *testing.T) {
 	if err := c.ChangeUser("mysql_native_password", "secret", ""); err != nil {
 		t.Fatal(err)
 	}
-	fails(t, c, "DELETE FROM t", session.KSQueryRule)
+	fails(t, c, "DELETE FROM t", kserror.QueryRule)
 	if err := c.ChangeUser("root", "root", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -219,10 +219,10 @@ func TestRulesRewrite(t *testing.T) {
 			}
 		}
 		var e *mysql.SQLError
-		if _, err := c.Prepare("SELECT FEWER ?"); !errors.As(err, &e) || e.Code != session.KSQueryRule || !strings.Contains(e.Message, "rule fewer: it changes the number of parameters") {
+		if _, err := c.Prepare("SELECT FEWER ?"); !errors.As(err, &e) || e.Code != kserror.QueryRule || !strings.Contains(e.Message, "rule fewer: it changes the number of parameters") {
 			t.Errorf("a parameter less: %v", err)
 		}
-		fails(t, c, "PREPARE p FROM 'SELECT inner FROM late'", session.KSQueryRule)
+		fails(t, c, "PREPARE p FROM 'SELECT inner FROM late'", kserror.QueryRule)
 		if server.seen("inner") || server.seen("FEWER") {
 			t.Errorf("the server saw %q", server.texts)
 		}

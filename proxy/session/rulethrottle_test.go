@@ -6,7 +6,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // Statements of a throttled kind wait for one another over all sessions, and can be killed while they do; what is refused reaches no
@@ -73,7 +73,7 @@ func TestRulesThrottle(t *testing.T) {
 			done <- err
 		}()
 		<-begun
-		fails(t, clients[1], "SELECT rows FROM hasty", session.KSThrottled)
+		fails(t, clients[1], "SELECT rows FROM hasty", kserror.Throttled)
 		release <- struct{}{}
 		if err := <-done; err != nil {
 			t.Error(err)

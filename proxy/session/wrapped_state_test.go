@@ -7,7 +7,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // leavers leave something on their connection.
@@ -140,10 +140,10 @@ func TestWrappedRules(t *testing.T) {
 				s     string
 				codes []uint16
 			}{
-				"ruled":  {"DELETE FROM w_t WHERE a = 1", []uint16{session.KSQueryRule}},
-				"worded": {"UPDATE w_t SET a = 4711 WHERE a = 4712", []uint16{session.KSQueryRule}},
+				"ruled":  {"DELETE FROM w_t WHERE a = 1", []uint16{kserror.QueryRule}},
+				"worded": {"UPDATE w_t SET a = 4711 WHERE a = 4712", []uint16{kserror.QueryRule}},
 				"black":  {"UPDATE w_t SET a = 4713 WHERE a = 4714 OR a IS NULL", []uint16{mysql.ERUnknown}},
-				"reader": {"DELETE FROM w_t WHERE a = 1", []uint16{mysql.ERTableaccessDenied, session.KSRefusedStatement}},
+				"reader": {"DELETE FROM w_t WHERE a = 1", []uint16{mysql.ERTableaccessDenied, kserror.RefusedStatement}},
 			} {
 				c := w.client(name)
 				cases := 0
@@ -153,7 +153,7 @@ func TestWrappedRules(t *testing.T) {
 					}
 					codes := one.codes
 					if wr.unknown {
-						codes = append(codes[:len(codes):len(codes)], session.KSRefusedStatement)
+						codes = append(codes[:len(codes):len(codes)], kserror.RefusedStatement)
 					}
 					blocked := false
 					if wr.setup != nil {
@@ -179,7 +179,7 @@ func TestWrappedRules(t *testing.T) {
 					if r.Err == nil || !oneOf(codes, r.Err.Code) {
 						t.Errorf("%s: %s: %s", name, wr.name, answered(r, nil))
 					}
-					if _, err := c.Prepare(text); !refusedBy(err, append(codes[:len(codes):len(codes)], mysql.ERUnsupportedPS, session.KSRefusedStatement)) {
+					if _, err := c.Prepare(text); !refusedBy(err, append(codes[:len(codes):len(codes)], mysql.ERUnsupportedPS, kserror.RefusedStatement)) {
 						t.Errorf("%s: %s: prepared: %v", name, wr.name, err)
 					}
 					for _, sql := range wr.undo {
@@ -225,7 +225,7 @@ func TestGrantsWithoutPasswords(t *testing.T) {
 				if got := answered(c.Query("SHOW GRANTS FOR nobody@nowhere")); !strings.HasPrefix(got, "error 1141") {
 					t.Error(got)
 				}
-				if got := answered(c.Query("SELECT * FROM mysql.user")); !strings.HasPrefix(got, fmt.Sprint("error ", session.KSRefusedStatement)) {
+				if got := answered(c.Query("SELECT * FROM mysql.user")); !strings.HasPrefix(got, fmt.Sprint("error ", kserror.RefusedStatement)) {
 					t.Error(got)
 				}
 				must(t, c, "SELECT user, host FROM w_t, (SELECT 1 AS user, 2 AS host) d")

@@ -13,7 +13,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // wrapper is a way to have a server carry out a statement within others. The statements of setup come ahead, those of run behind.
@@ -273,7 +273,7 @@ func dangers(victim int) (list []danger) {
 }
 
 // proxysOwn are the codes of the proxy's own refusals.
-var proxysOwn = []uint16{session.KSRefusedVariable, session.KSRefusedStatement, session.KSLocalInfile, mysql.ERSpecificAccessDenied}
+var proxysOwn = []uint16{kserror.RefusedVariable, kserror.RefusedStatement, kserror.LocalInfile, mysql.ERSpecificAccessDenied}
 
 // wrapping is a server and a proxy that logs in there as pool_w, for users with and without the right process.
 type wrapping struct {
@@ -503,7 +503,7 @@ func TestWrappedStatements(t *testing.T) {
 						want, got := answered(straight.Query(sql)), answered(through.Query(other[k]))
 						got = strings.ReplaceAll(strings.ReplaceAll(got, "app_p", "app_w"), "'wrapped.", "'wrapped_d.")
 						if wr.unknown && sql == wr.text(s) {
-							if !strings.HasPrefix(got, fmt.Sprintf("error %d ", session.KSRefusedStatement)) {
+							if !strings.HasPrefix(got, fmt.Sprintf("error %d ", kserror.RefusedStatement)) {
 								t.Errorf("%s: %s: %s", wr.name, sql, got)
 							}
 							break

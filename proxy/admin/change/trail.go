@@ -6,8 +6,8 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/account"
+	"kingshard/proxy/kserror"
 	"kingshard/proxy/querylog"
-	"kingshard/proxy/session"
 )
 
 // Who asks: a user of the admin SQL, or of REST.
@@ -31,7 +31,7 @@ func (w Who) Need(r account.Rights, what string) error {
 	if w.Rights >= r {
 		return nil
 	}
-	return session.NewError(session.KSNoRights, fmt.Sprintf("%s needs the rights %s, and %q has %s", what, r, w.Name, w.Rights))
+	return kserror.New(kserror.NoRights, fmt.Sprintf("%s needs the rights %s, and %q has %s", what, r, w.Name, w.Rights))
 }
 
 // Trail is where changes leave lines: the log, the audit log and the list of events. Any goroutine may use it.
@@ -87,5 +87,5 @@ func Message(err error) string {
 
 // Failed returns what a client hears of a change that was not made.
 func Failed(format string, args ...any) error {
-	return session.NewError(session.KSAdminFailed, fmt.Sprintf(format, args...))
+	return kserror.New(kserror.AdminFailed, fmt.Sprintf(format, args...))
 }

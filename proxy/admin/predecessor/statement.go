@@ -8,6 +8,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/admin/statement"
+	"kingshard/proxy/kserror"
 	"kingshard/proxy/session"
 )
 
@@ -121,7 +122,7 @@ func help(w change.Who) (*session.OwnResult, error) {
 
 // asBefore turns the message of a failure into the predecessor's kind of error.
 func asBefore(err error) error {
-	if e, ok := err.(*mysql.SQLError); ok && e.Code != session.KSAdminFailed {
+	if e, ok := err.(*mysql.SQLError); ok && e.Code != kserror.AdminFailed {
 		return e
 	}
 	return mysql.NewSQLError(mysql.ERUnknown, "%s", change.Message(err))

@@ -8,7 +8,7 @@ import (
 	"mime"
 	"net/http"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // Decode reads a request's body, a JSON object; with optional, none is an empty one.
@@ -17,7 +17,7 @@ func Decode(h *http.Request, into any, optional bool) error {
 		return nil
 	}
 	if kind, _, err := mime.ParseMediaType(h.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return session.NewError(session.KSAdminSyntax, "the body must be JSON, with Content-Type: application/json")
+		return kserror.New(kserror.AdminSyntax, "the body must be JSON, with Content-Type: application/json")
 	}
 	d := json.NewDecoder(h.Body)
 	err := d.Decode(into)
@@ -27,7 +27,7 @@ func Decode(h *http.Request, into any, optional bool) error {
 		}
 	}
 	if err != nil && !(optional && err == io.EOF) {
-		return session.NewError(session.KSAdminSyntax, "the body is no JSON object of this call: "+err.Error())
+		return kserror.New(kserror.AdminSyntax, "the body is no JSON object of this call: "+err.Error())
 	}
 	return nil
 }

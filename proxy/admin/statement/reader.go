@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"kingshard/mysql/sqltext"
-	"kingshard/proxy/session"
+	"kingshard/proxy/kserror"
 )
 
 // Reader reads a statement of the proxy's own, token by token.
@@ -172,5 +172,5 @@ func (r *Reader) Expected(what string) error {
 		}
 		near = strconv.Quote(rest)
 	}
-	return session.NewError(session.KSAdminSyntax, fmt.Sprintf("expected %s, found %s; KS HELP shows how it is written", what, near))
+	return kserror.New(kserror.AdminSyntax, fmt.Sprintf("expected %s, found %s; KS HELP shows how it is written", what, near))
 }
