@@ -50,7 +50,8 @@ var allowed = map[string][]string{
 	"proxy/lockwaits":           {"backend", "mysql"},
 	"proxy/process":             {"backend", "mysql", "proxy/lockwaits"},
 	"proxy/kserror":             {"mysql"},
-	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/session/state", "proxy/tracing", "router", "router/plan"},
+	"proxy/txn":                 {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
+	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/session/state", "proxy/tracing", "proxy/txn", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
@@ -59,7 +60,7 @@ var allowed = map[string][]string{
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":           {"backend", "backend/pool", "proxy/account", "proxy/observe", "proxy/querylog", "proxy/session", "proxy/subtables"},
-	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/session", "router", "router/plan"},
+	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/txn", "router", "router/plan"},
 	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/predecessor": {"backend", "backend/pool", "config", "mysql", "proxy/account", "proxy/admin/change", "proxy/admin/rest", "proxy/admin/statement", "proxy/kserror", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/rest":        {"proxy/kserror"},

@@ -7,7 +7,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/proxy/process"
-	"kingshard/proxy/session"
+	"kingshard/proxy/txn"
 )
 
 var locksTable = table{
@@ -58,12 +58,12 @@ func lockRows(all []process.Holding) (rows [][]any) {
 // whyKept gives the reasons for which a session keeps connections, joined by commas.
 func whyKept(h process.Holding) string {
 	if !h.InTransaction {
-		return session.PinNames(h.Pins)
+		return txn.Pins(h.Pins).String()
 	}
 	if h.Pins == 0 {
 		return "transaction"
 	}
-	return "transaction," + session.PinNames(h.Pins)
+	return "transaction," + txn.Pins(h.Pins).String()
 }
 
 // blockers lists the sessions that have connections to the instance that a session waits for.

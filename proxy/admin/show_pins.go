@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/txn"
 )
 
 var pinsTable = table{
@@ -14,7 +14,7 @@ var pinsTable = table{
 	rows: func(v *view) (rows [][]any) {
 		now := map[string]int{}
 		for _, s := range v.a.shared.Sessions.All() {
-			for reason := range strings.SplitSeq(session.PinNames(s.Row().Pins), ",") {
+			for reason := range strings.SplitSeq(txn.Pins(s.Row().Pins).String(), ",") {
 				now[reason]++
 			}
 		}

@@ -3,7 +3,7 @@ package admin
 import (
 	"time"
 
-	"kingshard/proxy/session"
+	"kingshard/proxy/txn"
 )
 
 var sessionsTable = table{
@@ -19,7 +19,7 @@ var sessionsTable = table{
 			}
 			rows = append(rows, []any{
 				int(p.ID), p.User, p.Host, orNil(p.DB), p.Command, p.Seconds, int(time.Since(p.Started).Seconds()), p.InTransaction,
-				orNil(session.PinNames(p.Pins)), orNil(p.Instance), port,
+				orNil(txn.Pins(p.Pins).String()), orNil(p.Instance), port,
 			})
 		}
 		return rows

@@ -42,32 +42,3 @@ func isClosed(c <-chan struct{}) bool {
 		return false
 	}
 }
-
-// Victim is a session's wait that may have to end so that others go on, as they wait for what the session holds. Zero is a wait that goes on.
-type Victim struct {
-	chosen, over bool // under the lock of the entry
-}
-
-// GiveWay ends the session's wait, unless it is over.
-func (e *Entry) GiveWay(v *Victim) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if v.over {
-		return
-	}
-	v.chosen = true
-	e.interruptLocked()
-}
-
-// GaveWay ends what v is about and reports whether it was GiveWay that ended the session's wait: then the session can wait anew. If it was
-// killed or closed, too, it cannot.
-func (e *Entry) GaveWay(v *Victim) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	v.over = true
-	if !v.chosen || e.killed || e.closing {
-		return false
-	}
-	e.cancel = nil
-	return true
-}

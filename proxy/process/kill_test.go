@@ -205,31 +205,6 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// Who gives way waits anew; who was killed meanwhile, or has stopped to wait, does not.
-func TestVictim(t *testing.T) {
-	e, _ := running(t)
-	var v Victim
-	wait := e.Cancelled()
-	e.GiveWay(&v)
-	cancelledSoon(t, wait)
-	if !e.GaveWay(&v) || e.IsCancelled() {
-		t.Error("the victim cannot wait anew")
-	}
-	e.GiveWay(&v)
-	if e.IsCancelled() {
-		t.Error("a wait that was over ends the next one")
-	}
-	var spared, killed Victim
-	if e.GaveWay(&spared) {
-		t.Error("gave way to nobody")
-	}
-	e.GiveWay(&killed)
-	e.Interrupt(false)
-	if e.GaveWay(&killed) || !e.IsCancelled() {
-		t.Error("a KILL is forgotten")
-	}
-}
-
 // circles has what statements enter.
 type circles struct{ entered, left chan *lockwaits.Wait }
 

@@ -8,11 +8,12 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // admit refuses statements that cannot be right as the session is.
 func (s *Session) admit(q *query) error {
-	if s.held.Pooled != nil && s.heldLast {
+	if s.txn.Holding() && s.txn.LastOnHeld {
 		return nil
 	}
 	if q.info.Class == sqltext.GetDiagnostics {
@@ -40,7 +41,7 @@ var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS
 // clearDiagnostics has a MariaDB server forget what another session's statement has left in the diagnostics area of a connection from the
 // pool, ahead of a statement that may tell of it unseen, or that leaves it there on a connection that the session is to keep.
 func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
-	if !p.Conn.Info.MariaDB || s.held.Pooled == p.Pooled || p.Conn.Diagnosed == s.id {
+	if !p.Conn.Info.MariaDB || s.txn.Holds(p) || p.Conn.Diagnosed == s.id {
 		return nil
 	}
 	plain := plainClass(q.info.Class)
@@ -58,7 +59,7 @@ func (s *Session) keptByTransaction(p backend.Pooled) bool {
 
 // forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
 func (s *Session) forgetDiagnostics(p backend.Pooled) error {
-	if !p.Conn.Info.MariaDB || s.held.Pooled == p.Pooled || p.Conn.Diagnosed == s.id {
+	if !p.Conn.Info.MariaDB || s.txn.Holds(p) || p.Conn.Diagnosed == s.id {
 		return nil
 	}
 	p.Conn.Diagnosed = s.id
@@ -106,9 +107,9 @@ func (s *Session) admitClass(text string, c sqltext.Class) error {
 }
 
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.
-func (s *Session) before(q *query) (added pinSet) {
-	had := s.pins
-	s.pins &^= 1 << pinFoundRows
+func (s *Session) before(q *query) (added txn.Pins) {
+	had := s.txn.Pins
+	s.txn.Pins &^= 1 << txn.PinFoundRows
 	s.pinReached(q.reached)
 	if !plainClass(q.info.Class) || q.info.Traits&stateful != 0 {
 		s.pinFor(q.text, &q.info)
@@ -116,8 +117,13 @@ func (s *Session) before(q *query) (added pinSet) {
 	if q.within != nil {
 		s.beforeWithin(q)
 	}
-	s.keepForTransaction(q)
-	return s.pins&^had | q.pinned
+	if !s.state.Autocommit && opensTransaction(q) {
+		s.txn.Pin(txn.PinAutocommit)
+		if q.info.Class == sqltext.Savepoint {
+			s.txn.Pin(txn.PinSavepoint)
+		}
+	}
+	return s.txn.Pins&^had | q.pinned
 }
 
 // beforeWithin pins the connection for what the statements within are about to do on it.
@@ -131,19 +137,19 @@ func (s *Session) beforeWithin(q *query) {
 		switch in.Info.Class {
 		case sqltext.Set:
 			if !in.Assigned || setsMore(in) {
-				s.pin(pinUnknown)
+				s.txn.Pin(txn.PinUnknown)
 			}
 			if !in.Assigned {
 				s.pinBound(state.BoundUnseen(in.Text, in.Mode))
 			}
 		case sqltext.Prepare:
 			s.prepared(in, false, q)
-			s.pin(pinPrepare)
+			s.txn.Pin(txn.PinPrepare)
 		}
 	}
 	if q.unknown() {
-		s.pin(pinUnknown)
-		s.pin(pinUserVariable)
+		s.txn.Pin(txn.PinUnknown)
+		s.txn.Pin(txn.PinUserVariable)
 	}
 }
 
@@ -157,43 +163,43 @@ func setsMore(in *sqltext.Inner) bool {
 func (s *Session) pinFor(text string, i *sqltext.Info) {
 	for _, p := range [...]struct {
 		trait  sqltext.Traits
-		reason pinReason
+		reason txn.Reason
 	}{
-		{sqltext.UserVarWrite, pinUserVariable},
-		{sqltext.GetLock, pinUserLock},
-		{sqltext.CalcFoundRows, pinFoundRows},
-		{sqltext.SetsState, pinUnknown},
+		{sqltext.UserVarWrite, txn.PinUserVariable},
+		{sqltext.GetLock, txn.PinUserLock},
+		{sqltext.CalcFoundRows, txn.PinFoundRows},
+		{sqltext.SetsState, txn.PinUnknown},
 	} {
 		if i.Has(p.trait) {
-			s.pin(p.reason)
+			s.txn.Pin(p.reason)
 		}
 	}
 	// The body of a routine is not looked into: it runs when it is called.
 	if i.Has(sqltext.Doubt) && !(i.Class == sqltext.DDL && i.Has(sqltext.Body)) {
-		s.pin(pinUnknown)
+		s.txn.Pin(txn.PinUnknown)
 	}
 	switch i.Class {
 	case sqltext.CreateTemporary:
-		s.pin(pinTempTable)
+		s.txn.Pin(txn.PinTempTable)
 	case sqltext.LockTables:
-		s.pin(pinLockTables)
+		s.txn.Pin(txn.PinLockTables)
 	case sqltext.Flush:
 		if flushLocks(text) {
-			s.pin(pinLockTables)
+			s.txn.Pin(txn.PinLockTables)
 		}
 	case sqltext.Call, sqltext.CompoundBegin:
-		s.pin(pinProcedure)
+		s.txn.Pin(txn.PinProcedure)
 	case sqltext.XA:
 		if xaVerb(text, "START", "BEGIN") {
-			s.pin(pinXA)
+			s.txn.Pin(txn.PinXA)
 		}
 	case sqltext.Other:
-		s.pin(pinUnknown)
+		s.txn.Pin(txn.PinUnknown)
 	}
 }
 
 // harmlessWhenFailed are the reasons that a statement which failed does not leave behind.
-const harmlessWhenFailed = 1<<pinUnknown | 1<<pinLockTables | 1<<pinTempTable | 1<<pinXA | 1<<pinPrepare
+const harmlessWhenFailed = 1<<txn.PinUnknown | 1<<txn.PinLockTables | 1<<txn.PinTempTable | 1<<txn.PinXA | 1<<txn.PinPrepare
 
 // carriesOut tells whether the statement carries out others, one or several.
 func (q *query) carriesOut() bool {
@@ -205,49 +211,57 @@ func (q *query) carriesOut() bool {
 }
 
 // preparesUnseen are the reasons of which a connection may have statements prepared that no text of the client's tells of.
-const preparesUnseen = 1<<pinProcedure | 1<<pinUnknown | 1<<pinTracker | 1<<pinStored
+const preparesUnseen = 1<<txn.PinProcedure | 1<<txn.PinUnknown | 1<<txn.PinTracker | 1<<txn.PinStored
 
 // executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
-func (s *Session) executesNothing(q *query, added pinSet) bool {
-	if q.info.Class != sqltext.Execute || s.pins&^added&(1<<pinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
+func (s *Session) executesNothing(q *query, added txn.Pins) bool {
+	if q.info.Class != sqltext.Execute || s.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
 		return false
 	}
 	_, named := sqltext.ParseExecute(q.text, s.mode())
 	return named
 }
 
+// describes reports whether statements of a class read a table's definition, and none of its rows.
+func describes(c sqltext.Class) bool {
+	return c == sqltext.Show || c == sqltext.Describe || c == sqltext.Explain
+}
+
 // after gives the connection back, or keeps it, once the responses are through.
-func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
+func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins) {
 	switch {
 	case failed && s.executesNothing(q, added):
-		s.pins &^= added & harmlessWhenFailed
+		s.txn.Pins &^= added & harmlessWhenFailed
 	case failed && q.carriesOut():
 		// It may have failed behind what it has done.
 	case failed:
-		s.pins &^= added & harmlessWhenFailed
+		s.txn.Pins &^= added & harmlessWhenFailed
 	case q.info.Class == sqltext.UnlockTables:
-		s.unpin(pinLockTables)
+		s.txn.Unpin(txn.PinLockTables)
 	case q.info.Class == sqltext.XA && xaVerb(q.text, "COMMIT", "ROLLBACK"):
-		s.unpin(pinXA)
+		s.txn.Unpin(txn.PinXA)
 	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
-		s.unpin(pinPrepare)
+		s.txn.Unpin(txn.PinPrepare)
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
-		if s.unpin(pinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			s.tx.began = characteristics{}
+		if s.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			s.txn.Current = txn.Characteristics{}
 		}
 	}
 	s.nameStands(q, failed)
-	used := !failed && s.usesUpNext(p, q) || s.leavesBegan(p, failed)
+	used := !failed && q.node != nil && !describes(q.info.Class) && s.txn.UsesUpNext(p, s.state.Autocommit) ||
+		s.txn.LeavesCurrent(p, failed)
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)
 	}
-	s.endOfTransaction(p, q, failed)
+	if class := q.info.Class; s.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
+		s.txn.Ended(p)
+	}
 	if s.state.Followed() {
 		p.Key = s.state.Setting()
 	}
 	learnt := setsUnseen(s, q, added)
 	if learnt && s.lane.lease != nil {
-		s.unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
+		s.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
 	}
 	if learnt {
 		if err := learnUnseen(s, p, q); err != nil {
@@ -255,11 +269,11 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 			return
 		}
 	}
-	if len(s.others) > 0 && s.held.Pooled == p.Pooled && !failed && endsTransaction(q.info.Class) {
-		s.endOthers() // another one may have begun
+	if s.txn.HasOthers() && s.txn.Holds(p) && !failed && endsTransaction(q.info.Class) {
+		s.txn.EndOthers(s.run) // another one may have begun
 	}
-	beside := s.isOther(p) || s.held.Pooled != nil && s.held.Pooled != p.Pooled // it goes back, whatever the session keeps
-	goes := beside || s.pins == 0 && !s.inTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	beside := s.txn.Beside(p) || s.txn.Holding() && !s.txn.Holds(p) // it goes back, whatever the session keeps
+	goes := beside || s.txn.Pins == 0 && !s.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
 	if s.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.fetchWarnings(p, q.rename); err != nil {
@@ -269,18 +283,18 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added pinSet) {
 		q.warned = true
 	}
 	if used {
-		if err := s.observed.Run(p, s.state.DB(), commit); err != nil {
+		if err := s.observed.Run(p, s.state.DB(), txn.SQLCommit); err != nil {
 			s.dropBehind(p, err)
 			return
 		}
 	}
 	s.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {
-		s.heldLast = false // what the server knows of the statement is not what the client heard
+		s.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
 	}
-	s.state.Found.Known(s.heldConn(), s.heldLast)
-	s.heldNames = s.heldNames[:0]
-	if s.heldLast {
-		s.heldNames = append(s.heldNames, q.rename...)
+	s.state.Found.Known(s.txn.Conn(), s.txn.LastOnHeld)
+	s.txn.LastNames = s.txn.LastNames[:0]
+	if s.txn.LastOnHeld {
+		s.txn.LastNames = append(s.txn.LastNames, q.rename...)
 	}
 }

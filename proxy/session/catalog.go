@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 )
 
@@ -105,42 +105,38 @@ func builtinDB(db string) bool {
 // catalog answers a statement about the catalog. ex has the values of an execution of a prepared one; nil for a text.
 func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
 	if !s.mode().MariaDB {
-		defer s.nextUsedUp() // its catalog is in tables of InnoDB
+		defer s.txn.NextUsedUp(s.state.Autocommit) // its catalog is in tables of InnoDB
 	}
 	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
 }
 
 // catalogOnce answers a query of the catalog by one try.
 func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.inTransaction() && s.state.Autocommit {
-		next := s.tx.next
-		s.tx.next = characteristics{} // the copies are not the client's
-		defer func() { s.tx.next = next }()
+	if !s.txn.InTransaction() && s.state.Autocommit {
+		next := s.txn.Next
+		s.txn.Next = txn.Characteristics{} // the copies are not the client's
+		defer func() { s.txn.Next = next }()
 	}
 	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}
 	if f.loans, err = s.borrow(i.nodes(), true); err != nil {
 		return true, err
 	}
-	if s.inTransaction() || !s.state.Autocommit {
+	if s.txn.InTransaction() || !s.state.Autocommit {
 		// As in finishRoute: the client's transaction has no part in the temporary tables, and may be one that only reads.
 		p, err := s.freshConn(s.schema.Default, f.loans)
 		if err != nil {
-			s.giveBack(f.loans)
-			if errors.Is(err, errDeadlock) {
-				err = s.giveWay()
-			}
-			return true, err
+			return true, s.notBorrowed(f.loans, err)
 		}
-		f.loans, f.aside = append(f.loans, loan{Pooled: p, node: scratchLoan}), true
+		f.loans, f.aside = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan}), true
 	}
 	if !s.publish(f.loans) {
 		s.giveBack(f.loans)
 		return true, interrupted()
 	}
-	f.last = find(f.loans, f.node)
+	f.last = txn.Find(f.loans, f.node)
 	if f.aside {
-		f.last = find(f.loans, scratchLoan)
+		f.last = txn.Find(f.loans, scratchLoan)
 	}
 	f.prepare = i.prepare
 	return f.run()
@@ -241,7 +237,7 @@ func (i *copying) describe(params int) (err error) {
 		return err
 	}
 	i.f.definitions, err = i.f.last.Conn.ReadDefinitions()
-	i.f.last.ended(err)
+	i.f.last.Ended(err)
 	i.f.asDefined = i.f.ex == nil || i.limitZero()
 	return err
 }
@@ -423,9 +419,9 @@ func (i *copying) fillOpen() (table string, err error) {
 		l := &i.f.loans[k]
 		var rows []string
 		err := l.Conn.RawRows("SHOW OPEN TABLES", func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
-			at, ruled := names[router.Shard{Node: l.node, DB: string(cells[0]), Table: string(cells[1])}]
+			at, ruled := names[router.Shard{Node: l.Node, DB: string(cells[0]), Table: string(cells[1])}]
 			if !ruled {
-				if l.node != i.f.node {
+				if l.Node != i.f.node {
 					return
 				}
 				at = router.Shard{DB: string(cells[0]), Table: string(cells[1])}

@@ -7,6 +7,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 )
 
@@ -186,8 +187,8 @@ func (c *filling) look() error {
 }
 
 // nodeRows brings the rows of tables that have none in the copy yet from a node, and adds up the sizes there.
-func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals map[*router.Table][]string) error {
-	if l.node == scratchLoan {
+func (c *filling) nodeRows(l *txn.Lease, keep map[*router.Table]router.Shard, totals map[*router.Table][]string) error {
+	if l.Node == scratchLoan {
 		return nil
 	}
 	var wanted, sized []dbTable
@@ -195,12 +196,12 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 	for _, t := range c.tables {
 		_, placed := keep[t]
 		for _, shard := range t.Shards {
-			if shard.Node != l.node {
+			if shard.Node != l.Node {
 				continue
 			}
 			at := dbTable{shard.DB, shard.Table}
 			owner[at] = shard
-			if !placed && l.node != c.s.schema.Default.Name {
+			if !placed && l.Node != c.s.schema.Default.Name {
 				wanted = append(wanted, at)
 			}
 			if c.sized && len(t.Shards) > 1 && t.Kind == router.Sharded {
@@ -256,7 +257,7 @@ func (c *filling) nodeRows(l *loan, keep map[*router.Table]router.Shard, totals 
 }
 
 // size adds the sizes of shards on a node to those of their tables, as assignments of an UPDATE.
-func (c *filling) size(l *loan, shards []dbTable, owner map[dbTable]router.Shard, totals map[*router.Table][]string) error {
+func (c *filling) size(l *txn.Lease, shards []dbTable, owner map[dbTable]router.Shard, totals map[*router.Table][]string) error {
 	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+" FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards)+noLimit, 2+len(summed),
 		func(row []string) {
 			shard, ok := owner[dbTable{row[0], row[1]}]

@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -130,11 +131,11 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 				return nil, err
 			}
 		}
-		l := find(c.loans, query.Node)
+		l := txn.Find(c.loans, query.Node)
 		if err := s.sendTo(l, text, nil, nil); err != nil {
 			return nil, err
 		}
-		sources[k] = l.source(value.TextRow)
+		sources[k] = source(l, value.TextRow)
 		// An answer comes when all of its rows are locked, or a buffer of the server is full of them.
 		if err := l.Conn.Await(); err != nil {
 			return nil, err
@@ -154,7 +155,7 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	for k, src := range sources {
 		if err == nil && src.Warnings() > 0 {
-			err = s.refusedChoice(p, find(c.loans, r.Queries[k].Node).Pooled)
+			err = s.refusedChoice(p, txn.Find(c.loans, r.Queries[k].Node).Pooled)
 		}
 	}
 	if err != nil {

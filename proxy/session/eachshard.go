@@ -13,6 +13,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/proxy/ddl"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -151,7 +152,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 }
 
 // step runs one step; false ends those of its node.
-func (d *definition) step(l *loan, k int) bool {
+func (d *definition) step(l *txn.Lease, k int) bool {
 	if d.s.entry.IsCancelled() {
 		return false
 	}
@@ -160,9 +161,10 @@ func (d *definition) step(l *loan, k int) bool {
 	if d.resumed && step.Again != "" {
 		text = step.Again
 	}
-	l.started(d.s, text)
+	d.s.reachOn(l, text)
+	l.Started(d.s.id, d.s.observed.ShardSpan(l.Instance, d.s.state.DB(), text))
 	ok, warnings, err := define(l, text, d.namesOf(k))
-	l.ended(err)
+	l.Ended(err)
 	var sqlErr *mysql.SQLError
 	isSQL := errors.As(err, &sqlErr)
 	never := err != nil && !isSQL && l.Conn.NeverArrived()
@@ -195,7 +197,7 @@ func (d *definition) step(l *loan, k int) bool {
 			d.first, d.firstAt = sqlErr, k
 		}
 	default:
-		d.broken[l.node] = err
+		d.broken[l.Node] = err
 	}
 	return err == nil || isSQL
 }
@@ -220,7 +222,7 @@ func onceNamed(text string, names []mysql.TableName) string {
 
 // define runs one statement on a connection, with the warnings that it leaves. Only the statement's own failure is an error: a
 // connection that breaks afterwards is found out by its next use.
-func define(l *loan, text string, names []mysql.TableName) (ok mysql.OKPacket, warnings []state.Warning, err error) {
+func define(l *txn.Lease, text string, names []mysql.TableName) (ok mysql.OKPacket, warnings []state.Warning, err error) {
 	l.Conn.Command(mysql.ComQuery, text)
 	if err := l.Conn.Flush(); err != nil {
 		return ok, nil, err

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // What needs no node in particular does not wait for one: a login's database, SET, queries of constants. The default node is asked, and
@@ -108,7 +109,7 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 func (s *Session) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
-	return s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.sink == nil && s.tx.pendingBegin == "" && !s.tx.next.set() &&
+	return s.txn.Free() && s.sink == nil &&
 		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
 }
 
@@ -144,7 +145,7 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 		if err := s.adopt(p, assignments); err != nil {
 			return err
 		}
-		if s.pins != 0 {
+		if s.txn.Pins != 0 {
 			return errors.New("a variable's value cannot be brought to the default node")
 		}
 		return nil
@@ -159,14 +160,14 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 }
 
 // betterElsewhere tells whether a statement is a query that another node may answer as well as the target, which is late.
-func (s *Session) betterElsewhere(q *query, t target) bool {
-	return len(s.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.instance(0).Late() && sqltext.Tableless(q.text, s.mode())
+func (s *Session) betterElsewhere(q *query, t txn.Target) bool {
+	return len(s.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.Instance(0).Late() && sqltext.Tableless(q.text, s.mode())
 }
 
 // anywhere lists the instances that can answer what the target can, which is late and the first; nil where the answer may depend on the
 // server.
-func (s *Session) anywhere(q *query, t target) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.instance(0).Late() || !s.unattached(q) {
+func (s *Session) anywhere(q *query, t txn.Target) []*backend.Instance {
+	if len(s.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !s.unattached(q) {
 		return nil
 	}
 	var names []string
@@ -179,7 +180,7 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 	if !ok || s.learnCharset(s.schema.Default) != nil {
 		return nil
 	}
-	i := t.instance(0)
+	i := t.Instance(0)
 	list := s.withTwins(i)
 	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
 		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.state.SameOn(i, other, name) })
@@ -187,7 +188,7 @@ func (s *Session) anywhere(q *query, t target) []*backend.Instance {
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
-func (s *Session) forwardAnywhere(t target, q *query, instances []*backend.Instance) (failed bool, err error) {
+func (s *Session) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
 	p, err := s.askAny(backend.Question{Setting: s.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
 	if err != nil {
 		return true, backendError(err)

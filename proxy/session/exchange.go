@@ -6,19 +6,20 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/tracing"
+	"kingshard/proxy/txn"
 )
 
 // exchange is a statement of a client on one backend connection: its start queues it there, its finish takes its responses to the
 // client and gives the connection back. In between the session waits for the server, on its goroutine or in a loop.
 type exchange struct {
-	target  target
+	target  txn.Target
 	p       backend.Pooled
 	attempt int // from 0; see repeats
 	wasHeld bool
-	added   pinSet
-	pins    pinSet // those before
-	sent    uint8  // the client's sequence id before the response
-	had     uint64 // what was read of the server before
+	added   txn.Pins
+	pins    txn.Pins // those before
+	sent    uint8    // the client's sequence id before the response
+	had     uint64   // what was read of the server before
 	span    *tracing.Span
 
 	bs *backend.Stmt // what a prepared statement is on the connection; nil of a text
@@ -38,13 +39,16 @@ func (x *exchange) begin(s *Session, q *query) {
 
 // note is begin without what is counted.
 func (x *exchange) note(s *Session, q *query) {
-	x.wasHeld = s.held.Pooled == x.p.Pooled
+	x.wasHeld = s.txn.Holds(x.p)
 	x.sent = s.conn.Sequence()
 	x.had = x.p.Conn.Net.Received()
-	x.pins = s.pins
+	x.pins = s.txn.Pins
 	x.added = s.before(q)
-	if x.added.has(pinXA) {
-		s.beginsXA(x, q)
+	if x.added.Has(txn.PinXA) { // one that it has already keeps its name: a server refuses a second
+		x.p.Conn.XID = ""
+		if q.info.Class == sqltext.XA {
+			_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.mode()})
+		}
 	}
 }
 
@@ -67,7 +71,7 @@ func (s *Session) start(x *exchange, q *query) error {
 		return nil
 	}
 	if q.info.Class == sqltext.Set {
-		s.pin(pinVariable)
+		s.txn.Pin(txn.PinVariable)
 		s.pinBound(state.BoundUnseen(q.text, q.st.mode))
 		q.learns = true
 	}
@@ -100,7 +104,7 @@ func (s *Session) finishExecution(x *exchange, q *query, failed bool) {
 	}
 	if q.wantsCursor() && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
 		q.st.cursor, q.st.quota = x.bs, q.quota
-		s.openCursors++
-		s.pin(pinCursor)
+		s.txn.Cursors++
+		s.txn.Pin(txn.PinCursor)
 	}
 }

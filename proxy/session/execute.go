@@ -228,7 +228,7 @@ func (s *Session) notPrepared(p backend.Pooled, err error, names []mysql.TableNa
 // as a database that is gone, is the client's to hear; what the connection carries by then is not known.
 func (s *Session) unprepared(p backend.Pooled, err error) error {
 	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) && s.held.Pooled != p.Pooled {
+	if errors.As(err, &sqlErr) && !s.txn.Holds(p) {
 		s.drop(p)
 		return sqlErr
 	}
@@ -290,7 +290,7 @@ func (s *Session) comStmtFetch(arg []byte) error {
 	if len(arg) < 8 {
 		return malformed()
 	}
-	p := s.held
+	p := s.txn.Held()
 	if st.cursor == nil || p.Pooled == nil {
 		return mysql.NewSQLError(mysql.ERStmtHasNoOpenCursor, "The statement (%d) has no open cursor.", st.id)
 	}

@@ -23,7 +23,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	if p == nil {
 		return newError(KSRefusedSharding, "EXPLAIN of this form of statement is not known")
 	}
-	s.nextUsedUp()
+	s.txn.NextUsedUp(s.state.Autocommit)
 	rows, err := plan.Explain(p)
 	if err != nil {
 		return planError(err)

@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 )
 
@@ -22,13 +23,13 @@ func (s *Session) comFieldList(arg []byte) error {
 			return s.shardFieldList(t, arg[end:])
 		}
 	}
-	return s.forwardCommand(target{node: s.schema.Default, reads: true, stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
+	return s.forwardCommand(txn.Target{Node: s.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
 }
 
 // shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
 func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	shard := s.describing(t)
-	p, err := s.acquire(target{node: s.schema.Nodes[shard.Node], reads: true, stateless: true})
+	p, err := s.acquire(txn.Target{Node: s.schema.Nodes[shard.Node], Reads: true, Stateless: true})
 	if err != nil {
 		return err
 	}
@@ -64,8 +65,8 @@ func (s *Session) afterFailure(p backend.Pooled, err error) error {
 // else the first.
 func (s *Session) describing(t *router.Table) router.Shard {
 	wanted := []string{s.schema.Default.Name}
-	if s.held.Pooled != nil {
-		wanted = []string{s.held.Instance.Node, wanted[0]}
+	if s.txn.Holding() {
+		wanted = []string{s.txn.Held().Instance.Node, wanted[0]}
 	}
 	for _, node := range wanted {
 		if k := slices.IndexFunc(t.Shards, func(shard router.Shard) bool { return shard.Node == node }); k >= 0 {

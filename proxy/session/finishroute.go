@@ -15,6 +15,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -49,17 +50,13 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	if f.loans, err = s.borrow(nodes, true); err != nil {
 		return true, err
 	}
-	if s.inTransaction() || !s.state.Autocommit {
+	if s.txn.InTransaction() || !s.state.Autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
 		p, err := s.freshConn(s.schema.Nodes[f.node], f.loans)
 		if err != nil {
-			s.giveBack(f.loans)
-			if errors.Is(err, errDeadlock) {
-				err = s.giveWay()
-			}
-			return true, err
+			return true, s.notBorrowed(f.loans, err)
 		}
-		f.loans = append(f.loans, loan{Pooled: p, node: scratchLoan})
+		f.loans = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan})
 	}
 	if !s.publish(f.loans) {
 		s.giveBack(f.loans)
@@ -69,8 +66,8 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 		return true, s.loseAll(f.loans, err)
 	}
 	s.observed.Counters.Scattered.Add(1)
-	f.last = find(f.loans, f.node)
-	if aside := find(f.loans, scratchLoan); aside != nil {
+	f.last = txn.Find(f.loans, f.node)
+	if aside := txn.Find(f.loans, scratchLoan); aside != nil {
 		f.last, f.aside = aside, true
 	}
 	return f.run()
@@ -87,9 +84,9 @@ type finishing struct {
 	route   *plan.Finishing
 	ex      *boundExecution
 	node    string
-	loans   []loan
-	last    *loan // where the statement ends
-	aside   bool  // last takes no part in the transaction
+	loans   []txn.Lease
+	last    *txn.Lease // where the statement ends
+	aside   bool       // last takes no part in the transaction
 	names   map[*plan.Ref]string
 	made    []string // scratch tables
 	bytes   int
@@ -145,7 +142,7 @@ func (f *finishing) run() (failed bool, err error) {
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), commit); endErr != nil {
+		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), txn.SQLCommit); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
@@ -158,7 +155,7 @@ func (f *finishing) run() (failed bool, err error) {
 	} else {
 		f.s.giveBack(f.loans)
 	}
-	f.s.heldLast = false
+	f.s.txn.LastOnHeld = false
 	if err != nil {
 		return true, sqlErr
 	}
@@ -284,7 +281,7 @@ func (f *finishing) describe() error {
 	names := renames(f.plan, query.Shards)
 	var err error
 	f.definitions, err = f.last.Conn.ReadColumns()
-	f.last.ended(err)
+	f.last.Ended(err)
 	if err != nil {
 		return named(err, names)
 	}
@@ -296,15 +293,15 @@ func (f *finishing) describe() error {
 
 // collect brings the rows of one node into a scratch table.
 func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratch) (err error) {
-	if query.Node == f.last.node {
+	if query.Node == f.last.Node {
 		if err := f.s.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
 			return err
 		}
 		_, err := f.last.Conn.ReadChange()
-		f.last.ended(err)
+		f.last.Ended(err)
 		return err
 	}
-	from := find(f.loans, query.Node)
+	from := txn.Find(f.loans, query.Node)
 	if f.ex != nil && f.ex.ex.attributes != nil && sqltext.Mentions(query.Text, "mysql_query_attribute_string") {
 		return newError(KSRefusedSharding, "a query attribute of a prepared statement in a condition on rows that are collected: "+f.reason())
 	}
@@ -322,7 +319,7 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 			err = back[k](err)
 		}
 	}()
-	set := func(l *loan, name, value string) error {
+	set := func(l *txn.Lease, name, value string) error {
 		restore, err := f.s.setAside(l.Pooled, name, value)
 		if err == nil {
 			back = append(back, restore)
@@ -406,8 +403,8 @@ func (s *Session) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (s
 }
 
 // move reads the rows of a query and inserts them into a scratch table.
-func (f *finishing) move(from *loan, into, text string, instants []int) error {
-	collations := f.s.schema.Nodes[from.node].Info()
+func (f *finishing) move(from *txn.Lease, into, text string, instants []int) error {
+	collations := f.s.schema.Nodes[from.Node].Info()
 	var batch []byte
 	rows := 0
 	flush := func() error {
@@ -424,7 +421,8 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 	}
 	var failure error
 	most := f.s.snap.Config.FinishMaxBytes
-	from.started(f.s, text)
+	f.s.reachOn(from, text)
+	from.Started(f.s.id, f.s.observed.ShardSpan(from.Instance, f.s.state.DB(), text))
 	err := from.Conn.RawRowsWith(f.s.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
@@ -448,7 +446,7 @@ func (f *finishing) move(from *loan, into, text string, instants []int) error {
 			failure = flush()
 		}
 	})
-	from.ended(err)
+	from.Ended(err)
 	if err != nil {
 		return err
 	}
@@ -559,20 +557,20 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
 		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired, HoldSyntaxError: true})
 	if err == nil && res.Held {
-		f.last.ended(res.Err)
+		f.last.Ended(res.Err)
 		return res, res.Err
 	}
-	if err == nil || f.last.Conn.Net.Received()-f.last.had >= wrapsMin {
+	if err == nil || f.last.Received() >= wrapsMin {
 		f.s.task().repeatable = nil // the client has, or may have, a part of it
 	}
 	if err != nil {
-		f.last.ended(err)
+		f.last.Ended(err)
 		return res, err
 	}
 	if res.Kind == mysql.ResponseErr {
-		f.last.ended(res.Err)
+		f.last.Ended(res.Err)
 	} else {
-		f.last.ended(nil)
+		f.last.Ended(nil)
 	}
 	if res.Cut {
 		return res, f.s.cutOff(f.last.Pooled, f.q, &res)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 )
 
 // carriedOut returns what is known of the statement that q has carried out where it carries out another one, else of itself.
@@ -39,8 +40,8 @@ func (q *query) carried() (only *sqltext.Inner) {
 // foundAtReset is what FOUND_ROWS() goes on giving after COM_RESET_CONNECTION, which leaves it as it is on servers. The held
 // connection is asked if that alone knows.
 func (s *Session) foundAtReset() uint64 {
-	if p := s.held; p.Pooled != nil && s.state.Found.OnlyOn() == p.Conn {
-		p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
+	if p := s.txn.Held(); p.Pooled != nil && s.state.Found.OnlyOn() == p.Conn {
+		p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
 		if s.state.Found.Ask(p.Conn) != nil {
 			s.drop(p)
 		}

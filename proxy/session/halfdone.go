@@ -24,9 +24,9 @@ func (s *Session) loseChange(c *change, cause error) error {
 	var gone []string
 	kept := false
 	for _, l := range c.loans {
-		kept = kept || l.kept
+		kept = kept || l.Kept
 		if l.Conn.Net.PeerGone() {
-			gone = append(gone, l.node)
+			gone = append(gone, l.Node)
 		}
 	}
 	s.loseAll(c.loans, nil)
@@ -66,7 +66,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 	stateful := false
 	names := func(places []int) (list []string) {
 		for _, k := range places {
-			list = append(list, c.loans[k].node)
+			list = append(list, c.loans[k].Node)
 		}
 		return list
 	}
@@ -76,11 +76,11 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		if l := &c.loans[k]; s.unhurried(l) {
 			s.giveBackHeld(c.loans[k : k+1])
 		} else {
-			l.close(s)
+			l.Taint()
 		}
 	}
 	for _, k := range append(o.unknown, o.undone...) {
-		stateful = stateful || c.loans[k].kept
+		stateful = stateful || c.loans[k].Kept
 		s.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
 	}
 	s.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
@@ -118,7 +118,7 @@ func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		r.Nodes = append(r.Nodes, halfdone.Node{Name: l.node, Addr: l.Instance.Addr, Thread: l.Conn.ThreadID, Outcome: outcomes[k]})
+		r.Nodes = append(r.Nodes, halfdone.Node{Name: l.Node, Addr: l.Instance.Addr, Thread: l.Conn.ThreadID, Outcome: outcomes[k]})
 	}
 	var sqlErr *mysql.SQLError
 	switch {

@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // mayGiveID reports whether a statement that inserts may itself have given the id.
@@ -30,7 +31,7 @@ func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
 	if s.state.InsertID.Gives(p.Conn) {
 		return false
 	}
-	if s.held.Pooled == p.Pooled || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
+	if s.txn.Holds(p) || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
 		s.state.FindsByNull() {
 		return true
 	}
@@ -66,18 +67,18 @@ func (s *Session) queueInsertID(p backend.Pooled) error {
 // learnHeldInsertID asks the held connection where it alone knows. That may be found broken, and is ended then: so it comes before other
 // connections are borrowed.
 func (s *Session) learnHeldInsertID() error {
-	asked, err := s.state.LearnInsertID(s.heldConn())
+	asked, err := s.state.LearnInsertID(s.txn.Conn())
 	if err != nil {
-		return s.lostBefore(s.held, err)
+		return s.lostBefore(s.txn.Held(), err)
 	}
 	if asked {
-		s.heldLast = false
+		s.txn.LastOnHeld = false
 	}
 	return nil
 }
 
 // bringToLoans makes LAST_INSERT_ID() give the session's own value, which is known, on the connections of a query that may see it.
-func (s *Session) bringToLoans(q *query, loans []loan) error {
+func (s *Session) bringToLoans(q *query, loans []txn.Lease) error {
 	if !state.ReadsInsertID(&q.info, q.reached) {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (s *Session) bringToLoans(q *query, loans []loan) error {
 }
 
 // insertedOnShards finds what LAST_INSERT_ID() is after a change of several shards: the smallest of the ids that their servers made.
-func (s *Session) insertedOnShards(q *query, loans []loan, ex *boundExecution) error {
+func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecution) error {
 	made := uint64(0)
 	for _, l := range loans {
 		least, latest, told := l.Conn.ToldInsertIDs()

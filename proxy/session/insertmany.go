@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kingshard/mysql"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -34,12 +35,12 @@ func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, c
 		return err
 	}
 	for k := range runs {
-		l := find(c.loans, runs[k].Node)
+		l := txn.Find(c.loans, runs[k].Node)
 		if err := s.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
 			return err
 		}
 		_, err := l.Conn.ReadChange()
-		l.ended(err)
+		l.Ended(err)
 		if errors.As(err, &sqlErr) {
 			e := *sqlErr
 			e.Message, _ = ofRow(e.Message, &runs[k])

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/txn"
 )
 
 // killStatement runs KILL as a statement.
@@ -46,7 +47,7 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 		return 0, s.afterFailure(p, err)
 	}
 	s.release(p)
-	s.heldLast = false
+	s.txn.LastOnHeld = false
 	if id = uint64(signed); !s.mode().MariaDB {
 		id &= 1<<32 - 1
 	}
@@ -55,13 +56,13 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 
 // acquireToAsk gives a connection for a question of the proxy's own in the client's state: the held one, which has the values of variables that
 // it alone knows, else one to the target. No transaction begins there, and what FOUND_ROWS() gave is known before it is asked.
-func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
-	p := s.held
+func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
+	p := s.txn.Held()
 	if p.Pooled == nil {
 		if _, err := s.gate(); err != nil {
 			return p, err
 		}
-		if err := s.learnCharset(t.node); err != nil {
+		if err := s.learnCharset(t.Node); err != nil {
 			return p, err
 		}
 		var err error
@@ -73,7 +74,7 @@ func (s *Session) acquireToAsk(t target) (backend.Pooled, error) {
 		s.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
-	if s.held.Pooled == nil {
+	if !s.txn.Holding() {
 		return p, nil
 	}
 	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())

@@ -161,9 +161,11 @@ type laned struct {
 	conn *fastlane.Conn // nil: the session is always on a goroutine
 	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
 	next step
-	end  *endError
+	// digested says that the lookup's digest is the statement's: its plan was looked for by it.
+	digested bool
 	// command, text and lease are of the statement under way that began in a loop; lease is nil once a goroutine has it.
 	command mysql.Command
+	end     *endError
 	text    string // the client's
 	lease   *lease
 	// since is when the statement began to wait in a loop for a connection; zero if it did not.
@@ -174,6 +176,4 @@ type laned struct {
 	instance *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.
 	offer offer
-	// digested says that the lookup's digest is the statement's: its plan was looked for by it.
-	digested bool
 }

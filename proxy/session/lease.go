@@ -13,51 +13,27 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
-
-// cleanupTimeout bounds what is sent to a backend connection whose session ended.
-const cleanupTimeout = 5 * time.Second
-
-// inTransaction tells whether the client has a transaction open, or has asked for one.
-func (s *Session) inTransaction() bool {
-	return s.tx.pendingBegin != "" || s.held.Pooled != nil && s.held.Conn.Status.Has(mysql.ServerStatusInTrans)
-}
-
-// heldConn gives the held connection; nil for none.
-func (s *Session) heldConn() *backend.Conn {
-	if s.held.Pooled == nil {
-		return nil
-	}
-	return s.held.Conn
-}
 
 // acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
 // where that serves. The caller ends with release, or with drop after a failure of the connection.
-func (s *Session) acquire(t target) (backend.Pooled, error) {
+func (s *Session) acquire(t txn.Target) (backend.Pooled, error) {
 	if _, err := s.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if !t.reads {
-		s.stepAside(t.node.Name)
+	if !t.Reads && s.state.InsertID.OnlyOn() == nil {
+		s.txn.StepAside(t.Node.Name)
 	}
-	if s.held.Pooled != nil {
-		if s.held.Instance.Node == t.node.Name {
-			return s.held, s.prepare(s.held)
-		}
-		stateful := !t.stateless && s.pins&^ofTransaction != 0
-		if !stateful && (s.inTransaction() || s.pins != 0 && s.pins&^ofTransaction == 0) {
-			return s.acquireOther(t)
-		}
-		if !t.stateless || !s.state.Autocommit {
-			return backend.Pooled{}, newError(KSTransactionNodes, "the session has state ("+s.pins.String()+") on node "+s.held.Instance.Node+
-				": a statement that may use or add to it cannot run on node "+t.node.Name)
-		}
-		if (s.tx.next.set() || s.pins.has(pinNextTransaction)) && s.begins() {
-			return backend.Pooled{}, newError(KSTransactionNodes, "SET TRANSACTION speaks of the next transaction, and the session has state ("+s.pins.String()+
-				") on node "+s.held.Instance.Node+": send COMMIT ahead of a statement on node "+t.node.Name)
-		}
+	switch place, err := s.txn.Place(t, s.begins(), s.state.Autocommit); {
+	case err != nil:
+		return backend.Pooled{}, err
+	case place == txn.FromHeld:
+		return s.txn.Held(), s.prepare(s.txn.Held())
+	case place == txn.FromOther:
+		return s.acquireOther(t)
 	}
-	if err := s.learnCharset(t.node); err != nil {
+	if err := s.learnCharset(t.Node); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
@@ -73,7 +49,7 @@ func (s *Session) acquire(t target) (backend.Pooled, error) {
 }
 
 // obtain gives a connection that is not the session's yet and carries want.
-func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error) {
+func (s *Session) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, error) {
 	now := s.entry.Now()
 	s.observed.Ask(now.Sub(s.entry.Since()))
 	if p, ok := s.offered(t, want); ok {
@@ -112,14 +88,14 @@ func (s *Session) obtain(t target, want *backend.Setting) (backend.Pooled, error
 // acquireIn is acquire on the primary of the default node, of a connection that is in db already unless the session has one. What was set
 // for the next transaction only stays with the session.
 func (s *Session) acquireIn(db string) (backend.Pooled, error) {
-	t := target{node: s.schema.Default}
-	if s.held.Pooled != nil || s.tx.pendingBegin != "" {
+	t := txn.Target{Node: s.schema.Default}
+	if s.txn.Holding() || s.txn.Begin != "" {
 		return s.acquire(t)
 	}
 	if _, err := s.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if err := s.learnCharset(t.node); err != nil {
+	if err := s.learnCharset(t.Node); err != nil {
 		return backend.Pooled{}, err
 	}
 	p, err := s.obtain(t, s.state.SettingIn(db))
@@ -134,16 +110,10 @@ func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 }
 
 // acquireOther gives a connection of the open transaction to a node that it only reads from.
-func (s *Session) acquireOther(t target) (backend.Pooled, error) {
-	if !t.reads {
-		return backend.Pooled{}, newError(KSTransactionNodes, "transaction in multi node")
-	}
-	l, err := s.borrowOne(t.node, true, nil)
-	if errors.Is(err, errDeadlock) {
-		return backend.Pooled{}, s.giveWay()
-	}
+func (s *Session) acquireOther(t txn.Target) (backend.Pooled, error) {
+	l, err := s.lease(t.Node, true, nil)
 	if err != nil {
-		return backend.Pooled{}, err
+		return backend.Pooled{}, s.notBorrowed(nil, err)
 	}
 	if !s.setRunning(l.Pooled) {
 		return backend.Pooled{}, interrupted()
@@ -165,18 +135,17 @@ func (s *Session) prepareOther(p backend.Pooled) error {
 	return s.lostBefore(p, err)
 }
 
-// isOther tells whether p is a connection of the open transaction beside the held one.
-func (s *Session) isOther(p backend.Pooled) bool {
-	other, ok := s.others[p.Instance.Node]
-	return ok && other.Pooled == p.Pooled
-}
-
 // prepare brings the session's state and its pending BEGIN to a connection just acquired; on failure it is dropped.
 func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(p)) }
 
+// run carries out a statement of the proxy's own. It is a txn.Exec.
+func (s *Session) run(p backend.Pooled, sql string) error {
+	return s.observed.Run(p, s.state.DB(), sql)
+}
+
 // begins tells whether the command may begin a transaction: SET does not, nor do commands other than statements.
 func (s *Session) begins() bool {
-	return s.tx.pendingBegin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
+	return s.txn.Begin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
 }
 
 // errKilled says that the session was killed before its statement was sent.
@@ -188,12 +157,12 @@ func (s *Session) bring(p backend.Pooled) error {
 		return errKilled
 	}
 	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
-	if err == nil && s.tx.next.set() && s.begins() {
-		err = s.observed.Run(p, s.state.DB(), s.tx.next.text())
+	if err == nil && s.txn.Next.IsSet() && s.begins() {
+		err = s.observed.Run(p, s.state.DB(), s.txn.Next.Text())
 	}
-	if err == nil && s.tx.pendingBegin != "" {
+	if err == nil && s.txn.Begin != "" {
 		if err = s.queueInsertID(p); err == nil {
-			err = s.observed.Run(p, s.state.DB(), s.tx.pendingBegin)
+			err = s.observed.Run(p, s.state.DB(), s.txn.Begin)
 		}
 	}
 	return err
@@ -206,11 +175,11 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		return interrupted()
 	}
 	if err != nil {
-		if s.held.Pooled != p.Pooled {
+		if !s.txn.Holds(p) {
 			s.drop(p)
 			return backendError(err) // the transaction that the client has begun is still to begin
 		}
-		s.tx.pendingBegin = ""
+		s.txn.Begin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
 			s.entry.TakeRunning()
@@ -218,17 +187,7 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		}
 		return s.lostBefore(p, err)
 	}
-	if s.tx.next.set() && s.begins() {
-		if s.tx.pendingBegin == "" {
-			s.pin(pinNextTransaction) // whether the statement begins a transaction, the server alone knows
-		}
-		s.tx.began, s.tx.next = s.tx.next, characteristics{}
-	} else if s.tx.pendingBegin != "" || !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction) {
-		s.tx.began = characteristics{}
-	} else if s.state.Autocommit && s.pins.has(pinNextTransaction) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		s.tx.began = characteristics{unknown: true} // the statement before may have used it up
-	}
-	s.tx.pendingBegin = ""
+	s.txn.Begun(p, s.begins(), s.state.Autocommit)
 	return nil
 }
 
@@ -267,51 +226,35 @@ func (s *Session) setRunning(p backend.Pooled) bool {
 // release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
 func (s *Session) release(p backend.Pooled) {
 	killed := s.entry.TakeRunning()
-	if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		s.unpin(pinNextTransaction)
-	}
-	keep := s.pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	isHeld := s.held.Pooled == p.Pooled
-	kept := keep && (isHeld || s.held.Pooled == nil) && !s.isOther(p)
+	keep := s.txn.Keep(p)
 	told := p.Conn.Net.Received()
-	unsettled := s.state.InDoubt() && (s.state.Found.Settle(p.Conn, kept) != nil || s.state.SettleInsertID(p.Conn, kept) != nil)
+	unsettled := false
+	if s.state.InDoubt() {
+		kept := keep && s.txn.MayHold(p)
+		unsettled = s.state.Found.Settle(p.Conn, kept) != nil || s.state.SettleInsertID(p.Conn, kept) != nil
+	}
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
-		le.given, s.pins = !keep && !p.Conn.Marked, 0
+		le.given, s.txn.Pins = !keep && !p.Conn.Marked, 0
 		return
 	}
-	switch {
-	case unsettled:
+	if unsettled {
 		if s.drop(p); keep {
-			s.pins = 0
+			s.txn.Pins = 0
 			s.conn.Close() // its state went with the connection, and the client has its answer
 		}
 		return
-	case s.isOther(p):
-		p.Conn.Release()
-		s.heldLast = false
-		return
-	case keep && (isHeld || s.held.Pooled == nil):
-		s.held, s.heldLast = p, p.Conn.Net.Received() == told
-		p.Conn.Release()
-		if len(s.others) > 0 && !s.inTransaction() && !s.pins.has(pinAutocommit) {
-			s.endOthers() // what keeps this one is no transaction
-		}
-		return
-	case isHeld:
-		s.held = backend.Pooled{}
 	}
-	s.heldLast = false
-	if len(s.others) > 0 && !s.inTransaction() {
-		s.endOthers()
+	if !s.txn.Release(p, keep, p.Conn.Net.Received() == told, s.run) {
+		return
 	}
 	if killed {
 		p.Taint()
 		return
 	}
 	if s.lane.lease != nil {
-		s.lane.lease.put()
+		s.lane.lease.Put()
 		return
 	}
 	p.Put()
@@ -320,13 +263,7 @@ func (s *Session) release(p backend.Pooled) {
 // drop closes a connection that is out of step.
 func (s *Session) drop(p backend.Pooled) {
 	s.entry.TakeRunning()
-	if s.held.Pooled == p.Pooled {
-		s.held = backend.Pooled{}
-	}
-	if s.isOther(p) {
-		delete(s.others, p.Instance.Node)
-	}
-	s.heldLast = false
+	s.txn.Remove(p)
 	if s.sharing() == nil { // else who shares it closes it
 		p.Taint()
 	}
@@ -335,7 +272,7 @@ func (s *Session) drop(p backend.Pooled) {
 // dropBehind closes a connection that failed behind the statement of which the client has its answer. If it had anything of the session, this
 // ends, too: what comes next would run without.
 func (s *Session) dropBehind(p backend.Pooled, cause error) {
-	if s.pins == 0 && s.disposable(p) {
+	if s.txn.Pins == 0 && s.txn.Disposable(p) {
 		s.drop(p)
 		return
 	}
@@ -346,20 +283,20 @@ func (s *Session) dropBehind(p backend.Pooled, cause error) {
 func (s *Session) dropAnswered(p backend.Pooled, cause error) {
 	s.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	s.drop(p)
-	s.pins = 0
+	s.txn.Pins = 0
 	s.conn.Close()
 }
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
 // them.
 func (s *Session) dropRunning() {
-	var loans []loan
+	var loans []txn.Lease
 	if s.entry.Published() {
 		loans = s.task().loans
 	}
 	s.loseAll(loans, nil)
 	p := s.entry.Running()
-	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l loan) bool { return l.Pooled.Pooled == p.Pooled }) {
+	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
 		s.drop(p)
 	}
 }
@@ -372,7 +309,7 @@ func (s *Session) lost(p backend.Pooled, cause error) error {
 
 // lose is lost; never says that the statement cannot have arrived at the server.
 func (s *Session) lose(p backend.Pooled, never bool, cause error) error {
-	stateful := !s.disposable(p)
+	stateful := !s.txn.Disposable(p)
 	p.Instance.CheckIdle()
 	s.drop(p)
 	s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
@@ -404,41 +341,17 @@ func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 	if !stateful {
 		return e
 	}
-	s.pins = 0
+	s.txn.Pins = 0
 	s.writeError(e, observe.OriginBackend)
 	s.lastWords()
 	return &endError{process.EndBackendLost, cause}
 }
 
-// dropHeld gives back the held connection of a session that ends or is reset: transactions are rolled back, locks,
-// temporary tables and variables go with a reset.
-func (s *Session) dropHeld() {
-	p, pins := s.held, s.pins
-	s.held, s.pins, s.heldLast = backend.Pooled{}, 0, false
-	s.entry.TakeRunning()
-	s.endOthers()
-	if p.Pooled == nil {
-		return
-	}
-	p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
-	var err error
-	if pins&^ofTransaction != 0 {
-		err = p.Cleanse()
-	} else if pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		err = p.Conn.Exec(rollback)
-	}
-	if err != nil {
-		p.Taint()
-		return
-	}
-	p.Conn.Net.SetDeadline(time.Time{})
-	p.Put()
-}
-
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
 	db, found := s.state.DB(), s.foundAtReset()
-	s.dropHeld()
+	s.entry.TakeRunning()
+	s.txn.End(s.run)
 	s.clearStmts()
 	s.initState(s.state.Collation())
 	s.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
@@ -449,7 +362,8 @@ func (s *Session) resetState() {
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
 // how the first statement is to be read.
 func (s *Session) initState(collation uint16) {
-	s.state, s.tx = state.New(collation, s.conn.Capabilities), transactionState{}
+	s.state = state.New(collation, s.conn.Capabilities)
+	s.txn.Forget()
 	s.textStmts = nil
 	if s.schema.Default == nil {
 		return // the admin port

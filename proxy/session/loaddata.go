@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql/loadfile"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -90,7 +91,7 @@ type loading struct {
 
 // lane is the connection to a node. Its shards take turns on it: one statement at a time reads lines.
 type lane struct {
-	loan *loan
+	loan *txn.Lease
 	open *part
 }
 
@@ -130,8 +131,8 @@ func (l *loading) admit() error {
 // nodes are those whose shards take part: in the client's transaction the one where it is.
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
 	nodes := l.s.nodesOf(r.Queries)
-	held := l.s.held
-	if held.Pooled == nil || !l.s.inTransaction() && l.s.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
+	held := l.s.txn.Held()
+	if held.Pooled == nil || !l.s.txn.InTransaction() && l.s.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
 		return nodes
 	}
 	if k := slices.IndexFunc(nodes, func(n *backend.Node) bool { return n.Name == held.Instance.Node }); k >= 0 {
@@ -148,7 +149,7 @@ func (l *loading) begin(r *plan.Route) (request []byte, err error) {
 	l.wanted()
 	lanes := map[string]*lane{}
 	for k := range l.c.loans {
-		lanes[l.c.loans[k].node] = &lane{loan: &l.c.loans[k]}
+		lanes[l.c.loans[k].Node] = &lane{loan: &l.c.loans[k]}
 	}
 	l.first = true
 	l.parts = make([]*part, len(r.Queries))

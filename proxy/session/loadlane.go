@@ -8,10 +8,11 @@ const packetOfLines = 32 << 10
 // open starts a shard's statement on its node's connection, which runs none.
 func (l *loading) open(p *part) (request []byte, err error) {
 	loan := p.lane.loan
-	loan.started(l.s, p.query.Text)
+	l.s.reachOn(loan, p.query.Text)
+	loan.Started(l.s.id, l.s.observed.ShardSpan(loan.Instance, l.s.state.DB(), p.query.Text))
 	request, err = loan.Conn.RequestFile(p.query.Text)
 	if err != nil {
-		loan.ended(err)
+		loan.Ended(err)
 	} else {
 		p.lane.open = p
 	}
@@ -74,7 +75,7 @@ func (l *loading) end(way *lane) error {
 		}
 	}
 	ok, err := way.loan.Conn.EndFile()
-	way.loan.ended(err)
+	way.loan.Ended(err)
 	if err != nil || l.failure != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // local answers what the session itself knows best: transaction control without a backend, SET, USE, KILL, the process
@@ -50,9 +51,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
-		had := s.pins
+		had := s.txn.Pins
 		err := s.textPrepare(q)
-		q.pinned = s.pins &^ had
+		q.pinned = s.txn.Pins &^ had
 		return false, err
 	}
 	return false, nil
@@ -80,10 +81,10 @@ func (s *Session) textPrepare(q *query) error {
 		}
 	case sqltext.Execute:
 		// What the text does was not looked at when it was prepared: it may set or lock anything.
-		s.pin(pinPrepare)
+		s.txn.Pin(txn.PinPrepare)
 		return s.admitExecute(q)
 	}
-	s.pin(pinPrepare)
+	s.txn.Pin(txn.PinPrepare)
 	return nil
 }
 
@@ -142,21 +143,21 @@ func (s *Session) executed(q *query) (st textStmt, ok, certain bool) {
 	if ok {
 		st = s.textStmts[ex.Name]
 	}
-	return st, st.text != "", s.pins&(1<<pinProcedure|1<<pinTracker|1<<pinStored) == 0
+	return st, st.text != "", s.txn.Pins&(1<<txn.PinProcedure|1<<txn.PinTracker|1<<txn.PinStored) == 0
 }
 
 // admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
 // or the proxy has asked for something since.
 func (s *Session) admitExecute(q *query) error {
 	st, ok, _ := s.executed(q)
-	if !ok || s.held.Pooled == nil {
+	if !ok || !s.txn.Holding() {
 		return nil
 	}
 	name := ""
 	switch {
-	case st.info.Traits&diagnostics != 0 && !s.heldLast:
+	case st.info.Traits&diagnostics != 0 && !s.txn.LastOnHeld:
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
-	case st.info.Has(sqltext.FoundRows) && !s.state.Found.Gives(s.held.Conn):
+	case st.info.Has(sqltext.FoundRows) && !s.state.Found.Gives(s.txn.Conn()):
 		name = "FOUND_ROWS()"
 	default:
 		return nil
@@ -169,7 +170,7 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	if s.held.Pooled == nil && s.tx.pendingBegin == "" {
+	if !s.txn.Holding() && s.txn.Begin == "" {
 		if len(s.answering(s.schema.Default, anyServer)) > 0 {
 			err := s.learnCharset(s.schema.Default)
 			if err == nil {

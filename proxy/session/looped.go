@@ -64,8 +64,8 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // free reports whether nothing binds the session's next statement to more than the setting of a connection.
 func (s *Session) free() bool {
 	s.snap = s.shared.Snapshot.Load()
-	return s.schemaCurrent() && s.held.Pooled == nil && len(s.others) == 0 && s.pins == 0 && s.state.Autocommit && s.sink == nil &&
-		s.tx.pendingBegin == "" && !s.tx.next.set() && !s.account.Limited() && !s.shared.Draining.Load() && !s.shared.Pause.on()
+	return s.schemaCurrent() && s.txn.Free() && s.state.Autocommit && s.sink == nil && !s.account.Limited() && !s.shared.Draining.Load() &&
+		!s.shared.Pause.on()
 }
 
 // runsLooped reports whether the loop runs the command: it is one exchange with a server, or a short one with each of a few shards, and
@@ -143,7 +143,7 @@ func (s *Session) seek(h *shelves) {
 		s.seekMerge(h)
 		return
 	}
-	instance := s.task().x.target.instance(0)
+	instance := s.task().x.target.Instance(0)
 	if instance.State() == backend.Down || instance.Unlooped() || !s.loopable(instance, s.task().query.text) {
 		s.handOver(h.loop, stepServe)
 		return
@@ -169,7 +169,7 @@ func (s *Session) seekAlone(sh *shelf) {
 	case !s.commence(l):
 		if le != nil {
 			le.session = nil // a goroutine has it by now
-			le.put()
+			le.Put()
 		}
 		return
 	}
@@ -223,13 +223,13 @@ func (s *Session) launch(le *lease) {
 	s.passed = true
 	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.task().query) {
 		s.outOfLine()
-		le.leave()
+		le.Leave()
 		s.lane.offer = le.p
 		s.handOver(l, stepServe)
 		return
 	}
 	if max(s.conn.Buffered(), len(s.task().query.text)) >= largeText && !s.setRunning(le.p) { // some of it may leave at once
-		le.put()
+		le.Put()
 		s.finishLoop(l, &endError{reason: process.EndKilled})
 		return
 	}
@@ -237,7 +237,7 @@ func (s *Session) launch(le *lease) {
 	s.conn.ResetSequence()
 	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)
-		le.leave()
+		le.Leave()
 		s.drop(le.p)
 		s.handOver(l, stepEnd)
 		return
@@ -277,7 +277,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		l.Park(c, le)
 		return
 	case err != nil:
-		le.leave()
+		le.Leave()
 		s.handOver(l, stepFinish)
 		return
 	}
@@ -292,7 +292,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		// The connection is to be asked what it made of that.
 		fallthrough
 	default:
-		le.leave()
+		le.Leave()
 		s.handOver(l, stepFinish)
 	}
 }
@@ -301,7 +301,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	// A KILL holds the lock until the server has heard of it, for which a loop cannot wait.
 	if _, ok := s.entry.TryTake(); !ok {
-		le.leave()
+		le.Leave()
 		s.handOver(l, stepFinish)
 		return
 	}
@@ -316,7 +316,7 @@ func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	case len(le.queue) > 0 && le.queue[0] == s:
 		s.lane.lease = nil // who shares it sees to the connection
 	case s.lane.lease == le:
-		le.leave() // the session holds the connection from here on, or it was dropped
+		le.Leave() // the session holds the connection from here on, or it was dropped
 	}
 	if again {
 		s.handOver(l, stepRepeat)
@@ -369,7 +369,7 @@ func (s *Session) caught(l *fastlane.Loop) {
 		s.lane.lease = nil
 		le.scatter(s)
 	} else if le != nil {
-		le.leave()
+		le.Leave()
 		s.entry.TakeRunning()
 		le.p.Taint()
 	} else if s.tasked != nil && s.tasked.merging != nil {

@@ -8,6 +8,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/value"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -35,13 +36,14 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	broken := map[string]error{}
 	reports := make([][]tableReport, len(r.Queries))
 	errs := make([]error, len(r.Queries))
-	beside(loans, nodes, func(l *loan, step int) bool {
+	beside(loans, nodes, func(l *txn.Lease, step int) bool {
 		if s.entry.IsCancelled() {
 			errs[step] = interrupted()
 			return false
 		}
 		query := &r.Queries[step]
-		l.started(s, query.Text)
+		s.reachOn(l, query.Text)
+		l.Started(s.id, s.observed.ShardSpan(l.Instance, s.state.DB(), query.Text))
 		var columns []mysql.ColumnDefinition41
 		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
 		if errs[step] == nil {
@@ -49,12 +51,12 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			definitions = columns
 			mu.Unlock()
 		}
-		l.ended(errs[step])
+		l.Ended(errs[step])
 		var sqlErr *mysql.SQLError
 		if errs[step] != nil && !errors.As(errs[step], &sqlErr) {
 			mu.Lock()
 			defer mu.Unlock()
-			broken[l.node] = errs[step]
+			broken[l.Node] = errs[step]
 			return false
 		}
 		return true
@@ -87,7 +89,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 }
 
 // readReports runs the statement on one connection and takes its rows by table, with the columns as the server describes them.
-func readReports(l *loan, text string, names []mysql.TableName) (columns []mysql.ColumnDefinition41, reports []tableReport, err error) {
+func readReports(l *txn.Lease, text string, names []mysql.TableName) (columns []mysql.ColumnDefinition41, reports []tableReport, err error) {
 	err = l.Conn.RawRows(text, func(definitions []mysql.ColumnDefinition41, row []value.Cell) {
 		columns = definitions
 		table := string(row[0])

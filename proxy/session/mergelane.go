@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -33,7 +34,7 @@ func (s *Session) mergesLooped(q *query) bool {
 	if err != nil {
 		return false
 	}
-	m := s.newMerging(q, p, r, limit, make([]loan, 0, len(r.Queries)))
+	m := s.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
 	m.of = p
 	s.task().merging = m
 	return true
@@ -75,7 +76,7 @@ func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 			return false
 		}
 		le.session = m.s
-		m.loans = append(m.loans, loan{Pooled: le.p, node: node.Name, lease: le})
+		m.loans = append(m.loans, txn.Lease{Pooled: le.p, Node: node.Name, Loop: le})
 	}
 	return true
 }
@@ -83,7 +84,7 @@ func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 // putBack gives connections on which nothing was sent back to their pools, where the goroutine that the session goes to looks for them.
 func (m *merging) putBack() {
 	for k := range m.loans {
-		le := m.loans[k].lease
+		le := m.loans[k].Loop.(*lease)
 		le.session = nil
 		le.shelf.out--
 		le.p.Conn.Release()
@@ -108,9 +109,10 @@ func (s *Session) launchMerge(h *shelves) {
 	}
 	for k := range m.route.Queries {
 		l, query := &m.loans[k], &m.route.Queries[k]
-		l.started(s, query.Text)
+		s.reachOn(l, query.Text)
+		l.Started(s.id, s.observed.ShardSpan(l.Instance, s.state.DB(), query.Text))
 		l.Conn.Command(mysql.ComQuery, query.Text)
-		m.asked(m.of, query, l.source(value.TextRow))
+		m.asked(m.of, query, source(l, value.TextRow))
 	}
 	m.left = len(m.route.Queries)
 	s.observed.Counters.Scattered.Add(1)
@@ -127,14 +129,14 @@ func (s *Session) offerMerge(h *shelves) bool {
 	m := s.task().merging
 	if !s.publish(m.loans) {
 		for k := range m.loans {
-			m.loans[k].close(s)
+			m.loans[k].Taint()
 		}
 		m.loans = nil
 		s.handOver(h.loop, stepMerge)
 		return false
 	}
 	for k := range m.loans {
-		s.offer(h, m.loans[k].lease.conn, m.loans[k].Conn.Conn)
+		s.offer(h, m.loans[k].Loop.(*lease).conn, m.loans[k].Conn.Conn)
 	}
 	return true
 }
@@ -151,7 +153,7 @@ func (s *Session) sendMerge(h *shelves) {
 		}
 	}
 	for k := range m.loans {
-		le := m.loans[k].lease
+		le := m.loans[k].Loop.(*lease)
 		h.loop.Park(le.conn, le)
 	}
 	h.merging = append(h.merging, m)
@@ -244,9 +246,10 @@ func (s *Session) leaveMerge(l *fastlane.Loop) {
 func (m *merging) leave(l *fastlane.Loop) {
 	m.over = true
 	for k := range m.loans {
-		le := m.loans[k].lease
+		le := m.loans[k].Loop.(*lease)
 		l.Unpark(le.conn)
-		le.leave()
+		le.Leave()
+		m.loans[k].Loop = nil
 	}
 }
 
@@ -255,9 +258,9 @@ func (m *merging) panicked(l *fastlane.Loop) {
 	m.over = true
 	m.s.entry.Unpublish()
 	for k := range m.loans {
-		if le := m.loans[k].lease; le.session == m.s {
+		if le, looped := m.loans[k].Loop.(*lease); looped && le.session == m.s {
 			l.Unpark(le.conn)
-			m.loans[k].close(m.s)
+			m.loans[k].Taint()
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"kingshard/proxy/exec"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -17,7 +18,7 @@ type merging struct {
 	s       *Session
 	route   *plan.Route
 	options exec.Options
-	loans   []loan
+	loans   []txn.Lease
 	sources []*exec.Source // in the order of the queries
 	lost    []string       // nodes whose connections failed when they were asked for their warnings
 
@@ -28,7 +29,7 @@ type merging struct {
 	begun, seen, over bool
 }
 
-func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []loan) *merging {
+func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []txn.Lease) *merging {
 	m := &merging{s: s, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
 	m.options = exec.Options{
 		Offset: r.Offset, Limit: limit, Status: s.status(), CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
@@ -53,18 +54,18 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	s.state.Diagnostics.Clear()
 	sum, err := exec.Merge(s.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
-	if err == nil && len(sum.Unread) > 0 && !m.loans[0].looped(s) {
+	if err == nil && len(sum.Unread) > 0 && m.loans[0].Loop == nil {
 		err = s.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
 	}
-	var lost []loan
-	kept := make([]loan, 0, len(m.route.Queries))
+	var lost []txn.Lease
+	kept := make([]txn.Lease, 0, len(m.route.Queries))
 	for k := range m.route.Queries {
-		l := *find(m.loans, m.route.Queries[k].Node)
+		l := *txn.Find(m.loans, m.route.Queries[k].Node)
 		done := m.sources[k].Done()
 		if !done && !isConnError(err) {
 			done = s.skipRest(l, m.sources[k])
 		}
-		if done && !slices.Contains(m.lost, l.node) {
+		if done && !slices.Contains(m.lost, l.Node) {
 			kept = append(kept, l)
 		} else {
 			lost = append(lost, l)
@@ -91,7 +92,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 			s.state.Found.Found(sum.Found)
 		}
 		s.state.Diagnostics.WarningCount = int(sum.Warnings)
-		s.heldLast = false
+		s.txn.LastOnHeld = false
 		return false, nil
 	case err == nil:
 		origin := observe.OriginBackend
@@ -131,7 +132,7 @@ func (m *merging) collect() uint16 {
 	d := &m.s.state.Diagnostics
 	pieces, truncated := 0, 0
 	for k := range m.route.Queries {
-		l := find(m.loans, m.route.Queries[k].Node)
+		l := txn.Find(m.loans, m.route.Queries[k].Node)
 		warnings := m.sources[k].Warnings()
 		if !m.sources[k].Done() || warnings == 0 {
 			continue
@@ -139,7 +140,7 @@ func (m *merging) collect() uint16 {
 		pieces += m.route.Queries[k].Pieces
 		had := len(d.Warnings)
 		if err := m.s.addWarnings(l.Pooled, m.options.Names); err != nil {
-			m.lost = append(m.lost, l.node)
+			m.lost = append(m.lost, l.Node)
 			continue
 		}
 		truncated += max(int(warnings)-(len(d.Warnings)-had), 0)

@@ -6,6 +6,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/mirror"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -35,8 +36,8 @@ func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 }
 
 // mirrored hands a statement that ran on one server to the mirror, the execution of a prepared one as a text.
-func (s *Session) mirrored(q *query, t target) {
-	n := s.mirrorNode(q, t.node)
+func (s *Session) mirrored(q *query, t txn.Target) {
+	n := s.mirrorNode(q, t.Node)
 	if n == nil {
 		return
 	}

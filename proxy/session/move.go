@@ -63,7 +63,7 @@ func (s *Session) move() (gone bool) {
 
 // unbound tells whether the session has nothing that cannot be told another process.
 func (s *Session) unbound() bool {
-	if s.held.Pooled != nil || len(s.others) > 0 || s.pins != 0 || s.inTransaction() || s.openCursors > 0 || len(s.textStmts) > 0 {
+	if s.txn.Holding() || s.txn.HasOthers() || s.txn.Pins != 0 || s.txn.InTransaction() || s.txn.Cursors > 0 || len(s.textStmts) > 0 {
 		return false
 	}
 	return s.stmts.longData == 0 && !s.longDataOpen() && s.conn.Settled()
@@ -83,7 +83,7 @@ func (s *Session) longDataOpen() bool {
 func (s *Session) description() *state.Description {
 	d := &state.Description{
 		ID: s.id, AdminOnly: s.entry.AdminOnly(), User: s.user, Started: s.entry.Started(), Since: s.entry.Since().UnixNano(), Salt: s.salt,
-		Capabilities: s.conn.Capabilities, NextTransaction: s.tx.next.texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
+		Capabilities: s.conn.Capabilities, NextTransaction: s.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
 	s.state.Describe(d)
 	if s.addr.IsValid() {
@@ -158,7 +158,12 @@ func (s *Session) rejoin() {
 // restore takes over what the client has set and prepared.
 func (s *Session) restore(d *state.Description) {
 	s.conn.Capabilities = d.Capabilities
-	s.state, s.tx = state.Restore(d), transactionState{next: nextOf(d)}
+	s.state = state.Restore(d)
+	for _, text := range d.NextTransaction {
+		if assignments, ok := sqltext.ParseSet(text, d.Mode); ok {
+			s.txn.Next.Take(assignments)
+		}
+	}
 	s.stmts = stmts{nextID: d.NextStmtID, lastID: d.LastStmtID}
 	if len(d.Stmts) > 0 {
 		s.stmts.byID = make(map[uint32]*stmt, len(d.Stmts))

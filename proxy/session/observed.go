@@ -60,7 +60,7 @@ func (s *Session) endTrace(end *endError) {
 	if end != nil {
 		ended = end.reason.String()
 	}
-	s.observed.EndTrace(s.pins.String(), s.inTransaction(), ended)
+	s.observed.EndTrace(s.txn.Pins.String(), s.txn.InTransaction(), ended)
 }
 
 // planOf returns the kind of an operator.

@@ -76,7 +76,7 @@ func (le *lease) offerRequest() bool {
 	if s.entry.Running().Pooled == nil {
 		s.observed.Exchange(le.p.Instance, s.entry.Since())
 		if !s.entry.SetRunningUnsent(le.p) {
-			le.leave()
+			le.Leave()
 			le.p.Taint()
 			s.handOver(h.loop, stepAlone) // where it hears of the KILL
 			return false
@@ -92,7 +92,7 @@ func (le *lease) sendRequest() {
 	defer s.caught(h.loop)
 	h.relabel(&s.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
-		le.leave()
+		le.Leave()
 		s.handOver(h.loop, stepFinish)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kingshard/mysql"
+	"kingshard/proxy/txn"
 )
 
 // Pause makes new statements wait, so that an operator can switch servers. Those under way, transactions and the like go on.
@@ -85,7 +86,7 @@ func (s *Session) gate() (waited bool, err error) {
 	}
 	s.passed = true
 	p := s.shared.Pause.now.Load()
-	if p == nil || s.engaged() {
+	if p == nil || s.txn.Engaged() {
 		return false, nil
 	}
 	return true, s.waitPaused(p)
@@ -93,7 +94,7 @@ func (s *Session) gate() (waited bool, err error) {
 
 // engaged tells whether the session is in a transaction on a server, or has tables locked: others may wait for it there.
 func (s *Session) engaged() bool {
-	return s.held.Pooled != nil && (s.held.Conn.Status.Has(mysql.ServerStatusInTrans) || s.pins.has(pinXA) || s.pins.has(pinLockTables))
+	return s.txn.Holding() && (s.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || s.txn.Pins.Has(txn.PinXA) || s.txn.Pins.Has(txn.PinLockTables))
 }
 
 // waitPaused waits for the end of a pause, and of further ones, for the time of the first at most.

@@ -134,7 +134,7 @@ func (le *lease) board(list []*Session) (taken int) {
 	}
 	switch {
 	case len(le.queue) == 0:
-		le.put()
+		le.Put()
 		return taken
 	case idle:
 		le.since = le.shelf.h.now
@@ -235,7 +235,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 		le.p.Taint() // nobody knows what it is
 		return
 	}
-	le.put()
+	le.Put()
 }
 
 // tooLong deals with a response that is longer than what a loop waits for.
@@ -254,7 +254,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 	le.unshare()
 	le.session = s
 	le.p.Conn.ExpectResponse()
-	le.leave()
+	le.Leave()
 	if !s.setRunning(le.p) {
 		le.p.Taint()
 		s.finishLoop(l, &endError{reason: process.EndKilled})

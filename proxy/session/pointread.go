@@ -78,7 +78,7 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	q, t := &s.task().query, &s.task().x.target
-	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.reads || !s.state.Autocommit ||
+	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !s.state.Autocommit ||
 		q.info.Has(sqltext.Param) && s.task().query.st == nil || len(q.text) >= pointText {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 // findPoint looks the statement's digest up, and notes it when it is new.
 func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 	st := s.task().query.st
-	k := pointKey{setting: setting, node: s.task().x.target.node}
+	k := pointKey{setting: setting, node: s.task().x.target.Node}
 	if st != nil {
 		if st.params > kindsMax {
 			return nil

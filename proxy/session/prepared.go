@@ -10,6 +10,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -208,7 +209,7 @@ func (b *boundExecution) pick(args []int) (*stmt, *execution) {
 }
 
 // sendBound prepares a text on a connection if it is not there yet, and sends its execution.
-func (s *Session) sendBound(l *loan, text string, args []int, b *boundExecution) error {
+func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecution) error {
 	st, ex := b.pick(args)
 	bs, err := s.backendStmt(l.Pooled, text, st, ex)
 	if err != nil {

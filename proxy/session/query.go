@@ -12,6 +12,7 @@ import (
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -90,7 +91,7 @@ type query struct {
 	// attributes are the encoded query attributes of the client, without their counts' defaults; nil when there are none.
 	attributes []byte
 	// pinned are the reasons that local has added for this statement.
-	pinned pinSet
+	pinned txn.Pins
 	// reached is what stored objects may do to the connection that the statement runs on.
 	reached stored.Effects
 	// node, if set, is where the plan sends the statement; rename are the physical names in its answers.
@@ -305,7 +306,7 @@ func (s *Session) forward(q *query) (failed bool, err error) {
 }
 
 // forwardTo is forward to a target, from the attempt-th try, from 0.
-func (s *Session) forwardTo(t target, q *query, attempt int) (failed bool, err error) {
+func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
 	for ; ; attempt++ {
 		p, err := s.acquire(t)
 		if err != nil {
@@ -349,7 +350,7 @@ func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 	// Part of a result has gone out: an ERR packet ends it where the client reads rows, and the session with it, since
 	// nobody can say how much of it arrived.
 	s.drop(p)
-	s.pins = 0
+	s.txn.Pins = 0
 	s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 	s.lastWords()
 	return &endError{process.EndBackendLost, err}
@@ -396,7 +397,7 @@ const awake = 50 * time.Millisecond
 // sendRequest sends what is queued for a server, or leaves it to the read of the response. That one would not see that the server closed the
 // connection before: so not where it has rested.
 func (s *Session) sendRequest(p backend.Pooled) error {
-	if s.held.Pooled != p.Pooled && p.Rest < awake {
+	if !s.txn.Holds(p) && p.Rest < awake {
 		return p.Conn.FlushWithRead()
 	}
 	return p.Conn.Flush()
@@ -480,7 +481,7 @@ func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		p.Conn.Diagnosed = s.id
 	}
 	if len(res.OK.StateChanges) > 0 && s.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
-		s.pin(pinTracker)
+		s.txn.Pin(txn.PinTracker)
 		q.learns = true
 	}
 	if s.tasked != nil && s.tasked.changed {

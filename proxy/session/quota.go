@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/proxy/exec"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/txn"
 )
 
 // quota bounds the rows of an answer to the client; what the proxy asks for itself has no bounds.
@@ -39,7 +40,7 @@ func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error 
 // endOnServer has the server end a statement whose answer is too long to be read, and reads what comes before its end.
 func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
 	s.entry.KillOn(p)
-	p.Conn.Net.SetDeadline(time.Now().Add(cleanupTimeout))
+	p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
 	if done, _ := skip(); !done {
 		return errRest
 	}
@@ -54,8 +55,8 @@ func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err erro
 
 // skipRest reads what is left of a shard's answer. Where much is, a connection that carries a transaction is worth having the
 // server end the statement; others are closed by the caller when it is not done.
-func (s *Session) skipRest(l loan, src *exec.Source) (done bool) {
-	if done, err := src.Drain(drainMax); done || err != nil || !l.kept {
+func (s *Session) skipRest(l txn.Lease, src *exec.Source) (done bool) {
+	if done, err := src.Drain(drainMax); done || err != nil || !l.Kept {
 		return done
 	}
 	return s.endOnServer(l.Pooled, func() (bool, error) { return src.Drain(math.MaxInt) }) == nil

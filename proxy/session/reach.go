@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/backend/stored"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 )
 
 // A statement may reach triggers, stored functions and views, which leave behind in the session what the text does not show. What each
@@ -123,7 +124,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.HintClock | sqltext.Doubt
 
 // reachOn marks a connection where a statement that is to be sent as one of several, or by the proxy itself, may leave something behind.
-func (s *Session) reachOn(l *loan, text string) {
+func (s *Session) reachOn(l *txn.Lease, text string) {
 	o, info := l.Instance.Stored(), &s.task().query.info
 	if info.Has(leaves) {
 		l.Conn.Marked = true // it is not pinned: what it leaves is on some node only
@@ -136,7 +137,7 @@ func (s *Session) reachOn(l *loan, text string) {
 		return
 	}
 	l.Conn.Marked = true
-	if s.held.Pooled == l.Pooled.Pooled && o != nil {
+	if s.txn.Holds(l.Pooled) && o != nil {
 		s.pinReached(e)
 	}
 }
@@ -144,10 +145,10 @@ func (s *Session) reachOn(l *loan, text string) {
 // pinReached keeps the connection for what a statement has reached.
 func (s *Session) pinReached(e stored.Effects) {
 	if e&stored.UserVariables != 0 {
-		s.pin(pinUserVariable)
+		s.txn.Pin(txn.PinUserVariable)
 	}
 	if e&stored.State != 0 {
-		s.pin(pinStored)
+		s.txn.Pin(txn.PinStored)
 	}
 }
 

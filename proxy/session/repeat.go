@@ -6,6 +6,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/txn"
 )
 
 // A connection to a server may turn out to be dead when a statement is sent on it: the server has closed it a moment ago. What never
@@ -15,7 +16,7 @@ import (
 // repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
 // was before the statement.
 func (s *Session) repeats(x *exchange, q *query, err error) bool {
-	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.disposable(x.p) || s.sharing() != nil || s.entry.IsCancelled() {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.txn.Disposable(x.p) || s.sharing() != nil || s.entry.IsCancelled() {
 		return false
 	}
 	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
@@ -25,7 +26,7 @@ func (s *Session) repeats(x *exchange, q *query, err error) bool {
 		return false
 	}
 	s.forget(x.p, err)
-	s.pins = x.pins
+	s.txn.Pins = x.pins
 	return true
 }
 
@@ -40,7 +41,7 @@ func hasNoEffects(q *query) bool {
 // disposable tells whether a connection has nothing of the session, so that another one serves as well. What SET TRANSACTION said of the
 // next transaction is brought once, to the connection that the pin speaks of.
 func (s *Session) disposable(p backend.Pooled) bool {
-	return s.held.Pooled != p.Pooled && !s.isOther(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.pins.has(pinNextTransaction)
+	return !s.txn.Holds(p) && !s.txn.Beside(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.txn.Pins.Has(txn.PinNextTransaction)
 }
 
 // forget closes a connection that broke and that another one takes the place of.
@@ -53,7 +54,7 @@ func (s *Session) forget(p backend.Pooled, cause error) {
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
 // another has no need of.
 func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.disposable(p) || s.sharing() != nil || s.entry.IsCancelled() {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.txn.Disposable(p) || s.sharing() != nil || s.entry.IsCancelled() {
 		return false
 	}
 	s.forget(p, err)
@@ -73,12 +74,12 @@ func notArrived(nodes []string) *mysql.SQLError {
 func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.lose(p, true, cause) }
 
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
-func (s *Session) replacesAll(loans []loan, attempt int, err error) bool {
+func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
 	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.entry.IsCancelled() {
 		return false
 	}
 	for k := range loans {
-		if loans[k].kept {
+		if loans[k].Kept {
 			return false
 		}
 	}
@@ -97,7 +98,7 @@ var errRepeat = errors.New("to be sent again")
 // the query has no effects.
 func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
 	t := s.task()
-	if readOnly && hasNoEffects(q) && s.sink == nil && s.held.Pooled == nil && s.conn.Pending() == 0 {
+	if readOnly && hasNoEffects(q) && s.sink == nil && !s.txn.Holding() && s.conn.Pending() == 0 {
 		t.repeatable = q
 	}
 	failed, err = run()
@@ -109,7 +110,7 @@ func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (f
 }
 
 // repeatsOnShards tells whether a query on several shards is to be sent again, now that a connection broke.
-func (s *Session) repeatsOnShards(loans []loan, cause error) bool {
+func (s *Session) repeatsOnShards(loans []txn.Lease, cause error) bool {
 	q := s.task().repeatable
 	if q == nil || s.conn.Pending() > 0 {
 		return false

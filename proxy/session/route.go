@@ -1,36 +1,19 @@
 package session
 
 import (
-	"kingshard/backend"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 )
-
-// target is where a statement goes.
-type target struct {
-	node    *backend.Node
-	replica bool // a replica may serve it
-	reads   bool // it changes nothing and locks nothing
-	// stateless: it neither uses nor leaves state of its connection, so that it may run beside a pinned one.
-	stateless bool
-}
-
-// instance picks the server for the attempt-th try, from 0.
-func (t target) instance(attempt int) *backend.Instance {
-	if t.replica {
-		return t.node.Reader(attempt)
-	}
-	return t.node.Primary
-}
 
 // route decides where a statement goes: to the node that a query rule or a hint names, else the user's default node; to a replica only
 // when it is a query that can have no effects, outside of transactions, with autocommit on.
-func (s *Session) route(q *query) target {
+func (s *Session) route(q *query) txn.Target {
 	info := &q.info
-	t := target{node: s.schema.Default}
+	t := txn.Target{Node: s.schema.Default}
 	master, hinted := info.Traits&sqltext.MasterHint != 0, false
 	if s.account.Hints {
 		if n := s.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
-			t.node, hinted = n, true
+			t.Node, hinted = n, true
 		}
 	} else {
 		master = false
@@ -39,28 +22,28 @@ func (s *Session) route(q *query) target {
 		master = q.verdict.Primary
 	}
 	if n := s.ruledNode(q); n != nil {
-		t.node, hinted = n, true
+		t.Node, hinted = n, true
 	}
 	switch {
 	case q.node != nil:
-		t.node = q.node
-	case s.held.Pooled != nil && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
+		t.Node = q.node
+	case s.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
 		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
-		if n := s.schema.Nodes[s.held.Instance.Node]; n != nil && n != t.node && !s.atHome(q) {
-			t.node = n
+		if n := s.schema.Nodes[s.txn.Held().Instance.Node]; n != nil && n != t.Node && !s.atHome(q) {
+			t.Node = n
 		}
 	}
-	t.stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
-	t.reads = info.ReadOnly()
-	if s.held.Pooled != nil && s.heldLast && info.Traits&diagnostics != 0 && t.node.Name != s.held.Instance.Node {
-		t.reads = false // what it asks of the last statement, only the held connection knows
+	t.Stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
+	t.Reads = info.ReadOnly()
+	if s.txn.Holding() && s.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != s.txn.Held().Instance.Node {
+		t.Reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || s.sink != nil || s.held.Pooled != nil || !s.state.Autocommit || s.tx.pendingBegin != "" || s.tx.next.set() {
+	if master || s.sink != nil || s.txn.Holding() || !s.state.Autocommit || s.txn.Begin != "" || s.txn.Next.IsSet() {
 		return t
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.node.Replicas) == 0 || s.effectless(t.node, q))
+		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || s.effectless(t.Node, q))
 	}
 	return t
 }

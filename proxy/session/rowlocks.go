@@ -10,6 +10,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -75,10 +76,10 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		if k < from || l.hurried && l.lockWait == seconds {
+		if k < from || l.Hurried && l.LockWait == seconds {
 			continue
 		}
-		l.hurried, l.lockWait = true, seconds
+		l.Hurried, l.LockWait = true, seconds
 		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
@@ -87,8 +88,8 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 }
 
 // unhurried takes back what hurry did on a connection; on false that cannot be used any more.
-func (s *Session) unhurried(l *loan) bool {
-	if !l.hurried {
+func (s *Session) unhurried(l *txn.Lease) bool {
+	if !l.Hurried {
 		return true
 	}
 	value := s.state.Value(lockWaitTimeout)
@@ -100,7 +101,7 @@ func (s *Session) unhurried(l *loan) bool {
 		err = s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	}
 	if err != nil {
-		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.node, "error", err)
+		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.Node, "error", err)
 	}
 	return err == nil
 }
@@ -119,8 +120,8 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			return failed, errGaveWay()
 		}
 		s.observed.Counters.LockRetries.Add(1)
-		if c.next.set() {
-			s.tx.next = c.next
+		if c.next.IsSet() {
+			s.txn.Next = c.next
 		}
 		select {
 		case <-s.entry.Cancelled():

@@ -3,11 +3,11 @@ package session
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"kingshard/backend"
 	"kingshard/backend/pool"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -41,41 +41,29 @@ func mayRead(q *query) bool {
 
 // borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
-func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]loan, error) {
-	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.held.Pooled != nil || s.inTransaction() || !s.state.Autocommit ||
-		s.tx.next.set() {
+func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
+	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.txn.Holding() || s.txn.InTransaction() || !s.state.Autocommit ||
+		s.txn.Next.IsSet() {
 		return s.borrow(nodes, p.ReadOnly || s.task().own)
 	}
-	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
-	for {
-		loans := make([]loan, 0, len(nodes))
-		var err error
-		for k := 0; k < len(nodes) && err == nil; k++ {
-			var got backend.Pooled
-			if got, err = s.borrowReader(nodes[k], loans); err == nil {
-				loans = append(loans, loan{Pooled: got, node: nodes[k].Name})
-			}
-		}
-		if err == nil {
-			return loans, nil
-		}
-		s.giveBack(loans)
-		if !errors.Is(err, errDeadlock) {
-			return nil, err
-		}
-		// Nothing has been sent: the others go first, then it is tried again.
+	leases, err := s.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+		p, err := s.borrowReader(n, have)
+		return txn.Lease{Pooled: p, Node: n.Name}, err
+	})
+	if err != nil {
+		return nil, s.notBorrowed(leases, err)
 	}
+	return leases, nil
 }
 
 // borrowReader borrows a connection to a replica, or to the primary if none can serve.
-func (s *Session) borrowReader(n *backend.Node, loans []loan) (backend.Pooled, error) {
+func (s *Session) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
 	if err := s.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
-		p, err := s.getHolding(instance, s.state.Setting(), s.holding(loans))
+		p, err := s.getHolding(instance, s.state.Setting(), loans)
 		if err == nil {
 			if instance.Role == backend.Replica {
 				s.observed.CountReplica()
@@ -83,7 +71,7 @@ func (s *Session) borrowReader(n *backend.Node, loans []loan) (backend.Pooled, e
 			return p, nil
 		}
 		switch {
-		case errors.Is(err, errDeadlock):
+		case errors.Is(err, txn.ErrDeadlock):
 			return p, err
 		case instance.Role == backend.Primary, errors.Is(err, pool.ErrTimeout), errors.Is(err, pool.ErrCancelled):
 			return p, backendError(err)

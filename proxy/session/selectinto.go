@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // Codes of SELECT ... INTO. MySQL manual: "Server Error Message Reference".
@@ -50,7 +51,7 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	if a.rows > 1 {
 		return true, true, &mysql.SQLError{Code: erTooManyRows, State: "42000", Message: "Result consisted of more than one row"}
 	}
-	s.heldLast = false
+	s.txn.LastOnHeld = false
 	s.warnOfInto(into.Before, a.rows)
 	s.state.Diagnostics.RowCount = int64(a.rows)
 	s.state.Found.Found(uint64(a.rows))
@@ -135,12 +136,12 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 		}
 		list = append(list, userVariable{name, text})
 	}
-	var held []loan
-	if s.pins.has(pinUserVariable) {
-		held = []loan{{Pooled: s.held, kept: true}}
+	var held []txn.Lease
+	if s.txn.Pins.Has(txn.PinUserVariable) {
+		held = []txn.Lease{{Pooled: s.txn.Held(), Kept: true}}
 	}
 	if err := s.keepVariables(held, list); err != nil {
-		return s.lost(s.held, err)
+		return s.lost(s.txn.Held(), err)
 	}
 	return nil
 }

@@ -64,7 +64,8 @@ func (s *Session) end(e *endError) {
 	s.loginOver()
 	s.shared.Packets.Give(s.stmts.longData)
 	s.stmts.longData = 0
-	s.dropHeld()
+	s.entry.TakeRunning()
+	s.txn.End(s.run)
 	s.returnOffer()
 	s.leaveLane()
 	s.shared.Sessions.Remove(&s.entry)
@@ -135,7 +136,7 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 	s.outOfLine()
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
 	s.observed.Unlabel()
-	if end == nil && s.shared.Draining.Load() && !s.inTransaction() {
+	if end == nil && s.shared.Draining.Load() && !s.txn.InTransaction() {
 		end = &endError{reason: process.EndDrained}
 	}
 	return end
@@ -191,7 +192,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		return end
 	}
 	s.more = false
-	if s.unlearned && cmd != mysql.ComQuit {
+	if s.txn.Unlearned && cmd != mysql.ComQuit {
 		if end := s.learnLate(); end != nil {
 			return end
 		}
@@ -256,7 +257,7 @@ func (s *Session) settle(err error) *endError {
 	}
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
-		s.heldLast = false // the held connection knows nothing of it
+		s.txn.LastOnHeld = false // the held connection knows nothing of it
 		s.writeError(sqlErr, observe.OriginProxy)
 		return nil
 	}

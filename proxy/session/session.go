@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
 	"kingshard/mysql/sqltext"
@@ -15,6 +14,7 @@ import (
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -43,7 +43,6 @@ type Session struct {
 	observed observe.Command
 
 	state state.State
-	tx    transactionState
 	stmts stmts
 	// sink, while it is set, takes answers in the client's place.
 	sink *sink
@@ -62,25 +61,11 @@ type Session struct {
 	patchFn   func(*mysql.OKPacket)
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more bool
-	// unlearned says that the server is to be asked, on held, for what a statement has set unseen.
-	unlearned bool
-	// pins are the reasons why held is kept.
-	pins pinSet
-	// held is the backend connection that the session keeps between commands, for its transaction or a pin; its Conn
-	// is nil when there is none.
-	held backend.Pooled
-	// others are connections to further nodes that the open transaction reads from, by node.
-	others map[string]backend.Pooled
-	// openCursors counts statements with a cursor on held.
-	openCursors int32
-	// mixedStmts counts those that pinParameterTypes is for.
-	mixedStmts int32
-	// heldLast says that the statement before this one ran on held, so its diagnostics are there.
-	heldLast bool
 	// passed says that the statement has been through the gate.
 	passed bool
-	// heldNames are the names in those diagnostics that a client must not see, with the logical ones.
-	heldNames []mysql.TableName
+
+	// txn has the connections that the session keeps between commands, and why.
+	txn txn.Connections
 
 	// entry is what others may see of the session and do to it.
 	entry process.Entry
@@ -96,6 +81,7 @@ func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
 		from := a.AddrPort()
 		s.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 	}
+	s.txn.Init(&shared.Pins)
 	s.entry.Connect((*clientConn)(s.conn), process.Who{Host: s.host(), Admin: adminOnly}, shared.Log)
 	shared.Sessions.Add(&s.entry)
 	s.id = s.entry.ID()
@@ -142,7 +128,7 @@ func (s *Session) patchOK(ok *mysql.OKPacket) {
 		t.changed, t.visited = t.changed || changed, t.visited || visited
 	}
 	s.state.ServerStatus = ok.Status
-	if len(s.others) > 0 && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.inTransaction() || s.readsInTransaction()) && !endsTransaction(s.observed.Class) {
+	if s.txn.HasOthers() && !ok.Status.Has(mysql.ServerStatusAutocommit) && (s.txn.InTransaction() || s.txn.ReadsInTransaction(s.state.Autocommit)) && !endsTransaction(s.observed.Class) {
 		ok.Status |= mysql.ServerStatusInTrans
 	}
 	if s.more {
@@ -156,7 +142,7 @@ func (s *Session) status() mysql.Status {
 	if s.state.Autocommit {
 		st |= mysql.ServerStatusAutocommit
 	}
-	if (s.inTransaction() || s.readsInTransaction()) && (s.tasked == nil || !s.tasked.own) {
+	if (s.txn.InTransaction() || s.txn.ReadsInTransaction(s.state.Autocommit)) && (s.tasked == nil || !s.tasked.own) {
 		st |= mysql.ServerStatusInTrans
 	}
 	if s.more {
@@ -207,7 +193,7 @@ func (s *Session) begin(cmd mysql.Command, text string) bool {
 // finishCommand notes that the command is over and returns how long it took.
 func (s *Session) finishCommand() time.Duration {
 	return s.entry.Finish(process.Kept{
-		DB: s.state.DB(), Instance: s.held.Instance, Others: s.others, Pins: uint32(s.pins),
-		InTransaction: s.inTransaction(), Engaged: s.pins.has(pinXA) || s.pins.has(pinLockTables),
+		DB: s.state.DB(), Instance: s.txn.Held().Instance, Others: s.txn.Others(), Pins: uint32(s.txn.Pins),
+		InTransaction: s.txn.InTransaction(), Engaged: s.txn.Pins.Has(txn.PinXA) || s.txn.Pins.Has(txn.PinLockTables),
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // privileged are the session variables that change the binary log, replication or other users' view of the server.
@@ -25,8 +26,8 @@ var privileged = map[string]bool{
 func (s *Session) set(q *query) error {
 	assignments, ok := sqltext.ParseSet(q.text, s.mode())
 	if !ok {
-		s.pin(pinUnknown)
-		s.pin(pinUserVariable)
+		s.txn.Pin(txn.PinUnknown)
+		s.txn.Pin(txn.PinUserVariable)
 		q.learns = true
 		_, err := s.forwardWith(q, nil)
 		return err
@@ -43,7 +44,7 @@ func (s *Session) set(q *query) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
-				s.pin(pinVariable)
+				s.txn.Pin(txn.PinVariable)
 				s.pinBound(state.BoundUnseen(q.text, s.mode()))
 				q.learns = true
 			}
@@ -89,7 +90,7 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 }
 
 // finishWith forwards the answer to a statement that was sent and holds the connection for what it added.
-func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
+func (s *Session) finishWith(p backend.Pooled, q *query, added txn.Pins, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
 	sent := s.conn.Sequence()
 	if failed, err = s.responses(p, q); err != nil {
 		return true, s.broken(p, err, sent)
@@ -98,7 +99,7 @@ func (s *Session) finishWith(p backend.Pooled, q *query, added pinSet, then func
 }
 
 // answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
-func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added pinSet, then func(p backend.Pooled, failed bool) error) (bool, error) {
+func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added txn.Pins, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
 		if !failed && s.state.Diagnostics.WarningCount > 0 {
 			// The session's own questions make the server forget them.
@@ -156,7 +157,7 @@ func wideCharset(name string) bool {
 
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
 func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
-	bound, err := s.state.Adopt(p.Conn, assignments, s.pins.has(pinUserVariable))
+	bound, err := s.state.Adopt(p.Conn, assignments, s.txn.Pins.Has(txn.PinUserVariable))
 	if s.pinBound(bound); err != nil {
 		return err
 	}
@@ -171,13 +172,13 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 func (s *Session) pinBound(b state.Bound) {
 	for _, one := range [...]struct {
 		bound state.Bound
-		pin   pinReason
+		pin   txn.Reason
 	}{
-		{state.BoundUserVariable, pinUserVariable}, {state.BoundVariable, pinVariable}, {state.BoundNextTransaction, pinNextTransaction},
-		{state.BoundInsertID, pinInsertID}, {state.BoundRandSeed, pinRandSeed}, {state.BoundUnknown, pinUnknown},
+		{state.BoundUserVariable, txn.PinUserVariable}, {state.BoundVariable, txn.PinVariable}, {state.BoundNextTransaction, txn.PinNextTransaction},
+		{state.BoundInsertID, txn.PinInsertID}, {state.BoundRandSeed, txn.PinRandSeed}, {state.BoundUnknown, txn.PinUnknown},
 	} {
 		if b&one.bound != 0 {
-			s.pin(one.pin)
+			s.txn.Pin(one.pin)
 		}
 	}
 }

@@ -3,15 +3,16 @@ package session
 import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // heldValue says why a statement that takes a value set for one connection only cannot run on others; "" if it takes none: the ids
 // of insert_id, the numbers that follow from rand_seed1 and rand_seed2, and what no text carries.
 func (s *Session) heldValue(q *query) string {
 	switch {
-	case s.pins.has(pinInsertID) && state.InsertsRows(q.info.Class):
+	case s.txn.Pins.Has(txn.PinInsertID) && state.InsertsRows(q.info.Class):
 		return "insert_id"
-	case s.pins.has(pinRandSeed) && sqltext.Mentions(q.text, "rand"):
+	case s.txn.Pins.Has(txn.PinRandSeed) && sqltext.Mentions(q.text, "rand"):
 		return "rand_seed1 and rand_seed2"
 	case s.state.HeldVariable != "":
 		return s.state.HeldVariable

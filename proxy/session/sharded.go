@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -226,12 +227,12 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	}
 	s.observed.Spread(planOf(r.Operator), len(r.Queries))
 	s.notMirrored(q)
-	if s.pins.has(pinUserVariable) && q.info.Has(sqltext.UserVarRead) {
-		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.held.Instance.Node+
+	if s.txn.Pins.Has(txn.PinUserVariable) && q.info.Has(sqltext.UserVarRead) {
+		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.txn.Held().Instance.Node+
 			" knows: a statement on several shards cannot read it; SET it to a literal")
 	}
 	if name := s.heldValue(q); name != "" {
-		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.held.Instance.Node+": a statement on several shards cannot take values from it")
+		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
 	}
 	switch r.Operator.(type) {
 	case *plan.Merge:

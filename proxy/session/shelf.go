@@ -178,9 +178,9 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 	return &lease{p: p, conn: c, shelf: sh, began: sh.h.now}
 }
 
-// put takes a connection back after a statement: for the session whose turn it is, or for later. It goes to the pool when it has been away
+// Put takes a connection back after a statement: for the session whose turn it is, or for later. It goes to the pool when it has been away
 // for long, or others wait longer.
-func (le *lease) put() {
+func (le *lease) Put() {
 	if le.session != nil {
 		le.session.lane.lease, le.session = nil, nil
 	}
@@ -299,8 +299,8 @@ func (le *lease) giveBack() {
 	}
 }
 
-// leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
-func (le *lease) leave() {
+// Leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
+func (le *lease) Leave() {
 	le.shelf.out--
 	le.session.lane.lease, le.session = nil, nil
 	le.p.Conn.MayWait()

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/txn"
 )
 
 // oneResponse sends what is queued for p and forwards one response.
@@ -36,7 +37,7 @@ func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) erro
 }
 
 // forwardCommand runs a command without state on the primary of a node.
-func (s *Session) forwardCommand(t target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
+func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
 	p, err := s.acquire(t)
 	if err != nil {
 		return err
@@ -53,7 +54,7 @@ func (s *Session) forwardCommand(t target, cmd mysql.Command, arg []byte, shape 
 }
 
 func (s *Session) forwardSimple(cmd mysql.Command) error {
-	return s.forwardCommand(target{node: s.schema.Default}, cmd, nil, mysql.ShapeResult)
+	return s.forwardCommand(txn.Target{Node: s.schema.Default}, cmd, nil, mysql.ShapeResult)
 }
 
 // comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".
@@ -94,7 +95,8 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 		s.writeError(malformed(), observe.OriginClient)
 		return nil
 	}
-	s.dropHeld()
+	s.entry.TakeRunning()
+	s.txn.End(s.run)
 	s.clearStmts()
 	s.conn.SetPayloadCap(preAuthCap)
 	_ = s.conn.Net.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))

@@ -20,6 +20,7 @@ import (
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/tracing"
+	"kingshard/proxy/txn"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -90,7 +91,7 @@ type Shared struct {
 	Sessions process.List
 	Stats    observe.Stats
 	Ends     EndCounts
-	Pins     PinCounts
+	Pins     txn.PinCounts
 	// Failures are the logins that failed, those of the HTTP administration too.
 	Failures account.Failures
 	// DDL are the statements on sharded tables that run or are not done everywhere.
@@ -129,7 +130,8 @@ type Shared struct {
 	// Packets bounds what clients' long packets take together.
 	Packets mysql.Memory
 
-	holdWaits holdWaits
+	// connWaits finds sessions that wait for each other's connections.
+	connWaits txn.Detector
 	// LockWaits finds changes of several nodes that wait for each other's rows.
 	LockWaits lockwaits.Watch
 }

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/txn"
 )
 
 // step is what a goroutine does first when it takes a session over.
@@ -119,7 +120,7 @@ func (s *Session) leaveLane() {
 // park gives the session to its loop until the next command, if nothing but the client binds it. Whatever it returns, the
 // session is the loop's when it is true.
 func (s *Session) park() bool {
-	if s.lane.conn == nil || s.held.Pooled != nil || len(s.others) > 0 || s.inTransaction() || s.conn.Buffered() > 0 {
+	if s.lane.conn == nil || s.txn.Holding() || s.txn.HasOthers() || s.txn.InTransaction() || s.conn.Buffered() > 0 {
 		return false
 	}
 	return s.lane.conn.Park(s)
@@ -134,13 +135,13 @@ func (s *Session) handOver(l *fastlane.Loop, next step) {
 }
 
 // chosen is the instance for the attempt-th try of a statement: the one that the loop has chosen already, if it has.
-func (s *Session) chosen(t target, attempt int) *backend.Instance {
+func (s *Session) chosen(t txn.Target, attempt int) *backend.Instance {
 	i := s.lane.instance
 	s.lane.instance = nil
-	if i != nil && attempt == 0 && t.replica && i.Node == t.node.Name {
+	if i != nil && attempt == 0 && t.Replica && i.Node == t.Node.Name {
 		return i
 	}
-	return t.instance(attempt)
+	return t.Instance(attempt)
 }
 
 // waitingSince is when the statement began to wait for a connection.
@@ -169,13 +170,13 @@ func (s *Session) returnOffer() {
 }
 
 // offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
-func (s *Session) offered(t target, want *backend.Setting) (backend.Pooled, bool) {
+func (s *Session) offered(t txn.Target, want *backend.Setting) (backend.Pooled, bool) {
 	p := s.lane.offer
 	if p.Pooled == nil {
 		return p, false
 	}
 	s.lane.offer = offer{}
-	if p.Instance.Node == t.node.Name && (p.Instance == t.node.Primary || t.replica) && p.Key == want {
+	if p.Instance.Node == t.Node.Name && (p.Instance == t.Node.Primary || t.Replica) && p.Key == want {
 		return p, true
 	}
 	p.Put()

@@ -7,6 +7,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/txn"
 )
 
 // Kinds of values of parameters. Values of one kind may follow each other in a statement.
@@ -114,8 +115,8 @@ func sample(kind byte) (mysql.ColumnType, []byte) {
 func (s *Session) pinMixed(bs *backend.Stmt, st *stmt) {
 	if bs.Mixed == st && !st.mixed {
 		st.mixed = true
-		s.mixedStmts++
-		s.pin(pinParameterTypes)
+		s.txn.MixedStmts++
+		s.txn.Pin(txn.PinParameterTypes)
 	}
 }
 

@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/binary"
-	"errors"
 	"strings"
 	"unique"
 
@@ -12,6 +11,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
 
@@ -77,7 +77,7 @@ type stmt struct {
 func (s *Session) clearStmts() {
 	s.shared.Packets.Give(s.stmts.longData)
 	s.stmts = stmts{nextID: s.stmts.nextID}
-	s.openCursors, s.mixedStmts = 0, 0
+	s.txn.Cursors, s.txn.MixedStmts = 0, 0
 }
 
 // add gives a statement its id.
@@ -152,7 +152,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if q.own {
 		return s.prepareOwn(&q)
 	}
-	if q.logical != "" && (s.held.Pooled == nil || s.held.Instance.Node != q.node.Name) {
+	if q.logical != "" && (!s.txn.Holding() || s.txn.Held().Instance.Node != q.node.Name) {
 		return s.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
@@ -188,11 +188,8 @@ func (s *Session) comStmtPrepare(text string) error {
 func (s *Session) prepareAside(q *query) error {
 	for attempt := 0; ; attempt++ {
 		p, err := s.freshConn(q.node, nil)
-		if errors.Is(err, errDeadlock) {
-			return s.giveWay()
-		}
 		if err != nil {
-			return err
+			return s.notBorrowed(nil, err)
 		}
 		sent := s.conn.Sequence()
 		failed, err := s.prepareOn(p, q)
@@ -403,9 +400,9 @@ func (s *Session) comStmtClose(arg []byte) {
 	delete(s.stmts.byID, st.id)
 	_ = s.closeCursor(st)
 	if st.mixed {
-		if s.mixedStmts--; s.mixedStmts == 0 {
-			s.unpin(pinParameterTypes)
-			if p := s.held; p.Pooled != nil {
+		if s.txn.MixedStmts--; s.txn.MixedStmts == 0 {
+			s.txn.Unpin(txn.PinParameterTypes)
+			if p := s.txn.Held(); p.Pooled != nil {
 				s.setRunning(p)
 				s.release(p)
 			}
@@ -434,11 +431,11 @@ func (s *Session) closeCursor(st *stmt) error {
 	}
 	bs := st.cursor
 	st.cursor = nil
-	s.openCursors--
-	if s.openCursors == 0 {
-		s.unpin(pinCursor)
+	s.txn.Cursors--
+	if s.txn.Cursors == 0 {
+		s.txn.Unpin(txn.PinCursor)
 	}
-	p := s.held
+	p := s.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}

@@ -23,12 +23,12 @@ func (s *Session) substitute(q *query) error {
 		q.text = state.StatusTable(q.text, s.mode(), s.state.DB(), s.conn)
 	}
 	want := q.info.Traits & own
-	if s.held.Pooled == nil || !s.heldLast {
+	if !s.txn.Holding() || !s.txn.LastOnHeld {
 		want |= q.info.Traits & diagnostics
 	} else if !s.heldTells() {
 		want |= q.info.Traits & sqltext.SysVarWarningCount
 	}
-	if s.held.Pooled == nil || s.held.Conn != s.state.Found.OnlyOn() {
+	if !s.txn.Holding() || s.txn.Conn() != s.state.Found.OnlyOn() {
 		want |= q.info.Traits & sqltext.FoundRows
 	}
 	if want == 0 {

@@ -6,6 +6,7 @@ import (
 	"kingshard/backend"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/tracing"
+	"kingshard/proxy/txn"
 )
 
 // task is what a session needs for the command under way. It has none between commands: most clients say nothing most of the
@@ -21,7 +22,7 @@ type task struct {
 	place  backend.Place
 	placed *backend.Instance
 	// loans are the connections that publish was called with last.
-	loans []loan
+	loans []txn.Lease
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.

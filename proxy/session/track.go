@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 )
 
 // errUnaskedInfile says that a server asked for a local file without a LOAD DATA LOCAL.
@@ -31,7 +32,7 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 	if visited { // most likely nothing else, and perhaps for the one before, whose answer had no room to say so
 		return
 	}
-	s.pin(pinTracker)
-	s.pin(pinUserVariable)
+	s.txn.Pin(txn.PinTracker)
+	s.txn.Pin(txn.PinUserVariable)
 	q.learns = s.sharing() == nil // else its state goes with the connection
 }

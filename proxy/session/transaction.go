@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/txn"
 )
 
 // transaction runs BEGIN, COMMIT and ROLLBACK. A BEGIN only sets state: it goes to a backend with the first statement
@@ -14,18 +15,18 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	onBackend := s.held.Pooled != nil
+	onBackend := s.txn.Holding()
 	switch q.info.Class {
 	case sqltext.Begin:
 		if onBackend || tx.ConsistentSnapshot {
-			s.tx.began = characteristics{unknown: s.pins.has(pinNextTransaction)}
-			s.tx.pendingBegin = ""
+			s.txn.Current = txn.Characteristics{Unknown: s.txn.Pins.Has(txn.PinNextTransaction)}
+			s.txn.Begin = ""
 			return false, nil
 		}
-		if s.tx.pendingBegin != "" && s.mode().MariaDB {
-			s.tx.next = characteristics{} // the one begun before had it; MySQL keeps it for the first that does something
+		if s.txn.Begin != "" && s.mode().MariaDB {
+			s.txn.Next = txn.Characteristics{} // the one begun before had it; MySQL keeps it for the first that does something
 		}
-		s.tx.pendingBegin = strings.Clone(q.text)
+		s.txn.Begin = strings.Clone(q.text)
 		s.writeOK()
 		return true, nil
 	}
@@ -35,33 +36,25 @@ func (s *Session) transaction(q *query) (handled bool, err error) {
 	if onBackend || s.state.Value("completion_type") != "" {
 		return false, nil
 	}
-	s.endOthers()
+	s.txn.EndOthers(s.run)
 	if !tx.Chain {
-		s.tx.pendingBegin, s.tx.next = "", characteristics{}
-	} else if s.tx.pendingBegin == "" {
-		s.tx.pendingBegin = begin // a transaction begins, whether one ended or not
+		s.txn.Begin, s.txn.Next = "", txn.Characteristics{}
+	} else if s.txn.Begin == "" {
+		s.txn.Begin = txn.SQLBegin // a transaction begins, whether one ended or not
 	}
 	s.writeOK()
 	return true, nil
 }
 
-// The proxy's own transactions. With completion_type the client has COMMIT begin another one, or close the connection, where it does not say
-// otherwise; in MariaDB's Oracle mode BEGIN is a block's. MySQL manual: "START TRANSACTION, COMMIT, and ROLLBACK Statements".
-const (
-	begin    = "START TRANSACTION"
-	commit   = "COMMIT AND NO CHAIN NO RELEASE"
-	rollback = "ROLLBACK AND NO CHAIN NO RELEASE"
-)
-
 // endAndClose runs COMMIT RELEASE or ROLLBACK RELEASE: the transaction ends, then the client's connection.
 func (s *Session) endAndClose(class sqltext.Class) error {
-	s.tx.pendingBegin = ""
-	if p := s.held; p.Pooled != nil {
-		sql := commit
+	s.txn.Begin = ""
+	if p := s.txn.Held(); p.Pooled != nil {
+		end := s.txn.Commit
 		if class == sqltext.Rollback {
-			sql = rollback
+			end = s.txn.Rollback
 		}
-		if err := s.observed.Run(p, s.state.DB(), sql); err != nil {
+		if err := end(s.run); err != nil {
 			return s.lost(p, err)
 		}
 	}

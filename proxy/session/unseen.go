@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
+	"kingshard/proxy/txn"
 )
 
 // What statements within others, routines, triggers and executions of SET do to the session's variables no text tells: the server is asked
@@ -15,14 +16,14 @@ import (
 
 // setsUnseen tells whether q, which was carried out, may have set variables of the session unseen.
 // added are the pins that it has added.
-func setsUnseen(s *Session, q *query, added pinSet) bool {
+func setsUnseen(s *Session, q *query, added txn.Pins) bool {
 	switch q.info.Class {
 	case sqltext.Prepare:
 		return q.learns
 	case sqltext.Execute:
 		ex, ok := sqltext.ParseExecute(q.text, s.mode())
 		_, prepared := s.textStmts[ex.Name]
-		if ok && !prepared && s.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.pins&^added&preparesUnseen == 0 {
+		if ok && !prepared && s.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.txn.Pins&^added&preparesUnseen == 0 {
 			return q.learns // nothing was carried out
 		}
 	}
@@ -48,16 +49,16 @@ func learnUnseen(s *Session, p backend.Pooled, q *query) error {
 
 // learnLate asks for what a statement that a loop ran has set, ahead of the next command.
 func (s *Session) learnLate() *endError {
-	s.unlearned = false
-	p := s.held
+	s.txn.Unlearned = false
+	p := s.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}
-	if err := learnUnseen(s, p, &query{rename: s.heldNames}); err != nil {
+	if err := learnUnseen(s, p, &query{rename: s.txn.LastNames}); err != nil {
 		s.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}
-	s.heldLast = false
+	s.txn.LastOnHeld = false
 	s.state.Found.Overwritten()
 	return nil
 }

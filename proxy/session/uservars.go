@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // variableName spells a user variable, whose name is a plain text, as the session's state names it; the server does not tell cases apart.
@@ -24,7 +25,7 @@ type userVariable struct{ name, value string }
 
 // keepVariables gives user variables new values, which the session brings to whatever connection it uses next. loans are
 // those of the statement, on which the variables may have any value by now.
-func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
+func (s *Session) keepVariables(loans []txn.Lease, variables []userVariable) error {
 	if len(variables) == 0 {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 		var list []string
 		for _, v := range variables {
 			value := v.value
-			if s.held.Pooled != l.Pooled.Pooled {
+			if !s.txn.Holds(l.Pooled) {
 				// It goes back as what it is known to carry.
 				if value = s.state.Value(variableName(v.name)); value == "" {
 					value = "NULL"
@@ -44,7 +45,7 @@ func (s *Session) keepVariables(loans []loan, variables []userVariable) error {
 			return err
 		}
 	}
-	if s.pins.has(pinUserVariable) {
+	if s.txn.Pins.Has(txn.PinUserVariable) {
 		return nil // the held connection has them all
 	}
 	for _, v := range variables {

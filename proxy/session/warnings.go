@@ -13,7 +13,7 @@ import (
 // noWarnings forgets the warnings of the statement before, as one does that the session answers itself; MariaDB goes on showing
 // them after a statement without tables.
 func (s *Session) noWarnings() {
-	if s.heldLast = false; s.mode().MariaDB {
+	if s.txn.LastOnHeld = false; s.mode().MariaDB {
 		return
 	}
 	s.state.Diagnostics.Forget()
@@ -37,7 +37,7 @@ func (s *Session) addWarnings(p backend.Pooled, names []mysql.TableName) error {
 
 // heldTells reports whether the held connection's diagnostics area tells what the client's last statement left, or one before that.
 func (s *Session) heldTells() bool {
-	return s.held.Pooled != nil && s.heldLast && (!s.held.Conn.Info.MariaDB || s.held.Conn.Diagnosed == s.id)
+	return s.txn.Holding() && s.txn.LastOnHeld && (!s.txn.Conn().Info.MariaDB || s.txn.Conn().Diagnosed == s.id)
 }
 
 // show answers SHOW PROCESSLIST, SHOW WARNINGS and SHOW ERRORS. The latter go to the held connection when the statement
@@ -55,11 +55,11 @@ func (s *Session) show(q *query) (handled bool, err error) {
 		return true, nil
 	}
 	if s.heldTells() {
-		if len(s.heldNames) == 0 && s.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
+		if len(s.txn.LastNames) == 0 && s.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
 			return false, nil
 		}
-		if err := s.fetchWarnings(s.held, s.heldNames); err != nil {
-			return true, s.lost(s.held, err)
+		if err := s.fetchWarnings(s.txn.Held(), s.txn.LastNames); err != nil {
+			return true, s.lost(s.txn.Held(), err)
 		}
 	}
 	switch sh.What {

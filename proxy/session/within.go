@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
 )
 
 // readWithin notes what the statement contains, where it is of a class that may contain others.
@@ -56,7 +57,7 @@ func (s *Session) learnText(q *query) error {
 	if err := s.inspect(&evaluated, false); err != nil {
 		return err
 	}
-	s.pin(pinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
+	s.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
 	p, err := s.acquire(s.route(q))
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func (s *Session) learnText(q *query) error {
 		return s.lost(p, err)
 	}
 	s.release(p)
-	s.heldLast = false
+	s.txn.LastOnHeld = false
 	value, literal := "", "NULL"
 	if text != "NULL" {
 		b, err := hex.DecodeString(text)
@@ -191,7 +192,7 @@ func (s *Session) executesSet(q *query) bool {
 			return false
 		}
 		st, known := s.textStmts[ex.Name]
-		return !known || st.sets || s.pins.has(pinStored)
+		return !known || st.sets || s.txn.Pins.Has(txn.PinStored)
 	}
 	if named(q.text, s.mode()) {
 		return true

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
+	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -63,11 +64,11 @@ func allRenames(p *plan.Plan, queries []plan.Query) (names []mysql.TableName) {
 type change struct {
 	// text is the client's, as long as its command runs.
 	text  string
-	loans []loan
+	loans []txn.Lease
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
 	// next is what SET TRANSACTION said of it.
-	next characteristics
+	next txn.Characteristics
 	// at is when the first node was told to keep it, of a change of several nodes.
 	at time.Time
 	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
@@ -78,17 +79,17 @@ type change struct {
 // it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
 func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err error) {
 	c = &change{text: text}
-	inTransaction := s.inTransaction() || !s.state.Autocommit
-	if len(nodes) == 1 {
-		s.stepAside(nodes[0].Name)
+	inTransaction := s.txn.InTransaction() || !s.state.Autocommit
+	if len(nodes) == 1 && s.state.InsertID.OnlyOn() == nil {
+		s.txn.StepAside(nodes[0].Name)
 	}
-	if inTransaction && (len(nodes) > 1 || s.held.Pooled != nil && s.held.Instance.Node != nodes[0].Name) {
+	if inTransaction && (len(nodes) > 1 || s.txn.Holding() && s.txn.Held().Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
-	if !inTransaction && s.pins.has(pinNextTransaction) {
-		return c, s.errNextIsElsewhere("this change")
+	if !inTransaction && s.txn.Pins.Has(txn.PinNextTransaction) {
+		return c, s.txn.NextIsElsewhere("this change")
 	}
-	if inTransaction && s.held.Pooled == nil {
+	if inTransaction && !s.txn.Holding() {
 		// The transaction begins here.
 		if _, err := s.borrow(nodes, true); err != nil {
 			return c, err
@@ -96,7 +97,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 	}
 	s.observed.Counters.Scattered.Add(1)
 	s.state.Diagnostics.Clear()
-	c.begin, c.undo, c.end = begin, rollback, commit
+	c.begin, c.undo, c.end = txn.SQLBegin, txn.SQLRollback, txn.SQLCommit
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
@@ -105,11 +106,11 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		return c, err
 	}
 	if !inTransaction {
-		c.next, s.tx.next = s.tx.next, characteristics{} // for all of the nodes, not for the one that is held
+		c.next, s.txn.Next = s.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
 	}
 	for attempt := 0; ; attempt++ {
 		if c.loans, err = s.borrow(nodes, false); err != nil {
-			s.tx.next = c.next
+			s.txn.Next = c.next
 			return c, err
 		}
 		if !s.publish(c.loans) {
@@ -131,11 +132,11 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 
 // bringNext has a transaction of the proxy's own be what SET TRANSACTION said of the session's next one.
 func (s *Session) bringNext(c *change) error {
-	if !c.next.set() {
+	if !c.next.IsSet() {
 		return nil
 	}
 	for k := range c.loans {
-		if err := s.observed.Run(c.loans[k].Pooled, s.state.DB(), c.next.text()); err != nil {
+		if err := s.observed.Run(c.loans[k].Pooled, s.state.DB(), c.next.Text()); err != nil {
 			return err
 		}
 	}
@@ -148,10 +149,10 @@ func (s *Session) beginAll(c *change) (failure error) {
 	for k := range c.loans {
 		l := &c.loans[k]
 		s.state.InsertID.Queue(l.Conn)
-		l.span = s.observed.OwnSpan(l.Instance, s.state.DB(), c.begin)
+		l.Span = s.observed.OwnSpan(l.Instance, s.state.DB(), c.begin)
 		l.Conn.Command(mysql.ComQuery, c.begin)
 		if failure = l.Conn.Flush(); failure != nil {
-			l.ended(failure)
+			l.Ended(failure)
 			break
 		}
 		sent++
@@ -159,7 +160,7 @@ func (s *Session) beginAll(c *change) (failure error) {
 	for k := range c.loans[:sent] {
 		l := &c.loans[k]
 		_, err := l.Conn.ReadChange()
-		l.ended(err)
+		l.Ended(err)
 		if err != nil && (failure == nil || isConnError(err)) {
 			failure = err
 		}
@@ -215,15 +216,15 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 	for k := range c.loans {
 		l := &c.loans[k]
 		unhurried := s.unhurried(l)
-		if !l.kept && (killed || !unhurried) {
-			l.ended(errGivenUp)
-			l.close(s)
+		if !l.Kept && (killed || !unhurried) {
+			l.Ended(errGivenUp)
+			l.Taint()
 			continue
 		}
 		s.giveBack(c.loans[k : k+1])
 		lost = lost || !unhurried
 	}
-	s.heldLast = false
+	s.txn.LastOnHeld = false
 	s.state.Diagnostics.SortByRow()
 	total.Status = s.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
@@ -238,13 +239,13 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 
 // writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered: so no two
 // statements, of whichever proxies, wait for each other's rows on different nodes.
-func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
+func (s *Session) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
 	queries := slices.Clone(r.Queries)
 	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
 	for k := range queries {
 		query := &queries[k]
 		first := k == 0
-		l := find(loans, query.Node)
+		l := txn.Find(loans, query.Node)
 		if k > 0 && s.entry.IsCancelled() {
 			return total, interrupted()
 		}
@@ -252,7 +253,7 @@ func (s *Session) writeAll(loans []loan, p *plan.Plan, r *plan.Route, ex *boundE
 			return total, err
 		}
 		ok, err := l.Conn.ReadChange()
-		l.ended(err)
+		l.Ended(err)
 		if err != nil {
 			return total, err
 		}
@@ -342,17 +343,17 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 		err := s.observed.Run(l.Pooled, s.state.DB(), c.undo)
 		var e *mysql.SQLError
 		switch {
-		case err != nil && l.kept && !errors.As(err, &e):
+		case err != nil && l.Kept && !errors.As(err, &e):
 			return s.loseChange(c, err)
-		case err != nil && !l.kept, !s.unhurried(l):
-			l.ended(errGivenUp)
-			l.close(s)
+		case err != nil && !l.Kept, !s.unhurried(l):
+			l.Ended(errGivenUp)
+			l.Taint()
 		default: // a deadlock has rolled back the client's transaction already, savepoints included
 			s.giveBackHeld(c.loans[k : k+1])
 		}
 	}
-	if sqlErr.Code == erReadOnlyTransaction && c.next.set() {
-		s.tx.next = c.next // a server finds that out before it begins
+	if sqlErr.Code == erReadOnlyTransaction && c.next.IsSet() {
+		s.txn.Next = c.next // a server finds that out before it begins
 	}
 	e := *sqlErr
 	mysql.RenameError(&e, names)
@@ -360,14 +361,14 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 }
 
 // giveBackHeld gives connections back, the held one too where its transaction has ended.
-func (s *Session) giveBackHeld(loans []loan) {
+func (s *Session) giveBackHeld(loans []txn.Lease) {
 	for _, l := range loans {
-		if l.kept && s.held.Pooled == l.Pooled.Pooled && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.pins == 0 {
-			s.held = backend.Pooled{}
+		if l.Kept && s.txn.Holds(l.Pooled) && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.txn.Pins == 0 {
+			s.txn.Remove(l.Pooled)
 			l.Put()
-			s.endOthers()
+			s.txn.EndOthers(s.run)
 			continue
 		}
-		s.giveBack([]loan{l})
+		s.giveBack([]txn.Lease{l})
 	}
 }

@@ -21,7 +21,7 @@ func (s *Session) ownXA(in *sqltext.Inner, from origin) bool {
 	case "start", "begin", "end", "prepare":
 		return true // a server refuses those of other sessions
 	case "commit", "rollback":
-		return from == alone && s.pins.has(pinXA) && s.held.Pooled != nil && xid == s.held.Conn.XID
+		return from == alone && s.txn.OwnsXA(xid)
 	}
 	return false
 }
@@ -42,14 +42,6 @@ func xaParts(in *sqltext.Inner) (verb, xid string) {
 		id.WriteString(word)
 	}
 	return verb, id.String()
-}
-
-// beginsXA notes on its connection which XA transaction the session begins. One that it has already keeps its name: a server refuses a second.
-func (s *Session) beginsXA(x *exchange, q *query) {
-	x.p.Conn.XID = ""
-	if q.info.Class == sqltext.XA {
-		_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.mode()})
-	}
 }
 
 // flushLocks tells whether a FLUSH statement leaves locks on the connection.

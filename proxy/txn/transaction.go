@@ -1,0 +1,183 @@
+package txn
+
+import (
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+)
+
+// The statements of transactions of the proxy's own. With completion_type the client has COMMIT begin another one, or close the connection,
+// where it does not say otherwise; in MariaDB's Oracle mode BEGIN is a block's. MySQL manual: "START TRANSACTION, COMMIT, and ROLLBACK
+// Statements".
+const (
+	SQLBegin    = "START TRANSACTION"
+	SQLCommit   = "COMMIT AND NO CHAIN NO RELEASE"
+	SQLRollback = "ROLLBACK AND NO CHAIN NO RELEASE"
+)
+
+// CleanupTimeout bounds what is sent to a connection that the session has no more use for.
+const CleanupTimeout = 5 * time.Second
+
+// Exec carries out a statement of the proxy's own, which gives no rows. An error that is no *mysql.SQLError says that the connection broke.
+type Exec func(p backend.Pooled, sql string) error
+
+// Forget forgets the transaction that the client has asked for, and what SET TRANSACTION said of any.
+func (c *Connections) Forget() {
+	c.Begin, c.Next, c.Current = "", Characteristics{}, Characteristics{}
+}
+
+// NextUsedUp forgets what SET TRANSACTION said behind a statement that a server would have run, in a transaction of its own.
+func (c *Connections) NextUsedUp(autocommit bool) {
+	if autocommit && !c.InTransaction() {
+		c.Next = Characteristics{}
+	}
+}
+
+// Begun notes that p carries the session's state for the statement that it is about to run, and has been told what Next and Begin say.
+// begins says that the statement may begin a transaction: SET does not, nor do commands other than statements.
+func (c *Connections) Begun(p backend.Pooled, begins, autocommit bool) {
+	inTransaction, pinned := p.Conn.Status.Has(mysql.ServerStatusInTrans), c.Pins.Has(PinNextTransaction)
+	switch {
+	case begins && c.Next.IsSet():
+		if c.Begin == "" {
+			c.Pin(PinNextTransaction) // whether the statement begins a transaction, the server alone knows
+		}
+		c.Current, c.Next = c.Next, Characteristics{}
+	case c.Begin != "" || !inTransaction && !pinned:
+		c.Current = Characteristics{}
+	case autocommit && pinned && !inTransaction:
+		c.Current = Characteristics{Unknown: true} // the statement before may have used it up
+	}
+	c.Begin = ""
+}
+
+// Join makes p, a connection just borrowed to a node, part of the open transaction if there is one, and returns its lease. The session's
+// first one becomes the held one; further ones may only read: a transaction that changes rows has one node. With an error p is the pool's
+// again, or closed.
+func (c *Connections) Join(p backend.Pooled, node string, readOnly, autocommit bool, exec Exec) (Lease, error) {
+	l := Lease{Pooled: p, Node: node}
+	if !c.InTransaction() && autocommit {
+		return l, nil
+	}
+	if !readOnly {
+		p.Put()
+		return Lease{}, errOtherNode()
+	}
+	first, next := c.Begin, c.Next
+	if first == "" {
+		first = SQLBegin
+		if c.held.Pooled != nil {
+			next = c.Current
+		}
+	}
+	if next.Unknown {
+		p.Put()
+		return Lease{}, c.NextIsElsewhere("this transaction")
+	}
+	for _, sql := range [...]string{next.Text(), first} {
+		if sql == "" {
+			continue
+		}
+		if err := exec(p, sql); err != nil {
+			p.Taint()
+			return Lease{}, err
+		}
+	}
+	if l.Kept = true; c.held.Pooled == nil {
+		c.held, c.Begin, c.Current, c.Next = p, "", next, Characteristics{}
+		return l, nil
+	}
+	c.addOther(node, p)
+	return l, nil
+}
+
+// addOther notes a connection that the transaction reads from.
+func (c *Connections) addOther(node string, p backend.Pooled) {
+	if c.others == nil {
+		c.others = make(map[string]backend.Pooled)
+	}
+	c.others[node] = p
+}
+
+// Commit has the held connection's server keep the transaction. The caller ends with Release, or with Remove where the connection broke.
+func (c *Connections) Commit(exec Exec) error { return exec(c.held, SQLCommit) }
+
+// Rollback is Commit for a transaction that is undone.
+func (c *Connections) Rollback(exec Exec) error { return exec(c.held, SQLRollback) }
+
+// EndOthers ends the transaction on the nodes that were only read, and gives their connections back.
+func (c *Connections) EndOthers(exec Exec) {
+	for node, p := range c.others {
+		delete(c.others, node)
+		p.Conn.Net.SetDeadline(time.Now().Add(CleanupTimeout))
+		if err := exec(p, SQLCommit); err != nil {
+			p.Taint()
+			continue
+		}
+		p.Conn.Net.SetDeadline(time.Time{})
+		p.Put()
+	}
+}
+
+// End gives back the connections of a session that ends or is reset: transactions are rolled back; locks, temporary tables and variables go
+// with a reset of the connection.
+func (c *Connections) End(exec Exec) {
+	p, pins := c.held, c.Pins
+	c.held, c.Pins, c.LastOnHeld = backend.Pooled{}, 0, false
+	c.EndOthers(exec)
+	if p.Pooled == nil {
+		return
+	}
+	p.Conn.Net.SetDeadline(time.Now().Add(CleanupTimeout))
+	var err error
+	if pins&^OfTransaction != 0 {
+		err = p.Cleanse()
+	} else if pins != 0 || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		err = p.Conn.Exec(SQLRollback)
+	}
+	if err != nil {
+		p.Taint()
+		return
+	}
+	p.Conn.Net.SetDeadline(time.Time{})
+	p.Put()
+}
+
+// Ended notes that the statement just run on p has ended the transaction of a session with autocommit off, if the server agrees.
+func (c *Connections) Ended(p backend.Pooled) {
+	if c.Pins.Has(PinAutocommit) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		c.Pins &^= OfTransaction
+	}
+}
+
+// UsesUpNext reports whether what SET TRANSACTION said was for the statement just run on p, which was about a table. The connection is to
+// be told COMMIT, so that nothing is left there for an engine without transactions.
+func (c *Connections) UsesUpNext(p backend.Pooled, autocommit bool) bool {
+	if !c.Pins.Has(PinNextTransaction) || !autocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		return false
+	}
+	c.Unpin(PinNextTransaction)
+	c.Current = Characteristics{}
+	return true
+}
+
+// LeavesCurrent reports whether the transaction on p, which SET TRANSACTION was for, has ended otherwise than by COMMIT, ROLLBACK or a
+// statement that commits by itself. SET autocommit = 1 ends one, and servers have what was said go for the next one, too; that is the
+// session's, and p is to be told COMMIT, so that it is not another client's. failed says that the statement failed.
+func (c *Connections) LeavesCurrent(p backend.Pooled, failed bool) bool {
+	if !c.Current.IsSet() || c.Beside(p) || c.held.Pooled != nil && c.held.Pooled != p.Pooled ||
+		p.Conn.Status.Has(mysql.ServerStatusInTrans) || c.Pins.Has(PinNextTransaction) {
+		return false
+	}
+	if !failed && !c.Next.IsSet() && !c.Current.Unknown {
+		c.Next = c.Current
+	}
+	c.Current = Characteristics{}
+	return true
+}
+
+// OwnsXA reports whether xid, as it is written, is the XA transaction that the held connection has begun.
+func (c *Connections) OwnsXA(xid string) bool {
+	return c.Pins.Has(PinXA) && c.held.Pooled != nil && xid == c.held.Conn.XID
+}
