@@ -55,24 +55,24 @@ func parseAdminDDL(text string, m sqltext.Mode) (a adminDDL, ok bool) {
 // admin answers the proxy's own commands: ADMIN DDL is about the user's own statements, or with the right process about
 // anybody's. handled is false for everything else.
 func (s *Session) admin(q *query) (handled bool, err error) {
-	a, ok := parseAdminDDL(q.text, s.mode())
+	a, ok := parseAdminDDL(q.text, s.client.mode())
 	if !ok {
 		return false, nil
 	}
-	journal := &s.shared.DDL
+	journal := &s.client.shared.DDL
 	switch a.verb {
 	case "list":
-		s.writeDDL(journal.List(s.user, s.account.Process))
+		s.writeDDL(journal.List(s.client.user, s.client.account.Process))
 		return true, nil
 	case "forget":
-		if err := journal.Forget(a.id, s.user, s.account.Process); err != nil {
+		if err := journal.Forget(a.id, s.client.user, s.client.account.Process); err != nil {
 			return true, noDDL(err)
 		}
-		s.shared.Log.Info("DDL is forgotten", "conn", s.id, "user", s.user, "ddl", a.id)
-		s.writeOK()
+		s.client.shared.Log.Info("DDL is forgotten", "conn", s.client.id, "user", s.client.user, "ddl", a.id)
+		s.client.writeOK()
 		return true, nil
 	}
-	run, err := journal.Resume(a.id, s.user, s.account.Process)
+	run, err := journal.Resume(a.id, s.client.user, s.client.account.Process)
 	if err != nil {
 		return true, noDDL(err)
 	}
@@ -106,7 +106,7 @@ func (s *Session) writeDDL(entries []ddl.Entry) {
 		})
 	}
 	text, number := mysql.TypeVarString, mysql.TypeLongLong
-	s.writeRows([]string{"id", "started", "user", "state", "statement", "tables", "done", "failed", "first_error"},
+	s.client.writeRows([]string{"id", "started", "user", "state", "statement", "tables", "done", "failed", "first_error"},
 		[]mysql.ColumnType{number, text, text, text, text, number, number, number, text}, rows)
 }
 

@@ -10,29 +10,29 @@ import (
 
 // dispatchAdmin answers one command of the admin port.
 func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
-	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
+	a, known := s.client.snap.Accounts.Lookup(s.client.user, s.client.addr)
 	if !known || a.Rights == 0 {
-		s.writeError(newError(KSNoRights, "the user has no rights any more"), observe.OriginProxy)
-		s.lastWords()
+		s.client.writeError(newError(KSNoRights, "the user has no rights any more"), observe.OriginProxy)
+		s.client.lastWords()
 		return &endError{reason: process.EndDenied}
 	}
-	s.setAccount(a)
-	s.more = false
+	s.client.setAccount(a)
+	s.client.more = false
 	var err error
 	switch cmd {
 	case mysql.ComQuit:
 		return errQuit
 	case mysql.ComPing, mysql.ComResetConnection:
-		s.writeOK()
+		s.client.writeOK()
 	case mysql.ComInitDB:
-		s.state.SetDB(string(arg))
-		s.writeOK()
+		s.client.state.SetDB(string(arg))
+		s.client.writeOK()
 	case mysql.ComSetOption:
-		err = s.comSetOption(arg)
+		err = s.client.comSetOption(arg)
 	case mysql.ComStatistics:
-		s.comStatistics()
+		s.client.comStatistics()
 	case mysql.ComProcessInfo:
-		s.writeProcesslist(false)
+		s.client.writeProcesslist(false)
 	case mysql.ComQuery:
 		err = s.adminQuery(arg)
 	default:
@@ -43,14 +43,14 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 
 // adminQuery runs a COM_QUERY of the admin port: one statement of the proxy's own.
 func (s *Session) adminQuery(arg []byte) error {
-	_, text, err := s.splitAttributes(arg)
+	_, text, err := s.client.splitAttributes(arg)
 	if err != nil {
 		return err
 	}
-	if s.shared.Own == nil {
+	if s.client.shared.Own == nil {
 		return errors.New("no statements of the proxy's own")
 	}
-	r, err := s.shared.Own(s.caller(), text, s.mode())
+	r, err := s.client.shared.Own(s.caller(), text, s.client.mode())
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 
 // admit refuses statements that cannot be right as the session is.
 func (s *Session) admit(q *query) error {
-	if s.txn.Holding() && s.txn.LastOnHeld {
+	if s.client.txn.Holding() && s.client.txn.LastOnHeld {
 		return nil
 	}
 	if q.info.Class == sqltext.GetDiagnostics {
@@ -41,12 +41,12 @@ var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS
 // clearDiagnostics has a MariaDB server forget what another session's statement has left in the diagnostics area of a connection from the
 // pool, ahead of a statement that may tell of it unseen, or that leaves it there on a connection that the session is to keep.
 func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
-	if !p.Conn.Info.MariaDB || s.txn.Holds(p) || p.Conn.Diagnosed == s.id {
+	if !p.Conn.Info.MariaDB || s.client.txn.Holds(p) || p.Conn.Diagnosed == s.client.id {
 		return nil
 	}
 	plain := plainClass(q.info.Class)
 	kept := s.keptByTransaction(p) || !plain && (q.info.Class != sqltext.Set || q.st != nil || strings.ContainsAny(q.text, "@(")) || q.info.Has(stateful)
-	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, s.mode())) {
+	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, s.client.mode())) {
 		return nil
 	}
 	return s.forgetDiagnostics(p)
@@ -54,15 +54,15 @@ func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
 
 // keptByTransaction reports whether a transaction keeps a connection that the session has just acquired, whatever its statement is.
 func (s *Session) keptByTransaction(p backend.Pooled) bool {
-	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.Autocommit
+	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.client.state.Autocommit
 }
 
 // forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
 func (s *Session) forgetDiagnostics(p backend.Pooled) error {
-	if !p.Conn.Info.MariaDB || s.txn.Holds(p) || p.Conn.Diagnosed == s.id {
+	if !p.Conn.Info.MariaDB || s.client.txn.Holds(p) || p.Conn.Diagnosed == s.client.id {
 		return nil
 	}
-	p.Conn.Diagnosed = s.id
+	p.Conn.Diagnosed = s.client.id
 	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is
 }
 
@@ -93,13 +93,13 @@ func (s *Session) admitClass(text string, c sqltext.Class) error {
 	case sqltext.Handler:
 		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
 	case sqltext.LoadDataLocal:
-		if !s.account.LocalInfile || !s.conn.Capabilities.Has(mysql.ClientLocalFiles) {
+		if !s.client.account.LocalInfile || !s.client.conn.Capabilities.Has(mysql.ClientLocalFiles) {
 			return newError(KSLocalInfile, "")
 		}
 	case sqltext.ChangeReplication, sqltext.BinlogStmt:
 		return refuse("replication is administered on the database servers, not through the proxy")
 	case sqltext.Flush:
-		if flushLocks(text) && !s.account.Process {
+		if flushLocks(text) && !s.client.account.Process {
 			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
 		}
 	}
@@ -108,8 +108,8 @@ func (s *Session) admitClass(text string, c sqltext.Class) error {
 
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.
 func (s *Session) before(q *query) (added txn.Pins) {
-	had := s.txn.Pins
-	s.txn.Pins &^= 1 << txn.PinFoundRows
+	had := s.client.txn.Pins
+	s.client.txn.Pins &^= 1 << txn.PinFoundRows
 	s.pinReached(q.reached)
 	if !plainClass(q.info.Class) || q.info.Traits&stateful != 0 {
 		s.pinFor(q.text, &q.info)
@@ -117,13 +117,13 @@ func (s *Session) before(q *query) (added txn.Pins) {
 	if q.within != nil {
 		s.beforeWithin(q)
 	}
-	if !s.state.Autocommit && opensTransaction(q) {
-		s.txn.Pin(txn.PinAutocommit)
+	if !s.client.state.Autocommit && opensTransaction(q) {
+		s.client.txn.Pin(txn.PinAutocommit)
 		if q.info.Class == sqltext.Savepoint {
-			s.txn.Pin(txn.PinSavepoint)
+			s.client.txn.Pin(txn.PinSavepoint)
 		}
 	}
-	return s.txn.Pins&^had | q.pinned
+	return s.client.txn.Pins&^had | q.pinned
 }
 
 // beforeWithin pins the connection for what the statements within are about to do on it.
@@ -137,19 +137,19 @@ func (s *Session) beforeWithin(q *query) {
 		switch in.Info.Class {
 		case sqltext.Set:
 			if !in.Assigned || setsMore(in) {
-				s.txn.Pin(txn.PinUnknown)
+				s.client.txn.Pin(txn.PinUnknown)
 			}
 			if !in.Assigned {
 				s.pinBound(state.BoundUnseen(in.Text, in.Mode))
 			}
 		case sqltext.Prepare:
 			s.prepared(in, false, q)
-			s.txn.Pin(txn.PinPrepare)
+			s.client.txn.Pin(txn.PinPrepare)
 		}
 	}
 	if q.unknown() {
-		s.txn.Pin(txn.PinUnknown)
-		s.txn.Pin(txn.PinUserVariable)
+		s.client.txn.Pin(txn.PinUnknown)
+		s.client.txn.Pin(txn.PinUserVariable)
 	}
 }
 
@@ -171,30 +171,30 @@ func (s *Session) pinFor(text string, i *sqltext.Info) {
 		{sqltext.SetsState, txn.PinUnknown},
 	} {
 		if i.Has(p.trait) {
-			s.txn.Pin(p.reason)
+			s.client.txn.Pin(p.reason)
 		}
 	}
 	// The body of a routine is not looked into: it runs when it is called.
 	if i.Has(sqltext.Doubt) && !(i.Class == sqltext.DDL && i.Has(sqltext.Body)) {
-		s.txn.Pin(txn.PinUnknown)
+		s.client.txn.Pin(txn.PinUnknown)
 	}
 	switch i.Class {
 	case sqltext.CreateTemporary:
-		s.txn.Pin(txn.PinTempTable)
+		s.client.txn.Pin(txn.PinTempTable)
 	case sqltext.LockTables:
-		s.txn.Pin(txn.PinLockTables)
+		s.client.txn.Pin(txn.PinLockTables)
 	case sqltext.Flush:
 		if flushLocks(text) {
-			s.txn.Pin(txn.PinLockTables)
+			s.client.txn.Pin(txn.PinLockTables)
 		}
 	case sqltext.Call, sqltext.CompoundBegin:
-		s.txn.Pin(txn.PinProcedure)
+		s.client.txn.Pin(txn.PinProcedure)
 	case sqltext.XA:
 		if xaVerb(text, "START", "BEGIN") {
-			s.txn.Pin(txn.PinXA)
+			s.client.txn.Pin(txn.PinXA)
 		}
 	case sqltext.Other:
-		s.txn.Pin(txn.PinUnknown)
+		s.client.txn.Pin(txn.PinUnknown)
 	}
 }
 
@@ -215,10 +215,10 @@ const preparesUnseen = 1<<txn.PinProcedure | 1<<txn.PinUnknown | 1<<txn.PinTrack
 
 // executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
 func (s *Session) executesNothing(q *query, added txn.Pins) bool {
-	if q.info.Class != sqltext.Execute || s.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
+	if q.info.Class != sqltext.Execute || s.client.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
 		return false
 	}
-	_, named := sqltext.ParseExecute(q.text, s.mode())
+	_, named := sqltext.ParseExecute(q.text, s.client.mode())
 	return named
 }
 
@@ -231,37 +231,37 @@ func describes(c sqltext.Class) bool {
 func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins) {
 	switch {
 	case failed && s.executesNothing(q, added):
-		s.txn.Pins &^= added & harmlessWhenFailed
+		s.client.txn.Pins &^= added & harmlessWhenFailed
 	case failed && q.carriesOut():
 		// It may have failed behind what it has done.
 	case failed:
-		s.txn.Pins &^= added & harmlessWhenFailed
+		s.client.txn.Pins &^= added & harmlessWhenFailed
 	case q.info.Class == sqltext.UnlockTables:
-		s.txn.Unpin(txn.PinLockTables)
+		s.client.txn.Unpin(txn.PinLockTables)
 	case q.info.Class == sqltext.XA && xaVerb(q.text, "COMMIT", "ROLLBACK"):
-		s.txn.Unpin(txn.PinXA)
+		s.client.txn.Unpin(txn.PinXA)
 	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
-		s.txn.Unpin(txn.PinPrepare)
+		s.client.txn.Unpin(txn.PinPrepare)
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
-		if s.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			s.txn.Current = txn.Characteristics{}
+		if s.client.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			s.client.txn.Current = txn.Characteristics{}
 		}
 	}
 	s.nameStands(q, failed)
-	used := !failed && q.node != nil && !describes(q.info.Class) && s.txn.UsesUpNext(p, s.state.Autocommit) ||
-		s.txn.LeavesCurrent(p, failed)
+	used := !failed && q.node != nil && !describes(q.info.Class) && s.client.txn.UsesUpNext(p, s.client.state.Autocommit) ||
+		s.client.txn.LeavesCurrent(p, failed)
 	if q.info.Class == sqltext.DDL {
 		s.defining(p, q, true)
 	}
-	if class := q.info.Class; s.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
-		s.txn.Ended(p)
+	if class := q.info.Class; s.client.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
+		s.client.txn.Ended(p)
 	}
-	if s.state.Followed() {
-		p.Key = s.state.Setting()
+	if s.client.state.Followed() {
+		p.Key = s.client.state.Setting()
 	}
 	learnt := setsUnseen(s, q, added)
 	if learnt && s.lane.lease != nil {
-		s.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
+		s.client.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
 	}
 	if learnt {
 		if err := learnUnseen(s, p, q); err != nil {
@@ -269,32 +269,32 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins)
 			return
 		}
 	}
-	if s.txn.HasOthers() && s.txn.Holds(p) && !failed && endsTransaction(q.info.Class) {
-		s.txn.EndOthers(s.run) // another one may have begun
+	if s.client.txn.HasOthers() && s.client.txn.Holds(p) && !failed && endsTransaction(q.info.Class) {
+		s.client.txn.EndOthers(s.client.run) // another one may have begun
 	}
-	beside := s.txn.Beside(p) || s.txn.Holding() && !s.txn.Holds(p) // it goes back, whatever the session keeps
-	goes := beside || s.txn.Pins == 0 && !s.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	if s.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.state.InsertID.Doubtful()) {
+	beside := s.client.txn.Beside(p) || s.client.txn.Holding() && !s.client.txn.Holds(p) // it goes back, whatever the session keeps
+	goes := beside || s.client.txn.Pins == 0 && !s.client.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	if s.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.client.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
-		if err := s.fetchWarnings(p, q.rename); err != nil {
+		if err := s.client.fetchWarnings(p, q.rename); err != nil {
 			s.dropBehind(p, err)
 			return
 		}
 		q.warned = true
 	}
 	if used {
-		if err := s.observed.Run(p, s.state.DB(), txn.SQLCommit); err != nil {
+		if err := s.client.observed.Run(p, s.client.state.DB(), txn.SQLCommit); err != nil {
 			s.dropBehind(p, err)
 			return
 		}
 	}
 	s.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {
-		s.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
+		s.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
 	}
-	s.state.Found.Known(s.txn.Conn(), s.txn.LastOnHeld)
-	s.txn.LastNames = s.txn.LastNames[:0]
-	if s.txn.LastOnHeld {
-		s.txn.LastNames = append(s.txn.LastNames, q.rename...)
+	s.client.state.Found.Known(s.client.txn.Conn(), s.client.txn.LastOnHeld)
+	s.client.txn.LastNames = s.client.txn.LastNames[:0]
+	if s.client.txn.LastOnHeld {
+		s.client.txn.LastNames = append(s.client.txn.LastNames, q.rename...)
 	}
 }

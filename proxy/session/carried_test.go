@@ -81,7 +81,7 @@ func FuzzCarried(f *testing.F) {
 		if got := s.description(); got.ID != c.ID || len(got.Stmts) != len(c.Stmts) || got.User != c.User {
 			t.Errorf("%+v became %+v", c, got)
 		}
-		_ = s.entry.Row()
+		_ = s.client.entry.Row()
 		s.end(&endError{reason: process.EndQuit})
 	})
 }
@@ -117,7 +117,7 @@ func TestAdopt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := s.entry.Row(); p.ID != 10001+id || p.Host != "192.0.2.1" || p.User != "root" || p.Command != "Sleep" {
+		if p := s.client.entry.Row(); p.ID != 10001+id || p.Host != "192.0.2.1" || p.User != "root" || p.Command != "Sleep" {
 			t.Errorf("%+v", p)
 		}
 		all = append(all, s)
@@ -177,7 +177,7 @@ func TestCalledAway(t *testing.T) {
 	go wait()
 	var o outcome
 	for waiting := true; waiting; {
-		s.entry.CallToMove()
+		s.client.entry.CallToMove()
 		select {
 		case o = <-got:
 			waiting = false
@@ -187,13 +187,13 @@ func TestCalledAway(t *testing.T) {
 	if !o.called || o.err != nil {
 		t.Errorf("idle: %+v", o)
 	}
-	s.entry.LoggedIn(true) // it stays
+	s.client.entry.LoggedIn(true) // it stays
 	go wait()
-	s.entry.CallToMove()
+	s.client.entry.CallToMove()
 	if _, err := far.Write([]byte{1}); err != nil {
 		t.Fatal(err)
 	}
-	if o := <-got; o.called || o.err != nil || s.conn.Buffered() != 1 {
+	if o := <-got; o.called || o.err != nil || s.client.conn.Buffered() != 1 {
 		t.Errorf("something has come: %+v", o)
 	}
 }

@@ -56,7 +56,7 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 	if !within && !sqltext.Mentions(text, informationSchema) {
 		return nil, nil
 	}
-	plans := s.schema.Plans
+	plans := s.client.schema.Plans
 	st, err := sqlparse.Parse(text, mode, func(name string) bool { return informationTables[strings.ToLower(name)] != nil || plans.watched(name) })
 	if err != nil {
 		return nil, nil // the server's own answer, physical names and all
@@ -104,27 +104,27 @@ func builtinDB(db string) bool {
 
 // catalog answers a statement about the catalog. ex has the values of an execution of a prepared one; nil for a text.
 func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.mode().MariaDB {
-		defer s.txn.NextUsedUp(s.state.Autocommit) // its catalog is in tables of InnoDB
+	if !s.client.mode().MariaDB {
+		defer s.client.txn.NextUsedUp(s.client.state.Autocommit) // its catalog is in tables of InnoDB
 	}
 	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
 }
 
 // catalogOnce answers a query of the catalog by one try.
 func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.txn.InTransaction() && s.state.Autocommit {
-		next := s.txn.Next
-		s.txn.Next = txn.Characteristics{} // the copies are not the client's
-		defer func() { s.txn.Next = next }()
+	if !s.client.txn.InTransaction() && s.client.state.Autocommit {
+		next := s.client.txn.Next
+		s.client.txn.Next = txn.Characteristics{} // the copies are not the client's
+		defer func() { s.client.txn.Next = next }()
 	}
-	f := finishing{s: s, q: q, ex: ex, node: s.schema.Default.Name}
+	f := finishing{s: s, q: q, ex: ex, node: s.client.schema.Default.Name}
 	i := copying{s: s, f: &f, c: c}
 	if f.loans, err = s.borrow(i.nodes(), true); err != nil {
 		return true, err
 	}
-	if s.txn.InTransaction() || !s.state.Autocommit {
+	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
 		// As in finishRoute: the client's transaction has no part in the temporary tables, and may be one that only reads.
-		p, err := s.freshConn(s.schema.Default, f.loans)
+		p, err := s.freshConn(s.client.schema.Default, f.loans)
 		if err != nil {
 			return true, s.notBorrowed(f.loans, err)
 		}
@@ -154,13 +154,13 @@ type copying struct {
 // where sizes are asked for.
 func (i *copying) nodes() []*backend.Node {
 	all := i.sized()
-	nodes := []*backend.Node{i.s.schema.Default}
-	for _, t := range i.s.schema.Plans.router().Tables() {
-		if !all && slices.Contains(t.Nodes, i.s.schema.Default.Name) || i.c.show != nil && t.DB != i.c.db {
+	nodes := []*backend.Node{i.s.client.schema.Default}
+	for _, t := range i.s.client.schema.Plans.router().Tables() {
+		if !all && slices.Contains(t.Nodes, i.s.client.schema.Default.Name) || i.c.show != nil && t.DB != i.c.db {
 			continue
 		}
 		for _, name := range t.Nodes {
-			if n := i.s.schema.Nodes[name]; n != nil && !slices.Contains(nodes, n) {
+			if n := i.s.client.schema.Nodes[name]; n != nil && !slices.Contains(nodes, n) {
 				nodes = append(nodes, n)
 			}
 		}
@@ -332,7 +332,7 @@ func (i *copying) prepareShow() error {
 
 // compared is a name as SHOW compares it: MariaDB goes by letters' case where it does with tables, though information_schema does not.
 func (i *copying) compared(name string) string {
-	if info := i.s.schema.Default.Info(); i.c.mode.MariaDB && info != nil && !info.LowerCaseTables {
+	if info := i.s.client.schema.Default.Info(); i.c.mode.MariaDB && info != nil && !info.LowerCaseTables {
 		return "CONVERT(" + name + " USING utf8mb4) COLLATE utf8mb4_bin"
 	}
 	return name
@@ -364,7 +364,7 @@ func unreadableName() *mysql.SQLError {
 
 // textIn writes a text in the character set that a variable of the session names as a string that means the same in any.
 func (s *Session) textIn(variable, text string) string {
-	charset := strings.Trim(s.state.Value(variable), "'")
+	charset := strings.Trim(s.client.state.Value(variable), "'")
 	if state.PlainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
 		return state.Quote(text)
 	}
@@ -375,23 +375,23 @@ func (s *Session) textIn(variable, text string) string {
 func (i *copying) scratch() (table string, err error) {
 	name := fmt.Sprintf("ks_information_%d", i.made)
 	i.made++
-	home, ok := sqltext.QuoteIdent(i.home(), i.s.mode())
+	home, ok := sqltext.QuoteIdent(i.home(), i.s.client.mode())
 	if !ok {
 		return "", unreadableName()
 	}
 	table = home + "." + name
-	return table, i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table)
+	return table, i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table)
 }
 
 // home is a database of the default node.
 func (i *copying) home() string {
-	if db := i.s.state.DB(); db != "" && !builtinDB(db) {
+	if db := i.s.client.state.DB(); db != "" && !builtinDB(db) {
 		return db
 	}
-	tables := i.s.schema.Plans.router().Tables()
+	tables := i.s.client.schema.Plans.router().Tables()
 	for _, t := range tables {
 		for _, shard := range t.Shards {
-			if shard.Node == i.s.schema.Default.Name {
+			if shard.Node == i.s.client.schema.Default.Name {
 				return shard.DB
 			}
 		}
@@ -404,13 +404,13 @@ func (i *copying) fillOpen() (table string, err error) {
 	if table, err = i.scratch(); err != nil {
 		return "", err
 	}
-	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
+	if err := i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+" (`Database` VARCHAR(64) CHARACTER SET utf8mb4, `Table` VARCHAR(64) CHARACTER SET utf8mb4, "+
 		"In_use BIGINT, Name_locked BIGINT, PRIMARY KEY (`Database`, `Table`))"); err != nil {
 		return "", err
 	}
 	i.f.made = append(i.f.made, table)
 	names := map[router.Shard]router.Shard{}
-	for _, t := range i.s.schema.Plans.router().Tables() {
+	for _, t := range i.s.client.schema.Plans.router().Tables() {
 		for _, shard := range t.Shards {
 			names[shard] = router.Shard{DB: t.DB, Table: t.Name}
 		}
@@ -442,7 +442,7 @@ func (i *copying) fillOpen() (table string, err error) {
 		if len(rows) == 0 {
 			continue
 		}
-		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
+		if err := i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "INSERT INTO "+table+" VALUES "+strings.Join(rows, ", ")+
 			" ON DUPLICATE KEY UPDATE In_use = In_use + VALUES(In_use), Name_locked = Name_locked + VALUES(Name_locked)"); err != nil {
 			return "", err
 		}

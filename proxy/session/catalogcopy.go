@@ -70,7 +70,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		c.source, shown = mysqlChecks, mysqlCheckColumns
 	}
 	var dbs []string
-	for _, t := range i.s.schema.Plans.router().Tables() {
+	for _, t := range i.s.client.schema.Plans.router().Tables() {
 		if db != "" && t.DB != db {
 			continue
 		}
@@ -86,7 +86,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	if db != "" {
 		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.textIn("character_set_client", db)), ", ") + ")"
 	}
-	if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
+	if err := i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
 		return "", err
 	}
 	i.f.made = append(i.f.made, table)
@@ -100,7 +100,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if err := i.s.observed.Run(i.f.last.Pooled, i.s.state.DB(), "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
+		if err := i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "CREATE TEMPORARY TABLE "+sorted+" AS SELECT "+shown+" FROM "+table+order); err != nil {
 			return "", err
 		}
 		i.f.made = append(i.f.made, sorted)
@@ -125,7 +125,7 @@ func (c *filling) place() error {
 	if err := c.look(); err != nil {
 		return err
 	}
-	home := c.s.schema.Default.Name
+	home := c.s.client.schema.Default.Name
 	keep := map[*router.Table]router.Shard{}
 	var gone []dbTable
 	for _, t := range c.tables {
@@ -201,7 +201,7 @@ func (c *filling) nodeRows(l *txn.Lease, keep map[*router.Table]router.Shard, to
 			}
 			at := dbTable{shard.DB, shard.Table}
 			owner[at] = shard
-			if !placed && l.Node != c.s.schema.Default.Name {
+			if !placed && l.Node != c.s.client.schema.Default.Name {
 				wanted = append(wanted, at)
 			}
 			if c.sized && len(t.Shards) > 1 && t.Kind == router.Sharded {
@@ -347,7 +347,7 @@ func (c *filling) in(pair []string, tables []dbTable) string {
 
 // exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
 func (c *filling) exec(sql string) error {
-	err := c.s.observed.Run(c.f.last.Pooled, c.s.state.DB(), sql)
+	err := c.s.client.observed.Run(c.f.last.Pooled, c.s.client.state.DB(), sql)
 	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
 		return nil
 	}

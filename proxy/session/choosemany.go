@@ -50,7 +50,7 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	var total mysql.OKPacket
 	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {
 		switch {
-		case !s.mode().MariaDB:
+		case !s.client.mode().MariaDB:
 			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
 		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
 			total, err = s.writeAll(c.loans, p, s.noChange(p, r), ex)
@@ -73,8 +73,8 @@ func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
-	if q.info.Class == sqltext.Update && !s.mode().MariaDB {
-		s.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	if q.info.Class == sqltext.Update && !s.client.mode().MariaDB {
+		s.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
 	return c, false, s.wrote(c, total)
 }
@@ -88,7 +88,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 	}
 	for _, row := range rows {
 		if list := where[row.position]; list != nil {
-			r.Queries = append(r.Queries, s.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
+			r.Queries = append(r.Queries, s.client.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
 			where[row.position] = nil
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 // noChange is a change of no row, on one of the shards that might have had some.
 func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 	at := slices.Index(p.Target.Table.Shards, r.Queries[0].Shards[0])
-	return &plan.Route{Operator: plan.Change{}, Queries: []plan.Query{s.lookup().execution.NoneChosen(at)}}
+	return &plan.Route{Operator: plan.Change{}, Queries: []plan.Query{s.client.lookup().execution.NoneChosen(at)}}
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
@@ -167,7 +167,7 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 // chosenRows writes the conditions for the rows that were read.
 func (s *Session) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err error) {
 	keys := p.Operator.(*plan.Choose).Keys
-	info := s.schema.Default.Info()
+	info := s.client.schema.Default.Info()
 	_, ok, err := out.read(func(columns []mysql.ColumnDefinition41, cells []value.Cell) error {
 		row := chosenRow{}
 		var parts []string

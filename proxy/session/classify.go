@@ -36,21 +36,21 @@ func (r *recognized) templateOf(text string, m sqltext.Mode) *sqltext.Template {
 var templatesPool = sync.Pool{New: func() any { return new(sqltext.Templates) }}
 
 // classify says what the first statement of a client's text is.
-func (s *Session) classify(text string) (info sqltext.Info) {
-	r, m, t := &s.task().recognized, s.mode(), s.template
+func (c *client) classify(text string) (info sqltext.Info) {
+	r, m, t := &c.task().recognized, c.mode(), c.template
 	if t != nil && t.Matches(text, &m) {
 		*r = recognized{text: text, normal: t.Normal(), template: t}
 		return t.Info(text)
 	}
-	if s.spares != nil {
-		info, t = s.spares.templates.Classify(text, m)
+	if c.spares != nil {
+		info, t = c.spares.templates.Classify(text, m)
 	} else {
 		all := templatesPool.Get().(*sqltext.Templates)
 		info, t = all.Classify(text, m)
 		templatesPool.Put(all)
 	}
 	if *r = (recognized{}); t != nil {
-		*r, s.template = recognized{text: text, normal: t.Normal(), template: t}, t
+		*r, c.template = recognized{text: text, normal: t.Normal(), template: t}, t
 	} else if info.Numbers != (sqltext.Numbers{}) {
 		*r = recognized{text: text, numbers: info.Numbers}
 	}
@@ -58,8 +58,8 @@ func (s *Session) classify(text string) (info sqltext.Info) {
 }
 
 // recognize notes that a prepared statement runs.
-func (s *Session) recognize(st *stmt) {
-	r := &s.task().recognized
+func (c *client) recognize(st *stmt) {
+	r := &c.task().recognized
 	if *r = (recognized{}); st.normal != (unique.Handle[string]{}) {
 		*r = recognized{text: st.text, normal: st.normal.Value()}
 	}

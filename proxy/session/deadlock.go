@@ -20,12 +20,12 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, have []
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.observed.Ask(now.Sub(s.entry.Since()))
-	deadline := now.Add(s.snap.Config.PoolWaitTimeout.Duration())
-	s.entry.Wants(i)
-	defer s.entry.Wants(nil)
-	wait := s.observed.WaitSpan(i, s.state.DB())
-	p, err := s.shared.connWaits.Get(s.id, i, want, s.txn.Instances(have), deadline, s.entry.Cancelled())
+	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
+	deadline := now.Add(s.client.snap.Config.PoolWaitTimeout.Duration())
+	s.client.entry.Wants(i)
+	defer s.client.entry.Wants(nil)
+	wait := s.client.observed.WaitSpan(i, s.client.state.DB())
+	p, err := s.client.shared.connWaits.Get(s.client.id, i, want, s.client.txn.Instances(have), deadline, s.client.entry.Cancelled())
 	if errors.Is(err, txn.ErrDeadlock) {
 		wait.Fail(0, "connection_deadlock")
 	} else {
@@ -36,16 +36,16 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, have []
 
 // giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
 func (s *Session) giveWay() error {
-	s.observed.Counters.Deadlocks.Add(1)
-	s.txn.EndOthers(s.run)
-	if p := s.txn.Held(); p.Pooled != nil {
+	s.client.observed.Counters.Deadlocks.Add(1)
+	s.client.txn.EndOthers(s.client.run)
+	if p := s.client.txn.Held(); p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := s.txn.Rollback(s.run); err != nil {
+			if err := s.client.txn.Rollback(s.client.run); err != nil {
 				return s.lost(p, err)
 			}
 		}
 		s.release(p)
 	}
-	s.txn.Begin, s.txn.Next = "", txn.Characteristics{}
+	s.client.txn.Begin, s.client.txn.Next = "", txn.Characteristics{}
 	return errGaveWay()
 }

@@ -49,10 +49,10 @@ func (q *query) plain(db string) bool {
 // decide says what is to be done with a statement that the client may send and the rules let pass. It sends nothing and waits for nothing:
 // what it does not know yet makes the statement a procedure.
 func (s *Session) decide(q *query) (next, error) {
-	if !s.state.Resolved() || !q.plain(s.state.DB()) {
+	if !s.client.state.Resolved() || !q.plain(s.client.state.DB()) {
 		return nextProcedure, nil
 	}
-	if q.st != nil && !q.st.sharded || q.st == nil && (s.schema.Plans == nil || s.namesNode(q)) {
+	if q.st != nil && !q.st.sharded || q.st == nil && (s.client.schema.Plans == nil || s.namesNode(q)) {
 		return nextExchange, nil
 	}
 	p, known := s.knownPlan(q)
@@ -72,9 +72,9 @@ func (s *Session) decide(q *query) (next, error) {
 // knownPlan finds the plan of a plain statement and binds it to the statement's values. It is nil for a statement on no table with a rule.
 // known is false where the plan has to be made first.
 func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
-	plans, l := s.schema.Plans, s.lookup()
+	plans, l := s.client.schema.Plans, s.client.lookup()
 	if q.st == nil {
-		p, known = plans.known(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.DB(), s.mode())
+		p, known = plans.known(l, q, s.client.task().recognized.templateOf(q.text, s.client.mode()), s.client.state.DB(), s.client.mode())
 		s.lane.digested = known
 		return p, known
 	}
@@ -92,7 +92,7 @@ func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
 // what the client hears, or [plan.ErrOwnText].
 func (s *Session) place(q *query, p *plan.Plan) (next, error) {
-	r, err := s.lookup().execution.Route()
+	r, err := s.client.lookup().execution.Route()
 	switch {
 	case errors.Is(err, plan.ErrOwnText):
 		return nextProcedure, plan.ErrOwnText

@@ -31,11 +31,11 @@ func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
 
 // defaultFollowed refuses the definition where one shard's node has a default that the rule does not follow.
 func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
-	node := s.snap.Nodes[shard.Node]
+	node := s.client.snap.Nodes[shard.Node]
 	if node == nil {
 		return nil // the definition will not get there either
 	}
-	conn, err := node.Primary.Get(s.state.Setting(), time.Now().Add(catalogTimeout), nil)
+	conn, err := node.Primary.Get(s.client.state.Setting(), time.Now().Add(catalogTimeout), nil)
 	if err != nil {
 		return backendError(err)
 	}

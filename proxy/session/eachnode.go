@@ -19,39 +19,39 @@ const erTableNotLocked = 1100
 
 // endForDDL does the implicit COMMIT ahead of DDL.
 func (s *Session) endForDDL() error {
-	if s.txn.Pins.Has(txn.PinLockTables) {
+	if s.client.txn.Pins.Has(txn.PinLockTables) {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
-	if s.txn.Holding() {
-		if err := s.txn.Commit(s.run); err != nil {
+	if s.client.txn.Holding() {
+		if err := s.client.txn.Commit(s.client.run); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
 			}
-			return s.lost(s.txn.Held(), err) // the COMMIT may have arrived
+			return s.lost(s.client.txn.Held(), err) // the COMMIT may have arrived
 		}
-		s.release(s.txn.Held())
+		s.release(s.client.txn.Held())
 	}
-	s.txn.Forget()
-	s.txn.Unpin(txn.PinNextTransaction)
-	s.entry.TransactionOver()
+	s.client.txn.Forget()
+	s.client.txn.Unpin(txn.PinNextTransaction)
+	s.client.entry.TransactionOver()
 	return nil
 }
 
 // borrowEach gets a connection to each node's primary, in the order of their names, that carries the setting; no transaction
 // is about. With own the session's held connection takes part: state that only it has may matter.
 func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, own bool) (loans []txn.Lease, err error) {
-	if own && s.txn.Holding() {
-		if err := s.observed.Apply(s.txn.Held(), s.state.DB(), setting); err != nil {
+	if own && s.client.txn.Holding() {
+		if err := s.client.observed.Apply(s.client.txn.Held(), s.client.state.DB(), setting); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
 			}
-			return nil, s.lostBefore(s.txn.Held(), err)
+			return nil, s.lostBefore(s.client.txn.Held(), err)
 		}
 	}
-	loans, err = s.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
-		if held := s.txn.Held(); own && held.Pooled != nil && held.Instance.Node == n.Name {
+	loans, err = s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+		if held := s.client.txn.Held(); own && held.Pooled != nil && held.Instance.Node == n.Name {
 			return txn.Lease{Pooled: held, Node: n.Name, Kept: true}, nil
 		}
 		p, err := s.getHolding(n.Primary, setting, have)
@@ -100,15 +100,15 @@ func beside(loans []txn.Lease, nodes []string, f func(l *txn.Lease, step int) bo
 // endEach gives connections back after a statement on every physical table, and closes those that broke, given by node. stateLost
 // says that one of these held the session's own state.
 func (s *Session) endEach(loans []txn.Lease, broken map[string]error) (stateLost bool) {
-	killed := s.entry.Unpublish()
+	killed := s.client.entry.Unpublish()
 	for _, l := range loans {
 		cause := broken[l.Node]
 		if cause != nil {
-			s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", l.Node, "instance", l.Instance.Addr, "error", cause)
+			s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "node", l.Node, "instance", l.Instance.Addr, "error", cause)
 		}
 		switch {
 		case cause != nil && l.Kept:
-			s.txn.Remove(l.Pooled)
+			s.client.txn.Remove(l.Pooled)
 			stateLost = true
 			l.Taint()
 		case l.Kept:
@@ -119,7 +119,7 @@ func (s *Session) endEach(loans []txn.Lease, broken map[string]error) (stateLost
 			l.Put()
 		}
 	}
-	s.txn.LastOnHeld = false
+	s.client.txn.LastOnHeld = false
 	return stateLost
 }
 
@@ -128,8 +128,8 @@ func (s *Session) failEach(e *mysql.SQLError, stateLost bool) (failed bool, err 
 	if !stateLost {
 		return true, e
 	}
-	s.txn.Pins = 0
-	s.writeError(e, observe.OriginBackend)
-	s.lastWords()
+	s.client.txn.Pins = 0
+	s.client.writeError(e, observe.OriginBackend)
+	s.client.lastWords()
 	return true, &endError{process.EndBackendLost, e}
 }

@@ -30,7 +30,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 		return s.maintain(p, r)
 	}
 	st := ddl.Statement{
-		User: s.user, Text: strings.Clone(q.text), Setting: s.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+		User: s.client.user, Text: strings.Clone(q.text), Setting: s.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
 	}
 	names := make([][]mysql.TableName, len(r.Queries))
 	for k, query := range r.Queries {
@@ -41,7 +41,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 		st.Steps = append(st.Steps, step)
 		names[k] = renames(p, query.Shards)
 	}
-	d := definition{s: s, run: s.shared.DDL.Begin(st), names: names}
+	d := definition{s: s, run: s.client.shared.DDL.Begin(st), names: names}
 	return d.carryOut()
 }
 
@@ -123,7 +123,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 			continue
 		}
 		nodes[k] = step.Node
-		n := s.snap.Nodes[step.Node]
+		n := s.client.snap.Nodes[step.Node]
 		if n == nil {
 			return true, newError(KSUnfinishedDDL, "node "+step.Node+" is not in the configuration any more: ADMIN DDL FORGET drops the record")
 		}
@@ -135,25 +135,25 @@ func (d *definition) carryOut() (failed bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	s.entry.GoOn()
-	defer s.snap.ForgetPlans()
-	s.shared.Log.Info("DDL begins", "conn", s.id, "user", s.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.mode()), "steps", len(d.st.Steps))
+	s.client.entry.GoOn()
+	defer s.client.snap.ForgetPlans()
+	s.client.shared.Log.Info("DDL begins", "conn", s.client.id, "user", s.client.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.client.mode()), "steps", len(d.st.Steps))
 	intent := s.intend(&change{text: d.st.Text, loans: loans})
 	beside(loans, nodes, d.step)
-	s.shared.HalfDone.End(intent)
+	s.client.shared.HalfDone.End(intent)
 	stateLost := s.endEach(loans, d.broken)
 	d.st = d.run.Statement()
 	kept, dropped := d.run.End()
 	ended = true
 	for _, id := range dropped {
-		s.shared.Log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.id, "user", d.st.User, "ddl", id)
+		s.client.shared.Log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.client.id, "user", d.st.User, "ddl", id)
 	}
 	return d.answer(kept, stateLost)
 }
 
 // step runs one step; false ends those of its node.
 func (d *definition) step(l *txn.Lease, k int) bool {
-	if d.s.entry.IsCancelled() {
+	if d.s.client.entry.IsCancelled() {
 		return false
 	}
 	step := &d.st.Steps[k]
@@ -162,7 +162,7 @@ func (d *definition) step(l *txn.Lease, k int) bool {
 		text = step.Again
 	}
 	d.s.reachOn(l, text)
-	l.Started(d.s.id, d.s.observed.ShardSpan(l.Instance, d.s.state.DB(), text))
+	l.Started(d.s.client.id, d.s.client.observed.ShardSpan(l.Instance, d.s.client.state.DB(), text))
 	ok, warnings, err := define(l, text, d.namesOf(k))
 	l.Ended(err)
 	var sqlErr *mysql.SQLError
@@ -248,14 +248,14 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 	}
 	switch {
 	case !unfinished:
-		s.shared.Log.Info("DDL is done", "conn", s.id, "ddl", d.run.ID())
-		s.state.Diagnostics.Warnings, s.state.Diagnostics.ErrorCount = d.warnings, 0
+		s.client.shared.Log.Info("DDL is done", "conn", s.client.id, "ddl", d.run.ID())
+		s.client.state.Diagnostics.Warnings, s.client.state.Diagnostics.ErrorCount = d.warnings, 0
 		d.total.Warnings = uint16(len(d.warnings))
-		d.total.Status = s.status()
+		d.total.Status = s.client.status()
 		d.total.Info = infoWarnings(d.total.Info, d.total.Warnings)
-		s.state.Diagnostics.WarningCount = len(d.warnings)
-		s.state.Diagnostics.RowCount = int64(d.total.AffectedRows)
-		s.conn.WriteOK(&d.total)
+		s.client.state.Diagnostics.WarningCount = len(d.warnings)
+		s.client.state.Diagnostics.RowCount = int64(d.total.AffectedRows)
+		s.client.conn.WriteOK(&d.total)
 		return false, nil
 	case !changed && d.first == nil:
 		if len(d.broken) > 0 {
@@ -268,8 +268,8 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		e.Message = onceNamed(mysql.RenameText(e.Code, e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
 		return s.failEach(&e, stateLost)
 	}
-	s.shared.Log.Error("DDL is not done on every physical table", "conn", s.id, "user", d.st.User, "ddl", d.run.ID(),
-		"statement", withoutTexts(d.st.Text, s.mode()), "done", tablesOf(d.st.Steps, loggedMax, ddl.Done),
+	s.client.shared.Log.Error("DDL is not done on every physical table", "conn", s.client.id, "user", d.st.User, "ddl", d.run.ID(),
+		"statement", withoutTexts(d.st.Text, s.client.mode()), "done", tablesOf(d.st.Steps, loggedMax, ddl.Done),
 		"unknown", tablesOf(d.st.Steps, loggedMax, ddl.Unknown), "failed", tablesOf(d.st.Steps, loggedMax, ddl.Failed),
 		"not_tried", tablesOf(d.st.Steps, loggedMax, ddl.Waiting))
 	return s.failEach(newError(KSUnfinishedDDL, d.unfinished(kept)), stateLost)

@@ -21,7 +21,7 @@ import (
 
 // answering lists the primaries of the session's nodes but n that answer, as far as is known, and for which alike holds.
 func (s *Session) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
-	for _, other := range s.schema.Nodes {
+	for _, other := range s.client.schema.Nodes {
 		i := other.Primary
 		if other != n && i.State() == backend.Up && !i.Late() && i.Info() != nil && alike(i.Info()) {
 			list = append(list, i)
@@ -40,12 +40,12 @@ func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (bac
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.observed.Ask(now.Sub(s.entry.Since()))
-	p, err := s.shared.Asker.Ask(q, instances, now.Add(s.snap.Config.PoolWaitTimeout.Duration()), s.entry.Cancelled())
+	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
+	p, err := s.client.shared.Asker.Ask(q, instances, now.Add(s.client.snap.Config.PoolWaitTimeout.Duration()), s.client.entry.Cancelled())
 	if err != nil {
 		return backend.Pooled{}, err
 	}
-	if !s.setRunning(p) {
+	if !s.client.setRunning(p) {
 		s.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
@@ -55,17 +55,17 @@ func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (bac
 // visit makes sure that there is a database, for a session that holds no connection. It has the word of the default node or, where that is
 // late, what it said before. Another node's counts only while the default node has never told: who uses what it has not hears of it then.
 func (s *Session) visit(db string) error {
-	i := s.schema.Default.Primary
+	i := s.client.schema.Default.Primary
 	has, known := i.HasDatabase(db)
 	if has && i.Late() {
 		return nil
 	}
-	q := backend.Question{Setting: s.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
+	q := backend.Question{Setting: s.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
 	instances := []*backend.Instance{i}
 	if !known {
 		instances = s.withTwins(i)
 	}
-	span := s.observed.OwnSpan(i, s.state.DB(), "USE")
+	span := s.client.observed.OwnSpan(i, s.client.state.DB(), "USE")
 	p, err := s.askAny(q, instances)
 	if err == nil {
 		err = p.Conn.ReadOK()
@@ -92,7 +92,7 @@ func (s *Session) visit(db string) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.schema.Default) != nil {
+	if len(s.client.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.client.schema.Default) != nil {
 		return nil
 	}
 	var same []string
@@ -102,26 +102,26 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 		}
 		same = append(same, state.LeansOn(&a)...)
 	}
-	return alike(s.withTwins(s.schema.Default.Primary), same)
+	return alike(s.withTwins(s.client.schema.Default.Primary), same)
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
 func (s *Session) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
-	return s.txn.Free() && s.sink == nil &&
+	return s.client.txn.Free() && s.client.sink == nil &&
 		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
 }
 
 // withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike. All are taken to until the
 // default node was reached.
 func (s *Session) withTwins(i *backend.Instance) []*backend.Instance {
-	own := s.schema.Default.Info()
+	own := s.client.schema.Default.Info()
 	list := []*backend.Instance{i}
-	if n := s.schema.Default; i != n.Primary && !n.Primary.Late() {
+	if n := s.client.schema.Default; i != n.Primary && !n.Primary.Late() {
 		list = append(list, n.Primary)
 	}
-	return append(list, s.answering(s.schema.Default, func(other *backend.Info) bool {
+	return append(list, s.answering(s.client.schema.Default, func(other *backend.Info) bool {
 		return own == nil || other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
 	})...)
 }
@@ -145,12 +145,12 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 		if err := s.adopt(p, assignments); err != nil {
 			return err
 		}
-		if s.txn.Pins != 0 {
+		if s.client.txn.Pins != 0 {
 			return errors.New("a variable's value cannot be brought to the default node")
 		}
 		return nil
 	}
-	p, err := s.askAny(backend.Question{Setting: s.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
+	p, err := s.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
 	if err != nil {
 		return backendError(err)
 	}
@@ -161,35 +161,35 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 
 // betterElsewhere tells whether a statement is a query that another node may answer as well as the target, which is late.
 func (s *Session) betterElsewhere(q *query, t txn.Target) bool {
-	return len(s.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.Instance(0).Late() && sqltext.Tableless(q.text, s.mode())
+	return len(s.client.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.Instance(0).Late() && sqltext.Tableless(q.text, s.client.mode())
 }
 
 // anywhere lists the instances that can answer what the target can, which is late and the first; nil where the answer may depend on the
 // server.
 func (s *Session) anywhere(q *query, t txn.Target) []*backend.Instance {
-	if len(s.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !s.unattached(q) {
+	if len(s.client.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !s.unattached(q) {
 		return nil
 	}
 	var names []string
 	var ok bool
 	if q.info.Class == sqltext.Select {
-		names, ok = sqltext.Constant(q.text, s.mode())
+		names, ok = sqltext.Constant(q.text, s.client.mode())
 	} else {
-		names, ok = sqltext.ShownVariables(q.text, s.mode())
+		names, ok = sqltext.ShownVariables(q.text, s.client.mode())
 	}
-	if !ok || s.learnCharset(s.schema.Default) != nil {
+	if !ok || s.learnCharset(s.client.schema.Default) != nil {
 		return nil
 	}
 	i := t.Instance(0)
 	list := s.withTwins(i)
 	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
-		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.state.SameOn(i, other, name) })
+		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.client.state.SameOn(i, other, name) })
 	})
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
 func (s *Session) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
-	p, err := s.askAny(backend.Question{Setting: s.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
+	p, err := s.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
 	if err != nil {
 		return true, backendError(err)
 	}

@@ -35,7 +35,7 @@ func TestUsageOfTheLastCommand(t *testing.T) {
 		}
 		a, _ := accounts.Lookup("u", netip.Addr{})
 		s := New(nc, new(Shared), false)
-		s.setAccount(a)
+		s.client.setAccount(a)
 		if !s.begin(mysql.ComPing, "") {
 			t.Fatal("it does not begin")
 		}

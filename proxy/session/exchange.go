@@ -28,26 +28,26 @@ type exchange struct {
 // begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
 func (x *exchange) begin(s *Session, q *query) {
 	if x.p.Instance.Role == backend.Replica {
-		s.observed.CountReplica()
+		s.client.observed.CountReplica()
 	}
 	x.note(s, q)
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
 		x.p.Conn.Marked = true // whatever becomes of the pins
 	}
-	x.span = s.observed.ShardSpan(x.p.Instance, s.state.DB(), q.text)
+	x.span = s.client.observed.ShardSpan(x.p.Instance, s.client.state.DB(), q.text)
 }
 
 // note is begin without what is counted.
 func (x *exchange) note(s *Session, q *query) {
-	x.wasHeld = s.txn.Holds(x.p)
-	x.sent = s.conn.Sequence()
+	x.wasHeld = s.client.txn.Holds(x.p)
+	x.sent = s.client.conn.Sequence()
 	x.had = x.p.Conn.Net.Received()
-	x.pins = s.txn.Pins
+	x.pins = s.client.txn.Pins
 	x.added = s.before(q)
 	if x.added.Has(txn.PinXA) { // one that it has already keeps its name: a server refuses a second
 		x.p.Conn.XID = ""
 		if q.info.Class == sqltext.XA {
-			_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.mode()})
+			_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.client.mode()})
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (s *Session) start(x *exchange, q *query) error {
 		return nil
 	}
 	if q.info.Class == sqltext.Set {
-		s.txn.Pin(txn.PinVariable)
+		s.client.txn.Pin(txn.PinVariable)
 		s.pinBound(state.BoundUnseen(q.text, q.st.mode))
 		q.learns = true
 	}
@@ -83,7 +83,7 @@ func (s *Session) start(x *exchange, q *query) error {
 // sent on another connection; see repeats.
 func (s *Session) finish(x *exchange, q *query) (failed, again bool, err error) {
 	failed, err = s.responses(x.p, q)
-	s.observed.EndResponse(x.span, failed, err)
+	s.client.observed.EndResponse(x.span, failed, err)
 	if err != nil {
 		if s.repeats(x, q, err) {
 			return true, true, nil
@@ -104,7 +104,7 @@ func (s *Session) finishExecution(x *exchange, q *query, failed bool) {
 	}
 	if q.wantsCursor() && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
 		q.st.cursor, q.st.quota = x.bs, q.quota
-		s.txn.Cursors++
-		s.txn.Pin(txn.PinCursor)
+		s.client.txn.Cursors++
+		s.client.txn.Pin(txn.PinCursor)
 	}
 }

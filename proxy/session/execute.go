@@ -54,22 +54,22 @@ func (s *Session) comStmtExecute(arg []byte) error {
 		return unknownStmt(arg, "mysqld_stmt_execute")
 	}
 	defer s.dropLongData(st)
-	if s.traceExecution(st, arg) {
-		s.beginTrace(mysql.ComStmtExecute, st.text)
+	if s.client.traceExecution(st, arg) {
+		s.client.beginTrace(mysql.ComStmtExecute, st.text)
 	}
 	if st.longErr != nil {
 		return st.longErr
 	}
-	ex := &s.task().execution
+	ex := &s.client.task().execution
 	if err := s.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
-	s.entry.ShowText(st.text)
-	s.recognize(st)
-	if s.shared.Labels.On() {
-		s.observed.Label(s.user, st.text, s.mode())
+	s.client.entry.ShowText(st.text)
+	s.client.recognize(st)
+	if s.client.shared.Labels.On() {
+		s.client.observed.Label(s.client.user, st.text, s.client.mode())
 	}
-	q := &s.task().query
+	q := &s.client.task().query
 	q.execute(st, ex)
 	_, err := s.statement(q)
 	return err
@@ -85,9 +85,9 @@ func (q *query) execute(st *stmt, ex *execution) {
 func (s *Session) localExecution(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Show:
-		s.hidePasswords(q)
-		if state.ShowsStatus(q.text, s.mode()) {
-			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.conn), Binary: q.st != nil}
+		s.client.hidePasswords(q)
+		if state.ShowsStatus(q.text, s.client.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
 		}
 	case sqltext.Kill:
 		text, err := s.bound(q.st, q.ex)
@@ -112,7 +112,7 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	c := mysql.NewCursor(arg[4:])
 	ex.flags = c.Uint8()
 	c.Uint32() // iteration count, always 1
-	attributes := s.conn.Capabilities.Has(mysql.ClientQueryAttributes)
+	attributes := s.client.conn.Capabilities.Has(mysql.ClientQueryAttributes)
 	count := st.params
 	counted := attributes && (st.params > 0 || ex.flags&mysql.ParameterCountAvailable != 0)
 	if counted {
@@ -228,7 +228,7 @@ func (s *Session) notPrepared(p backend.Pooled, err error, names []mysql.TableNa
 // as a database that is gone, is the client's to hear; what the connection carries by then is not known.
 func (s *Session) unprepared(p backend.Pooled, err error) error {
 	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) && !s.txn.Holds(p) {
+	if errors.As(err, &sqlErr) && !s.client.txn.Holds(p) {
 		s.drop(p)
 		return sqlErr
 	}
@@ -290,18 +290,18 @@ func (s *Session) comStmtFetch(arg []byte) error {
 	if len(arg) < 8 {
 		return malformed()
 	}
-	p := s.txn.Held()
+	p := s.client.txn.Held()
 	if st.cursor == nil || p.Pooled == nil {
 		return mysql.NewSQLError(mysql.ERStmtHasNoOpenCursor, "The statement (%d) has no open cursor.", st.id)
 	}
-	if !s.setRunning(p) {
+	if !s.client.setRunning(p) {
 		return interrupted()
 	}
 	c := p.Conn
 	c.ResetSequence()
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtFetch)), st.cursor.ID)
 	c.EndPacket(mysql.AppendUint32(b, binary.LittleEndian.Uint32(arg[4:])))
-	sent := s.conn.Sequence()
+	sent := s.client.conn.Sequence()
 	q := query{text: st.text, info: st.info, quota: st.quota}
 	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
 		return s.broken(p, err, sent)

@@ -9,7 +9,7 @@ import (
 
 // The types of an execution's parameters are those that came last, whole: the same again, others, none, and what is cut off.
 func TestTypesOfExecutions(t *testing.T) {
-	s := &Session{conn: mysql.NewConn(nil, mysql.ClientSide, 1<<10)}
+	s := &Session{client: client{conn: mysql.NewConn(nil, mysql.ClientSide, 1<<10)}}
 	st := &stmt{params: 2}
 	head := []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0} // id, no cursor, one iteration; no NULLs
 	long, text := []byte{byte(mysql.TypeLong), 0}, []byte{byte(mysql.TypeVarString), 0}

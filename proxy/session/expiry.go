@@ -17,8 +17,8 @@ func expired(x *process.Expiry, err error) error {
 }
 
 // patchExpired puts the time-out in place of the server's word for it.
-func (s *Session) patchExpired(e *mysql.SQLError) {
-	if e.Code == mysql.ERQueryInterrupted && s.entry.Expired() {
+func (c *client) patchExpired(e *mysql.SQLError) {
+	if e.Code == mysql.ERQueryInterrupted && c.entry.Expired() {
 		*e = *errExpired()
 	}
 }

@@ -16,14 +16,14 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	if !ok {
 		return newError(KSRefusedSharding, "EXPLAIN of a sharded table shows the proxy's plan: use EXPLAIN followed by the statement")
 	}
-	p, err := s.schema.Plans.get(text, db, m)
+	p, err := s.client.schema.Plans.get(text, db, m)
 	if err != nil {
 		return s.unreadable(text, err)
 	}
 	if p == nil {
 		return newError(KSRefusedSharding, "EXPLAIN of this form of statement is not known")
 	}
-	s.txn.NextUsedUp(s.state.Autocommit)
+	s.client.txn.NextUsedUp(s.client.state.Autocommit)
 	rows, err := plan.Explain(p)
 	if err != nil {
 		return planError(err)
@@ -32,7 +32,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	for k, r := range rows {
 		out = append(out, []string{strconv.Itoa(k + 1), r.Plan, orNull(r.Reason), r.Node, strings.Join(r.Shards, ","), r.SQL})
 	}
-	s.writeTable(explainColumns(), out)
+	s.client.writeTable(explainColumns(), out)
 	return nil
 }
 

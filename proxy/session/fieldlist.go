@@ -18,28 +18,28 @@ func (s *Session) comFieldList(arg []byte) error {
 	if end < 0 {
 		return malformed()
 	}
-	if s.schema.Plans != nil {
-		if t := s.schema.Plans.router().Table(s.state.DB(), string(arg[:end])); t != nil {
+	if s.client.schema.Plans != nil {
+		if t := s.client.schema.Plans.router().Table(s.client.state.DB(), string(arg[:end])); t != nil {
 			return s.shardFieldList(t, arg[end:])
 		}
 	}
-	return s.forwardCommand(txn.Target{Node: s.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
+	return s.forwardCommand(txn.Target{Node: s.client.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
 }
 
 // shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
 func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	shard := s.describing(t)
-	p, err := s.acquire(txn.Target{Node: s.schema.Nodes[shard.Node], Reads: true, Stateless: true})
+	p, err := s.acquire(txn.Target{Node: s.client.schema.Nodes[shard.Node], Reads: true, Stateless: true})
 	if err != nil {
 		return err
 	}
-	have, there := s.state.Setting(), s.state.SettingIn(shard.DB)
+	have, there := s.client.state.Setting(), s.client.state.SettingIn(shard.DB)
 	if err := p.Conn.Apply(have, there); err != nil {
 		return s.afterFailure(p, err)
 	}
 	names := []mysql.TableName{{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: shard.Node}}
 	p.Conn.Command(mysql.ComFieldList, shard.Table+string(rest))
-	sent := s.conn.Sequence()
+	sent := s.client.conn.Sequence()
 	q := query{info: sqltext.Info{Class: sqltext.Show}, rename: names, rows: listedFields(names)}
 	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
 		return s.broken(p, err, sent)
@@ -64,9 +64,9 @@ func (s *Session) afterFailure(p backend.Pooled, err error) error {
 // describing gives the shard that tells of a table's columns: one on the node where the session holds a connection, else on the default one,
 // else the first.
 func (s *Session) describing(t *router.Table) router.Shard {
-	wanted := []string{s.schema.Default.Name}
-	if s.txn.Holding() {
-		wanted = []string{s.txn.Held().Instance.Node, wanted[0]}
+	wanted := []string{s.client.schema.Default.Name}
+	if s.client.txn.Holding() {
+		wanted = []string{s.client.txn.Held().Instance.Node, wanted[0]}
 	}
 	for _, node := range wanted {
 		if k := slices.IndexFunc(t.Shards, func(shard router.Shard) bool { return shard.Node == node }); k >= 0 {

@@ -8,12 +8,12 @@ import (
 // limitJoin bounds what the final statement may join: the scratch tables have no keys, and a join of all their rows with each other would
 // fill the server's disk. MySQL manual: "Server System Variables", max_join_size.
 func (f *finishing) limitJoin() error {
-	most := f.s.snap.Config.FinishMaxJoinSize
+	most := f.s.client.snap.Config.FinishMaxJoinSize
 	if most == 0 || len(f.made) < 2 || f.own("max_join_size") != "DEFAULT" || f.own("sql_big_selects") != "DEFAULT" {
 		return nil // the client has a limit of its own, or has lifted it
 	}
 	f.limited = true
-	return f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
+	return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
 }
 
 // joinAsBefore takes back what limitJoin did.
@@ -23,7 +23,7 @@ func (f *finishing) joinAsBefore() string {
 
 // own is the session's value of a variable, as SET takes it.
 func (f *finishing) own(name string) string {
-	if v := strings.TrimSpace(f.s.state.Value(name)); v != "" {
+	if v := strings.TrimSpace(f.s.client.state.Value(name)); v != "" {
 		return v
 	}
 	return "DEFAULT"

@@ -28,13 +28,13 @@ const finishBatch = 256 << 10
 // finishRoute collects the rows of the sharded tables in temporary tables of one server, which then runs the client's
 // statement on them: expressions, collations and clauses of every kind have the server's own meaning.
 func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	if d := s.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
-		x := s.entry.ExpireAfter(d)
+	if d := s.client.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
+		x := s.client.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
 	f := finishing{s: s, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
 	f.node = r.Finishing.Final(nil).Node
-	nodes := []*backend.Node{s.schema.Nodes[f.node]}
+	nodes := []*backend.Node{s.client.schema.Nodes[f.node]}
 	for _, scratch := range r.Finishing.Scratch {
 		for _, n := range s.nodesOf(scratch.Queries) {
 			if !slices.Contains(nodes, n) {
@@ -50,9 +50,9 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	if f.loans, err = s.borrow(nodes, true); err != nil {
 		return true, err
 	}
-	if s.txn.InTransaction() || !s.state.Autocommit {
+	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
-		p, err := s.freshConn(s.schema.Nodes[f.node], f.loans)
+		p, err := s.freshConn(s.client.schema.Nodes[f.node], f.loans)
 		if err != nil {
 			return true, s.notBorrowed(f.loans, err)
 		}
@@ -65,7 +65,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	if err := s.bringToLoans(q, f.loans); err != nil {
 		return true, s.loseAll(f.loans, err)
 	}
-	s.observed.Counters.Scattered.Add(1)
+	s.client.observed.Counters.Scattered.Add(1)
 	f.last = txn.Find(f.loans, f.node)
 	if aside := txn.Find(f.loans, scratchLoan); aside != nil {
 		f.last, f.aside = aside, true
@@ -112,7 +112,7 @@ func (f *finishing) run() (failed bool, err error) {
 	} else {
 		err = f.fill()
 	}
-	sent := f.s.conn.Sequence()
+	sent := f.s.client.conn.Sequence()
 	var res mysql.Response
 	if err == nil {
 		res, err = f.final()
@@ -123,39 +123,39 @@ func (f *finishing) run() (failed bool, err error) {
 			f.s.loseAll(f.loans, nil)
 			return true, clientEnd(err)
 		}
-		if f.s.conn.Sequence() != sent {
+		if f.s.client.conn.Sequence() != sent {
 			f.s.loseAll(f.loans, nil)
-			f.s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
-			f.s.lastWords()
+			f.s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
+			f.s.client.lastWords()
 			return true, &endError{process.EndBackendLost, err}
 		}
 		return true, f.s.loseAll(f.loans, err)
 	}
 	if f.limited {
-		if backErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), f.joinAsBefore()); backErr != nil {
+		if backErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), f.joinAsBefore()); backErr != nil {
 			return true, f.s.loseAll(f.loans, backErr)
 		}
 	}
 	if len(f.made) > 0 {
-		if dropErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
+		if dropErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
 			return true, f.s.loseAll(f.loans, dropErr)
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), txn.SQLCommit); endErr != nil {
+		if endErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), txn.SQLCommit); endErr != nil {
 			return true, f.s.loseAll(f.loans, endErr)
 		}
 	}
 	if err = writable(err); err != nil && !errors.As(err, &sqlErr) {
 		return true, f.s.loseAll(f.loans, err)
 	}
-	settled := f.s.state.SettleInsertID(f.last.Pooled.Conn, false)
-	if f.s.entry.Unpublish() || settled != nil {
+	settled := f.s.client.state.SettleInsertID(f.last.Pooled.Conn, false)
+	if f.s.client.entry.Unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
 		f.s.giveBack(f.loans)
 	}
-	f.s.txn.LastOnHeld = false
+	f.s.client.txn.LastOnHeld = false
 	if err != nil {
 		return true, sqlErr
 	}
@@ -178,7 +178,7 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 		return failure
 	}
 	for _, v := range ofScratch {
-		if has := f.s.state.Value(v.name); has == "" || has == v.value {
+		if has := f.s.client.state.Value(v.name); has == "" || has == v.value {
 			continue
 		}
 		one, err := f.s.setAside(f.last.Pooled, v.name, v.value)
@@ -192,7 +192,7 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 
 // fill makes the scratch tables and collects their rows.
 func (f *finishing) fill() error {
-	if f.ex != nil && f.plan.Mode != f.s.mode() {
+	if f.ex != nil && f.plan.Mode != f.s.client.mode() {
 		return preparedOtherwise()
 	}
 	if err := f.describe(); err != nil {
@@ -219,7 +219,7 @@ func (f *finishing) fill() error {
 		if key != "" {
 			key = " (PRIMARY KEY (" + key + "))"
 		}
-		if err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
+		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
@@ -230,7 +230,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.reachOn(f.last, like)
-		if err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
+		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -355,7 +355,7 @@ const utc = "'+00:00'"
 // setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
 // what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
 func (s *Session) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
-	have := s.state.Setting()
+	have := s.client.state.Setting()
 	other := have.With(name, value)
 	// Each of several variables by itself: Apply sends the differences.
 	if err := p.Conn.Apply(have, other); err != nil {
@@ -392,7 +392,7 @@ func preparedOtherwise() *mysql.SQLError {
 // asText writes the values of an execution into a text of a plan. The text is read under the session's mode, which must be the one that it
 // was prepared under.
 func (s *Session) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (string, error) {
-	if p.Mode != s.mode() {
+	if p.Mode != s.client.mode() {
 		return "", preparedOtherwise()
 	}
 	text, err := plan.Bind(query.Text, p.Mode, query.Args, ex.args)
@@ -404,7 +404,7 @@ func (s *Session) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (s
 
 // move reads the rows of a query and inserts them into a scratch table.
 func (f *finishing) move(from *txn.Lease, into, text string, instants []int) error {
-	collations := f.s.schema.Nodes[from.Node].Info()
+	collations := f.s.client.schema.Nodes[from.Node].Info()
 	var batch []byte
 	rows := 0
 	flush := func() error {
@@ -412,18 +412,18 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 			return nil
 		}
 		f.bytes += len(batch)
-		if f.s.entry.IsCancelled() {
+		if f.s.client.entry.IsCancelled() {
 			return interrupted()
 		}
-		err := f.s.observed.Run(f.last.Pooled, f.s.state.DB(), string(batch))
+		err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), string(batch))
 		batch, rows = batch[:0], 0
 		return err
 	}
 	var failure error
-	most := f.s.snap.Config.FinishMaxBytes
+	most := f.s.client.snap.Config.FinishMaxBytes
 	f.s.reachOn(from, text)
-	from.Started(f.s.id, f.s.observed.ShardSpan(from.Instance, f.s.state.DB(), text))
-	err := from.Conn.RawRowsWith(f.s.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+	from.Started(f.s.client.id, f.s.client.observed.ShardSpan(from.Instance, f.s.client.state.DB(), text))
+	err := from.Conn.RawRowsWith(f.s.client.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
 		}
@@ -538,7 +538,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			})
 		}
 	}
-	if f.s.entry.IsCancelled() {
+	if f.s.client.entry.IsCancelled() {
 		return res, interrupted()
 	}
 	if err := f.limitJoin(); err != nil {
@@ -547,21 +547,21 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	if err := f.s.sendTo(f.last, f.text, f.args, f.ex); err != nil {
 		return res, err
 	}
-	patch := f.s.patchFn
+	patch := f.s.client.patchFn
 	if f.aside {
 		patch = func(ok *mysql.OKPacket) {
-			f.s.patchOK(ok)
-			ok.Status |= f.s.status() & mysql.ServerStatusInTrans
+			f.s.client.patchOK(ok)
+			ok.Status |= f.s.client.status() & mysql.ServerStatusInTrans
 		}
 	}
-	res, err = mysql.ForwardResult(f.s.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.status(), Patch: patch, Rename: f.rename,
-		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.quota(f.q), PatchError: f.s.patchExpired, HoldSyntaxError: true})
+	res, err = mysql.ForwardResult(f.s.client.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.client.status(), Patch: patch, Rename: f.rename,
+		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.client.quota(f.q), PatchError: f.s.client.patchExpired, HoldSyntaxError: true})
 	if err == nil && res.Held {
 		f.last.Ended(res.Err)
 		return res, res.Err
 	}
 	if err == nil || f.last.Received() >= wrapsMin {
-		f.s.task().repeatable = nil // the client has, or may have, a part of it
+		f.s.client.task().repeatable = nil // the client has, or may have, a part of it
 	}
 	if err != nil {
 		f.last.Ended(err)
@@ -573,20 +573,20 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		f.last.Ended(nil)
 	}
 	if res.Cut {
-		return res, f.s.cutOff(f.last.Pooled, f.q, &res)
+		return res, f.s.client.cutOff(f.last.Pooled, f.q, &res)
 	}
 	f.s.observe(f.last.Pooled, f.q, &res)
-	f.s.state.Found.Told()
-	if res.Kind != mysql.ResponseErr && f.s.state.Diagnostics.WarningCount > 0 {
+	f.s.client.state.Found.Told()
+	if res.Kind != mysql.ResponseErr && f.s.client.state.Diagnostics.WarningCount > 0 {
 		// What follows makes the server forget them.
-		if err := f.s.fetchWarnings(f.last.Pooled, f.rename); err != nil {
+		if err := f.s.client.fetchWarnings(f.last.Pooled, f.rename); err != nil {
 			return res, err
 		}
 	}
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {
 		err = f.last.Conn.Rows("SELECT FOUND_ROWS() LIMIT 1", 1, func(row []string) {
 			n, _ := strconv.ParseUint(row[0], 10, 64)
-			f.s.state.Found = state.FoundRowsOf(n)
+			f.s.client.state.Found = state.FoundRowsOf(n)
 		})
 	}
 	return res, err

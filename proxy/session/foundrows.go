@@ -40,11 +40,11 @@ func (q *query) carried() (only *sqltext.Inner) {
 // foundAtReset is what FOUND_ROWS() goes on giving after COM_RESET_CONNECTION, which leaves it as it is on servers. The held
 // connection is asked if that alone knows.
 func (s *Session) foundAtReset() uint64 {
-	if p := s.txn.Held(); p.Pooled != nil && s.state.Found.OnlyOn() == p.Conn {
+	if p := s.client.txn.Held(); p.Pooled != nil && s.client.state.Found.OnlyOn() == p.Conn {
 		p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
-		if s.state.Found.Ask(p.Conn) != nil {
+		if s.client.state.Found.Ask(p.Conn) != nil {
 			s.drop(p)
 		}
 	}
-	return s.state.Found.Rows()
+	return s.client.state.Found.Rows()
 }

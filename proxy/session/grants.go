@@ -14,8 +14,8 @@ func (s *Session) ownGrants(q *query) {
 	if q.info.Class != sqltext.Show || !sqltext.Mentions(q.text, "grants") {
 		return
 	}
-	g, ok := sqltext.ParseShowGrants(q.text, s.mode())
-	if !ok || g.Account.End == 0 || !g.Self && (g.User != s.user || g.Host != "%" && !strings.EqualFold(g.Host, s.host())) {
+	g, ok := sqltext.ParseShowGrants(q.text, s.client.mode())
+	if !ok || g.Account.End == 0 || !g.Self && (g.User != s.client.user || g.Host != "%" && !strings.EqualFold(g.Host, s.client.host())) {
 		return
 	}
 	q.text = q.text[:g.Account.Pos] + "CURRENT_USER()" + q.text[g.Account.End:]
@@ -23,12 +23,12 @@ func (s *Session) ownGrants(q *query) {
 }
 
 // hidePasswords has SHOW GRANTS of servers that show passwords in it go without them.
-func (s *Session) hidePasswords(q *query) {
-	if !sqltext.Mentions(q.text, "grants") || !grantsShowPasswords(s.mode()) {
+func (c *client) hidePasswords(q *query) {
+	if !sqltext.Mentions(q.text, "grants") || !grantsShowPasswords(c.mode()) {
 		return
 	}
 	g := new(grantRows)
-	if g.layout.Format = value.TextRow; s.entry.Command() == mysql.ComStmtExecute {
+	if g.layout.Format = value.TextRow; c.entry.Command() == mysql.ComStmtExecute {
 		g.layout.Format = value.BinaryRow
 	}
 	q.rows = g

@@ -30,7 +30,7 @@ func (s *Session) loseChange(c *change, cause error) error {
 		}
 	}
 	s.loseAll(c.loans, nil)
-	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "error", cause)
+	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "nodes", strings.Join(gone, ","), "error", cause)
 	detail := ""
 	if len(gone) > 0 {
 		detail = "The connection to " + nodeList(gone) + " broke before the change was kept anywhere. It was not carried out."
@@ -57,12 +57,12 @@ func (s *Session) intend(c *change) int {
 		all[k] = k
 	}
 	c.at = time.Now()
-	return s.shared.HalfDone.Begin(s.halfDone(c, &outcome{unknown: all}))
+	return s.client.shared.HalfDone.Begin(s.halfDone(c, &outcome{unknown: all}))
 }
 
 // commitFailed ends a change that some nodes may have and others not.
 func (s *Session) commitFailed(c *change, o *outcome) error {
-	s.entry.Unpublish()
+	s.client.entry.Unpublish()
 	stateful := false
 	names := func(places []int) (list []string) {
 		for _, k := range places {
@@ -83,10 +83,10 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		stateful = stateful || c.loans[k].Kept
 		s.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
 	}
-	s.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.id, "user", s.user,
+	s.client.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.client.id, "user", s.client.user,
 		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
 	if len(record.Nodes) > 1 {
-		s.shared.HalfDone.Add(record)
+		s.client.shared.HalfDone.Add(record)
 	}
 	var b strings.Builder
 	b.WriteString("The change of several nodes is not known to be whole.")
@@ -104,8 +104,8 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
 func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
 	r := halfdone.Record{
-		At: c.at, User: s.user, Client: s.client, Session: s.id, DB: s.state.DB(),
-		Statement: string(sqltext.AppendNormal(nil, c.text, s.mode(), halfdone.StatementMax)),
+		At: c.at, User: s.client.user, Client: s.client.from, Session: s.client.id, DB: s.client.state.DB(),
+		Statement: string(sqltext.AppendNormal(nil, c.text, s.client.mode(), halfdone.StatementMax)),
 	}
 	outcomes := make([]string, len(c.loans))
 	for _, part := range []struct {

@@ -26,31 +26,31 @@ const offered = mysql.ClientLongPassword | mysql.ClientFoundRows | mysql.ClientL
 // handshake greets the client, proves who it is and makes the session ready for commands, all within the handshake
 // time-out. No backend is used but to verify the database that the client asks for.
 func (s *Session) handshake() *endError {
-	s.snap = s.shared.Snapshot.Load()
-	cfg := s.snap.Config
-	_ = s.conn.Net.SetDeadline(time.Unix(0, s.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
-	if !s.snap.Accounts.Allowed(s.addr) {
-		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.host())
-		s.conn.EndPacket(e.AppendEarly(s.conn.StartPacket()))
-		s.lastWords()
+	s.client.snap = s.client.shared.Snapshot.Load()
+	cfg := s.client.snap.Config
+	_ = s.client.conn.Net.SetDeadline(time.Unix(0, s.client.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
+	if !s.client.snap.Accounts.Allowed(s.client.addr) {
+		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", s.client.host())
+		s.client.conn.EndPacket(e.AppendEarly(s.client.conn.StartPacket()))
+		s.client.lastWords()
 		return &endError{reason: process.EndDenied}
 	}
 	if err := s.newSalt(); err != nil {
 		return &endError{process.EndPanic, err}
 	}
 	caps := offered
-	if s.snap.TLS != nil {
+	if s.client.snap.TLS != nil {
 		caps |= mysql.ClientSSL
 	}
 	if cfg.Compression {
 		caps |= mysql.ClientCompress | mysql.ClientZstdCompressionAlgorithm
 	}
 	hello := mysql.HandshakeV10{
-		ServerVersion: s.snap.serverVersion(), ConnectionID: s.id, Salt: s.salt, Capabilities: caps,
+		ServerVersion: s.client.snap.serverVersion(), ConnectionID: s.client.id, Salt: s.salt, Capabilities: caps,
 		Collation: state.GreetingCollation(cfg.ProxyCharset), Status: mysql.ServerStatusAutocommit, AuthPlugin: cfg.AuthPlugin,
 	}
-	s.conn.EndPacket(hello.AppendTo(s.conn.StartPacket()))
-	if err := s.conn.Flush(); err != nil {
+	s.client.conn.EndPacket(hello.AppendTo(s.client.conn.StartPacket()))
+	if err := s.client.conn.Flush(); err != nil {
 		return clientEnd(err)
 	}
 	resp, end := s.readResponse(caps)
@@ -62,15 +62,15 @@ func (s *Session) handshake() *endError {
 
 // readResponse reads the client's answer, going into TLS first where it asks for that.
 func (s *Session) readResponse(caps mysql.Capability) (*mysql.HandshakeResponse41, *endError) {
-	p, err := s.conn.ReadPacket()
+	p, err := s.client.conn.ReadPacket()
 	if err != nil {
 		return nil, clientEnd(err)
 	}
-	if mysql.IsSSLRequest(p) && s.snap.TLS != nil {
-		if err := s.conn.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, s.snap.TLS) }); err != nil {
+	if mysql.IsSSLRequest(p) && s.client.snap.TLS != nil {
+		if err := s.client.conn.StartTLS(func(nc net.Conn) *tls.Conn { return tls.Server(nc, s.client.snap.TLS) }); err != nil {
 			return nil, clientEnd(err)
 		}
-		if p, err = s.conn.ReadPacket(); err != nil {
+		if p, err = s.client.conn.ReadPacket(); err != nil {
 			return nil, clientEnd(err)
 		}
 	}
@@ -78,21 +78,21 @@ func (s *Session) readResponse(caps mysql.Capability) (*mysql.HandshakeResponse4
 	if err := resp.Decode(p); err != nil {
 		return nil, s.deny(mysql.NewSQLError(mysql.ERHandshakeError, "Bad handshake"), err)
 	}
-	s.conn.Capabilities = resp.Capabilities & caps
+	s.client.conn.Capabilities = resp.Capabilities & caps
 	return resp, nil
 }
 
 // setAccount makes a the session's account: after a login, and after a reload.
-func (s *Session) setAccount(a *account.Account) {
-	s.account = a
-	s.observed.SetAccount(a)
+func (c *client) setAccount(a *account.Account) {
+	c.account = a
+	c.observed.SetAccount(a)
 }
 
 // deny sends the error and ends the login.
 func (s *Session) deny(e *mysql.SQLError, err error) *endError {
-	s.observed.Fail(e.Code, observe.OriginClient)
-	s.conn.WriteError(e)
-	s.lastWords()
+	s.client.observed.Fail(e.Code, observe.OriginClient)
+	s.client.conn.WriteError(e)
+	s.client.lastWords()
 	if err == nil {
 		err = e
 	}
@@ -101,51 +101,51 @@ func (s *Session) deny(e *mysql.SQLError, err error) *endError {
 
 // login authenticates, then sets up what the response asked for.
 func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
-	cfg := s.snap.Config
-	s.user = resp.User
-	s.entry.SetUser(resp.User)
+	cfg := s.client.snap.Config
+	s.client.user = resp.User
+	s.client.entry.SetUser(resp.User)
 	a, end := s.authenticate(authAttempt{
 		user: resp.User, plugin: resp.AuthPlugin, response: resp.AuthResponse, greeting: cfg.AuthPlugin,
 	})
 	if end != nil {
 		return end
 	}
-	s.schema = s.snap.Schemas[s.user]
+	s.client.schema = s.client.snap.Schemas[s.client.user]
 	switch {
-	case s.entry.AdminOnly():
+	case s.client.entry.AdminOnly():
 		if a.Rights == account.None {
 			return s.deny(newError(KSNoRights, "the admin port is for users with rights in user_list"), nil)
 		}
-		s.schema = &Schema{}
-	case s.schema == nil:
+		s.client.schema = &Schema{}
+	case s.client.schema == nil:
 		return s.deny(newError(KSNoSchema, ""), nil)
 	}
 	if !a.Enter() {
-		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.user), nil)
+		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.client.user), nil)
 	}
-	s.setAccount(a)
+	s.client.setAccount(a)
 	s.initState(uint16(resp.Collation))
 	switch {
-	case !s.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
-	case s.entry.AdminOnly():
-		s.state.SetDB(resp.Database)
+	case !s.client.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
+	case s.client.entry.AdminOnly():
+		s.client.state.SetDB(resp.Database)
 	default:
 		if err := s.useDB(resp.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}
-	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
-	if err := s.conn.Flush(); err != nil {
+	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status()})
+	if err := s.client.conn.Flush(); err != nil {
 		return clientEnd(err)
 	}
-	if err := s.conn.StartCompression(s.compression(resp)); err != nil {
+	if err := s.client.conn.StartCompression(s.compression(resp)); err != nil {
 		return &endError{process.EndProtocol, err}
 	}
-	s.conn.SetPayloadCap(int(cfg.MaxAllowedPacket))
-	_ = s.conn.Net.SetDeadline(time.Time{})
-	s.conn.Release()
-	s.entry.LoggedIn(s.conn.Net.Bare() == nil)
-	s.finishCommand()
+	s.client.conn.SetPayloadCap(int(cfg.MaxAllowedPacket))
+	_ = s.client.conn.Net.SetDeadline(time.Time{})
+	s.client.conn.Release()
+	s.client.entry.LoggedIn(s.client.conn.Net.Bare() == nil)
+	s.client.finishCommand()
 	return nil
 }
 
@@ -160,9 +160,9 @@ func (s *Session) denyDB(err error) *endError {
 // compression picks the algorithm that both sides have; zstd first, as the server does.
 func (s *Session) compression(resp *mysql.HandshakeResponse41) (mysql.Compression, int) {
 	switch {
-	case s.conn.Capabilities.Has(mysql.ClientZstdCompressionAlgorithm):
+	case s.client.conn.Capabilities.Has(mysql.ClientZstdCompressionAlgorithm):
 		return mysql.Zstd, int(resp.ZstdLevel)
-	case s.conn.Capabilities.Has(mysql.ClientCompress):
+	case s.client.conn.Capabilities.Has(mysql.ClientCompress):
 		return mysql.Zlib, 0
 	}
 	return mysql.NoCompression, 0
@@ -179,11 +179,11 @@ type authAttempt struct {
 // authenticate runs the exchange of the authentication phase. Unknown users and forbidden hosts go through the same
 // steps and fail at the end of them. MySQL manual: "Authentication Method".
 func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
-	a, known := s.snap.Accounts.Lookup(at.user, s.addr)
-	if s.snap.Config.TLS.RequireTLS && !s.conn.Net.Secure() {
+	a, known := s.client.snap.Accounts.Lookup(at.user, s.client.addr)
+	if s.client.snap.Config.TLS.RequireTLS && !s.client.conn.Net.Secure() {
 		return nil, s.denyInsecure()
 	}
-	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
+	if !s.client.conn.Capabilities.Has(mysql.ClientPluginAuth) {
 		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
 	}
 	plugin := s.choosePlugin(a, at)
@@ -197,7 +197,7 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 		at.greeting = ""
 	}
 	server, err := auth.NewServer(a.Credentials, auth.ServerOptions{
-		Plugin: plugin, Salt: salt, Secure: s.conn.Net.Secure(), RSAKey: s.snap.RSAKey,
+		Plugin: plugin, Salt: salt, Secure: s.client.conn.Net.Secure(), RSAKey: s.client.snap.RSAKey,
 	})
 	if err != nil {
 		return nil, s.deny(mysql.NewSQLError(mysql.ERPluginIsNotLoaded, "Plugin '%s' is not loaded", plugin), err)
@@ -216,29 +216,29 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 		}
 		more, verdict := server.Step(response)
 		if more != nil {
-			b := append(s.conn.StartPacket(), mysql.AuthMoreDataHeader)
-			s.conn.EndPacket(append(b, more...))
+			b := append(s.client.conn.StartPacket(), mysql.AuthMoreDataHeader)
+			s.client.conn.EndPacket(append(b, more...))
 		}
 		switch {
-		case verdict == auth.Accept && known && a.RequireTLS && !s.conn.Net.Secure():
+		case verdict == auth.Accept && known && a.RequireTLS && !s.client.conn.Net.Secure():
 			// Said at the end, to who has the password: at the beginning it would tell strangers that the user exists.
 			return nil, s.denyInsecure()
 		case verdict == auth.Accept && known:
-			s.shared.Failures.Good(s.addr, at.user)
+			s.client.shared.Failures.Good(s.client.addr, at.user)
 			return a, nil
 		case verdict == auth.DenyInsecure:
 			return nil, s.deny(mysql.NewSQLError(mysql.ERAccessDenied,
-				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.host(), plugin), nil)
+				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, s.client.host(), plugin), nil)
 		case verdict != auth.Continue:
 			if !s.loginFailed(at.user) {
 				return nil, &endError{reason: process.EndDenied}
 			}
-			return nil, s.deny(accessDenied(at.user, s.host(), passwordSent), nil)
+			return nil, s.deny(accessDenied(at.user, s.client.host(), passwordSent), nil)
 		}
-		if err := s.conn.Flush(); err != nil {
+		if err := s.client.conn.Flush(); err != nil {
 			return nil, clientEnd(err)
 		}
-		if response, err = s.conn.ReadPacket(); err != nil {
+		if response, err = s.client.conn.ReadPacket(); err != nil {
 			return nil, clientEnd(err)
 		}
 	}
@@ -246,12 +246,12 @@ func (s *Session) authenticate(at authAttempt) (*account.Account, *endError) {
 
 // blocked is what a client hears whose password is not looked at, as too many of its address wait for that.
 func (s *Session) blocked() *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.host())
+	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", s.client.host())
 }
 
 // awaitTurn waits until the password of a login is to be looked at; false when too many wait already, or the session was closed.
 func (s *Session) awaitTurn(user string) bool {
-	wait, ok := s.shared.Failures.Turn(s.addr, user, s.snap.Config.MaxLoginDelay.Duration())
+	wait, ok := s.client.shared.Failures.Turn(s.client.addr, user, s.client.snap.Config.MaxLoginDelay.Duration())
 	if !ok || wait == 0 {
 		return ok
 	}
@@ -260,22 +260,22 @@ func (s *Session) awaitTurn(user string) bool {
 	select {
 	case <-turn.C:
 		return true
-	case <-s.entry.Cancelled():
+	case <-s.client.entry.Cancelled():
 		return false
 	}
 }
 
 // loginFailed counts a login that failed and waits as long as its answer is to be delayed; false when the client did not.
 func (s *Session) loginFailed(user string) bool {
-	f := &s.shared.Failures
-	delay := f.Failed(s.addr, user, s.snap.Config.MaxLoginDelay.Duration())
+	f := &s.client.shared.Failures
+	delay := f.Failed(s.client.addr, user, s.client.snap.Config.MaxLoginDelay.Duration())
 	if delay == 0 || !f.Hold() {
 		return true
 	}
 	defer f.Release()
-	_ = s.conn.Net.SetDeadline(time.Now().Add(delay))
+	_ = s.client.conn.Net.SetDeadline(time.Now().Add(delay))
 	// A client has nothing to say now. What ends the wait early is that it leaves, or that the proxy ends.
-	return isTimeout(s.conn.Await())
+	return isTimeout(s.client.conn.Await())
 }
 
 func (s *Session) denyInsecure() *endError {
@@ -296,12 +296,12 @@ func (s *Session) choosePlugin(a *account.Account, at authAttempt) string {
 	switch {
 	case a.Plugin != "":
 		return a.Plugin
-	case !s.conn.Capabilities.Has(mysql.ClientPluginAuth):
+	case !s.client.conn.Capabilities.Has(mysql.ClientPluginAuth):
 		return auth.NativePassword
 	case at.plugin != "" && a.Credentials.Supports(at.plugin):
 		return at.plugin
 	}
-	for _, p := range []string{s.snap.Config.AuthPlugin, auth.CachingSHA2, auth.NativePassword, auth.Ed25519} {
+	for _, p := range []string{s.client.snap.Config.AuthPlugin, auth.CachingSHA2, auth.NativePassword, auth.Ed25519} {
 		if a.Credentials.Supports(p) {
 			return p
 		}
@@ -312,13 +312,13 @@ func (s *Session) choosePlugin(a *account.Account, at authAttempt) string {
 // switchPlugin asks the client to answer again, with another plugin. A client that knows no plugins cannot be asked:
 // its answer is to the greeting's salt.
 func (s *Session) switchPlugin(plugin string, salt []byte) ([]byte, error) {
-	if !s.conn.Capabilities.Has(mysql.ClientPluginAuth) {
+	if !s.client.conn.Capabilities.Has(mysql.ClientPluginAuth) {
 		return nil, fmt.Errorf("the client knows no authentication plugins and the account needs %s", plugin)
 	}
 	sw := mysql.AuthSwitchRequest{Plugin: plugin, Data: salt}
-	s.conn.EndPacket(sw.AppendTo(s.conn.StartPacket()))
-	if err := s.conn.Flush(); err != nil {
+	s.client.conn.EndPacket(sw.AppendTo(s.client.conn.StartPacket()))
+	if err := s.client.conn.Flush(); err != nil {
 		return nil, err
 	}
-	return s.conn.ReadPacket()
+	return s.client.conn.ReadPacket()
 }

@@ -12,7 +12,7 @@ import (
 // On the connection that the session holds to another node its names mean nothing, or something else.
 func (s *Session) atHome(q *query) bool {
 	if q.within == nil || q.info.Class == sqltext.Explain {
-		return namesTables(q.text, &q.info, s.mode())
+		return namesTables(q.text, &q.info, s.client.mode())
 	}
 	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool {
 		return !in.Later && !in.Assigned && namesTables(in.Text, &in.Info, in.Mode)

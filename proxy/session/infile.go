@@ -9,20 +9,20 @@ import (
 // localInfile lets the client send the file that the server asked for. It does so only when the client's own statement
 // was LOAD DATA LOCAL and the user may: a server that asks at any other time is not to be trusted, and its connection
 // ends. MySQL manual: "LOCAL INFILE Request".
-func (s *Session) localInfile(p backend.Pooled, q *query, request []byte) error {
+func (c *client) localInfile(p backend.Pooled, q *query, request []byte) error {
 	if q.info.Class != sqltext.LoadDataLocal {
 		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errUnaskedInfile}
 	}
-	s.entry.Upload(true)
-	defer s.entry.Upload(false)
+	c.entry.Upload(true)
+	defer c.entry.Upload(false)
 	p.Conn.Patient(true)
 	defer p.Conn.Patient(false)
-	s.conn.WritePacket(request)
-	if err := s.conn.Flush(); err != nil {
+	c.conn.WritePacket(request)
+	if err := c.conn.Flush(); err != nil {
 		return err
 	}
 	for {
-		chunk, err := s.conn.ReadPacket()
+		chunk, err := c.conn.ReadPacket()
 		if err != nil {
 			return err
 		}

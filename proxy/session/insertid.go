@@ -17,7 +17,7 @@ func (s *Session) mayGiveID(q *query, id uint64) bool {
 	default:
 		return true
 	}
-	if sqltext.MayGiveID(q.text, s.mode(), id) {
+	if sqltext.MayGiveID(q.text, s.client.mode(), id) {
 		return true
 	}
 	if q.st == nil {
@@ -28,11 +28,11 @@ func (s *Session) mayGiveID(q *query, id uint64) bool {
 
 // lacksInsertID reports whether a statement on p must have LAST_INSERT_ID() set ahead of it.
 func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
-	if s.state.InsertID.Gives(p.Conn) {
+	if s.client.state.InsertID.Gives(p.Conn) {
 		return false
 	}
-	if s.txn.Holds(p) || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
-		s.state.FindsByNull() {
+	if s.client.txn.Holds(p) || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.client.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
+		s.client.state.FindsByNull() {
 		return true
 	}
 	if !state.InsertsRows(q.info.Class) {
@@ -54,25 +54,25 @@ func (s *Session) bringInsertID(p backend.Pooled, q *query) error {
 
 // queueInsertID queues what makes LAST_INSERT_ID() give the session's own value on a connection ahead of the next command there.
 func (s *Session) queueInsertID(p backend.Pooled) error {
-	if s.state.InsertID.OnlyOn() == p.Conn {
+	if s.client.state.InsertID.OnlyOn() == p.Conn {
 		return nil
 	}
 	if err := s.learnHeldInsertID(); err != nil {
 		return err
 	}
-	s.state.InsertID.Queue(p.Conn)
+	s.client.state.InsertID.Queue(p.Conn)
 	return nil
 }
 
 // learnHeldInsertID asks the held connection where it alone knows. That may be found broken, and is ended then: so it comes before other
 // connections are borrowed.
 func (s *Session) learnHeldInsertID() error {
-	asked, err := s.state.LearnInsertID(s.txn.Conn())
+	asked, err := s.client.state.LearnInsertID(s.client.txn.Conn())
 	if err != nil {
-		return s.lostBefore(s.txn.Held(), err)
+		return s.lostBefore(s.client.txn.Held(), err)
 	}
 	if asked {
-		s.txn.LastOnHeld = false
+		s.client.txn.LastOnHeld = false
 	}
 	return nil
 }
@@ -82,12 +82,12 @@ func (s *Session) bringToLoans(q *query, loans []txn.Lease) error {
 	if !state.ReadsInsertID(&q.info, q.reached) {
 		return nil
 	}
-	id := s.state.InsertID.Last()
+	id := s.client.state.InsertID.Last()
 	for _, l := range loans {
 		if l.Conn.GivesInsertID(id) {
 			continue
 		}
-		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
+		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
 			return err
 		}
 		l.Conn.NoteInsertID(id)
@@ -104,7 +104,7 @@ func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 			continue
 		}
 		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (s.mayGiveID(q, least) || s.mayGiveID(q, latest))
-		id, err := s.state.InsertID.OfShard(l.Conn, mayGive)
+		id, err := s.client.state.InsertID.OfShard(l.Conn, mayGive)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 		}
 	}
 	if made != 0 {
-		s.state.InsertID = state.InsertIDOf(made)
+		s.client.state.InsertID = state.InsertIDOf(made)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, c
 	}
 	for _, l := range c.loans {
 		for _, sql := range []string{c.undo, c.begin} {
-			if err := s.observed.Run(l.Pooled, s.state.DB(), sql); err != nil {
+			if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), sql); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ const erBadNull = 1048
 // sql_mode: not so in a row that is alone in its statement, as this one is on its shard.
 func (s *Session) refuseNull(p *plan.Plan, cause error) error {
 	var sqlErr *mysql.SQLError
-	if s.state.Strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
+	if s.client.state.Strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
 		return cause
 	}
 	return newError(KSRefusedSharding, sqlErr.Message+" in a row that is alone on its shard: sql_mode is not strict, and a server takes it among other rows only")

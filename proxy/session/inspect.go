@@ -18,10 +18,10 @@ func (s *Session) inspect(q *query, prepared bool) error {
 			return err
 		}
 	}
-	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.state.DB()) {
+	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.client.state.DB()) {
 		return nil
 	}
-	m := s.mode()
+	m := s.client.mode()
 	if err := s.inspectAs(q, m, i, q.within, prepared); err != nil {
 		return err
 	}
@@ -44,12 +44,12 @@ func (s *Session) inspect(q *query, prepared bool) error {
 
 // inspectDoubt refuses texts that servers read in other words than the proxy does, so that nothing in them can be judged.
 func (s *Session) inspectDoubt(text string, i *sqltext.Info) error {
-	m := s.mode()
+	m := s.client.mode()
 	switch {
 	case i.Has(sqltext.Doubt) && m.Charset == sqltext.SingleByte && hasBlanksBeyondASCII(text):
 		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
-	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !s.account.Process:
-		return s.needsProcess("A statement about the servers' own tables that cannot be read for certain")
+	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !s.client.account.Process:
+		return s.client.needsProcess("A statement about the servers' own tables that cannot be read for certain")
 	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text, m.ServerVersion):
 		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
 	}
@@ -164,7 +164,7 @@ const (
 // inspectOne is inspect of one statement.
 func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 	i := &in.Info
-	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.state.DB()) {
+	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.client.state.DB()) {
 		if err := s.inspectNames(in); err != nil {
 			return err
 		}
@@ -181,22 +181,22 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 			return s.unreadable(in.Text, errKillForm)
 		}
 	case sqltext.ShowProcesslist:
-		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !s.account.Process {
-			return s.needsProcess("SHOW PROCESSLIST within another statement")
+		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !s.client.account.Process {
+			return s.client.needsProcess("SHOW PROCESSLIST within another statement")
 		}
 	case sqltext.Explain:
-		if i.Target == sqltext.Other && !s.account.Process {
-			return s.needsProcess("EXPLAIN FOR CONNECTION")
+		if i.Target == sqltext.Other && !s.client.account.Process {
+			return s.client.needsProcess("EXPLAIN FOR CONNECTION")
 		}
 	case sqltext.XA:
-		if !s.account.Process && !s.ownXA(in, from) {
-			return s.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun, or that is prepared or within another statement,")
+		if !s.client.account.Process && !s.ownXA(in, from) {
+			return s.client.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun, or that is prepared or within another statement,")
 		}
 	case sqltext.Show:
 		return s.inspectShow(in, from)
 	case sqltext.LockTables:
-		if w := leading(in, 2); (w[0] == "backup" || w[1] == "instance") && !s.account.Process {
-			return s.needsProcess("A lock on the whole server")
+		if w := leading(in, 2); (w[0] == "backup" || w[1] == "instance") && !s.client.account.Process {
+			return s.client.needsProcess("A lock on the whole server")
 		}
 	case sqltext.Admin:
 		switch w := leading(in, 2); w[0] {
@@ -276,8 +276,8 @@ func returnsFromLibrary(in *sqltext.Inner) bool {
 var errKillForm = refuse("KILL takes a connection id of this proxy, or an expression of literals and variables that gives one: KILL [QUERY] id")
 
 // needsProcess is what a user hears of what shows or stops other users' statements.
-func (s *Session) needsProcess(what string) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERSpecificAccessDenied, "Access denied; %s needs the right process of user '%s'", what, s.user)
+func (c *client) needsProcess(what string) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERSpecificAccessDenied, "Access denied; %s needs the right process of user '%s'", what, c.user)
 }
 
 // leading are the first tokens of a statement in lower case; "" behind its end.
@@ -300,9 +300,9 @@ func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
 		if from == wrapped && grantsShowPasswords(in.Mode) {
 			return refuse("SHOW GRANTS within another statement; send it by itself: it shows passwords of the servers' accounts")
 		}
-	case s.account.Process:
+	case s.client.account.Process:
 	case w[1] == "engine", w[1] == "innodb", w[1] == "binlog", w[1] == "relaylog", w[1] == "explain", w[1] == "analyze":
-		return s.needsProcess(strings.ToUpper("SHOW " + w[1]))
+		return s.client.needsProcess(strings.ToUpper("SHOW " + w[1]))
 	}
 	return nil
 }
@@ -318,7 +318,7 @@ func (s *Session) inspectAccounts(text string, m sqltext.Mode) error {
 	}
 	for _, name := range a.Names {
 		// Servers leave blanks around a name out, or pad it with them.
-		if name = strings.TrimSpace(name); name == "" || s.snap.ownAccount(name) {
+		if name = strings.TrimSpace(name); name == "" || s.client.snap.ownAccount(name) {
 			return errOwnAccount
 		}
 	}
@@ -419,7 +419,7 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 	}
 	// The statements of a body are looked at by themselves.
 	writes := !(c == sqltext.DDL && in.Info.Has(sqltext.Body)) && !readsOnly(in.Text, &in.Info, in.Mode)
-	db := s.state.DB()
+	db := s.client.state.DB()
 	if aboutNoTable(in) {
 		db = "" // which its names are not in
 	}
@@ -431,14 +431,14 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 			return refuse("the tables of the servers' accounts are not for statements through the proxy")
 		case writes && writesServer(c, n):
 			return refuse("the servers' own tables decide what they do for everybody; change them on the server itself")
-		case s.account.Process:
+		case s.client.account.Process:
 		case sqltext.Wide(n.Name):
-			return s.needsProcess("A name beyond ASCII in " + n.Schema)
+			return s.client.needsProcess("A name beyond ASCII in " + n.Schema)
 		case n.Schema == "information_schema" && informationOfOthers[n.Name],
 			n.Schema == "mysql" && (n.Name == "general_log" || n.Name == "slow_log"),
 			(n.Schema == "performance_schema" || n.Schema == "sys") && hasAny(n.Name, performanceOfOthers),
 			n.Schema == "sys" && hasAny(n.Name, sysOfOthers):
-			return s.needsProcess(n.Schema + "." + n.Name)
+			return s.client.needsProcess(n.Schema + "." + n.Name)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 // killStatement runs KILL as a statement.
 func (s *Session) killStatement(q *query) error {
-	k, ok := sqltext.ParseKill(q.text, s.mode())
+	k, ok := sqltext.ParseKill(q.text, s.client.mode())
 	if !ok {
 		return errKillForm
 	}
@@ -33,7 +33,7 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 		return 0, err
 	}
 	text := "SELECT CAST((" + expr + ") AS SIGNED)"
-	q := query{text: text, info: sqltext.Classify(text, s.mode())}
+	q := query{text: text, info: sqltext.Classify(text, s.client.mode())}
 	if err := s.substitute(&q); err != nil {
 		return 0, err
 	}
@@ -47,8 +47,8 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 		return 0, s.afterFailure(p, err)
 	}
 	s.release(p)
-	s.txn.LastOnHeld = false
-	if id = uint64(signed); !s.mode().MariaDB {
+	s.client.txn.LastOnHeld = false
+	if id = uint64(signed); !s.client.mode().MariaDB {
 		id &= 1<<32 - 1
 	}
 	return id, nil
@@ -57,7 +57,7 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 // acquireToAsk gives a connection for a question of the proxy's own in the client's state: the held one, which has the values of variables that
 // it alone knows, else one to the target. No transaction begins there, and what FOUND_ROWS() gave is known before it is asked.
 func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
-	p := s.txn.Held()
+	p := s.client.txn.Held()
 	if p.Pooled == nil {
 		if _, err := s.gate(); err != nil {
 			return p, err
@@ -66,22 +66,22 @@ func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
 			return p, err
 		}
 		var err error
-		if p, err = s.obtain(t, s.state.Setting()); err != nil {
+		if p, err = s.obtain(t, s.client.state.Setting()); err != nil {
 			return p, err
 		}
 	}
-	if !s.setRunning(p) {
+	if !s.client.setRunning(p) {
 		s.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
-	if !s.txn.Holding() {
+	if !s.client.txn.Holding() {
 		return p, nil
 	}
-	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
+	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
 	if err == nil {
-		err = s.state.Found.Settle(p.Conn, false)
+		err = s.client.state.Found.Settle(p.Conn, false)
 	}
-	if s.state.Found.Overwritten(); err != nil {
+	if s.client.state.Found.Overwritten(); err != nil {
 		return backend.Pooled{}, s.afterFailure(p, err)
 	}
 	return p, nil
@@ -89,16 +89,16 @@ func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
 
 // kill runs KILL: of the client connections of this proxy, own ones or, with the right process, anybody's.
 func (s *Session) kill(id uint64, query bool) error {
-	victim := s.shared.Sessions.Get(uint32(id))
+	victim := s.client.shared.Sessions.Get(uint32(id))
 	if id > 1<<32-1 || victim == nil {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	if victim.User() != s.user && !s.account.Process {
+	if victim.User() != s.client.user && !s.client.account.Process {
 		return mysql.NewSQLError(mysql.ERKillDenied, "You are not owner of thread %d", id)
 	}
-	if victim == &s.entry {
+	if victim == &s.client.entry {
 		if !query {
-			s.writeError(interrupted(), observe.OriginProxy)
+			s.client.writeError(interrupted(), observe.OriginProxy)
 			return &endError{reason: process.EndKilled}
 		}
 		return interrupted()
@@ -106,7 +106,7 @@ func (s *Session) kill(id uint64, query bool) error {
 	if !victim.Interrupt(!query) {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	s.writeOK()
+	s.client.writeOK()
 	return nil
 }
 
@@ -119,11 +119,11 @@ func (s *Session) comProcessKill(arg []byte) error {
 }
 
 // writeProcesslist answers SHOW PROCESSLIST with the clients of this proxy: the user's own, or with the right process all.
-func (s *Session) writeProcesslist(full bool) {
+func (c *client) writeProcesslist(full bool) {
 	var rows [][]string
-	for _, other := range s.shared.Sessions.All() {
+	for _, other := range c.shared.Sessions.All() {
 		p := other.Row()
-		if p.User != s.user && !s.account.Process {
+		if p.User != c.user && !c.account.Process {
 			continue
 		}
 		if !full && len(p.Info) > 100 {
@@ -134,7 +134,7 @@ func (s *Session) writeProcesslist(full bool) {
 		})
 	}
 	text, number := mysql.TypeVarString, mysql.TypeLongLong
-	s.writeRows([]string{"Id", "User", "Host", "db", "Command", "Time", "State", "Info"},
+	c.writeRows([]string{"Id", "User", "Host", "db", "Command", "Time", "State", "Info"},
 		[]mysql.ColumnType{number, text, text, text, text, mysql.TypeLong, text, text}, rows)
 }
 

@@ -22,14 +22,14 @@ func (s *Session) acquire(t txn.Target) (backend.Pooled, error) {
 	if _, err := s.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if !t.Reads && s.state.InsertID.OnlyOn() == nil {
-		s.txn.StepAside(t.Node.Name)
+	if !t.Reads && s.client.state.InsertID.OnlyOn() == nil {
+		s.client.txn.StepAside(t.Node.Name)
 	}
-	switch place, err := s.txn.Place(t, s.begins(), s.state.Autocommit); {
+	switch place, err := s.client.txn.Place(t, s.client.begins(), s.client.state.Autocommit); {
 	case err != nil:
 		return backend.Pooled{}, err
 	case place == txn.FromHeld:
-		return s.txn.Held(), s.prepare(s.txn.Held())
+		return s.client.txn.Held(), s.prepare(s.client.txn.Held())
 	case place == txn.FromOther:
 		return s.acquireOther(t)
 	}
@@ -37,7 +37,7 @@ func (s *Session) acquire(t txn.Target) (backend.Pooled, error) {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.obtain(t, s.state.Setting())
+		p, err := s.obtain(t, s.client.state.Setting())
 		if err != nil {
 			return backend.Pooled{}, err
 		}
@@ -50,27 +50,27 @@ func (s *Session) acquire(t txn.Target) (backend.Pooled, error) {
 
 // obtain gives a connection that is not the session's yet and carries want.
 func (s *Session) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, error) {
-	now := s.entry.Now()
-	s.observed.Ask(now.Sub(s.entry.Since()))
+	now := s.client.entry.Now()
+	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
 	if p, ok := s.offered(t, want); ok {
 		return p, nil
 	}
 	since := s.waitingSince(now)
-	deadline := since.Add(s.snap.Config.PoolWaitTimeout.Duration())
+	deadline := since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := s.chosen(t, attempt)
-		s.entry.Wants(instance)
-		wait := s.observed.WaitSpan(instance, s.state.DB())
+		s.client.entry.Wants(instance)
+		wait := s.client.observed.WaitSpan(instance, s.client.state.DB())
 		var p backend.Pooled
 		var err error
-		if task := s.task(); task.placed == instance {
+		if task := s.client.task(); task.placed == instance {
 			task.placed, since = nil, now // the place knows how long it has waited
-			p, err = instance.Take(&task.place, want, deadline, s.entry.Cancelled())
+			p, err = instance.Take(&task.place, want, deadline, s.client.entry.Cancelled())
 		} else {
-			p, err = instance.Get(want, deadline, s.entry.Cancelled())
+			p, err = instance.Get(want, deadline, s.client.entry.Cancelled())
 		}
 		observe.EndSpan(wait, err)
-		s.entry.Wants(nil)
+		s.client.entry.Wants(nil)
 		if err == nil {
 			return p, nil
 		}
@@ -88,8 +88,8 @@ func (s *Session) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 // acquireIn is acquire on the primary of the default node, of a connection that is in db already unless the session has one. What was set
 // for the next transaction only stays with the session.
 func (s *Session) acquireIn(db string) (backend.Pooled, error) {
-	t := txn.Target{Node: s.schema.Default}
-	if s.txn.Holding() || s.txn.Begin != "" {
+	t := txn.Target{Node: s.client.schema.Default}
+	if s.client.txn.Holding() || s.client.txn.Begin != "" {
 		return s.acquire(t)
 	}
 	if _, err := s.gate(); err != nil {
@@ -98,11 +98,11 @@ func (s *Session) acquireIn(db string) (backend.Pooled, error) {
 	if err := s.learnCharset(t.Node); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.obtain(t, s.state.SettingIn(db))
+	p, err := s.obtain(t, s.client.state.SettingIn(db))
 	if err != nil {
 		return backend.Pooled{}, err
 	}
-	if !s.setRunning(p) {
+	if !s.client.setRunning(p) {
 		s.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
@@ -115,7 +115,7 @@ func (s *Session) acquireOther(t txn.Target) (backend.Pooled, error) {
 	if err != nil {
 		return backend.Pooled{}, s.notBorrowed(nil, err)
 	}
-	if !s.setRunning(l.Pooled) {
+	if !s.client.setRunning(l.Pooled) {
 		return backend.Pooled{}, interrupted()
 	}
 	return l.Pooled, nil
@@ -123,7 +123,7 @@ func (s *Session) acquireOther(t txn.Target) (backend.Pooled, error) {
 
 // prepareOther brings what the session has set since to a connection that its transaction has read from.
 func (s *Session) prepareOther(p backend.Pooled) error {
-	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
+	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil:
@@ -139,13 +139,13 @@ func (s *Session) prepareOther(p backend.Pooled) error {
 func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(p)) }
 
 // run carries out a statement of the proxy's own. It is a txn.Exec.
-func (s *Session) run(p backend.Pooled, sql string) error {
-	return s.observed.Run(p, s.state.DB(), sql)
+func (c *client) run(p backend.Pooled, sql string) error {
+	return c.observed.Run(p, c.state.DB(), sql)
 }
 
 // begins tells whether the command may begin a transaction: SET does not, nor do commands other than statements.
-func (s *Session) begins() bool {
-	return s.txn.Begin != "" || s.observed.Class != sqltext.Set && s.observed.Class != sqltext.Empty
+func (c *client) begins() bool {
+	return c.txn.Begin != "" || c.observed.Class != sqltext.Set && c.observed.Class != sqltext.Empty
 }
 
 // errKilled says that the session was killed before its statement was sent.
@@ -153,16 +153,16 @@ var errKilled = errors.New("killed")
 
 // bring is prepare, which brought completes.
 func (s *Session) bring(p backend.Pooled) error {
-	if !s.setRunning(p) {
+	if !s.client.setRunning(p) {
 		return errKilled
 	}
-	err := s.observed.Apply(p, s.state.DB(), s.state.Setting())
-	if err == nil && s.txn.Next.IsSet() && s.begins() {
-		err = s.observed.Run(p, s.state.DB(), s.txn.Next.Text())
+	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
+	if err == nil && s.client.txn.Next.IsSet() && s.client.begins() {
+		err = s.client.observed.Run(p, s.client.state.DB(), s.client.txn.Next.Text())
 	}
-	if err == nil && s.txn.Begin != "" {
+	if err == nil && s.client.txn.Begin != "" {
 		if err = s.queueInsertID(p); err == nil {
-			err = s.observed.Run(p, s.state.DB(), s.txn.Begin)
+			err = s.client.observed.Run(p, s.client.state.DB(), s.client.txn.Begin)
 		}
 	}
 	return err
@@ -175,32 +175,32 @@ func (s *Session) brought(p backend.Pooled, err error) error {
 		return interrupted()
 	}
 	if err != nil {
-		if !s.txn.Holds(p) {
+		if !s.client.txn.Holds(p) {
 			s.drop(p)
 			return backendError(err) // the transaction that the client has begun is still to begin
 		}
-		s.txn.Begin = ""
+		s.client.txn.Begin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
-			s.entry.TakeRunning()
+			s.client.entry.TakeRunning()
 			return sqlErr
 		}
 		return s.lostBefore(p, err)
 	}
-	s.txn.Begun(p, s.begins(), s.state.Autocommit)
+	s.client.txn.Begun(p, s.client.begins(), s.client.state.Autocommit)
 	return nil
 }
 
 // learnCharset waits until something is known of the node, which the handshake's collation is resolved against.
 func (s *Session) learnCharset(n *backend.Node) error {
-	if s.state.Resolved() {
+	if s.client.state.Resolved() {
 		return nil
 	}
 	info := n.Info()
 	for began := time.Now(); info == nil; {
 		select {
 		case <-n.Primary.Known():
-		case <-s.entry.Cancelled():
+		case <-s.client.entry.Cancelled():
 			return interrupted()
 		case <-time.After(n.Primary.Moment()):
 		}
@@ -208,45 +208,45 @@ func (s *Session) learnCharset(n *backend.Node) error {
 			// All nodes are taken to be of one kind until they are known.
 			if others := s.answering(n, anyServer); len(others) > 0 {
 				info = others[0].Info()
-			} else if time.Since(began) > s.snap.Config.ConnectTimeout.Duration() {
+			} else if time.Since(began) > s.client.snap.Config.ConnectTimeout.Duration() {
 				return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
 			}
 		}
 	}
-	s.state.Resolve(info)
+	s.client.state.Resolve(info)
 	return nil
 }
 
 // setRunning publishes the connection that the statement runs on, for KILL; false when the session was killed before.
-func (s *Session) setRunning(p backend.Pooled) bool {
-	s.observed.Exchange(p.Instance, s.entry.Since())
-	return s.entry.SetRunning(p)
+func (c *client) setRunning(p backend.Pooled) bool {
+	c.observed.Exchange(p.Instance, c.entry.Since())
+	return c.entry.SetRunning(p)
 }
 
 // release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
 func (s *Session) release(p backend.Pooled) {
-	killed := s.entry.TakeRunning()
-	keep := s.txn.Keep(p)
+	killed := s.client.entry.TakeRunning()
+	keep := s.client.txn.Keep(p)
 	told := p.Conn.Net.Received()
 	unsettled := false
-	if s.state.InDoubt() {
-		kept := keep && s.txn.MayHold(p)
-		unsettled = s.state.Found.Settle(p.Conn, kept) != nil || s.state.SettleInsertID(p.Conn, kept) != nil
+	if s.client.state.InDoubt() {
+		kept := keep && s.client.txn.MayHold(p)
+		unsettled = s.client.state.Found.Settle(p.Conn, kept) != nil || s.client.state.SettleInsertID(p.Conn, kept) != nil
 	}
 	if le := s.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
-		le.given, s.txn.Pins = !keep && !p.Conn.Marked, 0
+		le.given, s.client.txn.Pins = !keep && !p.Conn.Marked, 0
 		return
 	}
 	if unsettled {
 		if s.drop(p); keep {
-			s.txn.Pins = 0
-			s.conn.Close() // its state went with the connection, and the client has its answer
+			s.client.txn.Pins = 0
+			s.client.conn.Close() // its state went with the connection, and the client has its answer
 		}
 		return
 	}
-	if !s.txn.Release(p, keep, p.Conn.Net.Received() == told, s.run) {
+	if !s.client.txn.Release(p, keep, p.Conn.Net.Received() == told, s.client.run) {
 		return
 	}
 	if killed {
@@ -262,8 +262,8 @@ func (s *Session) release(p backend.Pooled) {
 
 // drop closes a connection that is out of step.
 func (s *Session) drop(p backend.Pooled) {
-	s.entry.TakeRunning()
-	s.txn.Remove(p)
+	s.client.entry.TakeRunning()
+	s.client.txn.Remove(p)
 	if s.sharing() == nil { // else who shares it closes it
 		p.Taint()
 	}
@@ -272,7 +272,7 @@ func (s *Session) drop(p backend.Pooled) {
 // dropBehind closes a connection that failed behind the statement of which the client has its answer. If it had anything of the session, this
 // ends, too: what comes next would run without.
 func (s *Session) dropBehind(p backend.Pooled, cause error) {
-	if s.txn.Pins == 0 && s.txn.Disposable(p) {
+	if s.client.txn.Pins == 0 && s.client.txn.Disposable(p) {
 		s.drop(p)
 		return
 	}
@@ -281,21 +281,21 @@ func (s *Session) dropBehind(p backend.Pooled, cause error) {
 
 // dropAnswered closes a connection of which nobody knows what it had of the session, which ends.
 func (s *Session) dropAnswered(p backend.Pooled, cause error) {
-	s.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	s.client.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	s.drop(p)
-	s.txn.Pins = 0
-	s.conn.Close()
+	s.client.txn.Pins = 0
+	s.client.conn.Close()
 }
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
 // them.
 func (s *Session) dropRunning() {
 	var loans []txn.Lease
-	if s.entry.Published() {
-		loans = s.task().loans
+	if s.client.entry.Published() {
+		loans = s.client.task().loans
 	}
 	s.loseAll(loans, nil)
-	p := s.entry.Running()
+	p := s.client.entry.Running()
 	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
 		s.drop(p)
 	}
@@ -309,10 +309,10 @@ func (s *Session) lost(p backend.Pooled, cause error) error {
 
 // lose is lost; never says that the statement cannot have arrived at the server.
 func (s *Session) lose(p backend.Pooled, never bool, cause error) error {
-	stateful := !s.txn.Disposable(p)
+	stateful := !s.client.txn.Disposable(p)
 	p.Instance.CheckIdle()
 	s.drop(p)
-	s.shared.Log.Warn("backend connection lost", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
+	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
 	if never {
 		return s.lostWith(notArrived([]string{p.Instance.Node}), stateful, cause)
 	}
@@ -341,34 +341,34 @@ func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 	if !stateful {
 		return e
 	}
-	s.txn.Pins = 0
-	s.writeError(e, observe.OriginBackend)
-	s.lastWords()
+	s.client.txn.Pins = 0
+	s.client.writeError(e, observe.OriginBackend)
+	s.client.lastWords()
 	return &endError{process.EndBackendLost, cause}
 }
 
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
-	db, found := s.state.DB(), s.foundAtReset()
-	s.entry.TakeRunning()
-	s.txn.End(s.run)
+	db, found := s.client.state.DB(), s.foundAtReset()
+	s.client.entry.TakeRunning()
+	s.client.txn.End(s.client.run)
 	s.clearStmts()
-	s.initState(s.state.Collation())
-	s.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
-	s.state.Found = state.FoundRowsOf(found)
-	s.entry.SetWaitTimeout(s.state.WaitTimeout())
+	s.initState(s.client.state.Collation())
+	s.client.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
+	s.client.state.Found = state.FoundRowsOf(found)
+	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 }
 
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
 // how the first statement is to be read.
 func (s *Session) initState(collation uint16) {
-	s.state = state.New(collation, s.conn.Capabilities)
-	s.txn.Forget()
+	s.client.state = state.New(collation, s.client.conn.Capabilities)
+	s.client.txn.Forget()
 	s.textStmts = nil
-	if s.schema.Default == nil {
+	if s.client.schema.Default == nil {
 		return // the admin port
 	}
-	if info := s.schema.Default.Info(); info != nil {
-		s.state.Resolve(info)
+	if info := s.client.schema.Default.Info(); info != nil {
+		s.client.state.Resolve(info)
 	}
 }

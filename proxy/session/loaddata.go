@@ -19,7 +19,7 @@ import (
 // loadMany runs LOAD DATA LOCAL into a table of several shards: the client sends its file to the proxy, which cuts it into
 // lines and sends each to the LOAD DATA LOCAL of its shard, under a transaction on every node.
 func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	l := &loading{s: s, plan: p, shape: p.Operator.(*plan.Load), held: heldBytes{memory: &s.shared.Packets}}
+	l := &loading{s: s, plan: p, shape: p.Operator.(*plan.Load), held: heldBytes{memory: &s.client.shared.Packets}}
 	defer l.held.set(0)
 	if err := l.admit(); err != nil {
 		return true, err
@@ -131,8 +131,8 @@ func (l *loading) admit() error {
 // nodes are those whose shards take part: in the client's transaction the one where it is.
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
 	nodes := l.s.nodesOf(r.Queries)
-	held := l.s.txn.Held()
-	if held.Pooled == nil || !l.s.txn.InTransaction() && l.s.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
+	held := l.s.client.txn.Held()
+	if held.Pooled == nil || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
 		return nodes
 	}
 	if k := slices.IndexFunc(nodes, func(n *backend.Node) bool { return n.Name == held.Instance.Node }); k >= 0 {
@@ -220,14 +220,14 @@ func (l *loading) wanted() {
 // that of its connection.
 func (l *loading) transfer(request []byte) error {
 	s := l.s
-	s.entry.Upload(true)
-	defer s.entry.Upload(false)
-	s.conn.WritePacket(request)
-	if err := s.conn.Flush(); err != nil {
+	s.client.entry.Upload(true)
+	defer s.client.entry.Upload(false)
+	s.client.conn.WritePacket(request)
+	if err := s.client.conn.Flush(); err != nil {
 		return err
 	}
 	for {
-		chunk, err := s.conn.ReadPacket()
+		chunk, err := s.client.conn.ReadPacket()
 		if err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (l *loading) take(chunk []byte, end bool) error {
 		return newError(KSPacketMemory, "The lines of the file that wait for their shards would take, with the long packets of all clients, more than packet_memory. "+
 			"Send it again later, or raise packet_memory.")
 	}
-	if most := l.s.snap.Config.MaxAllowedPacket; l.cutter.Held() > int(most) {
+	if most := l.s.client.snap.Config.MaxAllowedPacket; l.cutter.Held() > int(most) {
 		return lineError(l.cutter.Number(), errors.New("it is longer than max_allowed_packet"))
 	}
 	return nil
@@ -316,7 +316,7 @@ func fieldValue(f loadfile.Field) value.Value {
 // variables are the user variables as the last line leaves them; as they were after a failure and without lines.
 func (l *loading) variables() (list []userVariable) {
 	for k, v := range l.shape.Variables {
-		text := l.s.state.Value(variableName(v.Name))
+		text := l.s.client.state.Value(variableName(v.Name))
 		switch {
 		case l.failure == nil && l.lines && !l.last[k].Null:
 			text = textLiteral(l.last[k].Text, l.charset)

@@ -9,7 +9,7 @@ const packetOfLines = 32 << 10
 func (l *loading) open(p *part) (request []byte, err error) {
 	loan := p.lane.loan
 	l.s.reachOn(loan, p.query.Text)
-	loan.Started(l.s.id, l.s.observed.ShardSpan(loan.Instance, l.s.state.DB(), p.query.Text))
+	loan.Started(l.s.client.id, l.s.client.observed.ShardSpan(loan.Instance, l.s.client.state.DB(), p.query.Text))
 	request, err = loan.Conn.RequestFile(p.query.Text)
 	if err != nil {
 		loan.Ended(err)
@@ -81,12 +81,12 @@ func (l *loading) end(way *lane) error {
 	}
 	counts := l.plan.Target.Table.Kind != router.Reference || l.first
 	if ok.Warnings > 0 && counts {
-		had := len(l.s.state.Diagnostics.Warnings)
-		if err := l.s.addWarnings(way.loan.Pooled, renames(l.plan, p.query.Shards)); err != nil {
+		had := len(l.s.client.state.Diagnostics.Warnings)
+		if err := l.s.client.addWarnings(way.loan.Pooled, renames(l.plan, p.query.Shards)); err != nil {
 			return err
 		}
 		if !l.first {
-			ok.Warnings -= l.s.state.Diagnostics.DropRepeated(had, l.s.mode().MariaDB)
+			ok.Warnings -= l.s.client.state.Diagnostics.DropRepeated(had, l.s.client.mode().MariaDB)
 		}
 	}
 	if counts {

@@ -21,12 +21,12 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.transaction(q)
 	case sqltext.Set:
-		if err := s.admitSetQuery(q.text, s.mode()); err != nil {
+		if err := s.admitSetQuery(q.text, s.client.mode()); err != nil {
 			return true, err
 		}
 		return true, s.set(q)
 	case sqltext.Use:
-		db, ok := sqltext.ParseUse(q.text, s.mode())
+		db, ok := sqltext.ParseUse(q.text, s.client.mode())
 		if !ok {
 			return false, nil
 		}
@@ -40,9 +40,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 			return true, err
 		}
 		s.ownGrants(q)
-		s.hidePasswords(q)
-		if state.ShowsStatus(q.text, s.mode()) {
-			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.conn), Binary: q.st != nil}
+		s.client.hidePasswords(q)
+		if state.ShowsStatus(q.text, s.client.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
 		}
 		return false, nil
 	case sqltext.Other:
@@ -51,9 +51,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
-		had := s.txn.Pins
+		had := s.client.txn.Pins
 		err := s.textPrepare(q)
-		q.pinned = s.txn.Pins &^ had
+		q.pinned = s.client.txn.Pins &^ had
 		return false, err
 	}
 	return false, nil
@@ -61,7 +61,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 
 // admitSetQuery refuses a SET to what a query of a table with a rule gives.
 func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
-	if s.schema.Plans != nil && sqltext.Mentions(text, "select") && !sqltext.Mentions(text, informationSchema) && s.schema.Plans.named(text, m) {
+	if s.client.schema.Plans != nil && sqltext.Mentions(text, "select") && !sqltext.Mentions(text, informationSchema) && s.client.schema.Plans.named(text, m) {
 		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
 	}
 	return nil
@@ -72,19 +72,19 @@ func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
 func (s *Session) textPrepare(q *query) error {
 	switch q.info.Class {
 	case sqltext.Prepare:
-		s.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.mode()), q)
+		s.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
 	case sqltext.Deallocate:
-		name, ok := sqltext.ParseDeallocate(q.text, s.mode())
+		name, ok := sqltext.ParseDeallocate(q.text, s.client.mode())
 		if ok {
 			delete(s.textStmts, strings.ToLower(name))
 			return nil
 		}
 	case sqltext.Execute:
 		// What the text does was not looked at when it was prepared: it may set or lock anything.
-		s.txn.Pin(txn.PinPrepare)
+		s.client.txn.Pin(txn.PinPrepare)
 		return s.admitExecute(q)
 	}
-	s.txn.Pin(txn.PinPrepare)
+	s.client.txn.Pin(txn.PinPrepare)
 	return nil
 }
 
@@ -139,25 +139,25 @@ func (s *Session) nameStands(q *query, failed bool) {
 // executed gives the statement that an EXECUTE carries out, as far as the client's texts tell; ok is false where its text is not known. It is
 // certain unless a routine may have given the name to another one.
 func (s *Session) executed(q *query) (st textStmt, ok, certain bool) {
-	ex, ok := sqltext.ParseExecute(q.text, s.mode())
+	ex, ok := sqltext.ParseExecute(q.text, s.client.mode())
 	if ok {
 		st = s.textStmts[ex.Name]
 	}
-	return st, st.text != "", s.txn.Pins&(1<<txn.PinProcedure|1<<txn.PinTracker|1<<txn.PinStored) == 0
+	return st, st.text != "", s.client.txn.Pins&(1<<txn.PinProcedure|1<<txn.PinTracker|1<<txn.PinStored) == 0
 }
 
 // admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
 // or the proxy has asked for something since.
 func (s *Session) admitExecute(q *query) error {
 	st, ok, _ := s.executed(q)
-	if !ok || !s.txn.Holding() {
+	if !ok || !s.client.txn.Holding() {
 		return nil
 	}
 	name := ""
 	switch {
-	case st.info.Traits&diagnostics != 0 && !s.txn.LastOnHeld:
+	case st.info.Traits&diagnostics != 0 && !s.client.txn.LastOnHeld:
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
-	case st.info.Has(sqltext.FoundRows) && !s.state.Found.Gives(s.txn.Conn()):
+	case st.info.Has(sqltext.FoundRows) && !s.client.state.Found.Gives(s.client.txn.Conn()):
 		name = "FOUND_ROWS()"
 	default:
 		return nil
@@ -170,14 +170,14 @@ func (s *Session) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	if !s.txn.Holding() && s.txn.Begin == "" {
-		if len(s.answering(s.schema.Default, anyServer)) > 0 {
-			err := s.learnCharset(s.schema.Default)
+	if !s.client.txn.Holding() && s.client.txn.Begin == "" {
+		if len(s.answering(s.client.schema.Default, anyServer)) > 0 {
+			err := s.learnCharset(s.client.schema.Default)
 			if err == nil {
 				err = s.visit(db)
 			}
 			if err == nil {
-				s.state.SetDB(db)
+				s.client.state.SetDB(db)
 			}
 			return err
 		}
@@ -189,7 +189,7 @@ func (s *Session) useDB(db string) error {
 			return err
 		}
 		// One that is in it says nothing of whether the database is still there.
-		span := s.observed.OwnSpan(p.Instance, s.state.DB(), "USE")
+		span := s.client.observed.OwnSpan(p.Instance, s.client.state.DB(), "USE")
 		err = p.Conn.InitDB(db)
 		observe.EndSpan(span, err)
 		if !s.replaces(p, attempt, err) {
@@ -203,8 +203,8 @@ func (s *Session) useDB(db string) error {
 		}
 		return s.lost(p, err)
 	}
-	s.state.SetDB(db)
-	p.Key = s.state.Setting()
+	s.client.state.SetDB(db)
+	p.Key = s.client.state.Setting()
 	s.release(p)
 	return nil
 }
@@ -214,10 +214,10 @@ func (s *Session) comInitDB(db string) error {
 	if err := s.useDB(db); err != nil {
 		return err
 	}
-	s.state.Diagnostics.RowCount = 0
-	s.noWarnings()
+	s.client.state.Diagnostics.RowCount = 0
+	s.client.noWarnings()
 	// A client that tracks the session's state is told of its new database, as by the server.
 	changes := mysql.AppendLenencString([]byte{state.TrackSchema}, mysql.AppendLenencString(nil, db))
-	s.conn.WriteOK(&mysql.OKPacket{Status: s.status() | mysql.ServerSessionStateChanged, StateChanges: changes})
+	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status() | mysql.ServerSessionStateChanged, StateChanges: changes})
 	return nil
 }

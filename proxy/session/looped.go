@@ -24,10 +24,10 @@ const loopedText = 48 << 10
 func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	defer s.caught(l)
 	h := l.Ticker().(*shelves)
-	s.spares = &h.spares
-	s.conn.NoWait(&h.spares.buffers)
-	if err := s.conn.ReadNow(); err == syscall.EAGAIN && s.conn.Buffered() == 0 {
-		if s.shared.mover.Load() != nil {
+	s.client.spares = &h.spares
+	s.client.conn.NoWait(&h.spares.buffers)
+	if err := s.client.conn.ReadNow(); err == syscall.EAGAIN && s.client.conn.Buffered() == 0 {
+		if s.client.shared.mover.Load() != nil {
 			s.handOver(l, stepMove)
 			return
 		}
@@ -37,9 +37,9 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		s.handOver(l, stepServe) // which finds out what is wrong
 		return
 	}
-	p := s.conn.Peek()
-	if p == nil && s.conn.Full() && s.conn.ReadNow() == nil { // a long statement
-		p = s.conn.Peek()
+	p := s.client.conn.Peek()
+	if p == nil && s.client.conn.Full() && s.client.conn.ReadNow() == nil { // a long statement
+		p = s.client.conn.Peek()
 	}
 	if len(p) == 0 {
 		s.handOver(l, stepServe)
@@ -50,7 +50,7 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		s.concluded(l, s.next())
 		return
 	case mysql.ComQuery, mysql.ComStmtExecute:
-		if s.shared.Labels.On() {
+		if s.client.shared.Labels.On() {
 			h.labelled = true
 		}
 		if s.free() && s.runsLooped(p) {
@@ -63,22 +63,22 @@ func (s *Session) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 
 // free reports whether nothing binds the session's next statement to more than the setting of a connection.
 func (s *Session) free() bool {
-	s.snap = s.shared.Snapshot.Load()
-	return s.schemaCurrent() && s.txn.Free() && s.state.Autocommit && s.sink == nil && !s.account.Limited() && !s.shared.Draining.Load() &&
-		!s.shared.Pause.on()
+	s.client.snap = s.client.shared.Snapshot.Load()
+	return s.client.schemaCurrent() && s.client.txn.Free() && s.client.state.Autocommit && s.client.sink == nil && !s.client.account.Limited() && !s.client.shared.Draining.Load() &&
+		!s.client.shared.Pause.on()
 }
 
 // runsLooped reports whether the loop runs the command: it is one exchange with a server, or a short one with each of a few shards, and
 // nothing about it has to be waited for. On false nothing has changed but that it is known whether the statement is traced.
 func (s *Session) runsLooped(p []byte) bool {
-	s.more = false
-	s.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
-	q := &s.task().query
+	s.client.more = false
+	s.client.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
+	q := &s.client.task().query
 	if !s.read(q, p) || !s.allowsLooped(q) {
 		return false
 	}
-	if s.shared.Labels.On() {
-		s.observed.Label(s.user, s.lane.text, s.mode())
+	if s.client.shared.Labels.On() {
+		s.client.observed.Label(s.client.user, s.lane.text, s.client.mode())
 	}
 	switch n, err := s.decide(q); {
 	case err != nil:
@@ -88,35 +88,35 @@ func (s *Session) runsLooped(p []byte) bool {
 	case n == nextProcedure:
 		return false
 	}
-	s.task().x.target = s.route(q)
-	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.task().x.target)
+	s.client.task().x.target = s.route(q)
+	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.client.task().x.target)
 }
 
 // read makes q the statement of a command; false if there are several, or it is for a goroutine to say what is wrong with it.
 func (s *Session) read(q *query, p []byte) bool {
 	if mysql.Command(p[0]) == mysql.ComStmtExecute {
 		st, ok := s.stmts.get(p[1:])
-		if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || s.traceExecution(st, p[1:]) {
+		if !ok || st.long != nil || st.longErr != nil || st.cursor != nil || s.client.traceExecution(st, p[1:]) {
 			return false
 		}
-		ex := &s.task().execution
+		ex := &s.client.task().execution
 		*ex = execution{}
 		if s.decodeExecution(ex, st, p[1:]) != nil {
 			return false
 		}
 		q.execute(st, ex)
 		s.lane.text = st.text
-		s.recognize(st)
+		s.client.recognize(st)
 		return true
 	}
-	attributes, text, err := s.splitAttributes(p[1:])
+	attributes, text, err := s.client.splitAttributes(p[1:])
 	if err != nil || len(text) > loopedText {
 		return false
 	}
-	if t := s.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.task().choice, attributes, text) {
+	if t := s.client.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.client.task().choice, attributes, text) {
 		return false // traced statements run on goroutines
 	}
-	info := s.classify(text)
+	info := s.client.classify(text)
 	if info.Next < len(text) {
 		return false
 	}
@@ -131,7 +131,7 @@ func (s *Session) allowsLooped(q *query) bool {
 	if q.st != nil {
 		return s.passesExecution(q.st) && s.permitExecution(q.st) == nil
 	}
-	if s.snap.Blacklist != nil && s.snap.Blacklist.Match(q.text, s.mode()) {
+	if s.client.snap.Blacklist != nil && s.client.snap.Blacklist.Match(q.text, s.client.mode()) {
 		return false
 	}
 	return s.permit(q.text, &q.info) == nil && s.passes(q.text, &q.info)
@@ -139,17 +139,17 @@ func (s *Session) allowsLooped(q *query) bool {
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
 func (s *Session) seek(h *shelves) {
-	if s.task().merging != nil {
+	if s.client.task().merging != nil {
 		s.seekMerge(h)
 		return
 	}
-	instance := s.task().x.target.Instance(0)
-	if instance.State() == backend.Down || instance.Unlooped() || !s.loopable(instance, s.task().query.text) {
+	instance := s.client.task().x.target.Instance(0)
+	if instance.State() == backend.Down || instance.Unlooped() || !s.loopable(instance, s.client.task().query.text) {
 		s.handOver(h.loop, stepServe)
 		return
 	}
 	s.lane.instance = instance
-	setting := s.state.Setting()
+	setting := s.client.state.Setting()
 	sh := h.shelf(shelfKey{instance, setting})
 	if s.lane.point = s.point(h, setting); s.lane.point != nil {
 		sh.gather(s)
@@ -176,8 +176,8 @@ func (s *Session) seekAlone(sh *shelf) {
 	if wait {
 		if s.lane.since.IsZero() {
 			s.lane.since = time.Now()
-			s.observed.Ask(s.lane.since.Sub(s.entry.Since()))
-			s.entry.Wants(sh.key.instance)
+			s.client.observed.Ask(s.lane.since.Sub(s.client.entry.Since()))
+			s.client.entry.Wants(sh.key.instance)
 		}
 		sh.stand(s)
 		return
@@ -192,7 +192,7 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 			s.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
 		}
-		s.observed.Class = s.task().query.info.Class
+		s.client.observed.Class = s.client.task().query.info.Class
 	}
 	return true
 }
@@ -201,14 +201,14 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 func (s *Session) outOfLine() {
 	if !s.lane.since.IsZero() {
 		s.lane.since = time.Time{}
-		s.entry.Wants(nil)
+		s.client.entry.Wants(nil)
 	}
 }
 
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (s *Session) lineOver() bool {
-	return s.entry.IsCancelled() || time.Since(s.lane.since) >= s.snap.Config.PoolWaitTimeout.Duration()
+	return s.client.entry.IsCancelled() || time.Since(s.lane.since) >= s.client.snap.Config.PoolWaitTimeout.Duration()
 }
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
@@ -216,26 +216,26 @@ func (s *Session) lineOver() bool {
 func (s *Session) launch(le *lease) {
 	l := le.shelf.h.loop
 	defer s.caught(l)
-	le.shelf.h.relabel(&s.observed) // it may have waited for le
+	le.shelf.h.relabel(&s.client.observed) // it may have waited for le
 	s.lane.lease = le
-	x := &s.task().x
+	x := &s.client.task().x
 	x.p = le.p
 	s.passed = true
-	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.task().query) {
+	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.client.task().query) {
 		s.outOfLine()
 		le.Leave()
 		s.lane.offer = le.p
 		s.handOver(l, stepServe)
 		return
 	}
-	if max(s.conn.Buffered(), len(s.task().query.text)) >= largeText && !s.setRunning(le.p) { // some of it may leave at once
+	if max(s.client.conn.Buffered(), len(s.client.task().query.text)) >= largeText && !s.client.setRunning(le.p) { // some of it may leave at once
 		le.Put()
 		s.finishLoop(l, &endError{reason: process.EndKilled})
 		return
 	}
 	s.outOfLine()
-	s.conn.ResetSequence()
-	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
+	s.client.conn.ResetSequence()
+	if _, err := s.client.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)
 		le.Leave()
 		s.drop(le.p)
@@ -243,9 +243,9 @@ func (s *Session) launch(le *lease) {
 		return
 	}
 	// What the loop took the statement for keeps it from sending anything else.
-	_ = s.start(x, &s.task().query)
-	s.observed.CountLooped()
-	s.countRules(s.task().query.st)
+	_ = s.start(x, &s.client.task().query)
+	s.client.observed.CountLooped()
+	s.countRules(s.client.task().query.st)
 	le.shelf.h.request(le)
 }
 
@@ -267,7 +267,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		le.discard()
 		return
 	}
-	if s.task().merging != nil {
+	if s.client.task().merging != nil {
 		s.readyMerge(l, c, le)
 		return
 	}
@@ -285,7 +285,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	case mysql.ArrivedPart:
 		l.Park(c, le)
 	case mysql.ArrivedPlain:
-		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !state.InsertsRows(s.task().query.info.Class) || !s.mayGiveID(&s.task().query, id) {
+		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !state.InsertsRows(s.client.task().query.info.Class) || !s.mayGiveID(&s.client.task().query, id) {
 			s.answer(l, le)
 			return
 		}
@@ -300,7 +300,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // answer takes a response that has come whole to the client.
 func (s *Session) answer(l *fastlane.Loop, le *lease) {
 	// A KILL holds the lock until the server has heard of it, for which a loop cannot wait.
-	if _, ok := s.entry.TryTake(); !ok {
+	if _, ok := s.client.entry.TryTake(); !ok {
 		le.Leave()
 		s.handOver(l, stepFinish)
 		return
@@ -310,8 +310,8 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
-	le.shelf.h.relabel(&s.observed)
-	_, again, err := s.finish(&s.task().x, &s.task().query)
+	le.shelf.h.relabel(&s.client.observed)
+	_, again, err := s.finish(&s.client.task().x, &s.client.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:
 		s.lane.lease = nil // who shares it sees to the connection
@@ -335,11 +335,11 @@ func (s *Session) concluded(l *fastlane.Loop, end *endError) {
 		s.finishLoop(l, end)
 		return
 	}
-	if s.conn.Unsent() > 0 {
+	if s.client.conn.Unsent() > 0 {
 		s.handOver(l, stepServe)
 		return
 	}
-	if s.shared.mover.Load() != nil {
+	if s.client.shared.mover.Load() != nil {
 		s.handOver(l, stepMove)
 		return
 	}
@@ -364,17 +364,17 @@ func (s *Session) caught(l *fastlane.Loop) {
 	if r == nil {
 		return
 	}
-	s.shared.Log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+	s.client.shared.Log.Error("panic in a session", "conn", s.client.id, "panic", r, "stack", string(debug.Stack()))
 	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
 		s.lane.lease = nil
 		le.scatter(s)
 	} else if le != nil {
 		le.Leave()
-		s.entry.TakeRunning()
+		s.client.entry.TakeRunning()
 		le.p.Taint()
-	} else if s.tasked != nil && s.tasked.merging != nil {
-		s.tasked.merging.panicked(l)
-		s.tasked.merging = nil
+	} else if s.client.tasked != nil && s.client.tasked.merging != nil {
+		s.client.tasked.merging.panicked(l)
+		s.client.tasked.merging = nil
 	}
 	s.finishLoop(l, &endError{reason: process.EndPanic})
 }

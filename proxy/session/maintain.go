@@ -23,7 +23,7 @@ type tableReport struct {
 // maintain runs ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
 // the server said of the physical one that fared worst.
 func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.state.Setting(), true)
+	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.client.state.Setting(), true)
 	if err != nil {
 		return true, err
 	}
@@ -37,13 +37,13 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	reports := make([][]tableReport, len(r.Queries))
 	errs := make([]error, len(r.Queries))
 	beside(loans, nodes, func(l *txn.Lease, step int) bool {
-		if s.entry.IsCancelled() {
+		if s.client.entry.IsCancelled() {
 			errs[step] = interrupted()
 			return false
 		}
 		query := &r.Queries[step]
 		s.reachOn(l, query.Text)
-		l.Started(s.id, s.observed.ShardSpan(l.Instance, s.state.DB(), query.Text))
+		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
 		var columns []mysql.ColumnDefinition41
 		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
 		if errs[step] == nil {
@@ -82,9 +82,9 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			rows = append(rows, t.rows...)
 		}
 	}
-	s.state.Diagnostics.Forget()
-	s.state.Diagnostics.RowCount = -1
-	s.writeTable(definitions, rows)
+	s.client.state.Diagnostics.Forget()
+	s.client.state.Diagnostics.RowCount = -1
+	s.client.writeTable(definitions, rows)
 	return false, nil
 }
 

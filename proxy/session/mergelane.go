@@ -36,16 +36,16 @@ func (s *Session) mergesLooped(q *query) bool {
 	}
 	m := s.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
 	m.of = p
-	s.task().merging = m
+	s.client.task().merging = m
 	return true
 }
 
 // seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
 func (s *Session) seekMerge(h *shelves) {
-	m := s.task().merging
-	if !m.lend(h, s.state.Setting()) {
+	m := s.client.task().merging
+	if !m.lend(h, s.client.state.Setting()) {
 		m.putBack()
-		s.task().merging = nil
+		s.client.task().merging = nil
 		s.handOver(h.loop, stepServe)
 		return
 	}
@@ -59,7 +59,7 @@ func (s *Session) seekMerge(h *shelves) {
 // lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
 // wait for one.
 func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
-	nodes := m.s.schema.Nodes
+	nodes := m.s.client.schema.Nodes
 	for k := range m.route.Queries {
 		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.s.loopable(i, m.route.Queries[k].Text) {
 			return false
@@ -96,12 +96,12 @@ func (m *merging) putBack() {
 // launchMerge queues the queries, to be sent at the end of the round. The loop goes on when something of their answers has come.
 func (s *Session) launchMerge(h *shelves) {
 	defer s.caught(h.loop)
-	m := s.task().merging
+	m := s.client.task().merging
 	s.passed = true
-	s.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
-	h.relabel(&s.observed)
-	s.conn.ResetSequence()
-	if _, err := s.conn.ReadPacket(); err != nil { // it is there: Peek gave it
+	s.client.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
+	h.relabel(&s.client.observed)
+	s.client.conn.ResetSequence()
+	if _, err := s.client.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)
 		m.putBack()
 		s.handOver(h.loop, stepEnd)
@@ -110,13 +110,13 @@ func (s *Session) launchMerge(h *shelves) {
 	for k := range m.route.Queries {
 		l, query := &m.loans[k], &m.route.Queries[k]
 		s.reachOn(l, query.Text)
-		l.Started(s.id, s.observed.ShardSpan(l.Instance, s.state.DB(), query.Text))
+		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
 		l.Conn.Command(mysql.ComQuery, query.Text)
 		m.asked(m.of, query, source(l, value.TextRow))
 	}
 	m.left = len(m.route.Queries)
-	s.observed.Counters.Scattered.Add(1)
-	s.observed.CountLooped()
+	s.client.observed.Counters.Scattered.Add(1)
+	s.client.observed.CountLooped()
 	s.countRules(nil)
 	h.merges = append(h.merges, s)
 	h.loop.AtRoundEnd()
@@ -125,8 +125,8 @@ func (s *Session) launchMerge(h *shelves) {
 // offerMerge offers what launchMerge has queued; false if it is not to be sent.
 func (s *Session) offerMerge(h *shelves) bool {
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
-	m := s.task().merging
+	h.relabel(&s.client.observed)
+	m := s.client.task().merging
 	if !s.publish(m.loans) {
 		for k := range m.loans {
 			m.loans[k].Taint()
@@ -144,8 +144,8 @@ func (s *Session) offerMerge(h *shelves) bool {
 // sendMerge sends what is left of the queries.
 func (s *Session) sendMerge(h *shelves) {
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
-	m := s.task().merging
+	h.relabel(&s.client.observed)
+	m := s.client.task().merging
 	for k := range m.loans {
 		if c := m.loans[k].Conn; c.Flush() != nil || c.Unsent() > 0 {
 			s.leaveMerge(h.loop)
@@ -163,7 +163,7 @@ func (s *Session) sendMerge(h *shelves) {
 // readyMerge takes what a shard has sent.
 func (s *Session) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
 	defer s.caught(l)
-	m := s.task().merging
+	m := s.client.task().merging
 	switch err := le.p.Conn.ReadNow(); {
 	case err == syscall.EAGAIN:
 		l.Park(c, le)
@@ -221,14 +221,14 @@ func (s *Session) hurryMerge(l *fastlane.Loop) {
 // deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 	// A KILL holds the lock until the servers have heard of it, for which a loop cannot wait.
-	if _, ok := s.entry.TryTake(); !ok {
+	if _, ok := s.client.entry.TryTake(); !ok {
 		s.leaveMerge(l)
 		return
 	}
-	s.task().merging.over = true
-	h.relabel(&s.observed)
-	_, err := s.finishMerging(&s.task().query, s.task().merging)
-	s.task().merging = nil
+	s.client.task().merging.over = true
+	h.relabel(&s.client.observed)
+	_, err := s.finishMerging(&s.client.task().query, s.client.task().merging)
+	s.client.task().merging = nil
 	if end := s.settle(err); end != nil {
 		s.concluded(l, s.conclude(s.lane.command, end))
 		return
@@ -238,7 +238,7 @@ func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 
 // leaveMerge has a goroutine wait for the rest of the answers and merge them.
 func (s *Session) leaveMerge(l *fastlane.Loop) {
-	s.task().merging.leave(l)
+	s.client.task().merging.leave(l)
 	s.handOver(l, stepMerge)
 }
 
@@ -256,7 +256,7 @@ func (m *merging) leave(l *fastlane.Loop) {
 // panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
 func (m *merging) panicked(l *fastlane.Loop) {
 	m.over = true
-	m.s.entry.Unpublish()
+	m.s.client.entry.Unpublish()
 	for k := range m.loans {
 		if le, looped := m.loans[k].Loop.(*lease); looped && le.session == m.s {
 			l.Unpark(le.conn)
@@ -267,10 +267,10 @@ func (m *merging) panicked(l *fastlane.Loop) {
 
 // finishHandedMerge ends a merge that the loop began; without connections it was killed before it was sent.
 func (s *Session) finishHandedMerge() *endError {
-	s.observed.Relabel()
-	m := s.task().merging
-	s.task().merging = nil
-	q, begun := &s.task().query, false
+	s.client.observed.Relabel()
+	m := s.client.task().merging
+	s.client.task().merging = nil
+	q, begun := &s.client.task().query, false
 	_, err := s.onShards(q, m.of.ReadOnly, func() (bool, error) {
 		if begun {
 			return s.scatter(q, m.of, m.route, nil)

@@ -32,12 +32,12 @@ type merging struct {
 func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []txn.Lease) *merging {
 	m := &merging{s: s, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
 	m.options = exec.Options{
-		Offset: r.Offset, Limit: limit, Status: s.status(), CountAll: p.CalcFoundRows(), Quota: s.quota(q), Recount: m.collect,
+		Offset: r.Offset, Limit: limit, Status: s.client.status(), CountAll: p.CalcFoundRows(), Quota: s.client.quota(q), Recount: m.collect,
 	}
-	if s.task().own {
+	if s.client.task().own {
 		m.options.Hide = mysql.ServerStatusInTrans | mysql.ServerStatusInTransReadonly
 	}
-	if p.CalcFoundRows() && !s.mode().MariaDB {
+	if p.CalcFoundRows() && !s.client.mode().MariaDB {
 		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
 	return m
@@ -52,10 +52,10 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 // finishMerging merges the results into one for the client. Then connections come back, and the session knows what its last statement
 // did.
 func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
-	s.state.Diagnostics.Clear()
-	sum, err := exec.Merge(s.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
+	s.client.state.Diagnostics.Clear()
+	sum, err := exec.Merge(s.client.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
 	if err == nil && len(sum.Unread) > 0 && m.loans[0].Loop == nil {
-		err = s.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
+		err = s.client.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
 	}
 	var lost []txn.Lease
 	kept := make([]txn.Lease, 0, len(m.route.Queries))
@@ -63,7 +63,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		l := *txn.Find(m.loans, m.route.Queries[k].Node)
 		done := m.sources[k].Done()
 		if !done && !isConnError(err) {
-			done = s.skipRest(l, m.sources[k])
+			done = s.client.skipRest(l, m.sources[k])
 		}
 		if done && !slices.Contains(m.lost, l.Node) {
 			kept = append(kept, l)
@@ -72,9 +72,9 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		}
 	}
 	if err != nil {
-		s.state.Diagnostics.Clear()
+		s.client.state.Diagnostics.Clear()
 	}
-	killed := s.entry.Unpublish()
+	killed := s.client.entry.Unpublish()
 	if killed {
 		lost, kept = append(lost, kept...), nil
 	}
@@ -85,24 +85,24 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}
-		s.observed.Forward(sum.Rows, sum.Bytes)
-		s.state.Diagnostics.RowCount = -1
-		s.state.Found.Found(sum.Rows)
+		s.client.observed.Forward(sum.Rows, sum.Bytes)
+		s.client.state.Diagnostics.RowCount = -1
+		s.client.state.Found.Found(sum.Rows)
 		if q.info.Has(sqltext.CalcFoundRows) {
-			s.state.Found.Found(sum.Found)
+			s.client.state.Found.Found(sum.Found)
 		}
-		s.state.Diagnostics.WarningCount = int(sum.Warnings)
-		s.txn.LastOnHeld = false
+		s.client.state.Diagnostics.WarningCount = int(sum.Warnings)
+		s.client.txn.LastOnHeld = false
 		return false, nil
 	case err == nil:
 		origin := observe.OriginBackend
-		if observe.Exceeded(s.account, q.quota, sum.Err) {
+		if observe.Exceeded(s.client.account, q.quota, sum.Err) {
 			origin = observe.OriginProxy
 		}
-		s.heard(sum.Err, origin)
+		s.client.heard(sum.Err, origin)
 		return true, s.dropUnread(lost)
 	case errors.As(err, &sqlErr):
-		observe.Exceeded(s.account, q.quota, sqlErr)
+		observe.Exceeded(s.client.account, q.quota, sqlErr)
 		if cause := s.dropUnread(lost); cause != nil {
 			return true, cause
 		}
@@ -114,8 +114,8 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		return true, clientEnd(err)
 	case isConnError(err) && sum.Sent:
 		s.loseAll(lost, nil)
-		s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
-		s.lastWords()
+		s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
+		s.client.lastWords()
 		return true, &endError{process.EndBackendLost, err}
 	case isConnError(err):
 		return true, s.loseAll(lost, err)
@@ -129,7 +129,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 // collect keeps the warnings of the shards whose results were read to the end, those about the text and its constants as often as one
 // server gives them, and tells how many they are.
 func (m *merging) collect() uint16 {
-	d := &m.s.state.Diagnostics
+	d := &m.s.client.state.Diagnostics
 	pieces, truncated := 0, 0
 	for k := range m.route.Queries {
 		l := txn.Find(m.loans, m.route.Queries[k].Node)
@@ -139,7 +139,7 @@ func (m *merging) collect() uint16 {
 		}
 		pieces += m.route.Queries[k].Pieces
 		had := len(d.Warnings)
-		if err := m.s.addWarnings(l.Pooled, m.options.Names); err != nil {
+		if err := m.s.client.addWarnings(l.Pooled, m.options.Names); err != nil {
 			m.lost = append(m.lost, l.Node)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 // mirrorNode is the node that a statement which ran on another one is to be sent to, too; nil where it is not.
 func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	r := q.verdict.Mirror
-	if r == nil || s.sink != nil || s.observed.ErrorCode != 0 || q.info.Traits&stateful != 0 {
+	if r == nil || s.client.sink != nil || s.client.observed.ErrorCode != 0 || q.info.Traits&stateful != 0 {
 		return nil
 	}
 	switch q.info.Class {
@@ -28,7 +28,7 @@ func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	default:
 		return nil
 	}
-	n := s.snap.Nodes[r.Mirror]
+	n := s.client.snap.Nodes[r.Mirror]
 	if n == ran {
 		return nil
 	}
@@ -49,8 +49,8 @@ func (s *Session) mirrored(q *query, t txn.Target) {
 	if s.bindTo(b, q.st, q.ex) != nil {
 		return
 	}
-	text, err := plan.Bind(q.text, s.mode(), upTo(q.st.params), b.args)
-	if err != nil || q.st.mode != s.mode() {
+	text, err := plan.Bind(q.text, s.client.mode(), upTo(q.st.params), b.args)
+	if err != nil || q.st.mode != s.client.mode() {
 		q.verdict.Mirror.Mirrored.Dropped.Add(1)
 		return
 	}
@@ -58,7 +58,7 @@ func (s *Session) mirrored(q *query, t txn.Target) {
 }
 
 func (s *Session) offerMirror(q *query, n *backend.Node, text string) {
-	s.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.state.Setting(), Text: text, Session: s.id})
+	s.client.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.client.state.Setting(), Text: text, Session: s.client.id})
 }
 
 // notMirrored counts a statement on several shards as dropped: no node has all of its tables.

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"kingshard/backend"
-	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/fastlane"
-	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
 )
@@ -26,24 +24,24 @@ var ErrMoveLater = errors.New("not moved now")
 
 // await waits for the next command. called says that somebody has asked the session to move instead, and that nothing has come.
 func (s *Session) await() (called bool, err error) {
-	s.entry.BeginAwait()
-	err = s.conn.Await()
-	called, closing := s.entry.EndAwait()
+	s.client.entry.BeginAwait()
+	err = s.client.conn.Await()
+	called, closing := s.client.entry.EndAwait()
 	if !called {
 		return false, err
 	}
-	_ = s.conn.Net.SetReadDeadline(time.Time{})
-	return err != nil && s.conn.Buffered() == 0 && !closing, nil
+	_ = s.client.conn.Net.SetReadDeadline(time.Time{})
+	return err != nil && s.client.conn.Buffered() == 0 && !closing, nil
 }
 
 // move gives the session to another process if there is one and nothing but the client binds it. It is between two commands.
 func (s *Session) move() (gone bool) {
-	m := s.shared.mover.Load()
+	m := s.client.shared.mover.Load()
 	if m == nil {
 		return false
 	}
-	return s.entry.Move(func() (gone, stays bool) {
-		nc, ok := s.conn.Net.Bare().(syscall.Conn)
+	return s.client.entry.Move(func() (gone, stays bool) {
+		nc, ok := s.client.conn.Net.Bare().(syscall.Conn)
 		if !ok || !s.unbound() {
 			return false, true
 		}
@@ -52,7 +50,7 @@ func (s *Session) move() (gone bool) {
 			gone, err = (*m)(s.description().Append(nil), raw)
 		}
 		if err != nil {
-			s.shared.Log.Warn("a session was not handed over", "conn", s.id, "user", s.user, "lost", gone, "error", err)
+			s.client.shared.Log.Warn("a session was not handed over", "conn", s.client.id, "user", s.client.user, "lost", gone, "error", err)
 		}
 		if c, ok := nc.(*fastlane.Conn); ok && gone {
 			c.Leave()
@@ -63,10 +61,10 @@ func (s *Session) move() (gone bool) {
 
 // unbound tells whether the session has nothing that cannot be told another process.
 func (s *Session) unbound() bool {
-	if s.txn.Holding() || s.txn.HasOthers() || s.txn.Pins != 0 || s.txn.InTransaction() || s.txn.Cursors > 0 || len(s.textStmts) > 0 {
+	if s.client.txn.Holding() || s.client.txn.HasOthers() || s.client.txn.Pins != 0 || s.client.txn.InTransaction() || s.client.txn.Cursors > 0 || len(s.textStmts) > 0 {
 		return false
 	}
-	return s.stmts.longData == 0 && !s.longDataOpen() && s.conn.Settled()
+	return s.stmts.longData == 0 && !s.longDataOpen() && s.client.conn.Settled()
 }
 
 // longDataOpen tells whether COM_STMT_SEND_LONG_DATA brought something, if only an empty piece or a fault.
@@ -82,17 +80,17 @@ func (s *Session) longDataOpen() bool {
 // description returns what another process must know to go on with the session.
 func (s *Session) description() *state.Description {
 	d := &state.Description{
-		ID: s.id, AdminOnly: s.entry.AdminOnly(), User: s.user, Started: s.entry.Started(), Since: s.entry.Since().UnixNano(), Salt: s.salt,
-		Capabilities: s.conn.Capabilities, NextTransaction: s.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
+		ID: s.client.id, AdminOnly: s.client.entry.AdminOnly(), User: s.client.user, Started: s.client.entry.Started(), Since: s.client.entry.Since().UnixNano(), Salt: s.salt,
+		Capabilities: s.client.conn.Capabilities, NextTransaction: s.client.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
-	s.state.Describe(d)
-	if s.addr.IsValid() {
-		d.Client = s.client
+	s.client.state.Describe(d)
+	if s.client.addr.IsValid() {
+		d.Client = s.client.from
 	}
 	for _, one := range s.stmts.byID {
 		described := state.StmtDescription{
 			ID: one.id, Text: one.text, Given: one.given, Params: uint16(one.params), Types: one.types, Kinds: one.kinds, Sharded: one.sharded,
-			DB: one.db, Mode: one.mode, Current: one.setting == s.state.Setting(),
+			DB: one.db, Mode: one.mode, Current: one.setting == s.client.state.Setting(),
 		}
 		if one.source != one.text {
 			described.Source = one.source
@@ -113,25 +111,24 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 		_ = nc.Close()
 		return nil, err
 	}
-	s := &Session{
-		shared: shared, conn: mysql.NewConn(nc, mysql.ClientSide, preAuthCap), salt: d.Salt, user: d.User, client: "localhost",
-	}
-	s.patchFn = s.patchOK
+	s := &Session{salt: d.Salt}
+	s.client.init(nc, shared)
+	s.client.user = d.User
 	if d.Client != "" {
 		a, err := netip.ParseAddrPort(d.Client)
 		if err != nil {
 			_ = nc.Close()
 			return nil, state.ErrDescription
 		}
-		s.comesFrom(a)
+		s.client.comesFrom(a)
 	}
-	who := process.Who{User: d.User, Host: s.host(), Admin: d.AdminOnly}
-	s.entry.Adopt((*clientConn)(s.conn), who, shared.Log, d.DB, d.Started, time.Unix(0, d.Since))
-	if s.id = d.ID; !shared.Sessions.Place(&s.entry, d.ID) {
+	who := process.Who{User: d.User, Host: s.client.host(), Admin: d.AdminOnly}
+	s.client.entry.Adopt((*clientConn)(s.client.conn), who, shared.Log, d.DB, d.Started, time.Unix(0, d.Since))
+	if !shared.Sessions.Place(&s.client.entry, d.ID) {
 		_ = nc.Close()
 		return nil, fmt.Errorf("its connection id %d is another session's", d.ID)
 	}
-	s.observed = observe.New(&shared.Stats, s.id)
+	s.client.identify(d.ID)
 	s.rejoin()
 	s.restore(&d)
 	shared.Stats.Adopted.Add(1)
@@ -141,27 +138,27 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 // rejoin finds the session's account and schema. Where there are none by now, the next command says so: the schema is none
 // that a snapshot has.
 func (s *Session) rejoin() {
-	s.snap = s.shared.Snapshot.Load()
-	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
-	s.schema = &Schema{}
-	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
+	s.client.snap = s.client.shared.Snapshot.Load()
+	s.client.conn.SetPayloadCap(int(s.client.snap.Config.MaxAllowedPacket))
+	s.client.schema = &Schema{}
+	a, known := s.client.snap.Accounts.Lookup(s.client.user, s.client.addr)
 	if !known {
 		return
 	}
 	a.Stay()
-	s.setAccount(a)
-	if schema := s.snap.Schemas[s.user]; schema != nil && !s.entry.AdminOnly() {
-		s.schema = schema
+	s.client.setAccount(a)
+	if schema := s.client.snap.Schemas[s.client.user]; schema != nil && !s.client.entry.AdminOnly() {
+		s.client.schema = schema
 	}
 }
 
 // restore takes over what the client has set and prepared.
 func (s *Session) restore(d *state.Description) {
-	s.conn.Capabilities = d.Capabilities
-	s.state = state.Restore(d)
+	s.client.conn.Capabilities = d.Capabilities
+	s.client.state = state.Restore(d)
 	for _, text := range d.NextTransaction {
 		if assignments, ok := sqltext.ParseSet(text, d.Mode); ok {
-			s.txn.Next.Take(assignments)
+			s.client.txn.Next.Take(assignments)
 		}
 	}
 	s.stmts = stmts{nextID: d.NextStmtID, lastID: d.LastStmtID}
@@ -172,7 +169,7 @@ func (s *Session) restore(d *state.Description) {
 		one := &d.Stmts[k]
 		st := &stmt{
 			id: one.ID, text: one.Text, source: one.Source, given: one.Given, params: int(one.Params), sharded: one.Sharded, db: one.DB, mode: one.Mode,
-			types: one.Types, setting: s.state.Setting(),
+			types: one.Types, setting: s.client.state.Setting(),
 		}
 		if st.source == "" {
 			st.source = st.text

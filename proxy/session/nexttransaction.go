@@ -17,63 +17,63 @@ import (
 // setNext keeps a SET TRANSACTION for the statement that begins the next transaction; handled is false where a server must see it, for its
 // error, or because it is a variable's, which servers know by several names.
 func (s *Session) setNext(q *query, assignments []sqltext.Assignment) (handled bool, err error) {
-	next := s.txn.Next
-	if s.txn.Holding() && s.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.Take(assignments) {
+	next := s.client.txn.Next
+	if s.client.txn.Holding() && s.client.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.Take(assignments) {
 		return false, nil
 	}
-	if s.txn.InTransaction() || s.txn.ReadsInTransaction(s.state.Autocommit) {
+	if s.client.txn.InTransaction() || s.client.txn.ReadsInTransaction(s.client.state.Autocommit) {
 		return true, mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
 	}
-	s.txn.Next = next
-	s.writeOK()
+	s.client.txn.Next = next
+	s.client.writeOK()
 	return true, nil
 }
 
 // underNext runs a query on several shards, by run, as the transaction that SET TRANSACTION spoke of, if it did: on every shard.
 func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
 	switch {
-	case s.txn.InTransaction():
+	case s.client.txn.InTransaction():
 		return run()
-	case s.txn.Pins.Has(txn.PinNextTransaction):
-		return true, s.txn.NextIsElsewhere("this query")
-	case !s.txn.Next.IsSet():
+	case s.client.txn.Pins.Has(txn.PinNextTransaction):
+		return true, s.client.txn.NextIsElsewhere("this query")
+	case !s.client.txn.Next.IsSet():
 		return run()
 	}
-	next := s.txn.Next
-	s.txn.Begin = txn.SQLBegin
-	s.task().own = s.state.Autocommit
+	next := s.client.txn.Next
+	s.client.txn.Begin = txn.SQLBegin
+	s.client.task().own = s.client.state.Autocommit
 	failed, err = run()
-	s.txn.Begin = ""
-	if s.task().own {
-		s.task().own = false
+	s.client.txn.Begin = ""
+	if s.client.task().own {
+		s.client.task().own = false
 		err = s.endOwn(err)
 	}
 	var refused *mysql.SQLError
-	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.observed.ErrorCode == erReadOnlyTransaction {
-		s.txn.Next = next // a server finds that out before it begins
+	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.client.observed.ErrorCode == erReadOnlyTransaction {
+		s.client.txn.Next = next // a server finds that out before it begins
 	}
 	return failed, err
 }
 
 // endOwn ends the transactions of underNext. The client may have its answer, so there is no packet to tell it of a failure by.
 func (s *Session) endOwn(failure error) error {
-	if s.txn.HasOthers() {
-		s.txn.Next = txn.Characteristics{}
+	if s.client.txn.HasOthers() {
+		s.client.txn.Next = txn.Characteristics{}
 	}
-	s.txn.EndOthers(s.run)
-	p := s.txn.Held()
+	s.client.txn.EndOthers(s.client.run)
+	p := s.client.txn.Held()
 	if p.Pooled == nil || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return failure
 	}
-	if err := s.txn.Commit(s.run); err != nil {
-		pins := s.txn.Pins
+	if err := s.client.txn.Commit(s.client.run); err != nil {
+		pins := s.client.txn.Pins
 		if s.drop(p); pins != 0 {
-			s.txn.Pins = 0
+			s.client.txn.Pins = 0
 			return &endError{process.EndBackendLost, err}
 		}
 		return failure
 	}
 	s.release(p)
-	s.txn.LastOnHeld = false
+	s.client.txn.LastOnHeld = false
 	return failure
 }

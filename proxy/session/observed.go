@@ -10,57 +10,57 @@ import (
 )
 
 // logStatement hands the statement that has ended to the statistics by digest and the logs.
-func (s *Session) logStatement(text string, parts observe.Parts) {
-	c, addr := &s.observed, ""
-	if c.Instance != nil {
-		addr = c.Instance.Addr
+func (c *client) logStatement(text string, parts observe.Parts) {
+	o, addr := &c.observed, ""
+	if o.Instance != nil {
+		addr = o.Instance.Addr
 	}
 	normal, numbers := "", sqltext.Numbers{}
-	if s.tasked != nil {
-		normal, numbers = s.tasked.recognized.of(text)
+	if c.tasked != nil {
+		normal, numbers = c.tasked.recognized.of(text)
 	}
 	took := parts.Proxy + parts.Wait + parts.Backend
-	s.shared.Queries.Statement(&querylog.Statement{
-		Conn: s.id, User: s.user, DB: s.state.DB(), Client: s.client, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: s.mode(), Class: c.Class,
-		Start: s.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
-		Rows: c.Rows, Bytes: c.Bytes, Shards: c.Shards, Plan: c.Plan, ErrorCode: c.ErrorCode,
+	c.shared.Queries.Statement(&querylog.Statement{
+		Conn: c.id, User: c.user, DB: c.state.DB(), Client: c.from, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: c.mode(), Class: o.Class,
+		Start: c.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
+		Rows: o.Rows, Bytes: o.Bytes, Shards: o.Shards, Plan: o.Plan, ErrorCode: o.ErrorCode,
 	})
 }
 
 // traceCommand begins the span of a command that has no text, or none that runs, if it is chosen.
-func (s *Session) traceCommand(cmd mysql.Command, text string) {
-	if t := s.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.task().choice, nil, text) {
-		s.beginTrace(cmd, text)
+func (c *client) traceCommand(cmd mysql.Command, text string) {
+	if t := c.snap.Tracer; t != nil && observe.ChooseQuery(t, &c.task().choice, nil, text) {
+		c.beginTrace(cmd, text)
 	}
 }
 
 // traceExecution reports whether a COM_STMT_EXECUTE of st is traced.
-func (s *Session) traceExecution(st *stmt, arg []byte) bool {
-	t := s.snap.Tracer
+func (c *client) traceExecution(st *stmt, arg []byte) bool {
+	t := c.snap.Tracer
 	if t == nil {
 		return false
 	}
 	e := observe.Execution{Text: st.text, Params: st.params, Long: st.long}
-	if s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+	if c.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
 		e.Arg = arg
 	}
-	return observe.ChooseExecution(t, &s.task().choice, &e)
+	return observe.ChooseExecution(t, &c.task().choice, &e)
 }
 
 // beginTrace begins the span of a command that was chosen.
-func (s *Session) beginTrace(cmd mysql.Command, text string) {
-	s.observed.BeginTrace(s.snap.Tracer, s.task().choice, tracing.Command{
-		Name: cmd.String(), Text: text, Mode: s.mode(), DB: s.state.DB(), User: s.user, Host: s.host(), Conn: s.id, Begin: s.entry.Since(),
+func (c *client) beginTrace(cmd mysql.Command, text string) {
+	c.observed.BeginTrace(c.snap.Tracer, c.task().choice, tracing.Command{
+		Name: cmd.String(), Text: text, Mode: c.mode(), DB: c.state.DB(), User: c.user, Host: c.host(), Conn: c.id, Begin: c.entry.Since(),
 	})
 }
 
 // endTrace ends the command's span. end, which may be nil, says that the session ends with it.
-func (s *Session) endTrace(end *endError) {
+func (c *client) endTrace(end *endError) {
 	ended := ""
 	if end != nil {
 		ended = end.reason.String()
 	}
-	s.observed.EndTrace(s.txn.Pins.String(), s.txn.InTransaction(), ended)
+	c.observed.EndTrace(c.txn.Pins.String(), c.txn.InTransaction(), ended)
 }
 
 // planOf returns the kind of an operator.

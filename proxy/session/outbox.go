@@ -34,7 +34,7 @@ func (h *shelves) Round(*fastlane.Loop) {
 	h.requests = slices.DeleteFunc(h.requests, func(le *lease) bool { return !le.offerRequest() })
 	h.merges = slices.DeleteFunc(h.merges, func(s *Session) bool { return !s.offerMerge(h) })
 	for _, s := range h.answers {
-		s.offer(h, s.lane.conn, s.conn)
+		s.offer(h, s.lane.conn, s.client.conn)
 	}
 	h.loop.SendGathered()
 	for k, le := range h.requests {
@@ -63,7 +63,7 @@ func (h *shelves) Round(*fastlane.Loop) {
 // offer has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
 // sends, and all of a statement that has labels in a profile, to be seen there as its own.
 func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
-	if !s.observed.Labelled() {
+	if !s.client.observed.Labelled() {
 		h.loop.Gather(c, from.Outgoing(), from)
 	}
 }
@@ -72,10 +72,10 @@ func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
 func (le *lease) offerRequest() bool {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
-	if s.entry.Running().Pooled == nil {
-		s.observed.Exchange(le.p.Instance, s.entry.Since())
-		if !s.entry.SetRunningUnsent(le.p) {
+	h.relabel(&s.client.observed)
+	if s.client.entry.Running().Pooled == nil {
+		s.client.observed.Exchange(le.p.Instance, s.client.entry.Since())
+		if !s.client.entry.SetRunningUnsent(le.p) {
 			le.Leave()
 			le.p.Taint()
 			s.handOver(h.loop, stepAlone) // where it hears of the KILL
@@ -90,7 +90,7 @@ func (le *lease) offerRequest() bool {
 func (le *lease) sendRequest() {
 	s, h := le.session, le.shelf.h
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
+	h.relabel(&s.client.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
 		le.Leave()
 		s.handOver(h.loop, stepFinish)
@@ -102,8 +102,8 @@ func (le *lease) sendRequest() {
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.
 func (s *Session) sendAnswer(h *shelves) (sent bool) {
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
-	if err := s.conn.Flush(); err == nil && s.conn.Unsent() > 0 {
+	h.relabel(&s.client.observed)
+	if err := s.client.conn.Flush(); err == nil && s.client.conn.Unsent() > 0 {
 		s.handOver(h.loop, stepConclude)
 		return false
 	}
@@ -113,6 +113,6 @@ func (s *Session) sendAnswer(h *shelves) (sent bool) {
 // answered ends a command whose response is sent.
 func (s *Session) answered(h *shelves) {
 	defer s.caught(h.loop)
-	h.relabel(&s.observed)
+	h.relabel(&s.client.observed)
 	s.concluded(h.loop, s.conclude(s.lane.command, nil))
 }

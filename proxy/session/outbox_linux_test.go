@@ -176,11 +176,11 @@ func TestKillOfAQueuedStatement(t *testing.T) {
 			stop := parkOnLoop(t, ls.lanes.group, func() { stands <- struct{}{}; <-goOn })
 			kill := parkOnLoop(t, ls.lanes.group, func() {
 				// The loop stands here: nobody else has the session.
-				busy, running := victim.entry.Command() != mysql.ComSleep, victim.entry.Running().Pooled != nil || victim.entry.Published()
+				busy, running := victim.client.entry.Command() != mysql.ComSleep, victim.client.entry.Running().Pooled != nil || victim.client.entry.Published()
 				if !busy || running {
 					t.Errorf("busy %v, running %v", busy, running)
 				}
-				killed <- victim.entry.Interrupt(tt.connection)
+				killed <- victim.client.entry.Interrupt(tt.connection)
 			})
 			before := ls.came.Load()
 			_, _ = stop.Write([]byte("x"))

@@ -53,10 +53,10 @@ type OwnCell struct {
 
 // own answers the proxy's own statements. handled is false for everything else.
 func (s *Session) own(q *query) (handled bool, err error) {
-	if s.shared.Own == nil || !mayBeOwn(q.text, s.mode()) {
+	if s.client.shared.Own == nil || !mayBeOwn(q.text, s.client.mode()) {
 		return false, nil
 	}
-	r, err := s.shared.Own(s.caller(), q.text, s.mode())
+	r, err := s.client.shared.Own(s.caller(), q.text, s.client.mode())
 	if r != nil {
 		s.writeOwn(r)
 	}
@@ -77,18 +77,18 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 
 func (s *Session) caller() *Caller {
 	c := &Caller{
-		ID: s.id, User: s.user, Host: s.host(), DB: s.state.DB(), Rights: s.account.Rights, Process: s.account.Process,
-		Plans: s.schema.Plans, Version: s.snap.serverVersion(), AdminOnly: s.entry.AdminOnly(), Cancelled: s.entry.Cancelled,
+		ID: s.client.id, User: s.client.user, Host: s.client.host(), DB: s.client.state.DB(), Rights: s.client.account.Rights, Process: s.client.account.Process,
+		Plans: s.client.schema.Plans, Version: s.client.snap.serverVersion(), AdminOnly: s.client.entry.AdminOnly(), Cancelled: s.client.entry.Cancelled,
 	}
-	if s.schema.Default != nil {
-		c.Default = s.schema.Default.Name
+	if s.client.schema.Default != nil {
+		c.Default = s.client.schema.Default.Name
 	}
 	return c
 }
 
 func (s *Session) writeOwn(r *OwnResult) {
 	if len(r.Columns) == 0 {
-		s.writeOK()
+		s.client.writeOK()
 		return
 	}
 	names, types := make([]string, len(r.Columns)), make([]mysql.ColumnType, len(r.Columns))
@@ -113,8 +113,8 @@ func (s *Session) writeOwn(r *OwnResult) {
 			}
 		}
 	}
-	s.state.Diagnostics.RowCount = 0
-	s.writeRows(names, types, rows)
+	s.client.state.Diagnostics.RowCount = 0
+	s.client.writeRows(names, types, rows)
 }
 
 // numericType is the type of a column of numbers: drivers read what is called a BIGINT as one, and fail at 0.5.

@@ -54,7 +54,7 @@ func TestPanicEndsOneSession(t *testing.T) {
 		s.LoggedIn = func() {
 			s.LoggedIn = nil
 			p, err := primary.Get(backend.Intern("", 0, nil), time.Now().Add(5*time.Second), nil)
-			if err != nil || !s.setRunning(p) {
+			if err != nil || !s.client.setRunning(p) {
 				t.Errorf("no connection: %v", err)
 			}
 			panic("a fault of the proxy")
@@ -94,12 +94,12 @@ func TestEndForgetsTheText(t *testing.T) {
 	client, nc := net.Pipe()
 	defer client.Close()
 	s := New(nc, &Shared{Log: slog.New(slog.DiscardHandler)}, false)
-	s.entry.LoggedIn(true)
-	if !s.begin(mysql.ComQuery, "SELECT 1") || s.entry.Row().Info != "SELECT 1" {
+	s.client.entry.LoggedIn(true)
+	if !s.begin(mysql.ComQuery, "SELECT 1") || s.client.entry.Row().Info != "SELECT 1" {
 		t.Fatal("no statement is shown")
 	}
 	s.end(&endError{reason: process.EndPanic})
-	if got := s.entry.Row().Info; got != "" {
+	if got := s.client.entry.Row().Info; got != "" {
 		t.Errorf("shows %q", got)
 	}
 }

@@ -85,8 +85,8 @@ func (s *Session) gate() (waited bool, err error) {
 		return false, nil
 	}
 	s.passed = true
-	p := s.shared.Pause.now.Load()
-	if p == nil || s.txn.Engaged() {
+	p := s.client.shared.Pause.now.Load()
+	if p == nil || s.client.txn.Engaged() {
 		return false, nil
 	}
 	return true, s.waitPaused(p)
@@ -94,20 +94,20 @@ func (s *Session) gate() (waited bool, err error) {
 
 // engaged tells whether the session is in a transaction on a server, or has tables locked: others may wait for it there.
 func (s *Session) engaged() bool {
-	return s.txn.Holding() && (s.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || s.txn.Pins.Has(txn.PinXA) || s.txn.Pins.Has(txn.PinLockTables))
+	return s.client.txn.Holding() && (s.client.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || s.client.txn.Pins.Has(txn.PinXA) || s.client.txn.Pins.Has(txn.PinLockTables))
 }
 
 // waitPaused waits for the end of a pause, and of further ones, for the time of the first at most.
 func (s *Session) waitPaused(p *paused) error {
 	now := time.Now()
-	s.observed.Ask(now.Sub(s.entry.Since()))
-	pause := &s.shared.Pause
+	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
+	pause := &s.client.shared.Pause
 	pause.waiting.Add(1)
-	s.entry.HoldUp(true)
+	s.client.entry.HoldUp(true)
 	enough := time.NewTimer(p.wait)
 	defer func() {
 		enough.Stop()
-		s.entry.HoldUp(false)
+		s.client.entry.HoldUp(false)
 		pause.waiting.Add(-1)
 	}()
 	for first := p; p != nil; p = pause.now.Load() {
@@ -116,7 +116,7 @@ func (s *Session) waitPaused(p *paused) error {
 			if p.cut.Load() {
 				return newError(KSPaused, "the proxy is paused and shuts down")
 			}
-		case <-s.entry.Cancelled():
+		case <-s.client.entry.Cancelled():
 			return interrupted()
 		case <-enough.C:
 			pause.timeouts.Add(1)
@@ -133,8 +133,8 @@ func (s *Session) startOfStatement() error {
 	if err != nil || !waited {
 		return err
 	}
-	s.snap = s.shared.Snapshot.Load()
-	if end := s.refreshSchema(); end != nil {
+	s.client.snap = s.client.shared.Snapshot.Load()
+	if end := s.client.refreshSchema(); end != nil {
 		return end
 	}
 	return nil

@@ -98,7 +98,7 @@ func (le *lease) fill(first *Session) {
 		list[n] = first
 		n++
 	}
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.line[0].task().place.Share() {
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.line[0].client.task().place.Share() {
 		list[n] = sh.leave(sh.line[0])
 		n++
 	}
@@ -150,7 +150,7 @@ func (le *lease) board(list []*Session) (taken int) {
 
 // preparedOn tells whether the statement can be sent on a connection at once.
 func (s *Session) preparedOn(le *lease) bool {
-	x, q := &s.task().x, &s.task().query
+	x, q := &s.client.task().x, &s.client.task().query
 	if q.st == nil {
 		return true
 	}
@@ -163,19 +163,19 @@ func (s *Session) embark(le *lease) {
 	s.lane.lease = le
 	le.queue = append(le.queue, s)
 	defer s.caught(le.shelf.h.loop)
-	le.shelf.h.relabel(&s.observed)
+	le.shelf.h.relabel(&s.client.observed)
 	s.passed = true
 	s.outOfLine()
-	s.observed.Exchange(le.p.Instance, s.entry.Since())
-	s.conn.ResetSequence()
-	_, _ = s.conn.ReadPacket() // it is there: Peek gave it
-	x := &s.task().x
+	s.client.observed.Exchange(le.p.Instance, s.client.entry.Since())
+	s.client.conn.ResetSequence()
+	_, _ = s.client.conn.ReadPacket() // it is there: Peek gave it
+	x := &s.client.task().x
 	x.p = le.p
 	// What the loop took the statement for keeps it from sending anything else.
-	_ = s.start(x, &s.task().query)
-	s.observed.CountLooped()
-	s.observed.CountShared()
-	s.countRules(s.task().query.st)
+	_ = s.start(x, &s.client.task().query)
+	s.client.observed.CountLooped()
+	s.client.observed.CountShared()
+	s.countRules(s.client.task().query.st)
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.
@@ -204,7 +204,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 			return
 		case s == nil:
 			le.p.Conn.Skip(le.walk.Len())
-		case le.exposed && !s.entry.TryCover():
+		case le.exposed && !s.client.entry.TryCover():
 			s.lane.lease = nil
 			s.handOver(l, stepAlone) // where it hears of the KILL
 			le.scatter(s)
@@ -246,7 +246,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 		return
 	}
 	s.lane.point.alwaysAlone(le.shelf.h.now)
-	s.observed.Counters.Late.Add(1)
+	s.client.observed.Counters.Late.Add(1)
 	if len(le.queue) > 1 || le.exposed {
 		le.scatter(nil)
 		return
@@ -255,7 +255,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 	le.session = s
 	le.p.Conn.ExpectResponse()
 	le.Leave()
-	if !s.setRunning(le.p) {
+	if !s.client.setRunning(le.p) {
 		le.p.Taint()
 		s.finishLoop(l, &endError{reason: process.EndKilled})
 		return
@@ -271,7 +271,7 @@ func (le *lease) caught() {
 	}
 	for _, s := range le.queue {
 		if s != nil {
-			s.shared.Log.Error("panic over a shared connection", "panic", r, "stack", string(debug.Stack()))
+			s.client.shared.Log.Error("panic over a shared connection", "panic", r, "stack", string(debug.Stack()))
 			break
 		}
 	}
@@ -357,7 +357,7 @@ func (sh *shelf) sweepShared() {
 			continue
 		}
 		first.lateOn(le)
-		if !first.setRunning(le.p) {
+		if !first.client.setRunning(le.p) {
 			le.cut() // a KILL that came before has closed the session
 			continue
 		}
@@ -368,7 +368,7 @@ func (sh *shelf) sweepShared() {
 				s.handOver(sh.h.loop, stepAlone)
 			}
 		}
-		sh.h.lanes.running.Go(first.entry.InterruptAgain) // of a KILL that came before
+		sh.h.lanes.running.Go(first.client.entry.InterruptAgain) // of a KILL that came before
 	}
 }
 
@@ -384,6 +384,6 @@ func (le *lease) cut() {
 func (s *Session) lateOn(le *lease) {
 	if s != nil && s.lane.point != nil {
 		s.lane.point.failed(le.shelf.h.now)
-		s.observed.Counters.Late.Add(1)
+		s.client.observed.Counters.Late.Add(1)
 	}
 }

@@ -43,7 +43,7 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		}
 	}
 	s := benchSession(t)
-	s.task()
+	s.client.task()
 	var q query
 	text := fmt.Sprintf(hitTexts()["point"], 7)
 	if n := testing.AllocsPerRun(100, func() {
@@ -61,8 +61,8 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.lookup().execution.Bind(made, args)
-		if r, err := s.lookup().execution.Route(); err != nil || r.One == nil {
+		s.client.lookup().execution.Bind(made, args)
+		if r, err := s.client.lookup().execution.Route(); err != nil || r.One == nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {
@@ -219,7 +219,7 @@ func TestPlansAreForgotten(t *testing.T) {
 	p := benchPlans(t)
 	columns := p.columns[p.exact.Tables()[0]]
 	st := &stmt{text: "SELECT column_number_001 FROM t WHERE id = ?", db: "d", mode: benchMode}
-	s := &Session{schema: &Schema{Plans: p}}
+	s := &Session{client: client{schema: &Schema{Plans: p}}}
 	before, err := s.planOf(st)
 	if err != nil {
 		t.Fatal(err)

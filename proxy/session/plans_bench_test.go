@@ -101,9 +101,9 @@ func benchPlanHit(b *testing.B, form string, template *sqltext.Template) {
 // benchSession is a session that has benchPlans, and no connections.
 func benchSession(b testing.TB) *Session {
 	p := benchPlans(b)
-	s := &Session{schema: &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}, account: new(account.Account)}
-	s.state.Resolve(&backend.Info{Number: 80400})
-	s.state.SetDB("d")
+	s := &Session{client: client{schema: &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}, account: new(account.Account)}}
+	s.client.state.Resolve(&backend.Info{Number: 80400})
+	s.client.state.SetDB("d")
 	return s
 }
 
@@ -113,14 +113,14 @@ func BenchmarkShardedStatement(b *testing.B) {
 	for name, form := range hitTexts() {
 		b.Run(name, func(b *testing.B) {
 			s, text := benchSession(b), fmt.Sprintf(form, 7)
-			p, m := s.schema.Plans, s.mode()
+			p, m := s.client.schema.Plans, s.client.mode()
 			var q query
 			var packet []byte
 			b.ReportAllocs()
 			for b.Loop() {
 				q = query{text: text, info: sqltext.Classify(text, m)}
 				if name == "100 rows" { // which is sent by writeMany
-					l := s.lookup()
+					l := s.client.lookup()
 					if _, known, err := p.find(l, &q, nil, "d", m); err != nil || !known {
 						b.Fatal(known, err)
 					}
@@ -137,7 +137,7 @@ func BenchmarkShardedStatement(b *testing.B) {
 					}
 					packet = append(packet[:0], q.text...)
 				}
-				s.releaseTask()
+				s.client.releaseTask()
 			}
 		})
 	}

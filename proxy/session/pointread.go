@@ -77,13 +77,13 @@ const pointTraits = sqltext.Param | sqltext.MasterHint
 
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
 func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
-	q, t := &s.task().query, &s.task().x.target
-	if !s.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !s.state.Autocommit ||
-		q.info.Has(sqltext.Param) && s.task().query.st == nil || len(q.text) >= pointText {
+	q, t := &s.client.task().query, &s.client.task().x.target
+	if !s.client.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !s.client.state.Autocommit ||
+		q.info.Has(sqltext.Param) && s.client.task().query.st == nil || len(q.text) >= pointText {
 		return nil
 	}
-	if h.snap != s.snap {
-		h.snap = s.snap // nodes and settings of before may be gone
+	if h.snap != s.client.snap {
+		h.snap = s.client.snap // nodes and settings of before may be gone
 		clear(h.points)
 	}
 	r := s.findPoint(h, setting)
@@ -103,22 +103,22 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 
 // findPoint looks the statement's digest up, and notes it when it is new.
 func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
-	st := s.task().query.st
-	k := pointKey{setting: setting, node: s.task().x.target.Node}
+	st := s.client.task().query.st
+	k := pointKey{setting: setting, node: s.client.task().x.target.Node}
 	if st != nil {
 		if st.params > kindsMax {
 			return nil
 		}
 		k.setting = st.setting
 		for p := range st.params {
-			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.task().execution, p))
+			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.client.task().execution, p))
 		}
 	}
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
-	d := &s.lookup().digest
-	if !s.lane.digested && !d.Scan(s.lane.text, s.mode()) || len(d.Key) > shapeKeyMax {
+	d := &s.client.lookup().digest
+	if !s.lane.digested && !d.Scan(s.lane.text, s.client.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}
 	k.hash = d.Hash
@@ -129,7 +129,7 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 		}
 		r = &pointRead{key: bytes.Clone(d.Key)}
 		r.until.Store(-1)
-		if !mayBePoint(s.task().query.text, s.mode()) {
+		if !mayBePoint(s.client.task().query.text, s.client.mode()) {
 			r.state.Store(pointLong)
 			r.until.Store(1<<63 - 1)
 		}
@@ -190,11 +190,11 @@ func (s *Session) askPoint(h *shelves, r *pointRead) {
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.lane.instance, s.state.Setting(), s.task().query.st
+	instance, setting, st := s.lane.instance, s.client.state.Setting(), s.client.task().query.st
 	if st != nil {
 		setting = st.setting
 	}
-	text := withValues(s.task().query.text, s.mode(), func(p int) byte { return kindOf(st, &s.task().execution, p) })
+	text := withValues(s.client.task().query.text, s.client.mode(), func(p int) byte { return kindOf(st, &s.client.task().execution, p) })
 	h.lanes.running.Go(func() {
 		defer func() { <-h.lanes.asks }()
 		short, err := explainsAsPoint(instance, setting, text)

@@ -17,26 +17,26 @@ import (
 // preparePlan sends the preparation of a statement on sharded tables to a server with the names that it has there: it
 // tells whether the text is right and what its columns are.
 func (s *Session) preparePlan(q *query) error {
-	if ownPrepared(q.text, q.info.Class, s.mode(), false) {
+	if ownPrepared(q.text, q.info.Class, s.client.mode(), false) {
 		q.own = true
 		return nil
 	}
-	if !s.schema.Plans.mayConcern(q, s.state.DB(), s.mode()) || s.namesNode(q) {
+	if !s.client.schema.Plans.mayConcern(q, s.client.state.DB(), s.client.mode()) || s.namesNode(q) {
 		return nil
 	}
-	if err := s.learnCharset(s.schema.Default); err != nil {
+	if err := s.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
-	if c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.DB()); err != nil {
+	if c, err := s.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB()); err != nil {
 		return err
 	} else if c != nil {
-		q.logical, q.node = q.text, s.schema.Default
+		q.logical, q.node = q.text, s.client.schema.Default
 		return nil
 	}
-	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.DB()) {
+	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.client.mode(), s.client.state.DB()) {
 		return nil
 	}
-	p, err := s.schema.Plans.get(q.text, s.state.DB(), s.mode())
+	p, err := s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode())
 	if err != nil {
 		return s.unreadable(q.text, err)
 	}
@@ -86,7 +86,7 @@ func (b *boundExecution) release() {
 
 // bind decodes the values of an execution. They live until the command ends.
 func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
-	b := &s.lookup().bound
+	b := &s.client.lookup().bound
 	return b, s.bindTo(b, st, ex)
 }
 
@@ -228,7 +228,7 @@ func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecu
 
 // planOf gives the plan of a prepared statement, which keeps it as long as it is right.
 func (s *Session) planOf(st *stmt) (*plan.Plan, error) {
-	plans := s.schema.Plans
+	plans := s.client.schema.Plans
 	if plans == nil {
 		return nil, errNotSharded
 	}
@@ -272,7 +272,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	s.lookup().execution.Bind(p, b.args)
+	s.client.lookup().execution.Bind(p, b.args)
 	n, err := s.place(q, p)
 	switch {
 	case err != nil:

@@ -32,7 +32,7 @@ func ownPrepared(text string, class sqltext.Class, m sqltext.Mode, sharded bool)
 // prepareOwn answers COM_STMT_PREPARE of a statement that the proxy answers. The columns of its own statements are known only when they
 // run, as of a CALL.
 func (s *Session) prepareOwn(q *query) error {
-	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.state.DB(), mode: s.mode(), setting: s.state.Setting(), own: true}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.client.state.DB(), mode: s.client.mode(), setting: s.client.state.Setting(), own: true}
 	st.info.NodeHint = ""
 	var columns []mysql.ColumnDefinition41
 	if st.info.Class == sqltext.Explain {
@@ -52,19 +52,19 @@ func (s *Session) prepareOwn(q *query) error {
 	st.normal = normalOf(st.text, st.mode)
 	s.stmts.add(st)
 	ok := mysql.StmtPrepareOK{StatementID: st.id, Columns: uint16(len(columns)), Params: uint16(st.params), MetadataFollows: true}
-	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))
+	s.client.conn.EndPacket(ok.AppendTo(s.client.conn.StartPacket(), s.client.conn.Capabilities))
 	if st.params > 0 {
 		params := make([]mysql.ColumnDefinition41, st.params)
 		for k := range params {
 			params[k] = mysql.ColumnDefinition41{Catalog: "def", Name: "?", Type: mysql.TypeVarString, Charset: binaryCollation, Flags: mysql.BinaryFlag}
 		}
-		s.writeDefinitions(params)
+		s.client.writeDefinitions(params)
 	}
 	if len(columns) > 0 {
-		s.writeDefinitions(columns)
+		s.client.writeDefinitions(columns)
 	}
-	s.state.Diagnostics.RowCount = 0
-	return s.conn.Flush()
+	s.client.state.Diagnostics.RowCount = 0
+	return s.client.conn.Flush()
 }
 
 // executeOwn runs a prepared statement that the proxy answers.

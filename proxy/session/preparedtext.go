@@ -10,11 +10,11 @@ import (
 // admitTexts refuses PREPARE and EXECUTE IMMEDIATE, by themselves or within another statement, of texts on tables with rules, as far as
 // these are known: the server that carries them out does not know the tables, or has some of the rows, or one of several copies.
 func (s *Session) admitTexts(q *query) error {
-	plans := s.schema.Plans
+	plans := s.client.schema.Plans
 	if plans == nil || q.within == nil || s.namesNode(q) {
 		return nil
 	}
-	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, s.mode()) {
+	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, s.client.mode()) {
 		return nil // the plan of the whole is to judge it
 	}
 	for k := range q.within.Inner {
@@ -35,10 +35,10 @@ func (s *Session) admitText(in *sqltext.Inner) error {
 	if !planned(in.Info.Class) {
 		return nil
 	}
-	if err := s.learnCharset(s.schema.Default); err != nil {
+	if err := s.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
-	p, err := s.schema.Plans.get(in.Text, s.state.DB(), in.Mode)
+	p, err := s.client.schema.Plans.get(in.Text, s.client.state.DB(), in.Mode)
 	if err != nil {
 		return s.unreadable(in.Text, err)
 	}
@@ -46,7 +46,7 @@ func (s *Session) admitText(in *sqltext.Inner) error {
 		return nil
 	}
 	for _, r := range p.Refs {
-		if r.Table.Rule != nil && !wholeOn(s.schema.Default.Name, r.Table, p) {
+		if r.Table.Rule != nil && !wholeOn(s.client.schema.Default.Name, r.Table, p) {
 			return newError(KSRefusedSharding, "PREPARE or EXECUTE IMMEDIATE of a text on the table "+r.Parsed.Name+
 				", which has a rule: send the statement by itself, or prepare it by the driver (COM_STMT_PREPARE)")
 		}

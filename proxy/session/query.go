@@ -19,23 +19,23 @@ import (
 // comQuery runs the statements of a COM_QUERY one by one. The proxy splits the text itself, so each part is classified,
 // checked and routed on its own. MySQL manual: "COM_QUERY".
 func (s *Session) comQuery(arg []byte) error {
-	attributes, text, err := s.splitAttributes(arg)
+	attributes, text, err := s.client.splitAttributes(arg)
 	if err != nil {
 		return err
 	}
-	if t := s.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.task().choice, attributes, text) {
-		s.beginTrace(mysql.ComQuery, text)
+	if t := s.client.snap.Tracer; t != nil && observe.ChooseQuery(t, &s.client.task().choice, attributes, text) {
+		s.client.beginTrace(mysql.ComQuery, text)
 	}
 	for {
 		if err := s.readyForText(text); err != nil {
 			return err
 		}
-		info := s.classify(text)
+		info := s.client.classify(text)
 		rest := ""
 		// What begins with ';' is an error of syntax, which the server words.
 		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) && info.Class != sqltext.Empty {
-			if !s.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.account.MultiStatements {
-				return s.multiDenied(text[info.Next:])
+			if !s.client.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.client.account.MultiStatements {
+				return s.client.multiDenied(text[info.Next:])
 			}
 			rest = text[info.Next:]
 			if info.Class == sqltext.LoadDataLocal {
@@ -43,9 +43,9 @@ func (s *Session) comQuery(arg []byte) error {
 			}
 			info.Traits &^= sqltext.Multi
 		}
-		empty := rest == "" && info.Next < len(text) && s.conn.Capabilities.Has(mysql.ClientMultiStatements) && s.account.MultiStatements
-		s.more, s.passed = rest != "" || empty, false
-		q := &s.task().query
+		empty := rest == "" && info.Next < len(text) && s.client.conn.Capabilities.Has(mysql.ClientMultiStatements) && s.client.account.MultiStatements
+		s.client.more, s.passed = rest != "" || empty, false
+		q := &s.client.task().query
 		q.begin(text[info.First:info.End], &info)
 		q.attributes = attributes
 		if rest == "" && info.Next >= len(text) || info.Class == sqltext.Empty {
@@ -58,7 +58,7 @@ func (s *Session) comQuery(arg []byte) error {
 		failed, err := s.statement(q)
 		if err != nil || failed || rest == "" {
 			if empty && err == nil && !failed {
-				s.emptyStatement()
+				s.client.emptyStatement()
 			}
 			return err
 		}
@@ -70,13 +70,13 @@ func (s *Session) comQuery(arg []byte) error {
 func withoutEnd(text string) string { return strings.TrimRight(text, "; \t\r\n\v\f") }
 
 // emptyStatement answers the comments behind the last ';' of a text: to servers they are a statement that does nothing.
-func (s *Session) emptyStatement() {
-	s.more = false
-	s.writeOK()
+func (c *client) emptyStatement() {
+	c.more = false
+	c.writeOK()
 }
 
 // multiDenied answers a text of several statements from a client that did not ask for them, as the server does.
-func (s *Session) multiDenied(rest string) error {
+func (c *client) multiDenied(rest string) error {
 	near := strings.TrimSpace(rest)
 	if len(near) > 80 {
 		near = near[:80]
@@ -146,37 +146,37 @@ func (q *query) onlyReads() bool {
 }
 
 // splitAttributes takes the query attributes off a COM_QUERY payload. MySQL manual: "COM_QUERY", CLIENT_QUERY_ATTRIBUTES.
-func (s *Session) splitAttributes(arg []byte) (attributes []byte, text string, err error) {
-	if !s.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
+func (c *client) splitAttributes(arg []byte) (attributes []byte, text string, err error) {
+	if !c.conn.Capabilities.Has(mysql.ClientQueryAttributes) {
 		return nil, alias(arg), nil
 	}
-	c := mysql.NewCursor(arg)
-	n, sets := c.Lenenc(), c.Lenenc()
-	if c.Err() != nil || sets != 1 || n > 65535 {
+	cur := mysql.NewCursor(arg)
+	n, sets := cur.Lenenc(), cur.Lenenc()
+	if cur.Err() != nil || sets != 1 || n > 65535 {
 		return nil, "", malformed()
 	}
 	if n == 0 {
-		return nil, alias(c.Rest()), nil
+		return nil, alias(cur.Rest()), nil
 	}
-	c.Bytes(int(n+7) / 8)
-	if c.Uint8() != 1 {
+	cur.Bytes(int(n+7) / 8)
+	if cur.Uint8() != 1 {
 		return nil, "", malformed()
 	}
 	types := make([]uint16, n)
 	for k := range types {
-		types[k] = c.Uint16()
-		c.LenencBytes()
+		types[k] = cur.Uint16()
+		cur.LenencBytes()
 	}
 	bitmapAt := lenencLen(n) + 1
 	for k := range types {
 		if arg[bitmapAt+k/8]&(1<<(k%8)) == 0 {
-			mysql.SkipBinaryValue(&c, mysql.ColumnType(types[k]))
+			mysql.SkipBinaryValue(&cur, mysql.ColumnType(types[k]))
 		}
 	}
-	if c.Err() != nil {
+	if cur.Err() != nil {
 		return nil, "", malformed()
 	}
-	return arg[:c.Pos()], alias(c.Rest()), nil
+	return arg[:cur.Pos()], alias(cur.Rest()), nil
 }
 
 func lenencLen(n uint64) int { return len(mysql.AppendLenenc(nil, n)) }
@@ -187,7 +187,7 @@ func malformed() *mysql.SQLError {
 
 // statement answers one statement, or one execution of a prepared one, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
-	s.observed.Class = q.info.Class
+	s.client.observed.Class = q.info.Class
 	if err := s.allow(q); err != nil {
 		return true, err
 	}
@@ -196,14 +196,14 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 			return true, err
 		}
 	}
-	if s.account.Limited() && !s.beyondRules(q.text) {
+	if s.client.account.Limited() && !s.beyondRules(q.text) {
 		if err := s.beginLimited(q); err != nil {
 			return true, err
 		}
-		defer s.account.End()
+		defer s.client.account.End()
 	}
 	if q.verdict.Timeout > 0 {
-		x := s.entry.ExpireAfter(q.verdict.Timeout)
+		x := s.client.entry.ExpireAfter(q.verdict.Timeout)
 		failed, err = s.carryOut(q)
 		return failed, expired(x, err)
 	}
@@ -220,8 +220,8 @@ func (s *Session) allow(q *query) error {
 		q.verdict.Hits = nil
 		return s.permitExecution(q.st)
 	}
-	q.readWithin(s.mode())
-	if s.snap.Blacklist != nil && s.blacklisted(q) {
+	q.readWithin(s.client.mode())
+	if s.client.snap.Blacklist != nil && s.blacklisted(q) {
 		return errBlacklisted
 	}
 	if err := s.obey(q); err != nil {
@@ -279,7 +279,7 @@ func (s *Session) textProcedure(q *query) (failed bool, err error) {
 	if err := s.substitute(q); err != nil {
 		return true, err
 	}
-	if s.schema.Plans == nil || !planned(q.info.Class) {
+	if s.client.schema.Plans == nil || !planned(q.info.Class) {
 		return s.forward(q)
 	}
 	if handled, failed, err := s.sharded(q); handled || err != nil {
@@ -344,15 +344,15 @@ func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 		}
 		return clientEnd(err)
 	}
-	if s.conn.Sequence() == sent {
+	if s.client.conn.Sequence() == sent {
 		return s.lost(p, err)
 	}
 	// Part of a result has gone out: an ERR packet ends it where the client reads rows, and the session with it, since
 	// nobody can say how much of it arrived.
 	s.drop(p)
-	s.txn.Pins = 0
-	s.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
-	s.lastWords()
+	s.client.txn.Pins = 0
+	s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
+	s.client.lastWords()
 	return &endError{process.EndBackendLost, err}
 }
 
@@ -397,7 +397,7 @@ const awake = 50 * time.Millisecond
 // sendRequest sends what is queued for a server, or leaves it to the read of the response. That one would not see that the server closed the
 // connection before: so not where it has rested.
 func (s *Session) sendRequest(p backend.Pooled) error {
-	if !s.txn.Holds(p) && p.Rest < awake {
+	if !s.client.txn.Holds(p) && p.Rest < awake {
 		return p.Conn.FlushWithRead()
 	}
 	return p.Conn.Flush()
@@ -413,29 +413,29 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 			return true, err
 		}
 	}
-	o := mysql.ForwardOptions{Status: s.status(), Patch: s.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.quota(q), HoldSyntaxError: q.rewritten()}
+	o := mysql.ForwardOptions{Status: s.client.status(), Patch: s.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.client.quota(q), HoldSyntaxError: q.rewritten()}
 	if q.verdict.Timeout > 0 {
-		o.PatchError = s.patchExpired
+		o.PatchError = s.client.patchExpired
 	}
 	if s.lane.lease != nil {
 		o.Arrived = &s.lane.lease.walk
 	}
 	for {
-		res, err := mysql.ForwardResult(s.out(), p.Conn.Conn, o)
+		res, err := mysql.ForwardResult(s.client.out(), p.Conn.Conn, o)
 		if err != nil {
 			return true, err
 		}
 		if res.Cut {
-			return true, s.cutOff(p, q, &res)
+			return true, s.client.cutOff(p, q, &res)
 		}
 		if res.Held {
-			if err := s.tellSyntaxError(p, q, &res); err != nil {
+			if err := s.client.tellSyntaxError(p, q, &res); err != nil {
 				return true, err
 			}
 		}
 		s.observe(p, q, &res)
 		if res.Kind == mysql.ResponseLocalInfile {
-			if err := s.localInfile(p, q, res.LocalInfile); err != nil {
+			if err := s.client.localInfile(p, q, res.LocalInfile); err != nil {
 				return true, err
 			}
 			continue
@@ -451,40 +451,40 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 
 // observe notes what a response says of the session.
 func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
-	s.observed.Forward(res.Rows, res.Bytes)
+	s.client.observed.Forward(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
-		p.Conn.Diagnosed = s.id
+		p.Conn.Diagnosed = s.client.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
-		s.heard(res.Err, observe.OriginBackend)
-		s.state.InsertID.Failed(&q.info, q.text, s.mode(), res.Err.Code)
-		s.state.Found.Failed(q.info.Class, q.text, s.mode().MariaDB, res.Err.Code)
+		s.client.heard(res.Err, observe.OriginBackend)
+		s.client.state.InsertID.Failed(&q.info, q.text, s.client.mode(), res.Err.Code)
+		s.client.state.Found.Failed(q.info.Class, q.text, s.client.mode().MariaDB, res.Err.Code)
 		return
 	case mysql.ResponseLocalInfile:
 		return
 	case mysql.ResponseRows:
-		s.state.Diagnostics.RowCount = -1
+		s.client.state.Diagnostics.RowCount = -1
 	case mysql.ResponseOK:
-		s.state.Diagnostics.RowCount = int64(res.OK.AffectedRows)
+		s.client.state.Diagnostics.RowCount = int64(res.OK.AffectedRows)
 	}
 	if q.onlyReads() && res.Kind == mysql.ResponseRows {
-		s.state.Found.Found(res.Rows)
+		s.client.state.Found.Found(res.Rows)
 	} else {
 		given := res.Kind == mysql.ResponseOK && res.OK.LastInsertID != 0 && state.InsertsRows(q.info.Class) && s.mayGiveID(q, res.OK.LastInsertID)
-		s.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)
+		s.client.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)
 		info, text := s.carriedOut(q)
-		s.state.Found.Answered(p.Conn, info, text, s.mode(), res)
+		s.client.state.Found.Answered(p.Conn, info, text, s.client.mode(), res)
 	}
-	p.Conn.Status = s.state.ServerStatus
-	s.state.Diagnostics.Clear()
-	if s.state.Diagnostics.WarningCount = int(res.OK.Warnings); s.state.Diagnostics.WarningCount > 0 {
-		p.Conn.Diagnosed = s.id
+	p.Conn.Status = s.client.state.ServerStatus
+	s.client.state.Diagnostics.Clear()
+	if s.client.state.Diagnostics.WarningCount = int(res.OK.Warnings); s.client.state.Diagnostics.WarningCount > 0 {
+		p.Conn.Diagnosed = s.client.id
 	}
-	if len(res.OK.StateChanges) > 0 && s.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
-		s.txn.Pin(txn.PinTracker)
+	if len(res.OK.StateChanges) > 0 && s.client.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
+		s.client.txn.Pin(txn.PinTracker)
 		q.learns = true
 	}
-	if s.tasked != nil && s.tasked.changed {
+	if s.client.tasked != nil && s.client.tasked.changed {
 		s.suspect(p, q)
 	}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // quota bounds the rows of an answer to the client; what the proxy asks for itself has no bounds.
-func (s *Session) quota(q *query) *mysql.Quota {
-	if s.sink != nil {
+func (c *client) quota(q *query) *mysql.Quota {
+	if c.sink != nil {
 		return nil
 	}
 	return q.quota
@@ -24,22 +24,22 @@ func (s *Session) quota(q *query) *mysql.Quota {
 var errRest = &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: errors.New("the rest of a result was not read")}
 
 // cutOff ends an answer of which the client heard that it is more than the user's limits.
-func (s *Session) cutOff(p backend.Pooled, q *query, res *mysql.Response) error {
+func (c *client) cutOff(p backend.Pooled, q *query, res *mysql.Response) error {
 	q.cut = true
-	observe.Exceeded(s.account, q.quota, res.Err)
-	s.observed.Forward(res.Rows, res.Bytes)
-	s.heard(res.Err, observe.OriginProxy)
+	observe.Exceeded(c.account, q.quota, res.Err)
+	c.observed.Forward(res.Rows, res.Bytes)
+	c.heard(res.Err, observe.OriginProxy)
 	if done, err := p.Conn.SkipRest(drainMax); done {
 		return nil // what the server had to say at the end does not matter
 	} else if err != nil {
 		return err
 	}
-	return s.endOnServer(p, func() (bool, error) { return p.Conn.SkipRest(math.MaxInt) })
+	return c.endOnServer(p, func() (bool, error) { return p.Conn.SkipRest(math.MaxInt) })
 }
 
 // endOnServer has the server end a statement whose answer is too long to be read, and reads what comes before its end.
-func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
-	s.entry.KillOn(p)
+func (c *client) endOnServer(p backend.Pooled, skip func() (done bool, err error)) error {
+	c.entry.KillOn(p)
 	p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
 	if done, _ := skip(); !done {
 		return errRest
@@ -55,9 +55,9 @@ func (s *Session) endOnServer(p backend.Pooled, skip func() (done bool, err erro
 
 // skipRest reads what is left of a shard's answer. Where much is, a connection that carries a transaction is worth having the
 // server end the statement; others are closed by the caller when it is not done.
-func (s *Session) skipRest(l txn.Lease, src *exec.Source) (done bool) {
+func (c *client) skipRest(l txn.Lease, src *exec.Source) (done bool) {
 	if done, err := src.Drain(drainMax); done || err != nil || !l.Kept {
 		return done
 	}
-	return s.endOnServer(l.Pooled, func() (bool, error) { return src.Drain(math.MaxInt) }) == nil
+	return c.endOnServer(l.Pooled, func() (bool, error) { return src.Drain(math.MaxInt) }) == nil
 }

@@ -17,7 +17,7 @@ import (
 // reach notes in q what the statement may reach on the connection that it is about to run on; db is the current database there.
 func (s *Session) reach(p backend.Pooled, q *query, db string) {
 	q.reached = 0
-	if q.stopsClock() || q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body) && schedulesByExpression(q.text, s.mode()) {
+	if q.stopsClock() || q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body) && schedulesByExpression(q.text, s.client.mode()) {
 		p.Conn.Marked = true
 	}
 	o := p.Instance.Stored()
@@ -103,7 +103,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 		sqltext.CreateTemporary, sqltext.CompoundBegin, sqltext.Execute, sqltext.Prepare:
 		writes = true
 	case sqltext.DDL:
-		if !info.Has(sqltext.EffectFunction) && !readsToDefine(text, s.mode()) {
+		if !info.Has(sqltext.EffectFunction) && !readsToDefine(text, s.client.mode()) {
 			return 0
 		}
 		writes = true
@@ -112,10 +112,10 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 	}
 	var e stored.Effects
 	if class != sqltext.Set && class != sqltext.Show && class != sqltext.Describe || info.Has(sqltext.EffectFunction) || sqltext.Mentions(text, "select") || o != nil {
-		e = o.Reach(text, db, s.mode(), writes)
+		e = o.Reach(text, db, s.client.mode(), writes)
 	}
 	if info.Has(sqltext.EffectFunction) {
-		e |= stored.Called(text, s.mode())
+		e |= stored.Called(text, s.client.mode())
 	}
 	return e
 }
@@ -125,7 +125,7 @@ const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet 
 
 // reachOn marks a connection where a statement that is to be sent as one of several, or by the proxy itself, may leave something behind.
 func (s *Session) reachOn(l *txn.Lease, text string) {
-	o, info := l.Instance.Stored(), &s.task().query.info
+	o, info := l.Instance.Stored(), &s.client.task().query.info
 	if info.Has(leaves) {
 		l.Conn.Marked = true // it is not pinned: what it leaves is on some node only
 	}
@@ -137,7 +137,7 @@ func (s *Session) reachOn(l *txn.Lease, text string) {
 		return
 	}
 	l.Conn.Marked = true
-	if s.txn.Holds(l.Pooled) && o != nil {
+	if s.client.txn.Holds(l.Pooled) && o != nil {
 		s.pinReached(e)
 	}
 }
@@ -145,10 +145,10 @@ func (s *Session) reachOn(l *txn.Lease, text string) {
 // pinReached keeps the connection for what a statement has reached.
 func (s *Session) pinReached(e stored.Effects) {
 	if e&stored.UserVariables != 0 {
-		s.txn.Pin(txn.PinUserVariable)
+		s.client.txn.Pin(txn.PinUserVariable)
 	}
 	if e&stored.State != 0 {
-		s.txn.Pin(txn.PinStored)
+		s.client.txn.Pin(txn.PinStored)
 	}
 }
 
@@ -165,13 +165,13 @@ func (s *Session) effectless(n *backend.Node, q *query) bool {
 // effectlessOn reports whether a statement reaches nothing with effects on an instance, as far as is known.
 func (s *Session) effectlessOn(i *backend.Instance, q *query) bool {
 	o := i.Stored()
-	return o == nil || reachesNone(o, &q.info, s.state.DB()) || s.reachable(o, q.text, &q.info, s.state.DB()) == 0
+	return o == nil || reachesNone(o, &q.info, s.client.state.DB()) || s.reachable(o, q.text, &q.info, s.client.state.DB()) == 0
 }
 
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
 func (s *Session) loopable(i *backend.Instance, text string) bool {
-	o, info, db := i.Stored(), &s.task().query.info, s.state.DB()
-	if st := s.task().query.st; st != nil {
+	o, info, db := i.Stored(), &s.client.task().query.info, s.client.state.DB()
+	if st := s.client.task().query.st; st != nil {
 		db = st.setting.Database()
 	}
 	return reachesNone(o, info, db) || s.reachable(o, text, info, db) == 0
@@ -192,7 +192,7 @@ func definesStored(info *sqltext.Info, text string) bool {
 
 // defining notes for the instances of a node that q may change their stored objects, or, after it has run, has them asked for these.
 func (s *Session) defining(p backend.Pooled, q *query, done bool) {
-	n := s.snap.Nodes[p.Instance.Node]
+	n := s.client.snap.Nodes[p.Instance.Node]
 	if n == nil || !definesStored(&q.info, q.text) {
 		return
 	}
@@ -200,7 +200,7 @@ func (s *Session) defining(p backend.Pooled, q *query, done bool) {
 		if done {
 			i.StoredChanged(q.text)
 		} else {
-			i.AmendStored(strings.Clone(q.text), p.Key.Database(), s.mode())
+			i.AmendStored(strings.Clone(q.text), p.Key.Database(), s.client.mode())
 		}
 	}
 }

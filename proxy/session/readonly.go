@@ -74,15 +74,15 @@ func setsSession(text string, m sqltext.Mode) bool {
 // permit refuses what a user who may only read may not do, before anything is sent. Statements about the proxy itself go by the user's
 // rights.
 func (s *Session) permit(text string, i *sqltext.Info) error {
-	if !s.account.ReadOnly || s.permitted(text, i) {
+	if !s.client.account.ReadOnly || s.permitted(text, i) {
 		return nil
 	}
-	return s.readDenied(commandOf(text, i, s.mode()))
+	return s.client.readDenied(commandOf(text, i, s.client.mode()))
 }
 
 // permitExecution refuses the execution of a prepared statement that writes: the user may have been allowed to when it was prepared.
 func (s *Session) permitExecution(st *stmt) error {
-	if !s.account.ReadOnly {
+	if !s.client.account.ReadOnly {
 		return nil
 	}
 	info := st.info
@@ -92,23 +92,23 @@ func (s *Session) permitExecution(st *stmt) error {
 	if s.readsOnlyEverywhere(st.source, &info, st.mode) {
 		return nil
 	}
-	return s.readDenied(commandOf(st.source, &info, st.mode))
+	return s.client.readDenied(commandOf(st.source, &info, st.mode))
 }
 
 func (s *Session) permitted(text string, i *sqltext.Info) bool {
 	switch i.Class {
 	case sqltext.Show, sqltext.Other:
 		// What a server may get and read in another way is none of the proxy's own.
-		if s.account.Rights != account.None && !i.Has(sqltext.VersionComment|sqltext.Multi|sqltext.Doubt) && mayBeOwn(text, s.mode()) {
-			a, ddl := parseAdminDDL(text, s.mode())
+		if s.client.account.Rights != account.None && !i.Has(sqltext.VersionComment|sqltext.Multi|sqltext.Doubt) && mayBeOwn(text, s.client.mode()) {
+			a, ddl := parseAdminDDL(text, s.client.mode())
 			return !ddl || a.verb == "list"
 		}
 	case sqltext.Execute:
-		if ex, ok := sqltext.ParseExecute(text, s.mode()); ok {
+		if ex, ok := sqltext.ParseExecute(text, s.client.mode()); ok {
 			return !i.Has(mayWrite) && s.textStmts[ex.Name].reads
 		}
 	}
-	return s.readsOnlyEverywhere(text, i, s.mode())
+	return s.readsOnlyEverywhere(text, i, s.client.mode())
 }
 
 // readsOnlyEverywhere is readsOnly on all servers that the user has: a comment for some versions of a server says something else to others,
@@ -144,8 +144,8 @@ const ofMariaDB = "/*M!"
 
 // readDenied is what a user who may only read hears of what else was asked for: what a server says to one without the privilege. Drivers
 // take it for a lack of rights, where 1290, --read-only, has some look for another server.
-func (s *Session) readDenied(command string) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERTableaccessDenied, "%s command denied to user '%s'@'%s': the user may only read", command, s.user, s.host())
+func (c *client) readDenied(command string) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERTableaccessDenied, "%s command denied to user '%s'@'%s': the user may only read", command, c.user, c.host())
 }
 
 // commandOf names a statement that is refused: by its first word, and by what is wrong with it if that is not its class.

@@ -80,11 +80,11 @@ var writers = map[string]string{
 // What an unknown server could read otherwise is refused, too: none of the servers has told its version.
 func TestReadOnlyUser(t *testing.T) {
 	s := benchSession(t)
-	s.user, s.client = "look", "h"
-	delete(s.schema.Nodes, "n2") // which has no server
-	s.account.ReadOnly = true
+	s.client.user, s.client.from = "look", "h"
+	delete(s.client.schema.Nodes, "n2") // which has no server
+	s.client.account.ReadOnly = true
 	for text, word := range writers {
-		info := sqltext.Classify(text, s.mode())
+		info := sqltext.Classify(text, s.client.mode())
 		err := s.permit(text, &info)
 		if err == nil {
 			t.Errorf("%s is permitted", text)
@@ -93,7 +93,7 @@ func TestReadOnlyUser(t *testing.T) {
 		}
 	}
 	for class, text := range readers {
-		info := sqltext.Classify(text, s.mode())
+		info := sqltext.Classify(text, s.client.mode())
 		if class == sqltext.Execute {
 			continue // IMMEDIATE is MariaDB's
 		}
@@ -106,7 +106,7 @@ func TestReadOnlyUser(t *testing.T) {
 		"SELECT 1 INTO @a", "START TRANSACTION /*!40100 WITH CONSISTENT SNAPSHOT */", "SELECT 'a FOR UPDATE', `update` FROM t -- FOR UPDATE",
 		"(SELECT 1) UNION (SELECT 2)", "SELECT COUNT(*), NOW(), UUID() FROM t", "/*!40101 SET NAMES utf8mb4 */",
 	} {
-		info := sqltext.Classify(text, s.mode())
+		info := sqltext.Classify(text, s.client.mode())
 		if err := s.permit(text, &info); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -114,18 +114,18 @@ func TestReadOnlyUser(t *testing.T) {
 	// An EXECUTE goes by what was prepared, for whomever.
 	for text, reads := range map[string]bool{"PREPARE reads FROM 'SELECT 1'": true, "PREPARE `Writes` FROM 'DELETE FROM t'": false} {
 		q := &query{info: sqltext.Info{Class: sqltext.Prepare}}
-		s.prepared(&sqltext.Inner{Text: text, Mode: s.mode()}, reads, q)
+		s.prepared(&sqltext.Inner{Text: text, Mode: s.client.mode()}, reads, q)
 		s.nameStands(q, false)
 	}
 	for text, may := range map[string]bool{"EXECUTE reads": true, "EXECUTE `READS` USING @a": true, "EXECUTE writes": false, "EXECUTE other": false} {
-		info := sqltext.Classify(text, s.mode())
+		info := sqltext.Classify(text, s.client.mode())
 		if err := s.permit(text, &info); (err == nil) != may {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	s.account.ReadOnly = false
+	s.client.account.ReadOnly = false
 	for text := range writers {
-		info := sqltext.Classify(text, s.mode())
+		info := sqltext.Classify(text, s.client.mode())
 		if err := s.permit(text, &info); err != nil {
 			t.Errorf("%s of another user: %v", text, err)
 		}
@@ -141,16 +141,16 @@ func TestReadOnlyUserOfOtherServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nodes["n"].Close()
-	s.schema.Nodes = nodes
-	s.account.ReadOnly, s.account.Rights = true, account.Read
+	s.client.schema.Nodes = nodes
+	s.client.account.ReadOnly, s.client.account.Rights = true, account.Read
 	servers := map[string]backend.Info{"new": {MariaDB: true, Number: 101100}, "old": {MariaDB: true, Number: 100300}, "mysql": {Number: 80400}}
 	for text, readBy := range map[string]string{
 		"SELECT uuid()": "new old mysql", "SELECT sys_guid()": "new old", "SELECT 1 /*M! FOR UPDATE */": "mysql", "/*M!100500 DELETE FROM t */": "old mysql",
 		"/*!101100 ADMIN */ DELETE FROM t": "", "SHOW /*!101100 KS */ TABLES WHERE own(1)": "", "ADMIN; DELETE FROM t": "", "SHOW KS STATUS": "new old mysql",
 	} {
 		for first, as := range servers {
-			s.state.Mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
-			i := sqltext.Classify(text, s.mode())
+			s.client.state.Mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
+			i := sqltext.Classify(text, s.client.mode())
 			for second, info := range servers {
 				nodes["n"].Primary.SetInfo(&as)
 				nodes["n"].Replicas[0].SetInfo(&info)

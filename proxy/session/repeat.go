@@ -16,17 +16,17 @@ import (
 // repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
 // was before the statement.
 func (s *Session) repeats(x *exchange, q *query, err error) bool {
-	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.txn.Disposable(x.p) || s.sharing() != nil || s.entry.IsCancelled() {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.client.txn.Disposable(x.p) || s.sharing() != nil || s.client.entry.IsCancelled() {
 		return false
 	}
-	if s.conn.Sequence() != x.sent || s.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
+	if s.client.conn.Sequence() != x.sent || s.client.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
 		return false // the client has, or may have, a part of the answer
 	}
 	if (!hasNoEffects(q) || q.reached != 0) && !x.p.Conn.NeverArrived() {
 		return false
 	}
 	s.forget(x.p, err)
-	s.txn.Pins = x.pins
+	s.client.txn.Pins = x.pins
 	return true
 }
 
@@ -41,12 +41,12 @@ func hasNoEffects(q *query) bool {
 // disposable tells whether a connection has nothing of the session, so that another one serves as well. What SET TRANSACTION said of the
 // next transaction is brought once, to the connection that the pin speaks of.
 func (s *Session) disposable(p backend.Pooled) bool {
-	return !s.txn.Holds(p) && !s.txn.Beside(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.txn.Pins.Has(txn.PinNextTransaction)
+	return !s.client.txn.Holds(p) && !s.client.txn.Beside(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.client.txn.Pins.Has(txn.PinNextTransaction)
 }
 
 // forget closes a connection that broke and that another one takes the place of.
 func (s *Session) forget(p backend.Pooled, cause error) {
-	s.shared.Log.Info("backend connection lost, another one is used", "conn", s.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	s.client.shared.Log.Info("backend connection lost, another one is used", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	p.Instance.CheckIdle()
 	s.drop(p)
 }
@@ -54,7 +54,7 @@ func (s *Session) forget(p backend.Pooled, cause error) {
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
 // another has no need of.
 func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.txn.Disposable(p) || s.sharing() != nil || s.entry.IsCancelled() {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.client.txn.Disposable(p) || s.sharing() != nil || s.client.entry.IsCancelled() {
 		return false
 	}
 	s.forget(p, err)
@@ -75,7 +75,7 @@ func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.los
 
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
 func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.entry.IsCancelled() {
+	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.client.entry.IsCancelled() {
 		return false
 	}
 	for k := range loans {
@@ -83,7 +83,7 @@ func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
 			return false
 		}
 	}
-	s.shared.Log.Info("backend connection lost, others are used", "conn", s.id, "error", err)
+	s.client.shared.Log.Info("backend connection lost, others are used", "conn", s.client.id, "error", err)
 	for k := range loans {
 		loans[k].Instance.CheckIdle()
 	}
@@ -97,8 +97,8 @@ var errRepeat = errors.New("to be sent again")
 // onShards runs a query on several shards, by run: a second time if a connection broke before the client had anything of the answer and
 // the query has no effects.
 func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
-	t := s.task()
-	if readOnly && hasNoEffects(q) && s.sink == nil && !s.txn.Holding() && s.conn.Pending() == 0 {
+	t := s.client.task()
+	if readOnly && hasNoEffects(q) && s.client.sink == nil && !s.client.txn.Holding() && s.client.conn.Pending() == 0 {
 		t.repeatable = q
 	}
 	failed, err = run()
@@ -111,8 +111,8 @@ func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (f
 
 // repeatsOnShards tells whether a query on several shards is to be sent again, now that a connection broke.
 func (s *Session) repeatsOnShards(loans []txn.Lease, cause error) bool {
-	q := s.task().repeatable
-	if q == nil || s.conn.Pending() > 0 {
+	q := s.client.task().repeatable
+	if q == nil || s.client.conn.Pending() > 0 {
 		return false
 	}
 	for k := range loans {

@@ -9,10 +9,10 @@ import (
 // when it is a query that can have no effects, outside of transactions, with autocommit on.
 func (s *Session) route(q *query) txn.Target {
 	info := &q.info
-	t := txn.Target{Node: s.schema.Default}
+	t := txn.Target{Node: s.client.schema.Default}
 	master, hinted := info.Traits&sqltext.MasterHint != 0, false
-	if s.account.Hints {
-		if n := s.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
+	if s.client.account.Hints {
+		if n := s.client.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
 			t.Node, hinted = n, true
 		}
 	} else {
@@ -27,18 +27,18 @@ func (s *Session) route(q *query) txn.Target {
 	switch {
 	case q.node != nil:
 		t.Node = q.node
-	case s.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
+	case s.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
 		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
-		if n := s.schema.Nodes[s.txn.Held().Instance.Node]; n != nil && n != t.Node && !s.atHome(q) {
+		if n := s.client.schema.Nodes[s.client.txn.Held().Instance.Node]; n != nil && n != t.Node && !s.atHome(q) {
 			t.Node = n
 		}
 	}
 	t.Stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
 	t.Reads = info.ReadOnly()
-	if s.txn.Holding() && s.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != s.txn.Held().Instance.Node {
+	if s.client.txn.Holding() && s.client.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != s.client.txn.Held().Instance.Node {
 		t.Reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || s.sink != nil || s.txn.Holding() || !s.state.Autocommit || s.txn.Begin != "" || s.txn.Next.IsSet() {
+	if master || s.client.sink != nil || s.client.txn.Holding() || !s.client.state.Autocommit || s.client.txn.Begin != "" || s.client.txn.Next.IsSet() {
 		return t
 	}
 	switch info.Class {

@@ -17,7 +17,7 @@ import (
 // watchRowLocks begins to watch a statement that has been published, which may hold row locks on one node while it waits for some of
 // another one.
 func (s *Session) watchRowLocks() {
-	s.entry.WatchRowLocks(&s.shared.LockWaits, func() { s.observed.Counters.RowDeadlocks.Add(1) })
+	s.client.entry.WatchRowLocks(&s.client.shared.LockWaits, func() { s.client.observed.Counters.RowDeadlocks.Add(1) })
 }
 
 // errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
@@ -69,7 +69,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 		for k := range c.loans {
 			instances[k] = c.loans[k].Instance
 		}
-		c.hurried = s.shared.LockWaits.Blind(instances)
+		c.hurried = s.client.shared.LockWaits.Blind(instances)
 	}
 	if !c.hurried {
 		return nil
@@ -80,7 +80,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 			continue
 		}
 		l.Hurried, l.LockWait = true, seconds
-		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
+		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -92,16 +92,16 @@ func (s *Session) unhurried(l *txn.Lease) bool {
 	if !l.Hurried {
 		return true
 	}
-	value := s.state.Value(lockWaitTimeout)
+	value := s.client.state.Value(lockWaitTimeout)
 	if value == "" {
 		value = "DEFAULT"
 	}
-	err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+	err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	if isSQLError(err) { // a KILL of the statement came late
-		err = s.observed.Run(l.Pooled, s.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+		err = s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	}
 	if err != nil {
-		s.shared.Log.Warn("a setting could not be taken back", "conn", s.id, "node", l.Node, "error", err)
+		s.client.shared.Log.Warn("a setting could not be taken back", "conn", s.client.id, "node", l.Node, "error", err)
 	}
 	return err == nil
 }
@@ -116,15 +116,15 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			return failed, err
 		}
 		if time.Since(began) >= hurriedFor {
-			s.observed.Counters.RowDeadlocks.Add(1)
+			s.client.observed.Counters.RowDeadlocks.Add(1)
 			return failed, errGaveWay()
 		}
-		s.observed.Counters.LockRetries.Add(1)
+		s.client.observed.Counters.LockRetries.Add(1)
 		if c.next.IsSet() {
-			s.txn.Next = c.next
+			s.client.txn.Next = c.next
 		}
 		select {
-		case <-s.entry.Cancelled():
+		case <-s.client.entry.Cancelled():
 			return true, interrupted()
 		case <-time.After(rand.N(lockRetryMax)):
 		}

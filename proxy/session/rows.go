@@ -19,8 +19,8 @@ const binaryCollation = 63
 const nullText = "\x00"
 
 // writeRows queues a result set of the proxy's own, in the protocol of the command under way.
-func (s *Session) writeRows(names []string, types []mysql.ColumnType, rows [][]string) {
-	s.writeTable(ownDefinitions(names, types, rows), rows)
+func (c *client) writeRows(names []string, types []mysql.ColumnType, rows [][]string) {
+	c.writeTable(ownDefinitions(names, types, rows), rows)
 }
 
 // ownDefinitions describes columns of the proxy's own.
@@ -48,18 +48,18 @@ func ownDefinitions(names []string, types []mysql.ColumnType, rows [][]string) [
 
 // writeTable queues a result set whose columns are known, in the protocol of the command under way. Cells are texts, whole
 // numbers or doubles.
-func (s *Session) writeTable(definitions []mysql.ColumnDefinition41, rows [][]string) {
-	b := mysql.AppendLenenc(s.conn.StartPacket(), uint64(len(definitions)))
-	if s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
+func (c *client) writeTable(definitions []mysql.ColumnDefinition41, rows [][]string) {
+	b := mysql.AppendLenenc(c.conn.StartPacket(), uint64(len(definitions)))
+	if c.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 		b = append(b, 1)
 	}
-	s.conn.EndPacket(b)
-	s.writeDefinitions(definitions)
-	binary := s.entry.Command() == mysql.ComStmtExecute
+	c.conn.EndPacket(b)
+	c.writeDefinitions(definitions)
+	binary := c.entry.Command() == mysql.ComStmtExecute
 	for _, row := range rows {
-		b := s.conn.StartPacket()
+		b := c.conn.StartPacket()
 		if binary {
-			s.conn.EndPacket(appendBinaryRow(b, definitions, row))
+			c.conn.EndPacket(appendBinaryRow(b, definitions, row))
 			continue
 		}
 		for _, v := range row {
@@ -69,19 +69,19 @@ func (s *Session) writeTable(definitions []mysql.ColumnDefinition41, rows [][]st
 			}
 			b = mysql.AppendLenencString(b, v)
 		}
-		s.conn.EndPacket(b)
+		c.conn.EndPacket(b)
 	}
-	s.conn.WriteEnd(&mysql.OKPacket{Status: s.status()})
+	c.conn.WriteEnd(&mysql.OKPacket{Status: c.status()})
 }
 
 // writeDefinitions queues definitions with the packet that ends them.
-func (s *Session) writeDefinitions(definitions []mysql.ColumnDefinition41) {
+func (c *client) writeDefinitions(definitions []mysql.ColumnDefinition41) {
 	for k := range definitions {
-		s.conn.EndPacket(definitions[k].AppendTo(s.conn.StartPacket()))
+		c.conn.EndPacket(definitions[k].AppendTo(c.conn.StartPacket()))
 	}
-	if !s.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
-		eof := mysql.EOFPacket{Status: s.status()}
-		s.conn.EndPacket(eof.AppendTo(s.conn.StartPacket()))
+	if !c.conn.Capabilities.Has(mysql.ClientDeprecateEOF) {
+		eof := mysql.EOFPacket{Status: c.status()}
+		c.conn.EndPacket(eof.AppendTo(c.conn.StartPacket()))
 	}
 }
 

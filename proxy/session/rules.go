@@ -14,8 +14,8 @@ import (
 
 // queryRules gives the rules that can match what the user sends; nil where there are none.
 func (s *Session) queryRules() *queryrule.View {
-	if s.ruled != s.snap.Rules {
-		s.ruled, s.rules = s.snap.Rules, s.snap.Rules.For(s.user, s.addr)
+	if s.ruled != s.client.snap.Rules {
+		s.ruled, s.rules = s.client.snap.Rules, s.client.snap.Rules.For(s.client.user, s.client.addr)
 	}
 	return s.rules
 }
@@ -23,10 +23,10 @@ func (s *Session) queryRules() *queryrule.View {
 // readyForText waits until it is known how the servers will read the text: what is refused, and what rules and read_only go by, must not be
 // read in another way.
 func (s *Session) readyForText(text string) error {
-	if s.state.Resolved() || s.beyondRules(text) || readAlike(text) {
+	if s.client.state.Resolved() || s.beyondRules(text) || readAlike(text) {
 		return nil
 	}
-	return s.learnCharset(s.schema.Default)
+	return s.learnCharset(s.client.schema.Default)
 }
 
 // readAlike reports whether a text is one that every server reads alike and that a session answers without one.
@@ -40,7 +40,7 @@ func readAlike(text string) bool {
 
 // beyondRules tells whether no rule is asked: administration must be able to undo what a rule does.
 func (s *Session) beyondRules(text string) bool {
-	return s.account.Rights != account.None && mayBeOwn(text, s.mode())
+	return s.client.account.Rights != account.None && mayBeOwn(text, s.client.mode())
 }
 
 // obey has the query rules look at a statement and at those within it, whose texts are known from then on as far as a server can tell them.
@@ -50,7 +50,7 @@ func (s *Session) obey(q *query) error {
 		return nil
 	}
 	if v != nil {
-		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.DB(), Mode: s.mode()}
+		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.client.state.DB(), Mode: s.client.mode()}
 		if q.unknown() {
 			st.Info.Traits |= sqltext.Doubt
 		}
@@ -58,7 +58,7 @@ func (s *Session) obey(q *query) error {
 		q.verdict = d
 		if d.Rewrite != nil {
 			q.text, q.info = d.Outcome.Text, d.Outcome.Info
-			q.readWithin(s.mode())
+			q.readWithin(s.client.mode())
 		}
 		if err != nil {
 			return err
@@ -67,11 +67,11 @@ func (s *Session) obey(q *query) error {
 	if q.within == nil {
 		return nil
 	}
-	if !s.account.ReadOnly {
+	if !s.client.account.ReadOnly {
 		if err := s.learnText(q); err != nil {
 			return err
 		}
-		if q.known && s.snap.Blacklist != nil && s.blacklisted(q) {
+		if q.known && s.client.snap.Blacklist != nil && s.blacklisted(q) {
 			return errBlacklisted
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
 		if in.Assigned || in.Expressions {
 			continue
 		}
-		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.state.DB(), Mode: in.Mode})
+		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.client.state.DB(), Mode: in.Mode})
 		if err != nil {
 			return err
 		}
@@ -111,15 +111,15 @@ func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
 
 // blacklisted tells whether a statement, or one within it, is forbidden.
 func (s *Session) blacklisted(q *query) bool {
-	if s.snap.Blacklist.Match(q.text, s.mode()) {
+	if s.client.snap.Blacklist.Match(q.text, s.client.mode()) {
 		return true
 	}
-	return q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return s.snap.Blacklist.Match(in.Text, in.Mode) })
+	return q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return s.client.snap.Blacklist.Match(in.Text, in.Mode) })
 }
 
 // judge asks and counts the rules; an error refuses the statement.
 func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
-	d = v.Decide(&s.lookup().rules, st)
+	d = v.Decide(&s.client.lookup().rules, st)
 	d.Count()
 	err = refusal(&d)
 	d.Hits = nil // the next statement overwrites them
@@ -149,13 +149,13 @@ func (s *Session) obeyPrepare(q *query) error {
 	if v == nil {
 		return nil
 	}
-	d := v.Decide(&s.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.state.DB(), Mode: s.mode()})
+	d := v.Decide(&s.client.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.client.state.DB(), Mode: s.client.mode()})
 	if d.Block != nil {
 		d.Count()
 	}
 	err := refusal(&d)
 	if err == nil && d.Rewrite != nil {
-		if params(d.Outcome.Text, s.mode()) != params(q.text, s.mode()) {
+		if params(d.Outcome.Text, s.client.mode()) != params(q.text, s.client.mode()) {
 			d.Count()
 			return refused(d.Rewrite, "it changes the number of parameters of the statement")
 		}
@@ -163,9 +163,9 @@ func (s *Session) obeyPrepare(q *query) error {
 	}
 	d.Hits = nil
 	q.verdict = d
-	q.readWithin(s.mode())
+	q.readWithin(s.client.mode())
 	if err == nil && q.within != nil {
-		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.state.DB())
+		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.client.state.DB())
 	}
 	return err
 }
@@ -215,18 +215,18 @@ func (s *Session) obeyExecution(st *stmt) error {
 }
 
 func (s *Session) limitReached(l account.Limit) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.user, l)
+	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.client.user, l)
 }
 
 // beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.
 func (s *Session) beginLimited(q *query) error {
-	if l, ok := s.account.Begin(time.Now()); !ok {
+	if l, ok := s.client.account.Begin(time.Now()); !ok {
 		return s.limitReached(l)
 	}
-	if rows, bytes, bounded := s.account.MaxAnswer(); bounded {
+	if rows, bytes, bounded := s.client.account.MaxAnswer(); bounded {
 		q.quota = &mysql.Quota{Rows: rows, Bytes: bytes, RowsOver: s.limitReached(account.LimitRows), BytesOver: s.limitReached(account.LimitBytes)}
 	}
-	if t := s.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
+	if t := s.client.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
 		q.verdict.Timeout = t
 	}
 	return nil
@@ -242,7 +242,7 @@ func (st *stmt) asked() string {
 
 // enterRule waits for a statement's place under a rule's limits. Without an error it is paired with the rule's Leave.
 func (s *Session) enterRule(r *queryrule.Rule) error {
-	err := r.Enter(s.entry.Cancelled())
+	err := r.Enter(s.client.entry.Cancelled())
 	switch {
 	case errors.Is(err, queryrule.ErrCancelled):
 		return interrupted()
@@ -272,13 +272,13 @@ func (s *Session) verdict(st *stmt) *queryrule.Decision {
 // passes tells whether rules have nothing to do with a text but to count it. The loops ask; countRules counts when the
 // statement is sent there, as one that goes to a goroutine after all is asked about again.
 func (s *Session) passes(text string, info *sqltext.Info) bool {
-	s.task().verdict = queryrule.Decision{}
+	s.client.task().verdict = queryrule.Decision{}
 	v := s.queryRules()
 	if v == nil {
 		return true
 	}
-	s.task().verdict = v.Decide(&s.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.state.DB(), Mode: s.mode()})
-	return !s.task().verdict.Acts()
+	s.client.task().verdict = v.Decide(&s.client.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.client.state.DB(), Mode: s.client.mode()})
+	return !s.client.task().verdict.Acts()
 }
 
 // passesExecution reports whether no query rule acts on an execution of a prepared statement.
@@ -290,6 +290,6 @@ func (s *Session) countRules(st *stmt) {
 		st.verdict.Count()
 		return
 	}
-	s.task().verdict.Count()
-	s.task().verdict = queryrule.Decision{}
+	s.client.task().verdict.Count()
+	s.client.task().verdict = queryrule.Decision{}
 }

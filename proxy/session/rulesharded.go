@@ -16,7 +16,7 @@ func (s *Session) ruledNode(q *query) *backend.Node {
 	if q.verdict.Node == nil {
 		return nil
 	}
-	return s.schema.Nodes[q.verdict.Node.Node]
+	return s.client.schema.Nodes[q.verdict.Node.Node]
 }
 
 // obeyNode refuses what a query rule sends to one node while rows of sharded tables are on others.
@@ -42,11 +42,11 @@ func mayRead(q *query) bool {
 // borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
 func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
-	if !mayRead(q) || !p.ReadOnly || s.sink != nil || s.txn.Holding() || s.txn.InTransaction() || !s.state.Autocommit ||
-		s.txn.Next.IsSet() {
-		return s.borrow(nodes, p.ReadOnly || s.task().own)
+	if !mayRead(q) || !p.ReadOnly || s.client.sink != nil || s.client.txn.Holding() || s.client.txn.InTransaction() || !s.client.state.Autocommit ||
+		s.client.txn.Next.IsSet() {
+		return s.borrow(nodes, p.ReadOnly || s.client.task().own)
 	}
-	leases, err := s.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
 		p, err := s.borrowReader(n, have)
 		return txn.Lease{Pooled: p, Node: n.Name}, err
 	})
@@ -63,10 +63,10 @@ func (s *Session) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pool
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
-		p, err := s.getHolding(instance, s.state.Setting(), loans)
+		p, err := s.getHolding(instance, s.client.state.Setting(), loans)
 		if err == nil {
 			if instance.Role == backend.Replica {
-				s.observed.CountReplica()
+				s.client.observed.CountReplica()
 			}
 			return p, nil
 		}

@@ -20,7 +20,7 @@ const drainMax = 256 << 10
 // borrow gets a connection in the session's state to each node's primary. With readOnly a transaction may be on others than the one that it
 // changes.
 func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]txn.Lease, error) {
-	leases, err := s.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return s.lease(n, readOnly, have) })
+	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return s.lease(n, readOnly, have) })
 	if err != nil {
 		return nil, s.notBorrowed(leases, err)
 	}
@@ -40,8 +40,8 @@ func (s *Session) notBorrowed(leases []txn.Lease, err error) error {
 // lease gets a connection to a node for a statement that has some already: the one that the session has there, or a fresh one, which joins
 // the transaction. After an error there is none to give back.
 func (s *Session) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.Lease, error) {
-	switch l, ok := s.txn.On(n.Name); {
-	case ok && s.txn.Holds(l.Pooled):
+	switch l, ok := s.client.txn.On(n.Name); {
+	case ok && s.client.txn.Holds(l.Pooled):
 		return l, s.prepare(l.Pooled)
 	case ok:
 		return l, s.prepareOther(l.Pooled)
@@ -50,7 +50,7 @@ func (s *Session) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 	if err != nil {
 		return txn.Lease{}, err
 	}
-	l, err := s.txn.Join(p, n.Name, readOnly, s.state.Autocommit, s.run)
+	l, err := s.client.txn.Join(p, n.Name, readOnly, s.client.state.Autocommit, s.client.run)
 	if err != nil {
 		return l, backendError(err)
 	}
@@ -63,7 +63,7 @@ func (s *Session) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, 
 	if err := s.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.getHolding(n.Primary, s.state.Setting(), have)
+	p, err := s.getHolding(n.Primary, s.client.state.Setting(), have)
 	if err != nil && !errors.Is(err, txn.ErrDeadlock) {
 		return p, backendError(err)
 	}
@@ -73,21 +73,21 @@ func (s *Session) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, 
 // giveBack returns connections that are not kept for a transaction.
 func (s *Session) giveBack(leases []txn.Lease) {
 	if txn.GiveBack(leases) {
-		s.state.Found.Overwritten() // it was asked for what is not the client's
+		s.client.state.Found.Overwritten() // it was asked for what is not the client's
 	}
 }
 
 // publish lets KILL reach the connections of a statement; false when the session, or the statement, was killed before.
 func (s *Session) publish(loans []txn.Lease) bool {
-	s.observed.Exchange(loans[0].Instance, s.entry.Since())
-	s.observed.EachCounted = true // with each of the loans
-	s.task().loans = loans
+	s.client.observed.Exchange(loans[0].Instance, s.client.entry.Since())
+	s.client.observed.EachCounted = true // with each of the loans
+	s.client.task().loans = loans
 	var few [8]backend.Pooled // on the stack
 	conns := few[:0]
 	for k := range loans {
 		conns = append(conns, loans[k].Pooled)
 	}
-	return s.entry.Publish(conns)
+	return s.client.entry.Publish(conns)
 }
 
 // loseAll closes connections that are out of step. A transaction that was on one of them is gone, and the session with it.
@@ -95,7 +95,7 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 	if cause != nil && s.repeatsOnShards(loans, cause) {
 		return errRepeat
 	}
-	s.entry.Unpublish()
+	s.client.entry.Unpublish()
 	kept, never := false, true
 	var gone []string
 	for _, l := range loans {
@@ -109,7 +109,7 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 			gone = append(gone, l.Node)
 			never = never && broken
 		}
-		s.txn.Remove(l.Pooled)
+		s.client.txn.Remove(l.Pooled)
 		l.Ended(errGivenUp)
 		l.Taint()
 	}
@@ -117,7 +117,7 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 		return nil
 	}
 	never = never && len(gone) > 0
-	s.shared.Log.Warn("backend connection lost", "conn", s.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
+	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
 	if never {
 		return s.lostWith(notArrived(gone), kept, cause)
 	}
@@ -125,8 +125,8 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 }
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
-func (s *Session) selectLimit() (limit uint64, set bool) {
-	v := s.state.Value("sql_select_limit")
+func (c *client) selectLimit() (limit uint64, set bool) {
+	v := c.state.Value("sql_select_limit")
 	if v == "" {
 		return 0, false
 	}
@@ -156,7 +156,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 	if err := s.bringToLoans(q, loans); err != nil {
 		return true, s.loseAll(loans, err)
 	}
-	s.observed.Counters.Scattered.Add(1)
+	s.client.observed.Counters.Scattered.Add(1)
 	if !p.ReadOnly {
 		s.watchRowLocks()
 	}
@@ -189,7 +189,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 
 // mergeLimit is how many rows a merge gives at most, by LIMIT or sql_select_limit, to which the shards keep each for itself.
 func (s *Session) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
-	limit, set := s.selectLimit()
+	limit, set := s.client.selectLimit()
 	switch {
 	case !set || p.Statement.Query.Limit != nil:
 		return r.Limit, nil
@@ -230,10 +230,10 @@ func (s *Session) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *txn.Lease, text string, args []int, ex *boundExecution) error {
 	s.reachOn(l, text)
-	l.Started(s.id, s.observed.ShardSpan(l.Instance, s.state.DB(), text))
+	l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), text))
 	var err error
 	if ex == nil {
-		l.Conn.Query(s.task().query.attributes, text)
+		l.Conn.Query(s.client.task().query.attributes, text)
 		err = l.Conn.Flush()
 	} else {
 		err = s.sendBound(l, text, args, ex)
@@ -253,7 +253,7 @@ func (s *Session) startFailed(loans []txn.Lease, sources []*exec.Source, at int,
 				return true, s.loseAll(loans, nil)
 			}
 		}
-		s.entry.Unpublish()
+		s.client.entry.Unpublish()
 		s.giveBack(loans)
 		return true, sqlErr
 	}

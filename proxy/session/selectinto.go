@@ -25,15 +25,15 @@ const (
 // selectInto runs SELECT ... INTO @a, @b on sharded tables: the query without the clause, whose row then becomes the values
 // of the session's variables. handled is false for every other query.
 func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
-	into, ok := sqlparse.CutInto(q.text, s.mode())
+	into, ok := sqlparse.CutInto(q.text, s.client.mode())
 	if !ok {
 		return false, false, nil
 	}
 	text := into.Text
-	if at, ok := sqlparse.LimitAt(text, s.mode()); ok {
+	if at, ok := sqlparse.LimitAt(text, s.client.mode()); ok {
 		text = text[:at] + " LIMIT 2 " + text[at:] // a third row says no more than the second
 	}
-	inner := query{text: text, info: sqltext.Classify(text, s.mode()), attributes: q.attributes, verdict: q.verdict}
+	inner := query{text: text, info: sqltext.Classify(text, s.client.mode()), attributes: q.attributes, verdict: q.verdict}
 	a, handled, err := s.ask(&inner)
 	switch {
 	case !handled || err != nil:
@@ -51,46 +51,46 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	if a.rows > 1 {
 		return true, true, &mysql.SQLError{Code: erTooManyRows, State: "42000", Message: "Result consisted of more than one row"}
 	}
-	s.txn.LastOnHeld = false
+	s.client.txn.LastOnHeld = false
 	s.warnOfInto(into.Before, a.rows)
-	s.state.Diagnostics.RowCount = int64(a.rows)
-	s.state.Found.Found(uint64(a.rows))
-	s.conn.WriteOK(&mysql.OKPacket{Status: s.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.state.Diagnostics.WarningCount)})
+	s.client.state.Diagnostics.RowCount = int64(a.rows)
+	s.client.state.Found.Found(uint64(a.rows))
+	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.client.state.Diagnostics.WarningCount)})
 	return true, false, nil
 }
 
 // warnOfInto makes the warnings that servers give of the clause, by the word behind it and the number of rows.
 func (s *Session) warnOfInto(before string, rows int) {
-	s.state.Diagnostics.Clear()
+	s.client.state.Diagnostics.Clear()
 	warn := func(code uint16, message string) {
-		s.state.Diagnostics.Warnings = append(s.state.Diagnostics.Warnings, state.Warning{Level: "Warning", Code: code, Message: message})
+		s.client.state.Diagnostics.Warnings = append(s.client.state.Diagnostics.Warnings, state.Warning{Level: "Warning", Code: code, Message: message})
 	}
 	switch {
-	case s.mode().MariaDB && before != "from":
+	case s.client.mode().MariaDB && before != "from":
 		warn(state.ERDeprecated, "'<select expression> INTO <destination>;' is deprecated and will be removed in a future release. "+
 			"Please use 'SELECT <select list> INTO <destination> FROM...' instead")
-	case !s.mode().MariaDB && (before == "for" || before == "lock"):
+	case !s.client.mode().MariaDB && (before == "for" || before == "lock"):
 		warn(erIntoInside, "The INTO clause is deprecated inside query blocks of query expressions and will be removed in a future release. "+
 			"Please move the INTO clause to the end of statement instead.")
 	}
 	if rows == 0 {
 		warn(erNoData, "No data - zero rows fetched, selected, or processed")
 	}
-	s.state.Diagnostics.WarningCount = len(s.state.Diagnostics.Warnings)
+	s.client.state.Diagnostics.WarningCount = len(s.client.state.Diagnostics.Warnings)
 }
 
 // ask runs a query on sharded tables and gives its answer to the proxy, every text in its own character set.
 func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 	const results = "character_set_results"
-	had := s.state.Value(results)
-	s.state.Set(results, "NULL")
-	s.sink = newSink(int(s.snap.Config.MaxAllowedPacket) + 1<<20)
+	had := s.client.state.Value(results)
+	s.client.state.Set(results, "NULL")
+	s.client.sink = newSink(int(s.client.snap.Config.MaxAllowedPacket) + 1<<20)
 	defer func() {
-		s.sink = nil
+		s.client.sink = nil
 		if had == "" {
-			s.state.Unset(results)
+			s.client.state.Unset(results)
 		} else {
-			s.state.Set(results, had)
+			s.client.state.Set(results, had)
 		}
 	}()
 	handled, _, err = s.sharded(q)
@@ -103,7 +103,7 @@ func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 	if err != nil {
 		return a, true, err
 	}
-	a, ok, _ := s.sink.read(nil)
+	a, ok, _ := s.client.sink.read(nil)
 	if !ok {
 		return a, true, newError(KSRefusedSharding, "SELECT ... INTO of a row that is longer than max_allowed_packet")
 	}
@@ -111,11 +111,11 @@ func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 }
 
 // out is where answers go.
-func (s *Session) out() *mysql.Conn {
-	if s.sink != nil {
-		return s.sink.conn
+func (c *client) out() *mysql.Conn {
+	if c.sink != nil {
+		return c.sink.conn
 	}
-	return s.conn
+	return c.conn
 }
 
 // assign gives variables the values of a row.
@@ -124,10 +124,10 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 		return err
 	}
 	var list []userVariable
-	info := s.schema.Default.Info()
+	info := s.client.schema.Default.Info()
 	for k, name := range into.Names {
 		d := &a.columns[k]
-		if d.Type == mysql.TypeNewDecimal && sqlparse.Divides(into.Text, s.mode(), k) {
+		if d.Type == mysql.TypeNewDecimal && sqlparse.Divides(into.Text, s.client.mode(), k) {
 			return newError(KSRefusedSharding, "SELECT ... INTO of "+d.Name+": a variable takes more digits of a division or AVG than a result shows; ROUND it")
 		}
 		text, err := variableLiteral(d, a.first[k], info)
@@ -137,11 +137,11 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 		list = append(list, userVariable{name, text})
 	}
 	var held []txn.Lease
-	if s.txn.Pins.Has(txn.PinUserVariable) {
-		held = []txn.Lease{{Pooled: s.txn.Held(), Kept: true}}
+	if s.client.txn.Pins.Has(txn.PinUserVariable) {
+		held = []txn.Lease{{Pooled: s.client.txn.Held(), Kept: true}}
 	}
 	if err := s.keepVariables(held, list); err != nil {
-		return s.lost(s.txn.Held(), err)
+		return s.lost(s.client.txn.Held(), err)
 	}
 	return nil
 }

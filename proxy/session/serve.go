@@ -24,7 +24,7 @@ func (s *Session) goOn(first step) {
 		if r := recover(); r != nil {
 			end = &endError{reason: process.EndPanic}
 			s.dropRunning()
-			s.shared.Log.Error("panic in a session", "conn", s.id, "panic", r, "stack", string(debug.Stack()))
+			s.client.shared.Log.Error("panic in a session", "conn", s.client.id, "panic", r, "stack", string(debug.Stack()))
 		}
 		if !parked {
 			s.end(end)
@@ -55,31 +55,31 @@ func (s *Session) enter() *endError {
 
 // end closes the client's connection and gives back what the session holds.
 func (s *Session) end(e *endError) {
-	reason := s.entry.End(e.reason)
-	s.conn.Close()
-	s.conn.Release()
-	if s.observed.Traced() {
-		s.endTrace(e) // of a command that panicked
+	reason := s.client.entry.End(e.reason)
+	s.client.conn.Close()
+	s.client.conn.Release()
+	if s.client.observed.Traced() {
+		s.client.endTrace(e) // of a command that panicked
 	}
 	s.loginOver()
-	s.shared.Packets.Give(s.stmts.longData)
+	s.client.shared.Packets.Give(s.stmts.longData)
 	s.stmts.longData = 0
-	s.entry.TakeRunning()
-	s.txn.End(s.run)
+	s.client.entry.TakeRunning()
+	s.client.txn.End(s.client.run)
 	s.returnOffer()
 	s.leaveLane()
-	s.shared.Sessions.Remove(&s.entry)
-	if s.account != nil {
-		s.account.Leave()
+	s.client.shared.Sessions.Remove(&s.client.entry)
+	if s.client.account != nil {
+		s.client.account.Leave()
 	}
-	s.shared.Ends[reason].Add(1)
+	s.client.shared.Ends[reason].Add(1)
 	switch reason {
 	case process.EndQuit, process.EndClientGone, process.EndIdle, process.EndDrained, process.EndMoved:
-		s.shared.Log.Debug("session ended", "conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String())
+		s.client.shared.Log.Debug("session ended", "conn", s.client.id, "user", s.client.user, "host", s.client.host(), "reason", reason.String())
 	default:
-		line := []any{"conn", s.id, "user", s.user, "host", s.host(), "reason", reason.String(), "error", e.err}
-		if s.account == nil || reason == process.EndDenied {
-			omitted, ok := s.shared.Failures.Log(s.addr)
+		line := []any{"conn", s.client.id, "user", s.client.user, "host", s.client.host(), "reason", reason.String(), "error", e.err}
+		if s.client.account == nil || reason == process.EndDenied {
+			omitted, ok := s.client.shared.Failures.Log(s.client.addr)
 			if !ok {
 				return
 			}
@@ -87,29 +87,29 @@ func (s *Session) end(e *endError) {
 				line = append(line, "lines_omitted", omitted)
 			}
 		}
-		s.shared.Log.Info("session ended", line...)
+		s.client.shared.Log.Info("session ended", line...)
 	}
 }
 
 // next reads one command and answers it, unless the session is called away first.
 func (s *Session) next() *endError {
-	s.conn.ResetSequence()
+	s.client.conn.ResetSequence()
 	if called, err := s.await(); called || err != nil {
 		if called {
 			return nil
 		}
-		return s.readFailed(err)
+		return s.client.readFailed(err)
 	}
-	p, err := s.conn.ReadPacket()
+	p, err := s.client.conn.ReadPacket()
 	if err != nil {
-		return s.readFailed(err)
+		return s.client.readFailed(err)
 	}
 	cmd := mysql.ComSleep // what an empty packet is taken for, as by the server
 	var arg []byte
 	if len(p) > 0 {
 		cmd, arg = mysql.Command(p[0]), p[1:]
 	}
-	if !s.begin(cmd, s.describe(cmd, arg)) {
+	if !s.begin(cmd, s.client.describe(cmd, arg)) {
 		return &endError{reason: process.EndKilled}
 	}
 	return s.conclude(cmd, s.dispatch(cmd, arg))
@@ -117,58 +117,58 @@ func (s *Session) next() *endError {
 
 // conclude ends a command: what is queued is sent, and nothing is kept of it but the session's state.
 func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
-	if err := s.conn.Flush(); err != nil && end == nil {
+	if err := s.client.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
 	}
-	if s.observed.Traced() {
-		s.endTrace(end)
+	if s.client.observed.Traced() {
+		s.client.endTrace(end)
 	}
 	if end != nil && end.failure() {
-		s.observed.CutOff(end.origin())
+		s.client.observed.CutOff(end.origin())
 	}
-	text := s.entry.Text()
-	if parts, statement := s.observed.End(cmd, s.finishCommand()); statement && s.shared.Queries.On() {
-		s.logStatement(text, parts)
+	text := s.client.entry.Text()
+	if parts, statement := s.client.observed.End(cmd, s.client.finishCommand()); statement && s.client.shared.Queries.On() {
+		s.client.logStatement(text, parts)
 	}
-	s.conn.Release()
+	s.client.conn.Release()
 	s.returnOffer()
-	s.releaseTask()
+	s.client.releaseTask()
 	s.outOfLine()
 	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
-	s.observed.Unlabel()
-	if end == nil && s.shared.Draining.Load() && !s.txn.InTransaction() {
+	s.client.observed.Unlabel()
+	if end == nil && s.client.shared.Draining.Load() && !s.client.txn.InTransaction() {
 		end = &endError{reason: process.EndDrained}
 	}
 	return end
 }
 
 // readFailed tells the client what it did wrong where that is still possible.
-func (s *Session) readFailed(err error) *endError {
+func (c *client) readFailed(err error) *endError {
 	switch {
 	case errors.Is(err, mysql.ErrPacketTooLarge):
-		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
+		c.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
 	case errors.Is(err, mysql.ErrMemory):
-		s.writeError(newError(KSPacketMemory, ""), observe.OriginProxy)
+		c.writeError(newError(KSPacketMemory, ""), observe.OriginProxy)
 	case errors.Is(err, mysql.ErrPacketsOutOfOrder):
-		s.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
+		c.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
 	default:
 		return clientEnd(err)
 	}
-	s.lastWords()
+	c.lastWords()
 	return clientEnd(err)
 }
 
 // lastWords sends what is queued before a close, not waiting for a client that does not read.
-func (s *Session) lastWords() {
-	_ = s.conn.Net.SetDeadline(time.Now().Add(time.Second))
-	_ = s.conn.Flush()
+func (c *client) lastWords() {
+	_ = c.conn.Net.SetDeadline(time.Now().Add(time.Second))
+	_ = c.conn.Flush()
 }
 
 // describe gives the text that the process list shows for a command.
-func (s *Session) describe(cmd mysql.Command, arg []byte) string {
+func (c *client) describe(cmd mysql.Command, arg []byte) string {
 	switch cmd {
 	case mysql.ComQuery:
-		_, text, _ := s.splitAttributes(arg)
+		_, text, _ := c.splitAttributes(arg)
 		return text
 	case mysql.ComStmtPrepare:
 		return alias(arg)
@@ -181,18 +181,18 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 
 // dispatch answers one command. Responses are queued; next sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
-	s.snap = s.shared.Snapshot.Load()
-	if s.shared.Labels.On() {
-		s.observed.Label(s.user, s.entry.Text(), s.mode())
+	s.client.snap = s.client.shared.Snapshot.Load()
+	if s.client.shared.Labels.On() {
+		s.client.observed.Label(s.client.user, s.client.entry.Text(), s.client.mode())
 	}
-	if s.entry.AdminOnly() {
+	if s.client.entry.AdminOnly() {
 		return s.dispatchAdmin(cmd, arg)
 	}
-	if end := s.refreshSchema(); end != nil {
+	if end := s.client.refreshSchema(); end != nil {
 		return end
 	}
-	s.more = false
-	if s.txn.Unlearned && cmd != mysql.ComQuit {
+	s.client.more = false
+	if s.client.txn.Unlearned && cmd != mysql.ComQuit {
 		if end := s.learnLate(); end != nil {
 			return end
 		}
@@ -204,34 +204,34 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComQuery:
 		err = s.comQuery(arg)
 	case mysql.ComPing:
-		s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+		s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status()})
 	case mysql.ComInitDB:
-		s.traceCommand(cmd, "")
+		s.client.traceCommand(cmd, "")
 		err = s.comInitDB(string(arg))
 	case mysql.ComFieldList:
-		s.traceCommand(cmd, "")
+		s.client.traceCommand(cmd, "")
 		err = s.comFieldList(arg)
 	case mysql.ComStatistics:
-		s.comStatistics()
+		s.client.comStatistics()
 	case mysql.ComProcessInfo:
-		s.writeProcesslist(false)
+		s.client.writeProcesslist(false)
 	case mysql.ComProcessKill:
 		err = s.comProcessKill(arg)
 	case mysql.ComDebug:
-		if s.account.ReadOnly {
-			err = s.readDenied("COM_DEBUG")
+		if s.client.account.ReadOnly {
+			err = s.client.readDenied("COM_DEBUG")
 		} else {
 			err = s.forwardSimple(mysql.ComDebug)
 		}
 	case mysql.ComSetOption:
-		err = s.comSetOption(arg)
+		err = s.client.comSetOption(arg)
 	case mysql.ComChangeUser:
 		return s.comChangeUser(arg)
 	case mysql.ComResetConnection:
 		s.resetState()
-		s.writeOK()
+		s.client.writeOK()
 	case mysql.ComStmtPrepare:
-		s.traceCommand(cmd, alias(arg))
+		s.client.traceCommand(cmd, alias(arg))
 		err = s.comStmtPrepare(alias(arg))
 	case mysql.ComStmtExecute:
 		err = s.comStmtExecute(arg)
@@ -242,7 +242,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComStmtClose:
 		s.comStmtClose(arg)
 	case mysql.ComStmtFetch:
-		s.traceCommand(cmd, "")
+		s.client.traceCommand(cmd, "")
 		err = s.comStmtFetch(arg)
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
@@ -257,8 +257,8 @@ func (s *Session) settle(err error) *endError {
 	}
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
-		s.txn.LastOnHeld = false // the held connection knows nothing of it
-		s.writeError(sqlErr, observe.OriginProxy)
+		s.client.txn.LastOnHeld = false // the held connection knows nothing of it
+		s.client.writeError(sqlErr, observe.OriginProxy)
 		return nil
 	}
 	var end *endError
@@ -269,30 +269,30 @@ func (s *Session) settle(err error) *endError {
 }
 
 // schemaCurrent tells whether the user's schema is that of the current snapshot.
-func (s *Session) schemaCurrent() bool {
-	if s.schemaOf != s.snap {
-		if s.schema != s.snap.Schemas[s.user] {
+func (c *client) schemaCurrent() bool {
+	if c.schemaOf != c.snap {
+		if c.schema != c.snap.Schemas[c.user] {
 			return false
 		}
-		s.schemaOf = s.snap
+		c.schemaOf = c.snap
 	}
 	return true
 }
 
 // refreshSchema follows a reload: the user's schema and account are those of the current snapshot.
-func (s *Session) refreshSchema() *endError {
-	if s.schemaCurrent() {
+func (c *client) refreshSchema() *endError {
+	if c.schemaCurrent() {
 		return nil
 	}
-	a, known := s.snap.Accounts.Lookup(s.user, s.addr)
-	schema := s.snap.Schemas[s.user]
+	a, known := c.snap.Accounts.Lookup(c.user, c.addr)
+	schema := c.snap.Schemas[c.user]
 	if !known || schema == nil {
-		s.writeError(newError(KSNoSchema, ""), observe.OriginProxy)
-		s.lastWords()
+		c.writeError(newError(KSNoSchema, ""), observe.OriginProxy)
+		c.lastWords()
 		return &endError{reason: process.EndDenied}
 	}
-	s.schema = schema
-	s.setAccount(a)
-	s.schemaOf = s.snap
+	c.schema = schema
+	c.setAccount(a)
+	c.schemaOf = c.snap
 	return nil
 }

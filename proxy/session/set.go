@@ -24,10 +24,10 @@ var privileged = map[string]bool{
 // names and values. What it accepts is then kept and brought to every connection that the session uses; what cannot be
 // kept pins the connection.
 func (s *Session) set(q *query) error {
-	assignments, ok := sqltext.ParseSet(q.text, s.mode())
+	assignments, ok := sqltext.ParseSet(q.text, s.client.mode())
 	if !ok {
-		s.txn.Pin(txn.PinUnknown)
-		s.txn.Pin(txn.PinUserVariable)
+		s.client.txn.Pin(txn.PinUnknown)
+		s.client.txn.Pin(txn.PinUserVariable)
 		q.learns = true
 		_, err := s.forwardWith(q, nil)
 		return err
@@ -44,8 +44,8 @@ func (s *Session) set(q *query) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
-				s.txn.Pin(txn.PinVariable)
-				s.pinBound(state.BoundUnseen(q.text, s.mode()))
+				s.client.txn.Pin(txn.PinVariable)
+				s.pinBound(state.BoundUnseen(q.text, s.client.mode()))
 				q.learns = true
 			}
 			return nil
@@ -91,7 +91,7 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 
 // finishWith forwards the answer to a statement that was sent and holds the connection for what it added.
 func (s *Session) finishWith(p backend.Pooled, q *query, added txn.Pins, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
-	sent := s.conn.Sequence()
+	sent := s.client.conn.Sequence()
 	if failed, err = s.responses(p, q); err != nil {
 		return true, s.broken(p, err, sent)
 	}
@@ -101,9 +101,9 @@ func (s *Session) finishWith(p backend.Pooled, q *query, added txn.Pins, then fu
 // answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
 func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added txn.Pins, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
-		if !failed && s.state.Diagnostics.WarningCount > 0 {
+		if !failed && s.client.state.Diagnostics.WarningCount > 0 {
 			// The session's own questions make the server forget them.
-			if err := s.fetchWarnings(p, q.rename); err != nil {
+			if err := s.client.fetchWarnings(p, q.rename); err != nil {
 				s.drop(p)
 				return true, &endError{process.EndBackendLost, err}
 			}
@@ -134,7 +134,7 @@ func (s *Session) admitSet(assignments []sqltext.Assignment) error {
 			if privileged[a.Name] {
 				return newError(KSRefusedVariable, a.Name+" changes the binary log or replication; it cannot be set through the proxy")
 			}
-			if a.Name == "resultset_metadata" && !s.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
+			if a.Name == "resultset_metadata" && !s.client.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 				return mysql.NewSQLError(mysql.ERResultsetMetadataNotAsked, "The client doesn't support optional metadata")
 			}
 		case sqltext.Names, sqltext.CharacterSet:
@@ -157,13 +157,13 @@ func wideCharset(name string) bool {
 
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
 func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
-	bound, err := s.state.Adopt(p.Conn, assignments, s.txn.Pins.Has(txn.PinUserVariable))
+	bound, err := s.client.state.Adopt(p.Conn, assignments, s.client.txn.Pins.Has(txn.PinUserVariable))
 	if s.pinBound(bound); err != nil {
 		return err
 	}
-	p.Key = s.state.Setting()
+	p.Key = s.client.state.Setting()
 	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Name == "wait_timeout" }) {
-		s.entry.SetWaitTimeout(s.state.WaitTimeout())
+		s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (s *Session) pinBound(b state.Bound) {
 		{state.BoundInsertID, txn.PinInsertID}, {state.BoundRandSeed, txn.PinRandSeed}, {state.BoundUnknown, txn.PinUnknown},
 	} {
 		if b&one.bound != 0 {
-			s.txn.Pin(one.pin)
+			s.client.txn.Pin(one.pin)
 		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 // of insert_id, the numbers that follow from rand_seed1 and rand_seed2, and what no text carries.
 func (s *Session) heldValue(q *query) string {
 	switch {
-	case s.txn.Pins.Has(txn.PinInsertID) && state.InsertsRows(q.info.Class):
+	case s.client.txn.Pins.Has(txn.PinInsertID) && state.InsertsRows(q.info.Class):
 		return "insert_id"
-	case s.txn.Pins.Has(txn.PinRandSeed) && sqltext.Mentions(q.text, "rand"):
+	case s.client.txn.Pins.Has(txn.PinRandSeed) && sqltext.Mentions(q.text, "rand"):
 		return "rand_seed1 and rand_seed2"
-	case s.state.HeldVariable != "":
-		return s.state.HeldVariable
+	case s.client.state.HeldVariable != "":
+		return s.client.state.HeldVariable
 	}
 	return ""
 }

@@ -22,13 +22,13 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	n, err := s.place(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
-		if p, err = s.schema.Plans.get(q.text, s.state.DB(), s.mode()); err == nil && p == nil {
+		if p, err = s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode()); err == nil && p == nil {
 			return false, false, nil
 		}
 		if err != nil {
 			return true, true, planError(err)
 		}
-		s.lookup().execution.Bind(p, nil)
+		s.client.lookup().execution.Bind(p, nil)
 		n, err = s.place(q, p)
 	}
 	switch {
@@ -47,7 +47,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	if s.namesNode(q) {
 		return nil, false, false, nil // the text has physical names already
 	}
-	if err := s.learnCharset(s.schema.Default); err != nil {
+	if err := s.learnCharset(s.client.schema.Default); err != nil {
 		return nil, true, true, err
 	}
 	if q.info.Has(sqltext.UserVarWrite) {
@@ -57,22 +57,22 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 				return nil, true, failed, err
 			}
 		case sqltext.Explain:
-			if into, ok := sqlparse.CutInto(q.text, s.mode()); ok {
+			if into, ok := sqlparse.CutInto(q.text, s.client.mode()); ok {
 				q.text = into.Text // the plan is the query's
 			}
 		}
 	}
-	plans := s.schema.Plans
-	l := s.lookup()
-	p, known, err := plans.find(l, q, s.task().recognized.templateOf(q.text, s.mode()), s.state.DB(), s.mode())
+	plans := s.client.schema.Plans
+	l := s.client.lookup()
+	p, known, err := plans.find(l, q, s.client.task().recognized.templateOf(q.text, s.client.mode()), s.client.state.DB(), s.client.mode())
 	if err != nil {
 		return nil, true, true, s.unreadable(q.text, err)
 	}
 	if !known {
-		if !plans.mayConcern(q, s.state.DB(), s.mode()) {
+		if !plans.mayConcern(q, s.client.state.DB(), s.client.mode()) {
 			return nil, false, false, nil
 		}
-		c, err := s.catalogOf(q.text, q.info.Class, s.mode(), s.state.DB())
+		c, err := s.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB())
 		if err != nil {
 			return nil, true, true, err
 		}
@@ -80,10 +80,10 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 			failed, err = s.catalog(q, c, nil)
 			return nil, true, failed, err
 		}
-		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.mode(), s.state.DB()) {
+		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.client.mode(), s.client.state.DB()) {
 			return nil, false, false, nil // about a database of the server's own
 		}
-		if p, err = plans.get(q.text, s.state.DB(), s.mode()); err != nil {
+		if p, err = plans.get(q.text, s.client.state.DB(), s.client.mode()); err != nil {
 			return nil, true, true, s.unreadable(q.text, err)
 		}
 		if p != nil {
@@ -91,14 +91,14 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 		}
 	}
 	if p != nil && q.info.Class == sqltext.Explain {
-		return nil, true, false, s.explain(q.text, s.state.DB(), s.mode())
+		return nil, true, false, s.explain(q.text, s.client.state.DB(), s.client.mode())
 	}
 	return p, false, false, nil
 }
 
 // namesNode reports whether a hint of the statement says which node it goes to.
 func (s *Session) namesNode(q *query) bool {
-	return s.account.Hints && q.info.NodeHint != "" && s.schema.Nodes[q.info.NodeHint] != nil
+	return s.client.account.Hints && q.info.NodeHint != "" && s.client.schema.Nodes[q.info.NodeHint] != nil
 }
 
 // planned tells which classes of statements may name tables that have a plan.
@@ -114,8 +114,8 @@ func planned(c sqltext.Class) bool {
 // oneShard makes q the statement of one server, with those of its values that this is sent.
 func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.text = one.Text
-	q.node = s.schema.Nodes[one.Node]
-	l := s.lookup()
+	q.node = s.client.schema.Nodes[one.Node]
+	l := s.client.lookup()
 	l.names = l.names[:0]
 	shards := one.Shards
 	for _, r := range p.Refs {
@@ -172,7 +172,7 @@ func (s *Session) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
 		return planError(err)
 	}
-	p, failure := s.freshConn(s.schema.Default, nil)
+	p, failure := s.freshConn(s.client.schema.Default, nil)
 	if failure != nil {
 		return planError(err)
 	}
@@ -223,16 +223,16 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	p, r := q.plan, q.route
 	var ex *boundExecution
 	if q.st != nil {
-		ex = &s.lookup().bound
+		ex = &s.client.lookup().bound
 	}
-	s.observed.Spread(planOf(r.Operator), len(r.Queries))
+	s.client.observed.Spread(planOf(r.Operator), len(r.Queries))
 	s.notMirrored(q)
-	if s.txn.Pins.Has(txn.PinUserVariable) && q.info.Has(sqltext.UserVarRead) {
-		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.txn.Held().Instance.Node+
+	if s.client.txn.Pins.Has(txn.PinUserVariable) && q.info.Has(sqltext.UserVarRead) {
+		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.client.txn.Held().Instance.Node+
 			" knows: a statement on several shards cannot read it; SET it to a literal")
 	}
 	if name := s.heldValue(q); name != "" {
-		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
+		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.client.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
 	}
 	switch r.Operator.(type) {
 	case *plan.Merge:
@@ -259,7 +259,7 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 func (s *Session) nodesOf(queries []plan.Query) (nodes []*backend.Node) {
 	nodes = make([]*backend.Node, 0, len(queries))
 	for k := range queries {
-		if n := s.schema.Nodes[queries[k].Node]; !slices.Contains(nodes, n) {
+		if n := s.client.schema.Nodes[queries[k].Node]; !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}

@@ -226,10 +226,10 @@ func (sh *shelf) serve(le *lease, s *Session) {
 
 // stand puts a session in the pool's queue, or hands it to a goroutine, which hears why it may not wait there.
 func (sh *shelf) stand(s *Session) {
-	pl := &s.task().place
+	pl := &s.client.task().place
 	pl.Owner = s
 	sh.line = append(sh.line, s) // ahead of the answer, which another thread may give at once
-	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.lane.since.Add(s.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.lane.since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
 		sh.leave(s)
 		s.handOver(sh.h.loop, stepServe)
 		return
@@ -267,17 +267,17 @@ func (h *shelves) receive() {
 	h.mu.Unlock()
 	for _, pl := range list {
 		s := pl.Owner.(*Session)
-		h.byKey[shelfKey{s.lane.instance, s.state.Setting()}].receive(s, pl)
+		h.byKey[shelfKey{s.lane.instance, s.client.state.Setting()}].receive(s, pl)
 	}
 }
 
 // receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
 func (sh *shelf) receive(s *Session, pl *backend.Place) {
 	sh.leave(s)
-	s.task().placed = sh.key.instance
+	s.client.task().placed = sh.key.instance
 	if sh.key.instance.State() != backend.Down {
 		if p, ok := sh.key.instance.AnsweredWith(pl, sh.key.setting); ok {
-			s.task().placed = nil
+			s.client.task().placed = nil
 			if le := sh.borrow(p); le != nil {
 				sh.out++
 				le.used = sh.h.now
@@ -358,7 +358,7 @@ func (sh *shelf) sweep() {
 	sh.sweepShared()
 	for _, s := range slices.Clone(sh.line) { // which leave changes
 		// Who has been answered meanwhile is received at the next tick.
-		if (down || s.lineOver()) && s.task().place.Leave() {
+		if (down || s.lineOver()) && s.client.task().place.Leave() {
 			sh.leave(s)
 			s.handOver(sh.h.loop, stepServe) // where it hears why, or finds another instance
 		}

@@ -14,9 +14,9 @@ import (
 
 // oneResponse sends what is queued for p and forwards one response.
 func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
-	span := s.observed.ShardSpan(p.Instance, s.state.DB(), q.text)
+	span := s.client.observed.ShardSpan(p.Instance, s.client.state.DB(), q.text)
 	err := s.forwardOne(p, q, shape)
-	s.observed.EndResponse(span, s.observed.ErrorCode != 0, err)
+	s.client.observed.EndResponse(span, s.client.observed.ErrorCode != 0, err)
 	return err
 }
 
@@ -25,12 +25,12 @@ func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) erro
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}
-	res, err := mysql.ForwardResult(s.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.status(), Patch: s.patchFn, Quota: q.quota, Rename: q.rename, Rows: q.rows})
+	res, err := mysql.ForwardResult(s.client.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.client.status(), Patch: s.client.patchFn, Quota: q.quota, Rename: q.rename, Rows: q.rows})
 	if err != nil {
 		return err
 	}
 	if res.Cut {
-		return s.cutOff(p, q, &res)
+		return s.client.cutOff(p, q, &res)
 	}
 	s.observe(p, q, &res)
 	return nil
@@ -45,7 +45,7 @@ func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, sh
 	p.Conn.ResetSequence()
 	b := append(p.Conn.StartPacket(), byte(cmd))
 	p.Conn.EndPacket(append(b, arg...))
-	sent := s.conn.Sequence()
+	sent := s.client.conn.Sequence()
 	if err := s.oneResponse(p, &query{info: sqltext.Info{Class: sqltext.Show}}, shape); err != nil {
 		return s.broken(p, err, sent)
 	}
@@ -54,36 +54,36 @@ func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, sh
 }
 
 func (s *Session) forwardSimple(cmd mysql.Command) error {
-	return s.forwardCommand(txn.Target{Node: s.schema.Default}, cmd, nil, mysql.ShapeResult)
+	return s.forwardCommand(txn.Target{Node: s.client.schema.Default}, cmd, nil, mysql.ShapeResult)
 }
 
 // comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".
-func (s *Session) comStatistics() {
-	t := s.shared.Stats.Totals()
+func (c *client) comStatistics() {
+	t := c.shared.Stats.Totals()
 	var questions uint64
 	for _, n := range t.Commands {
 		questions += n
 	}
-	uptime := max(time.Since(s.shared.Started).Seconds(), 1)
+	uptime := max(time.Since(c.shared.Started).Seconds(), 1)
 	line := fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
-		int(uptime), s.shared.Sessions.Len(), questions, float64(questions)/uptime)
-	s.conn.WritePacket([]byte(line))
+		int(uptime), c.shared.Sessions.Len(), questions, float64(questions)/uptime)
+	c.conn.WritePacket([]byte(line))
 }
 
 // comSetOption turns several statements in one text on or off. MySQL manual: "COM_SET_OPTION".
-func (s *Session) comSetOption(arg []byte) error {
+func (c *client) comSetOption(arg []byte) error {
 	if len(arg) < 2 {
 		return malformed()
 	}
 	switch binary.LittleEndian.Uint16(arg) {
 	case 0:
-		s.conn.Capabilities |= mysql.ClientMultiStatements
+		c.conn.Capabilities |= mysql.ClientMultiStatements
 	case 1:
-		s.conn.Capabilities &^= mysql.ClientMultiStatements
+		c.conn.Capabilities &^= mysql.ClientMultiStatements
 	default:
 		return mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}
-	s.conn.WriteEnd(&mysql.OKPacket{Status: s.status()})
+	c.conn.WriteEnd(&mysql.OKPacket{Status: c.status()})
 	return nil
 }
 
@@ -91,47 +91,47 @@ func (s *Session) comSetOption(arg []byte) error {
 // MySQL manual: "COM_CHANGE_USER".
 func (s *Session) comChangeUser(arg []byte) *endError {
 	var cu mysql.ChangeUser
-	if err := cu.Decode(arg, s.conn.Capabilities); err != nil {
-		s.writeError(malformed(), observe.OriginClient)
+	if err := cu.Decode(arg, s.client.conn.Capabilities); err != nil {
+		s.client.writeError(malformed(), observe.OriginClient)
 		return nil
 	}
-	s.entry.TakeRunning()
-	s.txn.End(s.run)
+	s.client.entry.TakeRunning()
+	s.client.txn.End(s.client.run)
 	s.clearStmts()
-	s.conn.SetPayloadCap(preAuthCap)
-	_ = s.conn.Net.SetDeadline(time.Now().Add(s.snap.Config.HandshakeTimeout.Duration()))
+	s.client.conn.SetPayloadCap(preAuthCap)
+	_ = s.client.conn.Net.SetDeadline(time.Now().Add(s.client.snap.Config.HandshakeTimeout.Duration()))
 	// The answer is to the greeting's random bytes, as by the server: MariaDB's client library computes it once and repeats
 	// it when it is asked again with other ones.
 	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse, greeting: cu.AuthPlugin})
 	if end != nil {
 		return end
 	}
-	schema := s.snap.Schemas[cu.User]
+	schema := s.client.snap.Schemas[cu.User]
 	if schema == nil {
 		return s.deny(newError(KSNoSchema, ""), nil)
 	}
 	if !a.Enter() {
 		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
 	}
-	s.account.Leave()
-	s.user = cu.User
-	s.entry.SetUser(cu.User)
-	s.setAccount(a)
-	s.schema = schema
+	s.client.account.Leave()
+	s.client.user = cu.User
+	s.client.entry.SetUser(cu.User)
+	s.client.setAccount(a)
+	s.client.schema = schema
 	s.rules, s.ruled = nil, nil
-	collation := s.state.Collation()
+	collation := s.client.state.Collation()
 	if cu.Collation != 0 {
 		collation = cu.Collation
 	}
 	s.initState(collation)
-	s.entry.SetWaitTimeout(s.state.WaitTimeout())
+	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 	if cu.Database != "" {
 		if err := s.useDB(cu.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}
-	_ = s.conn.Net.SetDeadline(time.Time{})
-	s.conn.SetPayloadCap(int(s.snap.Config.MaxAllowedPacket))
-	s.writeOK()
+	_ = s.client.conn.Net.SetDeadline(time.Time{})
+	s.client.conn.SetPayloadCap(int(s.client.snap.Config.MaxAllowedPacket))
+	s.client.writeOK()
 	return nil
 }

@@ -38,38 +38,38 @@ func (c *trickle) SetDeadline(time.Time) error { return nil }
 func TestClientsThatTakeLittle(t *testing.T) {
 	for bytes, lives := range map[int]bool{0: false, 1: false, process.RateMin - 1: false, 2 * process.RateMin: true} {
 		nc := &trickle{take: make(chan int), taken: make(chan struct{}), closed: make(chan struct{})}
-		s := &Session{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20)}
-		s.entry.Connect((*clientConn)(s.conn), process.Who{}, nil)
-		s.entry.LoggedIn(true)
+		s := &Session{client: client{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20)}}
+		s.client.entry.Connect((*clientConn)(s.client.conn), process.Who{}, nil)
+		s.client.entry.LoggedIn(true)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			s.conn.WritePacket(make([]byte, 100_000))
-			_ = s.conn.Flush()
+			s.client.conn.WritePacket(make([]byte, 100_000))
+			_ = s.client.conn.Flush()
 		}()
-		for !s.conn.Net.Writing() {
+		for !s.client.conn.Net.Writing() {
 			time.Sleep(time.Millisecond)
 		}
 		for range 20 {
-			s.entry.Tick(0, 4*time.Second, func(f func()) { go f() })
-			if s.entry.CloseIfIdle(process.EndDrained) {
+			s.client.entry.Tick(0, 4*time.Second, func(f func()) { go f() })
+			if s.client.entry.CloseIfIdle(process.EndDrained) {
 				break
 			}
 			if bytes > 0 {
 				nc.take <- bytes
 				<-nc.taken
-				for before := s.conn.Net.Activity(); !s.conn.Net.Writing() && before == s.conn.Net.Activity(); {
+				for before := s.client.conn.Net.Activity(); !s.client.conn.Net.Writing() && before == s.client.conn.Net.Activity(); {
 					time.Sleep(time.Millisecond)
 				}
 			}
 		}
-		closing := s.entry.CloseIfIdle(process.EndDrained)
+		closing := s.client.entry.CloseIfIdle(process.EndDrained)
 		if closing == lives {
 			t.Errorf("with %d bytes a second, closed is %v", bytes, closing)
 		}
 		if !closing {
 			nc.Close()
-		} else if reason := s.entry.End(process.EndQuit); reason != process.EndStalled {
+		} else if reason := s.client.entry.End(process.EndQuit); reason != process.EndStalled {
 			t.Errorf("with %d bytes a second it ended by %v", bytes, reason)
 		}
 		<-done

@@ -34,8 +34,8 @@ func (s *Session) take(first step) *endError {
 		s.enterLane()
 		return nil
 	}
-	s.conn.MayWait()
-	s.spares = nil
+	s.client.conn.MayWait()
+	s.client.spares = nil
 	switch first {
 	case stepFinish, stepRepeat, stepAlone:
 		return s.finishHanded(first)
@@ -46,7 +46,7 @@ func (s *Session) take(first step) *endError {
 	case stepEnd:
 		return s.lane.end
 	}
-	if err := s.conn.Flush(); err != nil {
+	if err := s.client.conn.Flush(); err != nil {
 		return clientEnd(err)
 	}
 	if first == stepMove {
@@ -57,9 +57,9 @@ func (s *Session) take(first step) *endError {
 
 // finishHanded ends a statement that the loop began.
 func (s *Session) finishHanded(first step) *endError {
-	s.observed.Relabel()
-	x := s.task().x
-	q := &s.task().query
+	s.client.observed.Relabel()
+	x := s.client.task().x
+	q := &s.client.task().query
 	var err error
 	again := first == stepRepeat
 	switch {
@@ -77,8 +77,8 @@ func (s *Session) finishHanded(first step) *endError {
 
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
 func (s *Session) alone(x *exchange, q *query) error {
-	s.entry.TakeRunning()
-	if s.entry.IsCancelled() {
+	s.client.entry.TakeRunning()
+	if s.client.entry.IsCancelled() {
 		return interrupted()
 	}
 	_, err := s.forwardTo(x.target, q, 0)
@@ -88,22 +88,22 @@ func (s *Session) alone(x *exchange, q *query) error {
 // enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and
 // the packets.
 func (s *Session) enterLane() {
-	l := s.shared.Lanes
-	if l == nil || s.entry.AdminOnly() {
+	l := s.client.shared.Lanes
+	if l == nil || s.client.entry.AdminOnly() {
 		return
 	}
-	s.entry.SwapClient(func() bool {
-		nc := s.conn.Net.Bare()
+	s.client.entry.SwapClient(func() bool {
+		nc := s.client.conn.Net.Bare()
 		if nc == nil || !l.join() {
 			return false
 		}
 		c, err := l.group.Adopt(nc)
 		if err != nil {
 			l.leave()
-			s.shared.Log.Warn("a session stays out of the fast lane", "conn", s.id, "error", err)
+			s.client.shared.Log.Warn("a session stays out of the fast lane", "conn", s.client.id, "error", err)
 			return false
 		}
-		s.conn.Net.Rebase(c)
+		s.client.conn.Net.Rebase(c)
 		s.lane.conn = c
 		return true
 	})
@@ -113,14 +113,14 @@ func (s *Session) enterLane() {
 func (s *Session) leaveLane() {
 	if s.lane.conn != nil {
 		s.lane.conn = nil
-		s.shared.Lanes.leave()
+		s.client.shared.Lanes.leave()
 	}
 }
 
 // park gives the session to its loop until the next command, if nothing but the client binds it. Whatever it returns, the
 // session is the loop's when it is true.
 func (s *Session) park() bool {
-	if s.lane.conn == nil || s.txn.Holding() || s.txn.HasOthers() || s.txn.InTransaction() || s.conn.Buffered() > 0 {
+	if s.lane.conn == nil || s.client.txn.Holding() || s.client.txn.HasOthers() || s.client.txn.InTransaction() || s.client.conn.Buffered() > 0 {
 		return false
 	}
 	return s.lane.conn.Park(s)
@@ -128,9 +128,9 @@ func (s *Session) park() bool {
 
 // handOver gives the session to a goroutine, which begins with next.
 func (s *Session) handOver(l *fastlane.Loop, next step) {
-	s.observed.Counters.Handed.Add(1)
+	s.client.observed.Counters.Handed.Add(1)
 	s.lane.next = next
-	s.shared.Lanes.run(s)
+	s.client.shared.Lanes.run(s)
 	l.Woke()
 }
 
@@ -159,7 +159,7 @@ type offer = backend.Pooled
 
 // returnOffer gives back a connection, or the right to open one, that the command did not need after all.
 func (s *Session) returnOffer() {
-	if t := s.tasked; t != nil && t.placed != nil {
+	if t := s.client.tasked; t != nil && t.placed != nil {
 		t.placed = nil
 		t.place.Decline()
 	}

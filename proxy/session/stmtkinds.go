@@ -115,8 +115,8 @@ func sample(kind byte) (mysql.ColumnType, []byte) {
 func (s *Session) pinMixed(bs *backend.Stmt, st *stmt) {
 	if bs.Mixed == st && !st.mixed {
 		st.mixed = true
-		s.txn.MixedStmts++
-		s.txn.Pin(txn.PinParameterTypes)
+		s.client.txn.MixedStmts++
+		s.client.txn.Pin(txn.PinParameterTypes)
 	}
 }
 

@@ -75,9 +75,9 @@ type stmt struct {
 
 // clearStmts forgets all statements, those on the held connection, which is given back, included.
 func (s *Session) clearStmts() {
-	s.shared.Packets.Give(s.stmts.longData)
+	s.client.shared.Packets.Give(s.stmts.longData)
 	s.stmts = stmts{nextID: s.stmts.nextID}
-	s.txn.Cursors, s.txn.MixedStmts = 0, 0
+	s.client.txn.Cursors, s.client.txn.MixedStmts = 0, 0
 }
 
 // add gives a statement its id.
@@ -114,20 +114,20 @@ func unknownStmt(arg []byte, command string) *mysql.SQLError {
 // columns are today. MySQL manual: "COM_STMT_PREPARE".
 func (s *Session) comStmtPrepare(text string) error {
 	s.stmts.lastID = 0
-	if len(s.stmts.byID) >= s.snap.Config.MaxPreparedStmts {
+	if len(s.stmts.byID) >= s.client.snap.Config.MaxPreparedStmts {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
-			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.snap.Config.MaxPreparedStmts)
+			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.client.snap.Config.MaxPreparedStmts)
 	}
 	if err := s.readyForText(text); err != nil {
 		return err
 	}
-	q := query{text: text, source: text, info: sqltext.Classify(text, s.mode())}
+	q := query{text: text, source: text, info: sqltext.Classify(text, s.client.mode())}
 	if i := &q.info; i.Class != sqltext.Empty && i.End+1 < len(text) && i.Next >= len(text) {
 		q.text = withoutEnd(text)
-		q.source, q.info = q.text, sqltext.Classify(q.text, s.mode())
+		q.source, q.info = q.text, sqltext.Classify(q.text, s.client.mode())
 	}
-	q.readWithin(s.mode())
-	if s.snap.Blacklist != nil && s.blacklisted(&q) {
+	q.readWithin(s.client.mode())
+	if s.client.snap.Blacklist != nil && s.blacklisted(&q) {
 		return errBlacklisted
 	}
 	if err := s.obeyPrepare(&q); err != nil {
@@ -152,7 +152,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if q.own {
 		return s.prepareOwn(&q)
 	}
-	if q.logical != "" && (!s.txn.Holding() || s.txn.Held().Instance.Node != q.node.Name) {
+	if q.logical != "" && (!s.client.txn.Holding() || s.client.txn.Held().Instance.Node != q.node.Name) {
 		return s.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
@@ -167,16 +167,16 @@ func (s *Session) comStmtPrepare(text string) error {
 				return s.unprepared(p, err)
 			}
 		}
-		sent := s.conn.Sequence()
+		sent := s.client.conn.Sequence()
 		failed, err := s.prepareOn(p, &q)
-		if s.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+		if s.client.conn.Sequence() == sent && s.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
 			return s.broken(p, err, sent)
 		}
 		if !failed {
-			s.state.Diagnostics.RowCount = 0
+			s.client.state.Diagnostics.RowCount = 0
 		}
 		s.release(p)
 		return nil
@@ -191,16 +191,16 @@ func (s *Session) prepareAside(q *query) error {
 		if err != nil {
 			return s.notBorrowed(nil, err)
 		}
-		sent := s.conn.Sequence()
+		sent := s.client.conn.Sequence()
 		failed, err := s.prepareOn(p, q)
-		if s.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+		if s.client.conn.Sequence() == sent && s.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
 			return s.broken(p, err, sent)
 		}
 		if !failed {
-			s.state.Diagnostics.RowCount = 0
+			s.client.state.Diagnostics.RowCount = 0
 		}
 		p.Put()
 		return nil
@@ -216,7 +216,7 @@ func (s *Session) admitPrepare(q *query) error {
 		return err
 	}
 	if q.info.Class == sqltext.Set {
-		if err := s.admitSetQuery(q.text, s.mode()); err != nil {
+		if err := s.admitSetQuery(q.text, s.client.mode()); err != nil {
 			return err
 		}
 	}
@@ -246,18 +246,18 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		}
 		mysql.RenameError(e, q.rename)
 		if e.Code == mysql.ERParse && q.rewritten() {
-			if e, err = s.syntaxError(p, q, e); err != nil {
+			if e, err = s.client.syntaxError(p, q, e); err != nil {
 				return true, err
 			}
 		}
-		s.writeError(e, observe.OriginBackend)
+		s.client.writeError(e, observe.OriginBackend)
 		return true, nil
 	}
 	var ok mysql.StmtPrepareOK
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
-	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.state.DB(), mode: s.mode(), setting: s.state.Setting()}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.client.state.DB(), mode: s.client.mode(), setting: s.client.state.Setting()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
@@ -272,11 +272,11 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	st.normal = normalOf(st.text, st.mode)
 	s.stmts.add(st)
 	ok.StatementID = st.id
-	s.conn.EndPacket(ok.AppendTo(s.conn.StartPacket(), s.conn.Capabilities))
+	s.client.conn.EndPacket(ok.AppendTo(s.client.conn.StartPacket(), s.client.conn.Capabilities))
 	if !ok.MetadataFollows {
 		return false, nil
 	}
-	return false, mysql.ForwardDefinitions(s.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.status(), q.rename)
+	return false, mysql.ForwardDefinitions(s.client.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.client.status(), q.rename)
 }
 
 // readWithin notes the statements that the text contains.
@@ -290,7 +290,7 @@ func (st *stmt) readWithin() {
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
 // after statements of this connection were closed.
 func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
-	span := s.observed.OwnSpan(p.Instance, s.state.DB(), "PREPARE")
+	span := s.client.observed.OwnSpan(p.Instance, s.client.state.DB(), "PREPARE")
 	packet, err := s.askPrepare(p, text)
 	if e := new(mysql.SQLError); err == nil && packet[0] == mysql.ErrHeader && span != nil && e.Decode(packet) == nil {
 		observe.EndSpan(span, e)
@@ -331,8 +331,8 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	}
 	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
-	current := s.state.Setting()
-	if err := s.observed.Apply(p, s.state.DB(), setting); err != nil {
+	current := s.client.state.Setting()
+	if err := s.client.observed.Apply(p, s.client.state.DB(), setting); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {
@@ -362,10 +362,10 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
-	if err := s.observed.Apply(p, s.state.DB(), current); err != nil {
+	if err := s.client.observed.Apply(p, s.client.state.DB(), current); err != nil {
 		return nil, err
 	}
-	if !s.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {
+	if !s.client.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {
 		if err := s.prime(p, bs, st); err != nil {
 			return nil, err
 		}
@@ -377,7 +377,7 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 // preparedStmt is backendStmt where it needs nothing to be asked of the server; else it is nil.
 func (s *Session) preparedStmt(p backend.Pooled, text string, st *stmt, ex *execution) *backend.Stmt {
 	bs := p.Conn.Stmts.Get(backend.StmtKey{Setting: st.setting, Text: text})
-	if bs != nil && (s.mode().MariaDB || !lacks(bs, st, ex) && takes(bs, st, ex)) {
+	if bs != nil && (s.client.mode().MariaDB || !lacks(bs, st, ex) && takes(bs, st, ex)) {
 		return bs
 	}
 	return nil
@@ -400,10 +400,10 @@ func (s *Session) comStmtClose(arg []byte) {
 	delete(s.stmts.byID, st.id)
 	_ = s.closeCursor(st)
 	if st.mixed {
-		if s.txn.MixedStmts--; s.txn.MixedStmts == 0 {
-			s.txn.Unpin(txn.PinParameterTypes)
-			if p := s.txn.Held(); p.Pooled != nil {
-				s.setRunning(p)
+		if s.client.txn.MixedStmts--; s.client.txn.MixedStmts == 0 {
+			s.client.txn.Unpin(txn.PinParameterTypes)
+			if p := s.client.txn.Held(); p.Pooled != nil {
+				s.client.setRunning(p)
 				s.release(p)
 			}
 		}
@@ -420,7 +420,7 @@ func (s *Session) comStmtReset(arg []byte) error {
 	if err := s.closeCursor(st); err != nil {
 		return err
 	}
-	s.conn.WriteOK(&mysql.OKPacket{Status: s.status()})
+	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status()})
 	return nil
 }
 
@@ -431,15 +431,15 @@ func (s *Session) closeCursor(st *stmt) error {
 	}
 	bs := st.cursor
 	st.cursor = nil
-	s.txn.Cursors--
-	if s.txn.Cursors == 0 {
-		s.txn.Unpin(txn.PinCursor)
+	s.client.txn.Cursors--
+	if s.client.txn.Cursors == 0 {
+		s.client.txn.Unpin(txn.PinCursor)
 	}
-	p := s.txn.Held()
+	p := s.client.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}
-	s.setRunning(p)
+	s.client.setRunning(p)
 	if err := p.Conn.ResetStmt(bs); err != nil {
 		return s.lost(p, err)
 	}
@@ -458,9 +458,9 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 	switch {
 	case int(param) >= st.params:
 		st.longErr = mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_send_long_data")
-	case s.stmts.longData+len(data) > int(s.snap.Config.MaxAllowedPacket):
+	case s.stmts.longData+len(data) > int(s.client.snap.Config.MaxAllowedPacket):
 		st.longErr = mysql.NewSQLError(mysql.ERUnknown, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
-	case !s.shared.Packets.Take(len(data)):
+	case !s.client.shared.Packets.Take(len(data)):
 		st.longErr = newError(KSPacketMemory, "The data of the parameter would take, with the long packets of all clients, more than packet_memory. Send it again later, or raise packet_memory.")
 	default:
 		if st.long == nil {
@@ -475,7 +475,7 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 func (s *Session) dropLongData(st *stmt) {
 	for _, data := range st.long {
 		s.stmts.longData -= len(data)
-		s.shared.Packets.Give(len(data))
+		s.client.shared.Packets.Give(len(data))
 	}
 	st.long, st.longErr = nil, nil
 }

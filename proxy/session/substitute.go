@@ -20,28 +20,28 @@ const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 // select item that stands alone keeps its column name by an alias.
 func (s *Session) substitute(q *query) error {
 	if q.info.Class == sqltext.Select {
-		q.text = state.StatusTable(q.text, s.mode(), s.state.DB(), s.conn)
+		q.text = state.StatusTable(q.text, s.client.mode(), s.client.state.DB(), s.client.conn)
 	}
 	want := q.info.Traits & own
-	if !s.txn.Holding() || !s.txn.LastOnHeld {
+	if !s.client.txn.Holding() || !s.client.txn.LastOnHeld {
 		want |= q.info.Traits & diagnostics
-	} else if !s.heldTells() {
+	} else if !s.client.heldTells() {
 		want |= q.info.Traits & sqltext.SysVarWarningCount
 	}
-	if !s.txn.Holding() || s.txn.Conn() != s.state.Found.OnlyOn() {
+	if !s.client.txn.Holding() || s.client.txn.Conn() != s.client.state.Found.OnlyOn() {
 		want |= q.info.Traits & sqltext.FoundRows
 	}
 	if want == 0 {
 		return nil
 	}
-	spans := sqltext.Functions(q.text, s.mode(), want)
+	spans := sqltext.Functions(q.text, s.client.mode(), want)
 	if len(spans) == 0 {
 		return nil
 	}
-	items := sqltext.Items(q.text, s.mode())
+	items := sqltext.Items(q.text, s.client.mode())
 	var edits []edit
 	for _, span := range spans {
-		value := s.ownValue(span)
+		value := s.client.ownValue(span)
 		if typed := typeOf(span); typed != "" && slices.ContainsFunc(items, func(i sqltext.Item) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
 			if unsigned(span.What) {
 				value = "CAST(" + value + " AS UNSIGNED)"
@@ -52,7 +52,7 @@ func (s *Session) substitute(q *query) error {
 	}
 	for _, i := range items {
 		if i.Unnamed && i.End-i.Pos <= aliasMax && slices.ContainsFunc(spans, func(span sqltext.Span) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
-			alias, ok := sqltext.QuoteAlias(q.text[i.Pos:i.End], s.mode())
+			alias, ok := sqltext.QuoteAlias(q.text[i.Pos:i.End], s.client.mode())
 			if !ok {
 				return refuse("a column whose text is not of the client's character set, with a function that the proxy answers: give it an alias")
 			}
@@ -96,22 +96,22 @@ func unsigned(what sqltext.Traits) bool {
 }
 
 // ownValue gives the SQL text of a function's value for this session.
-func (s *Session) ownValue(span sqltext.Span) string {
+func (c *client) ownValue(span sqltext.Span) string {
 	switch span.What {
 	case sqltext.ConnectionID, sqltext.SysVarPseudoThread:
-		return strconv.FormatUint(uint64(s.id), 10)
+		return strconv.FormatUint(uint64(c.id), 10)
 	case sqltext.RowCount:
-		return "IF(TRUE, " + strconv.FormatInt(s.state.Diagnostics.RowCount, 10) + ", ROW_COUNT())"
+		return "IF(TRUE, " + strconv.FormatInt(c.state.Diagnostics.RowCount, 10) + ", ROW_COUNT())"
 	case sqltext.FoundRows:
-		return "IF(TRUE, " + strconv.FormatUint(s.state.Found.Rows(), 10) + ", FOUND_ROWS())"
+		return "IF(TRUE, " + strconv.FormatUint(c.state.Found.Rows(), 10) + ", FOUND_ROWS())"
 	case sqltext.SysVarWarningCount:
 		if strings.Contains(strings.ToLower(span.Text), "error_count") {
-			return strconv.Itoa(s.state.Diagnostics.ErrorCount)
+			return strconv.Itoa(c.state.Diagnostics.ErrorCount)
 		}
-		return strconv.Itoa(s.state.Diagnostics.WarningCount)
+		return strconv.Itoa(c.state.Diagnostics.WarningCount)
 	}
 	if strings.HasPrefix(strings.ToLower(span.Text), "current_user") {
-		return state.Quote(s.user + "@%")
+		return state.Quote(c.user + "@%")
 	}
-	return state.Quote(s.userAtHost())
+	return state.Quote(c.userAtHost())
 }

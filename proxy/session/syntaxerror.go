@@ -11,17 +11,17 @@ import (
 func (q *query) rewritten() bool { return q.source != "" && q.source != q.text }
 
 // tellSyntaxError sends the error of a server that cannot read the proxy's text, in its words for the client's.
-func (s *Session) tellSyntaxError(p backend.Pooled, q *query, res *mysql.Response) (err error) {
-	if res.Err, err = s.syntaxError(p, q, res.Err); err != nil {
+func (c *client) tellSyntaxError(p backend.Pooled, q *query, res *mysql.Response) (err error) {
+	if res.Err, err = c.syntaxError(p, q, res.Err); err != nil {
 		return err
 	}
-	s.out().WriteError(res.Err)
-	return s.out().Flush()
+	c.out().WriteError(res.Err)
+	return c.out().Flush()
 }
 
 // syntaxError has the server whose answer was a syntax error prepare the client's own text: the error quotes what follows the place where
 // the server stopped. Where the server can read that text, said stands.
-func (s *Session) syntaxError(p backend.Pooled, q *query, said *mysql.SQLError) (*mysql.SQLError, error) {
+func (c *client) syntaxError(p backend.Pooled, q *query, said *mysql.SQLError) (*mysql.SQLError, error) {
 	_, err := p.Conn.Describe(q.source)
 	var own *mysql.SQLError
 	switch {

@@ -44,27 +44,27 @@ type task struct {
 var taskPool = sync.Pool{New: func() any { return new(task) }}
 
 // task gives the session's task, which it has from the first use in a command to the command's end.
-func (s *Session) task() *task {
-	if s.tasked == nil {
-		if s.spares != nil {
-			s.tasked = s.spares.take()
+func (c *client) task() *task {
+	if c.tasked == nil {
+		if c.spares != nil {
+			c.tasked = c.spares.take()
 		} else {
-			s.tasked = taskPool.Get().(*task)
+			c.tasked = taskPool.Get().(*task)
 		}
 	}
-	return s.tasked
+	return c.tasked
 }
 
 // lookup gives the lookup of the session's task. It is long, and most statements have no use for it: these do not even touch it.
-func (s *Session) lookup() *lookup {
-	t := s.task()
+func (c *client) lookup() *lookup {
+	t := c.task()
 	t.looked = true
 	return &t.found
 }
 
 // releaseTask lets go of what the command was about: texts in the read buffer, plans, names and bound values.
-func (s *Session) releaseTask() {
-	t := s.tasked
+func (c *client) releaseTask() {
+	t := c.tasked
 	if t == nil {
 		return
 	}
@@ -75,9 +75,9 @@ func (s *Session) releaseTask() {
 		t.found.release()
 		t.looked = false
 	}
-	s.tasked = nil
-	if s.spares != nil {
-		s.spares.put(t)
+	c.tasked = nil
+	if c.spares != nil {
+		c.spares.put(t)
 		return
 	}
 	taskPool.Put(t)

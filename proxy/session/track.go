@@ -14,8 +14,8 @@ var errUnaskedInfile = errors.New("the server asked for a local file that no sta
 // suspect keeps the connection after a statement of which nobody knew that it changes the state of its session: by a trigger, say, that
 // was made a moment ago.
 func (s *Session) suspect(p backend.Pooled, q *query) {
-	visited := s.tasked.visited
-	s.tasked.changed, s.tasked.visited = false, false
+	visited := s.client.tasked.visited
+	s.client.tasked.changed, s.client.tasked.visited = false, false
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
 		sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Do, sqltext.Show, sqltext.Explain, sqltext.Call:
@@ -32,7 +32,7 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 	if visited { // most likely nothing else, and perhaps for the one before, whose answer had no room to say so
 		return
 	}
-	s.txn.Pin(txn.PinTracker)
-	s.txn.Pin(txn.PinUserVariable)
+	s.client.txn.Pin(txn.PinTracker)
+	s.client.txn.Pin(txn.PinUserVariable)
 	q.learns = s.sharing() == nil // else its state goes with the connection
 }

@@ -21,9 +21,9 @@ func setsUnseen(s *Session, q *query, added txn.Pins) bool {
 	case sqltext.Prepare:
 		return q.learns
 	case sqltext.Execute:
-		ex, ok := sqltext.ParseExecute(q.text, s.mode())
+		ex, ok := sqltext.ParseExecute(q.text, s.client.mode())
 		_, prepared := s.textStmts[ex.Name]
-		if ok && !prepared && s.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.txn.Pins&^added&preparesUnseen == 0 {
+		if ok && !prepared && s.client.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.client.txn.Pins&^added&preparesUnseen == 0 {
 			return q.learns // nothing was carried out
 		}
 	}
@@ -32,34 +32,34 @@ func setsUnseen(s *Session, q *query, added txn.Pins) bool {
 
 // learnUnseen asks for what setsUnseen speaks of on p, the connection that q ran on.
 func learnUnseen(s *Session, p backend.Pooled, q *query) error {
-	if s.state.Diagnostics.WarningCount > 0 && s.state.Diagnostics.ErrorCount == 0 && !q.cut && !q.warned {
-		if err := s.fetchWarnings(p, q.rename); err != nil {
+	if s.client.state.Diagnostics.WarningCount > 0 && s.client.state.Diagnostics.ErrorCount == 0 && !q.cut && !q.warned {
+		if err := s.client.fetchWarnings(p, q.rename); err != nil {
 			return err
 		}
 	}
-	timeout := s.state.WaitTimeout()
-	bound, err := s.state.Learn(p.Conn, p.Instance)
+	timeout := s.client.state.WaitTimeout()
+	bound, err := s.client.state.Learn(p.Conn, p.Instance)
 	s.pinBound(bound)
-	if s.state.WaitTimeout() != timeout {
-		s.entry.SetWaitTimeout(s.state.WaitTimeout())
+	if s.client.state.WaitTimeout() != timeout {
+		s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 	}
-	p.Key = s.state.Setting()
+	p.Key = s.client.state.Setting()
 	return err
 }
 
 // learnLate asks for what a statement that a loop ran has set, ahead of the next command.
 func (s *Session) learnLate() *endError {
-	s.txn.Unlearned = false
-	p := s.txn.Held()
+	s.client.txn.Unlearned = false
+	p := s.client.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}
-	if err := learnUnseen(s, p, &query{rename: s.txn.LastNames}); err != nil {
+	if err := learnUnseen(s, p, &query{rename: s.client.txn.LastNames}); err != nil {
 		s.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}
-	s.txn.LastOnHeld = false
-	s.state.Found.Overwritten()
+	s.client.txn.LastOnHeld = false
+	s.client.state.Found.Overwritten()
 	return nil
 }
 

@@ -33,26 +33,26 @@ func (s *Session) keepVariables(loans []txn.Lease, variables []userVariable) err
 		var list []string
 		for _, v := range variables {
 			value := v.value
-			if !s.txn.Holds(l.Pooled) {
+			if !s.client.txn.Holds(l.Pooled) {
 				// It goes back as what it is known to carry.
-				if value = s.state.Value(variableName(v.name)); value == "" {
+				if value = s.client.state.Value(variableName(v.name)); value == "" {
 					value = "NULL"
 				}
 			}
 			list = append(list, variableName(v.name)+"="+value)
 		}
-		if err := s.observed.Run(l.Pooled, s.state.DB(), "SET "+strings.Join(list, ",")); err != nil {
+		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+strings.Join(list, ",")); err != nil {
 			return err
 		}
 	}
-	if s.txn.Pins.Has(txn.PinUserVariable) {
+	if s.client.txn.Pins.Has(txn.PinUserVariable) {
 		return nil // the held connection has them all
 	}
 	for _, v := range variables {
 		if v.value == "NULL" || v.value == nullString {
-			s.state.Unset(variableName(v.name))
+			s.client.state.Unset(variableName(v.name))
 		} else {
-			s.state.Set(variableName(v.name), v.value)
+			s.client.state.Set(variableName(v.name), v.value)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (s *Session) learnText(q *query) error {
 	if q.within == nil || len(q.within.Dynamic) != 1 || !q.within.Dynamic[0].Direct {
 		return nil
 	}
-	if err := s.learnCharset(s.schema.Default); err != nil {
+	if err := s.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
 	charset := s.asciiCharset()
@@ -42,22 +42,22 @@ func (s *Session) learnText(q *query) error {
 	}
 	d := q.within.Dynamic[0]
 	expr := q.within.Text[d.Pos:d.End]
-	variable := isUserVariable(expr, s.mode())
-	if !variable && !s.mode().MariaDB {
+	variable := isUserVariable(expr, s.client.mode())
+	if !variable && !s.client.mode().MariaDB {
 		return mysql.NewSQLError(mysql.ERParse, "You have an error in your SQL syntax; PREPARE takes a string or a user variable, near '%.80s'", expr)
 	}
-	if sqltext.HasWord(expr, s.mode(), "select", "table", "values", "with") {
+	if sqltext.HasWord(expr, s.client.mode(), "select", "table", "values", "with") {
 		return mysql.NewSQLError(mysql.ERSubqueriesNotSupported, "%s does not support subqueries or stored functions", "EXECUTE IMMEDIATE")
 	}
 	evaluated := query{text: "DO (" + expr + ")"}
-	evaluated.info = sqltext.Classify(evaluated.text, s.mode())
+	evaluated.info = sqltext.Classify(evaluated.text, s.client.mode())
 	if err := s.permit(evaluated.text, &evaluated.info); err != nil {
 		return err
 	}
 	if err := s.inspect(&evaluated, false); err != nil {
 		return err
 	}
-	s.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
+	s.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
 	p, err := s.acquire(s.route(q))
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Session) learnText(q *query) error {
 		s.pinFor(evaluated.text, &evaluated.info)
 		p.Conn.Marked = true
 	}
-	if err := s.state.Found.Settle(p.Conn, false); err != nil {
+	if err := s.client.state.Found.Settle(p.Conn, false); err != nil {
 		return s.lost(p, err)
 	}
 	text := "NULL"
@@ -82,7 +82,7 @@ func (s *Session) learnText(q *query) error {
 		return s.lost(p, err)
 	}
 	s.release(p)
-	s.txn.LastOnHeld = false
+	s.client.txn.LastOnHeld = false
 	value, literal := "", "NULL"
 	if text != "NULL" {
 		b, err := hex.DecodeString(text)
@@ -91,7 +91,7 @@ func (s *Session) learnText(q *query) error {
 		}
 		value, literal = string(b), "_"+charset+" x'"+text+"'"
 	}
-	c, m := q.within, s.mode()
+	c, m := q.within, s.client.mode()
 	if m.MariaDB {
 		q.text = c.Text[:d.Pos] + literal + c.Text[d.End:]
 		hint := q.info.NodeHint
@@ -112,8 +112,8 @@ func isUserVariable(expr string, m sqltext.Mode) bool {
 // asciiCharset is the character set in which servers read texts that are prepared, "" where it is not one in which ASCII means itself
 // and nothing else.
 func (s *Session) asciiCharset() string {
-	client := strings.Trim(s.state.Value("character_set_client"), "'")
-	connection, _, _ := strings.Cut(strings.Trim(s.state.Value("collation_connection"), "'"), "_")
+	client := strings.Trim(s.client.state.Value("character_set_client"), "'")
+	connection, _, _ := strings.Cut(strings.Trim(s.client.state.Value("collation_connection"), "'"), "_")
 	for _, name := range [...]string{client, connection} {
 		switch state.TextCharset(name) {
 		case sqltext.GBK, sqltext.SJIS, sqltext.Big5, sqltext.GB18030:
@@ -139,7 +139,7 @@ func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 			list = append(list, other)
 		}
 	}
-	unknown := !s.state.Resolved()
+	unknown := !s.client.state.Resolved()
 	see := func(i *backend.Instance) {
 		if info := i.Info(); info != nil {
 			add(info.MariaDB, info.Number)
@@ -147,7 +147,7 @@ func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 			unknown = true
 		}
 	}
-	for _, n := range s.schema.Nodes {
+	for _, n := range s.client.schema.Nodes {
 		see(n.Primary)
 		for _, r := range n.Replicas {
 			see(r)
@@ -192,9 +192,9 @@ func (s *Session) executesSet(q *query) bool {
 			return false
 		}
 		st, known := s.textStmts[ex.Name]
-		return !known || st.sets || s.txn.Pins.Has(txn.PinStored)
+		return !known || st.sets || s.client.txn.Pins.Has(txn.PinStored)
 	}
-	if named(q.text, s.mode()) {
+	if named(q.text, s.client.mode()) {
 		return true
 	}
 	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Class == sqltext.Execute && named(in.Text, in.Mode) })

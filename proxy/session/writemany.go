@@ -34,7 +34,7 @@ func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	}
 	total, err := s.writeAll(c.loans, p, r, ex)
 	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
-		err = s.firstFault(c, s.lookup().execution.InOrder(runsMax), ex, err)
+		err = s.firstFault(c, s.client.lookup().execution.InOrder(runsMax), ex, err)
 		err = s.refuseNull(p, err)
 	}
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	if err := s.commitChange(c); err != nil {
 		return c, true, err
 	}
-	if q.info.Class == sqltext.Update && !s.mode().MariaDB {
-		s.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	if q.info.Class == sqltext.Update && !s.client.mode().MariaDB {
+		s.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
 	return c, false, s.wrote(c, total)
 }
@@ -79,24 +79,24 @@ type change struct {
 // it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
 func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err error) {
 	c = &change{text: text}
-	inTransaction := s.txn.InTransaction() || !s.state.Autocommit
-	if len(nodes) == 1 && s.state.InsertID.OnlyOn() == nil {
-		s.txn.StepAside(nodes[0].Name)
+	inTransaction := s.client.txn.InTransaction() || !s.client.state.Autocommit
+	if len(nodes) == 1 && s.client.state.InsertID.OnlyOn() == nil {
+		s.client.txn.StepAside(nodes[0].Name)
 	}
-	if inTransaction && (len(nodes) > 1 || s.txn.Holding() && s.txn.Held().Instance.Node != nodes[0].Name) {
+	if inTransaction && (len(nodes) > 1 || s.client.txn.Holding() && s.client.txn.Held().Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
-	if !inTransaction && s.txn.Pins.Has(txn.PinNextTransaction) {
-		return c, s.txn.NextIsElsewhere("this change")
+	if !inTransaction && s.client.txn.Pins.Has(txn.PinNextTransaction) {
+		return c, s.client.txn.NextIsElsewhere("this change")
 	}
-	if inTransaction && !s.txn.Holding() {
+	if inTransaction && !s.client.txn.Holding() {
 		// The transaction begins here.
 		if _, err := s.borrow(nodes, true); err != nil {
 			return c, err
 		}
 	}
-	s.observed.Counters.Scattered.Add(1)
-	s.state.Diagnostics.Clear()
+	s.client.observed.Counters.Scattered.Add(1)
+	s.client.state.Diagnostics.Clear()
 	c.begin, c.undo, c.end = txn.SQLBegin, txn.SQLRollback, txn.SQLCommit
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
@@ -106,11 +106,11 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		return c, err
 	}
 	if !inTransaction {
-		c.next, s.txn.Next = s.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
+		c.next, s.client.txn.Next = s.client.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
 	}
 	for attempt := 0; ; attempt++ {
 		if c.loans, err = s.borrow(nodes, false); err != nil {
-			s.txn.Next = c.next
+			s.client.txn.Next = c.next
 			return c, err
 		}
 		if !s.publish(c.loans) {
@@ -136,7 +136,7 @@ func (s *Session) bringNext(c *change) error {
 		return nil
 	}
 	for k := range c.loans {
-		if err := s.observed.Run(c.loans[k].Pooled, s.state.DB(), c.next.Text()); err != nil {
+		if err := s.client.observed.Run(c.loans[k].Pooled, s.client.state.DB(), c.next.Text()); err != nil {
 			return err
 		}
 	}
@@ -148,8 +148,8 @@ func (s *Session) beginAll(c *change) (failure error) {
 	sent := 0
 	for k := range c.loans {
 		l := &c.loans[k]
-		s.state.InsertID.Queue(l.Conn)
-		l.Span = s.observed.OwnSpan(l.Instance, s.state.DB(), c.begin)
+		s.client.state.InsertID.Queue(l.Conn)
+		l.Span = s.client.observed.OwnSpan(l.Instance, s.client.state.DB(), c.begin)
 		l.Conn.Command(mysql.ComQuery, c.begin)
 		if failure = l.Conn.Flush(); failure != nil {
 			l.Ended(failure)
@@ -170,12 +170,12 @@ func (s *Session) beginAll(c *change) (failure error) {
 
 // commitChange keeps a change on all of its nodes.
 func (s *Session) commitChange(c *change) error {
-	if s.entry.EndRowWait() {
+	if s.client.entry.EndRowWait() {
 		return s.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
 	}
 	intent := s.intend(c)
 	err := s.commitEach(c)
-	s.shared.HalfDone.End(intent)
+	s.client.shared.HalfDone.End(intent)
 	return err
 }
 
@@ -188,7 +188,7 @@ func (s *Session) commitEach(c *change) error {
 			o.undone = append(o.undone, k)
 			continue // the first one may not have it: better none than some
 		}
-		err := s.observed.Run(l.Pooled, s.state.DB(), c.end)
+		err := s.client.observed.Run(l.Pooled, s.client.state.DB(), c.end)
 		var sqlErr *mysql.SQLError
 		switch {
 		case err == nil:
@@ -211,7 +211,7 @@ func (s *Session) commitEach(c *change) error {
 
 // wrote gives the connections back and tells the client.
 func (s *Session) wrote(c *change, total mysql.OKPacket) error {
-	killed := s.entry.Unpublish() // too late for the statement; a transaction of the client's goes on
+	killed := s.client.entry.Unpublish() // too late for the statement; a transaction of the client's goes on
 	lost := false
 	for k := range c.loans {
 		l := &c.loans[k]
@@ -224,13 +224,13 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 		s.giveBack(c.loans[k : k+1])
 		lost = lost || !unhurried
 	}
-	s.txn.LastOnHeld = false
-	s.state.Diagnostics.SortByRow()
-	total.Status = s.status()
+	s.client.txn.LastOnHeld = false
+	s.client.state.Diagnostics.SortByRow()
+	total.Status = s.client.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
-	s.state.Diagnostics.WarningCount = int(total.Warnings)
-	s.state.Diagnostics.RowCount = int64(total.AffectedRows)
-	s.conn.WriteOK(&total)
+	s.client.state.Diagnostics.WarningCount = int(total.Warnings)
+	s.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
+	s.client.conn.WriteOK(&total)
 	if lost {
 		return &endError{process.EndBackendLost, errGivenUp}
 	}
@@ -246,7 +246,7 @@ func (s *Session) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *b
 		query := &queries[k]
 		first := k == 0
 		l := txn.Find(loans, query.Node)
-		if k > 0 && s.entry.IsCancelled() {
+		if k > 0 && s.client.entry.IsCancelled() {
 			return total, interrupted()
 		}
 		if err := s.sendTo(l, query.Text, query.Args, ex); err != nil {
@@ -263,16 +263,16 @@ func (s *Session) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *b
 		}
 		counts := p.Target.Table.Kind != router.Reference || first
 		if ok.Warnings > 0 && counts {
-			had := len(s.state.Diagnostics.Warnings)
-			if err := s.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
+			had := len(s.client.state.Diagnostics.Warnings)
+			if err := s.client.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
 				return total, err
 			}
-			for i := range s.state.Diagnostics.Warnings[had:] {
-				w := &s.state.Diagnostics.Warnings[had+i]
+			for i := range s.client.state.Diagnostics.Warnings[had:] {
+				w := &s.client.state.Diagnostics.Warnings[had+i]
 				w.Message, w.Row = ofRow(w.Message, query)
 			}
 			if !first {
-				ok.Warnings -= s.state.Diagnostics.DropRepeated(had, s.mode().MariaDB)
+				ok.Warnings -= s.client.state.Diagnostics.DropRepeated(had, s.client.mode().MariaDB)
 			}
 		}
 		if counts {
@@ -329,8 +329,8 @@ const erReadOnlyTransaction = 1792
 
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
 func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) error {
-	victim := s.entry.EndRowWait()
-	s.entry.Unpublish()
+	victim := s.client.entry.EndRowWait()
+	s.client.entry.Unpublish()
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) {
 		return s.loseChange(c, cause)
@@ -340,7 +340,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		err := s.observed.Run(l.Pooled, s.state.DB(), c.undo)
+		err := s.client.observed.Run(l.Pooled, s.client.state.DB(), c.undo)
 		var e *mysql.SQLError
 		switch {
 		case err != nil && l.Kept && !errors.As(err, &e):
@@ -353,7 +353,7 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 		}
 	}
 	if sqlErr.Code == erReadOnlyTransaction && c.next.IsSet() {
-		s.txn.Next = c.next // a server finds that out before it begins
+		s.client.txn.Next = c.next // a server finds that out before it begins
 	}
 	e := *sqlErr
 	mysql.RenameError(&e, names)
@@ -363,10 +363,10 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 // giveBackHeld gives connections back, the held one too where its transaction has ended.
 func (s *Session) giveBackHeld(loans []txn.Lease) {
 	for _, l := range loans {
-		if l.Kept && s.txn.Holds(l.Pooled) && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.txn.Pins == 0 {
-			s.txn.Remove(l.Pooled)
+		if l.Kept && s.client.txn.Holds(l.Pooled) && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.client.txn.Pins == 0 {
+			s.client.txn.Remove(l.Pooled)
 			l.Put()
-			s.txn.EndOthers(s.run)
+			s.client.txn.EndOthers(s.client.run)
 			continue
 		}
 		s.giveBack([]txn.Lease{l})

@@ -21,7 +21,7 @@ func (s *Session) ownXA(in *sqltext.Inner, from origin) bool {
 	case "start", "begin", "end", "prepare":
 		return true // a server refuses those of other sessions
 	case "commit", "rollback":
-		return from == alone && s.txn.OwnsXA(xid)
+		return from == alone && s.client.txn.OwnsXA(xid)
 	}
 	return false
 }

@@ -1,0 +1,162 @@
+package session
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
+	"kingshard/proxy/observe"
+	"kingshard/proxy/process"
+	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
+)
+
+// client is what every part of a session knows of its client: who it is, what it has set, which connections are its own, and how to answer
+// it. The session's goroutine, or loop, owns all fields but the entry.
+type client struct {
+	shared *Shared
+	conn   *mysql.Conn
+	id     uint32
+
+	// Who it is, from the login.
+	addr     netip.Addr // invalid over a unix socket
+	from     string     // address with port, for logs
+	account  *account.Account
+	user     string
+	schema   *Schema
+	snap     *Snapshot // that of the command under way
+	schemaOf *Snapshot // one that schema is known to be of
+
+	// observed is what is counted, labelled and traced of the command under way.
+	observed observe.Command
+
+	state state.State
+	// txn has the connections that the session keeps between commands, and why.
+	txn txn.Connections
+	// sink, while it is set, takes answers in the client's place.
+	sink *sink
+	// tasked is for the command under way; nil between commands, and before one needs it.
+	tasked *task
+	// spares are those of the loop that has the session; nil on a goroutine.
+	spares *spares
+	// template is the one of the text that was recognized last; nil before.
+	template *sqltext.Template
+	patchFn  func(*mysql.OKPacket)
+	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
+	more bool
+
+	// entry is what others may see of the session and do to it.
+	entry process.Entry
+}
+
+// init makes c the client of an accepted connection, which it owns from here on.
+func (c *client) init(nc net.Conn, shared *Shared) {
+	c.shared, c.conn, c.from = shared, mysql.NewConn(nc, mysql.ClientSide, preAuthCap), "localhost"
+	c.conn.SetMemory(&shared.Packets)
+	c.patchFn = c.patchOK
+	c.txn.Init(&shared.Pins)
+}
+
+// identify gives the client its connection id.
+func (c *client) identify(id uint32) {
+	c.id = id
+	c.observed = observe.New(&c.shared.Stats, id)
+}
+
+// comesFrom notes the client's address.
+func (c *client) comesFrom(a netip.AddrPort) {
+	c.addr, c.from = a.Addr(), a.String()
+}
+
+// host is where the client is, as USER() shows it: all that its address has before the port, without brackets.
+func (c *client) host() string {
+	if !c.addr.IsValid() {
+		return c.from
+	}
+	return strings.Trim(c.from[:strings.LastIndexByte(c.from, ':')], "[]")
+}
+
+// mode is how the text of this session's statements is to be read.
+func (c *client) mode() sqltext.Mode { return c.state.Mode }
+
+// patchOK changes the OK packets of a backend into the session's own.
+func (c *client) patchOK(ok *mysql.OKPacket) {
+	if len(ok.StateChanges) > 0 {
+		t := c.task()
+		changed, visited := c.state.HideStateChange(ok)
+		t.changed, t.visited = t.changed || changed, t.visited || visited
+	}
+	c.state.ServerStatus = ok.Status
+	if c.txn.HasOthers() && !ok.Status.Has(mysql.ServerStatusAutocommit) && (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && !endsTransaction(c.observed.Class) {
+		ok.Status |= mysql.ServerStatusInTrans
+	}
+	if c.more {
+		ok.Status |= mysql.ServerMoreResultsExists
+	}
+}
+
+// status is what the proxy's own OK packets say.
+func (c *client) status() mysql.Status {
+	var st mysql.Status
+	if c.state.Autocommit {
+		st |= mysql.ServerStatusAutocommit
+	}
+	if (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && (c.tasked == nil || !c.tasked.own) {
+		st |= mysql.ServerStatusInTrans
+	}
+	if c.more {
+		st |= mysql.ServerMoreResultsExists
+	}
+	if c.state.Mode.NoBackslashEscapes {
+		st |= mysql.ServerStatusNoBackslashEscapes
+	}
+	return st
+}
+
+// writeOK queues an OK of the proxy's own.
+func (c *client) writeOK() {
+	c.state.Diagnostics.RowCount = 0
+	c.noWarnings()
+	c.conn.WriteOK(&mysql.OKPacket{Status: c.status()})
+}
+
+// writeError queues an error and counts it by its origin.
+func (c *client) writeError(e *mysql.SQLError, o observe.Origin) {
+	c.heard(e, o)
+	c.conn.WriteError(e)
+}
+
+// heard notes and counts an error that the client hears.
+func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
+	c.observed.Fail(e.Code, o)
+	c.state.Diagnostics.SetError(e)
+	if mysql.MissingPart(e) {
+		c.shared.Log.Error("a sub-table is missing", "conn", c.id, "user", c.user, "error", e.Message)
+	}
+}
+
+// userAtHost is what USER() shows.
+func (c *client) userAtHost() string { return c.user + "@" + c.host() }
+
+// begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
+func (s *Session) begin(cmd mysql.Command, text string) bool {
+	now := time.Now()
+	if !s.lane.since.IsZero() {
+		now = s.lane.since // it was in line since
+	}
+	s.client.observed.Begin()
+	s.passed = false
+	return s.client.entry.Begin(cmd, text, now)
+}
+
+// finishCommand notes that the command is over and returns how long it took.
+func (c *client) finishCommand() time.Duration {
+	return c.entry.Finish(process.Kept{
+		DB: c.state.DB(), Instance: c.txn.Held().Instance, Others: c.txn.Others(), Pins: uint32(c.txn.Pins),
+		InTransaction: c.txn.InTransaction(), Engaged: c.txn.Pins.Has(txn.PinXA) || c.txn.Pins.Has(txn.PinLockTables),
+	})
+}
