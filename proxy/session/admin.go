@@ -76,7 +76,7 @@ func (s *Session) admin(q *query) (handled bool, err error) {
 	if err != nil {
 		return true, noDDL(err)
 	}
-	if err := s.endForDDL(); err != nil {
+	if err := s.leases.endForDDL(); err != nil {
 		run.End()
 		return true, err
 	}

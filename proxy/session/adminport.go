@@ -28,9 +28,9 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 		s.client.state.SetDB(string(arg))
 		s.client.writeOK()
 	case mysql.ComSetOption:
-		err = s.client.comSetOption(arg)
+		err = s.comSetOption(arg)
 	case mysql.ComStatistics:
-		s.client.comStatistics()
+		s.comStatistics()
 	case mysql.ComProcessInfo:
 		s.client.writeProcesslist(false)
 	case mysql.ComQuery:

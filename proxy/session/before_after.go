@@ -110,7 +110,7 @@ func (s *Session) admitClass(text string, c sqltext.Class) error {
 func (s *Session) before(q *query) (added txn.Pins) {
 	had := s.client.txn.Pins
 	s.client.txn.Pins &^= 1 << txn.PinFoundRows
-	s.pinReached(q.reached)
+	s.effects.pinReached(q.reached)
 	if !plainClass(q.info.Class) || q.info.Traits&stateful != 0 {
 		s.pinFor(q.text, &q.info)
 	}
@@ -251,7 +251,7 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins)
 	used := !failed && q.node != nil && !describes(q.info.Class) && s.client.txn.UsesUpNext(p, s.client.state.Autocommit) ||
 		s.client.txn.LeavesCurrent(p, failed)
 	if q.info.Class == sqltext.DDL {
-		s.defining(p, q, true)
+		s.effects.defining(p, q, true)
 	}
 	if class := q.info.Class; s.client.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
 		s.client.txn.Ended(p)
@@ -260,12 +260,12 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins)
 		p.Key = s.client.state.Setting()
 	}
 	learnt := setsUnseen(s, q, added)
-	if learnt && s.lane.lease != nil {
+	if learnt && s.client.ahead().lease != nil {
 		s.client.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
 	}
 	if learnt {
 		if err := learnUnseen(s, p, q); err != nil {
-			s.dropAnswered(p, err)
+			s.leases.dropAnswered(p, err)
 			return
 		}
 	}
@@ -277,18 +277,18 @@ func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins)
 	if s.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.client.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := s.client.fetchWarnings(p, q.rename); err != nil {
-			s.dropBehind(p, err)
+			s.leases.dropBehind(p, err)
 			return
 		}
 		q.warned = true
 	}
 	if used {
 		if err := s.client.observed.Run(p, s.client.state.DB(), txn.SQLCommit); err != nil {
-			s.dropBehind(p, err)
+			s.leases.dropBehind(p, err)
 			return
 		}
 	}
-	s.release(p)
+	s.leases.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {
 		s.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
 	}

@@ -124,14 +124,14 @@ func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (fa
 	}
 	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
 		// As in finishRoute: the client's transaction has no part in the temporary tables, and may be one that only reads.
-		p, err := s.freshConn(s.client.schema.Default, f.loans)
+		p, err := s.leases.freshConn(s.client.schema.Default, f.loans)
 		if err != nil {
-			return true, s.notBorrowed(f.loans, err)
+			return true, s.leases.notBorrowed(f.loans, err)
 		}
 		f.loans, f.aside = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan}), true
 	}
 	if !s.publish(f.loans) {
-		s.giveBack(f.loans)
+		s.leases.giveBack(f.loans)
 		return true, interrupted()
 	}
 	f.last = txn.Find(f.loans, f.node)
@@ -313,7 +313,7 @@ func (i *copying) prepareShow() error {
 		}
 		text.WriteString(column + " AS " + alias)
 	}
-	text.WriteString(" FROM " + table + " WHERE " + db + " = " + i.s.textIn("character_set_client", c.db))
+	text.WriteString(" FROM " + table + " WHERE " + db + " = " + i.s.client.textIn("character_set_client", c.db))
 	if c.show.Like != "" {
 		text.WriteString(" AND " + i.compared(name) + " LIKE " + c.show.Like)
 	}
@@ -360,15 +360,6 @@ func (i *copying) alias(k int, name string) (text string, ok bool) {
 // unreadableName refuses a statement about the catalog with a name that is not of the client's character set.
 func unreadableName() *mysql.SQLError {
 	return newError(KSRefusedSharding, "a name in the statement is not of the client's character set: use utf8mb4")
-}
-
-// textIn writes a text in the character set that a variable of the session names as a string that means the same in any.
-func (s *Session) textIn(variable, text string) string {
-	charset := strings.Trim(s.client.state.Value(variable), "'")
-	if state.PlainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
-		return state.Quote(text)
-	}
-	return textLiteral([]byte(text), charset)
 }
 
 // scratch makes room for a copy, a temporary table, and gives its name.
@@ -431,7 +422,7 @@ func (i *copying) fillOpen() (table string, err error) {
 					if ruled {
 						return state.Quote(name)
 					}
-					return i.s.textIn("character_set_results", name)
+					return i.s.client.textIn("character_set_results", name)
 				}
 				rows = append(rows, fmt.Sprintf("(%s, %s, %s, %s)", in(at.DB), in(at.Table), cells[2], cells[3]))
 			}
@@ -448,4 +439,13 @@ func (i *copying) fillOpen() (table string, err error) {
 		}
 	}
 	return table, nil
+}
+
+// textIn writes a text in the character set that a variable of the session names as a string that means the same in any.
+func (c *client) textIn(variable, text string) string {
+	charset := strings.Trim(c.state.Value(variable), "'")
+	if state.PlainText(text) || charset == "" || charset == "NULL" || charset == "utf8" || charset == "utf8mb3" {
+		return state.Quote(text)
+	}
+	return textLiteral([]byte(text), charset)
 }

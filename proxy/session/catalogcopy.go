@@ -84,7 +84,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	}
 	where := ""
 	if db != "" {
-		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.textIn("character_set_client", db)), ", ") + ")"
+		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.client.textIn("character_set_client", db)), ", ") + ")"
 	}
 	if err := i.s.client.observed.Run(i.f.last.Pooled, i.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+" AS SELECT * FROM "+c.source+where); err != nil {
 		return "", err

@@ -145,11 +145,11 @@ func (c *client) userAtHost() string { return c.user + "@" + c.host() }
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (s *Session) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
-	if !s.lane.since.IsZero() {
-		now = s.lane.since // it was in line since
+	if t := s.client.tasked; t != nil && !t.ahead.since.IsZero() {
+		now = t.ahead.since // it was in line since
 	}
 	s.client.observed.Begin()
-	s.passed = false
+	s.leases.passed = false
 	return s.client.entry.Begin(cmd, text, now)
 }
 

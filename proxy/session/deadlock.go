@@ -15,17 +15,17 @@ import (
 func (sh *Shared) Holdings() []process.Holding { return sh.Sessions.Holdings(sh.connWaits.Holds()) }
 
 // getHolding borrows a connection for a statement that has some already: it ends with txn.ErrDeadlock where waiting would be in vain.
-func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, have []txn.Lease) (backend.Pooled, error) {
-	if _, err := s.gate(); err != nil {
+func (ls *leases) getHolding(i *backend.Instance, want *backend.Setting, have []txn.Lease) (backend.Pooled, error) {
+	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
-	deadline := now.Add(s.client.snap.Config.PoolWaitTimeout.Duration())
-	s.client.entry.Wants(i)
-	defer s.client.entry.Wants(nil)
-	wait := s.client.observed.WaitSpan(i, s.client.state.DB())
-	p, err := s.client.shared.connWaits.Get(s.client.id, i, want, s.client.txn.Instances(have), deadline, s.client.entry.Cancelled())
+	ls.client.observed.Ask(now.Sub(ls.client.entry.Since()))
+	deadline := now.Add(ls.client.snap.Config.PoolWaitTimeout.Duration())
+	ls.client.entry.Wants(i)
+	defer ls.client.entry.Wants(nil)
+	wait := ls.client.observed.WaitSpan(i, ls.client.state.DB())
+	p, err := ls.client.shared.connWaits.Get(ls.client.id, i, want, ls.client.txn.Instances(have), deadline, ls.client.entry.Cancelled())
 	if errors.Is(err, txn.ErrDeadlock) {
 		wait.Fail(0, "connection_deadlock")
 	} else {
@@ -35,17 +35,17 @@ func (s *Session) getHolding(i *backend.Instance, want *backend.Setting, have []
 }
 
 // giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
-func (s *Session) giveWay() error {
-	s.client.observed.Counters.Deadlocks.Add(1)
-	s.client.txn.EndOthers(s.client.run)
-	if p := s.client.txn.Held(); p.Pooled != nil {
+func (ls *leases) giveWay() error {
+	ls.client.observed.Counters.Deadlocks.Add(1)
+	ls.client.txn.EndOthers(ls.client.run)
+	if p := ls.client.txn.Held(); p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			if err := s.client.txn.Rollback(s.client.run); err != nil {
-				return s.lost(p, err)
+			if err := ls.client.txn.Rollback(ls.client.run); err != nil {
+				return ls.lost(p, err)
 			}
 		}
-		s.release(p)
+		ls.release(p)
 	}
-	s.client.txn.Begin, s.client.txn.Next = "", txn.Characteristics{}
+	ls.client.txn.Begin, ls.client.txn.Next = "", txn.Characteristics{}
 	return errGaveWay()
 }

@@ -75,7 +75,7 @@ func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
 	plans, l := s.client.schema.Plans, s.client.lookup()
 	if q.st == nil {
 		p, known = plans.known(l, q, s.client.task().recognized.templateOf(q.text, s.client.mode()), s.client.state.DB(), s.client.mode())
-		s.lane.digested = known
+		s.client.ahead().digested = known
 		return p, known
 	}
 	if plans == nil || !q.st.planned(plans) {

@@ -18,23 +18,23 @@ import (
 const erTableNotLocked = 1100
 
 // endForDDL does the implicit COMMIT ahead of DDL.
-func (s *Session) endForDDL() error {
-	if s.client.txn.Pins.Has(txn.PinLockTables) {
+func (ls *leases) endForDDL() error {
+	if ls.client.txn.Pins.Has(txn.PinLockTables) {
 		return &mysql.SQLError{Code: erTableNotLocked, State: "HY000", Message: "the table was not locked with LOCK TABLES: a sharded table cannot be"}
 	}
-	if s.client.txn.Holding() {
-		if err := s.client.txn.Commit(s.client.run); err != nil {
+	if ls.client.txn.Holding() {
+		if err := ls.client.txn.Commit(ls.client.run); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return sqlErr // an XA transaction takes no COMMIT
 			}
-			return s.lost(s.client.txn.Held(), err) // the COMMIT may have arrived
+			return ls.lost(ls.client.txn.Held(), err) // the COMMIT may have arrived
 		}
-		s.release(s.client.txn.Held())
+		ls.release(ls.client.txn.Held())
 	}
-	s.client.txn.Forget()
-	s.client.txn.Unpin(txn.PinNextTransaction)
-	s.client.entry.TransactionOver()
+	ls.client.txn.Forget()
+	ls.client.txn.Unpin(txn.PinNextTransaction)
+	ls.client.entry.TransactionOver()
 	return nil
 }
 
@@ -47,24 +47,24 @@ func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, ow
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
 			}
-			return nil, s.lostBefore(s.client.txn.Held(), err)
+			return nil, s.leases.lostBefore(s.client.txn.Held(), err)
 		}
 	}
 	loans, err = s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
 		if held := s.client.txn.Held(); own && held.Pooled != nil && held.Instance.Node == n.Name {
 			return txn.Lease{Pooled: held, Node: n.Name, Kept: true}, nil
 		}
-		p, err := s.getHolding(n.Primary, setting, have)
+		p, err := s.leases.getHolding(n.Primary, setting, have)
 		if err != nil && !errors.Is(err, txn.ErrDeadlock) {
 			err = backendError(err)
 		}
 		return txn.Lease{Pooled: p, Node: n.Name}, err
 	})
 	if err != nil {
-		return nil, s.notBorrowed(loans, err)
+		return nil, s.leases.notBorrowed(loans, err)
 	}
 	if !s.publish(loans) {
-		s.giveBack(loans)
+		s.leases.giveBack(loans)
 		return nil, interrupted()
 	}
 	return loans, nil

@@ -23,7 +23,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 	if err := s.defaultsFollowed(p, r); err != nil {
 		return true, err
 	}
-	if err := s.endForDDL(); err != nil {
+	if err := s.leases.endForDDL(); err != nil {
 		return true, err
 	}
 	if p.Statement.Kind == sqlparse.Maintain {
@@ -161,7 +161,7 @@ func (d *definition) step(l *txn.Lease, k int) bool {
 	if d.resumed && step.Again != "" {
 		text = step.Again
 	}
-	d.s.reachOn(l, text)
+	d.s.effects.reachOn(l, text)
 	l.Started(d.s.client.id, d.s.client.observed.ShardSpan(l.Instance, d.s.client.state.DB(), text))
 	ok, warnings, err := define(l, text, d.namesOf(k))
 	l.Ended(err)

@@ -20,8 +20,8 @@ import (
 // the node is known to be late: while it is not they cost what others do.
 
 // answering lists the primaries of the session's nodes but n that answer, as far as is known, and for which alike holds.
-func (s *Session) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
-	for _, other := range s.client.schema.Nodes {
+func (ls *leases) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
+	for _, other := range ls.client.schema.Nodes {
 		i := other.Primary
 		if other != n && i.State() == backend.Up && !i.Late() && i.Info() != nil && alike(i.Info()) {
 			list = append(list, i)
@@ -35,18 +35,18 @@ func anyServer(*backend.Info) bool { return true }
 
 // askAny asks a question, and makes the connection on which the answer has begun to come the one that the statement runs on. The
 // caller ends with release, or with drop.
-func (s *Session) askAny(q backend.Question, instances []*backend.Instance) (backend.Pooled, error) {
-	if _, err := s.gate(); err != nil {
+func (ls *leases) askAny(q backend.Question, instances []*backend.Instance) (backend.Pooled, error) {
+	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
-	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
-	p, err := s.client.shared.Asker.Ask(q, instances, now.Add(s.client.snap.Config.PoolWaitTimeout.Duration()), s.client.entry.Cancelled())
+	ls.client.observed.Ask(now.Sub(ls.client.entry.Since()))
+	p, err := ls.client.shared.Asker.Ask(q, instances, now.Add(ls.client.snap.Config.PoolWaitTimeout.Duration()), ls.client.entry.Cancelled())
 	if err != nil {
 		return backend.Pooled{}, err
 	}
-	if !s.client.setRunning(p) {
-		s.drop(p)
+	if !ls.client.setRunning(p) {
+		ls.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
 	return p, nil
@@ -63,10 +63,10 @@ func (s *Session) visit(db string) error {
 	q := backend.Question{Setting: s.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
 	instances := []*backend.Instance{i}
 	if !known {
-		instances = s.withTwins(i)
+		instances = s.leases.withTwins(i)
 	}
 	span := s.client.observed.OwnSpan(i, s.client.state.DB(), "USE")
-	p, err := s.askAny(q, instances)
+	p, err := s.leases.askAny(q, instances)
 	if err == nil {
 		err = p.Conn.ReadOK()
 	}
@@ -74,9 +74,9 @@ func (s *Session) visit(db string) error {
 	var told *mysql.SQLError
 	switch {
 	case p.Pooled != nil && (err == nil || errors.As(err, &told)):
-		s.release(p)
+		s.leases.release(p)
 	case p.Pooled != nil:
-		s.drop(p)
+		s.leases.drop(p)
 	}
 	switch {
 	case err == nil:
@@ -92,7 +92,7 @@ func (s *Session) visit(db string) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.client.schema.Nodes) < 2 || !s.unattached(q) || s.learnCharset(s.client.schema.Default) != nil {
+	if len(s.client.schema.Nodes) < 2 || !s.unattached(q) || s.leases.learnCharset(s.client.schema.Default) != nil {
 		return nil
 	}
 	var same []string
@@ -102,7 +102,7 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 		}
 		same = append(same, state.LeansOn(&a)...)
 	}
-	return alike(s.withTwins(s.client.schema.Default.Primary), same)
+	return alike(s.leases.withTwins(s.client.schema.Default.Primary), same)
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
@@ -110,18 +110,18 @@ func (s *Session) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
 	return s.client.txn.Free() && s.client.sink == nil &&
-		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.lane.offer.Pooled == nil
+		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.client.ahead().offer.Pooled == nil
 }
 
 // withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike. All are taken to until the
 // default node was reached.
-func (s *Session) withTwins(i *backend.Instance) []*backend.Instance {
-	own := s.client.schema.Default.Info()
+func (ls *leases) withTwins(i *backend.Instance) []*backend.Instance {
+	own := ls.client.schema.Default.Info()
 	list := []*backend.Instance{i}
-	if n := s.client.schema.Default; i != n.Primary && !n.Primary.Late() {
+	if n := ls.client.schema.Default; i != n.Primary && !n.Primary.Late() {
 		list = append(list, n.Primary)
 	}
-	return append(list, s.answering(s.client.schema.Default, func(other *backend.Info) bool {
+	return append(list, ls.answering(ls.client.schema.Default, func(other *backend.Info) bool {
 		return own == nil || other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
 	})...)
 }
@@ -150,7 +150,7 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 		}
 		return nil
 	}
-	p, err := s.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
+	p, err := s.leases.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
 	if err != nil {
 		return backendError(err)
 	}
@@ -177,11 +177,11 @@ func (s *Session) anywhere(q *query, t txn.Target) []*backend.Instance {
 	} else {
 		names, ok = sqltext.ShownVariables(q.text, s.client.mode())
 	}
-	if !ok || s.learnCharset(s.client.schema.Default) != nil {
+	if !ok || s.leases.learnCharset(s.client.schema.Default) != nil {
 		return nil
 	}
 	i := t.Instance(0)
-	list := s.withTwins(i)
+	list := s.leases.withTwins(i)
 	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
 		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.client.state.SameOn(i, other, name) })
 	})
@@ -189,7 +189,7 @@ func (s *Session) anywhere(q *query, t txn.Target) []*backend.Instance {
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
 func (s *Session) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
-	p, err := s.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
+	p, err := s.leases.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
 	if err != nil {
 		return true, backendError(err)
 	}

@@ -58,9 +58,9 @@ func (s *Session) start(x *exchange, q *query) error {
 	if q.st != nil {
 		db = q.st.setting.Database()
 	}
-	s.reach(x.p, q, db)
+	s.effects.reach(x.p, q, db)
 	if q.info.Class == sqltext.DDL {
-		s.defining(x.p, q, false)
+		s.effects.defining(x.p, q, false)
 	}
 	if err := s.bringInsertID(x.p, q); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Session) finish(x *exchange, q *query) (failed, again bool, err error) 
 	failed, err = s.responses(x.p, q)
 	s.client.observed.EndResponse(x.span, failed, err)
 	if err != nil {
-		if s.repeats(x, q, err) {
+		if s.leases.repeats(x, q, err) {
 			return true, true, nil
 		}
 		return true, false, s.broken(x.p, err, x.sent)

@@ -218,21 +218,21 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 func (s *Session) notPrepared(p backend.Pooled, err error, names []mysql.TableName) error {
 	var gone *stmtGone
 	if errors.As(err, &gone) {
-		s.release(p)
+		s.leases.release(p)
 		return named(gone.err, names)
 	}
-	return s.unprepared(p, err)
+	return s.leases.unprepared(p, err)
 }
 
 // unprepared deals with a connection that could not be brought to run a prepared statement. An error of the server, such
 // as a database that is gone, is the client's to hear; what the connection carries by then is not known.
-func (s *Session) unprepared(p backend.Pooled, err error) error {
+func (ls *leases) unprepared(p backend.Pooled, err error) error {
 	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) && !s.client.txn.Holds(p) {
-		s.drop(p)
+	if errors.As(err, &sqlErr) && !ls.client.txn.Holds(p) {
+		ls.drop(p)
 		return sqlErr
 	}
-	return s.lostBefore(p, err)
+	return ls.lostBefore(p, err)
 }
 
 // sendExecution queues long data and the COM_STMT_EXECUTE in the form that the backend negotiated; types always go along,
@@ -309,6 +309,6 @@ func (s *Session) comStmtFetch(arg []byte) error {
 	if q.cut || p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
 		return s.closeCursor(st)
 	}
-	s.release(p)
+	s.leases.release(p)
 	return nil
 }

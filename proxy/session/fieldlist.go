@@ -29,13 +29,13 @@ func (s *Session) comFieldList(arg []byte) error {
 // shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
 func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	shard := s.describing(t)
-	p, err := s.acquire(txn.Target{Node: s.client.schema.Nodes[shard.Node], Reads: true, Stateless: true})
+	p, err := s.leases.acquire(txn.Target{Node: s.client.schema.Nodes[shard.Node], Reads: true, Stateless: true})
 	if err != nil {
 		return err
 	}
 	have, there := s.client.state.Setting(), s.client.state.SettingIn(shard.DB)
 	if err := p.Conn.Apply(have, there); err != nil {
-		return s.afterFailure(p, err)
+		return s.leases.afterFailure(p, err)
 	}
 	names := []mysql.TableName{{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: shard.Node}}
 	p.Conn.Command(mysql.ComFieldList, shard.Table+string(rest))
@@ -45,20 +45,20 @@ func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 		return s.broken(p, err, sent)
 	}
 	if err := p.Conn.Apply(there, have); err != nil {
-		s.drop(p)
+		s.leases.drop(p)
 		return &endError{process.EndBackendLost, err}
 	}
-	s.release(p)
+	s.leases.release(p)
 	return nil
 }
 
 // afterFailure deals with a failure of what the session asks of a connection ahead of the client's command.
-func (s *Session) afterFailure(p backend.Pooled, err error) error {
+func (ls *leases) afterFailure(p backend.Pooled, err error) error {
 	if e, ok := err.(*mysql.SQLError); ok {
-		s.release(p)
+		ls.release(p)
 		return e
 	}
-	return s.lost(p, err)
+	return ls.lost(p, err)
 }
 
 // describing gives the shard that tells of a table's columns: one on the node where the session holds a connection, else on the default one,

@@ -43,7 +43,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 		}
 	}
 	if state.ReadsInsertID(&q.info, q.reached) {
-		if err := s.learnHeldInsertID(); err != nil {
+		if err := s.leases.learnHeldInsertID(); err != nil {
 			return true, err
 		}
 	}
@@ -52,14 +52,14 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
-		p, err := s.freshConn(s.client.schema.Nodes[f.node], f.loans)
+		p, err := s.leases.freshConn(s.client.schema.Nodes[f.node], f.loans)
 		if err != nil {
-			return true, s.notBorrowed(f.loans, err)
+			return true, s.leases.notBorrowed(f.loans, err)
 		}
 		f.loans = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan})
 	}
 	if !s.publish(f.loans) {
-		s.giveBack(f.loans)
+		s.leases.giveBack(f.loans)
 		return true, interrupted()
 	}
 	if err := s.bringToLoans(q, f.loans); err != nil {
@@ -153,7 +153,7 @@ func (f *finishing) run() (failed bool, err error) {
 	if f.s.client.entry.Unpublish() || settled != nil {
 		_ = f.s.loseAll(f.loans, nil)
 	} else {
-		f.s.giveBack(f.loans)
+		f.s.leases.giveBack(f.loans)
 	}
 	f.s.client.txn.LastOnHeld = false
 	if err != nil {
@@ -229,7 +229,7 @@ func (f *finishing) fill() error {
 				return err
 			}
 		}
-		f.s.reachOn(f.last, like)
+		f.s.effects.reachOn(f.last, like)
 		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
@@ -421,7 +421,7 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 	}
 	var failure error
 	most := f.s.client.snap.Config.FinishMaxBytes
-	f.s.reachOn(from, text)
+	f.s.effects.reachOn(from, text)
 	from.Started(f.s.client.id, f.s.client.observed.ShardSpan(from.Instance, f.s.client.state.DB(), text))
 	err := from.Conn.RawRowsWith(f.s.client.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {

@@ -43,7 +43,7 @@ func (s *Session) foundAtReset() uint64 {
 	if p := s.client.txn.Held(); p.Pooled != nil && s.client.state.Found.OnlyOn() == p.Conn {
 		p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
 		if s.client.state.Found.Ask(p.Conn) != nil {
-			s.drop(p)
+			s.leases.drop(p)
 		}
 	}
 	return s.client.state.Found.Rows()

@@ -35,7 +35,7 @@ func (s *Session) loseChange(c *change, cause error) error {
 	if len(gone) > 0 {
 		detail = "The connection to " + nodeList(gone) + " broke before the change was kept anywhere. It was not carried out."
 	}
-	return s.lostWith(newError(KSNotCarriedOut, detail), kept, cause)
+	return s.leases.lostWith(newError(KSNotCarriedOut, detail), kept, cause)
 }
 
 // nodeList names nodes in an error.
@@ -98,7 +98,7 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 			b.WriteString(" It is " + part.is + " " + nodeList(part.nodes) + ".")
 		}
 	}
-	return s.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
+	return s.leases.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
 }
 
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.

@@ -49,30 +49,30 @@ func (s *Session) bringInsertID(p backend.Pooled, q *query) error {
 	if !s.lacksInsertID(p, q) {
 		return nil
 	}
-	return s.queueInsertID(p)
+	return s.leases.queueInsertID(p)
 }
 
 // queueInsertID queues what makes LAST_INSERT_ID() give the session's own value on a connection ahead of the next command there.
-func (s *Session) queueInsertID(p backend.Pooled) error {
-	if s.client.state.InsertID.OnlyOn() == p.Conn {
+func (ls *leases) queueInsertID(p backend.Pooled) error {
+	if ls.client.state.InsertID.OnlyOn() == p.Conn {
 		return nil
 	}
-	if err := s.learnHeldInsertID(); err != nil {
+	if err := ls.learnHeldInsertID(); err != nil {
 		return err
 	}
-	s.client.state.InsertID.Queue(p.Conn)
+	ls.client.state.InsertID.Queue(p.Conn)
 	return nil
 }
 
 // learnHeldInsertID asks the held connection where it alone knows. That may be found broken, and is ended then: so it comes before other
 // connections are borrowed.
-func (s *Session) learnHeldInsertID() error {
-	asked, err := s.client.state.LearnInsertID(s.client.txn.Conn())
+func (ls *leases) learnHeldInsertID() error {
+	asked, err := ls.client.state.LearnInsertID(ls.client.txn.Conn())
 	if err != nil {
-		return s.lostBefore(s.client.txn.Held(), err)
+		return ls.lostBefore(ls.client.txn.Held(), err)
 	}
 	if asked {
-		s.client.txn.LastOnHeld = false
+		ls.client.txn.LastOnHeld = false
 	}
 	return nil
 }

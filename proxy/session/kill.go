@@ -29,7 +29,7 @@ func (s *Session) killStatement(q *query) error {
 
 // killID has a server compute the id of a KILL from an expression. One that is NULL is 0, as of servers.
 func (s *Session) killID(expr string) (id uint64, err error) {
-	if err := s.startOfStatement(); err != nil {
+	if err := s.leases.startOfStatement(); err != nil {
 		return 0, err
 	}
 	text := "SELECT CAST((" + expr + ") AS SIGNED)"
@@ -44,9 +44,9 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 	var signed int64
 	err = p.Conn.Rows(q.text, 1, func(row []string) { signed, _ = strconv.ParseInt(row[0], 10, 64) })
 	if err != nil {
-		return 0, s.afterFailure(p, err)
+		return 0, s.leases.afterFailure(p, err)
 	}
-	s.release(p)
+	s.leases.release(p)
 	s.client.txn.LastOnHeld = false
 	if id = uint64(signed); !s.client.mode().MariaDB {
 		id &= 1<<32 - 1
@@ -59,19 +59,19 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
 	p := s.client.txn.Held()
 	if p.Pooled == nil {
-		if _, err := s.gate(); err != nil {
+		if _, err := s.leases.gate(); err != nil {
 			return p, err
 		}
-		if err := s.learnCharset(t.Node); err != nil {
+		if err := s.leases.learnCharset(t.Node); err != nil {
 			return p, err
 		}
 		var err error
-		if p, err = s.obtain(t, s.client.state.Setting()); err != nil {
+		if p, err = s.leases.obtain(t, s.client.state.Setting()); err != nil {
 			return p, err
 		}
 	}
 	if !s.client.setRunning(p) {
-		s.drop(p)
+		s.leases.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
 	if !s.client.txn.Holding() {
@@ -82,7 +82,7 @@ func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
 		err = s.client.state.Found.Settle(p.Conn, false)
 	}
 	if s.client.state.Found.Overwritten(); err != nil {
-		return backend.Pooled{}, s.afterFailure(p, err)
+		return backend.Pooled{}, s.leases.afterFailure(p, err)
 	}
 	return p, nil
 }

@@ -161,19 +161,26 @@ type laned struct {
 	conn *fastlane.Conn // nil: the session is always on a goroutine
 	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
 	next step
+	end  *endError
+}
+
+// ahead is what a loop knows and has for the statement under way, ahead of its pool.
+type ahead struct {
+	command mysql.Command
 	// digested says that the lookup's digest is the statement's: its plan was looked for by it.
 	digested bool
-	// command, text and lease are of the statement under way that began in a loop; lease is nil once a goroutine has it.
-	command mysql.Command
-	end     *endError
-	text    string // the client's
-	lease   *lease
-	// since is when the statement began to wait in a loop for a connection; zero if it did not.
-	since time.Time
+	text     string // the client's
 	// point, if set, is what allows the statement to share a connection.
 	point *pointRead
+	// lease is the connection that the loop runs it on; nil once a goroutine has the statement.
+	lease *lease
+	// since is when the statement began to wait in a loop for a connection; zero if it did not.
+	since time.Time
 	// instance is the one that the loop chose for the statement, nil before.
 	instance *backend.Instance
 	// offer is a connection that the loop had for the statement but that is not ready to run it.
 	offer offer
 }
+
+// ahead returns what a loop knows and has for the statement under way.
+func (c *client) ahead() *ahead { return &c.task().ahead }

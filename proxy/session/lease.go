@@ -16,61 +16,69 @@ import (
 	"kingshard/proxy/txn"
 )
 
+// leases borrow the connections that a client's statements run on, and give them back or keep them.
+type leases struct {
+	client  *client
+	effects *effects
+	// passed says that the statement has been through the gate.
+	passed bool
+}
+
 // acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
 // where that serves. The caller ends with release, or with drop after a failure of the connection.
-func (s *Session) acquire(t txn.Target) (backend.Pooled, error) {
-	if _, err := s.gate(); err != nil {
+func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
+	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if !t.Reads && s.client.state.InsertID.OnlyOn() == nil {
-		s.client.txn.StepAside(t.Node.Name)
+	if !t.Reads && ls.client.state.InsertID.OnlyOn() == nil {
+		ls.client.txn.StepAside(t.Node.Name)
 	}
-	switch place, err := s.client.txn.Place(t, s.client.begins(), s.client.state.Autocommit); {
+	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit); {
 	case err != nil:
 		return backend.Pooled{}, err
 	case place == txn.FromHeld:
-		return s.client.txn.Held(), s.prepare(s.client.txn.Held())
+		return ls.client.txn.Held(), ls.prepare(ls.client.txn.Held())
 	case place == txn.FromOther:
-		return s.acquireOther(t)
+		return ls.acquireOther(t)
 	}
-	if err := s.learnCharset(t.Node); err != nil {
+	if err := ls.learnCharset(t.Node); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.obtain(t, s.client.state.Setting())
+		p, err := ls.obtain(t, ls.client.state.Setting())
 		if err != nil {
 			return backend.Pooled{}, err
 		}
-		if err = s.bring(p); s.replaces(p, attempt, err) {
+		if err = ls.bring(p); ls.replaces(p, attempt, err) {
 			continue
 		}
-		return p, s.brought(p, err)
+		return p, ls.brought(p, err)
 	}
 }
 
 // obtain gives a connection that is not the session's yet and carries want.
-func (s *Session) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, error) {
-	now := s.client.entry.Now()
-	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
-	if p, ok := s.offered(t, want); ok {
+func (ls *leases) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, error) {
+	now := ls.client.entry.Now()
+	ls.client.observed.Ask(now.Sub(ls.client.entry.Since()))
+	if p, ok := ls.offered(t, want); ok {
 		return p, nil
 	}
-	since := s.waitingSince(now)
-	deadline := since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())
+	since := ls.waitingSince(now)
+	deadline := since.Add(ls.client.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
-		instance := s.chosen(t, attempt)
-		s.client.entry.Wants(instance)
-		wait := s.client.observed.WaitSpan(instance, s.client.state.DB())
+		instance := ls.chosen(t, attempt)
+		ls.client.entry.Wants(instance)
+		wait := ls.client.observed.WaitSpan(instance, ls.client.state.DB())
 		var p backend.Pooled
 		var err error
-		if task := s.client.task(); task.placed == instance {
+		if task := ls.client.task(); task.placed == instance {
 			task.placed, since = nil, now // the place knows how long it has waited
-			p, err = instance.Take(&task.place, want, deadline, s.client.entry.Cancelled())
+			p, err = instance.Take(&task.place, want, deadline, ls.client.entry.Cancelled())
 		} else {
-			p, err = instance.Get(want, deadline, s.client.entry.Cancelled())
+			p, err = instance.Get(want, deadline, ls.client.entry.Cancelled())
 		}
 		observe.EndSpan(wait, err)
-		s.client.entry.Wants(nil)
+		ls.client.entry.Wants(nil)
 		if err == nil {
 			return p, nil
 		}
@@ -87,56 +95,56 @@ func (s *Session) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 
 // acquireIn is acquire on the primary of the default node, of a connection that is in db already unless the session has one. What was set
 // for the next transaction only stays with the session.
-func (s *Session) acquireIn(db string) (backend.Pooled, error) {
-	t := txn.Target{Node: s.client.schema.Default}
-	if s.client.txn.Holding() || s.client.txn.Begin != "" {
-		return s.acquire(t)
+func (ls *leases) acquireIn(db string) (backend.Pooled, error) {
+	t := txn.Target{Node: ls.client.schema.Default}
+	if ls.client.txn.Holding() || ls.client.txn.Begin != "" {
+		return ls.acquire(t)
 	}
-	if _, err := s.gate(); err != nil {
+	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if err := s.learnCharset(t.Node); err != nil {
+	if err := ls.learnCharset(t.Node); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.obtain(t, s.client.state.SettingIn(db))
+	p, err := ls.obtain(t, ls.client.state.SettingIn(db))
 	if err != nil {
 		return backend.Pooled{}, err
 	}
-	if !s.client.setRunning(p) {
-		s.drop(p)
+	if !ls.client.setRunning(p) {
+		ls.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
 	return p, nil
 }
 
 // acquireOther gives a connection of the open transaction to a node that it only reads from.
-func (s *Session) acquireOther(t txn.Target) (backend.Pooled, error) {
-	l, err := s.lease(t.Node, true, nil)
+func (ls *leases) acquireOther(t txn.Target) (backend.Pooled, error) {
+	l, err := ls.lease(t.Node, true, nil)
 	if err != nil {
-		return backend.Pooled{}, s.notBorrowed(nil, err)
+		return backend.Pooled{}, ls.notBorrowed(nil, err)
 	}
-	if !s.client.setRunning(l.Pooled) {
+	if !ls.client.setRunning(l.Pooled) {
 		return backend.Pooled{}, interrupted()
 	}
 	return l.Pooled, nil
 }
 
 // prepareOther brings what the session has set since to a connection that its transaction has read from.
-func (s *Session) prepareOther(p backend.Pooled) error {
-	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
+func (ls *leases) prepareOther(p backend.Pooled) error {
+	err := ls.client.observed.Apply(p, ls.client.state.DB(), ls.client.state.Setting())
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &sqlErr):
-		s.drop(p) // it may carry a part
+		ls.drop(p) // it may carry a part
 		return sqlErr
 	}
-	return s.lostBefore(p, err)
+	return ls.lostBefore(p, err)
 }
 
 // prepare brings the session's state and its pending BEGIN to a connection just acquired; on failure it is dropped.
-func (s *Session) prepare(p backend.Pooled) error { return s.brought(p, s.bring(p)) }
+func (ls *leases) prepare(p backend.Pooled) error { return ls.brought(p, ls.bring(p)) }
 
 // run carries out a statement of the proxy's own. It is a txn.Exec.
 func (c *client) run(p backend.Pooled, sql string) error {
@@ -152,68 +160,68 @@ func (c *client) begins() bool {
 var errKilled = errors.New("killed")
 
 // bring is prepare, which brought completes.
-func (s *Session) bring(p backend.Pooled) error {
-	if !s.client.setRunning(p) {
+func (ls *leases) bring(p backend.Pooled) error {
+	if !ls.client.setRunning(p) {
 		return errKilled
 	}
-	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
-	if err == nil && s.client.txn.Next.IsSet() && s.client.begins() {
-		err = s.client.observed.Run(p, s.client.state.DB(), s.client.txn.Next.Text())
+	err := ls.client.observed.Apply(p, ls.client.state.DB(), ls.client.state.Setting())
+	if err == nil && ls.client.txn.Next.IsSet() && ls.client.begins() {
+		err = ls.client.observed.Run(p, ls.client.state.DB(), ls.client.txn.Next.Text())
 	}
-	if err == nil && s.client.txn.Begin != "" {
-		if err = s.queueInsertID(p); err == nil {
-			err = s.client.observed.Run(p, s.client.state.DB(), s.client.txn.Begin)
+	if err == nil && ls.client.txn.Begin != "" {
+		if err = ls.queueInsertID(p); err == nil {
+			err = ls.client.observed.Run(p, ls.client.state.DB(), ls.client.txn.Begin)
 		}
 	}
 	return err
 }
 
 // brought notes that bring is through, or deals with its failure.
-func (s *Session) brought(p backend.Pooled, err error) error {
+func (ls *leases) brought(p backend.Pooled, err error) error {
 	if err == errKilled {
-		s.drop(p)
+		ls.drop(p)
 		return interrupted()
 	}
 	if err != nil {
-		if !s.client.txn.Holds(p) {
-			s.drop(p)
+		if !ls.client.txn.Holds(p) {
+			ls.drop(p)
 			return backendError(err) // the transaction that the client has begun is still to begin
 		}
-		s.client.txn.Begin = ""
+		ls.client.txn.Begin = ""
 		var sqlErr *mysql.SQLError
 		if errors.As(err, &sqlErr) {
-			s.client.entry.TakeRunning()
+			ls.client.entry.TakeRunning()
 			return sqlErr
 		}
-		return s.lostBefore(p, err)
+		return ls.lostBefore(p, err)
 	}
-	s.client.txn.Begun(p, s.client.begins(), s.client.state.Autocommit)
+	ls.client.txn.Begun(p, ls.client.begins(), ls.client.state.Autocommit)
 	return nil
 }
 
 // learnCharset waits until something is known of the node, which the handshake's collation is resolved against.
-func (s *Session) learnCharset(n *backend.Node) error {
-	if s.client.state.Resolved() {
+func (ls *leases) learnCharset(n *backend.Node) error {
+	if ls.client.state.Resolved() {
 		return nil
 	}
 	info := n.Info()
 	for began := time.Now(); info == nil; {
 		select {
 		case <-n.Primary.Known():
-		case <-s.client.entry.Cancelled():
+		case <-ls.client.entry.Cancelled():
 			return interrupted()
 		case <-time.After(n.Primary.Moment()):
 		}
 		if info = n.Info(); info == nil {
 			// All nodes are taken to be of one kind until they are known.
-			if others := s.answering(n, anyServer); len(others) > 0 {
+			if others := ls.answering(n, anyServer); len(others) > 0 {
 				info = others[0].Info()
-			} else if time.Since(began) > s.client.snap.Config.ConnectTimeout.Duration() {
+			} else if time.Since(began) > ls.client.snap.Config.ConnectTimeout.Duration() {
 				return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
 			}
 		}
 	}
-	s.client.state.Resolve(info)
+	ls.client.state.Resolve(info)
 	return nil
 }
 
@@ -224,67 +232,67 @@ func (c *client) setRunning(p backend.Pooled) bool {
 }
 
 // release is called after each command that used p: it keeps the connection for a transaction or a pin, else gives it back.
-func (s *Session) release(p backend.Pooled) {
-	killed := s.client.entry.TakeRunning()
-	keep := s.client.txn.Keep(p)
+func (ls *leases) release(p backend.Pooled) {
+	killed := ls.client.entry.TakeRunning()
+	keep := ls.client.txn.Keep(p)
 	told := p.Conn.Net.Received()
 	unsettled := false
-	if s.client.state.InDoubt() {
-		kept := keep && s.client.txn.MayHold(p)
-		unsettled = s.client.state.Found.Settle(p.Conn, kept) != nil || s.client.state.SettleInsertID(p.Conn, kept) != nil
+	if ls.client.state.InDoubt() {
+		kept := keep && ls.client.txn.MayHold(p)
+		unsettled = ls.client.state.Found.Settle(p.Conn, kept) != nil || ls.client.state.SettleInsertID(p.Conn, kept) != nil
 	}
-	if le := s.sharing(); le != nil {
+	if le := ls.sharing(); le != nil {
 		// A KILL of a session that shares it was not told to the server. Nobody foresaw that the statement leaves state behind: that
 		// goes with the connection.
-		le.given, s.client.txn.Pins = !keep && !p.Conn.Marked, 0
+		le.given, ls.client.txn.Pins = !keep && !p.Conn.Marked, 0
 		return
 	}
 	if unsettled {
-		if s.drop(p); keep {
-			s.client.txn.Pins = 0
-			s.client.conn.Close() // its state went with the connection, and the client has its answer
+		if ls.drop(p); keep {
+			ls.client.txn.Pins = 0
+			ls.client.conn.Close() // its state went with the connection, and the client has its answer
 		}
 		return
 	}
-	if !s.client.txn.Release(p, keep, p.Conn.Net.Received() == told, s.client.run) {
+	if !ls.client.txn.Release(p, keep, p.Conn.Net.Received() == told, ls.client.run) {
 		return
 	}
 	if killed {
 		p.Taint()
 		return
 	}
-	if s.lane.lease != nil {
-		s.lane.lease.Put()
+	if ls.client.ahead().lease != nil {
+		ls.client.ahead().lease.Put()
 		return
 	}
 	p.Put()
 }
 
 // drop closes a connection that is out of step.
-func (s *Session) drop(p backend.Pooled) {
-	s.client.entry.TakeRunning()
-	s.client.txn.Remove(p)
-	if s.sharing() == nil { // else who shares it closes it
+func (ls *leases) drop(p backend.Pooled) {
+	ls.client.entry.TakeRunning()
+	ls.client.txn.Remove(p)
+	if ls.sharing() == nil { // else who shares it closes it
 		p.Taint()
 	}
 }
 
 // dropBehind closes a connection that failed behind the statement of which the client has its answer. If it had anything of the session, this
 // ends, too: what comes next would run without.
-func (s *Session) dropBehind(p backend.Pooled, cause error) {
-	if s.client.txn.Pins == 0 && s.client.txn.Disposable(p) {
-		s.drop(p)
+func (ls *leases) dropBehind(p backend.Pooled, cause error) {
+	if ls.client.txn.Pins == 0 && ls.client.txn.Disposable(p) {
+		ls.drop(p)
 		return
 	}
-	s.dropAnswered(p, cause)
+	ls.dropAnswered(p, cause)
 }
 
 // dropAnswered closes a connection of which nobody knows what it had of the session, which ends.
-func (s *Session) dropAnswered(p backend.Pooled, cause error) {
-	s.client.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
-	s.drop(p)
-	s.client.txn.Pins = 0
-	s.client.conn.Close()
+func (ls *leases) dropAnswered(p backend.Pooled, cause error) {
+	ls.client.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", ls.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+	ls.drop(p)
+	ls.client.txn.Pins = 0
+	ls.client.conn.Close()
 }
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
@@ -297,26 +305,26 @@ func (s *Session) dropRunning() {
 	s.loseAll(loans, nil)
 	p := s.client.entry.Running()
 	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
-		s.drop(p)
+		s.leases.drop(p)
 	}
 }
 
 // lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would
 // with a server that went away: going on would run the rest of a transaction outside of it.
-func (s *Session) lost(p backend.Pooled, cause error) error {
-	return s.lose(p, p.Conn.NeverArrived(), cause)
+func (ls *leases) lost(p backend.Pooled, cause error) error {
+	return ls.lose(p, p.Conn.NeverArrived(), cause)
 }
 
 // lose is lost; never says that the statement cannot have arrived at the server.
-func (s *Session) lose(p backend.Pooled, never bool, cause error) error {
-	stateful := !s.client.txn.Disposable(p)
+func (ls *leases) lose(p backend.Pooled, never bool, cause error) error {
+	stateful := !ls.client.txn.Disposable(p)
 	p.Instance.CheckIdle()
-	s.drop(p)
-	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
+	ls.drop(p)
+	ls.client.shared.Log.Warn("backend connection lost", "conn", ls.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
 	if never {
-		return s.lostWith(notArrived([]string{p.Instance.Node}), stateful, cause)
+		return ls.lostWith(notArrived([]string{p.Instance.Node}), stateful, cause)
 	}
-	return s.lostError([]string{p.Instance.Node}, stateful, cause)
+	return ls.lostError([]string{p.Instance.Node}, stateful, cause)
 }
 
 // carriedOut is what the log says of a statement that did, or did not, never arrive.
@@ -324,7 +332,7 @@ var carriedOut = map[bool]string{false: "unknown", true: "no"}
 
 // lostError is what the client hears of connections that broke, to these nodes; of none, if it is not known to which. It ends the session where its
 // state was on one of them.
-func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
+func (ls *leases) lostError(nodes []string, stateful bool, cause error) error {
 	detail := ""
 	if len(nodes) > 0 {
 		connections := "connection to node "
@@ -333,17 +341,17 @@ func (s *Session) lostError(nodes []string, stateful bool, cause error) error {
 		}
 		detail = "The " + connections + strings.Join(nodes, ", ") + " broke after the statement was sent. Whether it was carried out is unknown."
 	}
-	return s.lostWith(newError(KSBackendLost, detail), stateful, cause)
+	return ls.lostWith(newError(KSBackendLost, detail), stateful, cause)
 }
 
 // lostWith is lostError with an error of one's own.
-func (s *Session) lostWith(e *mysql.SQLError, stateful bool, cause error) error {
+func (ls *leases) lostWith(e *mysql.SQLError, stateful bool, cause error) error {
 	if !stateful {
 		return e
 	}
-	s.client.txn.Pins = 0
-	s.client.writeError(e, observe.OriginBackend)
-	s.client.lastWords()
+	ls.client.txn.Pins = 0
+	ls.client.writeError(e, observe.OriginBackend)
+	ls.client.lastWords()
 	return &endError{process.EndBackendLost, cause}
 }
 

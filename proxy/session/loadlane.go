@@ -8,7 +8,7 @@ const packetOfLines = 32 << 10
 // open starts a shard's statement on its node's connection, which runs none.
 func (l *loading) open(p *part) (request []byte, err error) {
 	loan := p.lane.loan
-	l.s.reachOn(loan, p.query.Text)
+	l.s.effects.reachOn(loan, p.query.Text)
 	loan.Started(l.s.client.id, l.s.client.observed.ShardSpan(loan.Instance, l.s.client.state.DB(), p.query.Text))
 	request, err = loan.Conn.RequestFile(p.query.Text)
 	if err != nil {

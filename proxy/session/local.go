@@ -171,8 +171,8 @@ func (s *Session) useDB(db string) error {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
 	if !s.client.txn.Holding() && s.client.txn.Begin == "" {
-		if len(s.answering(s.client.schema.Default, anyServer)) > 0 {
-			err := s.learnCharset(s.client.schema.Default)
+		if len(s.leases.answering(s.client.schema.Default, anyServer)) > 0 {
+			err := s.leases.learnCharset(s.client.schema.Default)
 			if err == nil {
 				err = s.visit(db)
 			}
@@ -185,27 +185,27 @@ func (s *Session) useDB(db string) error {
 	var p backend.Pooled
 	var err error
 	for attempt := 0; ; attempt++ {
-		if p, err = s.acquireIn(db); err != nil {
+		if p, err = s.leases.acquireIn(db); err != nil {
 			return err
 		}
 		// One that is in it says nothing of whether the database is still there.
 		span := s.client.observed.OwnSpan(p.Instance, s.client.state.DB(), "USE")
 		err = p.Conn.InitDB(db)
 		observe.EndSpan(span, err)
-		if !s.replaces(p, attempt, err) {
+		if !s.leases.replaces(p, attempt, err) {
 			break
 		}
 	}
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
-			s.release(p)
+			s.leases.release(p)
 			return e
 		}
-		return s.lost(p, err)
+		return s.leases.lost(p, err)
 	}
 	s.client.state.SetDB(db)
 	p.Key = s.client.state.Setting()
-	s.release(p)
+	s.leases.release(p)
 	return nil
 }
 

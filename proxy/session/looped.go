@@ -72,13 +72,13 @@ func (s *Session) free() bool {
 // nothing about it has to be waited for. On false nothing has changed but that it is known whether the statement is traced.
 func (s *Session) runsLooped(p []byte) bool {
 	s.client.more = false
-	s.client.task().x, s.lane.command, s.lane.text, s.lane.digested = exchange{}, mysql.Command(p[0]), "", false
+	s.client.task().x, s.client.ahead().command, s.client.ahead().text, s.client.ahead().digested = exchange{}, mysql.Command(p[0]), "", false
 	q := &s.client.task().query
 	if !s.read(q, p) || !s.allowsLooped(q) {
 		return false
 	}
 	if s.client.shared.Labels.On() {
-		s.client.observed.Label(s.client.user, s.lane.text, s.client.mode())
+		s.client.observed.Label(s.client.user, s.client.ahead().text, s.client.mode())
 	}
 	switch n, err := s.decide(q); {
 	case err != nil:
@@ -105,7 +105,7 @@ func (s *Session) read(q *query, p []byte) bool {
 			return false
 		}
 		q.execute(st, ex)
-		s.lane.text = st.text
+		s.client.ahead().text = st.text
 		s.client.recognize(st)
 		return true
 	}
@@ -122,7 +122,7 @@ func (s *Session) read(q *query, p []byte) bool {
 	}
 	q.begin(text, &info)
 	q.attributes, q.source = attributes, text
-	s.lane.text = text
+	s.client.ahead().text = text
 	return true
 }
 
@@ -144,14 +144,14 @@ func (s *Session) seek(h *shelves) {
 		return
 	}
 	instance := s.client.task().x.target.Instance(0)
-	if instance.State() == backend.Down || instance.Unlooped() || !s.loopable(instance, s.client.task().query.text) {
+	if instance.State() == backend.Down || instance.Unlooped() || !s.effects.loopable(instance, s.client.task().query.text) {
 		s.handOver(h.loop, stepServe)
 		return
 	}
-	s.lane.instance = instance
+	s.client.ahead().instance = instance
 	setting := s.client.state.Setting()
 	sh := h.shelf(shelfKey{instance, setting})
-	if s.lane.point = s.point(h, setting); s.lane.point != nil {
+	if s.client.ahead().point = s.point(h, setting); s.client.ahead().point != nil {
 		sh.gather(s)
 		return
 	}
@@ -174,9 +174,9 @@ func (s *Session) seekAlone(sh *shelf) {
 		return
 	}
 	if wait {
-		if s.lane.since.IsZero() {
-			s.lane.since = time.Now()
-			s.client.observed.Ask(s.lane.since.Sub(s.client.entry.Since()))
+		if s.client.ahead().since.IsZero() {
+			s.client.ahead().since = time.Now()
+			s.client.observed.Ask(s.client.ahead().since.Sub(s.client.entry.Since()))
 			s.client.entry.Wants(sh.key.instance)
 		}
 		sh.stand(s)
@@ -187,8 +187,8 @@ func (s *Session) seekAlone(sh *shelf) {
 
 // commence notes for others that the session has a statement; false when somebody closed the session meanwhile.
 func (s *Session) commence(l *fastlane.Loop) bool {
-	if s.lane.since.IsZero() { // else it was in line
-		if !s.begin(s.lane.command, s.lane.text) {
+	if s.client.ahead().since.IsZero() { // else it was in line
+		if !s.begin(s.client.ahead().command, s.client.ahead().text) {
 			s.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
 		}
@@ -199,8 +199,8 @@ func (s *Session) commence(l *fastlane.Loop) bool {
 
 // outOfLine notes that the session does not wait for a connection any more.
 func (s *Session) outOfLine() {
-	if !s.lane.since.IsZero() {
-		s.lane.since = time.Time{}
+	if t := s.client.tasked; t != nil && !t.ahead.since.IsZero() {
+		t.ahead.since = time.Time{}
 		s.client.entry.Wants(nil)
 	}
 }
@@ -208,7 +208,7 @@ func (s *Session) outOfLine() {
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (s *Session) lineOver() bool {
-	return s.client.entry.IsCancelled() || time.Since(s.lane.since) >= s.client.snap.Config.PoolWaitTimeout.Duration()
+	return s.client.entry.IsCancelled() || time.Since(s.client.ahead().since) >= s.client.snap.Config.PoolWaitTimeout.Duration()
 }
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
@@ -217,14 +217,14 @@ func (s *Session) launch(le *lease) {
 	l := le.shelf.h.loop
 	defer s.caught(l)
 	le.shelf.h.relabel(&s.client.observed) // it may have waited for le
-	s.lane.lease = le
+	s.client.ahead().lease = le
 	x := &s.client.task().x
 	x.p = le.p
-	s.passed = true
+	s.leases.passed = true
 	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.client.task().query) {
 		s.outOfLine()
 		le.Leave()
-		s.lane.offer = le.p
+		s.client.ahead().offer = le.p
 		s.handOver(l, stepServe)
 		return
 	}
@@ -238,7 +238,7 @@ func (s *Session) launch(le *lease) {
 	if _, err := s.client.conn.ReadPacket(); err != nil { // it is there: Peek gave it
 		s.lane.end = clientEnd(err)
 		le.Leave()
-		s.drop(le.p)
+		s.leases.drop(le.p)
 		s.handOver(l, stepEnd)
 		return
 	}
@@ -314,8 +314,8 @@ func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	_, again, err := s.finish(&s.client.task().x, &s.client.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:
-		s.lane.lease = nil // who shares it sees to the connection
-	case s.lane.lease == le:
+		s.client.ahead().lease = nil // who shares it sees to the connection
+	case s.client.ahead().lease == le:
 		le.Leave() // the session holds the connection from here on, or it was dropped
 	}
 	if again {
@@ -323,7 +323,7 @@ func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 		return
 	}
 	if end := s.settle(err); end != nil {
-		s.concluded(l, s.conclude(s.lane.command, end))
+		s.concluded(l, s.conclude(s.client.ahead().command, end))
 		return
 	}
 	le.shelf.h.answer(s)
@@ -365,16 +365,19 @@ func (s *Session) caught(l *fastlane.Loop) {
 		return
 	}
 	s.client.shared.Log.Error("panic in a session", "conn", s.client.id, "panic", r, "stack", string(debug.Stack()))
-	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
-		s.lane.lease = nil
-		le.scatter(s)
-	} else if le != nil {
-		le.Leave()
-		s.client.entry.TakeRunning()
-		le.p.Taint()
-	} else if s.client.tasked != nil && s.client.tasked.merging != nil {
-		s.client.tasked.merging.panicked(l)
-		s.client.tasked.merging = nil
+	if t := s.client.tasked; t != nil {
+		switch le := t.ahead.lease; {
+		case le != nil && len(le.queue) > 0:
+			t.ahead.lease = nil
+			le.scatter(s)
+		case le != nil:
+			le.Leave()
+			s.client.entry.TakeRunning()
+			le.p.Taint()
+		case t.merging != nil:
+			t.merging.panicked(l)
+			t.merging = nil
+		}
 	}
 	s.finishLoop(l, &endError{reason: process.EndPanic})
 }

@@ -42,7 +42,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			return false
 		}
 		query := &r.Queries[step]
-		s.reachOn(l, query.Text)
+		s.effects.reachOn(l, query.Text)
 		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
 		var columns []mysql.ColumnDefinition41
 		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))

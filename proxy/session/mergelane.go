@@ -61,7 +61,7 @@ func (s *Session) seekMerge(h *shelves) {
 func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 	nodes := m.s.client.schema.Nodes
 	for k := range m.route.Queries {
-		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.s.loopable(i, m.route.Queries[k].Text) {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.s.effects.loopable(i, m.route.Queries[k].Text) {
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func (m *merging) putBack() {
 func (s *Session) launchMerge(h *shelves) {
 	defer s.caught(h.loop)
 	m := s.client.task().merging
-	s.passed = true
+	s.leases.passed = true
 	s.client.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
 	h.relabel(&s.client.observed)
 	s.client.conn.ResetSequence()
@@ -109,7 +109,7 @@ func (s *Session) launchMerge(h *shelves) {
 	}
 	for k := range m.route.Queries {
 		l, query := &m.loans[k], &m.route.Queries[k]
-		s.reachOn(l, query.Text)
+		s.effects.reachOn(l, query.Text)
 		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
 		l.Conn.Command(mysql.ComQuery, query.Text)
 		m.asked(m.of, query, source(l, value.TextRow))
@@ -230,7 +230,7 @@ func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 	_, err := s.finishMerging(&s.client.task().query, s.client.task().merging)
 	s.client.task().merging = nil
 	if end := s.settle(err); end != nil {
-		s.concluded(l, s.conclude(s.lane.command, end))
+		s.concluded(l, s.conclude(s.client.ahead().command, end))
 		return
 	}
 	h.answer(s)
@@ -286,5 +286,5 @@ func (s *Session) finishHandedMerge() *endError {
 		}
 		return s.finishMerging(q, m)
 	})
-	return s.conclude(s.lane.command, s.settle(err))
+	return s.conclude(s.client.ahead().command, s.settle(err))
 }

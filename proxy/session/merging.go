@@ -78,7 +78,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 	if killed {
 		lost, kept = append(lost, kept...), nil
 	}
-	s.giveBack(kept)
+	s.leases.giveBack(kept)
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil && sum.Err == nil:

@@ -111,7 +111,8 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 		_ = nc.Close()
 		return nil, err
 	}
-	s := &Session{salt: d.Salt}
+	s := assemble()
+	s.salt = d.Salt
 	s.client.init(nc, shared)
 	s.client.user = d.User
 	if d.Client != "" {

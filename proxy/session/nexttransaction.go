@@ -67,13 +67,13 @@ func (s *Session) endOwn(failure error) error {
 	}
 	if err := s.client.txn.Commit(s.client.run); err != nil {
 		pins := s.client.txn.Pins
-		if s.drop(p); pins != 0 {
+		if s.leases.drop(p); pins != 0 {
 			s.client.txn.Pins = 0
 			return &endError{process.EndBackendLost, err}
 		}
 		return failure
 	}
-	s.release(p)
+	s.leases.release(p)
 	s.client.txn.LastOnHeld = false
 	return failure
 }

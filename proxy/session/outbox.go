@@ -114,5 +114,5 @@ func (s *Session) sendAnswer(h *shelves) (sent bool) {
 func (s *Session) answered(h *shelves) {
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
-	s.concluded(h.loop, s.conclude(s.lane.command, nil))
+	s.concluded(h.loop, s.conclude(s.client.ahead().command, nil))
 }

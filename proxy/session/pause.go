@@ -5,9 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"kingshard/mysql"
-	"kingshard/proxy/txn"
 )
 
 // Pause makes new statements wait, so that an operator can switch servers. Those under way, transactions and the like go on.
@@ -80,34 +77,29 @@ func (p *Pause) on() bool { return p.now.Load() != nil }
 
 // gate is passed by every statement before it has a connection, and only once. It waits while the proxy is paused, unless
 // the session is in the middle of something that must end first. waited tells that a reload may have come in between.
-func (s *Session) gate() (waited bool, err error) {
-	if s.passed {
+func (ls *leases) gate() (waited bool, err error) {
+	if ls.passed {
 		return false, nil
 	}
-	s.passed = true
-	p := s.client.shared.Pause.now.Load()
-	if p == nil || s.client.txn.Engaged() {
+	ls.passed = true
+	p := ls.client.shared.Pause.now.Load()
+	if p == nil || ls.client.txn.Engaged() {
 		return false, nil
 	}
-	return true, s.waitPaused(p)
-}
-
-// engaged tells whether the session is in a transaction on a server, or has tables locked: others may wait for it there.
-func (s *Session) engaged() bool {
-	return s.client.txn.Holding() && (s.client.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || s.client.txn.Pins.Has(txn.PinXA) || s.client.txn.Pins.Has(txn.PinLockTables))
+	return true, ls.waitPaused(p)
 }
 
 // waitPaused waits for the end of a pause, and of further ones, for the time of the first at most.
-func (s *Session) waitPaused(p *paused) error {
+func (ls *leases) waitPaused(p *paused) error {
 	now := time.Now()
-	s.client.observed.Ask(now.Sub(s.client.entry.Since()))
-	pause := &s.client.shared.Pause
+	ls.client.observed.Ask(now.Sub(ls.client.entry.Since()))
+	pause := &ls.client.shared.Pause
 	pause.waiting.Add(1)
-	s.client.entry.HoldUp(true)
+	ls.client.entry.HoldUp(true)
 	enough := time.NewTimer(p.wait)
 	defer func() {
 		enough.Stop()
-		s.client.entry.HoldUp(false)
+		ls.client.entry.HoldUp(false)
 		pause.waiting.Add(-1)
 	}()
 	for first := p; p != nil; p = pause.now.Load() {
@@ -116,7 +108,7 @@ func (s *Session) waitPaused(p *paused) error {
 			if p.cut.Load() {
 				return newError(KSPaused, "the proxy is paused and shuts down")
 			}
-		case <-s.client.entry.Cancelled():
+		case <-ls.client.entry.Cancelled():
 			return interrupted()
 		case <-enough.C:
 			pause.timeouts.Add(1)
@@ -128,13 +120,13 @@ func (s *Session) waitPaused(p *paused) error {
 
 // startOfStatement is the gate where nothing has been chosen yet: after a wait the configuration in force is taken, as at
 // the begin of the command.
-func (s *Session) startOfStatement() error {
-	waited, err := s.gate()
+func (ls *leases) startOfStatement() error {
+	waited, err := ls.gate()
 	if err != nil || !waited {
 		return err
 	}
-	s.client.snap = s.client.shared.Snapshot.Load()
-	if end := s.client.refreshSchema(); end != nil {
+	ls.client.snap = ls.client.shared.Snapshot.Load()
+	if end := ls.client.refreshSchema(); end != nil {
 		return end
 	}
 	return nil

@@ -98,7 +98,7 @@ func (le *lease) fill(first *Session) {
 		list[n] = first
 		n++
 	}
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].lane.point != nil && sh.line[0].preparedOn(le) && sh.line[0].client.task().place.Share() {
+	for n < le.room() && len(sh.line) > 0 && sh.line[0].client.ahead().point != nil && sh.line[0].preparedOn(le) && sh.line[0].client.task().place.Share() {
 		list[n] = sh.leave(sh.line[0])
 		n++
 	}
@@ -160,11 +160,11 @@ func (s *Session) preparedOn(le *lease) bool {
 
 // embark queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
 func (s *Session) embark(le *lease) {
-	s.lane.lease = le
+	s.client.ahead().lease = le
 	le.queue = append(le.queue, s)
 	defer s.caught(le.shelf.h.loop)
 	le.shelf.h.relabel(&s.client.observed)
-	s.passed = true
+	s.leases.passed = true
 	s.outOfLine()
 	s.client.observed.Exchange(le.p.Instance, s.client.entry.Since())
 	s.client.conn.ResetSequence()
@@ -205,7 +205,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 		case s == nil:
 			le.p.Conn.Skip(le.walk.Len())
 		case le.exposed && !s.client.entry.TryCover():
-			s.lane.lease = nil
+			s.client.ahead().lease = nil
 			s.handOver(l, stepAlone) // where it hears of the KILL
 			le.scatter(s)
 			return
@@ -213,11 +213,11 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 			// Errors and warnings are the ordinary code's, which needs the connection for itself.
 			le.p.Conn.Skip(le.walk.Len())
 			s.lateOn(le)
-			s.lane.lease = nil
+			s.client.ahead().lease = nil
 			s.handOver(l, stepAlone)
 		default:
 			if !le.exposed {
-				s.lane.point.fine++
+				s.client.ahead().point.fine++
 			}
 			s.answerShared(l, le)
 			if !le.given {
@@ -241,11 +241,11 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 // tooLong deals with a response that is longer than what a loop waits for.
 func (le *lease) tooLong(l *fastlane.Loop) {
 	s := le.queue[0]
-	if s == nil || s.lane.point == nil {
+	if s == nil || s.client.ahead().point == nil {
 		le.scatter(nil)
 		return
 	}
-	s.lane.point.alwaysAlone(le.shelf.h.now)
+	s.client.ahead().point.alwaysAlone(le.shelf.h.now)
 	s.client.observed.Counters.Late.Add(1)
 	if len(le.queue) > 1 || le.exposed {
 		le.scatter(nil)
@@ -279,9 +279,9 @@ func (le *lease) caught() {
 }
 
 // sharing gives the connection that the session shares with others; nil if it does not.
-func (s *Session) sharing() *lease {
-	if le := s.lane.lease; le != nil && len(le.queue) > 0 {
-		return le
+func (ls *leases) sharing() *lease {
+	if t := ls.client.tasked; t != nil && t.ahead.lease != nil && len(t.ahead.lease.queue) > 0 {
+		return t.ahead.lease
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (s *Session) sharing() *lease {
 func (le *lease) await(l *fastlane.Loop) {
 	le.p.Conn.Release()
 	l.Park(le.conn, le)
-	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].lane.point != nil && le.room() >= pipelineDepth/2 && sh.key.instance.Waiters() <= len(sh.line) {
+	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].client.ahead().point != nil && le.room() >= pipelineDepth/2 && sh.key.instance.Waiters() <= len(sh.line) {
 		le.fill(nil)
 	}
 }
@@ -321,7 +321,7 @@ func (le *lease) scatter(but *Session) {
 	le.p.Conn.MayWait()
 	for _, s := range list {
 		if s != nil && s != but {
-			s.lane.lease = nil
+			s.client.ahead().lease = nil
 			s.handOver(l, stepAlone)
 		}
 	}
@@ -364,7 +364,7 @@ func (sh *shelf) sweepShared() {
 		le.exposed = true
 		for k, s := range le.queue[1:] {
 			if le.queue[1+k] = nil; s != nil {
-				s.lane.lease = nil
+				s.client.ahead().lease = nil
 				s.handOver(sh.h.loop, stepAlone)
 			}
 		}
@@ -382,8 +382,8 @@ func (le *lease) cut() {
 
 // lateOn notes that the session's statement was not what it was taken for.
 func (s *Session) lateOn(le *lease) {
-	if s != nil && s.lane.point != nil {
-		s.lane.point.failed(le.shelf.h.now)
+	if s != nil && s.client.ahead().point != nil {
+		s.client.ahead().point.failed(le.shelf.h.now)
 		s.client.observed.Counters.Late.Add(1)
 	}
 }

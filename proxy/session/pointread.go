@@ -118,7 +118,7 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 		return st.point
 	}
 	d := &s.client.lookup().digest
-	if !s.lane.digested && !d.Scan(s.lane.text, s.client.mode()) || len(d.Key) > shapeKeyMax {
+	if !s.client.ahead().digested && !d.Scan(s.client.ahead().text, s.client.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}
 	k.hash = d.Hash
@@ -190,7 +190,7 @@ func (s *Session) askPoint(h *shelves, r *pointRead) {
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.lane.instance, s.client.state.Setting(), s.client.task().query.st
+	instance, setting, st := s.client.ahead().instance, s.client.state.Setting(), s.client.task().query.st
 	if st != nil {
 		setting = st.setting
 	}

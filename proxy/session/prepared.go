@@ -24,7 +24,7 @@ func (s *Session) preparePlan(q *query) error {
 	if !s.client.schema.Plans.mayConcern(q, s.client.state.DB(), s.client.mode()) || s.namesNode(q) {
 		return nil
 	}
-	if err := s.learnCharset(s.client.schema.Default); err != nil {
+	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
 	if c, err := s.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB()); err != nil {

@@ -35,7 +35,7 @@ func (s *Session) admitText(in *sqltext.Inner) error {
 	if !planned(in.Info.Class) {
 		return nil
 	}
-	if err := s.learnCharset(s.client.schema.Default); err != nil {
+	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
 	p, err := s.client.schema.Plans.get(in.Text, s.client.state.DB(), in.Mode)

@@ -35,7 +35,7 @@ func (s *Session) comQuery(arg []byte) error {
 		// What begins with ';' is an error of syntax, which the server words.
 		if info.Traits&sqltext.Multi != 0 && sqltext.SplitSafe(info) && info.Class != sqltext.Empty {
 			if !s.client.conn.Capabilities.Has(mysql.ClientMultiStatements) || !s.client.account.MultiStatements {
-				return s.client.multiDenied(text[info.Next:])
+				return s.multiDenied(text[info.Next:])
 			}
 			rest = text[info.Next:]
 			if info.Class == sqltext.LoadDataLocal {
@@ -44,7 +44,7 @@ func (s *Session) comQuery(arg []byte) error {
 			info.Traits &^= sqltext.Multi
 		}
 		empty := rest == "" && info.Next < len(text) && s.client.conn.Capabilities.Has(mysql.ClientMultiStatements) && s.client.account.MultiStatements
-		s.client.more, s.passed = rest != "" || empty, false
+		s.client.more, s.leases.passed = rest != "" || empty, false
 		q := &s.client.task().query
 		q.begin(text[info.First:info.End], &info)
 		q.attributes = attributes
@@ -58,7 +58,7 @@ func (s *Session) comQuery(arg []byte) error {
 		failed, err := s.statement(q)
 		if err != nil || failed || rest == "" {
 			if empty && err == nil && !failed {
-				s.client.emptyStatement()
+				s.emptyStatement()
 			}
 			return err
 		}
@@ -70,13 +70,13 @@ func (s *Session) comQuery(arg []byte) error {
 func withoutEnd(text string) string { return strings.TrimRight(text, "; \t\r\n\v\f") }
 
 // emptyStatement answers the comments behind the last ';' of a text: to servers they are a statement that does nothing.
-func (c *client) emptyStatement() {
-	c.more = false
-	c.writeOK()
+func (s *Session) emptyStatement() {
+	s.client.more = false
+	s.client.writeOK()
 }
 
 // multiDenied answers a text of several statements from a client that did not ask for them, as the server does.
-func (c *client) multiDenied(rest string) error {
+func (s *Session) multiDenied(rest string) error {
 	near := strings.TrimSpace(rest)
 	if len(near) > 80 {
 		near = near[:80]
@@ -247,7 +247,7 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
 	}
-	if err := s.startOfStatement(); err != nil {
+	if err := s.leases.startOfStatement(); err != nil {
 		return true, err
 	}
 	if q.st == nil {
@@ -308,7 +308,7 @@ func (s *Session) forward(q *query) (failed bool, err error) {
 // forwardTo is forward to a target, from the attempt-th try, from 0.
 func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
 	for ; ; attempt++ {
-		p, err := s.acquire(t)
+		p, err := s.leases.acquire(t)
 		if err != nil {
 			return true, err
 		}
@@ -316,7 +316,7 @@ func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, e
 		if err = s.clearDiagnostics(p, q); err == nil && q.st != nil {
 			x.bs, err = s.backendStmt(p, q.text, q.st, q.ex)
 		}
-		if s.replaces(p, attempt, err) {
+		if s.leases.replaces(p, attempt, err) {
 			continue
 		} else if err != nil {
 			return true, s.notPrepared(p, err, q.rename)
@@ -337,19 +337,19 @@ func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, e
 // broken deals with a connection that failed while a response was on its way. sent is the client's sequence id before it.
 func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
 	if isClientSide(err) {
-		if le := s.sharing(); le != nil {
+		if le := s.leases.sharing(); le != nil {
 			le.given = true // its response is there whole, and can be passed over
 		} else {
-			s.drop(p)
+			s.leases.drop(p)
 		}
 		return clientEnd(err)
 	}
 	if s.client.conn.Sequence() == sent {
-		return s.lost(p, err)
+		return s.leases.lost(p, err)
 	}
 	// Part of a result has gone out: an ERR packet ends it where the client reads rows, and the session with it, since
 	// nobody can say how much of it arrived.
-	s.drop(p)
+	s.leases.drop(p)
 	s.client.txn.Pins = 0
 	s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 	s.client.lastWords()
@@ -417,8 +417,8 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 	if q.verdict.Timeout > 0 {
 		o.PatchError = s.client.patchExpired
 	}
-	if s.lane.lease != nil {
-		o.Arrived = &s.lane.lease.walk
+	if s.client.ahead().lease != nil {
+		o.Arrived = &s.client.ahead().lease.walk
 	}
 	for {
 		res, err := mysql.ForwardResult(s.client.out(), p.Conn.Conn, o)

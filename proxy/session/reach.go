@@ -14,21 +14,24 @@ import (
 // A statement may reach triggers, stored functions and views, which leave behind in the session what the text does not show. What each
 // server has of them is known (backend/stored): a statement that reaches one with effects keeps its connection for the session.
 
+// effects tells what a client's statements may reach on a server.
+type effects struct{ client *client }
+
 // reach notes in q what the statement may reach on the connection that it is about to run on; db is the current database there.
-func (s *Session) reach(p backend.Pooled, q *query, db string) {
+func (ef *effects) reach(p backend.Pooled, q *query, db string) {
 	q.reached = 0
-	if q.stopsClock() || q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body) && schedulesByExpression(q.text, s.client.mode()) {
+	if q.stopsClock() || q.info.Class == sqltext.DDL && q.info.Has(sqltext.Body) && schedulesByExpression(q.text, ef.client.mode()) {
 		p.Conn.Marked = true
 	}
 	o := p.Instance.Stored()
 	if reachesNone(o, &q.info, db) {
 		return
 	}
-	e := s.reachable(o, q.text, &q.info, db)
+	e := ef.reachable(o, q.text, &q.info, db)
 	if q.within != nil {
 		for k := range q.within.Inner {
 			if in := &q.within.Inner[k]; !in.Later && !reachesNone(o, &in.Info, db) {
-				e |= s.reachable(o, in.Text, &in.Info, db)
+				e |= ef.reachable(o, in.Text, &in.Info, db)
 			}
 		}
 	}
@@ -91,7 +94,7 @@ func reachesNone(o *stored.Objects, info *sqltext.Info, db string) bool {
 }
 
 // reachable is what a statement may reach on a server.
-func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, db string) stored.Effects {
+func (ef *effects) reachable(o *stored.Objects, text string, info *sqltext.Info, db string) stored.Effects {
 	class := info.Class
 	if class == sqltext.SetStatement || class == sqltext.Explain && info.Has(sqltext.Analyze) {
 		class = info.Target
@@ -103,7 +106,7 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 		sqltext.CreateTemporary, sqltext.CompoundBegin, sqltext.Execute, sqltext.Prepare:
 		writes = true
 	case sqltext.DDL:
-		if !info.Has(sqltext.EffectFunction) && !readsToDefine(text, s.client.mode()) {
+		if !info.Has(sqltext.EffectFunction) && !readsToDefine(text, ef.client.mode()) {
 			return 0
 		}
 		writes = true
@@ -112,10 +115,10 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 	}
 	var e stored.Effects
 	if class != sqltext.Set && class != sqltext.Show && class != sqltext.Describe || info.Has(sqltext.EffectFunction) || sqltext.Mentions(text, "select") || o != nil {
-		e = o.Reach(text, db, s.client.mode(), writes)
+		e = o.Reach(text, db, ef.client.mode(), writes)
 	}
 	if info.Has(sqltext.EffectFunction) {
-		e |= stored.Called(text, s.client.mode())
+		e |= stored.Called(text, ef.client.mode())
 	}
 	return e
 }
@@ -124,38 +127,38 @@ func (s *Session) reachable(o *stored.Objects, text string, info *sqltext.Info, 
 const leaves = sqltext.UserVarWrite | sqltext.GetLock | sqltext.LastInsertIDSet | sqltext.SetsState | sqltext.HintClock | sqltext.Doubt
 
 // reachOn marks a connection where a statement that is to be sent as one of several, or by the proxy itself, may leave something behind.
-func (s *Session) reachOn(l *txn.Lease, text string) {
-	o, info := l.Instance.Stored(), &s.client.task().query.info
+func (ef *effects) reachOn(l *txn.Lease, text string) {
+	o, info := l.Instance.Stored(), &ef.client.task().query.info
 	if info.Has(leaves) {
 		l.Conn.Marked = true // it is not pinned: what it leaves is on some node only
 	}
 	if reachesNone(o, info, l.Key.Database()) {
 		return
 	}
-	e := s.reachable(o, text, info, l.Key.Database())
+	e := ef.reachable(o, text, info, l.Key.Database())
 	if e&(stored.UserVariables|stored.State) == 0 {
 		return
 	}
 	l.Conn.Marked = true
-	if s.client.txn.Holds(l.Pooled) && o != nil {
-		s.pinReached(e)
+	if ef.client.txn.Holds(l.Pooled) && o != nil {
+		ef.pinReached(e)
 	}
 }
 
 // pinReached keeps the connection for what a statement has reached.
-func (s *Session) pinReached(e stored.Effects) {
+func (ef *effects) pinReached(e stored.Effects) {
 	if e&stored.UserVariables != 0 {
-		s.client.txn.Pin(txn.PinUserVariable)
+		ef.client.txn.Pin(txn.PinUserVariable)
 	}
 	if e&stored.State != 0 {
-		s.client.txn.Pin(txn.PinStored)
+		ef.client.txn.Pin(txn.PinStored)
 	}
 }
 
 // effectless reports whether a statement reaches nothing with effects on any server of a node.
-func (s *Session) effectless(n *backend.Node, q *query) bool {
+func (ef *effects) effectless(n *backend.Node, q *query) bool {
 	for _, i := range n.Instances() {
-		if !s.effectlessOn(i, q) {
+		if !ef.effectlessOn(i, q) {
 			return false
 		}
 	}
@@ -163,18 +166,18 @@ func (s *Session) effectless(n *backend.Node, q *query) bool {
 }
 
 // effectlessOn reports whether a statement reaches nothing with effects on an instance, as far as is known.
-func (s *Session) effectlessOn(i *backend.Instance, q *query) bool {
+func (ef *effects) effectlessOn(i *backend.Instance, q *query) bool {
 	o := i.Stored()
-	return o == nil || reachesNone(o, &q.info, s.client.state.DB()) || s.reachable(o, q.text, &q.info, s.client.state.DB()) == 0
+	return o == nil || reachesNone(o, &q.info, ef.client.state.DB()) || ef.reachable(o, q.text, &q.info, ef.client.state.DB()) == 0
 }
 
 // loopable reports whether a statement reaches nothing on an instance, so that it may run in a loop.
-func (s *Session) loopable(i *backend.Instance, text string) bool {
-	o, info, db := i.Stored(), &s.client.task().query.info, s.client.state.DB()
-	if st := s.client.task().query.st; st != nil {
+func (ef *effects) loopable(i *backend.Instance, text string) bool {
+	o, info, db := i.Stored(), &ef.client.task().query.info, ef.client.state.DB()
+	if st := ef.client.task().query.st; st != nil {
 		db = st.setting.Database()
 	}
-	return reachesNone(o, info, db) || s.reachable(o, text, info, db) == 0
+	return reachesNone(o, info, db) || ef.reachable(o, text, info, db) == 0
 }
 
 // definesStored reports whether a statement may make, change or move stored objects.
@@ -191,8 +194,8 @@ func definesStored(info *sqltext.Info, text string) bool {
 }
 
 // defining notes for the instances of a node that q may change their stored objects, or, after it has run, has them asked for these.
-func (s *Session) defining(p backend.Pooled, q *query, done bool) {
-	n := s.client.snap.Nodes[p.Instance.Node]
+func (ef *effects) defining(p backend.Pooled, q *query, done bool) {
+	n := ef.client.snap.Nodes[p.Instance.Node]
 	if n == nil || !definesStored(&q.info, q.text) {
 		return
 	}
@@ -200,7 +203,7 @@ func (s *Session) defining(p backend.Pooled, q *query, done bool) {
 		if done {
 			i.StoredChanged(q.text)
 		} else {
-			i.AmendStored(strings.Clone(q.text), p.Key.Database(), s.client.mode())
+			i.AmendStored(strings.Clone(q.text), p.Key.Database(), ef.client.mode())
 		}
 	}
 }

@@ -15,18 +15,18 @@ import (
 
 // repeats tells whether a statement whose connection broke is to be sent again. Then the connection is closed, and the session is as it
 // was before the statement.
-func (s *Session) repeats(x *exchange, q *query, err error) bool {
-	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !s.client.txn.Disposable(x.p) || s.sharing() != nil || s.client.entry.IsCancelled() {
+func (ls *leases) repeats(x *exchange, q *query, err error) bool {
+	if x.attempt > 0 || x.wasHeld || !isConnError(err) || isClientSide(err) || x.p.Conn.Ended() || !ls.client.txn.Disposable(x.p) || ls.sharing() != nil || ls.client.entry.IsCancelled() {
 		return false
 	}
-	if s.client.conn.Sequence() != x.sent || s.client.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
+	if ls.client.conn.Sequence() != x.sent || ls.client.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
 		return false // the client has, or may have, a part of the answer
 	}
 	if (!hasNoEffects(q) || q.reached != 0) && !x.p.Conn.NeverArrived() {
 		return false
 	}
-	s.forget(x.p, err)
-	s.client.txn.Pins = x.pins
+	ls.forget(x.p, err)
+	ls.client.txn.Pins = x.pins
 	return true
 }
 
@@ -38,26 +38,20 @@ func hasNoEffects(q *query) bool {
 	return q.info.ReadOnly() && q.info.Traits&stateful == 0 && (q.within == nil || len(q.within.Inner) == 0)
 }
 
-// disposable tells whether a connection has nothing of the session, so that another one serves as well. What SET TRANSACTION said of the
-// next transaction is brought once, to the connection that the pin speaks of.
-func (s *Session) disposable(p backend.Pooled) bool {
-	return !s.client.txn.Holds(p) && !s.client.txn.Beside(p) && !p.Conn.Status.Has(mysql.ServerStatusInTrans) && !s.client.txn.Pins.Has(txn.PinNextTransaction)
-}
-
 // forget closes a connection that broke and that another one takes the place of.
-func (s *Session) forget(p backend.Pooled, cause error) {
-	s.client.shared.Log.Info("backend connection lost, another one is used", "conn", s.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
+func (ls *leases) forget(p backend.Pooled, cause error) {
+	ls.client.shared.Log.Info("backend connection lost, another one is used", "conn", ls.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	p.Instance.CheckIdle()
-	s.drop(p)
+	ls.drop(p)
 }
 
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
 // another has no need of.
-func (s *Session) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !s.client.txn.Disposable(p) || s.sharing() != nil || s.client.entry.IsCancelled() {
+func (ls *leases) replaces(p backend.Pooled, attempt int, err error) bool {
+	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !ls.client.txn.Disposable(p) || ls.sharing() != nil || ls.client.entry.IsCancelled() {
 		return false
 	}
-	s.forget(p, err)
+	ls.forget(p, err)
 	return true
 }
 
@@ -71,7 +65,7 @@ func notArrived(nodes []string) *mysql.SQLError {
 }
 
 // lostBefore ends what was on a connection that broke before the client's statement was sent on it: the statement was not carried out.
-func (s *Session) lostBefore(p backend.Pooled, cause error) error { return s.lose(p, true, cause) }
+func (ls *leases) lostBefore(p backend.Pooled, cause error) error { return ls.lose(p, true, cause) }
 
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
 func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
@@ -116,7 +110,7 @@ func (s *Session) repeatsOnShards(loans []txn.Lease, cause error) bool {
 		return false
 	}
 	for k := range loans {
-		if !s.effectlessOn(loans[k].Instance, q) {
+		if !s.effects.effectlessOn(loans[k].Instance, q) {
 			return false
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Session) route(q *query) txn.Target {
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || s.effectless(t.Node, q))
+		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || s.effects.effectless(t.Node, q))
 	}
 	return t
 }

@@ -26,7 +26,7 @@ func (s *Session) readyForText(text string) error {
 	if s.client.state.Resolved() || s.beyondRules(text) || readAlike(text) {
 		return nil
 	}
-	return s.learnCharset(s.client.schema.Default)
+	return s.leases.learnCharset(s.client.schema.Default)
 }
 
 // readAlike reports whether a text is one that every server reads alike and that a session answers without one.

@@ -51,19 +51,19 @@ func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) (
 		return txn.Lease{Pooled: p, Node: n.Name}, err
 	})
 	if err != nil {
-		return nil, s.notBorrowed(leases, err)
+		return nil, s.leases.notBorrowed(leases, err)
 	}
 	return leases, nil
 }
 
 // borrowReader borrows a connection to a replica, or to the primary if none can serve.
 func (s *Session) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
-	if err := s.learnCharset(n); err != nil {
+	if err := s.leases.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
-		p, err := s.getHolding(instance, s.client.state.Setting(), loans)
+		p, err := s.leases.getHolding(instance, s.client.state.Setting(), loans)
 		if err == nil {
 			if instance.Role == backend.Replica {
 				s.client.observed.CountReplica()

@@ -20,37 +20,37 @@ const drainMax = 256 << 10
 // borrow gets a connection in the session's state to each node's primary. With readOnly a transaction may be on others than the one that it
 // changes.
 func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]txn.Lease, error) {
-	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return s.lease(n, readOnly, have) })
+	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return s.leases.lease(n, readOnly, have) })
 	if err != nil {
-		return nil, s.notBorrowed(leases, err)
+		return nil, s.leases.notBorrowed(leases, err)
 	}
 	return leases, nil
 }
 
 // notBorrowed gives back what a statement has that lacks further connections, and returns what the client hears. After txn.ErrDeadlock the
 // client's transaction gives way.
-func (s *Session) notBorrowed(leases []txn.Lease, err error) error {
-	s.giveBack(leases)
+func (ls *leases) notBorrowed(leases []txn.Lease, err error) error {
+	ls.giveBack(leases)
 	if errors.Is(err, txn.ErrDeadlock) {
-		return s.giveWay()
+		return ls.giveWay()
 	}
 	return err
 }
 
 // lease gets a connection to a node for a statement that has some already: the one that the session has there, or a fresh one, which joins
 // the transaction. After an error there is none to give back.
-func (s *Session) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.Lease, error) {
-	switch l, ok := s.client.txn.On(n.Name); {
-	case ok && s.client.txn.Holds(l.Pooled):
-		return l, s.prepare(l.Pooled)
+func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.Lease, error) {
+	switch l, ok := ls.client.txn.On(n.Name); {
+	case ok && ls.client.txn.Holds(l.Pooled):
+		return l, ls.prepare(l.Pooled)
 	case ok:
-		return l, s.prepareOther(l.Pooled)
+		return l, ls.prepareOther(l.Pooled)
 	}
-	p, err := s.freshConn(n, have)
+	p, err := ls.freshConn(n, have)
 	if err != nil {
 		return txn.Lease{}, err
 	}
-	l, err := s.client.txn.Join(p, n.Name, readOnly, s.client.state.Autocommit, s.client.run)
+	l, err := ls.client.txn.Join(p, n.Name, readOnly, ls.client.state.Autocommit, ls.client.run)
 	if err != nil {
 		return l, backendError(err)
 	}
@@ -59,11 +59,11 @@ func (s *Session) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 
 // freshConn borrows a connection to a primary in the session's state; have are those that the statement has already. It ends with
 // txn.ErrDeadlock where waiting would be in vain; see notBorrowed.
-func (s *Session) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, error) {
-	if err := s.learnCharset(n); err != nil {
+func (ls *leases) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, error) {
+	if err := ls.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
-	p, err := s.getHolding(n.Primary, s.client.state.Setting(), have)
+	p, err := ls.getHolding(n.Primary, ls.client.state.Setting(), have)
 	if err != nil && !errors.Is(err, txn.ErrDeadlock) {
 		return p, backendError(err)
 	}
@@ -71,9 +71,9 @@ func (s *Session) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, 
 }
 
 // giveBack returns connections that are not kept for a transaction.
-func (s *Session) giveBack(leases []txn.Lease) {
+func (ls *leases) giveBack(leases []txn.Lease) {
 	if txn.GiveBack(leases) {
-		s.client.state.Found.Overwritten() // it was asked for what is not the client's
+		ls.client.state.Found.Overwritten() // it was asked for what is not the client's
 	}
 }
 
@@ -119,9 +119,9 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 	never = never && len(gone) > 0
 	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
 	if never {
-		return s.lostWith(notArrived(gone), kept, cause)
+		return s.leases.lostWith(notArrived(gone), kept, cause)
 	}
-	return s.lostError(gone, kept, cause)
+	return s.leases.lostError(gone, kept, cause)
 }
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
@@ -141,7 +141,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		return true, err
 	}
 	if state.ReadsInsertID(&q.info, q.reached) {
-		if err := s.learnHeldInsertID(); err != nil {
+		if err := s.leases.learnHeldInsertID(); err != nil {
 			return true, err
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		return true, err
 	}
 	if !s.publish(loans) {
-		s.giveBack(loans)
+		s.leases.giveBack(loans)
 		return true, interrupted()
 	}
 	if err := s.bringToLoans(q, loans); err != nil {
@@ -229,7 +229,7 @@ func (s *Session) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first
 
 // sendTo sends a text, or the execution of a prepared one.
 func (s *Session) sendTo(l *txn.Lease, text string, args []int, ex *boundExecution) error {
-	s.reachOn(l, text)
+	s.effects.reachOn(l, text)
 	l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), text))
 	var err error
 	if ex == nil {
@@ -254,7 +254,7 @@ func (s *Session) startFailed(loans []txn.Lease, sources []*exec.Source, at int,
 			}
 		}
 		s.client.entry.Unpublish()
-		s.giveBack(loans)
+		s.leases.giveBack(loans)
 		return true, sqlErr
 	}
 	return true, s.loseAll(loans, err)

@@ -141,7 +141,7 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 		held = []txn.Lease{{Pooled: s.client.txn.Held(), Kept: true}}
 	}
 	if err := s.keepVariables(held, list); err != nil {
-		return s.lost(s.client.txn.Held(), err)
+		return s.leases.lost(s.client.txn.Held(), err)
 	}
 	return nil
 }

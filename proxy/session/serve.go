@@ -66,7 +66,7 @@ func (s *Session) end(e *endError) {
 	s.stmts.longData = 0
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
-	s.returnOffer()
+	s.leases.returnOffer()
 	s.leaveLane()
 	s.client.shared.Sessions.Remove(&s.client.entry)
 	if s.client.account != nil {
@@ -98,18 +98,18 @@ func (s *Session) next() *endError {
 		if called {
 			return nil
 		}
-		return s.client.readFailed(err)
+		return s.readFailed(err)
 	}
 	p, err := s.client.conn.ReadPacket()
 	if err != nil {
-		return s.client.readFailed(err)
+		return s.readFailed(err)
 	}
 	cmd := mysql.ComSleep // what an empty packet is taken for, as by the server
 	var arg []byte
 	if len(p) > 0 {
 		cmd, arg = mysql.Command(p[0]), p[1:]
 	}
-	if !s.begin(cmd, s.client.describe(cmd, arg)) {
+	if !s.begin(cmd, s.describe(cmd, arg)) {
 		return &endError{reason: process.EndKilled}
 	}
 	return s.conclude(cmd, s.dispatch(cmd, arg))
@@ -131,10 +131,9 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 		s.client.logStatement(text, parts)
 	}
 	s.client.conn.Release()
-	s.returnOffer()
-	s.client.releaseTask()
+	s.leases.returnOffer()
 	s.outOfLine()
-	s.lane.text, s.lane.instance, s.lane.point = "", nil, nil
+	s.client.releaseTask()
 	s.client.observed.Unlabel()
 	if end == nil && s.client.shared.Draining.Load() && !s.client.txn.InTransaction() {
 		end = &endError{reason: process.EndDrained}
@@ -143,18 +142,18 @@ func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
 }
 
 // readFailed tells the client what it did wrong where that is still possible.
-func (c *client) readFailed(err error) *endError {
+func (s *Session) readFailed(err error) *endError {
 	switch {
 	case errors.Is(err, mysql.ErrPacketTooLarge):
-		c.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
+		s.client.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
 	case errors.Is(err, mysql.ErrMemory):
-		c.writeError(newError(KSPacketMemory, ""), observe.OriginProxy)
+		s.client.writeError(newError(KSPacketMemory, ""), observe.OriginProxy)
 	case errors.Is(err, mysql.ErrPacketsOutOfOrder):
-		c.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
+		s.client.conn.WriteError(mysql.NewSQLError(mysql.ERNetPacketsOutOfOrder, "Got packets out of order"))
 	default:
 		return clientEnd(err)
 	}
-	c.lastWords()
+	s.client.lastWords()
 	return clientEnd(err)
 }
 
@@ -165,10 +164,10 @@ func (c *client) lastWords() {
 }
 
 // describe gives the text that the process list shows for a command.
-func (c *client) describe(cmd mysql.Command, arg []byte) string {
+func (s *Session) describe(cmd mysql.Command, arg []byte) string {
 	switch cmd {
 	case mysql.ComQuery:
-		_, text, _ := c.splitAttributes(arg)
+		_, text, _ := s.client.splitAttributes(arg)
 		return text
 	case mysql.ComStmtPrepare:
 		return alias(arg)
@@ -212,7 +211,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		s.client.traceCommand(cmd, "")
 		err = s.comFieldList(arg)
 	case mysql.ComStatistics:
-		s.client.comStatistics()
+		s.comStatistics()
 	case mysql.ComProcessInfo:
 		s.client.writeProcesslist(false)
 	case mysql.ComProcessKill:
@@ -224,7 +223,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 			err = s.forwardSimple(mysql.ComDebug)
 		}
 	case mysql.ComSetOption:
-		err = s.client.comSetOption(arg)
+		err = s.comSetOption(arg)
 	case mysql.ComChangeUser:
 		return s.comChangeUser(arg)
 	case mysql.ComResetConnection:

@@ -17,23 +17,31 @@ type Session struct {
 	// LoggedIn, if set before Serve, is called once: when the login succeeded or the session ended without one.
 	LoggedIn func()
 
-	client client
-	salt   []byte
-	stmts  stmts
+	client  client
+	effects effects
+	leases  leases
+	salt    []byte
+	stmts   stmts
 	// rules are those of the set ruled that can match what this user sends.
 	rules *queryrule.View
 	ruled *queryrule.Set
 	lane  laned
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts map[string]textStmt
-	// passed says that the statement has been through the gate.
-	passed bool
+}
+
+// assemble returns a session whose parts know each other.
+func assemble() *Session {
+	s := new(Session)
+	s.effects.client = &s.client
+	s.leases.client, s.leases.effects = &s.client, &s.effects
+	return s
 }
 
 // New wraps an accepted connection, which the session owns from here on. With adminOnly it is a session of the admin port: it has no schema
 // and no backend, and takes the proxy's own statements only.
 func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
-	s := new(Session)
+	s := assemble()
 	s.client.init(nc, shared)
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		from := a.AddrPort()

@@ -63,22 +63,22 @@ func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool)
 	}
 	x := exchange{target: s.route(q)}
 	for ; ; x.attempt++ {
-		if x.p, err = s.acquire(x.target); err != nil {
+		if x.p, err = s.leases.acquire(x.target); err != nil {
 			return true, err
 		}
-		if err := s.clearDiagnostics(x.p, q); s.replaces(x.p, x.attempt, err) {
+		if err := s.clearDiagnostics(x.p, q); s.leases.replaces(x.p, x.attempt, err) {
 			continue
 		} else if err != nil {
-			return true, s.unprepared(x.p, err)
+			return true, s.leases.unprepared(x.p, err)
 		}
-		s.reach(x.p, q, x.p.Key.Database())
+		s.effects.reach(x.p, q, x.p.Key.Database())
 		if err := s.bringInsertID(x.p, q); err != nil {
 			return true, err
 		}
 		x.note(s, q)
 		s.send(x.p, q)
 		failed, err = s.responses(x.p, q)
-		if err == nil || !s.repeats(&x, q, err) {
+		if err == nil || !s.leases.repeats(&x, q, err) {
 			break
 		}
 	}
@@ -104,7 +104,7 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added tx
 		if !failed && s.client.state.Diagnostics.WarningCount > 0 {
 			// The session's own questions make the server forget them.
 			if err := s.client.fetchWarnings(p, q.rename); err != nil {
-				s.drop(p)
+				s.leases.drop(p)
 				return true, &endError{process.EndBackendLost, err}
 			}
 			q.warned = true
@@ -114,7 +114,7 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added tx
 		q.asked = p.Conn.Net.Received() != had
 		if err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
-			s.drop(p)
+			s.leases.drop(p)
 			return true, &endError{process.EndBackendLost, err}
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	if s.namesNode(q) {
 		return nil, false, false, nil // the text has physical names already
 	}
-	if err := s.learnCharset(s.client.schema.Default); err != nil {
+	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
 		return nil, true, true, err
 	}
 	if q.info.Has(sqltext.UserVarWrite) {
@@ -172,7 +172,7 @@ func (s *Session) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
 		return planError(err)
 	}
-	p, failure := s.freshConn(s.client.schema.Default, nil)
+	p, failure := s.leases.freshConn(s.client.schema.Default, nil)
 	if failure != nil {
 		return planError(err)
 	}

@@ -182,7 +182,7 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 // for long, or others wait longer.
 func (le *lease) Put() {
 	if le.session != nil {
-		le.session.lane.lease, le.session = nil, nil
+		le.session.client.ahead().lease, le.session = nil, nil
 	}
 	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
 	sh := le.shelf
@@ -216,7 +216,7 @@ func (le *lease) Put() {
 
 // serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
 func (sh *shelf) serve(le *lease, s *Session) {
-	if s.lane.point != nil {
+	if s.client.ahead().point != nil {
 		le.fill(s)
 		return
 	}
@@ -229,7 +229,7 @@ func (sh *shelf) stand(s *Session) {
 	pl := &s.client.task().place
 	pl.Owner = s
 	sh.line = append(sh.line, s) // ahead of the answer, which another thread may give at once
-	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.lane.since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.client.ahead().since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
 		sh.leave(s)
 		s.handOver(sh.h.loop, stepServe)
 		return
@@ -267,7 +267,7 @@ func (h *shelves) receive() {
 	h.mu.Unlock()
 	for _, pl := range list {
 		s := pl.Owner.(*Session)
-		h.byKey[shelfKey{s.lane.instance, s.client.state.Setting()}].receive(s, pl)
+		h.byKey[shelfKey{s.client.ahead().instance, s.client.state.Setting()}].receive(s, pl)
 	}
 }
 
@@ -302,7 +302,7 @@ func (le *lease) giveBack() {
 // Leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
 func (le *lease) Leave() {
 	le.shelf.out--
-	le.session.lane.lease, le.session = nil, nil
+	le.session.client.ahead().lease, le.session = nil, nil
 	le.p.Conn.MayWait()
 }
 

@@ -38,7 +38,7 @@ func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) erro
 
 // forwardCommand runs a command without state on the primary of a node.
 func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
-	p, err := s.acquire(t)
+	p, err := s.leases.acquire(t)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, sh
 	if err := s.oneResponse(p, &query{info: sqltext.Info{Class: sqltext.Show}}, shape); err != nil {
 		return s.broken(p, err, sent)
 	}
-	s.release(p)
+	s.leases.release(p)
 	return nil
 }
 
@@ -58,32 +58,32 @@ func (s *Session) forwardSimple(cmd mysql.Command) error {
 }
 
 // comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".
-func (c *client) comStatistics() {
-	t := c.shared.Stats.Totals()
+func (s *Session) comStatistics() {
+	t := s.client.shared.Stats.Totals()
 	var questions uint64
 	for _, n := range t.Commands {
 		questions += n
 	}
-	uptime := max(time.Since(c.shared.Started).Seconds(), 1)
+	uptime := max(time.Since(s.client.shared.Started).Seconds(), 1)
 	line := fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
-		int(uptime), c.shared.Sessions.Len(), questions, float64(questions)/uptime)
-	c.conn.WritePacket([]byte(line))
+		int(uptime), s.client.shared.Sessions.Len(), questions, float64(questions)/uptime)
+	s.client.conn.WritePacket([]byte(line))
 }
 
 // comSetOption turns several statements in one text on or off. MySQL manual: "COM_SET_OPTION".
-func (c *client) comSetOption(arg []byte) error {
+func (s *Session) comSetOption(arg []byte) error {
 	if len(arg) < 2 {
 		return malformed()
 	}
 	switch binary.LittleEndian.Uint16(arg) {
 	case 0:
-		c.conn.Capabilities |= mysql.ClientMultiStatements
+		s.client.conn.Capabilities |= mysql.ClientMultiStatements
 	case 1:
-		c.conn.Capabilities &^= mysql.ClientMultiStatements
+		s.client.conn.Capabilities &^= mysql.ClientMultiStatements
 	default:
 		return mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}
-	c.conn.WriteEnd(&mysql.OKPacket{Status: c.status()})
+	s.client.conn.WriteEnd(&mysql.OKPacket{Status: s.client.status()})
 	return nil
 }
 

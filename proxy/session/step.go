@@ -42,7 +42,7 @@ func (s *Session) take(first step) *endError {
 	case stepMerge:
 		return s.finishHandedMerge()
 	case stepConclude:
-		return s.conclude(s.lane.command, nil)
+		return s.conclude(s.client.ahead().command, nil)
 	case stepEnd:
 		return s.lane.end
 	}
@@ -72,7 +72,7 @@ func (s *Session) finishHanded(first step) *endError {
 	if again {
 		_, err = s.forwardTo(x.target, q, x.attempt+1)
 	}
-	return s.conclude(s.lane.command, s.settle(err))
+	return s.conclude(s.client.ahead().command, s.settle(err))
 }
 
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
@@ -135,9 +135,9 @@ func (s *Session) handOver(l *fastlane.Loop, next step) {
 }
 
 // chosen is the instance for the attempt-th try of a statement: the one that the loop has chosen already, if it has.
-func (s *Session) chosen(t txn.Target, attempt int) *backend.Instance {
-	i := s.lane.instance
-	s.lane.instance = nil
+func (ls *leases) chosen(t txn.Target, attempt int) *backend.Instance {
+	i := ls.client.ahead().instance
+	ls.client.ahead().instance = nil
 	if i != nil && attempt == 0 && t.Replica && i.Node == t.Node.Name {
 		return i
 	}
@@ -145,9 +145,9 @@ func (s *Session) chosen(t txn.Target, attempt int) *backend.Instance {
 }
 
 // waitingSince is when the statement began to wait for a connection.
-func (s *Session) waitingSince(now time.Time) time.Time {
-	since := s.lane.since
-	s.lane.since = time.Time{}
+func (ls *leases) waitingSince(now time.Time) time.Time {
+	since := ls.client.ahead().since
+	ls.client.ahead().since = time.Time{}
 	if since.IsZero() {
 		return now
 	}
@@ -158,24 +158,24 @@ func (s *Session) waitingSince(now time.Time) time.Time {
 type offer = backend.Pooled
 
 // returnOffer gives back a connection, or the right to open one, that the command did not need after all.
-func (s *Session) returnOffer() {
-	if t := s.client.tasked; t != nil && t.placed != nil {
+func (ls *leases) returnOffer() {
+	if t := ls.client.tasked; t != nil && t.placed != nil {
 		t.placed = nil
 		t.place.Decline()
 	}
-	if p := s.lane.offer; p.Pooled != nil {
-		s.lane.offer = offer{}
+	if p := ls.client.ahead().offer; p.Pooled != nil {
+		ls.client.ahead().offer = offer{}
 		p.Put()
 	}
 }
 
 // offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
-func (s *Session) offered(t txn.Target, want *backend.Setting) (backend.Pooled, bool) {
-	p := s.lane.offer
+func (ls *leases) offered(t txn.Target, want *backend.Setting) (backend.Pooled, bool) {
+	p := ls.client.ahead().offer
 	if p.Pooled == nil {
 		return p, false
 	}
-	s.lane.offer = offer{}
+	ls.client.ahead().offer = offer{}
 	if p.Instance.Node == t.Node.Name && (p.Instance == t.Node.Primary || t.Replica) && p.Key == want {
 		return p, true
 	}

@@ -136,7 +136,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.permit(q.text, &q.info); err != nil {
 		return err
 	}
-	if err := s.startOfStatement(); err != nil {
+	if err := s.leases.startOfStatement(); err != nil {
 		return err
 	}
 	if err := s.admitPrepare(&q); err != nil {
@@ -156,20 +156,20 @@ func (s *Session) comStmtPrepare(text string) error {
 		return s.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.acquire(s.route(&q))
+		p, err := s.leases.acquire(s.route(&q))
 		if err != nil {
 			return err
 		}
 		if s.keptByTransaction(p) {
-			if err := s.forgetDiagnostics(p); s.replaces(p, attempt, err) {
+			if err := s.forgetDiagnostics(p); s.leases.replaces(p, attempt, err) {
 				continue
 			} else if err != nil {
-				return s.unprepared(p, err)
+				return s.leases.unprepared(p, err)
 			}
 		}
 		sent := s.client.conn.Sequence()
 		failed, err := s.prepareOn(p, &q)
-		if s.client.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+		if s.client.conn.Sequence() == sent && s.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
@@ -178,7 +178,7 @@ func (s *Session) comStmtPrepare(text string) error {
 		if !failed {
 			s.client.state.Diagnostics.RowCount = 0
 		}
-		s.release(p)
+		s.leases.release(p)
 		return nil
 	}
 }
@@ -187,13 +187,13 @@ func (s *Session) comStmtPrepare(text string) error {
 // node the transaction is about, the values of an execution decide.
 func (s *Session) prepareAside(q *query) error {
 	for attempt := 0; ; attempt++ {
-		p, err := s.freshConn(q.node, nil)
+		p, err := s.leases.freshConn(q.node, nil)
 		if err != nil {
-			return s.notBorrowed(nil, err)
+			return s.leases.notBorrowed(nil, err)
 		}
 		sent := s.client.conn.Sequence()
 		failed, err := s.prepareOn(p, q)
-		if s.client.conn.Sequence() == sent && s.replaces(p, attempt, err) {
+		if s.client.conn.Sequence() == sent && s.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
@@ -404,7 +404,7 @@ func (s *Session) comStmtClose(arg []byte) {
 			s.client.txn.Unpin(txn.PinParameterTypes)
 			if p := s.client.txn.Held(); p.Pooled != nil {
 				s.client.setRunning(p)
-				s.release(p)
+				s.leases.release(p)
 			}
 		}
 	}
@@ -441,9 +441,9 @@ func (s *Session) closeCursor(st *stmt) error {
 	}
 	s.client.setRunning(p)
 	if err := p.Conn.ResetStmt(bs); err != nil {
-		return s.lost(p, err)
+		return s.leases.lost(p, err)
 	}
-	s.release(p)
+	s.leases.release(p)
 	return nil
 }
 

@@ -21,6 +21,7 @@ type task struct {
 	// place is where such a statement waits for a connection, placed the instance that has answered it with what a goroutine is to take.
 	place  backend.Place
 	placed *backend.Instance
+	ahead  ahead
 	// loans are the connections that publish was called with last.
 	loans []txn.Lease
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
@@ -68,7 +69,7 @@ func (c *client) releaseTask() {
 	if t == nil {
 		return
 	}
-	t.query, t.execution, t.x, t.verdict = query{}, execution{}, exchange{}, queryrule.Decision{}
+	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.loans = recognized{}, tracing.Choice{}, nil, nil
 	t.repeatable, t.own, t.changed, t.visited = nil, false, false, false
 	if t.looked {

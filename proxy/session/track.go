@@ -34,5 +34,5 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 	}
 	s.client.txn.Pin(txn.PinTracker)
 	s.client.txn.Pin(txn.PinUserVariable)
-	q.learns = s.sharing() == nil // else its state goes with the connection
+	q.learns = s.leases.sharing() == nil // else its state goes with the connection
 }

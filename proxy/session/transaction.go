@@ -55,7 +55,7 @@ func (s *Session) endAndClose(class sqltext.Class) error {
 			end = s.client.txn.Rollback
 		}
 		if err := end(s.client.run); err != nil {
-			return s.lost(p, err)
+			return s.leases.lost(p, err)
 		}
 	}
 	s.client.writeOK()

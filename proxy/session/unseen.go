@@ -55,7 +55,7 @@ func (s *Session) learnLate() *endError {
 		return nil
 	}
 	if err := learnUnseen(s, p, &query{rename: s.client.txn.LastNames}); err != nil {
-		s.dropAnswered(p, err)
+		s.leases.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}
 	s.client.txn.LastOnHeld = false

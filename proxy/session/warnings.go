@@ -59,7 +59,7 @@ func (s *Session) show(q *query) (handled bool, err error) {
 			return false, nil
 		}
 		if err := s.client.fetchWarnings(s.client.txn.Held(), s.client.txn.LastNames); err != nil {
-			return true, s.lost(s.client.txn.Held(), err)
+			return true, s.leases.lost(s.client.txn.Held(), err)
 		}
 	}
 	switch sh.What {

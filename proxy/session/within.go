@@ -33,7 +33,7 @@ func (s *Session) learnText(q *query) error {
 	if q.within == nil || len(q.within.Dynamic) != 1 || !q.within.Dynamic[0].Direct {
 		return nil
 	}
-	if err := s.learnCharset(s.client.schema.Default); err != nil {
+	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
 	charset := s.asciiCharset()
@@ -58,30 +58,30 @@ func (s *Session) learnText(q *query) error {
 		return err
 	}
 	s.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
-	p, err := s.acquire(s.route(q))
+	p, err := s.leases.acquire(s.route(q))
 	if err != nil {
 		return err
 	}
 	if err := s.clearDiagnostics(p, q); err != nil {
-		return s.unprepared(p, err)
+		return s.leases.unprepared(p, err)
 	}
 	if !variable {
 		s.pinFor(evaluated.text, &evaluated.info)
 		p.Conn.Marked = true
 	}
 	if err := s.client.state.Found.Settle(p.Conn, false); err != nil {
-		return s.lost(p, err)
+		return s.leases.lost(p, err)
 	}
 	text := "NULL"
 	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+")) LIMIT 1", 1, func(row []string) { text = row[0] })
 	if e, ok := err.(*mysql.SQLError); ok {
-		s.release(p)
+		s.leases.release(p)
 		return e
 	}
 	if err != nil {
-		return s.lost(p, err)
+		return s.leases.lost(p, err)
 	}
-	s.release(p)
+	s.leases.release(p)
 	s.client.txn.LastOnHeld = false
 	value, literal := "", "NULL"
 	if text != "NULL" {

@@ -102,7 +102,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
 	// Before anything is borrowed: it may find the held connection broken, and end it.
-	if err := s.learnHeldInsertID(); err != nil {
+	if err := s.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
 	if !inTransaction {
@@ -114,7 +114,7 @@ func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err
 			return c, err
 		}
 		if !s.publish(c.loans) {
-			s.giveBack(c.loans)
+			s.leases.giveBack(c.loans)
 			return c, interrupted()
 		}
 		s.watchRowLocks()
@@ -221,7 +221,7 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 			l.Taint()
 			continue
 		}
-		s.giveBack(c.loans[k : k+1])
+		s.leases.giveBack(c.loans[k : k+1])
 		lost = lost || !unhurried
 	}
 	s.client.txn.LastOnHeld = false
@@ -369,6 +369,6 @@ func (s *Session) giveBackHeld(loans []txn.Lease) {
 			s.client.txn.EndOthers(s.client.run)
 			continue
 		}
-		s.giveBack([]txn.Lease{l})
+		s.leases.giveBack([]txn.Lease{l})
 	}
 }
