@@ -23,7 +23,7 @@ func (s *Session) admit(q *query) error {
 		return errHiddenDiagnostics
 	}
 	if q.info.Class == sqltext.Execute {
-		if st, ok, _ := s.executed(q); ok && tellsDiagnostics(st.info.Class) {
+		if st, ok, _ := s.exchanges.executed(q); ok && tellsDiagnostics(st.info.Class) {
 			return errHiddenDiagnostics
 		}
 	}
@@ -40,29 +40,29 @@ var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS
 
 // clearDiagnostics has a MariaDB server forget what another session's statement has left in the diagnostics area of a connection from the
 // pool, ahead of a statement that may tell of it unseen, or that leaves it there on a connection that the session is to keep.
-func (s *Session) clearDiagnostics(p backend.Pooled, q *query) error {
-	if !p.Conn.Info.MariaDB || s.client.txn.Holds(p) || p.Conn.Diagnosed == s.client.id {
+func (xs *exchanges) clearDiagnostics(p backend.Pooled, q *query) error {
+	if !p.Conn.Info.MariaDB || xs.client.txn.Holds(p) || p.Conn.Diagnosed == xs.client.id {
 		return nil
 	}
 	plain := plainClass(q.info.Class)
-	kept := s.keptByTransaction(p) || !plain && (q.info.Class != sqltext.Set || q.st != nil || strings.ContainsAny(q.text, "@(")) || q.info.Has(stateful)
-	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, s.client.mode())) {
+	kept := xs.keptByTransaction(p) || !plain && (q.info.Class != sqltext.Set || q.st != nil || strings.ContainsAny(q.text, "@(")) || q.info.Has(stateful)
+	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, xs.client.mode())) {
 		return nil
 	}
-	return s.forgetDiagnostics(p)
+	return xs.forgetDiagnostics(p)
 }
 
 // keptByTransaction reports whether a transaction keeps a connection that the session has just acquired, whatever its statement is.
-func (s *Session) keptByTransaction(p backend.Pooled) bool {
-	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.client.state.Autocommit
+func (xs *exchanges) keptByTransaction(p backend.Pooled) bool {
+	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !xs.client.state.Autocommit
 }
 
 // forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
-func (s *Session) forgetDiagnostics(p backend.Pooled) error {
-	if !p.Conn.Info.MariaDB || s.client.txn.Holds(p) || p.Conn.Diagnosed == s.client.id {
+func (xs *exchanges) forgetDiagnostics(p backend.Pooled) error {
+	if !p.Conn.Info.MariaDB || xs.client.txn.Holds(p) || p.Conn.Diagnosed == xs.client.id {
 		return nil
 	}
-	p.Conn.Diagnosed = s.client.id
+	p.Conn.Diagnosed = xs.client.id
 	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is
 }
 
@@ -107,49 +107,49 @@ func (s *Session) admitClass(text string, c sqltext.Class) error {
 }
 
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.
-func (s *Session) before(q *query) (added txn.Pins) {
-	had := s.client.txn.Pins
-	s.client.txn.Pins &^= 1 << txn.PinFoundRows
-	s.effects.pinReached(q.reached)
+func (xs *exchanges) before(q *query) (added txn.Pins) {
+	had := xs.client.txn.Pins
+	xs.client.txn.Pins &^= 1 << txn.PinFoundRows
+	xs.effects.pinReached(q.reached)
 	if !plainClass(q.info.Class) || q.info.Traits&stateful != 0 {
-		s.pinFor(q.text, &q.info)
+		xs.pinFor(q.text, &q.info)
 	}
 	if q.within != nil {
-		s.beforeWithin(q)
+		xs.beforeWithin(q)
 	}
-	if !s.client.state.Autocommit && opensTransaction(q) {
-		s.client.txn.Pin(txn.PinAutocommit)
+	if !xs.client.state.Autocommit && opensTransaction(q) {
+		xs.client.txn.Pin(txn.PinAutocommit)
 		if q.info.Class == sqltext.Savepoint {
-			s.client.txn.Pin(txn.PinSavepoint)
+			xs.client.txn.Pin(txn.PinSavepoint)
 		}
 	}
-	return s.client.txn.Pins&^had | q.pinned
+	return xs.client.txn.Pins&^had | q.pinned
 }
 
 // beforeWithin pins the connection for what the statements within are about to do on it.
-func (s *Session) beforeWithin(q *query) {
+func (xs *exchanges) beforeWithin(q *query) {
 	for k := range q.within.Inner {
 		in := &q.within.Inner[k]
 		if in.Later {
 			continue
 		}
-		s.pinFor(in.Text, &in.Info)
+		xs.pinFor(in.Text, &in.Info)
 		switch in.Info.Class {
 		case sqltext.Set:
 			if !in.Assigned || setsMore(in) {
-				s.client.txn.Pin(txn.PinUnknown)
+				xs.client.txn.Pin(txn.PinUnknown)
 			}
 			if !in.Assigned {
-				s.pinBound(state.BoundUnseen(in.Text, in.Mode))
+				xs.pinBound(state.BoundUnseen(in.Text, in.Mode))
 			}
 		case sqltext.Prepare:
-			s.prepared(in, false, q)
-			s.client.txn.Pin(txn.PinPrepare)
+			xs.prepared(in, false, q)
+			xs.client.txn.Pin(txn.PinPrepare)
 		}
 	}
 	if q.unknown() {
-		s.client.txn.Pin(txn.PinUnknown)
-		s.client.txn.Pin(txn.PinUserVariable)
+		xs.client.txn.Pin(txn.PinUnknown)
+		xs.client.txn.Pin(txn.PinUserVariable)
 	}
 }
 
@@ -160,7 +160,7 @@ func setsMore(in *sqltext.Inner) bool {
 }
 
 // pinFor pins the connection for what a statement, the client's or one within it, leaves on it.
-func (s *Session) pinFor(text string, i *sqltext.Info) {
+func (xs *exchanges) pinFor(text string, i *sqltext.Info) {
 	for _, p := range [...]struct {
 		trait  sqltext.Traits
 		reason txn.Reason
@@ -171,30 +171,30 @@ func (s *Session) pinFor(text string, i *sqltext.Info) {
 		{sqltext.SetsState, txn.PinUnknown},
 	} {
 		if i.Has(p.trait) {
-			s.client.txn.Pin(p.reason)
+			xs.client.txn.Pin(p.reason)
 		}
 	}
 	// The body of a routine is not looked into: it runs when it is called.
 	if i.Has(sqltext.Doubt) && !(i.Class == sqltext.DDL && i.Has(sqltext.Body)) {
-		s.client.txn.Pin(txn.PinUnknown)
+		xs.client.txn.Pin(txn.PinUnknown)
 	}
 	switch i.Class {
 	case sqltext.CreateTemporary:
-		s.client.txn.Pin(txn.PinTempTable)
+		xs.client.txn.Pin(txn.PinTempTable)
 	case sqltext.LockTables:
-		s.client.txn.Pin(txn.PinLockTables)
+		xs.client.txn.Pin(txn.PinLockTables)
 	case sqltext.Flush:
 		if flushLocks(text) {
-			s.client.txn.Pin(txn.PinLockTables)
+			xs.client.txn.Pin(txn.PinLockTables)
 		}
 	case sqltext.Call, sqltext.CompoundBegin:
-		s.client.txn.Pin(txn.PinProcedure)
+		xs.client.txn.Pin(txn.PinProcedure)
 	case sqltext.XA:
 		if xaVerb(text, "START", "BEGIN") {
-			s.client.txn.Pin(txn.PinXA)
+			xs.client.txn.Pin(txn.PinXA)
 		}
 	case sqltext.Other:
-		s.client.txn.Pin(txn.PinUnknown)
+		xs.client.txn.Pin(txn.PinUnknown)
 	}
 }
 
@@ -214,11 +214,11 @@ func (q *query) carriesOut() bool {
 const preparesUnseen = 1<<txn.PinProcedure | 1<<txn.PinUnknown | 1<<txn.PinTracker | 1<<txn.PinStored
 
 // executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
-func (s *Session) executesNothing(q *query, added txn.Pins) bool {
-	if q.info.Class != sqltext.Execute || s.client.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(s.textStmts) > 0 {
+func (xs *exchanges) executesNothing(q *query, added txn.Pins) bool {
+	if q.info.Class != sqltext.Execute || xs.client.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(xs.client.textStmts) > 0 {
 		return false
 	}
-	_, named := sqltext.ParseExecute(q.text, s.client.mode())
+	_, named := sqltext.ParseExecute(q.text, xs.client.mode())
 	return named
 }
 
@@ -228,73 +228,73 @@ func describes(c sqltext.Class) bool {
 }
 
 // after gives the connection back, or keeps it, once the responses are through.
-func (s *Session) after(p backend.Pooled, q *query, failed bool, added txn.Pins) {
+func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pins) {
 	switch {
-	case failed && s.executesNothing(q, added):
-		s.client.txn.Pins &^= added & harmlessWhenFailed
+	case failed && xs.executesNothing(q, added):
+		xs.client.txn.Pins &^= added & harmlessWhenFailed
 	case failed && q.carriesOut():
 		// It may have failed behind what it has done.
 	case failed:
-		s.client.txn.Pins &^= added & harmlessWhenFailed
+		xs.client.txn.Pins &^= added & harmlessWhenFailed
 	case q.info.Class == sqltext.UnlockTables:
-		s.client.txn.Unpin(txn.PinLockTables)
+		xs.client.txn.Unpin(txn.PinLockTables)
 	case q.info.Class == sqltext.XA && xaVerb(q.text, "COMMIT", "ROLLBACK"):
-		s.client.txn.Unpin(txn.PinXA)
-	case q.info.Class == sqltext.Deallocate && len(s.textStmts) == 0:
-		s.client.txn.Unpin(txn.PinPrepare)
+		xs.client.txn.Unpin(txn.PinXA)
+	case q.info.Class == sqltext.Deallocate && len(xs.client.textStmts) == 0:
+		xs.client.txn.Unpin(txn.PinPrepare)
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
-		if s.client.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
-			s.client.txn.Current = txn.Characteristics{}
+		if xs.client.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+			xs.client.txn.Current = txn.Characteristics{}
 		}
 	}
-	s.nameStands(q, failed)
-	used := !failed && q.node != nil && !describes(q.info.Class) && s.client.txn.UsesUpNext(p, s.client.state.Autocommit) ||
-		s.client.txn.LeavesCurrent(p, failed)
+	xs.nameStands(q, failed)
+	used := !failed && q.node != nil && !describes(q.info.Class) && xs.client.txn.UsesUpNext(p, xs.client.state.Autocommit) ||
+		xs.client.txn.LeavesCurrent(p, failed)
 	if q.info.Class == sqltext.DDL {
-		s.effects.defining(p, q, true)
+		xs.effects.defining(p, q, true)
 	}
-	if class := q.info.Class; s.client.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
-		s.client.txn.Ended(p)
+	if class := q.info.Class; xs.client.state.Autocommit || !failed && (class == sqltext.Commit || class == sqltext.Rollback || commitsByItself(class)) {
+		xs.client.txn.Ended(p)
 	}
-	if s.client.state.Followed() {
-		p.Key = s.client.state.Setting()
+	if xs.client.state.Followed() {
+		p.Key = xs.client.state.Setting()
 	}
-	learnt := setsUnseen(s, q, added)
-	if learnt && s.client.ahead().lease != nil {
-		s.client.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
+	learnt := xs.setsUnseen(q, added)
+	if learnt && xs.client.ahead().lease != nil {
+		xs.client.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
 	}
 	if learnt {
-		if err := learnUnseen(s, p, q); err != nil {
-			s.leases.dropAnswered(p, err)
+		if err := xs.learnUnseen(p, q); err != nil {
+			xs.leases.dropAnswered(p, err)
 			return
 		}
 	}
-	if s.client.txn.HasOthers() && s.client.txn.Holds(p) && !failed && endsTransaction(q.info.Class) {
-		s.client.txn.EndOthers(s.client.run) // another one may have begun
+	if xs.client.txn.HasOthers() && xs.client.txn.Holds(p) && !failed && endsTransaction(q.info.Class) {
+		xs.client.txn.EndOthers(xs.client.run) // another one may have begun
 	}
-	beside := s.client.txn.Beside(p) || s.client.txn.Holding() && !s.client.txn.Holds(p) // it goes back, whatever the session keeps
-	goes := beside || s.client.txn.Pins == 0 && !s.client.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	if s.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || s.client.state.InsertID.Doubtful()) {
+	beside := xs.client.txn.Beside(p) || xs.client.txn.Holding() && !xs.client.txn.Holds(p) // it goes back, whatever the session keeps
+	goes := beside || xs.client.txn.Pins == 0 && !xs.client.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
+	if xs.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || xs.client.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
-		if err := s.client.fetchWarnings(p, q.rename); err != nil {
-			s.leases.dropBehind(p, err)
+		if err := xs.client.fetchWarnings(p, q.rename); err != nil {
+			xs.leases.dropBehind(p, err)
 			return
 		}
 		q.warned = true
 	}
 	if used {
-		if err := s.client.observed.Run(p, s.client.state.DB(), txn.SQLCommit); err != nil {
-			s.leases.dropBehind(p, err)
+		if err := xs.client.observed.Run(p, xs.client.state.DB(), txn.SQLCommit); err != nil {
+			xs.leases.dropBehind(p, err)
 			return
 		}
 	}
-	s.leases.release(p)
+	xs.leases.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {
-		s.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
+		xs.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
 	}
-	s.client.state.Found.Known(s.client.txn.Conn(), s.client.txn.LastOnHeld)
-	s.client.txn.LastNames = s.client.txn.LastNames[:0]
-	if s.client.txn.LastOnHeld {
-		s.client.txn.LastNames = append(s.client.txn.LastNames, q.rename...)
+	xs.client.state.Found.Known(xs.client.txn.Conn(), xs.client.txn.LastOnHeld)
+	xs.client.txn.LastNames = xs.client.txn.LastNames[:0]
+	if xs.client.txn.LastOnHeld {
+		xs.client.txn.LastNames = append(xs.client.txn.LastNames, q.rename...)
 	}
 }

@@ -35,7 +35,7 @@ func (s *Session) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 
 // tryChoose makes one attempt; the change that it returns says what held locks.
 func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := s.openChange(q.text, s.nodesOf(r.Queries))
+	c, err := s.openChange(q.text, s.routing.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}

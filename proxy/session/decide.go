@@ -46,23 +46,29 @@ func (q *query) plain(db string) bool {
 	return !otherwiseElsewhere(q.text, &q.info)
 }
 
+// routing decides what becomes of a statement, and on which nodes and servers. It sends nothing and waits for nothing.
+type routing struct {
+	client  *client
+	effects *effects
+}
+
 // decide says what is to be done with a statement that the client may send and the rules let pass. It sends nothing and waits for nothing:
 // what it does not know yet makes the statement a procedure.
-func (s *Session) decide(q *query) (next, error) {
-	if !s.client.state.Resolved() || !q.plain(s.client.state.DB()) {
+func (ro *routing) decide(q *query) (next, error) {
+	if !ro.client.state.Resolved() || !q.plain(ro.client.state.DB()) {
 		return nextProcedure, nil
 	}
-	if q.st != nil && !q.st.sharded || q.st == nil && (s.client.schema.Plans == nil || s.namesNode(q)) {
+	if q.st != nil && !q.st.sharded || q.st == nil && (ro.client.schema.Plans == nil || ro.namesNode(q)) {
 		return nextExchange, nil
 	}
-	p, known := s.knownPlan(q)
+	p, known := ro.knownPlan(q)
 	switch {
 	case !known:
 		return nextProcedure, nil
 	case p == nil:
 		return nextExchange, nil
 	}
-	n, err := s.place(q, p)
+	n, err := ro.place(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
 		return nextProcedure, nil
 	}
@@ -71,17 +77,17 @@ func (s *Session) decide(q *query) (next, error) {
 
 // knownPlan finds the plan of a plain statement and binds it to the statement's values. It is nil for a statement on no table with a rule.
 // known is false where the plan has to be made first.
-func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
-	plans, l := s.client.schema.Plans, s.client.lookup()
+func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
+	plans, l := ro.client.schema.Plans, ro.client.lookup()
 	if q.st == nil {
-		p, known = plans.known(l, q, s.client.task().recognized.templateOf(q.text, s.client.mode()), s.client.state.DB(), s.client.mode())
-		s.client.ahead().digested = known
+		p, known = plans.known(l, q, ro.client.task().recognized.templateOf(q.text, ro.client.mode()), ro.client.state.DB(), ro.client.mode())
+		ro.client.ahead().digested = known
 		return p, known
 	}
 	if plans == nil || !q.st.planned(plans) {
 		return nil, false
 	}
-	b, err := s.bind(q.st, q.ex)
+	b, err := ro.bind(q.st, q.ex)
 	if err != nil {
 		return nil, false
 	}
@@ -91,19 +97,19 @@ func (s *Session) knownPlan(q *query) (p *plan.Plan, known bool) {
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
 // what the client hears, or [plan.ErrOwnText].
-func (s *Session) place(q *query, p *plan.Plan) (next, error) {
-	r, err := s.client.lookup().execution.Route()
+func (ro *routing) place(q *query, p *plan.Plan) (next, error) {
+	r, err := ro.client.lookup().execution.Route()
 	switch {
 	case errors.Is(err, plan.ErrOwnText):
 		return nextProcedure, plan.ErrOwnText
 	case err != nil:
 		return nextProcedure, planError(err)
 	}
-	if err := s.obeyNode(q, &r); err != nil {
+	if err := ro.obeyNode(q, &r); err != nil {
 		return nextProcedure, err
 	}
 	if r.One != nil {
-		s.oneShard(q, r.One, p)
+		ro.oneShard(q, r.One, p)
 		return nextExchange, nil
 	}
 	many := r // that a route for one server needs no memory of its own

@@ -92,7 +92,7 @@ func (s *Session) visit(db string) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.client.schema.Nodes) < 2 || !s.unattached(q) || s.leases.learnCharset(s.client.schema.Default) != nil {
+	if len(s.client.schema.Nodes) < 2 || !s.routing.unattached(q) || s.leases.learnCharset(s.client.schema.Default) != nil {
 		return nil
 	}
 	var same []string
@@ -106,11 +106,11 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
-func (s *Session) unattached(q *query) bool {
+func (ro *routing) unattached(q *query) bool {
 	const bound = stateful | diagnostics | sqltext.LastInsertID | sqltext.SysVarIdentity | sqltext.Multi | sqltext.Body | sqltext.SystemSchema | sqltext.VersionComment |
 		sqltext.MasterHint | sqltext.Hint | sqltext.Param | sqltext.ForUpdate | sqltext.IntoOutfile
-	return s.client.txn.Free() && s.client.sink == nil &&
-		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && s.client.ahead().offer.Pooled == nil
+	return ro.client.txn.Free() && ro.client.sink == nil &&
+		q.info.Traits&bound == 0 && q.info.NodeHint == "" && q.node == nil && q.verdict.Node == nil && q.attributes == nil && q.st == nil && ro.client.ahead().offer.Pooled == nil
 }
 
 // withTwins lists an instance and the primaries of other nodes that are of the same version and read texts alike. All are taken to until the
@@ -155,47 +155,47 @@ func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments 
 		return backendError(err)
 	}
 	q.arrived = true
-	_, err = s.finishWith(p, q, s.before(q), then)
+	_, err = s.exchanges.finishWith(p, q, s.exchanges.before(q), then)
 	return err
 }
 
 // betterElsewhere tells whether a statement is a query that another node may answer as well as the target, which is late.
-func (s *Session) betterElsewhere(q *query, t txn.Target) bool {
-	return len(s.client.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.Instance(0).Late() && sqltext.Tableless(q.text, s.client.mode())
+func (ro *routing) betterElsewhere(q *query, t txn.Target) bool {
+	return len(ro.client.schema.Nodes) > 1 && q.info.Class == sqltext.Select && t.Instance(0).Late() && sqltext.Tableless(q.text, ro.client.mode())
 }
 
 // anywhere lists the instances that can answer what the target can, which is late and the first; nil where the answer may depend on the
 // server.
-func (s *Session) anywhere(q *query, t txn.Target) []*backend.Instance {
-	if len(s.client.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !s.unattached(q) {
+func (xs *exchanges) anywhere(q *query, t txn.Target) []*backend.Instance {
+	if len(xs.client.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !xs.routing.unattached(q) {
 		return nil
 	}
 	var names []string
 	var ok bool
 	if q.info.Class == sqltext.Select {
-		names, ok = sqltext.Constant(q.text, s.client.mode())
+		names, ok = sqltext.Constant(q.text, xs.client.mode())
 	} else {
-		names, ok = sqltext.ShownVariables(q.text, s.client.mode())
+		names, ok = sqltext.ShownVariables(q.text, xs.client.mode())
 	}
-	if !ok || s.leases.learnCharset(s.client.schema.Default) != nil {
+	if !ok || xs.leases.learnCharset(xs.client.schema.Default) != nil {
 		return nil
 	}
 	i := t.Instance(0)
-	list := s.leases.withTwins(i)
+	list := xs.leases.withTwins(i)
 	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
-		return other != i && slices.ContainsFunc(names, func(name string) bool { return !s.client.state.SameOn(i, other, name) })
+		return other != i && slices.ContainsFunc(names, func(name string) bool { return !xs.client.state.SameOn(i, other, name) })
 	})
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
-func (s *Session) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
-	p, err := s.leases.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
+func (xs *exchanges) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
+	p, err := xs.leases.askAny(backend.Question{Setting: xs.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
 	if err != nil {
 		return true, backendError(err)
 	}
 	q.arrived = true
 	x := exchange{target: t, p: p, attempt: 1}
-	x.begin(s, q)
-	failed, _, err = s.finish(&x, q)
+	xs.begun(&x, q)
+	failed, _, err = xs.finish(&x, q)
 	return failed, err
 }

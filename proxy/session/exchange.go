@@ -25,86 +25,94 @@ type exchange struct {
 	bs *backend.Stmt // what a prepared statement is on the connection; nil of a text
 }
 
-// begin notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
-func (x *exchange) begin(s *Session, q *query) {
+// exchanges run a client's statements on connections of its own or of pools, each on one.
+type exchanges struct {
+	client  *client
+	effects *effects
+	leases  *leases
+	routing *routing
+}
+
+// begun notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.
+func (xs *exchanges) begun(x *exchange, q *query) {
 	if x.p.Instance.Role == backend.Replica {
-		s.client.observed.CountReplica()
+		xs.client.observed.CountReplica()
 	}
-	x.note(s, q)
+	xs.note(x, q)
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
 		x.p.Conn.Marked = true // whatever becomes of the pins
 	}
-	x.span = s.client.observed.ShardSpan(x.p.Instance, s.client.state.DB(), q.text)
+	x.span = xs.client.observed.ShardSpan(x.p.Instance, xs.client.state.DB(), q.text)
 }
 
-// note is begin without what is counted.
-func (x *exchange) note(s *Session, q *query) {
-	x.wasHeld = s.client.txn.Holds(x.p)
-	x.sent = s.client.conn.Sequence()
+// note is begun without what is counted.
+func (xs *exchanges) note(x *exchange, q *query) {
+	x.wasHeld = xs.client.txn.Holds(x.p)
+	x.sent = xs.client.conn.Sequence()
 	x.had = x.p.Conn.Net.Received()
-	x.pins = s.client.txn.Pins
-	x.added = s.before(q)
+	x.pins = xs.client.txn.Pins
+	x.added = xs.before(q)
 	if x.added.Has(txn.PinXA) { // one that it has already keeps its name: a server refuses a second
 		x.p.Conn.XID = ""
 		if q.info.Class == sqltext.XA {
-			_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: s.client.mode()})
+			_, x.p.Conn.XID = xaParts(&sqltext.Inner{Text: q.text, Mode: xs.client.mode()})
 		}
 	}
 }
 
 // start queues the statement on the exchange's connection.
-func (s *Session) start(x *exchange, q *query) error {
+func (xs *exchanges) start(x *exchange, q *query) error {
 	db := x.p.Key.Database()
 	if q.st != nil {
 		db = q.st.setting.Database()
 	}
-	s.effects.reach(x.p, q, db)
+	xs.effects.reach(x.p, q, db)
 	if q.info.Class == sqltext.DDL {
-		s.effects.defining(x.p, q, false)
+		xs.effects.defining(x.p, q, false)
 	}
-	if err := s.bringInsertID(x.p, q); err != nil {
+	if err := xs.bringInsertID(x.p, q); err != nil {
 		return err
 	}
-	x.begin(s, q)
+	xs.begun(x, q)
 	if q.st == nil {
-		s.send(x.p, q)
+		xs.send(x.p, q)
 		return nil
 	}
 	if q.info.Class == sqltext.Set {
-		s.client.txn.Pin(txn.PinVariable)
-		s.pinBound(state.BoundUnseen(q.text, q.st.mode))
+		xs.client.txn.Pin(txn.PinVariable)
+		xs.pinBound(state.BoundUnseen(q.text, q.st.mode))
 		q.learns = true
 	}
-	s.sendExecution(x.p, x.bs, q.st, q.ex)
+	xs.sendExecution(x.p, x.bs, q.st, q.ex)
 	return nil
 }
 
 // finish takes the responses to the statement to the client. failed says that the client heard an error, again that the statement is to be
 // sent on another connection; see repeats.
-func (s *Session) finish(x *exchange, q *query) (failed, again bool, err error) {
-	failed, err = s.responses(x.p, q)
-	s.client.observed.EndResponse(x.span, failed, err)
+func (xs *exchanges) finish(x *exchange, q *query) (failed, again bool, err error) {
+	failed, err = xs.responses(x.p, q)
+	xs.client.observed.EndResponse(x.span, failed, err)
 	if err != nil {
-		if s.leases.repeats(x, q, err) {
+		if xs.leases.repeats(x, q, err) {
 			return true, true, nil
 		}
-		return true, false, s.broken(x.p, err, x.sent)
+		return true, false, xs.broken(x.p, err, x.sent)
 	}
 	if q.st != nil {
-		s.finishExecution(x, q, failed)
+		xs.finishExecution(x, q, failed)
 	}
-	s.after(x.p, q, failed, x.added)
+	xs.after(x.p, q, failed, x.added)
 	return failed, false, nil
 }
 
 // finishExecution notes what the execution of a prepared statement has left on its connection.
-func (s *Session) finishExecution(x *exchange, q *query, failed bool) {
+func (xs *exchanges) finishExecution(x *exchange, q *query, failed bool) {
 	if failed && len(q.st.long) > 0 {
 		x.p.Conn.CloseStmt(x.bs) // MySQL keeps long data for the next execution, another session's, where this one failed early
 	}
 	if q.wantsCursor() && !failed && x.p.Conn.Status.Has(mysql.ServerStatusCursorExists) {
 		q.st.cursor, q.st.quota = x.bs, q.quota
-		s.client.txn.Cursors++
-		s.client.txn.Pin(txn.PinCursor)
+		xs.client.txn.Cursors++
+		xs.client.txn.Pin(txn.PinCursor)
 	}
 }

@@ -215,13 +215,13 @@ func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []
 }
 
 // notPrepared deals with a text that could not be prepared again.
-func (s *Session) notPrepared(p backend.Pooled, err error, names []mysql.TableName) error {
+func (xs *exchanges) notPrepared(p backend.Pooled, err error, names []mysql.TableName) error {
 	var gone *stmtGone
 	if errors.As(err, &gone) {
-		s.leases.release(p)
+		xs.leases.release(p)
 		return named(gone.err, names)
 	}
-	return s.leases.unprepared(p, err)
+	return xs.leases.unprepared(p, err)
 }
 
 // unprepared deals with a connection that could not be brought to run a prepared statement. An error of the server, such
@@ -237,7 +237,7 @@ func (ls *leases) unprepared(p backend.Pooled, err error) error {
 
 // sendExecution queues long data and the COM_STMT_EXECUTE in the form that the backend negotiated; types always go along,
 // because other sessions used the same statement.
-func (s *Session) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex *execution) {
+func (xs *exchanges) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt, ex *execution) {
 	c := p.Conn
 	for param, data := range st.long {
 		c.ResetSequence()
@@ -303,8 +303,8 @@ func (s *Session) comStmtFetch(arg []byte) error {
 	c.EndPacket(mysql.AppendUint32(b, binary.LittleEndian.Uint32(arg[4:])))
 	sent := s.client.conn.Sequence()
 	q := query{text: st.text, info: st.info, quota: st.quota}
-	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
-		return s.broken(p, err, sent)
+	if err := s.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return s.exchanges.broken(p, err, sent)
 	}
 	if q.cut || p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
 		return s.closeCursor(st)

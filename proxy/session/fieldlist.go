@@ -23,7 +23,7 @@ func (s *Session) comFieldList(arg []byte) error {
 			return s.shardFieldList(t, arg[end:])
 		}
 	}
-	return s.forwardCommand(txn.Target{Node: s.client.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
+	return s.exchanges.forwardCommand(txn.Target{Node: s.client.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
 }
 
 // shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
@@ -41,8 +41,8 @@ func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
 	p.Conn.Command(mysql.ComFieldList, shard.Table+string(rest))
 	sent := s.client.conn.Sequence()
 	q := query{info: sqltext.Info{Class: sqltext.Show}, rename: names, rows: listedFields(names)}
-	if err := s.oneResponse(p, &q, mysql.ShapeRows); err != nil {
-		return s.broken(p, err, sent)
+	if err := s.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return s.exchanges.broken(p, err, sent)
 	}
 	if err := p.Conn.Apply(there, have); err != nil {
 		s.leases.drop(p)

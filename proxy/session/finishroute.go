@@ -36,7 +36,7 @@ func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundEx
 	f.node = r.Finishing.Final(nil).Node
 	nodes := []*backend.Node{s.client.schema.Nodes[f.node]}
 	for _, scratch := range r.Finishing.Scratch {
-		for _, n := range s.nodesOf(scratch.Queries) {
+		for _, n := range s.routing.nodesOf(scratch.Queries) {
 			if !slices.Contains(nodes, n) {
 				nodes = append(nodes, n)
 			}
@@ -575,7 +575,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	if res.Cut {
 		return res, f.s.client.cutOff(f.last.Pooled, f.q, &res)
 	}
-	f.s.observe(f.last.Pooled, f.q, &res)
+	f.s.exchanges.observe(f.last.Pooled, f.q, &res)
 	f.s.client.state.Found.Told()
 	if res.Kind != mysql.ResponseErr && f.s.client.state.Diagnostics.WarningCount > 0 {
 		// What follows makes the server forget them.

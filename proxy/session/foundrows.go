@@ -8,10 +8,10 @@ import (
 )
 
 // carriedOut returns what is known of the statement that q has carried out where it carries out another one, else of itself.
-func (s *Session) carriedOut(q *query) (info *sqltext.Info, text string) {
+func (xs *exchanges) carriedOut(q *query) (info *sqltext.Info, text string) {
 	switch q.info.Class {
 	case sqltext.Execute, sqltext.SetStatement:
-		if st, ok, certain := s.executed(q); ok && certain {
+		if st, ok, certain := xs.executed(q); ok && certain {
 			return &st.info, st.text
 		} else if in := q.carried(); in != nil {
 			return &in.Info, in.Text

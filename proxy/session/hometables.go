@@ -10,9 +10,9 @@ import (
 
 // atHome tells whether a statement that no plan has placed is about tables, and so about the default node, where tables without a rule are.
 // On the connection that the session holds to another node its names mean nothing, or something else.
-func (s *Session) atHome(q *query) bool {
+func (ro *routing) atHome(q *query) bool {
 	if q.within == nil || q.info.Class == sqltext.Explain {
-		return namesTables(q.text, &q.info, s.client.mode())
+		return namesTables(q.text, &q.info, ro.client.mode())
 	}
 	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool {
 		return !in.Later && !in.Assigned && namesTables(in.Text, &in.Info, in.Mode)

@@ -11,13 +11,13 @@ import (
 )
 
 // mayGiveID reports whether a statement that inserts may itself have given the id.
-func (s *Session) mayGiveID(q *query, id uint64) bool {
+func (xs *exchanges) mayGiveID(q *query, id uint64) bool {
 	switch q.info.Class {
 	case sqltext.Insert, sqltext.Replace:
 	default:
 		return true
 	}
-	if sqltext.MayGiveID(q.text, s.client.mode(), id) {
+	if sqltext.MayGiveID(q.text, xs.client.mode(), id) {
 		return true
 	}
 	if q.st == nil {
@@ -27,12 +27,12 @@ func (s *Session) mayGiveID(q *query, id uint64) bool {
 }
 
 // lacksInsertID reports whether a statement on p must have LAST_INSERT_ID() set ahead of it.
-func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
-	if s.client.state.InsertID.Gives(p.Conn) {
+func (xs *exchanges) lacksInsertID(p backend.Pooled, q *query) bool {
+	if xs.client.state.InsertID.Gives(p.Conn) {
 		return false
 	}
-	if s.client.txn.Holds(p) || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !s.client.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
-		s.client.state.FindsByNull() {
+	if xs.client.txn.Holds(p) || p.Conn.Status.Has(mysql.ServerStatusInTrans) || !xs.client.state.Autocommit || state.ReadsInsertID(&q.info, q.reached) ||
+		xs.client.state.FindsByNull() {
 		return true
 	}
 	if !state.InsertsRows(q.info.Class) {
@@ -40,16 +40,16 @@ func (s *Session) lacksInsertID(p backend.Pooled, q *query) bool {
 	}
 	// Whether the id in the answer was made by the server must show in what the connection has then.
 	has, known := p.Conn.InsertID()
-	return !known || has != 0 && s.mayGiveID(q, has)
+	return !known || has != 0 && xs.mayGiveID(q, has)
 }
 
 // bringInsertID makes LAST_INSERT_ID() give the session's own value on a connection, if the statement may see that: by a command
 // that is queued ahead of it.
-func (s *Session) bringInsertID(p backend.Pooled, q *query) error {
-	if !s.lacksInsertID(p, q) {
+func (xs *exchanges) bringInsertID(p backend.Pooled, q *query) error {
+	if !xs.lacksInsertID(p, q) {
 		return nil
 	}
-	return s.leases.queueInsertID(p)
+	return xs.leases.queueInsertID(p)
 }
 
 // queueInsertID queues what makes LAST_INSERT_ID() give the session's own value on a connection ahead of the next command there.
@@ -103,7 +103,7 @@ func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 		if !told {
 			continue
 		}
-		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (s.mayGiveID(q, least) || s.mayGiveID(q, latest))
+		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (s.exchanges.mayGiveID(q, least) || s.exchanges.mayGiveID(q, latest))
 		id, err := s.client.state.InsertID.OfShard(l.Conn, mayGive)
 		if err != nil {
 			return err

@@ -34,10 +34,10 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 	}
 	text := "SELECT CAST((" + expr + ") AS SIGNED)"
 	q := query{text: text, info: sqltext.Classify(text, s.client.mode())}
-	if err := s.substitute(&q); err != nil {
+	if err := s.client.substitute(&q); err != nil {
 		return 0, err
 	}
-	p, err := s.acquireToAsk(s.route(&q))
+	p, err := s.acquireToAsk(s.routing.route(&q))
 	if err != nil {
 		return 0, err
 	}

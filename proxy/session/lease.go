@@ -372,7 +372,7 @@ func (s *Session) resetState() {
 func (s *Session) initState(collation uint16) {
 	s.client.state = state.New(collation, s.client.conn.Capabilities)
 	s.client.txn.Forget()
-	s.textStmts = nil
+	s.client.textStmts = nil
 	if s.client.schema.Default == nil {
 		return // the admin port
 	}

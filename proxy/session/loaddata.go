@@ -130,7 +130,7 @@ func (l *loading) admit() error {
 
 // nodes are those whose shards take part: in the client's transaction the one where it is.
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
-	nodes := l.s.nodesOf(r.Queries)
+	nodes := l.s.routing.nodesOf(r.Queries)
 	held := l.s.client.txn.Held()
 	if held.Pooled == nil || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
 		return nodes

@@ -72,11 +72,11 @@ func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
 func (s *Session) textPrepare(q *query) error {
 	switch q.info.Class {
 	case sqltext.Prepare:
-		s.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
+		s.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
 	case sqltext.Deallocate:
 		name, ok := sqltext.ParseDeallocate(q.text, s.client.mode())
 		if ok {
-			delete(s.textStmts, strings.ToLower(name))
+			delete(s.client.textStmts, strings.ToLower(name))
 			return nil
 		}
 	case sqltext.Execute:
@@ -97,17 +97,17 @@ type textStmt struct {
 }
 
 // prepared notes the name that a PREPARE, which is q or within it, gives.
-func (s *Session) prepared(in *sqltext.Inner, reads bool, q *query) {
+func (xs *exchanges) prepared(in *sqltext.Inner, reads bool, q *query) {
 	l := sqltext.NewLexer(in.Text, in.Mode)
 	l.Next()
 	t := l.Next()
-	if s.textStmts == nil {
-		s.textStmts = make(map[string]textStmt)
+	if xs.client.textStmts == nil {
+		xs.client.textStmts = make(map[string]textStmt)
 	}
 	name := strings.ToLower(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode))
 	name = strings.Clone(name)
-	_, had := s.textStmts[name]
-	s.textStmts[name] = textStmt{sets: true} // should it fail, the name may go on standing for what it did
+	_, had := xs.client.textStmts[name]
+	xs.client.textStmts[name] = textStmt{sets: true} // should it fail, the name may go on standing for what it did
 	if q.info.Class != sqltext.Prepare {
 		return
 	}
@@ -126,30 +126,30 @@ type namedStmt struct {
 }
 
 // nameStands notes what the name of a PREPARE stands for once the server has answered.
-func (s *Session) nameStands(q *query, failed bool) {
+func (xs *exchanges) nameStands(q *query, failed bool) {
 	switch n := q.named; {
 	case n == nil:
 	case !failed:
-		s.textStmts[n.name] = n.textStmt
+		xs.client.textStmts[n.name] = n.textStmt
 	case !n.had:
-		delete(s.textStmts, n.name)
+		delete(xs.client.textStmts, n.name)
 	}
 }
 
 // executed gives the statement that an EXECUTE carries out, as far as the client's texts tell; ok is false where its text is not known. It is
 // certain unless a routine may have given the name to another one.
-func (s *Session) executed(q *query) (st textStmt, ok, certain bool) {
-	ex, ok := sqltext.ParseExecute(q.text, s.client.mode())
+func (xs *exchanges) executed(q *query) (st textStmt, ok, certain bool) {
+	ex, ok := sqltext.ParseExecute(q.text, xs.client.mode())
 	if ok {
-		st = s.textStmts[ex.Name]
+		st = xs.client.textStmts[ex.Name]
 	}
-	return st, st.text != "", s.client.txn.Pins&(1<<txn.PinProcedure|1<<txn.PinTracker|1<<txn.PinStored) == 0
+	return st, st.text != "", xs.client.txn.Pins&(1<<txn.PinProcedure|1<<txn.PinTracker|1<<txn.PinStored) == 0
 }
 
 // admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
 // or the proxy has asked for something since.
 func (s *Session) admitExecute(q *query) error {
-	st, ok, _ := s.executed(q)
+	st, ok, _ := s.exchanges.executed(q)
 	if !ok || !s.client.txn.Holding() {
 		return nil
 	}

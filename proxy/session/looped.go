@@ -80,7 +80,7 @@ func (s *Session) runsLooped(p []byte) bool {
 	if s.client.shared.Labels.On() {
 		s.client.observed.Label(s.client.user, s.client.ahead().text, s.client.mode())
 	}
-	switch n, err := s.decide(q); {
+	switch n, err := s.routing.decide(q); {
 	case err != nil:
 		return false // a goroutine tells the client
 	case n == nextShards:
@@ -88,8 +88,8 @@ func (s *Session) runsLooped(p []byte) bool {
 	case n == nextProcedure:
 		return false
 	}
-	s.client.task().x.target = s.route(q)
-	return len(q.text) <= loopedText && !s.betterElsewhere(q, s.client.task().x.target)
+	s.client.task().x.target = s.routing.route(q)
+	return len(q.text) <= loopedText && !s.routing.betterElsewhere(q, s.client.task().x.target)
 }
 
 // read makes q the statement of a command; false if there are several, or it is for a goroutine to say what is wrong with it.
@@ -221,7 +221,7 @@ func (s *Session) launch(le *lease) {
 	x := &s.client.task().x
 	x.p = le.p
 	s.leases.passed = true
-	if !s.preparedOn(le) || s.lacksInsertID(le.p, &s.client.task().query) {
+	if !s.preparedOn(le) || s.exchanges.lacksInsertID(le.p, &s.client.task().query) {
 		s.outOfLine()
 		le.Leave()
 		s.client.ahead().offer = le.p
@@ -243,7 +243,7 @@ func (s *Session) launch(le *lease) {
 		return
 	}
 	// What the loop took the statement for keeps it from sending anything else.
-	_ = s.start(x, &s.client.task().query)
+	_ = s.exchanges.start(x, &s.client.task().query)
 	s.client.observed.CountLooped()
 	s.countRules(s.client.task().query.st)
 	le.shelf.h.request(le)
@@ -285,7 +285,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	case mysql.ArrivedPart:
 		l.Park(c, le)
 	case mysql.ArrivedPlain:
-		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !state.InsertsRows(s.client.task().query.info.Class) || !s.mayGiveID(&s.client.task().query, id) {
+		if id := mysql.ArrivedInsertID(le.p.Conn.Unread()); id == 0 || !state.InsertsRows(s.client.task().query.info.Class) || !s.exchanges.mayGiveID(&s.client.task().query, id) {
 			s.answer(l, le)
 			return
 		}
@@ -311,7 +311,7 @@ func (s *Session) answer(l *fastlane.Loop, le *lease) {
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (s *Session) deliver(l *fastlane.Loop, le *lease) {
 	le.shelf.h.relabel(&s.client.observed)
-	_, again, err := s.finish(&s.client.task().x, &s.client.task().query)
+	_, again, err := s.exchanges.finish(&s.client.task().x, &s.client.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == s:
 		s.client.ahead().lease = nil // who shares it sees to the connection

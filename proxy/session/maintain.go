@@ -23,7 +23,7 @@ type tableReport struct {
 // maintain runs ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
 // the server said of the physical one that fared worst.
 func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	loans, err := s.borrowEach(s.nodesOf(r.Queries), s.client.state.Setting(), true)
+	loans, err := s.borrowEach(s.routing.nodesOf(r.Queries), s.client.state.Setting(), true)
 	if err != nil {
 		return true, err
 	}

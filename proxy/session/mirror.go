@@ -11,9 +11,9 @@ import (
 )
 
 // mirrorNode is the node that a statement which ran on another one is to be sent to, too; nil where it is not.
-func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
+func (ro *routing) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	r := q.verdict.Mirror
-	if r == nil || s.client.sink != nil || s.client.observed.ErrorCode != 0 || q.info.Traits&stateful != 0 {
+	if r == nil || ro.client.sink != nil || ro.client.observed.ErrorCode != 0 || q.info.Traits&stateful != 0 {
 		return nil
 	}
 	switch q.info.Class {
@@ -28,7 +28,7 @@ func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 	default:
 		return nil
 	}
-	n := s.client.snap.Nodes[r.Mirror]
+	n := ro.client.snap.Nodes[r.Mirror]
 	if n == ran {
 		return nil
 	}
@@ -36,34 +36,34 @@ func (s *Session) mirrorNode(q *query, ran *backend.Node) *backend.Node {
 }
 
 // mirrored hands a statement that ran on one server to the mirror, the execution of a prepared one as a text.
-func (s *Session) mirrored(q *query, t txn.Target) {
-	n := s.mirrorNode(q, t.Node)
+func (xs *exchanges) mirrored(q *query, t txn.Target) {
+	n := xs.routing.mirrorNode(q, t.Node)
 	if n == nil {
 		return
 	}
 	if q.st == nil {
-		s.offerMirror(q, n, strings.Clone(q.text))
+		xs.offerMirror(q, n, strings.Clone(q.text))
 		return
 	}
 	b := new(boundExecution) // the session's own may be in use
-	if s.bindTo(b, q.st, q.ex) != nil {
+	if xs.routing.bindTo(b, q.st, q.ex) != nil {
 		return
 	}
-	text, err := plan.Bind(q.text, s.client.mode(), upTo(q.st.params), b.args)
-	if err != nil || q.st.mode != s.client.mode() {
+	text, err := plan.Bind(q.text, xs.client.mode(), upTo(q.st.params), b.args)
+	if err != nil || q.st.mode != xs.client.mode() {
 		q.verdict.Mirror.Mirrored.Dropped.Add(1)
 		return
 	}
-	s.offerMirror(q, n, strings.Clone(text))
+	xs.offerMirror(q, n, strings.Clone(text))
 }
 
-func (s *Session) offerMirror(q *query, n *backend.Node, text string) {
-	s.client.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: s.client.state.Setting(), Text: text, Session: s.client.id})
+func (xs *exchanges) offerMirror(q *query, n *backend.Node, text string) {
+	xs.client.shared.Mirror.Offer(mirror.Statement{Rule: q.verdict.Mirror, Node: n, Setting: xs.client.state.Setting(), Text: text, Session: xs.client.id})
 }
 
 // notMirrored counts a statement on several shards as dropped: no node has all of its tables.
-func (s *Session) notMirrored(q *query) {
-	if s.mirrorNode(q, nil) != nil {
+func (ro *routing) notMirrored(q *query) {
+	if ro.mirrorNode(q, nil) != nil {
 		q.verdict.Mirror.Mirrored.Dropped.Add(1)
 	}
 }

@@ -154,7 +154,7 @@ func (s *Session) preparedOn(le *lease) bool {
 	if q.st == nil {
 		return true
 	}
-	x.bs = s.preparedStmt(le.p, q.text, q.st, q.ex)
+	x.bs = s.exchanges.preparedStmt(le.p, q.text, q.st, q.ex)
 	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
@@ -172,7 +172,7 @@ func (s *Session) embark(le *lease) {
 	x := &s.client.task().x
 	x.p = le.p
 	// What the loop took the statement for keeps it from sending anything else.
-	_ = s.start(x, &s.client.task().query)
+	_ = s.exchanges.start(x, &s.client.task().query)
 	s.client.observed.CountLooped()
 	s.client.observed.CountShared()
 	s.countRules(s.client.task().query.st)

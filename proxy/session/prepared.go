@@ -21,7 +21,7 @@ func (s *Session) preparePlan(q *query) error {
 		q.own = true
 		return nil
 	}
-	if !s.client.schema.Plans.mayConcern(q, s.client.state.DB(), s.client.mode()) || s.namesNode(q) {
+	if !s.client.schema.Plans.mayConcern(q, s.client.state.DB(), s.client.mode()) || s.routing.namesNode(q) {
 		return nil
 	}
 	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
@@ -62,7 +62,7 @@ func (s *Session) preparePlan(q *query) error {
 	}
 	q.logical = q.text
 	one := p.Sample()
-	s.oneShard(q, &one, p)
+	s.routing.oneShard(q, &one, p)
 	return nil
 }
 
@@ -85,13 +85,13 @@ func (b *boundExecution) release() {
 }
 
 // bind decodes the values of an execution. They live until the command ends.
-func (s *Session) bind(st *stmt, ex *execution) (*boundExecution, error) {
-	b := &s.client.lookup().bound
-	return b, s.bindTo(b, st, ex)
+func (ro *routing) bind(st *stmt, ex *execution) (*boundExecution, error) {
+	b := &ro.client.lookup().bound
+	return b, ro.bindTo(b, st, ex)
 }
 
 // bindTo is bind into b.
-func (s *Session) bindTo(b *boundExecution, st *stmt, ex *execution) error {
+func (ro *routing) bindTo(b *boundExecution, st *stmt, ex *execution) error {
 	b.st, b.ex, b.args, b.values = st, ex, b.args[:0], b.values[:0]
 	c := mysql.NewCursor(ex.values)
 	for k := range st.params {
@@ -211,7 +211,7 @@ func (b *boundExecution) pick(args []int) (*stmt, *execution) {
 // sendBound prepares a text on a connection if it is not there yet, and sends its execution.
 func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecution) error {
 	st, ex := b.pick(args)
-	bs, err := s.backendStmt(l.Pooled, text, st, ex)
+	bs, err := s.exchanges.backendStmt(l.Pooled, text, st, ex)
 	if err != nil {
 		var gone *stmtGone
 		if errors.As(err, &gone) {
@@ -219,7 +219,7 @@ func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecu
 		}
 		return err
 	}
-	s.sendExecution(l.Pooled, bs, st, ex)
+	s.exchanges.sendExecution(l.Pooled, bs, st, ex)
 	if len(st.long) > 0 {
 		l.Conn.CloseStmt(bs) // should it fail, MySQL keeps long data for the next execution, another session's
 	}
@@ -227,8 +227,8 @@ func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecu
 }
 
 // planOf gives the plan of a prepared statement, which keeps it as long as it is right.
-func (s *Session) planOf(st *stmt) (*plan.Plan, error) {
-	plans := s.client.schema.Plans
+func (ro *routing) planOf(st *stmt) (*plan.Plan, error) {
+	plans := ro.client.schema.Plans
 	if plans == nil {
 		return nil, errNotSharded
 	}
@@ -257,30 +257,30 @@ var errNotSharded = newError(KSRefusedSharding, "the tables of the prepared stat
 // executionProcedure runs an execution that is no plain statement, or whose plan is still to be made.
 func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	if !q.st.sharded {
-		return s.forward(q)
+		return s.exchanges.forward(q)
 	}
 	if q.st.information {
 		if handled, err := s.executeCatalog(q); handled || err != nil {
 			return err != nil, err
 		}
 	}
-	p, err := s.planOf(q.st)
+	p, err := s.routing.planOf(q.st)
 	if err != nil {
 		return true, err
 	}
-	b, err := s.bind(q.st, q.ex)
+	b, err := s.routing.bind(q.st, q.ex)
 	if err != nil {
 		return true, err
 	}
 	s.client.lookup().execution.Bind(p, b.args)
-	n, err := s.place(q, p)
+	n, err := s.routing.place(q, p)
 	switch {
 	case err != nil:
 		return true, planError(err)
 	case n == nextShards:
 		return s.manyShards(q)
 	}
-	return s.forward(q)
+	return s.exchanges.forward(q)
 }
 
 // executeCatalog runs a prepared statement about the catalog; handled is false for one that is none.
@@ -290,7 +290,7 @@ func (s *Session) executeCatalog(q *query) (handled bool, err error) {
 	if c == nil || err != nil {
 		return err != nil, err
 	}
-	b, err := s.bind(st, q.ex)
+	b, err := s.routing.bind(st, q.ex)
 	if err != nil {
 		return true, err
 	}

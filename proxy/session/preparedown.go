@@ -91,7 +91,7 @@ func (s *Session) bound(st *stmt, ex *execution) (string, error) {
 	if st.params == 0 {
 		return st.text, nil
 	}
-	b, err := s.bind(st, ex)
+	b, err := s.routing.bind(st, ex)
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 // these are known: the server that carries them out does not know the tables, or has some of the rows, or one of several copies.
 func (s *Session) admitTexts(q *query) error {
 	plans := s.client.schema.Plans
-	if plans == nil || q.within == nil || s.namesNode(q) {
+	if plans == nil || q.within == nil || s.routing.namesNode(q) {
 		return nil
 	}
 	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, s.client.mode()) {

@@ -253,12 +253,12 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if q.st == nil {
 		q.source = q.text
 	}
-	n, err := s.decide(q)
+	n, err := s.routing.decide(q)
 	switch {
 	case err != nil:
 		return true, err
 	case n == nextExchange:
-		return s.forward(q)
+		return s.exchanges.forward(q)
 	case n == nextShards:
 		failed, err = s.manyShards(q)
 		if q.st == nil {
@@ -276,58 +276,58 @@ func (s *Session) textProcedure(q *query) (failed bool, err error) {
 	if err := s.admit(q); err != nil {
 		return true, err
 	}
-	if err := s.substitute(q); err != nil {
+	if err := s.client.substitute(q); err != nil {
 		return true, err
 	}
 	if s.client.schema.Plans == nil || !planned(q.info.Class) {
-		return s.forward(q)
+		return s.exchanges.forward(q)
 	}
 	if handled, failed, err := s.sharded(q); handled || err != nil {
 		return failed || err != nil, s.ofClientsText(err, q.source)
 	}
-	return s.forward(q)
+	return s.exchanges.forward(q)
 }
 
 // wantsCursor reports whether the client fetches the rows of an execution by COM_STMT_FETCH.
 func (q *query) wantsCursor() bool { return q.ex != nil && q.ex.flags&cursorTypes != 0 }
 
 // forward runs a statement on a backend and its responses to the client.
-func (s *Session) forward(q *query) (failed bool, err error) {
-	t := s.route(q)
-	if instances := s.anywhere(q, t); len(instances) > 1 {
-		failed, err = s.forwardAnywhere(t, q, instances)
+func (xs *exchanges) forward(q *query) (failed bool, err error) {
+	t := xs.routing.route(q)
+	if instances := xs.anywhere(q, t); len(instances) > 1 {
+		failed, err = xs.forwardAnywhere(t, q, instances)
 	} else {
-		failed, err = s.forwardTo(t, q, 0)
+		failed, err = xs.forwardTo(t, q, 0)
 	}
 	if !failed && err == nil {
-		s.mirrored(q, t)
+		xs.mirrored(q, t)
 	}
 	return failed, err
 }
 
 // forwardTo is forward to a target, from the attempt-th try, from 0.
-func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
+func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
 	for ; ; attempt++ {
-		p, err := s.leases.acquire(t)
+		p, err := xs.leases.acquire(t)
 		if err != nil {
 			return true, err
 		}
 		x := exchange{target: t, p: p, attempt: attempt}
-		if err = s.clearDiagnostics(p, q); err == nil && q.st != nil {
-			x.bs, err = s.backendStmt(p, q.text, q.st, q.ex)
+		if err = xs.clearDiagnostics(p, q); err == nil && q.st != nil {
+			x.bs, err = xs.backendStmt(p, q.text, q.st, q.ex)
 		}
-		if s.leases.replaces(p, attempt, err) {
+		if xs.leases.replaces(p, attempt, err) {
 			continue
 		} else if err != nil {
-			return true, s.notPrepared(p, err, q.rename)
+			return true, xs.notPrepared(p, err, q.rename)
 		}
 		if q.st != nil {
-			s.pinMixed(x.bs, q.st)
+			xs.pinMixed(x.bs, q.st)
 		}
-		if err := s.start(&x, q); err != nil {
+		if err := xs.start(&x, q); err != nil {
 			return true, err
 		}
-		failed, again, err := s.finish(&x, q)
+		failed, again, err := xs.finish(&x, q)
 		if !again {
 			return failed, err
 		}
@@ -335,32 +335,32 @@ func (s *Session) forwardTo(t txn.Target, q *query, attempt int) (failed bool, e
 }
 
 // broken deals with a connection that failed while a response was on its way. sent is the client's sequence id before it.
-func (s *Session) broken(p backend.Pooled, err error, sent uint8) error {
+func (xs *exchanges) broken(p backend.Pooled, err error, sent uint8) error {
 	if isClientSide(err) {
-		if le := s.leases.sharing(); le != nil {
+		if le := xs.leases.sharing(); le != nil {
 			le.given = true // its response is there whole, and can be passed over
 		} else {
-			s.leases.drop(p)
+			xs.leases.drop(p)
 		}
 		return clientEnd(err)
 	}
-	if s.client.conn.Sequence() == sent {
-		return s.leases.lost(p, err)
+	if xs.client.conn.Sequence() == sent {
+		return xs.leases.lost(p, err)
 	}
 	// Part of a result has gone out: an ERR packet ends it where the client reads rows, and the session with it, since
 	// nobody can say how much of it arrived.
-	s.leases.drop(p)
-	s.client.txn.Pins = 0
-	s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
-	s.client.lastWords()
+	xs.leases.drop(p)
+	xs.client.txn.Pins = 0
+	xs.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
+	xs.client.lastWords()
 	return &endError{process.EndBackendLost, err}
 }
 
 // send queues the statement's COM_QUERY packet and sends it.
-func (s *Session) send(p backend.Pooled, q *query) {
+func (xs *exchanges) send(p backend.Pooled, q *query) {
 	c := p.Conn
 	if len(q.text) >= largeText {
-		s.sendLarge(p, q)
+		xs.sendLarge(p, q)
 		return
 	}
 	c.ResetSequence()
@@ -373,7 +373,7 @@ func (s *Session) send(p backend.Pooled, q *query) {
 const largeText = 8 << 10
 
 // sendLarge sends a long statement from where it lies.
-func (s *Session) sendLarge(p backend.Pooled, q *query) {
+func (xs *exchanges) sendLarge(p backend.Pooled, q *query) {
 	c := p.Conn
 	c.ResetSequence()
 	prefix := appendAttributes([]byte{byte(mysql.ComQuery)}, c.Capabilities, q.attributes)
@@ -396,46 +396,46 @@ const awake = 50 * time.Millisecond
 
 // sendRequest sends what is queued for a server, or leaves it to the read of the response. That one would not see that the server closed the
 // connection before: so not where it has rested.
-func (s *Session) sendRequest(p backend.Pooled) error {
-	if !s.client.txn.Holds(p) && p.Rest < awake {
+func (xs *exchanges) sendRequest(p backend.Pooled) error {
+	if !xs.client.txn.Holds(p) && p.Rest < awake {
 		return p.Conn.FlushWithRead()
 	}
 	return p.Conn.Flush()
 }
 
 // responses forwards all responses to one command. failed says that the last was an error.
-func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error) {
+func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err error) {
 	if !q.arrived {
-		if err := s.sendRequest(p); err != nil {
+		if err := xs.sendRequest(p); err != nil {
 			return true, err
 		}
 		if err := p.Conn.ReadAhead(); err != nil {
 			return true, err
 		}
 	}
-	o := mysql.ForwardOptions{Status: s.client.status(), Patch: s.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: s.client.quota(q), HoldSyntaxError: q.rewritten()}
+	o := mysql.ForwardOptions{Status: xs.client.status(), Patch: xs.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: xs.client.quota(q), HoldSyntaxError: q.rewritten()}
 	if q.verdict.Timeout > 0 {
-		o.PatchError = s.client.patchExpired
+		o.PatchError = xs.client.patchExpired
 	}
-	if s.client.ahead().lease != nil {
-		o.Arrived = &s.client.ahead().lease.walk
+	if xs.client.ahead().lease != nil {
+		o.Arrived = &xs.client.ahead().lease.walk
 	}
 	for {
-		res, err := mysql.ForwardResult(s.client.out(), p.Conn.Conn, o)
+		res, err := mysql.ForwardResult(xs.client.out(), p.Conn.Conn, o)
 		if err != nil {
 			return true, err
 		}
 		if res.Cut {
-			return true, s.client.cutOff(p, q, &res)
+			return true, xs.client.cutOff(p, q, &res)
 		}
 		if res.Held {
-			if err := s.client.tellSyntaxError(p, q, &res); err != nil {
+			if err := xs.client.tellSyntaxError(p, q, &res); err != nil {
 				return true, err
 			}
 		}
-		s.observe(p, q, &res)
+		xs.observe(p, q, &res)
 		if res.Kind == mysql.ResponseLocalInfile {
-			if err := s.client.localInfile(p, q, res.LocalInfile); err != nil {
+			if err := xs.client.localInfile(p, q, res.LocalInfile); err != nil {
 				return true, err
 			}
 			continue
@@ -450,41 +450,41 @@ func (s *Session) responses(p backend.Pooled, q *query) (failed bool, err error)
 }
 
 // observe notes what a response says of the session.
-func (s *Session) observe(p backend.Pooled, q *query, res *mysql.Response) {
-	s.client.observed.Forward(res.Rows, res.Bytes)
+func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
+	xs.client.observed.Forward(res.Rows, res.Bytes)
 	switch res.Kind {
 	case mysql.ResponseErr:
-		p.Conn.Diagnosed = s.client.id
+		p.Conn.Diagnosed = xs.client.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
-		s.client.heard(res.Err, observe.OriginBackend)
-		s.client.state.InsertID.Failed(&q.info, q.text, s.client.mode(), res.Err.Code)
-		s.client.state.Found.Failed(q.info.Class, q.text, s.client.mode().MariaDB, res.Err.Code)
+		xs.client.heard(res.Err, observe.OriginBackend)
+		xs.client.state.InsertID.Failed(&q.info, q.text, xs.client.mode(), res.Err.Code)
+		xs.client.state.Found.Failed(q.info.Class, q.text, xs.client.mode().MariaDB, res.Err.Code)
 		return
 	case mysql.ResponseLocalInfile:
 		return
 	case mysql.ResponseRows:
-		s.client.state.Diagnostics.RowCount = -1
+		xs.client.state.Diagnostics.RowCount = -1
 	case mysql.ResponseOK:
-		s.client.state.Diagnostics.RowCount = int64(res.OK.AffectedRows)
+		xs.client.state.Diagnostics.RowCount = int64(res.OK.AffectedRows)
 	}
 	if q.onlyReads() && res.Kind == mysql.ResponseRows {
-		s.client.state.Found.Found(res.Rows)
+		xs.client.state.Found.Found(res.Rows)
 	} else {
-		given := res.Kind == mysql.ResponseOK && res.OK.LastInsertID != 0 && state.InsertsRows(q.info.Class) && s.mayGiveID(q, res.OK.LastInsertID)
-		s.client.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)
-		info, text := s.carriedOut(q)
-		s.client.state.Found.Answered(p.Conn, info, text, s.client.mode(), res)
+		given := res.Kind == mysql.ResponseOK && res.OK.LastInsertID != 0 && state.InsertsRows(q.info.Class) && xs.mayGiveID(q, res.OK.LastInsertID)
+		xs.client.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)
+		info, text := xs.carriedOut(q)
+		xs.client.state.Found.Answered(p.Conn, info, text, xs.client.mode(), res)
 	}
-	p.Conn.Status = s.client.state.ServerStatus
-	s.client.state.Diagnostics.Clear()
-	if s.client.state.Diagnostics.WarningCount = int(res.OK.Warnings); s.client.state.Diagnostics.WarningCount > 0 {
-		p.Conn.Diagnosed = s.client.id
+	p.Conn.Status = xs.client.state.ServerStatus
+	xs.client.state.Diagnostics.Clear()
+	if xs.client.state.Diagnostics.WarningCount = int(res.OK.Warnings); xs.client.state.Diagnostics.WarningCount > 0 {
+		p.Conn.Diagnosed = xs.client.id
 	}
-	if len(res.OK.StateChanges) > 0 && s.client.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
-		s.client.txn.Pin(txn.PinTracker)
+	if len(res.OK.StateChanges) > 0 && xs.client.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
+		xs.client.txn.Pin(txn.PinTracker)
 		q.learns = true
 	}
-	if s.client.tasked != nil && s.client.tasked.changed {
-		s.suspect(p, q)
+	if xs.client.tasked != nil && xs.client.tasked.changed {
+		xs.suspect(p, q)
 	}
 }

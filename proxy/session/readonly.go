@@ -105,7 +105,7 @@ func (s *Session) permitted(text string, i *sqltext.Info) bool {
 		}
 	case sqltext.Execute:
 		if ex, ok := sqltext.ParseExecute(text, s.client.mode()); ok {
-			return !i.Has(mayWrite) && s.textStmts[ex.Name].reads
+			return !i.Has(mayWrite) && s.client.textStmts[ex.Name].reads
 		}
 	}
 	return s.readsOnlyEverywhere(text, i, s.client.mode())

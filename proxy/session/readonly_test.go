@@ -114,8 +114,8 @@ func TestReadOnlyUser(t *testing.T) {
 	// An EXECUTE goes by what was prepared, for whomever.
 	for text, reads := range map[string]bool{"PREPARE reads FROM 'SELECT 1'": true, "PREPARE `Writes` FROM 'DELETE FROM t'": false} {
 		q := &query{info: sqltext.Info{Class: sqltext.Prepare}}
-		s.prepared(&sqltext.Inner{Text: text, Mode: s.client.mode()}, reads, q)
-		s.nameStands(q, false)
+		s.exchanges.prepared(&sqltext.Inner{Text: text, Mode: s.client.mode()}, reads, q)
+		s.exchanges.nameStands(q, false)
 	}
 	for text, may := range map[string]bool{"EXECUTE reads": true, "EXECUTE `READS` USING @a": true, "EXECUTE writes": false, "EXECUTE other": false} {
 		info := sqltext.Classify(text, s.client.mode())

@@ -7,12 +7,12 @@ import (
 
 // route decides where a statement goes: to the node that a query rule or a hint names, else the user's default node; to a replica only
 // when it is a query that can have no effects, outside of transactions, with autocommit on.
-func (s *Session) route(q *query) txn.Target {
+func (ro *routing) route(q *query) txn.Target {
 	info := &q.info
-	t := txn.Target{Node: s.client.schema.Default}
+	t := txn.Target{Node: ro.client.schema.Default}
 	master, hinted := info.Traits&sqltext.MasterHint != 0, false
-	if s.client.account.Hints {
-		if n := s.client.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
+	if ro.client.account.Hints {
+		if n := ro.client.schema.Nodes[info.NodeHint]; n != nil && info.NodeHint != "" {
 			t.Node, hinted = n, true
 		}
 	} else {
@@ -21,29 +21,29 @@ func (s *Session) route(q *query) txn.Target {
 	if q.verdict.Primary || q.verdict.Replica {
 		master = q.verdict.Primary
 	}
-	if n := s.ruledNode(q); n != nil {
+	if n := ro.ruledNode(q); n != nil {
 		t.Node, hinted = n, true
 	}
 	switch {
 	case q.node != nil:
 		t.Node = q.node
-	case s.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
+	case ro.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
 		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
-		if n := s.client.schema.Nodes[s.client.txn.Held().Instance.Node]; n != nil && n != t.Node && !s.atHome(q) {
+		if n := ro.client.schema.Nodes[ro.client.txn.Held().Instance.Node]; n != nil && n != t.Node && !ro.atHome(q) {
 			t.Node = n
 		}
 	}
-	t.Stateless = info.Traits&stateful == 0 && stateless(info.Class) && s.heldValue(q) == ""
+	t.Stateless = info.Traits&stateful == 0 && stateless(info.Class) && ro.heldValue(q) == ""
 	t.Reads = info.ReadOnly()
-	if s.client.txn.Holding() && s.client.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != s.client.txn.Held().Instance.Node {
+	if ro.client.txn.Holding() && ro.client.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != ro.client.txn.Held().Instance.Node {
 		t.Reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || s.client.sink != nil || s.client.txn.Holding() || !s.client.state.Autocommit || s.client.txn.Begin != "" || s.client.txn.Next.IsSet() {
+	if master || ro.client.sink != nil || ro.client.txn.Holding() || !ro.client.state.Autocommit || ro.client.txn.Begin != "" || ro.client.txn.Next.IsSet() {
 		return t
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || s.effects.effectless(t.Node, q))
+		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || ro.effects.effectless(t.Node, q))
 	}
 	return t
 }

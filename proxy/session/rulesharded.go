@@ -12,16 +12,16 @@ import (
 )
 
 // ruledNode is the node that a query rule sends the statement to; nil for none, and where the user does not have it.
-func (s *Session) ruledNode(q *query) *backend.Node {
+func (ro *routing) ruledNode(q *query) *backend.Node {
 	if q.verdict.Node == nil {
 		return nil
 	}
-	return s.client.schema.Nodes[q.verdict.Node.Node]
+	return ro.client.schema.Nodes[q.verdict.Node.Node]
 }
 
 // obeyNode refuses what a query rule sends to one node while rows of sharded tables are on others.
-func (s *Session) obeyNode(q *query, r *plan.Route) error {
-	n := s.ruledNode(q)
+func (ro *routing) obeyNode(q *query, r *plan.Route) error {
+	n := ro.ruledNode(q)
 	if n == nil {
 		return nil
 	}

@@ -145,7 +145,7 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 			return true, err
 		}
 	}
-	loans, err := s.borrowReaders(q, p, s.nodesOf(r.Queries))
+	loans, err := s.borrowReaders(q, p, s.routing.nodesOf(r.Queries))
 	if err != nil {
 		return true, err
 	}

@@ -98,7 +98,7 @@ func (s *Session) ask(q *query) (a answer, handled bool, err error) {
 		if q.node == nil {
 			return a, false, nil // of no sharded table
 		}
-		_, err = s.forward(q)
+		_, err = s.exchanges.forward(q)
 	}
 	if err != nil {
 		return a, true, err

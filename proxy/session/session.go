@@ -17,17 +17,17 @@ type Session struct {
 	// LoggedIn, if set before Serve, is called once: when the login succeeded or the session ended without one.
 	LoggedIn func()
 
-	client  client
-	effects effects
-	leases  leases
-	salt    []byte
-	stmts   stmts
+	client    client
+	effects   effects
+	leases    leases
+	routing   routing
+	exchanges exchanges
+	salt      []byte
+	stmts     stmts
 	// rules are those of the set ruled that can match what this user sends.
 	rules *queryrule.View
 	ruled *queryrule.Set
 	lane  laned
-	// textStmts are the names given by PREPARE and not yet deallocated.
-	textStmts map[string]textStmt
 }
 
 // assemble returns a session whose parts know each other.
@@ -35,6 +35,8 @@ func assemble() *Session {
 	s := new(Session)
 	s.effects.client = &s.client
 	s.leases.client, s.leases.effects = &s.client, &s.effects
+	s.routing.client, s.routing.effects = &s.client, &s.effects
+	s.exchanges = exchanges{&s.client, &s.effects, &s.leases, &s.routing}
 	return s
 }
 

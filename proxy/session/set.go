@@ -29,7 +29,7 @@ func (s *Session) set(q *query) error {
 		s.client.txn.Pin(txn.PinUnknown)
 		s.client.txn.Pin(txn.PinUserVariable)
 		q.learns = true
-		_, err := s.forwardWith(q, nil)
+		_, err := s.exchanges.forwardWith(q, nil)
 		return err
 	}
 	if assignments[0].Scope == sqltext.NextTransaction {
@@ -40,12 +40,12 @@ func (s *Session) set(q *query) error {
 	if judges := s.judges(q, assignments); len(judges) > 1 {
 		return s.setAnywhere(q, judges, assignments)
 	}
-	_, err := s.forwardWith(q, func(p backend.Pooled, failed bool) error {
+	_, err := s.exchanges.forwardWith(q, func(p backend.Pooled, failed bool) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
 				s.client.txn.Pin(txn.PinVariable)
-				s.pinBound(state.BoundUnseen(q.text, s.client.mode()))
+				s.exchanges.pinBound(state.BoundUnseen(q.text, s.client.mode()))
 				q.learns = true
 			}
 			return nil
@@ -57,54 +57,54 @@ func (s *Session) set(q *query) error {
 
 // forwardWith runs a statement on the primary and calls then, which may be nil, before the connection is given back. An
 // error of then is a failure of the connection.
-func (s *Session) forwardWith(q *query, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
-	if err := s.substitute(q); err != nil {
+func (xs *exchanges) forwardWith(q *query, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
+	if err := xs.client.substitute(q); err != nil {
 		return true, err
 	}
-	x := exchange{target: s.route(q)}
+	x := exchange{target: xs.routing.route(q)}
 	for ; ; x.attempt++ {
-		if x.p, err = s.leases.acquire(x.target); err != nil {
+		if x.p, err = xs.leases.acquire(x.target); err != nil {
 			return true, err
 		}
-		if err := s.clearDiagnostics(x.p, q); s.leases.replaces(x.p, x.attempt, err) {
+		if err := xs.clearDiagnostics(x.p, q); xs.leases.replaces(x.p, x.attempt, err) {
 			continue
 		} else if err != nil {
-			return true, s.leases.unprepared(x.p, err)
+			return true, xs.leases.unprepared(x.p, err)
 		}
-		s.effects.reach(x.p, q, x.p.Key.Database())
-		if err := s.bringInsertID(x.p, q); err != nil {
+		xs.effects.reach(x.p, q, x.p.Key.Database())
+		if err := xs.bringInsertID(x.p, q); err != nil {
 			return true, err
 		}
-		x.note(s, q)
-		s.send(x.p, q)
-		failed, err = s.responses(x.p, q)
-		if err == nil || !s.leases.repeats(&x, q, err) {
+		xs.note(&x, q)
+		xs.send(x.p, q)
+		failed, err = xs.responses(x.p, q)
+		if err == nil || !xs.leases.repeats(&x, q, err) {
 			break
 		}
 	}
 	p := x.p
 	if err != nil {
-		return true, s.broken(p, err, x.sent)
+		return true, xs.broken(p, err, x.sent)
 	}
-	return s.answeredWith(p, q, failed, x.added, then)
+	return xs.answeredWith(p, q, failed, x.added, then)
 }
 
 // finishWith forwards the answer to a statement that was sent and holds the connection for what it added.
-func (s *Session) finishWith(p backend.Pooled, q *query, added txn.Pins, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
-	sent := s.client.conn.Sequence()
-	if failed, err = s.responses(p, q); err != nil {
-		return true, s.broken(p, err, sent)
+func (xs *exchanges) finishWith(p backend.Pooled, q *query, added txn.Pins, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
+	sent := xs.client.conn.Sequence()
+	if failed, err = xs.responses(p, q); err != nil {
+		return true, xs.broken(p, err, sent)
 	}
-	return s.answeredWith(p, q, failed, added, then)
+	return xs.answeredWith(p, q, failed, added, then)
 }
 
 // answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
-func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added txn.Pins, then func(p backend.Pooled, failed bool) error) (bool, error) {
+func (xs *exchanges) answeredWith(p backend.Pooled, q *query, failed bool, added txn.Pins, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
-		if !failed && s.client.state.Diagnostics.WarningCount > 0 {
+		if !failed && xs.client.state.Diagnostics.WarningCount > 0 {
 			// The session's own questions make the server forget them.
-			if err := s.client.fetchWarnings(p, q.rename); err != nil {
-				s.leases.drop(p)
+			if err := xs.client.fetchWarnings(p, q.rename); err != nil {
+				xs.leases.drop(p)
 				return true, &endError{process.EndBackendLost, err}
 			}
 			q.warned = true
@@ -114,11 +114,11 @@ func (s *Session) answeredWith(p backend.Pooled, q *query, failed bool, added tx
 		q.asked = p.Conn.Net.Received() != had
 		if err != nil {
 			// The client has its OK, so there is no packet to tell it by, and the state that the OK is of is gone.
-			s.leases.drop(p)
+			xs.leases.drop(p)
 			return true, &endError{process.EndBackendLost, err}
 		}
 	}
-	s.after(p, q, failed, added)
+	xs.after(p, q, failed, added)
 	return failed, nil
 }
 
@@ -158,7 +158,7 @@ func wideCharset(name string) bool {
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
 func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
 	bound, err := s.client.state.Adopt(p.Conn, assignments, s.client.txn.Pins.Has(txn.PinUserVariable))
-	if s.pinBound(bound); err != nil {
+	if s.exchanges.pinBound(bound); err != nil {
 		return err
 	}
 	p.Key = s.client.state.Setting()
@@ -169,7 +169,7 @@ func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) erro
 }
 
 // pinBound keeps the connection that alone has what a SET set.
-func (s *Session) pinBound(b state.Bound) {
+func (xs *exchanges) pinBound(b state.Bound) {
 	for _, one := range [...]struct {
 		bound state.Bound
 		pin   txn.Reason
@@ -178,7 +178,7 @@ func (s *Session) pinBound(b state.Bound) {
 		{state.BoundInsertID, txn.PinInsertID}, {state.BoundRandSeed, txn.PinRandSeed}, {state.BoundUnknown, txn.PinUnknown},
 	} {
 		if b&one.bound != 0 {
-			s.client.txn.Pin(one.pin)
+			xs.client.txn.Pin(one.pin)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if p == nil || handled || err != nil {
 		return handled, failed, err
 	}
-	n, err := s.place(q, p)
+	n, err := s.routing.place(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
 		if p, err = s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode()); err == nil && p == nil {
 			return false, false, nil
@@ -29,7 +29,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 			return true, true, planError(err)
 		}
 		s.client.lookup().execution.Bind(p, nil)
-		n, err = s.place(q, p)
+		n, err = s.routing.place(q, p)
 	}
 	switch {
 	case err != nil:
@@ -44,7 +44,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 // textPlan gives the plan of a text that may name a sharded table, bound to the values in it; nil when it names none. handled says that the
 // statement has been answered.
 func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err error) {
-	if s.namesNode(q) {
+	if s.routing.namesNode(q) {
 		return nil, false, false, nil // the text has physical names already
 	}
 	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
@@ -97,8 +97,8 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 }
 
 // namesNode reports whether a hint of the statement says which node it goes to.
-func (s *Session) namesNode(q *query) bool {
-	return s.client.account.Hints && q.info.NodeHint != "" && s.client.schema.Nodes[q.info.NodeHint] != nil
+func (ro *routing) namesNode(q *query) bool {
+	return ro.client.account.Hints && q.info.NodeHint != "" && ro.client.schema.Nodes[q.info.NodeHint] != nil
 }
 
 // planned tells which classes of statements may name tables that have a plan.
@@ -112,10 +112,10 @@ func planned(c sqltext.Class) bool {
 }
 
 // oneShard makes q the statement of one server, with those of its values that this is sent.
-func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
+func (ro *routing) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	q.text = one.Text
-	q.node = s.client.schema.Nodes[one.Node]
-	l := s.client.lookup()
+	q.node = ro.client.schema.Nodes[one.Node]
+	l := ro.client.lookup()
 	l.names = l.names[:0]
 	shards := one.Shards
 	for _, r := range p.Refs {
@@ -128,7 +128,7 @@ func (s *Session) oneShard(q *query, one *plan.Query, p *plan.Plan) {
 	}
 	q.rename = l.names
 	if _, described := p.Operator.(plan.Forward); described {
-		q.rows = s.shownNamesOf(p.Statement.Show, one.Shards[0], p.Mode)
+		q.rows = ro.shownNamesOf(p.Statement.Show, one.Shards[0], p.Mode)
 	}
 	if q.st == nil {
 		return
@@ -226,12 +226,12 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 		ex = &s.client.lookup().bound
 	}
 	s.client.observed.Spread(planOf(r.Operator), len(r.Queries))
-	s.notMirrored(q)
+	s.routing.notMirrored(q)
 	if s.client.txn.Pins.Has(txn.PinUserVariable) && q.info.Has(sqltext.UserVarRead) {
 		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.client.txn.Held().Instance.Node+
 			" knows: a statement on several shards cannot read it; SET it to a literal")
 	}
-	if name := s.heldValue(q); name != "" {
+	if name := s.routing.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.client.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
 	}
 	switch r.Operator.(type) {
@@ -256,10 +256,10 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 }
 
 // nodesOf lists the nodes of queries in the order of the queries, each once.
-func (s *Session) nodesOf(queries []plan.Query) (nodes []*backend.Node) {
+func (ro *routing) nodesOf(queries []plan.Query) (nodes []*backend.Node) {
 	nodes = make([]*backend.Node, 0, len(queries))
 	for k := range queries {
-		if n := s.client.schema.Nodes[queries[k].Node]; !slices.Contains(nodes, n) {
+		if n := ro.client.schema.Nodes[queries[k].Node]; !slices.Contains(nodes, n) {
 			nodes = append(nodes, n)
 		}
 	}

@@ -22,12 +22,12 @@ type shownNames struct {
 }
 
 // shownNamesOf gives what changes the rows of a statement that a shard answers; nil where they need none.
-func (s *Session) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext.Mode) mysql.RowChanger {
+func (ro *routing) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext.Mode) mysql.RowChanger {
 	if sh == nil || sh.What == sqlparse.ShowColumns {
 		return nil
 	}
 	n := &shownNames{names: map[string]string{}, mode: m, text: -1}
-	for _, t := range s.client.schema.Plans.router().Tables() {
+	for _, t := range ro.client.schema.Plans.router().Tables() {
 		for _, other := range t.Shards {
 			if other.Node == shard.Node && other.DB == shard.DB && other.Table != t.Name {
 				n.names[other.Table] = t.Name
@@ -37,7 +37,7 @@ func (s *Session) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext.
 	if len(n.names) == 0 {
 		return nil
 	}
-	if s.client.entry.Command() == mysql.ComStmtExecute {
+	if ro.client.entry.Command() == mysql.ComStmtExecute {
 		n.layout.Format = value.BinaryRow
 	} else {
 		n.layout.Format = value.TextRow

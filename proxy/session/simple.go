@@ -13,48 +13,48 @@ import (
 )
 
 // oneResponse sends what is queued for p and forwards one response.
-func (s *Session) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
-	span := s.client.observed.ShardSpan(p.Instance, s.client.state.DB(), q.text)
-	err := s.forwardOne(p, q, shape)
-	s.client.observed.EndResponse(span, s.client.observed.ErrorCode != 0, err)
+func (xs *exchanges) oneResponse(p backend.Pooled, q *query, shape mysql.Shape) error {
+	span := xs.client.observed.ShardSpan(p.Instance, xs.client.state.DB(), q.text)
+	err := xs.forwardOne(p, q, shape)
+	xs.client.observed.EndResponse(span, xs.client.observed.ErrorCode != 0, err)
 	return err
 }
 
 // forwardOne sends what is queued for p and forwards one response, without a span.
-func (s *Session) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) error {
+func (xs *exchanges) forwardOne(p backend.Pooled, q *query, shape mysql.Shape) error {
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}
-	res, err := mysql.ForwardResult(s.client.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: s.client.status(), Patch: s.client.patchFn, Quota: q.quota, Rename: q.rename, Rows: q.rows})
+	res, err := mysql.ForwardResult(xs.client.conn, p.Conn.Conn, mysql.ForwardOptions{Shape: shape, Status: xs.client.status(), Patch: xs.client.patchFn, Quota: q.quota, Rename: q.rename, Rows: q.rows})
 	if err != nil {
 		return err
 	}
 	if res.Cut {
-		return s.client.cutOff(p, q, &res)
+		return xs.client.cutOff(p, q, &res)
 	}
-	s.observe(p, q, &res)
+	xs.observe(p, q, &res)
 	return nil
 }
 
 // forwardCommand runs a command without state on the primary of a node.
-func (s *Session) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
-	p, err := s.leases.acquire(t)
+func (xs *exchanges) forwardCommand(t txn.Target, cmd mysql.Command, arg []byte, shape mysql.Shape) error {
+	p, err := xs.leases.acquire(t)
 	if err != nil {
 		return err
 	}
 	p.Conn.ResetSequence()
 	b := append(p.Conn.StartPacket(), byte(cmd))
 	p.Conn.EndPacket(append(b, arg...))
-	sent := s.client.conn.Sequence()
-	if err := s.oneResponse(p, &query{info: sqltext.Info{Class: sqltext.Show}}, shape); err != nil {
-		return s.broken(p, err, sent)
+	sent := xs.client.conn.Sequence()
+	if err := xs.oneResponse(p, &query{info: sqltext.Info{Class: sqltext.Show}}, shape); err != nil {
+		return xs.broken(p, err, sent)
 	}
-	s.leases.release(p)
+	xs.leases.release(p)
 	return nil
 }
 
 func (s *Session) forwardSimple(cmd mysql.Command) error {
-	return s.forwardCommand(txn.Target{Node: s.client.schema.Default}, cmd, nil, mysql.ShapeResult)
+	return s.exchanges.forwardCommand(txn.Target{Node: s.client.schema.Default}, cmd, nil, mysql.ShapeResult)
 }
 
 // comStatistics answers with one line about the proxy. MySQL manual: "COM_STATISTICS".

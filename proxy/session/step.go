@@ -67,10 +67,10 @@ func (s *Session) finishHanded(first step) *endError {
 	case first == stepAlone:
 		err = s.alone(&x, q)
 	default:
-		_, again, err = s.finish(&x, q)
+		_, again, err = s.exchanges.finish(&x, q)
 	}
 	if again {
-		_, err = s.forwardTo(x.target, q, x.attempt+1)
+		_, err = s.exchanges.forwardTo(x.target, q, x.attempt+1)
 	}
 	return s.conclude(s.client.ahead().command, s.settle(err))
 }
@@ -81,7 +81,7 @@ func (s *Session) alone(x *exchange, q *query) error {
 	if s.client.entry.IsCancelled() {
 		return interrupted()
 	}
-	_, err := s.forwardTo(x.target, q, 0)
+	_, err := s.exchanges.forwardTo(x.target, q, 0)
 	return err
 }
 

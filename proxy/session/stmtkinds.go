@@ -67,7 +67,7 @@ func lacks(bs *backend.Stmt, st *stmt, ex *execution) bool {
 
 // prime executes a query on a backend with values of the kinds that the client's first ones had, which gives its parameters their types, and
 // drops what comes of it: the client's own executions were on other connections.
-func (s *Session) prime(p backend.Pooled, bs *backend.Stmt, st *stmt) error {
+func (xs *exchanges) prime(p backend.Pooled, bs *backend.Stmt, st *stmt) error {
 	first := &stmt{params: st.params}
 	ex := &execution{bitmap: make([]byte, (st.params+7)/8)}
 	for k, kind := range st.kinds {
@@ -78,7 +78,7 @@ func (s *Session) prime(p backend.Pooled, bs *backend.Stmt, st *stmt) error {
 		ex.types = append(ex.types, byte(t), 0)
 		ex.values = append(ex.values, v...)
 	}
-	s.sendExecution(p, bs, first, ex)
+	xs.sendExecution(p, bs, first, ex)
 	if err := p.Conn.Flush(); err != nil {
 		return err
 	}
@@ -112,11 +112,11 @@ func sample(kind byte) (mysql.ColumnType, []byte) {
 }
 
 // pinMixed keeps the connection for a statement that values of several kinds have made the client's own there.
-func (s *Session) pinMixed(bs *backend.Stmt, st *stmt) {
+func (xs *exchanges) pinMixed(bs *backend.Stmt, st *stmt) {
 	if bs.Mixed == st && !st.mixed {
 		st.mixed = true
-		s.client.txn.MixedStmts++
-		s.client.txn.Pin(txn.PinParameterTypes)
+		xs.client.txn.MixedStmts++
+		xs.client.txn.Pin(txn.PinParameterTypes)
 	}
 }
 

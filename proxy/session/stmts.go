@@ -143,7 +143,7 @@ func (s *Session) comStmtPrepare(text string) error {
 		return err
 	}
 	s.ownGrants(&q)
-	if err := s.substitute(&q); err != nil {
+	if err := s.client.substitute(&q); err != nil {
 		return err
 	}
 	if err := s.preparePlan(&q); err != nil {
@@ -156,12 +156,12 @@ func (s *Session) comStmtPrepare(text string) error {
 		return s.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.leases.acquire(s.route(&q))
+		p, err := s.leases.acquire(s.routing.route(&q))
 		if err != nil {
 			return err
 		}
-		if s.keptByTransaction(p) {
-			if err := s.forgetDiagnostics(p); s.leases.replaces(p, attempt, err) {
+		if s.exchanges.keptByTransaction(p) {
+			if err := s.exchanges.forgetDiagnostics(p); s.leases.replaces(p, attempt, err) {
 				continue
 			} else if err != nil {
 				return s.leases.unprepared(p, err)
@@ -173,7 +173,7 @@ func (s *Session) comStmtPrepare(text string) error {
 			continue
 		}
 		if err != nil {
-			return s.broken(p, err, sent)
+			return s.exchanges.broken(p, err, sent)
 		}
 		if !failed {
 			s.client.state.Diagnostics.RowCount = 0
@@ -197,7 +197,7 @@ func (s *Session) prepareAside(q *query) error {
 			continue
 		}
 		if err != nil {
-			return s.broken(p, err, sent)
+			return s.exchanges.broken(p, err, sent)
 		}
 		if !failed {
 			s.client.state.Diagnostics.RowCount = 0
@@ -235,7 +235,7 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	if q.stopsClock() {
 		p.Conn.Marked = true
 	}
-	packet, err := s.sendPrepare(p, q.text)
+	packet, err := s.exchanges.sendPrepare(p, q.text)
 	if err != nil {
 		return true, err
 	}
@@ -289,9 +289,9 @@ func (st *stmt) readWithin() {
 
 // sendPrepare sends COM_STMT_PREPARE and reads the first packet of the answer. A server that is full is asked again
 // after statements of this connection were closed.
-func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
-	span := s.client.observed.OwnSpan(p.Instance, s.client.state.DB(), "PREPARE")
-	packet, err := s.askPrepare(p, text)
+func (xs *exchanges) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
+	span := xs.client.observed.OwnSpan(p.Instance, xs.client.state.DB(), "PREPARE")
+	packet, err := xs.askPrepare(p, text)
 	if e := new(mysql.SQLError); err == nil && packet[0] == mysql.ErrHeader && span != nil && e.Decode(packet) == nil {
 		observe.EndSpan(span, e)
 	} else {
@@ -301,7 +301,7 @@ func (s *Session) sendPrepare(p backend.Pooled, text string) ([]byte, error) {
 }
 
 // askPrepare is sendPrepare without a span.
-func (s *Session) askPrepare(p backend.Pooled, text string) ([]byte, error) {
+func (xs *exchanges) askPrepare(p backend.Pooled, text string) ([]byte, error) {
 	for {
 		c := p.Conn
 		c.ResetSequence()
@@ -325,20 +325,20 @@ func (s *Session) askPrepare(p backend.Pooled, text string) ([]byte, error) {
 }
 
 // backendStmt gives the statement of a text under st's setting on p for an execution, prepared there if it is not.
-func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execution) (*backend.Stmt, error) {
-	if bs := s.preparedStmt(p, text, st, ex); bs != nil {
+func (xs *exchanges) backendStmt(p backend.Pooled, text string, st *stmt, ex *execution) (*backend.Stmt, error) {
+	if bs := xs.preparedStmt(p, text, st, ex); bs != nil {
 		return bs, nil
 	}
 	setting := st.setting
 	key := backend.StmtKey{Setting: setting, Text: text}
-	current := s.client.state.Setting()
-	if err := s.client.observed.Apply(p, s.client.state.DB(), setting); err != nil {
+	current := xs.client.state.Setting()
+	if err := xs.client.observed.Apply(p, xs.client.state.DB(), setting); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {
 		p.Conn.Marked = true
 	}
-	packet, err := s.sendPrepare(p, text)
+	packet, err := xs.sendPrepare(p, text)
 	if err != nil {
 		return nil, err
 	}
@@ -362,11 +362,11 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 	key.Text = strings.Clone(text) // which lives for the command only
 	bs := &backend.Stmt{Key: key, ID: ok.StatementID, Params: int(ok.Params)}
 	p.Conn.AddStmt(bs)
-	if err := s.client.observed.Apply(p, s.client.state.DB(), current); err != nil {
+	if err := xs.client.observed.Apply(p, xs.client.state.DB(), current); err != nil {
 		return nil, err
 	}
-	if !s.client.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {
-		if err := s.prime(p, bs, st); err != nil {
+	if !xs.client.mode().MariaDB && lacks(bs, st, ex) && st.info.ReadOnly() {
+		if err := xs.prime(p, bs, st); err != nil {
 			return nil, err
 		}
 	}
@@ -375,9 +375,9 @@ func (s *Session) backendStmt(p backend.Pooled, text string, st *stmt, ex *execu
 }
 
 // preparedStmt is backendStmt where it needs nothing to be asked of the server; else it is nil.
-func (s *Session) preparedStmt(p backend.Pooled, text string, st *stmt, ex *execution) *backend.Stmt {
+func (xs *exchanges) preparedStmt(p backend.Pooled, text string, st *stmt, ex *execution) *backend.Stmt {
 	bs := p.Conn.Stmts.Get(backend.StmtKey{Setting: st.setting, Text: text})
-	if bs != nil && (s.client.mode().MariaDB || !lacks(bs, st, ex) && takes(bs, st, ex)) {
+	if bs != nil && (xs.client.mode().MariaDB || !lacks(bs, st, ex) && takes(bs, st, ex)) {
 		return bs
 	}
 	return nil

@@ -18,30 +18,30 @@ const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
-func (s *Session) substitute(q *query) error {
+func (c *client) substitute(q *query) error {
 	if q.info.Class == sqltext.Select {
-		q.text = state.StatusTable(q.text, s.client.mode(), s.client.state.DB(), s.client.conn)
+		q.text = state.StatusTable(q.text, c.mode(), c.state.DB(), c.conn)
 	}
 	want := q.info.Traits & own
-	if !s.client.txn.Holding() || !s.client.txn.LastOnHeld {
+	if !c.txn.Holding() || !c.txn.LastOnHeld {
 		want |= q.info.Traits & diagnostics
-	} else if !s.client.heldTells() {
+	} else if !c.heldTells() {
 		want |= q.info.Traits & sqltext.SysVarWarningCount
 	}
-	if !s.client.txn.Holding() || s.client.txn.Conn() != s.client.state.Found.OnlyOn() {
+	if !c.txn.Holding() || c.txn.Conn() != c.state.Found.OnlyOn() {
 		want |= q.info.Traits & sqltext.FoundRows
 	}
 	if want == 0 {
 		return nil
 	}
-	spans := sqltext.Functions(q.text, s.client.mode(), want)
+	spans := sqltext.Functions(q.text, c.mode(), want)
 	if len(spans) == 0 {
 		return nil
 	}
-	items := sqltext.Items(q.text, s.client.mode())
+	items := sqltext.Items(q.text, c.mode())
 	var edits []edit
 	for _, span := range spans {
-		value := s.client.ownValue(span)
+		value := c.ownValue(span)
 		if typed := typeOf(span); typed != "" && slices.ContainsFunc(items, func(i sqltext.Item) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
 			if unsigned(span.What) {
 				value = "CAST(" + value + " AS UNSIGNED)"
@@ -52,7 +52,7 @@ func (s *Session) substitute(q *query) error {
 	}
 	for _, i := range items {
 		if i.Unnamed && i.End-i.Pos <= aliasMax && slices.ContainsFunc(spans, func(span sqltext.Span) bool { return i.Pos <= span.Pos && span.End <= i.End }) {
-			alias, ok := sqltext.QuoteAlias(q.text[i.Pos:i.End], s.client.mode())
+			alias, ok := sqltext.QuoteAlias(q.text[i.Pos:i.End], c.mode())
 			if !ok {
 				return refuse("a column whose text is not of the client's character set, with a function that the proxy answers: give it an alias")
 			}

@@ -13,9 +13,9 @@ var errUnaskedInfile = errors.New("the server asked for a local file that no sta
 
 // suspect keeps the connection after a statement of which nobody knew that it changes the state of its session: by a trigger, say, that
 // was made a moment ago.
-func (s *Session) suspect(p backend.Pooled, q *query) {
-	visited := s.client.tasked.visited
-	s.client.tasked.changed, s.client.tasked.visited = false, false
+func (xs *exchanges) suspect(p backend.Pooled, q *query) {
+	visited := xs.client.tasked.visited
+	xs.client.tasked.changed, xs.client.tasked.visited = false, false
 	switch q.info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values, sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete,
 		sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Do, sqltext.Show, sqltext.Explain, sqltext.Call:
@@ -32,7 +32,7 @@ func (s *Session) suspect(p backend.Pooled, q *query) {
 	if visited { // most likely nothing else, and perhaps for the one before, whose answer had no room to say so
 		return
 	}
-	s.client.txn.Pin(txn.PinTracker)
-	s.client.txn.Pin(txn.PinUserVariable)
-	q.learns = s.leases.sharing() == nil // else its state goes with the connection
+	xs.client.txn.Pin(txn.PinTracker)
+	xs.client.txn.Pin(txn.PinUserVariable)
+	q.learns = xs.leases.sharing() == nil // else its state goes with the connection
 }

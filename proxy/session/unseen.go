@@ -16,34 +16,34 @@ import (
 
 // setsUnseen tells whether q, which was carried out, may have set variables of the session unseen.
 // added are the pins that it has added.
-func setsUnseen(s *Session, q *query, added txn.Pins) bool {
+func (xs *exchanges) setsUnseen(q *query, added txn.Pins) bool {
 	switch q.info.Class {
 	case sqltext.Prepare:
 		return q.learns
 	case sqltext.Execute:
-		ex, ok := sqltext.ParseExecute(q.text, s.client.mode())
-		_, prepared := s.textStmts[ex.Name]
-		if ok && !prepared && s.client.observed.ErrorCode == mysql.ERUnknownStmtHandler && s.client.txn.Pins&^added&preparesUnseen == 0 {
+		ex, ok := sqltext.ParseExecute(q.text, xs.client.mode())
+		_, prepared := xs.client.textStmts[ex.Name]
+		if ok && !prepared && xs.client.observed.ErrorCode == mysql.ERUnknownStmtHandler && xs.client.txn.Pins&^added&preparesUnseen == 0 {
 			return q.learns // nothing was carried out
 		}
 	}
-	return q.learns || q.reached&stored.State != 0 || q.within != nil && s.executesSet(q)
+	return q.learns || q.reached&stored.State != 0 || q.within != nil && xs.executesSet(q)
 }
 
 // learnUnseen asks for what setsUnseen speaks of on p, the connection that q ran on.
-func learnUnseen(s *Session, p backend.Pooled, q *query) error {
-	if s.client.state.Diagnostics.WarningCount > 0 && s.client.state.Diagnostics.ErrorCount == 0 && !q.cut && !q.warned {
-		if err := s.client.fetchWarnings(p, q.rename); err != nil {
+func (xs *exchanges) learnUnseen(p backend.Pooled, q *query) error {
+	if xs.client.state.Diagnostics.WarningCount > 0 && xs.client.state.Diagnostics.ErrorCount == 0 && !q.cut && !q.warned {
+		if err := xs.client.fetchWarnings(p, q.rename); err != nil {
 			return err
 		}
 	}
-	timeout := s.client.state.WaitTimeout()
-	bound, err := s.client.state.Learn(p.Conn, p.Instance)
-	s.pinBound(bound)
-	if s.client.state.WaitTimeout() != timeout {
-		s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
+	timeout := xs.client.state.WaitTimeout()
+	bound, err := xs.client.state.Learn(p.Conn, p.Instance)
+	xs.pinBound(bound)
+	if xs.client.state.WaitTimeout() != timeout {
+		xs.client.entry.SetWaitTimeout(xs.client.state.WaitTimeout())
 	}
-	p.Key = s.client.state.Setting()
+	p.Key = xs.client.state.Setting()
 	return err
 }
 
@@ -54,7 +54,7 @@ func (s *Session) learnLate() *endError {
 	if p.Pooled == nil {
 		return nil
 	}
-	if err := learnUnseen(s, p, &query{rename: s.client.txn.LastNames}); err != nil {
+	if err := s.exchanges.learnUnseen(p, &query{rename: s.client.txn.LastNames}); err != nil {
 		s.leases.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}

@@ -58,15 +58,15 @@ func (s *Session) learnText(q *query) error {
 		return err
 	}
 	s.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
-	p, err := s.leases.acquire(s.route(q))
+	p, err := s.leases.acquire(s.routing.route(q))
 	if err != nil {
 		return err
 	}
-	if err := s.clearDiagnostics(p, q); err != nil {
+	if err := s.exchanges.clearDiagnostics(p, q); err != nil {
 		return s.leases.unprepared(p, err)
 	}
 	if !variable {
-		s.pinFor(evaluated.text, &evaluated.info)
+		s.exchanges.pinFor(evaluated.text, &evaluated.info)
 		p.Conn.Marked = true
 	}
 	if err := s.client.state.Found.Settle(p.Conn, false); err != nil {
@@ -179,7 +179,7 @@ func (q *query) sets() bool {
 }
 
 // executesSet tells whether the statement has carried out one that may change how texts are read.
-func (s *Session) executesSet(q *query) bool {
+func (xs *exchanges) executesSet(q *query) bool {
 	if q.info.Class == sqltext.Prepare {
 		return false
 	}
@@ -191,10 +191,10 @@ func (s *Session) executesSet(q *query) bool {
 		if !ok {
 			return false
 		}
-		st, known := s.textStmts[ex.Name]
-		return !known || st.sets || s.client.txn.Pins.Has(txn.PinStored)
+		st, known := xs.client.textStmts[ex.Name]
+		return !known || st.sets || xs.client.txn.Pins.Has(txn.PinStored)
 	}
-	if named(q.text, s.client.mode()) {
+	if named(q.text, xs.client.mode()) {
 		return true
 	}
 	return slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return in.Info.Class == sqltext.Execute && named(in.Text, in.Mode) })
