@@ -103,35 +103,35 @@ func builtinDB(db string) bool {
 }
 
 // catalog answers a statement about the catalog. ex has the values of an execution of a prepared one; nil for a text.
-func (s *Session) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.client.mode().MariaDB {
-		defer s.client.txn.NextUsedUp(s.client.state.Autocommit) // its catalog is in tables of InnoDB
+func (qs *queries) catalog(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
+	if !qs.client.mode().MariaDB {
+		defer qs.client.txn.NextUsedUp(qs.client.state.Autocommit) // its catalog is in tables of InnoDB
 	}
-	return s.onShards(q, true, func() (bool, error) { return s.catalogOnce(q, c, ex) })
+	return qs.shards.onShards(q, true, func() (bool, error) { return qs.catalogOnce(q, c, ex) })
 }
 
 // catalogOnce answers a query of the catalog by one try.
-func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
-	if !s.client.txn.InTransaction() && s.client.state.Autocommit {
-		next := s.client.txn.Next
-		s.client.txn.Next = txn.Characteristics{} // the copies are not the client's
-		defer func() { s.client.txn.Next = next }()
+func (qs *queries) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (failed bool, err error) {
+	if !qs.client.txn.InTransaction() && qs.client.state.Autocommit {
+		next := qs.client.txn.Next
+		qs.client.txn.Next = txn.Characteristics{} // the copies are not the client's
+		defer func() { qs.client.txn.Next = next }()
 	}
-	f := finishing{s: s, q: q, ex: ex, node: s.client.schema.Default.Name}
-	i := copying{s: s, f: &f, c: c}
-	if f.loans, err = s.borrow(i.nodes(), true); err != nil {
+	f := finishing{s: qs, q: q, ex: ex, node: qs.client.schema.Default.Name}
+	i := copying{s: qs, f: &f, c: c}
+	if f.loans, err = qs.shards.borrow(i.nodes(), true); err != nil {
 		return true, err
 	}
-	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
+	if qs.client.txn.InTransaction() || !qs.client.state.Autocommit {
 		// As in finishRoute: the client's transaction has no part in the temporary tables, and may be one that only reads.
-		p, err := s.leases.freshConn(s.client.schema.Default, f.loans)
+		p, err := qs.leases.freshConn(qs.client.schema.Default, f.loans)
 		if err != nil {
-			return true, s.leases.notBorrowed(f.loans, err)
+			return true, qs.leases.notBorrowed(f.loans, err)
 		}
 		f.loans, f.aside = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan}), true
 	}
-	if !s.publish(f.loans) {
-		s.leases.giveBack(f.loans)
+	if !qs.shards.publish(f.loans) {
+		qs.leases.giveBack(f.loans)
 		return true, interrupted()
 	}
 	f.last = txn.Find(f.loans, f.node)
@@ -144,7 +144,7 @@ func (s *Session) catalogOnce(q *query, c *catalogQuery, ex *boundExecution) (fa
 
 // copying makes the copies of one statement about the catalog, and the statement on them.
 type copying struct {
-	s    *Session
+	s    *queries
 	f    *finishing
 	c    *catalogQuery
 	made int
@@ -233,7 +233,7 @@ func (i *copying) describe(params int) (err error) {
 		i.f.definitions, err = i.f.last.Conn.Describe(i.c.text) // what it does is done once
 		return err
 	}
-	if err := i.s.sendTo(i.f.last, i.c.text, upTo(params), i.f.ex); err != nil {
+	if err := i.s.shards.sendTo(i.f.last, i.c.text, upTo(params), i.f.ex); err != nil {
 		return err
 	}
 	i.f.definitions, err = i.f.last.Conn.ReadDefinitions()

@@ -238,7 +238,7 @@ func (c *filling) nodeRows(l *txn.Lease, keep map[*router.Table]router.Shard, to
 		return nil
 	}
 	c.moved = true
-	back, err := c.s.ownCharsets(l.Pooled)
+	back, err := c.s.shards.ownCharsets(l.Pooled)
 	if err != nil {
 		return err
 	}

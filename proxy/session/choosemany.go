@@ -29,58 +29,58 @@ type chosenRow struct {
 
 // chooseMany runs an UPDATE or DELETE with LIMIT over several shards: it locks and reads the keys of the rows that the whole
 // table would give, then changes exactly these, all in one transaction on every node.
-func (s *Session) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	return s.untilLocked(func() (*change, bool, error) { return s.tryChoose(q, p, r, ex) })
+func (cs *changes) chooseMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	return cs.shards.untilLocked(func() (*change, bool, error) { return cs.tryChoose(q, p, r, ex) })
 }
 
 // tryChoose makes one attempt; the change that it returns says what held locks.
-func (s *Session) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := s.openChange(q.text, s.routing.nodesOf(r.Queries))
+func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
+	c, err := cs.openChange(q.text, cs.routing.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}
 	// A long answer is read from the first nodes while the later ones lock their rows.
-	if err := s.hurry(c, 1); err != nil {
-		return c, true, s.writeFailed(c, err, nil)
+	if err := cs.shards.hurry(c, 1); err != nil {
+		return c, true, cs.writeFailed(c, err, nil)
 	}
-	rows, err := s.choose(c, p, r, ex)
+	rows, err := cs.choose(c, p, r, ex)
 	if err == nil {
-		err = s.hurryBack(c)
+		err = cs.shards.hurryBack(c)
 	}
 	var total mysql.OKPacket
 	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {
 		switch {
-		case !s.client.mode().MariaDB:
+		case !cs.client.mode().MariaDB:
 			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
 		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
-			total, err = s.writeAll(c.loans, p, s.noChange(p, r), ex)
+			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex)
 		}
 	}
 	for len(rows) > 0 && err == nil {
 		n := min(len(rows), chosenBatch)
 		var sum mysql.OKPacket
-		if sum, err = s.writeAll(c.loans, p, s.chosenChanges(rows[:n]), ex); err == nil {
+		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(rows[:n]), ex); err == nil {
 			addChange(&total, sum)
 		}
 		rows = rows[n:]
 	}
 	if err != nil {
-		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
+		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}
-	if err := s.insertedOnShards(q, c.loans, ex); err != nil {
-		return c, true, s.writeFailed(c, err, nil)
+	if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
+		return c, true, cs.writeFailed(c, err, nil)
 	}
-	if err := s.commitChange(c); err != nil {
+	if err := cs.commitChange(c); err != nil {
 		return c, true, err
 	}
-	if q.info.Class == sqltext.Update && !s.client.mode().MariaDB {
-		s.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
+		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
-	return c, false, s.wrote(c, total)
+	return c, false, cs.wrote(c, total)
 }
 
 // chosenChanges are the changes of some of the rows, one for each of their shards, in the order of the rows.
-func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
+func (cs *changes) chosenChanges(rows []chosenRow) *plan.Route {
 	r := &plan.Route{Operator: plan.Change{}}
 	where := map[int][]string{}
 	for _, row := range rows {
@@ -88,7 +88,7 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 	}
 	for _, row := range rows {
 		if list := where[row.position]; list != nil {
-			r.Queries = append(r.Queries, s.client.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
+			r.Queries = append(r.Queries, cs.client.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
 			where[row.position] = nil
 		}
 	}
@@ -96,23 +96,23 @@ func (s *Session) chosenChanges(rows []chosenRow) *plan.Route {
 }
 
 // noChange is a change of no row, on one of the shards that might have had some.
-func (s *Session) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
+func (cs *changes) noChange(p *plan.Plan, r *plan.Route) *plan.Route {
 	at := slices.Index(p.Target.Table.Shards, r.Queries[0].Shards[0])
-	return &plan.Route{Operator: plan.Change{}, Queries: []plan.Query{s.client.lookup().execution.NoneChosen(at)}}
+	return &plan.Route{Operator: plan.Change{}, Queries: []plan.Query{cs.client.lookup().execution.NoneChosen(at)}}
 }
 
 // choose reads the keys of the rows to change. A text is read in its own character set, so that it finds its row again.
-func (s *Session) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+func (cs *changes) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
 	var back []func(error) error
 	for _, l := range c.loans {
-		b, failure := s.ownCharsets(l.Pooled)
+		b, failure := cs.shards.ownCharsets(l.Pooled)
 		if err = failure; err != nil {
 			break
 		}
 		back = append(back, b)
 	}
 	if err == nil {
-		rows, err = s.readChosen(c, p, r, ex)
+		rows, err = cs.readChosen(c, p, r, ex)
 	}
 	for _, b := range back {
 		err = b(err)
@@ -121,18 +121,18 @@ func (s *Session) choose(c *change, p *plan.Plan, r *plan.Route, ex *boundExecut
 }
 
 // readChosen merges what the shards would choose each for itself. An error other than of a connection leaves all of them ready.
-func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
+func (cs *changes) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution) (rows []chosenRow, err error) {
 	sources := make([]*exec.Source, len(r.Queries))
 	for _, k := range byNode(r.Queries) {
 		query := &r.Queries[k]
 		text := query.Text
 		if ex != nil {
-			if text, err = s.asText(p, query, ex); err != nil {
+			if text, err = cs.shards.asText(p, query, ex); err != nil {
 				return nil, err
 			}
 		}
 		l := txn.Find(c.loans, query.Node)
-		if err := s.sendTo(l, text, nil, nil); err != nil {
+		if err := cs.shards.sendTo(l, text, nil, nil); err != nil {
 			return nil, err
 		}
 		sources[k] = source(l, value.TextRow)
@@ -155,19 +155,19 @@ func (s *Session) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 	}
 	for k, src := range sources {
 		if err == nil && src.Warnings() > 0 {
-			err = s.refusedChoice(p, txn.Find(c.loans, r.Queries[k].Node).Pooled)
+			err = cs.refusedChoice(p, txn.Find(c.loans, r.Queries[k].Node).Pooled)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.chosenRows(p, out)
+	return cs.chosenRows(p, out)
 }
 
 // chosenRows writes the conditions for the rows that were read.
-func (s *Session) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err error) {
+func (cs *changes) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err error) {
 	keys := p.Operator.(*plan.Choose).Keys
-	info := s.client.schema.Default.Info()
+	info := cs.client.schema.Default.Info()
 	_, ok, err := out.read(func(columns []mysql.ColumnDefinition41, cells []value.Cell) error {
 		row := chosenRow{}
 		var parts []string

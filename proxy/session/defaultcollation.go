@@ -11,7 +11,7 @@ import (
 
 // defaultsFollowed refuses a definition that leaves the collation of a key to a default which the rule of its table does not
 // follow: each node that makes sub-tables is asked what the default is.
-func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
+func (ds *definitions) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
 	if len(r.Operator.(*plan.Each).Unnamed) == 0 {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
 		for _, shard := range query.Shards {
 			if place := [2]string{shard.Node, shard.DB}; !asked[place] {
 				asked[place] = true
-				if err := s.defaultFollowed(p, shard); err != nil {
+				if err := ds.defaultFollowed(p, shard); err != nil {
 					return err
 				}
 			}
@@ -30,12 +30,12 @@ func (s *Session) defaultsFollowed(p *plan.Plan, r *plan.Route) error {
 }
 
 // defaultFollowed refuses the definition where one shard's node has a default that the rule does not follow.
-func (s *Session) defaultFollowed(p *plan.Plan, shard router.Shard) error {
-	node := s.client.snap.Nodes[shard.Node]
+func (ds *definitions) defaultFollowed(p *plan.Plan, shard router.Shard) error {
+	node := ds.client.snap.Nodes[shard.Node]
 	if node == nil {
 		return nil // the definition will not get there either
 	}
-	conn, err := node.Primary.Get(s.client.state.Setting(), time.Now().Add(catalogTimeout), nil)
+	conn, err := node.Primary.Get(ds.client.state.Setting(), time.Now().Add(catalogTimeout), nil)
 	if err != nil {
 		return backendError(err)
 	}

@@ -40,31 +40,31 @@ func (ls *leases) endForDDL() error {
 
 // borrowEach gets a connection to each node's primary, in the order of their names, that carries the setting; no transaction
 // is about. With own the session's held connection takes part: state that only it has may matter.
-func (s *Session) borrowEach(nodes []*backend.Node, setting *backend.Setting, own bool) (loans []txn.Lease, err error) {
-	if own && s.client.txn.Holding() {
-		if err := s.client.observed.Apply(s.client.txn.Held(), s.client.state.DB(), setting); err != nil {
+func (sh *shards) borrowEach(nodes []*backend.Node, setting *backend.Setting, own bool) (loans []txn.Lease, err error) {
+	if own && sh.client.txn.Holding() {
+		if err := sh.client.observed.Apply(sh.client.txn.Held(), sh.client.state.DB(), setting); err != nil {
 			var sqlErr *mysql.SQLError
 			if errors.As(err, &sqlErr) {
 				return nil, sqlErr
 			}
-			return nil, s.leases.lostBefore(s.client.txn.Held(), err)
+			return nil, sh.leases.lostBefore(sh.client.txn.Held(), err)
 		}
 	}
-	loans, err = s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
-		if held := s.client.txn.Held(); own && held.Pooled != nil && held.Instance.Node == n.Name {
+	loans, err = sh.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+		if held := sh.client.txn.Held(); own && held.Pooled != nil && held.Instance.Node == n.Name {
 			return txn.Lease{Pooled: held, Node: n.Name, Kept: true}, nil
 		}
-		p, err := s.leases.getHolding(n.Primary, setting, have)
+		p, err := sh.leases.getHolding(n.Primary, setting, have)
 		if err != nil && !errors.Is(err, txn.ErrDeadlock) {
 			err = backendError(err)
 		}
 		return txn.Lease{Pooled: p, Node: n.Name}, err
 	})
 	if err != nil {
-		return nil, s.leases.notBorrowed(loans, err)
+		return nil, sh.leases.notBorrowed(loans, err)
 	}
-	if !s.publish(loans) {
-		s.leases.giveBack(loans)
+	if !sh.publish(loans) {
+		sh.leases.giveBack(loans)
 		return nil, interrupted()
 	}
 	return loans, nil
@@ -99,16 +99,16 @@ func beside(loans []txn.Lease, nodes []string, f func(l *txn.Lease, step int) bo
 
 // endEach gives connections back after a statement on every physical table, and closes those that broke, given by node. stateLost
 // says that one of these held the session's own state.
-func (s *Session) endEach(loans []txn.Lease, broken map[string]error) (stateLost bool) {
-	killed := s.client.entry.Unpublish()
+func (sh *shards) endEach(loans []txn.Lease, broken map[string]error) (stateLost bool) {
+	killed := sh.client.entry.Unpublish()
 	for _, l := range loans {
 		cause := broken[l.Node]
 		if cause != nil {
-			s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "node", l.Node, "instance", l.Instance.Addr, "error", cause)
+			sh.client.shared.Log.Warn("backend connection lost", "conn", sh.client.id, "node", l.Node, "instance", l.Instance.Addr, "error", cause)
 		}
 		switch {
 		case cause != nil && l.Kept:
-			s.client.txn.Remove(l.Pooled)
+			sh.client.txn.Remove(l.Pooled)
 			stateLost = true
 			l.Taint()
 		case l.Kept:
@@ -119,17 +119,17 @@ func (s *Session) endEach(loans []txn.Lease, broken map[string]error) (stateLost
 			l.Put()
 		}
 	}
-	s.client.txn.LastOnHeld = false
+	sh.client.txn.LastOnHeld = false
 	return stateLost
 }
 
 // failEach tells the client of a statement on every physical table that failed.
-func (s *Session) failEach(e *mysql.SQLError, stateLost bool) (failed bool, err error) {
+func (sh *shards) failEach(e *mysql.SQLError, stateLost bool) (failed bool, err error) {
 	if !stateLost {
 		return true, e
 	}
-	s.client.txn.Pins = 0
-	s.client.writeError(e, observe.OriginBackend)
-	s.client.lastWords()
+	sh.client.txn.Pins = 0
+	sh.client.writeError(e, observe.OriginBackend)
+	sh.client.lastWords()
 	return true, &endError{process.EndBackendLost, e}
 }

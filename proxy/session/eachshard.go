@@ -19,18 +19,18 @@ import (
 
 // eachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears which
 // tables are done, and ADMIN DDL RESUME finishes the rest.
-func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	if err := s.defaultsFollowed(p, r); err != nil {
+func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	if err := ds.defaultsFollowed(p, r); err != nil {
 		return true, err
 	}
-	if err := s.leases.endForDDL(); err != nil {
+	if err := ds.leases.endForDDL(); err != nil {
 		return true, err
 	}
 	if p.Statement.Kind == sqlparse.Maintain {
-		return s.maintain(p, r)
+		return ds.maintain(p, r)
 	}
 	st := ddl.Statement{
-		User: s.client.user, Text: strings.Clone(q.text), Setting: s.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+		User: ds.client.user, Text: strings.Clone(q.text), Setting: ds.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
 	}
 	names := make([][]mysql.TableName, len(r.Queries))
 	for k, query := range r.Queries {
@@ -41,7 +41,7 @@ func (s *Session) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 		st.Steps = append(st.Steps, step)
 		names[k] = renames(p, query.Shards)
 	}
-	d := definition{s: s, run: s.client.shared.DDL.Begin(st), names: names}
+	d := definition{s: ds, run: ds.client.shared.DDL.Begin(st), names: names}
 	return d.carryOut()
 }
 
@@ -86,9 +86,19 @@ func dropAgain(st *sqlparse.Statement, text string) string {
 	return text[:d.List.Pos] + "IF EXISTS " + text[d.List.Pos:]
 }
 
+// definitions run statements about tables, rather than rows, on each of their shards.
+type definitions struct {
+	client  *client
+	effects *effects
+	leases  *leases
+	routing *routing
+	shards  *shards
+	changes *changes
+}
+
 // definition is a DDL statement under way on its physical tables.
 type definition struct {
-	s   *Session
+	s   *definitions
 	run *ddl.Run
 	// names are the physical ones of each step with those that the client knows.
 	names [][]mysql.TableName
@@ -131,17 +141,17 @@ func (d *definition) carryOut() (failed bool, err error) {
 			open = append(open, n)
 		}
 	}
-	loans, err := s.borrowEach(open, d.st.Setting, !d.resumed)
+	loans, err := s.shards.borrowEach(open, d.st.Setting, !d.resumed)
 	if err != nil {
 		return true, err
 	}
 	s.client.entry.GoOn()
 	defer s.client.snap.ForgetPlans()
 	s.client.shared.Log.Info("DDL begins", "conn", s.client.id, "user", s.client.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.client.mode()), "steps", len(d.st.Steps))
-	intent := s.intend(&change{text: d.st.Text, loans: loans})
+	intent := s.changes.intend(&change{text: d.st.Text, loans: loans})
 	beside(loans, nodes, d.step)
 	s.client.shared.HalfDone.End(intent)
-	stateLost := s.endEach(loans, d.broken)
+	stateLost := s.shards.endEach(loans, d.broken)
 	d.st = d.run.Statement()
 	kept, dropped := d.run.End()
 	ended = true
@@ -259,20 +269,20 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		return false, nil
 	case !changed && d.first == nil:
 		if len(d.broken) > 0 {
-			return s.failEach(notArrived(slices.Sorted(maps.Keys(d.broken))), stateLost)
+			return s.shards.failEach(notArrived(slices.Sorted(maps.Keys(d.broken))), stateLost)
 		}
-		return s.failEach(interrupted(), stateLost)
+		return s.shards.failEach(interrupted(), stateLost)
 	case !changed:
 		e := *d.first
 		// A table of which no part is there is missing as a whole.
 		e.Message = onceNamed(mysql.RenameText(e.Code, e.Message, d.namesOf(d.firstAt)), d.namesOf(d.firstAt))
-		return s.failEach(&e, stateLost)
+		return s.shards.failEach(&e, stateLost)
 	}
 	s.client.shared.Log.Error("DDL is not done on every physical table", "conn", s.client.id, "user", d.st.User, "ddl", d.run.ID(),
 		"statement", withoutTexts(d.st.Text, s.client.mode()), "done", tablesOf(d.st.Steps, loggedMax, ddl.Done),
 		"unknown", tablesOf(d.st.Steps, loggedMax, ddl.Unknown), "failed", tablesOf(d.st.Steps, loggedMax, ddl.Failed),
 		"not_tried", tablesOf(d.st.Steps, loggedMax, ddl.Waiting))
-	return s.failEach(newError(KSUnfinishedDDL, d.unfinished(kept)), stateLost)
+	return s.shards.failEach(newError(KSUnfinishedDDL, d.unfinished(kept)), stateLost)
 }
 
 // Bounds of the tables that an error and a line of the log name for each outcome.

@@ -20,35 +20,35 @@ func (s *Session) comFieldList(arg []byte) error {
 	}
 	if s.client.schema.Plans != nil {
 		if t := s.client.schema.Plans.router().Table(s.client.state.DB(), string(arg[:end])); t != nil {
-			return s.shardFieldList(t, arg[end:])
+			return s.several().shards.shardFieldList(t, arg[end:])
 		}
 	}
 	return s.exchanges.forwardCommand(txn.Target{Node: s.client.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)
 }
 
 // shardFieldList answers COM_FIELD_LIST of a table with a rule from one of its shards. rest is the argument behind the table's name.
-func (s *Session) shardFieldList(t *router.Table, rest []byte) error {
-	shard := s.describing(t)
-	p, err := s.leases.acquire(txn.Target{Node: s.client.schema.Nodes[shard.Node], Reads: true, Stateless: true})
+func (sh *shards) shardFieldList(t *router.Table, rest []byte) error {
+	shard := sh.describing(t)
+	p, err := sh.leases.acquire(txn.Target{Node: sh.client.schema.Nodes[shard.Node], Reads: true, Stateless: true})
 	if err != nil {
 		return err
 	}
-	have, there := s.client.state.Setting(), s.client.state.SettingIn(shard.DB)
+	have, there := sh.client.state.Setting(), sh.client.state.SettingIn(shard.DB)
 	if err := p.Conn.Apply(have, there); err != nil {
-		return s.leases.afterFailure(p, err)
+		return sh.leases.afterFailure(p, err)
 	}
 	names := []mysql.TableName{{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: shard.Node}}
 	p.Conn.Command(mysql.ComFieldList, shard.Table+string(rest))
-	sent := s.client.conn.Sequence()
+	sent := sh.client.conn.Sequence()
 	q := query{info: sqltext.Info{Class: sqltext.Show}, rename: names, rows: listedFields(names)}
-	if err := s.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
-		return s.exchanges.broken(p, err, sent)
+	if err := sh.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return sh.exchanges.broken(p, err, sent)
 	}
 	if err := p.Conn.Apply(there, have); err != nil {
-		s.leases.drop(p)
+		sh.leases.drop(p)
 		return &endError{process.EndBackendLost, err}
 	}
-	s.leases.release(p)
+	sh.leases.release(p)
 	return nil
 }
 
@@ -63,10 +63,10 @@ func (ls *leases) afterFailure(p backend.Pooled, err error) error {
 
 // describing gives the shard that tells of a table's columns: one on the node where the session holds a connection, else on the default one,
 // else the first.
-func (s *Session) describing(t *router.Table) router.Shard {
-	wanted := []string{s.client.schema.Default.Name}
-	if s.client.txn.Holding() {
-		wanted = []string{s.client.txn.Held().Instance.Node, wanted[0]}
+func (sh *shards) describing(t *router.Table) router.Shard {
+	wanted := []string{sh.client.schema.Default.Name}
+	if sh.client.txn.Holding() {
+		wanted = []string{sh.client.txn.Held().Instance.Node, wanted[0]}
 	}
 	for _, node := range wanted {
 		if k := slices.IndexFunc(t.Shards, func(shard router.Shard) bool { return shard.Node == node }); k >= 0 {

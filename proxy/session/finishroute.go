@@ -27,45 +27,45 @@ const finishBatch = 256 << 10
 
 // finishRoute collects the rows of the sharded tables in temporary tables of one server, which then runs the client's
 // statement on them: expressions, collations and clauses of every kind have the server's own meaning.
-func (s *Session) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	if d := s.client.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
-		x := s.client.entry.ExpireAfter(d)
+func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	if d := qs.client.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
+		x := qs.client.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
-	f := finishing{s: s, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
+	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
 	f.node = r.Finishing.Final(nil).Node
-	nodes := []*backend.Node{s.client.schema.Nodes[f.node]}
+	nodes := []*backend.Node{qs.client.schema.Nodes[f.node]}
 	for _, scratch := range r.Finishing.Scratch {
-		for _, n := range s.routing.nodesOf(scratch.Queries) {
+		for _, n := range qs.routing.nodesOf(scratch.Queries) {
 			if !slices.Contains(nodes, n) {
 				nodes = append(nodes, n)
 			}
 		}
 	}
 	if state.ReadsInsertID(&q.info, q.reached) {
-		if err := s.leases.learnHeldInsertID(); err != nil {
+		if err := qs.leases.learnHeldInsertID(); err != nil {
 			return true, err
 		}
 	}
-	if f.loans, err = s.borrow(nodes, true); err != nil {
+	if f.loans, err = qs.shards.borrow(nodes, true); err != nil {
 		return true, err
 	}
-	if s.client.txn.InTransaction() || !s.client.state.Autocommit {
+	if qs.client.txn.InTransaction() || !qs.client.state.Autocommit {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
-		p, err := s.leases.freshConn(s.client.schema.Nodes[f.node], f.loans)
+		p, err := qs.leases.freshConn(qs.client.schema.Nodes[f.node], f.loans)
 		if err != nil {
-			return true, s.leases.notBorrowed(f.loans, err)
+			return true, qs.leases.notBorrowed(f.loans, err)
 		}
 		f.loans = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan})
 	}
-	if !s.publish(f.loans) {
-		s.leases.giveBack(f.loans)
+	if !qs.shards.publish(f.loans) {
+		qs.leases.giveBack(f.loans)
 		return true, interrupted()
 	}
-	if err := s.bringToLoans(q, f.loans); err != nil {
-		return true, s.loseAll(f.loans, err)
+	if err := qs.shards.bringToLoans(q, f.loans); err != nil {
+		return true, qs.shards.loseAll(f.loans, err)
 	}
-	s.client.observed.Counters.Scattered.Add(1)
+	qs.client.observed.Counters.Scattered.Add(1)
 	f.last = txn.Find(f.loans, f.node)
 	if aside := txn.Find(f.loans, scratchLoan); aside != nil {
 		f.last, f.aside = aside, true
@@ -78,7 +78,7 @@ const scratchLoan = ""
 
 // finishing is one finishRoute under way.
 type finishing struct {
-	s       *Session
+	s       *queries
 	q       *query
 	plan    *plan.Plan
 	route   *plan.Finishing
@@ -105,7 +105,7 @@ type finishing struct {
 func (f *finishing) run() (failed bool, err error) {
 	writable, err := f.writable()
 	if err != nil {
-		return true, f.s.loseAll(f.loans, err)
+		return true, f.s.shards.loseAll(f.loans, err)
 	}
 	if f.prepare != nil {
 		err = f.prepare()
@@ -120,38 +120,38 @@ func (f *finishing) run() (failed bool, err error) {
 	var sqlErr *mysql.SQLError
 	if err != nil && !errors.As(err, &sqlErr) {
 		if isClientSide(err) {
-			f.s.loseAll(f.loans, nil)
+			f.s.shards.loseAll(f.loans, nil)
 			return true, clientEnd(err)
 		}
 		if f.s.client.conn.Sequence() != sent {
-			f.s.loseAll(f.loans, nil)
+			f.s.shards.loseAll(f.loans, nil)
 			f.s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
 			f.s.client.lastWords()
 			return true, &endError{process.EndBackendLost, err}
 		}
-		return true, f.s.loseAll(f.loans, err)
+		return true, f.s.shards.loseAll(f.loans, err)
 	}
 	if f.limited {
 		if backErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), f.joinAsBefore()); backErr != nil {
-			return true, f.s.loseAll(f.loans, backErr)
+			return true, f.s.shards.loseAll(f.loans, backErr)
 		}
 	}
 	if len(f.made) > 0 {
 		if dropErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
-			return true, f.s.loseAll(f.loans, dropErr)
+			return true, f.s.shards.loseAll(f.loans, dropErr)
 		}
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		if endErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), txn.SQLCommit); endErr != nil {
-			return true, f.s.loseAll(f.loans, endErr)
+			return true, f.s.shards.loseAll(f.loans, endErr)
 		}
 	}
 	if err = writable(err); err != nil && !errors.As(err, &sqlErr) {
-		return true, f.s.loseAll(f.loans, err)
+		return true, f.s.shards.loseAll(f.loans, err)
 	}
 	settled := f.s.client.state.SettleInsertID(f.last.Pooled.Conn, false)
 	if f.s.client.entry.Unpublish() || settled != nil {
-		_ = f.s.loseAll(f.loans, nil)
+		_ = f.s.shards.loseAll(f.loans, nil)
 	} else {
 		f.s.leases.giveBack(f.loans)
 	}
@@ -181,7 +181,7 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 		if has := f.s.client.state.Value(v.name); has == "" || has == v.value {
 			continue
 		}
-		one, err := f.s.setAside(f.last.Pooled, v.name, v.value)
+		one, err := f.s.shards.setAside(f.last.Pooled, v.name, v.value)
 		if err != nil {
 			return nil, restore(err)
 		}
@@ -275,7 +275,7 @@ func (f *finishing) describe() error {
 	if query == nil {
 		return nil
 	}
-	if err := f.s.sendTo(f.last, query.Text, query.Args, f.ex); err != nil {
+	if err := f.s.shards.sendTo(f.last, query.Text, query.Args, f.ex); err != nil {
 		return err
 	}
 	names := renames(f.plan, query.Shards)
@@ -294,7 +294,7 @@ func (f *finishing) describe() error {
 // collect brings the rows of one node into a scratch table.
 func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratch) (err error) {
 	if query.Node == f.last.Node {
-		if err := f.s.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
+		if err := f.s.shards.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
 			return err
 		}
 		_, err := f.last.Conn.ReadChange()
@@ -320,7 +320,7 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 		}
 	}()
 	set := func(l *txn.Lease, name, value string) error {
-		restore, err := f.s.setAside(l.Pooled, name, value)
+		restore, err := f.s.shards.setAside(l.Pooled, name, value)
 		if err == nil {
 			back = append(back, restore)
 		}
@@ -345,8 +345,8 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 }
 
 // ownCharsets has a server send texts in their columns' own character sets, until restore is called, as that of setAside.
-func (s *Session) ownCharsets(p backend.Pooled) (restore func(error) error, err error) {
-	return s.setAside(p, "character_set_results", "NULL")
+func (sh *shards) ownCharsets(p backend.Pooled) (restore func(error) error, err error) {
+	return sh.setAside(p, "character_set_results", "NULL")
 }
 
 // utc is the time zone in which no local time repeats itself.
@@ -354,8 +354,8 @@ const utc = "'+00:00'"
 
 // setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
 // what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
-func (s *Session) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
-	have := s.client.state.Setting()
+func (sh *shards) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
+	have := sh.client.state.Setting()
 	other := have.With(name, value)
 	// Each of several variables by itself: Apply sends the differences.
 	if err := p.Conn.Apply(have, other); err != nil {
@@ -381,7 +381,7 @@ func (f *finishing) literals(query *plan.Query) (string, error) {
 	if f.ex == nil {
 		return query.Text, nil
 	}
-	return f.s.asText(f.plan, query, f.ex)
+	return f.s.shards.asText(f.plan, query, f.ex)
 }
 
 // preparedOtherwise refuses an execution whose text would be read anew.
@@ -391,8 +391,8 @@ func preparedOtherwise() *mysql.SQLError {
 
 // asText writes the values of an execution into a text of a plan. The text is read under the session's mode, which must be the one that it
 // was prepared under.
-func (s *Session) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (string, error) {
-	if p.Mode != s.client.mode() {
+func (sh *shards) asText(p *plan.Plan, query *plan.Query, ex *boundExecution) (string, error) {
+	if p.Mode != sh.client.mode() {
 		return "", preparedOtherwise()
 	}
 	text, err := plan.Bind(query.Text, p.Mode, query.Args, ex.args)
@@ -544,7 +544,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 	if err := f.limitJoin(); err != nil {
 		return res, err
 	}
-	if err := f.s.sendTo(f.last, f.text, f.args, f.ex); err != nil {
+	if err := f.s.shards.sendTo(f.last, f.text, f.args, f.ex); err != nil {
 		return res, err
 	}
 	patch := f.s.client.patchFn

@@ -20,7 +20,7 @@ type outcome struct {
 }
 
 // loseChange closes the connections of a change of which nothing has been kept: its servers roll it back.
-func (s *Session) loseChange(c *change, cause error) error {
+func (cs *changes) loseChange(c *change, cause error) error {
 	var gone []string
 	kept := false
 	for _, l := range c.loans {
@@ -29,13 +29,13 @@ func (s *Session) loseChange(c *change, cause error) error {
 			gone = append(gone, l.Node)
 		}
 	}
-	s.loseAll(c.loans, nil)
-	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "nodes", strings.Join(gone, ","), "error", cause)
+	cs.shards.loseAll(c.loans, nil)
+	cs.client.shared.Log.Warn("backend connection lost", "conn", cs.client.id, "nodes", strings.Join(gone, ","), "error", cause)
 	detail := ""
 	if len(gone) > 0 {
 		detail = "The connection to " + nodeList(gone) + " broke before the change was kept anywhere. It was not carried out."
 	}
-	return s.leases.lostWith(newError(KSNotCarriedOut, detail), kept, cause)
+	return cs.leases.lostWith(newError(KSNotCarriedOut, detail), kept, cause)
 }
 
 // nodeList names nodes in an error.
@@ -48,7 +48,7 @@ func nodeList(names []string) string {
 
 // intend writes down a change of several nodes, which commits one after the other: should the proxy be killed in between, the record of it
 // says that nobody knows which have it. The caller ends with HalfDone.End of what it returns.
-func (s *Session) intend(c *change) int {
+func (cs *changes) intend(c *change) int {
 	if len(c.loans) < 2 {
 		return 0
 	}
@@ -57,12 +57,12 @@ func (s *Session) intend(c *change) int {
 		all[k] = k
 	}
 	c.at = time.Now()
-	return s.client.shared.HalfDone.Begin(s.halfDone(c, &outcome{unknown: all}))
+	return cs.client.shared.HalfDone.Begin(cs.halfDone(c, &outcome{unknown: all}))
 }
 
 // commitFailed ends a change that some nodes may have and others not.
-func (s *Session) commitFailed(c *change, o *outcome) error {
-	s.client.entry.Unpublish()
+func (cs *changes) commitFailed(c *change, o *outcome) error {
+	cs.client.entry.Unpublish()
 	stateful := false
 	names := func(places []int) (list []string) {
 		for _, k := range places {
@@ -70,23 +70,23 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 		}
 		return list
 	}
-	record := s.halfDone(c, o)
+	record := cs.halfDone(c, o)
 	done, unknown, undone := names(o.done), names(o.unknown), names(o.undone)
 	for _, k := range o.done {
-		if l := &c.loans[k]; s.unhurried(l) {
-			s.giveBackHeld(c.loans[k : k+1])
+		if l := &c.loans[k]; cs.shards.unhurried(l) {
+			cs.giveBackHeld(c.loans[k : k+1])
 		} else {
 			l.Taint()
 		}
 	}
 	for _, k := range append(o.unknown, o.undone...) {
 		stateful = stateful || c.loans[k].Kept
-		s.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
+		cs.shards.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
 	}
-	s.client.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", s.client.id, "user", s.client.user,
+	cs.client.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", cs.client.id, "user", cs.client.user,
 		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
 	if len(record.Nodes) > 1 {
-		s.client.shared.HalfDone.Add(record)
+		cs.client.shared.HalfDone.Add(record)
 	}
 	var b strings.Builder
 	b.WriteString("The change of several nodes is not known to be whole.")
@@ -98,14 +98,14 @@ func (s *Session) commitFailed(c *change, o *outcome) error {
 			b.WriteString(" It is " + part.is + " " + nodeList(part.nodes) + ".")
 		}
 	}
-	return s.leases.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
+	return cs.leases.lostWith(newError(KSBackendLost, b.String()), stateful, o.cause)
 }
 
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
-func (s *Session) halfDone(c *change, o *outcome) halfdone.Record {
+func (cs *changes) halfDone(c *change, o *outcome) halfdone.Record {
 	r := halfdone.Record{
-		At: c.at, User: s.client.user, Client: s.client.from, Session: s.client.id, DB: s.client.state.DB(),
-		Statement: string(sqltext.AppendNormal(nil, c.text, s.client.mode(), halfdone.StatementMax)),
+		At: c.at, User: cs.client.user, Client: cs.client.from, Session: cs.client.id, DB: cs.client.state.DB(),
+		Statement: string(sqltext.AppendNormal(nil, c.text, cs.client.mode(), halfdone.StatementMax)),
 	}
 	outcomes := make([]string, len(c.loans))
 	for _, part := range []struct {

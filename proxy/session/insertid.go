@@ -78,16 +78,16 @@ func (ls *leases) learnHeldInsertID() error {
 }
 
 // bringToLoans makes LAST_INSERT_ID() give the session's own value, which is known, on the connections of a query that may see it.
-func (s *Session) bringToLoans(q *query, loans []txn.Lease) error {
+func (sh *shards) bringToLoans(q *query, loans []txn.Lease) error {
 	if !state.ReadsInsertID(&q.info, q.reached) {
 		return nil
 	}
-	id := s.client.state.InsertID.Last()
+	id := sh.client.state.InsertID.Last()
 	for _, l := range loans {
 		if l.Conn.GivesInsertID(id) {
 			continue
 		}
-		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
+		if err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET last_insert_id="+strconv.FormatUint(id, 10)); err != nil {
 			return err
 		}
 		l.Conn.NoteInsertID(id)
@@ -96,15 +96,15 @@ func (s *Session) bringToLoans(q *query, loans []txn.Lease) error {
 }
 
 // insertedOnShards finds what LAST_INSERT_ID() is after a change of several shards: the smallest of the ids that their servers made.
-func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecution) error {
+func (sh *shards) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecution) error {
 	made := uint64(0)
 	for _, l := range loans {
 		least, latest, told := l.Conn.ToldInsertIDs()
 		if !told {
 			continue
 		}
-		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (s.exchanges.mayGiveID(q, least) || s.exchanges.mayGiveID(q, latest))
-		id, err := s.client.state.InsertID.OfShard(l.Conn, mayGive)
+		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (sh.exchanges.mayGiveID(q, least) || sh.exchanges.mayGiveID(q, latest))
+		id, err := sh.client.state.InsertID.OfShard(l.Conn, mayGive)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *Session) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 		}
 	}
 	if made != 0 {
-		s.client.state.InsertID = state.InsertIDOf(made)
+		sh.client.state.InsertID = state.InsertIDOf(made)
 	}
 	return nil
 }

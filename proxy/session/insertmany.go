@@ -19,24 +19,24 @@ var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, erReadOnlyTra
 
 // firstFault finds which error one server would give for an INSERT that failed with cause: that of the first of the faulty
 // rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.
-func (s *Session) firstFault(c *change, runs []plan.Query, ex *boundExecution, cause error) error {
+func (cs *changes) firstFault(c *change, runs []plan.Query, ex *boundExecution, cause error) error {
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
 		return cause
 	}
 	for _, l := range c.loans {
 		for _, sql := range []string{c.undo, c.begin} {
-			if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), sql); err != nil {
+			if err := cs.client.observed.Run(l.Pooled, cs.client.state.DB(), sql); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.hurryBack(c); err != nil { // the rows come in the client's order
+	if err := cs.shards.hurryBack(c); err != nil { // the rows come in the client's order
 		return err
 	}
 	for k := range runs {
 		l := txn.Find(c.loans, runs[k].Node)
-		if err := s.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
+		if err := cs.shards.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
 			return err
 		}
 		_, err := l.Conn.ReadChange()
@@ -58,9 +58,9 @@ const erBadNull = 1048
 
 // refuseNull refuses an INSERT of several rows whose cause is a NULL that one server only warns of without a strict
 // sql_mode: not so in a row that is alone in its statement, as this one is on its shard.
-func (s *Session) refuseNull(p *plan.Plan, cause error) error {
+func (cs *changes) refuseNull(p *plan.Plan, cause error) error {
 	var sqlErr *mysql.SQLError
-	if s.client.state.Strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
+	if cs.client.state.Strict || p.Statement.Insert.Ignore || !errors.As(cause, &sqlErr) || sqlErr.Code != erBadNull {
 		return cause
 	}
 	return newError(KSRefusedSharding, sqlErr.Message+" in a row that is alone on its shard: sql_mode is not strict, and a server takes it among other rows only")

@@ -297,15 +297,15 @@ func (ls *leases) dropAnswered(p backend.Pooled, cause error) {
 
 // dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
 // them.
-func (s *Session) dropRunning() {
+func (sh *shards) dropRunning() {
 	var loans []txn.Lease
-	if s.client.entry.Published() {
-		loans = s.client.task().loans
+	if sh.client.entry.Published() {
+		loans = sh.client.task().loans
 	}
-	s.loseAll(loans, nil)
-	p := s.client.entry.Running()
+	sh.loseAll(loans, nil)
+	p := sh.client.entry.Running()
 	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
-		s.leases.drop(p)
+		sh.leases.drop(p)
 	}
 }
 

@@ -18,25 +18,25 @@ import (
 
 // loadMany runs LOAD DATA LOCAL into a table of several shards: the client sends its file to the proxy, which cuts it into
 // lines and sends each to the LOAD DATA LOCAL of its shard, under a transaction on every node.
-func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	l := &loading{s: s, plan: p, shape: p.Operator.(*plan.Load), held: heldBytes{memory: &s.client.shared.Packets}}
+func (cs *changes) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	l := &loading{s: cs, plan: p, shape: p.Operator.(*plan.Load), held: heldBytes{memory: &cs.client.shared.Packets}}
 	defer l.held.set(0)
 	if err := l.admit(); err != nil {
 		return true, err
 	}
-	if l.c, err = s.openChange(strings.Clone(q.text), l.nodes(r)); err != nil {
+	if l.c, err = cs.openChange(strings.Clone(q.text), l.nodes(r)); err != nil {
 		return true, err
 	}
 	names := allRenames(p, r.Queries)
 	var request []byte
-	if err = s.hurry(l.c, 0); err == nil {
+	if err = cs.shards.hurry(l.c, 0); err == nil {
 		request, err = l.begin(r)
 	}
 	l.failure = err
 	if err == nil {
 		if err := l.transfer(request); err != nil {
 			// The servers find their files cut off, and roll back.
-			s.loseAll(l.c.loans, nil)
+			cs.shards.loseAll(l.c.loans, nil)
 			return true, clientEnd(err)
 		}
 		err = l.failure
@@ -45,25 +45,25 @@ func (s *Session) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool, 
 		err = ended
 	}
 	if !isConnError(err) {
-		if kept := s.keepVariables(l.c.loans, l.variables()); kept != nil {
+		if kept := cs.shards.keepVariables(l.c.loans, l.variables()); kept != nil {
 			err = kept
 		}
 	}
 	if err != nil {
-		return true, s.writeFailed(l.c, err, names)
+		return true, cs.writeFailed(l.c, err, names)
 	}
-	if err := s.insertedOnShards(&query{info: sqltext.Info{Class: sqltext.LoadDataLocal}}, l.c.loans, nil); err != nil {
-		return true, s.writeFailed(l.c, err, nil)
+	if err := cs.shards.insertedOnShards(&query{info: sqltext.Info{Class: sqltext.LoadDataLocal}}, l.c.loans, nil); err != nil {
+		return true, cs.writeFailed(l.c, err, nil)
 	}
-	if err := s.commitChange(l.c); err != nil {
+	if err := cs.commitChange(l.c); err != nil {
 		return true, err
 	}
-	return false, s.wrote(l.c, l.total)
+	return false, cs.wrote(l.c, l.total)
 }
 
 // loading is one LOAD DATA LOCAL over several shards under way.
 type loading struct {
-	s     *Session
+	s     *changes
 	plan  *plan.Plan
 	shape *plan.Load
 	c     *change

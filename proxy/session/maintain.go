@@ -22,8 +22,8 @@ type tableReport struct {
 
 // maintain runs ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE on every physical table. The client hears of each logical table what
 // the server said of the physical one that fared worst.
-func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
-	loans, err := s.borrowEach(s.routing.nodesOf(r.Queries), s.client.state.Setting(), true)
+func (ds *definitions) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	loans, err := ds.shards.borrowEach(ds.routing.nodesOf(r.Queries), ds.client.state.Setting(), true)
 	if err != nil {
 		return true, err
 	}
@@ -37,13 +37,13 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 	reports := make([][]tableReport, len(r.Queries))
 	errs := make([]error, len(r.Queries))
 	beside(loans, nodes, func(l *txn.Lease, step int) bool {
-		if s.client.entry.IsCancelled() {
+		if ds.client.entry.IsCancelled() {
 			errs[step] = interrupted()
 			return false
 		}
 		query := &r.Queries[step]
-		s.effects.reachOn(l, query.Text)
-		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
+		ds.effects.reachOn(l, query.Text)
+		l.Started(ds.client.id, ds.client.observed.ShardSpan(l.Instance, ds.client.state.DB(), query.Text))
 		var columns []mysql.ColumnDefinition41
 		columns, reports[step], errs[step] = readReports(l, query.Text, renames(p, query.Shards))
 		if errs[step] == nil {
@@ -61,7 +61,7 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		}
 		return true
 	})
-	stateLost := s.endEach(loans, broken)
+	stateLost := ds.shards.endEach(loans, broken)
 	for k, err := range errs {
 		var sqlErr *mysql.SQLError
 		switch {
@@ -69,9 +69,9 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 		case errors.As(err, &sqlErr):
 			e := *sqlErr
 			mysql.RenameError(&e, renames(p, r.Queries[k].Shards))
-			return s.failEach(&e, stateLost)
+			return ds.shards.failEach(&e, stateLost)
 		default:
-			return s.failEach(newError(KSBackendLost, "the connection to node "+nodes[k]+" broke: send the statement again"), stateLost)
+			return ds.shards.failEach(newError(KSBackendLost, "the connection to node "+nodes[k]+" broke: send the statement again"), stateLost)
 		}
 	}
 	var rows [][]string
@@ -82,9 +82,9 @@ func (s *Session) maintain(p *plan.Plan, r *plan.Route) (failed bool, err error)
 			rows = append(rows, t.rows...)
 		}
 	}
-	s.client.state.Diagnostics.Forget()
-	s.client.state.Diagnostics.RowCount = -1
-	s.client.writeTable(definitions, rows)
+	ds.client.state.Diagnostics.Forget()
+	ds.client.state.Diagnostics.RowCount = -1
+	ds.client.writeTable(definitions, rows)
 	return false, nil
 }
 

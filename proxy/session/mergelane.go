@@ -30,12 +30,12 @@ func (s *Session) mergesLooped(q *query) bool {
 			return false
 		}
 	}
-	limit, err := s.mergeLimit(p, r)
+	limit, err := s.several().queries.mergeLimit(p, r)
 	if err != nil {
 		return false
 	}
-	m := s.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
-	m.of = p
+	m := s.several().queries.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
+	m.session, m.of = s, p
 	s.client.task().merging = m
 	return true
 }
@@ -59,9 +59,9 @@ func (s *Session) seekMerge(h *shelves) {
 // lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
 // wait for one.
 func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
-	nodes := m.s.client.schema.Nodes
+	nodes := m.session.client.schema.Nodes
 	for k := range m.route.Queries {
-		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.s.effects.loopable(i, m.route.Queries[k].Text) {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.session.effects.loopable(i, m.route.Queries[k].Text) {
 			return false
 		}
 	}
@@ -75,7 +75,7 @@ func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 		if le == nil {
 			return false
 		}
-		le.session = m.s
+		le.session = m.session
 		m.loans = append(m.loans, txn.Lease{Pooled: le.p, Node: node.Name, Loop: le})
 	}
 	return true
@@ -127,7 +127,7 @@ func (s *Session) offerMerge(h *shelves) bool {
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	m := s.client.task().merging
-	if !s.publish(m.loans) {
+	if !s.several().shards.publish(m.loans) {
 		for k := range m.loans {
 			m.loans[k].Taint()
 		}
@@ -202,7 +202,7 @@ func (h *shelves) sweepMerges() {
 		switch {
 		case m.over:
 		case m.begun && m.seen:
-			m.s.hurryMerge(h.loop)
+			m.session.hurryMerge(h.loop)
 		default:
 			m.seen = m.begun
 			waiting = append(waiting, m)
@@ -227,7 +227,7 @@ func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
 	}
 	s.client.task().merging.over = true
 	h.relabel(&s.client.observed)
-	_, err := s.finishMerging(&s.client.task().query, s.client.task().merging)
+	_, err := s.several().queries.finishMerging(&s.client.task().query, s.client.task().merging)
 	s.client.task().merging = nil
 	if end := s.settle(err); end != nil {
 		s.concluded(l, s.conclude(s.client.ahead().command, end))
@@ -256,9 +256,9 @@ func (m *merging) leave(l *fastlane.Loop) {
 // panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
 func (m *merging) panicked(l *fastlane.Loop) {
 	m.over = true
-	m.s.client.entry.Unpublish()
+	m.session.client.entry.Unpublish()
 	for k := range m.loans {
-		if le, looped := m.loans[k].Loop.(*lease); looped && le.session == m.s {
+		if le, looped := m.loans[k].Loop.(*lease); looped && le.session == m.session {
 			l.Unpark(le.conn)
 			m.loans[k].Taint()
 		}
@@ -271,20 +271,20 @@ func (s *Session) finishHandedMerge() *endError {
 	m := s.client.task().merging
 	s.client.task().merging = nil
 	q, begun := &s.client.task().query, false
-	_, err := s.onShards(q, m.of.ReadOnly, func() (bool, error) {
+	_, err := s.several().shards.onShards(q, m.of.ReadOnly, func() (bool, error) {
 		if begun {
-			return s.scatter(q, m.of, m.route, nil)
+			return s.several().queries.scatter(q, m.of, m.route, nil)
 		}
 		begun = true
 		for k := range m.loans {
 			if err := m.loans[k].Conn.Flush(); err != nil {
-				return true, s.loseAll(m.loans, err)
+				return true, s.several().shards.loseAll(m.loans, err)
 			}
 		}
 		if len(m.loans) == 0 {
 			return true, interrupted()
 		}
-		return s.finishMerging(q, m)
+		return s.several().queries.finishMerging(q, m)
 	})
 	return s.conclude(s.client.ahead().command, s.settle(err))
 }

@@ -15,29 +15,30 @@ import (
 
 // merging is a query on several shards on its way: what the shards answer becomes one result.
 type merging struct {
-	s       *Session
+	client  *client
 	route   *plan.Route
 	options exec.Options
 	loans   []txn.Lease
 	sources []*exec.Source // in the order of the queries
 	lost    []string       // nodes whose connections failed when they were asked for their warnings
 
-	// Of one that a loop carries out: its plan, and how many answers have not come whole. begun says that something has come, seen that it
+	// Of one that a loop carries out: whose it is, its plan, and how many answers have not come whole. begun says that something has come, seen that it
 	// had at the last tick, over that the loop has it no more.
+	session           *Session
 	of                *plan.Plan
 	left              int
 	begun, seen, over bool
 }
 
-func (s *Session) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []txn.Lease) *merging {
-	m := &merging{s: s, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
+func (qs *queries) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint64, loans []txn.Lease) *merging {
+	m := &merging{client: qs.client, route: r, loans: loans, sources: make([]*exec.Source, 0, len(r.Queries))}
 	m.options = exec.Options{
-		Offset: r.Offset, Limit: limit, Status: s.client.status(), CountAll: p.CalcFoundRows(), Quota: s.client.quota(q), Recount: m.collect,
+		Offset: r.Offset, Limit: limit, Status: qs.client.status(), CountAll: p.CalcFoundRows(), Quota: qs.client.quota(q), Recount: m.collect,
 	}
-	if s.client.task().own {
+	if qs.client.task().own {
 		m.options.Hide = mysql.ServerStatusInTrans | mysql.ServerStatusInTransReadonly
 	}
-	if p.CalcFoundRows() && !s.client.mode().MariaDB {
+	if p.CalcFoundRows() && !qs.client.mode().MariaDB {
 		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
 	return m
@@ -51,11 +52,11 @@ func (m *merging) asked(p *plan.Plan, q *plan.Query, answer *exec.Source) {
 
 // finishMerging merges the results into one for the client. Then connections come back, and the session knows what its last statement
 // did.
-func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
-	s.client.state.Diagnostics.Clear()
-	sum, err := exec.Merge(s.client.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
+func (qs *queries) finishMerging(q *query, m *merging) (failed bool, err error) {
+	qs.client.state.Diagnostics.Clear()
+	sum, err := exec.Merge(qs.client.out(), m.sources, m.route.Operator.(*plan.Merge), m.options)
 	if err == nil && len(sum.Unread) > 0 && m.loans[0].Loop == nil {
-		err = s.client.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
+		err = qs.client.out().Flush() // who has all that it asked for does not wait for shards that nobody needs any more
 	}
 	var lost []txn.Lease
 	kept := make([]txn.Lease, 0, len(m.route.Queries))
@@ -63,7 +64,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		l := *txn.Find(m.loans, m.route.Queries[k].Node)
 		done := m.sources[k].Done()
 		if !done && !isConnError(err) {
-			done = s.client.skipRest(l, m.sources[k])
+			done = qs.client.skipRest(l, m.sources[k])
 		}
 		if done && !slices.Contains(m.lost, l.Node) {
 			kept = append(kept, l)
@@ -72,55 +73,55 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 		}
 	}
 	if err != nil {
-		s.client.state.Diagnostics.Clear()
+		qs.client.state.Diagnostics.Clear()
 	}
-	killed := s.client.entry.Unpublish()
+	killed := qs.client.entry.Unpublish()
 	if killed {
 		lost, kept = append(lost, kept...), nil
 	}
-	s.leases.giveBack(kept)
+	qs.leases.giveBack(kept)
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil && sum.Err == nil:
-		if cause := s.dropUnread(lost); cause != nil {
+		if cause := qs.shards.dropUnread(lost); cause != nil {
 			return true, cause
 		}
-		s.client.observed.Forward(sum.Rows, sum.Bytes)
-		s.client.state.Diagnostics.RowCount = -1
-		s.client.state.Found.Found(sum.Rows)
+		qs.client.observed.Forward(sum.Rows, sum.Bytes)
+		qs.client.state.Diagnostics.RowCount = -1
+		qs.client.state.Found.Found(sum.Rows)
 		if q.info.Has(sqltext.CalcFoundRows) {
-			s.client.state.Found.Found(sum.Found)
+			qs.client.state.Found.Found(sum.Found)
 		}
-		s.client.state.Diagnostics.WarningCount = int(sum.Warnings)
-		s.client.txn.LastOnHeld = false
+		qs.client.state.Diagnostics.WarningCount = int(sum.Warnings)
+		qs.client.txn.LastOnHeld = false
 		return false, nil
 	case err == nil:
 		origin := observe.OriginBackend
-		if observe.Exceeded(s.client.account, q.quota, sum.Err) {
+		if observe.Exceeded(qs.client.account, q.quota, sum.Err) {
 			origin = observe.OriginProxy
 		}
-		s.client.heard(sum.Err, origin)
-		return true, s.dropUnread(lost)
+		qs.client.heard(sum.Err, origin)
+		return true, qs.shards.dropUnread(lost)
 	case errors.As(err, &sqlErr):
-		observe.Exceeded(s.client.account, q.quota, sqlErr)
-		if cause := s.dropUnread(lost); cause != nil {
+		observe.Exceeded(qs.client.account, q.quota, sqlErr)
+		if cause := qs.shards.dropUnread(lost); cause != nil {
 			return true, cause
 		}
 		e := *sqlErr
 		mysql.RenameError(&e, m.options.Names)
 		return true, &e
 	case isClientSide(err):
-		s.loseAll(lost, nil)
+		qs.shards.loseAll(lost, nil)
 		return true, clientEnd(err)
 	case isConnError(err) && sum.Sent:
-		s.loseAll(lost, nil)
-		s.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
-		s.client.lastWords()
+		qs.shards.loseAll(lost, nil)
+		qs.client.writeError(newError(KSStatementBroken, ""), observe.OriginBackend)
+		qs.client.lastWords()
 		return true, &endError{process.EndBackendLost, err}
 	case isConnError(err):
-		return true, s.loseAll(lost, err)
+		return true, qs.shards.loseAll(lost, err)
 	}
-	if cause := s.dropUnread(lost); cause != nil {
+	if cause := qs.shards.dropUnread(lost); cause != nil {
 		return true, cause
 	}
 	return true, newError(KSRefusedSharding, "the results of the shards cannot be merged: "+err.Error())
@@ -129,7 +130,7 @@ func (s *Session) finishMerging(q *query, m *merging) (failed bool, err error) {
 // collect keeps the warnings of the shards whose results were read to the end, those about the text and its constants as often as one
 // server gives them, and tells how many they are.
 func (m *merging) collect() uint16 {
-	d := &m.s.client.state.Diagnostics
+	d := &m.client.state.Diagnostics
 	pieces, truncated := 0, 0
 	for k := range m.route.Queries {
 		l := txn.Find(m.loans, m.route.Queries[k].Node)
@@ -139,7 +140,7 @@ func (m *merging) collect() uint16 {
 		}
 		pieces += m.route.Queries[k].Pieces
 		had := len(d.Warnings)
-		if err := m.s.client.addWarnings(l.Pooled, m.options.Names); err != nil {
+		if err := m.client.addWarnings(l.Pooled, m.options.Names); err != nil {
 			m.lost = append(m.lost, l.Node)
 			continue
 		}

@@ -30,50 +30,50 @@ func (s *Session) setNext(q *query, assignments []sqltext.Assignment) (handled b
 }
 
 // underNext runs a query on several shards, by run, as the transaction that SET TRANSACTION spoke of, if it did: on every shard.
-func (s *Session) underNext(run func() (bool, error)) (failed bool, err error) {
+func (sh *shards) underNext(run func() (bool, error)) (failed bool, err error) {
 	switch {
-	case s.client.txn.InTransaction():
+	case sh.client.txn.InTransaction():
 		return run()
-	case s.client.txn.Pins.Has(txn.PinNextTransaction):
-		return true, s.client.txn.NextIsElsewhere("this query")
-	case !s.client.txn.Next.IsSet():
+	case sh.client.txn.Pins.Has(txn.PinNextTransaction):
+		return true, sh.client.txn.NextIsElsewhere("this query")
+	case !sh.client.txn.Next.IsSet():
 		return run()
 	}
-	next := s.client.txn.Next
-	s.client.txn.Begin = txn.SQLBegin
-	s.client.task().own = s.client.state.Autocommit
+	next := sh.client.txn.Next
+	sh.client.txn.Begin = txn.SQLBegin
+	sh.client.task().own = sh.client.state.Autocommit
 	failed, err = run()
-	s.client.txn.Begin = ""
-	if s.client.task().own {
-		s.client.task().own = false
-		err = s.endOwn(err)
+	sh.client.txn.Begin = ""
+	if sh.client.task().own {
+		sh.client.task().own = false
+		err = sh.endOwn(err)
 	}
 	var refused *mysql.SQLError
-	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && s.client.observed.ErrorCode == erReadOnlyTransaction {
-		s.client.txn.Next = next // a server finds that out before it begins
+	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && sh.client.observed.ErrorCode == erReadOnlyTransaction {
+		sh.client.txn.Next = next // a server finds that out before it begins
 	}
 	return failed, err
 }
 
 // endOwn ends the transactions of underNext. The client may have its answer, so there is no packet to tell it of a failure by.
-func (s *Session) endOwn(failure error) error {
-	if s.client.txn.HasOthers() {
-		s.client.txn.Next = txn.Characteristics{}
+func (sh *shards) endOwn(failure error) error {
+	if sh.client.txn.HasOthers() {
+		sh.client.txn.Next = txn.Characteristics{}
 	}
-	s.client.txn.EndOthers(s.client.run)
-	p := s.client.txn.Held()
+	sh.client.txn.EndOthers(sh.client.run)
+	p := sh.client.txn.Held()
 	if p.Pooled == nil || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
 		return failure
 	}
-	if err := s.client.txn.Commit(s.client.run); err != nil {
-		pins := s.client.txn.Pins
-		if s.leases.drop(p); pins != 0 {
-			s.client.txn.Pins = 0
+	if err := sh.client.txn.Commit(sh.client.run); err != nil {
+		pins := sh.client.txn.Pins
+		if sh.leases.drop(p); pins != 0 {
+			sh.client.txn.Pins = 0
 			return &endError{process.EndBackendLost, err}
 		}
 		return failure
 	}
-	s.leases.release(p)
-	s.client.txn.LastOnHeld = false
+	sh.leases.release(p)
+	sh.client.txn.LastOnHeld = false
 	return failure
 }

@@ -209,9 +209,9 @@ func (b *boundExecution) pick(args []int) (*stmt, *execution) {
 }
 
 // sendBound prepares a text on a connection if it is not there yet, and sends its execution.
-func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecution) error {
+func (sh *shards) sendBound(l *txn.Lease, text string, args []int, b *boundExecution) error {
 	st, ex := b.pick(args)
-	bs, err := s.exchanges.backendStmt(l.Pooled, text, st, ex)
+	bs, err := sh.exchanges.backendStmt(l.Pooled, text, st, ex)
 	if err != nil {
 		var gone *stmtGone
 		if errors.As(err, &gone) {
@@ -219,7 +219,7 @@ func (s *Session) sendBound(l *txn.Lease, text string, args []int, b *boundExecu
 		}
 		return err
 	}
-	s.exchanges.sendExecution(l.Pooled, bs, st, ex)
+	sh.exchanges.sendExecution(l.Pooled, bs, st, ex)
 	if len(st.long) > 0 {
 		l.Conn.CloseStmt(bs) // should it fail, MySQL keeps long data for the next execution, another session's
 	}
@@ -294,6 +294,6 @@ func (s *Session) executeCatalog(q *query) (handled bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	_, err = s.catalog(q, c, b)
+	_, err = s.several().queries.catalog(q, c, b)
 	return true, err
 }

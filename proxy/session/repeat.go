@@ -68,8 +68,8 @@ func notArrived(nodes []string) *mysql.SQLError {
 func (ls *leases) lostBefore(p backend.Pooled, cause error) error { return ls.lose(p, true, cause) }
 
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
-func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || s.client.entry.IsCancelled() {
+func (sh *shards) replacesAll(loans []txn.Lease, attempt int, err error) bool {
+	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || sh.client.entry.IsCancelled() {
 		return false
 	}
 	for k := range loans {
@@ -77,11 +77,11 @@ func (s *Session) replacesAll(loans []txn.Lease, attempt int, err error) bool {
 			return false
 		}
 	}
-	s.client.shared.Log.Info("backend connection lost, others are used", "conn", s.client.id, "error", err)
+	sh.client.shared.Log.Info("backend connection lost, others are used", "conn", sh.client.id, "error", err)
 	for k := range loans {
 		loans[k].Instance.CheckIdle()
 	}
-	s.loseAll(loans, nil)
+	sh.loseAll(loans, nil)
 	return true
 }
 
@@ -90,9 +90,9 @@ var errRepeat = errors.New("to be sent again")
 
 // onShards runs a query on several shards, by run: a second time if a connection broke before the client had anything of the answer and
 // the query has no effects.
-func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
-	t := s.client.task()
-	if readOnly && hasNoEffects(q) && s.client.sink == nil && !s.client.txn.Holding() && s.client.conn.Pending() == 0 {
+func (sh *shards) onShards(q *query, readOnly bool, run func() (bool, error)) (failed bool, err error) {
+	t := sh.client.task()
+	if readOnly && hasNoEffects(q) && sh.client.sink == nil && !sh.client.txn.Holding() && sh.client.conn.Pending() == 0 {
 		t.repeatable = q
 	}
 	failed, err = run()
@@ -104,15 +104,15 @@ func (s *Session) onShards(q *query, readOnly bool, run func() (bool, error)) (f
 }
 
 // repeatsOnShards tells whether a query on several shards is to be sent again, now that a connection broke.
-func (s *Session) repeatsOnShards(loans []txn.Lease, cause error) bool {
-	q := s.client.task().repeatable
-	if q == nil || s.client.conn.Pending() > 0 {
+func (sh *shards) repeatsOnShards(loans []txn.Lease, cause error) bool {
+	q := sh.client.task().repeatable
+	if q == nil || sh.client.conn.Pending() > 0 {
 		return false
 	}
 	for k := range loans {
-		if !s.effects.effectlessOn(loans[k].Instance, q) {
+		if !sh.effects.effectlessOn(loans[k].Instance, q) {
 			return false
 		}
 	}
-	return s.replacesAll(loans, 0, cause)
+	return sh.replacesAll(loans, 0, cause)
 }

@@ -16,8 +16,8 @@ import (
 
 // watchRowLocks begins to watch a statement that has been published, which may hold row locks on one node while it waits for some of
 // another one.
-func (s *Session) watchRowLocks() {
-	s.client.entry.WatchRowLocks(&s.client.shared.LockWaits, func() { s.client.observed.Counters.RowDeadlocks.Add(1) })
+func (sh *shards) watchRowLocks() {
+	sh.client.entry.WatchRowLocks(&sh.client.shared.LockWaits, func() { sh.client.observed.Counters.RowDeadlocks.Add(1) })
 }
 
 // errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
@@ -49,18 +49,18 @@ const lockWaitTimeout = "innodb_lock_wait_timeout"
 // hurry has a change wait for row locks for a moment only, but on its first from nodes, where nobody can tell who waits for whom. It is
 // for changes that may come back to a node after they had locks on a later one. All others go from node to node in one order, and two of
 // them never wait for each other: each of a circle would have to wait on a later node than the one before.
-func (s *Session) hurry(c *change, from int) error { return s.hurryTo(c, from, hurriedWait) }
+func (sh *shards) hurry(c *change, from int) error { return sh.hurryTo(c, from, hurriedWait) }
 
 // hurryBack has a change that has come to its last node, and goes back to the first one, wait for row locks for a moment only, or not at all
 // where a server can be told so.
-func (s *Session) hurryBack(c *change) error {
+func (sh *shards) hurryBack(c *change) error {
 	if len(c.loans) > 0 && c.loans[0].Conn.Info.MariaDB {
-		return s.hurryTo(c, 0, 0)
+		return sh.hurryTo(c, 0, 0)
 	}
-	return s.hurryTo(c, 0, hurriedWait)
+	return sh.hurryTo(c, 0, hurriedWait)
 }
 
-func (s *Session) hurryTo(c *change, from, seconds int) error {
+func (sh *shards) hurryTo(c *change, from, seconds int) error {
 	if len(c.loans) < 2 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 		for k := range c.loans {
 			instances[k] = c.loans[k].Instance
 		}
-		c.hurried = s.client.shared.LockWaits.Blind(instances)
+		c.hurried = sh.client.shared.LockWaits.Blind(instances)
 	}
 	if !c.hurried {
 		return nil
@@ -80,7 +80,7 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 			continue
 		}
 		l.Hurried, l.LockWait = true, seconds
-		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
+		if err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -88,27 +88,27 @@ func (s *Session) hurryTo(c *change, from, seconds int) error {
 }
 
 // unhurried takes back what hurry did on a connection; on false that cannot be used any more.
-func (s *Session) unhurried(l *txn.Lease) bool {
+func (sh *shards) unhurried(l *txn.Lease) bool {
 	if !l.Hurried {
 		return true
 	}
-	value := s.client.state.Value(lockWaitTimeout)
+	value := sh.client.state.Value(lockWaitTimeout)
 	if value == "" {
 		value = "DEFAULT"
 	}
-	err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+	err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	if isSQLError(err) { // a KILL of the statement came late
-		err = s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+		err = sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
 	}
 	if err != nil {
-		s.client.shared.Log.Warn("a setting could not be taken back", "conn", s.client.id, "node", l.Node, "error", err)
+		sh.client.shared.Log.Warn("a setting could not be taken back", "conn", sh.client.id, "node", l.Node, "error", err)
 	}
 	return err == nil
 }
 
 // untilLocked tries a change, and again where it was hurried and came too late for a lock. One that does not get its locks in some
 // seconds gives way, so that nobody waits for it any longer.
-func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, err error) {
+func (sh *shards) untilLocked(try func() (*change, bool, error)) (failed bool, err error) {
 	for began := time.Now(); ; {
 		c, failed, err := try()
 		var sqlErr *mysql.SQLError
@@ -116,15 +116,15 @@ func (s *Session) untilLocked(try func() (*change, bool, error)) (failed bool, e
 			return failed, err
 		}
 		if time.Since(began) >= hurriedFor {
-			s.client.observed.Counters.RowDeadlocks.Add(1)
+			sh.client.observed.Counters.RowDeadlocks.Add(1)
 			return failed, errGaveWay()
 		}
-		s.client.observed.Counters.LockRetries.Add(1)
+		sh.client.observed.Counters.LockRetries.Add(1)
 		if c.next.IsSet() {
-			s.client.txn.Next = c.next
+			sh.client.txn.Next = c.next
 		}
 		select {
-		case <-s.client.entry.Cancelled():
+		case <-sh.client.entry.Cancelled():
 			return true, interrupted()
 		case <-time.After(rand.N(lockRetryMax)):
 		}

@@ -41,32 +41,32 @@ func mayRead(q *query) bool {
 
 // borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
-func (s *Session) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
-	if !mayRead(q) || !p.ReadOnly || s.client.sink != nil || s.client.txn.Holding() || s.client.txn.InTransaction() || !s.client.state.Autocommit ||
-		s.client.txn.Next.IsSet() {
-		return s.borrow(nodes, p.ReadOnly || s.client.task().own)
+func (sh *shards) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
+	if !mayRead(q) || !p.ReadOnly || sh.client.sink != nil || sh.client.txn.Holding() || sh.client.txn.InTransaction() || !sh.client.state.Autocommit ||
+		sh.client.txn.Next.IsSet() {
+		return sh.borrow(nodes, p.ReadOnly || sh.client.task().own)
 	}
-	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
-		p, err := s.borrowReader(n, have)
+	leases, err := sh.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+		p, err := sh.borrowReader(n, have)
 		return txn.Lease{Pooled: p, Node: n.Name}, err
 	})
 	if err != nil {
-		return nil, s.leases.notBorrowed(leases, err)
+		return nil, sh.leases.notBorrowed(leases, err)
 	}
 	return leases, nil
 }
 
 // borrowReader borrows a connection to a replica, or to the primary if none can serve.
-func (s *Session) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
-	if err := s.leases.learnCharset(n); err != nil {
+func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
+	if err := sh.leases.learnCharset(n); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
-		p, err := s.leases.getHolding(instance, s.client.state.Setting(), loans)
+		p, err := sh.leases.getHolding(instance, sh.client.state.Setting(), loans)
 		if err == nil {
 			if instance.Role == backend.Replica {
-				s.client.observed.CountReplica()
+				sh.client.observed.CountReplica()
 			}
 			return p, nil
 		}

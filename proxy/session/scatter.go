@@ -17,12 +17,21 @@ import (
 // drainMax is how many bytes of rows that nobody wants are read to keep a connection.
 const drainMax = 256 << 10
 
+// shards send what makes up one statement to several shards, each on a connection of its own.
+type shards struct {
+	client    *client
+	effects   *effects
+	leases    *leases
+	routing   *routing
+	exchanges *exchanges
+}
+
 // borrow gets a connection in the session's state to each node's primary. With readOnly a transaction may be on others than the one that it
 // changes.
-func (s *Session) borrow(nodes []*backend.Node, readOnly bool) ([]txn.Lease, error) {
-	leases, err := s.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return s.leases.lease(n, readOnly, have) })
+func (sh *shards) borrow(nodes []*backend.Node, readOnly bool) ([]txn.Lease, error) {
+	leases, err := sh.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return sh.leases.lease(n, readOnly, have) })
 	if err != nil {
-		return nil, s.leases.notBorrowed(leases, err)
+		return nil, sh.leases.notBorrowed(leases, err)
 	}
 	return leases, nil
 }
@@ -78,24 +87,24 @@ func (ls *leases) giveBack(leases []txn.Lease) {
 }
 
 // publish lets KILL reach the connections of a statement; false when the session, or the statement, was killed before.
-func (s *Session) publish(loans []txn.Lease) bool {
-	s.client.observed.Exchange(loans[0].Instance, s.client.entry.Since())
-	s.client.observed.EachCounted = true // with each of the loans
-	s.client.task().loans = loans
+func (sh *shards) publish(loans []txn.Lease) bool {
+	sh.client.observed.Exchange(loans[0].Instance, sh.client.entry.Since())
+	sh.client.observed.EachCounted = true // with each of the loans
+	sh.client.task().loans = loans
 	var few [8]backend.Pooled // on the stack
 	conns := few[:0]
 	for k := range loans {
 		conns = append(conns, loans[k].Pooled)
 	}
-	return s.client.entry.Publish(conns)
+	return sh.client.entry.Publish(conns)
 }
 
 // loseAll closes connections that are out of step. A transaction that was on one of them is gone, and the session with it.
-func (s *Session) loseAll(loans []txn.Lease, cause error) error {
-	if cause != nil && s.repeatsOnShards(loans, cause) {
+func (sh *shards) loseAll(loans []txn.Lease, cause error) error {
+	if cause != nil && sh.repeatsOnShards(loans, cause) {
 		return errRepeat
 	}
-	s.client.entry.Unpublish()
+	sh.client.entry.Unpublish()
 	kept, never := false, true
 	var gone []string
 	for _, l := range loans {
@@ -109,7 +118,7 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 			gone = append(gone, l.Node)
 			never = never && broken
 		}
-		s.client.txn.Remove(l.Pooled)
+		sh.client.txn.Remove(l.Pooled)
 		l.Ended(errGivenUp)
 		l.Taint()
 	}
@@ -117,11 +126,11 @@ func (s *Session) loseAll(loans []txn.Lease, cause error) error {
 		return nil
 	}
 	never = never && len(gone) > 0
-	s.client.shared.Log.Warn("backend connection lost", "conn", s.client.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
+	sh.client.shared.Log.Warn("backend connection lost", "conn", sh.client.id, "nodes", strings.Join(gone, ","), "carried_out", carriedOut[never], "error", cause)
 	if never {
-		return s.leases.lostWith(notArrived(gone), kept, cause)
+		return sh.leases.lostWith(notArrived(gone), kept, cause)
 	}
-	return s.leases.lostError(gone, kept, cause)
+	return sh.leases.lostError(gone, kept, cause)
 }
 
 // selectLimit is the session's sql_select_limit, if it has set one. MySQL manual: "Server System Variables".
@@ -134,43 +143,53 @@ func (c *client) selectLimit() (limit uint64, set bool) {
 	return limit, err == nil
 }
 
+// queries run queries over several shards, whose results become one.
+type queries struct {
+	client    *client
+	effects   *effects
+	leases    *leases
+	routing   *routing
+	exchanges *exchanges
+	shards    *shards
+}
+
 // scatter runs a query on several shards and merges the results.
-func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	limit, err := s.mergeLimit(p, r)
+func (qs *queries) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	limit, err := qs.mergeLimit(p, r)
 	if err != nil {
 		return true, err
 	}
 	if state.ReadsInsertID(&q.info, q.reached) {
-		if err := s.leases.learnHeldInsertID(); err != nil {
+		if err := qs.leases.learnHeldInsertID(); err != nil {
 			return true, err
 		}
 	}
-	loans, err := s.borrowReaders(q, p, s.routing.nodesOf(r.Queries))
+	loans, err := qs.shards.borrowReaders(q, p, qs.routing.nodesOf(r.Queries))
 	if err != nil {
 		return true, err
 	}
-	if !s.publish(loans) {
-		s.leases.giveBack(loans)
+	if !qs.shards.publish(loans) {
+		qs.leases.giveBack(loans)
 		return true, interrupted()
 	}
-	if err := s.bringToLoans(q, loans); err != nil {
-		return true, s.loseAll(loans, err)
+	if err := qs.shards.bringToLoans(q, loans); err != nil {
+		return true, qs.shards.loseAll(loans, err)
 	}
-	s.client.observed.Counters.Scattered.Add(1)
+	qs.client.observed.Counters.Scattered.Add(1)
 	if !p.ReadOnly {
-		s.watchRowLocks()
+		qs.shards.watchRowLocks()
 	}
 	format := value.TextRow
 	if ex != nil {
 		format = value.BinaryRow
 	}
-	m := s.newMerging(q, p, r, limit, loans)
+	m := qs.newMerging(q, p, r, limit, loans)
 	for k := range r.Queries {
 		query := &r.Queries[k]
 		l := txn.Find(loans, query.Node)
-		definitions, err := s.startOn(l, query, ex, k == 0)
+		definitions, err := qs.shards.startOn(l, query, ex, k == 0)
 		if err != nil {
-			return s.startFailed(loans, m.sources, k, named(err, renames(p, query.Shards)))
+			return qs.shards.startFailed(loans, m.sources, k, named(err, renames(p, query.Shards)))
 		}
 		if k == 0 {
 			m.options.Definitions = definitions
@@ -181,15 +200,15 @@ func (s *Session) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecut
 		}
 		// It locks rows: one node after the other, as changes do.
 		if err := l.Conn.Await(); err != nil {
-			return s.startFailed(loans, m.sources, k, err)
+			return qs.shards.startFailed(loans, m.sources, k, err)
 		}
 	}
-	return s.finishMerging(q, m)
+	return qs.finishMerging(q, m)
 }
 
 // mergeLimit is how many rows a merge gives at most, by LIMIT or sql_select_limit, to which the shards keep each for itself.
-func (s *Session) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
-	limit, set := s.client.selectLimit()
+func (qs *queries) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
+	limit, set := qs.client.selectLimit()
 	switch {
 	case !set || p.Statement.Query.Limit != nil:
 		return r.Limit, nil
@@ -213,9 +232,9 @@ func source(l *txn.Lease, f value.Format) *exec.Source {
 }
 
 // startOn sends a query to its shard. With first it also asks for the result's columns where the query's own tell less.
-func (s *Session) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first bool) (definitions []mysql.ColumnDefinition41, err error) {
+func (sh *shards) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first bool) (definitions []mysql.ColumnDefinition41, err error) {
 	if first && q.Describe != "" {
-		if err := s.sendTo(l, q.Describe, q.DescribeArgs, ex); err != nil {
+		if err := sh.sendTo(l, q.Describe, q.DescribeArgs, ex); err != nil {
 			return nil, err
 		}
 		definitions, err = l.Conn.ReadColumns()
@@ -224,19 +243,19 @@ func (s *Session) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first
 			return nil, err
 		}
 	}
-	return definitions, s.sendTo(l, q.Text, q.Args, ex)
+	return definitions, sh.sendTo(l, q.Text, q.Args, ex)
 }
 
 // sendTo sends a text, or the execution of a prepared one.
-func (s *Session) sendTo(l *txn.Lease, text string, args []int, ex *boundExecution) error {
-	s.effects.reachOn(l, text)
-	l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), text))
+func (sh *shards) sendTo(l *txn.Lease, text string, args []int, ex *boundExecution) error {
+	sh.effects.reachOn(l, text)
+	l.Started(sh.client.id, sh.client.observed.ShardSpan(l.Instance, sh.client.state.DB(), text))
 	var err error
 	if ex == nil {
-		l.Conn.Query(s.client.task().query.attributes, text)
+		l.Conn.Query(sh.client.task().query.attributes, text)
 		err = l.Conn.Flush()
 	} else {
-		err = s.sendBound(l, text, args, ex)
+		err = sh.sendBound(l, text, args, ex)
 	}
 	if err != nil {
 		l.Ended(err)
@@ -245,30 +264,30 @@ func (s *Session) sendTo(l *txn.Lease, text string, args []int, ex *boundExecuti
 }
 
 // startFailed gives up a scatter that could not be sent everywhere. The shards asked already answer into nothing.
-func (s *Session) startFailed(loans []txn.Lease, sources []*exec.Source, at int, err error) (bool, error) {
+func (sh *shards) startFailed(loans []txn.Lease, sources []*exec.Source, at int, err error) (bool, error) {
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
 		for _, src := range sources {
 			if done, _ := src.Drain(drainMax); !done {
-				return true, s.loseAll(loans, nil)
+				return true, sh.loseAll(loans, nil)
 			}
 		}
-		s.client.entry.Unpublish()
-		s.leases.giveBack(loans)
+		sh.client.entry.Unpublish()
+		sh.leases.giveBack(loans)
 		return true, sqlErr
 	}
-	return true, s.loseAll(loans, err)
+	return true, sh.loseAll(loans, err)
 }
 
 // dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the
 // session with it.
-func (s *Session) dropUnread(lost []txn.Lease) error {
+func (sh *shards) dropUnread(lost []txn.Lease) error {
 	for _, l := range lost {
 		if l.Kept {
-			return s.loseAll(lost, errors.New("the rest of a result was not read"))
+			return sh.loseAll(lost, errors.New("the rest of a result was not read"))
 		}
 	}
-	return s.loseAll(lost, nil)
+	return sh.loseAll(lost, nil)
 }
 
 // errGivenUp says that a server's answer was not waited for.

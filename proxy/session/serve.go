@@ -23,7 +23,7 @@ func (s *Session) goOn(first step) {
 	defer func() {
 		if r := recover(); r != nil {
 			end = &endError{reason: process.EndPanic}
-			s.dropRunning()
+			s.several().shards.dropRunning()
 			s.client.shared.Log.Error("panic in a session", "conn", s.client.id, "panic", r, "stack", string(debug.Stack()))
 		}
 		if !parked {

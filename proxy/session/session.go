@@ -22,8 +22,10 @@ type Session struct {
 	leases    leases
 	routing   routing
 	exchanges exchanges
-	salt      []byte
-	stmts     stmts
+	// parts are those for statements on several shards; nil until there is one.
+	parts *several
+	salt  []byte
+	stmts stmts
 	// rules are those of the set ruled that can match what this user sends.
 	rules *queryrule.View
 	ruled *queryrule.Set
@@ -38,6 +40,28 @@ func assemble() *Session {
 	s.routing.client, s.routing.effects = &s.client, &s.effects
 	s.exchanges = exchanges{&s.client, &s.effects, &s.leases, &s.routing}
 	return s
+}
+
+// several are the parts of a session that run statements on several shards.
+type several struct {
+	shards      shards
+	queries     queries
+	changes     changes
+	definitions definitions
+}
+
+// several returns the parts for statements on several shards. Most sessions never need them.
+func (s *Session) several() *several {
+	if s.parts == nil {
+		p := new(several)
+		c, ef, ls, ro, xs := &s.client, &s.effects, &s.leases, &s.routing, &s.exchanges
+		p.shards = shards{c, ef, ls, ro, xs}
+		p.queries = queries{c, ef, ls, ro, xs, &p.shards}
+		p.changes = changes{c, ef, ls, ro, &p.shards}
+		p.definitions = definitions{c, ef, ls, ro, &p.shards, &p.changes}
+		s.parts = p
+	}
+	return s.parts
 }
 
 // New wraps an accepted connection, which the session owns from here on. With adminOnly it is a session of the admin port: it has no schema

@@ -17,8 +17,8 @@ var ofStrictMode = map[uint16]string{
 
 // refusedChoice returns the error that one MySQL gives in an UPDATE or DELETE where the query that chose its rows on a connection was only
 // warned. MariaDB gives it in an UPDATE that changes rows as it finds them, if it has not worked the value out ahead of them: nobody knows.
-func (s *Session) refusedChoice(p *plan.Plan, on backend.Pooled) error {
-	if !s.client.state.Strict || s.client.mode().MariaDB || p.Operator.(*plan.Choose).Clauses.Ignore {
+func (cs *changes) refusedChoice(p *plan.Plan, on backend.Pooled) error {
+	if !cs.client.state.Strict || cs.client.mode().MariaDB || p.Operator.(*plan.Choose).Clauses.Ignore {
 		return nil
 	}
 	warnings, err := state.ReadWarnings(on.Conn, nil)

@@ -25,7 +25,7 @@ type userVariable struct{ name, value string }
 
 // keepVariables gives user variables new values, which the session brings to whatever connection it uses next. loans are
 // those of the statement, on which the variables may have any value by now.
-func (s *Session) keepVariables(loans []txn.Lease, variables []userVariable) error {
+func (sh *shards) keepVariables(loans []txn.Lease, variables []userVariable) error {
 	if len(variables) == 0 {
 		return nil
 	}
@@ -33,26 +33,26 @@ func (s *Session) keepVariables(loans []txn.Lease, variables []userVariable) err
 		var list []string
 		for _, v := range variables {
 			value := v.value
-			if !s.client.txn.Holds(l.Pooled) {
+			if !sh.client.txn.Holds(l.Pooled) {
 				// It goes back as what it is known to carry.
-				if value = s.client.state.Value(variableName(v.name)); value == "" {
+				if value = sh.client.state.Value(variableName(v.name)); value == "" {
 					value = "NULL"
 				}
 			}
 			list = append(list, variableName(v.name)+"="+value)
 		}
-		if err := s.client.observed.Run(l.Pooled, s.client.state.DB(), "SET "+strings.Join(list, ",")); err != nil {
+		if err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+strings.Join(list, ",")); err != nil {
 			return err
 		}
 	}
-	if s.client.txn.Pins.Has(txn.PinUserVariable) {
+	if sh.client.txn.Pins.Has(txn.PinUserVariable) {
 		return nil // the held connection has them all
 	}
 	for _, v := range variables {
 		if v.value == "NULL" || v.value == nullString {
-			s.client.state.Unset(variableName(v.name))
+			sh.client.state.Unset(variableName(v.name))
 		} else {
-			s.client.state.Set(variableName(v.name), v.value)
+			sh.client.state.Set(variableName(v.name), v.value)
 		}
 	}
 	return nil

@@ -22,34 +22,34 @@ const savepoint = "ks_statement"
 
 // writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
 // failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
-func (s *Session) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	return s.untilLocked(func() (*change, bool, error) { return s.tryWrite(q, p, r, ex) })
+func (cs *changes) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+	return cs.shards.untilLocked(func() (*change, bool, error) { return cs.tryWrite(q, p, r, ex) })
 }
 
 // tryWrite makes one attempt; the change that it returns says what held locks.
-func (s *Session) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := s.openChange(q.text, s.routing.nodesOf(r.Queries))
+func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
+	c, err := cs.openChange(q.text, cs.routing.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}
-	total, err := s.writeAll(c.loans, p, r, ex)
+	total, err := cs.writeAll(c.loans, p, r, ex)
 	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
-		err = s.firstFault(c, s.client.lookup().execution.InOrder(runsMax), ex, err)
-		err = s.refuseNull(p, err)
+		err = cs.firstFault(c, cs.client.lookup().execution.InOrder(runsMax), ex, err)
+		err = cs.refuseNull(p, err)
 	}
 	if err != nil {
-		return c, true, s.writeFailed(c, err, allRenames(p, r.Queries))
+		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}
-	if err := s.insertedOnShards(q, c.loans, ex); err != nil {
-		return c, true, s.writeFailed(c, err, nil)
+	if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
+		return c, true, cs.writeFailed(c, err, nil)
 	}
-	if err := s.commitChange(c); err != nil {
+	if err := cs.commitChange(c); err != nil {
 		return c, true, err
 	}
-	if q.info.Class == sqltext.Update && !s.client.mode().MariaDB {
-		s.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
+		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
-	return c, false, s.wrote(c, total)
+	return c, false, cs.wrote(c, total)
 }
 
 // allRenames are the renames of several statements.
@@ -58,6 +58,15 @@ func allRenames(p *plan.Plan, queries []plan.Query) (names []mysql.TableName) {
 		names = append(names, renames(p, query.Shards)...)
 	}
 	return names
+}
+
+// changes change rows on several shards, all or none as far as the shards hold their word.
+type changes struct {
+	client  *client
+	effects *effects
+	leases  *leases
+	routing *routing
+	shards  *shards
 }
 
 // change is a change of several shards that has begun.
@@ -77,66 +86,66 @@ type change struct {
 
 // openChange borrows connections to the nodes and begins a transaction on each, or sets a savepoint in the client's. After
 // it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
-func (s *Session) openChange(text string, nodes []*backend.Node) (c *change, err error) {
+func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, err error) {
 	c = &change{text: text}
-	inTransaction := s.client.txn.InTransaction() || !s.client.state.Autocommit
-	if len(nodes) == 1 && s.client.state.InsertID.OnlyOn() == nil {
-		s.client.txn.StepAside(nodes[0].Name)
+	inTransaction := cs.client.txn.InTransaction() || !cs.client.state.Autocommit
+	if len(nodes) == 1 && cs.client.state.InsertID.OnlyOn() == nil {
+		cs.client.txn.StepAside(nodes[0].Name)
 	}
-	if inTransaction && (len(nodes) > 1 || s.client.txn.Holding() && s.client.txn.Held().Instance.Node != nodes[0].Name) {
+	if inTransaction && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
-	if !inTransaction && s.client.txn.Pins.Has(txn.PinNextTransaction) {
-		return c, s.client.txn.NextIsElsewhere("this change")
+	if !inTransaction && cs.client.txn.Pins.Has(txn.PinNextTransaction) {
+		return c, cs.client.txn.NextIsElsewhere("this change")
 	}
-	if inTransaction && !s.client.txn.Holding() {
+	if inTransaction && !cs.client.txn.Holding() {
 		// The transaction begins here.
-		if _, err := s.borrow(nodes, true); err != nil {
+		if _, err := cs.shards.borrow(nodes, true); err != nil {
 			return c, err
 		}
 	}
-	s.client.observed.Counters.Scattered.Add(1)
-	s.client.state.Diagnostics.Clear()
+	cs.client.observed.Counters.Scattered.Add(1)
+	cs.client.state.Diagnostics.Clear()
 	c.begin, c.undo, c.end = txn.SQLBegin, txn.SQLRollback, txn.SQLCommit
 	if inTransaction {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
 	// Before anything is borrowed: it may find the held connection broken, and end it.
-	if err := s.leases.learnHeldInsertID(); err != nil {
+	if err := cs.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
 	if !inTransaction {
-		c.next, s.client.txn.Next = s.client.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
+		c.next, cs.client.txn.Next = cs.client.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
 	}
 	for attempt := 0; ; attempt++ {
-		if c.loans, err = s.borrow(nodes, false); err != nil {
-			s.client.txn.Next = c.next
+		if c.loans, err = cs.shards.borrow(nodes, false); err != nil {
+			cs.client.txn.Next = c.next
 			return c, err
 		}
-		if !s.publish(c.loans) {
-			s.leases.giveBack(c.loans)
+		if !cs.shards.publish(c.loans) {
+			cs.leases.giveBack(c.loans)
 			return c, interrupted()
 		}
-		s.watchRowLocks()
-		if err = s.bringNext(c); err == nil {
-			err = s.beginAll(c)
+		cs.shards.watchRowLocks()
+		if err = cs.bringNext(c); err == nil {
+			err = cs.beginAll(c)
 		}
 		if err == nil {
 			return c, nil
 		}
-		if !s.replacesAll(c.loans, attempt, err) {
-			return c, s.writeFailed(c, err, nil)
+		if !cs.shards.replacesAll(c.loans, attempt, err) {
+			return c, cs.writeFailed(c, err, nil)
 		}
 	}
 }
 
 // bringNext has a transaction of the proxy's own be what SET TRANSACTION said of the session's next one.
-func (s *Session) bringNext(c *change) error {
+func (cs *changes) bringNext(c *change) error {
 	if !c.next.IsSet() {
 		return nil
 	}
 	for k := range c.loans {
-		if err := s.client.observed.Run(c.loans[k].Pooled, s.client.state.DB(), c.next.Text()); err != nil {
+		if err := cs.client.observed.Run(c.loans[k].Pooled, cs.client.state.DB(), c.next.Text()); err != nil {
 			return err
 		}
 	}
@@ -144,12 +153,12 @@ func (s *Session) bringNext(c *change) error {
 }
 
 // beginAll sends what begins the change to all nodes at a time: it waits for no locks.
-func (s *Session) beginAll(c *change) (failure error) {
+func (cs *changes) beginAll(c *change) (failure error) {
 	sent := 0
 	for k := range c.loans {
 		l := &c.loans[k]
-		s.client.state.InsertID.Queue(l.Conn)
-		l.Span = s.client.observed.OwnSpan(l.Instance, s.client.state.DB(), c.begin)
+		cs.client.state.InsertID.Queue(l.Conn)
+		l.Span = cs.client.observed.OwnSpan(l.Instance, cs.client.state.DB(), c.begin)
 		l.Conn.Command(mysql.ComQuery, c.begin)
 		if failure = l.Conn.Flush(); failure != nil {
 			l.Ended(failure)
@@ -169,18 +178,18 @@ func (s *Session) beginAll(c *change) (failure error) {
 }
 
 // commitChange keeps a change on all of its nodes.
-func (s *Session) commitChange(c *change) error {
-	if s.client.entry.EndRowWait() {
-		return s.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
+func (cs *changes) commitChange(c *change) error {
+	if cs.client.entry.EndRowWait() {
+		return cs.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
 	}
-	intent := s.intend(c)
-	err := s.commitEach(c)
-	s.client.shared.HalfDone.End(intent)
+	intent := cs.intend(c)
+	err := cs.commitEach(c)
+	cs.client.shared.HalfDone.End(intent)
 	return err
 }
 
 // commitEach has one node after the other keep a change.
-func (s *Session) commitEach(c *change) error {
+func (cs *changes) commitEach(c *change) error {
 	var o outcome
 	for k := range c.loans {
 		l := &c.loans[k]
@@ -188,7 +197,7 @@ func (s *Session) commitEach(c *change) error {
 			o.undone = append(o.undone, k)
 			continue // the first one may not have it: better none than some
 		}
-		err := s.client.observed.Run(l.Pooled, s.client.state.DB(), c.end)
+		err := cs.client.observed.Run(l.Pooled, cs.client.state.DB(), c.end)
 		var sqlErr *mysql.SQLError
 		switch {
 		case err == nil:
@@ -197,7 +206,7 @@ func (s *Session) commitEach(c *change) error {
 		case !errors.As(err, &sqlErr) && !l.Conn.NeverArrived():
 			o.unknown = append(o.unknown, k)
 		case len(o.done) == 0:
-			return s.writeFailed(c, err, nil)
+			return cs.writeFailed(c, err, nil)
 		default:
 			o.undone = append(o.undone, k)
 		}
@@ -206,31 +215,31 @@ func (s *Session) commitEach(c *change) error {
 	if len(o.done) == len(c.loans) {
 		return nil
 	}
-	return s.commitFailed(c, &o)
+	return cs.commitFailed(c, &o)
 }
 
 // wrote gives the connections back and tells the client.
-func (s *Session) wrote(c *change, total mysql.OKPacket) error {
-	killed := s.client.entry.Unpublish() // too late for the statement; a transaction of the client's goes on
+func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
+	killed := cs.client.entry.Unpublish() // too late for the statement; a transaction of the client's goes on
 	lost := false
 	for k := range c.loans {
 		l := &c.loans[k]
-		unhurried := s.unhurried(l)
+		unhurried := cs.shards.unhurried(l)
 		if !l.Kept && (killed || !unhurried) {
 			l.Ended(errGivenUp)
 			l.Taint()
 			continue
 		}
-		s.leases.giveBack(c.loans[k : k+1])
+		cs.leases.giveBack(c.loans[k : k+1])
 		lost = lost || !unhurried
 	}
-	s.client.txn.LastOnHeld = false
-	s.client.state.Diagnostics.SortByRow()
-	total.Status = s.client.status()
+	cs.client.txn.LastOnHeld = false
+	cs.client.state.Diagnostics.SortByRow()
+	total.Status = cs.client.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
-	s.client.state.Diagnostics.WarningCount = int(total.Warnings)
-	s.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
-	s.client.conn.WriteOK(&total)
+	cs.client.state.Diagnostics.WarningCount = int(total.Warnings)
+	cs.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
+	cs.client.conn.WriteOK(&total)
 	if lost {
 		return &endError{process.EndBackendLost, errGivenUp}
 	}
@@ -239,17 +248,17 @@ func (s *Session) wrote(c *change, total mysql.OKPacket) error {
 
 // writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered: so no two
 // statements, of whichever proxies, wait for each other's rows on different nodes.
-func (s *Session) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
+func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
 	queries := slices.Clone(r.Queries)
 	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
 	for k := range queries {
 		query := &queries[k]
 		first := k == 0
 		l := txn.Find(loans, query.Node)
-		if k > 0 && s.client.entry.IsCancelled() {
+		if k > 0 && cs.client.entry.IsCancelled() {
 			return total, interrupted()
 		}
-		if err := s.sendTo(l, query.Text, query.Args, ex); err != nil {
+		if err := cs.shards.sendTo(l, query.Text, query.Args, ex); err != nil {
 			return total, err
 		}
 		ok, err := l.Conn.ReadChange()
@@ -263,16 +272,16 @@ func (s *Session) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *b
 		}
 		counts := p.Target.Table.Kind != router.Reference || first
 		if ok.Warnings > 0 && counts {
-			had := len(s.client.state.Diagnostics.Warnings)
-			if err := s.client.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
+			had := len(cs.client.state.Diagnostics.Warnings)
+			if err := cs.client.addWarnings(l.Pooled, renames(p, query.Shards)); err != nil {
 				return total, err
 			}
-			for i := range s.client.state.Diagnostics.Warnings[had:] {
-				w := &s.client.state.Diagnostics.Warnings[had+i]
+			for i := range cs.client.state.Diagnostics.Warnings[had:] {
+				w := &cs.client.state.Diagnostics.Warnings[had+i]
 				w.Message, w.Row = ofRow(w.Message, query)
 			}
 			if !first {
-				ok.Warnings -= s.client.state.Diagnostics.DropRepeated(had, s.client.mode().MariaDB)
+				ok.Warnings -= cs.client.state.Diagnostics.DropRepeated(had, cs.client.mode().MariaDB)
 			}
 		}
 		if counts {
@@ -328,32 +337,32 @@ func infoWarnings(info []byte, warnings uint16) []byte {
 const erReadOnlyTransaction = 1792
 
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
-func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) error {
-	victim := s.client.entry.EndRowWait()
-	s.client.entry.Unpublish()
+func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) error {
+	victim := cs.client.entry.EndRowWait()
+	cs.client.entry.Unpublish()
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) {
-		return s.loseChange(c, cause)
+		return cs.loseChange(c, cause)
 	}
 	if victim && sqlErr.Code == mysql.ERQueryInterrupted {
 		sqlErr = errGaveWay()
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		err := s.client.observed.Run(l.Pooled, s.client.state.DB(), c.undo)
+		err := cs.client.observed.Run(l.Pooled, cs.client.state.DB(), c.undo)
 		var e *mysql.SQLError
 		switch {
 		case err != nil && l.Kept && !errors.As(err, &e):
-			return s.loseChange(c, err)
-		case err != nil && !l.Kept, !s.unhurried(l):
+			return cs.loseChange(c, err)
+		case err != nil && !l.Kept, !cs.shards.unhurried(l):
 			l.Ended(errGivenUp)
 			l.Taint()
 		default: // a deadlock has rolled back the client's transaction already, savepoints included
-			s.giveBackHeld(c.loans[k : k+1])
+			cs.giveBackHeld(c.loans[k : k+1])
 		}
 	}
 	if sqlErr.Code == erReadOnlyTransaction && c.next.IsSet() {
-		s.client.txn.Next = c.next // a server finds that out before it begins
+		cs.client.txn.Next = c.next // a server finds that out before it begins
 	}
 	e := *sqlErr
 	mysql.RenameError(&e, names)
@@ -361,14 +370,14 @@ func (s *Session) writeFailed(c *change, cause error, names []mysql.TableName) e
 }
 
 // giveBackHeld gives connections back, the held one too where its transaction has ended.
-func (s *Session) giveBackHeld(loans []txn.Lease) {
+func (cs *changes) giveBackHeld(loans []txn.Lease) {
 	for _, l := range loans {
-		if l.Kept && s.client.txn.Holds(l.Pooled) && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && s.client.txn.Pins == 0 {
-			s.client.txn.Remove(l.Pooled)
+		if l.Kept && cs.client.txn.Holds(l.Pooled) && !l.Conn.Status.Has(mysql.ServerStatusInTrans) && cs.client.txn.Pins == 0 {
+			cs.client.txn.Remove(l.Pooled)
 			l.Put()
-			s.client.txn.EndOthers(s.client.run)
+			cs.client.txn.EndOthers(cs.client.run)
 			continue
 		}
-		s.leases.giveBack([]txn.Lease{l})
+		cs.leases.giveBack([]txn.Lease{l})
 	}
 }
