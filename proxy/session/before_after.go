@@ -88,18 +88,18 @@ func usesTable(text string, i *sqltext.Info, m sqltext.Mode) bool {
 }
 
 // admitClass refuses statements of classes that cannot be right through shared connections.
-func (s *Session) admitClass(text string, c sqltext.Class) error {
+func (ri *rights) admitClass(text string, c sqltext.Class) error {
 	switch c {
 	case sqltext.Handler:
 		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
 	case sqltext.LoadDataLocal:
-		if !s.client.account.LocalInfile || !s.client.conn.Capabilities.Has(mysql.ClientLocalFiles) {
+		if !ri.client.account.LocalInfile || !ri.client.conn.Capabilities.Has(mysql.ClientLocalFiles) {
 			return newError(KSLocalInfile, "")
 		}
 	case sqltext.ChangeReplication, sqltext.BinlogStmt:
 		return refuse("replication is administered on the database servers, not through the proxy")
 	case sqltext.Flush:
-		if flushLocks(text) && !s.client.account.Process {
+		if flushLocks(text) && !ri.client.account.Process {
 			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
 		}
 	}

@@ -32,7 +32,7 @@ type catalogQuery struct {
 }
 
 // catalogOf reads a statement; nil for one that is not about the catalog. The error refuses it.
-func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode, db string) (*catalogQuery, error) {
+func (ro *routing) catalogOf(text string, class sqltext.Class, mode sqltext.Mode, db string) (*catalogQuery, error) {
 	c := &catalogQuery{text: text, mode: mode, db: db}
 	switch class {
 	case sqltext.Show:
@@ -56,7 +56,7 @@ func (s *Session) catalogOf(text string, class sqltext.Class, mode sqltext.Mode,
 	if !within && !sqltext.Mentions(text, informationSchema) {
 		return nil, nil
 	}
-	plans := s.client.schema.Plans
+	plans := ro.client.schema.Plans
 	st, err := sqlparse.Parse(text, mode, func(name string) bool { return informationTables[strings.ToLower(name)] != nil || plans.watched(name) })
 	if err != nil {
 		return nil, nil // the server's own answer, physical names and all

@@ -54,19 +54,19 @@ func (ls *leases) askAny(q backend.Question, instances []*backend.Instance) (bac
 
 // visit makes sure that there is a database, for a session that holds no connection. It has the word of the default node or, where that is
 // late, what it said before. Another node's counts only while the default node has never told: who uses what it has not hears of it then.
-func (s *Session) visit(db string) error {
-	i := s.client.schema.Default.Primary
+func (se settings) visit(db string) error {
+	i := se.client.schema.Default.Primary
 	has, known := i.HasDatabase(db)
 	if has && i.Late() {
 		return nil
 	}
-	q := backend.Question{Setting: s.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
+	q := backend.Question{Setting: se.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
 	instances := []*backend.Instance{i}
 	if !known {
-		instances = s.leases.withTwins(i)
+		instances = se.leases.withTwins(i)
 	}
-	span := s.client.observed.OwnSpan(i, s.client.state.DB(), "USE")
-	p, err := s.leases.askAny(q, instances)
+	span := se.client.observed.OwnSpan(i, se.client.state.DB(), "USE")
+	p, err := se.leases.askAny(q, instances)
 	if err == nil {
 		err = p.Conn.ReadOK()
 	}
@@ -74,9 +74,9 @@ func (s *Session) visit(db string) error {
 	var told *mysql.SQLError
 	switch {
 	case p.Pooled != nil && (err == nil || errors.As(err, &told)):
-		s.leases.release(p)
+		se.leases.release(p)
 	case p.Pooled != nil:
-		s.leases.drop(p)
+		se.leases.drop(p)
 	}
 	switch {
 	case err == nil:
@@ -91,8 +91,8 @@ func (s *Session) visit(db string) error {
 
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
-func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(s.client.schema.Nodes) < 2 || !s.routing.unattached(q) || s.leases.learnCharset(s.client.schema.Default) != nil {
+func (se settings) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
+	if len(se.client.schema.Nodes) < 2 || !se.routing.unattached(q) || se.leases.learnCharset(se.client.schema.Default) != nil {
 		return nil
 	}
 	var same []string
@@ -102,7 +102,7 @@ func (s *Session) judges(q *query, assignments []sqltext.Assignment) []*backend.
 		}
 		same = append(same, state.LeansOn(&a)...)
 	}
-	return alike(s.leases.withTwins(s.client.schema.Default.Primary), same)
+	return alike(se.leases.withTwins(se.client.schema.Default.Primary), same)
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
@@ -135,27 +135,27 @@ func alike(instances []*backend.Instance, variables []string) []*backend.Instanc
 }
 
 // setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.
-func (s *Session) setAnywhere(q *query, judges []*backend.Instance, assignments []sqltext.Assignment) error {
+func (se settings) setAnywhere(q *query, judges []*backend.Instance, assignments []sqltext.Assignment) error {
 	then := func(p backend.Pooled, failed bool) error {
 		if failed {
 			// Servers check all values before they set one: nothing has changed. The connection may be another node's, and is not kept.
 			p.Conn.Marked = true
 			return nil
 		}
-		if err := s.adopt(p, assignments); err != nil {
+		if err := se.adopt(p, assignments); err != nil {
 			return err
 		}
-		if s.client.txn.Pins != 0 {
+		if se.client.txn.Pins != 0 {
 			return errors.New("a variable's value cannot be brought to the default node")
 		}
 		return nil
 	}
-	p, err := s.leases.askAny(backend.Question{Setting: s.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
+	p, err := se.leases.askAny(backend.Question{Setting: se.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
 	if err != nil {
 		return backendError(err)
 	}
 	q.arrived = true
-	_, err = s.exchanges.finishWith(p, q, s.exchanges.before(q), then)
+	_, err = se.exchanges.finishWith(p, q, se.exchanges.before(q), then)
 	return err
 }
 

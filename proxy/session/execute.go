@@ -97,9 +97,9 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 		q.text = text
 		return true, s.killStatement(q)
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
-		return s.transaction(q)
+		return s.settings().transaction(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
-		return s.show(q)
+		return s.settings().show(q)
 	}
 	if q.st.own {
 		return true, s.executeOwn(q)

@@ -18,7 +18,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	}
 	p, err := s.client.schema.Plans.get(text, db, m)
 	if err != nil {
-		return s.unreadable(text, err)
+		return s.leases.unreadable(text, err)
 	}
 	if p == nil {
 		return newError(KSRefusedSharding, "EXPLAIN of this form of statement is not known")

@@ -39,12 +39,12 @@ func (q *query) carried() (only *sqltext.Inner) {
 
 // foundAtReset is what FOUND_ROWS() goes on giving after COM_RESET_CONNECTION, which leaves it as it is on servers. The held
 // connection is asked if that alone knows.
-func (s *Session) foundAtReset() uint64 {
-	if p := s.client.txn.Held(); p.Pooled != nil && s.client.state.Found.OnlyOn() == p.Conn {
+func (se settings) foundAtReset() uint64 {
+	if p := se.client.txn.Held(); p.Pooled != nil && se.client.state.Found.OnlyOn() == p.Conn {
 		p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
-		if s.client.state.Found.Ask(p.Conn) != nil {
-			s.leases.drop(p)
+		if se.client.state.Found.Ask(p.Conn) != nil {
+			se.leases.drop(p)
 		}
 	}
-	return s.client.state.Found.Rows()
+	return se.client.state.Found.Rows()
 }

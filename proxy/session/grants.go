@@ -10,12 +10,12 @@ import (
 
 // ownGrants has SHOW GRANTS FOR the client's own account speak of the one that the proxy has on the server, as SHOW GRANTS does: the
 // server knows no other.
-func (s *Session) ownGrants(q *query) {
+func (ri *rights) ownGrants(q *query) {
 	if q.info.Class != sqltext.Show || !sqltext.Mentions(q.text, "grants") {
 		return
 	}
-	g, ok := sqltext.ParseShowGrants(q.text, s.client.mode())
-	if !ok || g.Account.End == 0 || !g.Self && (g.User != s.client.user || g.Host != "%" && !strings.EqualFold(g.Host, s.client.host())) {
+	g, ok := sqltext.ParseShowGrants(q.text, ri.client.mode())
+	if !ok || g.Account.End == 0 || !g.Self && (g.User != ri.client.user || g.Host != "%" && !strings.EqualFold(g.Host, ri.client.host())) {
 		return
 	}
 	q.text = q.text[:g.Account.Pos] + "CURRENT_USER()" + q.text[g.Account.End:]

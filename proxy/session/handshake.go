@@ -124,13 +124,13 @@ func (s *Session) login(resp *mysql.HandshakeResponse41) *endError {
 		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", s.client.user), nil)
 	}
 	s.client.setAccount(a)
-	s.initState(uint16(resp.Collation))
+	s.settings().initState(uint16(resp.Collation))
 	switch {
 	case !s.client.conn.Capabilities.Has(mysql.ClientConnectWithDB) || resp.Database == "":
 	case s.client.entry.AdminOnly():
 		s.client.state.SetDB(resp.Database)
 	default:
-		if err := s.useDB(resp.Database); err != nil {
+		if err := s.settings().useDB(resp.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}

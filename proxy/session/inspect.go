@@ -6,26 +6,38 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/queryrule"
 )
+
+// rights say what a client may send: by its account's rights, by query rules and the blacklist, and by what can be right through a proxy.
+type rights struct {
+	client    *client
+	leases    *leases
+	routing   *routing
+	exchanges *exchanges
+	// rules are those of the set ruled that can match what this user sends.
+	rules *queryrule.View
+	ruled *queryrule.Set
+}
 
 // inspect refuses what reaches beyond the session: the servers' own account, other clients' connections and statements, the server
 // itself; in the statement and in all that it contains, as any of the user's servers reads it. prepared tells that it comes by the
 // binary protocol.
-func (s *Session) inspect(q *query, prepared bool) error {
+func (ri *rights) inspect(q *query, prepared bool) error {
 	i := &q.info
 	if i.Has(sqltext.Doubt | sqltext.VersionComment) {
-		if err := s.inspectDoubt(q.text, i); err != nil {
+		if err := ri.inspectDoubt(q.text, i); err != nil {
 			return err
 		}
 	}
-	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(s.client.state.DB()) {
+	if plainClass(i.Class) && !i.Has(sqltext.SystemSchema|sqltext.VersionComment) && !otherwiseElsewhere(q.text, i) && !sqltext.IsSystemSchema(ri.client.state.DB()) {
 		return nil
 	}
-	m := s.client.mode()
-	if err := s.inspectAs(q, m, i, q.within, prepared); err != nil {
+	m := ri.client.mode()
+	if err := ri.inspectAs(q, m, i, q.within, prepared); err != nil {
 		return err
 	}
-	for _, other := range s.modesElsewhere(m, mayDiffer(q.text, i, m)) {
+	for _, other := range ri.modesElsewhere(m, mayDiffer(q.text, i, m)) {
 		info := sqltext.Classify(q.text, other)
 		var within *sqltext.Contents
 		if info.Contains() {
@@ -35,7 +47,7 @@ func (s *Session) inspect(q *query, prepared bool) error {
 			}
 			within = &c
 		}
-		if err := s.inspectAs(q, other, &info, within, prepared); err != nil {
+		if err := ri.inspectAs(q, other, &info, within, prepared); err != nil {
 			return err
 		}
 	}
@@ -43,13 +55,13 @@ func (s *Session) inspect(q *query, prepared bool) error {
 }
 
 // inspectDoubt refuses texts that servers read in other words than the proxy does, so that nothing in them can be judged.
-func (s *Session) inspectDoubt(text string, i *sqltext.Info) error {
-	m := s.client.mode()
+func (ri *rights) inspectDoubt(text string, i *sqltext.Info) error {
+	m := ri.client.mode()
 	switch {
 	case i.Has(sqltext.Doubt) && m.Charset == sqltext.SingleByte && hasBlanksBeyondASCII(text):
 		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
-	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !s.client.account.Process:
-		return s.client.needsProcess("A statement about the servers' own tables that cannot be read for certain")
+	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !ri.client.account.Process:
+		return ri.client.needsProcess("A statement about the servers' own tables that cannot be read for certain")
 	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text, m.ServerVersion):
 		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
 	}
@@ -102,16 +114,16 @@ func otherwiseElsewhere(text string, i *sqltext.Info) bool {
 }
 
 // inspectAs is inspect of a statement as it is read in one mode.
-func (s *Session) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *sqltext.Contents, prepared bool) error {
+func (ri *rights) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *sqltext.Contents, prepared bool) error {
 	from := alone
 	if prepared {
 		from = byProtocol
 	}
-	if err := s.inspectOne(&sqltext.Inner{Text: q.text, Info: *i, Mode: m}, from); err != nil || within == nil {
+	if err := ri.inspectOne(&sqltext.Inner{Text: q.text, Info: *i, Mode: m}, from); err != nil || within == nil {
 		return err
 	}
 	for k := range within.Inner {
-		if err := s.inspectOne(&within.Inner[k], wrapped); err != nil {
+		if err := ri.inspectOne(&within.Inner[k], wrapped); err != nil {
 			return err
 		}
 	}
@@ -162,41 +174,41 @@ const (
 )
 
 // inspectOne is inspect of one statement.
-func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
+func (ri *rights) inspectOne(in *sqltext.Inner, from origin) error {
 	i := &in.Info
-	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(s.client.state.DB()) {
-		if err := s.inspectNames(in); err != nil {
+	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(ri.client.state.DB()) {
+		if err := ri.inspectNames(in); err != nil {
 			return err
 		}
 	}
 	switch i.Class {
 	case sqltext.Handler, sqltext.LoadDataLocal, sqltext.ChangeReplication, sqltext.BinlogStmt, sqltext.Flush:
-		return s.admitClass(in.Text, i.Class)
+		return ri.admitClass(in.Text, i.Class)
 	case sqltext.Kill:
 		if from == wrapped {
 			return refuse("KILL within another statement; send it by itself")
 		}
 		// That of KILL ? is looked at when it is executed.
 		if _, ok := sqltext.ParseKill(in.Text, in.Mode); !ok && (from != byProtocol || !i.Has(sqltext.Param)) {
-			return s.unreadable(in.Text, errKillForm)
+			return ri.leases.unreadable(in.Text, errKillForm)
 		}
 	case sqltext.ShowProcesslist:
-		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !s.client.account.Process {
-			return s.client.needsProcess("SHOW PROCESSLIST within another statement")
+		if _, read := sqltext.ParseShow(in.Text, in.Mode); (from == wrapped || !read) && !ri.client.account.Process {
+			return ri.client.needsProcess("SHOW PROCESSLIST within another statement")
 		}
 	case sqltext.Explain:
-		if i.Target == sqltext.Other && !s.client.account.Process {
-			return s.client.needsProcess("EXPLAIN FOR CONNECTION")
+		if i.Target == sqltext.Other && !ri.client.account.Process {
+			return ri.client.needsProcess("EXPLAIN FOR CONNECTION")
 		}
 	case sqltext.XA:
-		if !s.client.account.Process && !s.ownXA(in, from) {
-			return s.client.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun, or that is prepared or within another statement,")
+		if !ri.client.account.Process && !ri.ownXA(in, from) {
+			return ri.client.needsProcess("XA RECOVER, or the end of an XA transaction that this session has not begun, or that is prepared or within another statement,")
 		}
 	case sqltext.Show:
-		return s.inspectShow(in, from)
+		return ri.inspectShow(in, from)
 	case sqltext.LockTables:
-		if w := leading(in, 2); (w[0] == "backup" || w[1] == "instance") && !s.client.account.Process {
-			return s.client.needsProcess("A lock on the whole server")
+		if w := leading(in, 2); (w[0] == "backup" || w[1] == "instance") && !ri.client.account.Process {
+			return ri.client.needsProcess("A lock on the whole server")
 		}
 	case sqltext.Admin:
 		switch w := leading(in, 2); w[0] {
@@ -208,9 +220,9 @@ func (s *Session) inspectOne(in *sqltext.Inner, from origin) error {
 			}
 		}
 	case sqltext.Grant:
-		return s.inspectAccounts(in.Text, in.Mode)
+		return ri.inspectAccounts(in.Text, in.Mode)
 	case sqltext.Set:
-		return s.inspectSet(in, from)
+		return ri.inspectSet(in, from)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		return inspectStatementName(in)
 	case sqltext.Use:
@@ -292,7 +304,7 @@ func leading(in *sqltext.Inner, n int) []string {
 }
 
 // inspectShow refuses those SHOW statements that tell of the servers' account or of other users' statements.
-func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
+func (ri *rights) inspectShow(in *sqltext.Inner, from origin) error {
 	switch w := leading(in, 3); {
 	case w[1] == "create" && w[2] == "user":
 		return refuse("SHOW CREATE USER shows passwords of the servers' accounts; run it on the server itself")
@@ -300,9 +312,9 @@ func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
 		if from == wrapped && grantsShowPasswords(in.Mode) {
 			return refuse("SHOW GRANTS within another statement; send it by itself: it shows passwords of the servers' accounts")
 		}
-	case s.client.account.Process:
+	case ri.client.account.Process:
 	case w[1] == "engine", w[1] == "innodb", w[1] == "binlog", w[1] == "relaylog", w[1] == "explain", w[1] == "analyze":
-		return s.client.needsProcess(strings.ToUpper("SHOW " + w[1]))
+		return ri.client.needsProcess(strings.ToUpper("SHOW " + w[1]))
 	}
 	return nil
 }
@@ -311,14 +323,14 @@ func (s *Session) inspectShow(in *sqltext.Inner, from origin) error {
 func grantsShowPasswords(m sqltext.Mode) bool { return m.MariaDB || m.ServerVersion < 50700 }
 
 // inspectAccounts refuses changes of an account that the proxy itself uses.
-func (s *Session) inspectAccounts(text string, m sqltext.Mode) error {
+func (ri *rights) inspectAccounts(text string, m sqltext.Mode) error {
 	a := sqltext.AccountsOf(text, m)
 	if a.Self {
 		return errOwnAccount
 	}
 	for _, name := range a.Names {
 		// Servers leave blanks around a name out, or pad it with them.
-		if name = strings.TrimSpace(name); name == "" || s.client.snap.ownAccount(name) {
+		if name = strings.TrimSpace(name); name == "" || ri.client.snap.ownAccount(name) {
 			return errOwnAccount
 		}
 	}
@@ -339,7 +351,7 @@ func (s *Snapshot) ownAccount(name string) bool {
 }
 
 // inspectSet refuses what SET must not change. Of one that cannot be taken apart every word is looked at.
-func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
+func (ri *rights) inspectSet(in *sqltext.Inner, from origin) error {
 	list, ok := sqltext.ParseSet(in.Text, in.Mode)
 	if ok {
 		for _, a := range list {
@@ -348,12 +360,12 @@ func (s *Session) inspectSet(in *sqltext.Inner, from origin) error {
 				return errOddVariable
 			}
 			if a.Scope == sqltext.Role && a.Name == "default role" {
-				if err := s.inspectAccounts("SET DEFAULT ROLE "+a.Value, in.Mode); err != nil {
+				if err := ri.inspectAccounts("SET DEFAULT ROLE "+a.Value, in.Mode); err != nil {
 					return err
 				}
 			}
 		}
-		return s.admitSet(list)
+		return ri.admitSet(list)
 	}
 	l := sqltext.NewLexer(in.Text, in.Mode)
 	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
@@ -412,14 +424,14 @@ var (
 
 // inspectNames refuses statements about the servers' accounts, and to users without the right process those that show others'
 // statements.
-func (s *Session) inspectNames(in *sqltext.Inner) error {
+func (ri *rights) inspectNames(in *sqltext.Inner) error {
 	c := in.Info.Class
 	if c == sqltext.ShowProcesslist || c == sqltext.Use {
 		return nil
 	}
 	// The statements of a body are looked at by themselves.
 	writes := !(c == sqltext.DDL && in.Info.Has(sqltext.Body)) && !readsOnly(in.Text, &in.Info, in.Mode)
-	db := s.client.state.DB()
+	db := ri.client.state.DB()
 	if aboutNoTable(in) {
 		db = "" // which its names are not in
 	}
@@ -431,14 +443,14 @@ func (s *Session) inspectNames(in *sqltext.Inner) error {
 			return refuse("the tables of the servers' accounts are not for statements through the proxy")
 		case writes && writesServer(c, n):
 			return refuse("the servers' own tables decide what they do for everybody; change them on the server itself")
-		case s.client.account.Process:
+		case ri.client.account.Process:
 		case sqltext.Wide(n.Name):
-			return s.client.needsProcess("A name beyond ASCII in " + n.Schema)
+			return ri.client.needsProcess("A name beyond ASCII in " + n.Schema)
 		case n.Schema == "information_schema" && informationOfOthers[n.Name],
 			n.Schema == "mysql" && (n.Name == "general_log" || n.Name == "slow_log"),
 			(n.Schema == "performance_schema" || n.Schema == "sys") && hasAny(n.Name, performanceOfOthers),
 			n.Schema == "sys" && hasAny(n.Name, sysOfOthers):
-			return s.client.needsProcess(n.Schema + "." + n.Name)
+			return ri.client.needsProcess(n.Schema + "." + n.Name)
 		}
 	}
 	return nil

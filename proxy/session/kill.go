@@ -21,7 +21,7 @@ func (s *Session) killStatement(q *query) error {
 	if k.Expr != "" {
 		var err error
 		if k.ID, err = s.killID(k.Expr); err != nil {
-			return s.ofClientsText(err, q.text)
+			return s.leases.ofClientsText(err, q.text)
 		}
 	}
 	return s.kill(k.ID, k.Query)

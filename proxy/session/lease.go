@@ -357,11 +357,11 @@ func (ls *leases) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 
 // resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
 func (s *Session) resetState() {
-	db, found := s.client.state.DB(), s.foundAtReset()
+	db, found := s.client.state.DB(), s.settings().foundAtReset()
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
 	s.clearStmts()
-	s.initState(s.client.state.Collation())
+	s.settings().initState(s.client.state.Collation())
 	s.client.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
 	s.client.state.Found = state.FoundRowsOf(found)
 	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
@@ -369,14 +369,14 @@ func (s *Session) resetState() {
 
 // initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
 // how the first statement is to be read.
-func (s *Session) initState(collation uint16) {
-	s.client.state = state.New(collation, s.client.conn.Capabilities)
-	s.client.txn.Forget()
-	s.client.textStmts = nil
-	if s.client.schema.Default == nil {
+func (se settings) initState(collation uint16) {
+	se.client.state = state.New(collation, se.client.conn.Capabilities)
+	se.client.txn.Forget()
+	se.client.textStmts = nil
+	if se.client.schema.Default == nil {
 		return // the admin port
 	}
-	if info := s.client.schema.Default.Info(); info != nil {
-		s.client.state.Resolve(info)
+	if info := se.client.schema.Default.Info(); info != nil {
+		se.client.state.Resolve(info)
 	}
 }

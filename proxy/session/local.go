@@ -19,12 +19,12 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	}
 	switch q.info.Class {
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
-		return s.transaction(q)
+		return s.settings().transaction(q)
 	case sqltext.Set:
-		if err := s.admitSetQuery(q.text, s.client.mode()); err != nil {
+		if err := s.rights.admitSetQuery(q.text, s.client.mode()); err != nil {
 			return true, err
 		}
-		return true, s.set(q)
+		return true, s.settings().set(q)
 	case sqltext.Use:
 		db, ok := sqltext.ParseUse(q.text, s.client.mode())
 		if !ok {
@@ -34,12 +34,12 @@ func (s *Session) local(q *query) (handled bool, err error) {
 	case sqltext.Kill:
 		return true, s.killStatement(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
-		return s.show(q)
+		return s.settings().show(q)
 	case sqltext.Show:
 		if handled, err := s.own(q); handled {
 			return true, err
 		}
-		s.ownGrants(q)
+		s.rights.ownGrants(q)
 		s.client.hidePasswords(q)
 		if state.ShowsStatus(q.text, s.client.mode()) {
 			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
@@ -60,8 +60,8 @@ func (s *Session) local(q *query) (handled bool, err error) {
 }
 
 // admitSetQuery refuses a SET to what a query of a table with a rule gives.
-func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
-	if s.client.schema.Plans != nil && sqltext.Mentions(text, "select") && !sqltext.Mentions(text, informationSchema) && s.client.schema.Plans.named(text, m) {
+func (ri *rights) admitSetQuery(text string, m sqltext.Mode) error {
+	if ri.client.schema.Plans != nil && sqltext.Mentions(text, "select") && !sqltext.Mentions(text, informationSchema) && ri.client.schema.Plans.named(text, m) {
 		return newError(KSRefusedSharding, "SET to a query that may name a sharded table: run the query and set its value")
 	}
 	return nil
@@ -72,7 +72,7 @@ func (s *Session) admitSetQuery(text string, m sqltext.Mode) error {
 func (s *Session) textPrepare(q *query) error {
 	switch q.info.Class {
 	case sqltext.Prepare:
-		s.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
+		s.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.rights.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
 	case sqltext.Deallocate:
 		name, ok := sqltext.ParseDeallocate(q.text, s.client.mode())
 		if ok {
@@ -166,18 +166,18 @@ func (s *Session) admitExecute(q *query) error {
 }
 
 // useDB makes db the current database of the session once a backend has agreed: it exists and may be used.
-func (s *Session) useDB(db string) error {
+func (se settings) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	if !s.client.txn.Holding() && s.client.txn.Begin == "" {
-		if len(s.leases.answering(s.client.schema.Default, anyServer)) > 0 {
-			err := s.leases.learnCharset(s.client.schema.Default)
+	if !se.client.txn.Holding() && se.client.txn.Begin == "" {
+		if len(se.leases.answering(se.client.schema.Default, anyServer)) > 0 {
+			err := se.leases.learnCharset(se.client.schema.Default)
 			if err == nil {
-				err = s.visit(db)
+				err = se.visit(db)
 			}
 			if err == nil {
-				s.client.state.SetDB(db)
+				se.client.state.SetDB(db)
 			}
 			return err
 		}
@@ -185,33 +185,33 @@ func (s *Session) useDB(db string) error {
 	var p backend.Pooled
 	var err error
 	for attempt := 0; ; attempt++ {
-		if p, err = s.leases.acquireIn(db); err != nil {
+		if p, err = se.leases.acquireIn(db); err != nil {
 			return err
 		}
 		// One that is in it says nothing of whether the database is still there.
-		span := s.client.observed.OwnSpan(p.Instance, s.client.state.DB(), "USE")
+		span := se.client.observed.OwnSpan(p.Instance, se.client.state.DB(), "USE")
 		err = p.Conn.InitDB(db)
 		observe.EndSpan(span, err)
-		if !s.leases.replaces(p, attempt, err) {
+		if !se.leases.replaces(p, attempt, err) {
 			break
 		}
 	}
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
-			s.leases.release(p)
+			se.leases.release(p)
 			return e
 		}
-		return s.leases.lost(p, err)
+		return se.leases.lost(p, err)
 	}
-	s.client.state.SetDB(db)
-	p.Key = s.client.state.Setting()
-	s.leases.release(p)
+	se.client.state.SetDB(db)
+	p.Key = se.client.state.Setting()
+	se.leases.release(p)
 	return nil
 }
 
 // comInitDB runs COM_INIT_DB. MySQL manual: "COM_INIT_DB".
 func (s *Session) comInitDB(db string) error {
-	if err := s.useDB(db); err != nil {
+	if err := s.settings().useDB(db); err != nil {
 		return err
 	}
 	s.client.state.Diagnostics.RowCount = 0

@@ -129,12 +129,12 @@ func (s *Session) read(q *query, p []byte) bool {
 // allowsLooped reports whether the client may send the statement, and the rules want nothing done with it.
 func (s *Session) allowsLooped(q *query) bool {
 	if q.st != nil {
-		return s.passesExecution(q.st) && s.permitExecution(q.st) == nil
+		return s.rights.passesExecution(q.st) && s.rights.permitExecution(q.st) == nil
 	}
 	if s.client.snap.Blacklist != nil && s.client.snap.Blacklist.Match(q.text, s.client.mode()) {
 		return false
 	}
-	return s.permit(q.text, &q.info) == nil && s.passes(q.text, &q.info)
+	return s.rights.permit(q.text, &q.info) == nil && s.rights.passes(q.text, &q.info)
 }
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
@@ -245,7 +245,7 @@ func (s *Session) launch(le *lease) {
 	// What the loop took the statement for keeps it from sending anything else.
 	_ = s.exchanges.start(x, &s.client.task().query)
 	s.client.observed.CountLooped()
-	s.countRules(s.client.task().query.st)
+	s.rights.countRules(s.client.task().query.st)
 	le.shelf.h.request(le)
 }
 

@@ -117,7 +117,7 @@ func (s *Session) launchMerge(h *shelves) {
 	m.left = len(m.route.Queries)
 	s.client.observed.Counters.Scattered.Add(1)
 	s.client.observed.CountLooped()
-	s.countRules(nil)
+	s.rights.countRules(nil)
 	h.merges = append(h.merges, s)
 	h.loop.AtRoundEnd()
 }

@@ -16,16 +16,16 @@ import (
 
 // setNext keeps a SET TRANSACTION for the statement that begins the next transaction; handled is false where a server must see it, for its
 // error, or because it is a variable's, which servers know by several names.
-func (s *Session) setNext(q *query, assignments []sqltext.Assignment) (handled bool, err error) {
-	next := s.client.txn.Next
-	if s.client.txn.Holding() && s.client.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.Take(assignments) {
+func (se settings) setNext(q *query, assignments []sqltext.Assignment) (handled bool, err error) {
+	next := se.client.txn.Next
+	if se.client.txn.Holding() && se.client.txn.Conn().Status.Has(mysql.ServerStatusInTrans) || strings.Contains(q.text, "@@") || !next.Take(assignments) {
 		return false, nil
 	}
-	if s.client.txn.InTransaction() || s.client.txn.ReadsInTransaction(s.client.state.Autocommit) {
+	if se.client.txn.InTransaction() || se.client.txn.ReadsInTransaction(se.client.state.Autocommit) {
 		return true, mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
 	}
-	s.client.txn.Next = next
-	s.client.writeOK()
+	se.client.txn.Next = next
+	se.client.writeOK()
 	return true, nil
 }
 

@@ -175,7 +175,7 @@ func (s *Session) embark(le *lease) {
 	_ = s.exchanges.start(x, &s.client.task().query)
 	s.client.observed.CountLooped()
 	s.client.observed.CountShared()
-	s.countRules(s.client.task().query.st)
+	s.rights.countRules(s.client.task().query.st)
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.

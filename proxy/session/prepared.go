@@ -27,7 +27,7 @@ func (s *Session) preparePlan(q *query) error {
 	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
 		return err
 	}
-	if c, err := s.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB()); err != nil {
+	if c, err := s.routing.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB()); err != nil {
 		return err
 	} else if c != nil {
 		q.logical, q.node = q.text, s.client.schema.Default
@@ -38,7 +38,7 @@ func (s *Session) preparePlan(q *query) error {
 	}
 	p, err := s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode())
 	if err != nil {
-		return s.unreadable(q.text, err)
+		return s.leases.unreadable(q.text, err)
 	}
 	if p == nil {
 		return nil
@@ -286,7 +286,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 // executeCatalog runs a prepared statement about the catalog; handled is false for one that is none.
 func (s *Session) executeCatalog(q *query) (handled bool, err error) {
 	st := q.st
-	c, err := s.catalogOf(st.text, st.info.Class, st.mode, st.db)
+	c, err := s.routing.catalogOf(st.text, st.info.Class, st.mode, st.db)
 	if c == nil || err != nil {
 		return err != nil, err
 	}

@@ -9,17 +9,17 @@ import (
 
 // admitTexts refuses PREPARE and EXECUTE IMMEDIATE, by themselves or within another statement, of texts on tables with rules, as far as
 // these are known: the server that carries them out does not know the tables, or has some of the rows, or one of several copies.
-func (s *Session) admitTexts(q *query) error {
-	plans := s.client.schema.Plans
-	if plans == nil || q.within == nil || s.routing.namesNode(q) {
+func (ri *rights) admitTexts(q *query) error {
+	plans := ri.client.schema.Plans
+	if plans == nil || q.within == nil || ri.routing.namesNode(q) {
 		return nil
 	}
-	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, s.client.mode()) {
+	if q.info.Class != sqltext.Prepare && q.info.Class != sqltext.Execute && plans.named(q.text, ri.client.mode()) {
 		return nil // the plan of the whole is to judge it
 	}
 	for k := range q.within.Inner {
 		if in := &q.within.Inner[k]; !in.Expressions && !in.Assigned && plans.named(in.Text, in.Mode) {
-			if err := s.admitText(in); err != nil {
+			if err := ri.admitText(in); err != nil {
 				return err
 			}
 		}
@@ -28,25 +28,25 @@ func (s *Session) admitTexts(q *query) error {
 }
 
 // admitText refuses a text that must not be prepared.
-func (s *Session) admitText(in *sqltext.Inner) error {
+func (ri *rights) admitText(in *sqltext.Inner) error {
 	if in.Info.Class == sqltext.Set {
-		return s.admitSetQuery(in.Text, in.Mode)
+		return ri.admitSetQuery(in.Text, in.Mode)
 	}
 	if !planned(in.Info.Class) {
 		return nil
 	}
-	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
+	if err := ri.leases.learnCharset(ri.client.schema.Default); err != nil {
 		return err
 	}
-	p, err := s.client.schema.Plans.get(in.Text, s.client.state.DB(), in.Mode)
+	p, err := ri.client.schema.Plans.get(in.Text, ri.client.state.DB(), in.Mode)
 	if err != nil {
-		return s.unreadable(in.Text, err)
+		return ri.leases.unreadable(in.Text, err)
 	}
 	if p == nil {
 		return nil
 	}
 	for _, r := range p.Refs {
-		if r.Table.Rule != nil && !wholeOn(s.client.schema.Default.Name, r.Table, p) {
+		if r.Table.Rule != nil && !wholeOn(ri.client.schema.Default.Name, r.Table, p) {
 			return newError(KSRefusedSharding, "PREPARE or EXECUTE IMMEDIATE of a text on the table "+r.Parsed.Name+
 				", which has a rule: send the statement by itself, or prepare it by the driver (COM_STMT_PREPARE)")
 		}

@@ -27,7 +27,7 @@ func (s *Session) comQuery(arg []byte) error {
 		s.client.beginTrace(mysql.ComQuery, text)
 	}
 	for {
-		if err := s.readyForText(text); err != nil {
+		if err := s.rights.readyForText(text); err != nil {
 			return err
 		}
 		info := s.client.classify(text)
@@ -188,7 +188,7 @@ func malformed() *mysql.SQLError {
 // statement answers one statement, or one execution of a prepared one, locally or by a backend. failed says that the client heard an error.
 func (s *Session) statement(q *query) (failed bool, err error) {
 	s.client.observed.Class = q.info.Class
-	if err := s.allow(q); err != nil {
+	if err := s.rights.allow(q); err != nil {
 		return true, err
 	}
 	if q.st != nil {
@@ -196,8 +196,8 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 			return true, err
 		}
 	}
-	if s.client.account.Limited() && !s.beyondRules(q.text) {
-		if err := s.beginLimited(q); err != nil {
+	if s.client.account.Limited() && !s.rights.beyondRules(q.text) {
+		if err := s.rights.beginLimited(q); err != nil {
 			return true, err
 		}
 		defer s.client.account.End()
@@ -211,35 +211,35 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 }
 
 // allow refuses what the client may not send, or what the rules block.
-func (s *Session) allow(q *query) error {
+func (ri *rights) allow(q *query) error {
 	if q.st != nil {
-		if err := s.obeyExecution(q.st); err != nil {
+		if err := ri.obeyExecution(q.st); err != nil {
 			return err
 		}
 		q.verdict = q.st.verdict
 		q.verdict.Hits = nil
-		return s.permitExecution(q.st)
+		return ri.permitExecution(q.st)
 	}
-	q.readWithin(s.client.mode())
-	if s.client.snap.Blacklist != nil && s.blacklisted(q) {
+	q.readWithin(ri.client.mode())
+	if ri.client.snap.Blacklist != nil && ri.blacklisted(q) {
 		return errBlacklisted
 	}
-	if err := s.obey(q); err != nil {
+	if err := ri.obey(q); err != nil {
 		return err
 	}
-	if err := s.permit(q.text, &q.info); err != nil {
+	if err := ri.permit(q.text, &q.info); err != nil {
 		return err
 	}
-	if err := s.inspect(q, false); err != nil || q.within == nil {
+	if err := ri.inspect(q, false); err != nil || q.within == nil {
 		return err
 	}
-	return s.admitTexts(q)
+	return ri.admitTexts(q)
 }
 
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if r := q.verdict.Throttle; r != nil {
-		if err := s.enterRule(r); err != nil {
+		if err := s.rights.enterRule(r); err != nil {
 			return true, err
 		}
 		defer r.Leave()
@@ -262,7 +262,7 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	case n == nextShards:
 		failed, err = s.manyShards(q)
 		if q.st == nil {
-			err = s.ofClientsText(err, q.source)
+			err = s.leases.ofClientsText(err, q.source)
 		}
 		return failed, err
 	case q.st != nil:
@@ -283,7 +283,7 @@ func (s *Session) textProcedure(q *query) (failed bool, err error) {
 		return s.exchanges.forward(q)
 	}
 	if handled, failed, err := s.sharded(q); handled || err != nil {
-		return failed || err != nil, s.ofClientsText(err, q.source)
+		return failed || err != nil, s.leases.ofClientsText(err, q.source)
 	}
 	return s.exchanges.forward(q)
 }

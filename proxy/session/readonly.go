@@ -73,51 +73,51 @@ func setsSession(text string, m sqltext.Mode) bool {
 
 // permit refuses what a user who may only read may not do, before anything is sent. Statements about the proxy itself go by the user's
 // rights.
-func (s *Session) permit(text string, i *sqltext.Info) error {
-	if !s.client.account.ReadOnly || s.permitted(text, i) {
+func (ri *rights) permit(text string, i *sqltext.Info) error {
+	if !ri.client.account.ReadOnly || ri.permitted(text, i) {
 		return nil
 	}
-	return s.client.readDenied(commandOf(text, i, s.client.mode()))
+	return ri.client.readDenied(commandOf(text, i, ri.client.mode()))
 }
 
 // permitExecution refuses the execution of a prepared statement that writes: the user may have been allowed to when it was prepared.
-func (s *Session) permitExecution(st *stmt) error {
-	if !s.client.account.ReadOnly {
+func (ri *rights) permitExecution(st *stmt) error {
+	if !ri.client.account.ReadOnly {
 		return nil
 	}
 	info := st.info
 	if st.source != st.text {
 		info = sqltext.Classify(st.source, st.mode)
 	}
-	if s.readsOnlyEverywhere(st.source, &info, st.mode) {
+	if ri.readsOnlyEverywhere(st.source, &info, st.mode) {
 		return nil
 	}
-	return s.client.readDenied(commandOf(st.source, &info, st.mode))
+	return ri.client.readDenied(commandOf(st.source, &info, st.mode))
 }
 
-func (s *Session) permitted(text string, i *sqltext.Info) bool {
+func (ri *rights) permitted(text string, i *sqltext.Info) bool {
 	switch i.Class {
 	case sqltext.Show, sqltext.Other:
 		// What a server may get and read in another way is none of the proxy's own.
-		if s.client.account.Rights != account.None && !i.Has(sqltext.VersionComment|sqltext.Multi|sqltext.Doubt) && mayBeOwn(text, s.client.mode()) {
-			a, ddl := parseAdminDDL(text, s.client.mode())
+		if ri.client.account.Rights != account.None && !i.Has(sqltext.VersionComment|sqltext.Multi|sqltext.Doubt) && mayBeOwn(text, ri.client.mode()) {
+			a, ddl := parseAdminDDL(text, ri.client.mode())
 			return !ddl || a.verb == "list"
 		}
 	case sqltext.Execute:
-		if ex, ok := sqltext.ParseExecute(text, s.client.mode()); ok {
-			return !i.Has(mayWrite) && s.client.textStmts[ex.Name].reads
+		if ex, ok := sqltext.ParseExecute(text, ri.client.mode()); ok {
+			return !i.Has(mayWrite) && ri.client.textStmts[ex.Name].reads
 		}
 	}
-	return s.readsOnlyEverywhere(text, i, s.client.mode())
+	return ri.readsOnlyEverywhere(text, i, ri.client.mode())
 }
 
 // readsOnlyEverywhere is readsOnly on all servers that the user has: a comment for some versions of a server says something else to others,
 // and a function of MariaDB's may be a stored one of MySQL's.
-func (s *Session) readsOnlyEverywhere(text string, i *sqltext.Info, m sqltext.Mode) bool {
+func (ri *rights) readsOnlyEverywhere(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	if !readsOnly(text, i, m) {
 		return false
 	}
-	for _, other := range s.modesElsewhere(m, mayDiffer(text, i, m)) {
+	for _, other := range ri.modesElsewhere(m, mayDiffer(text, i, m)) {
 		if info := sqltext.Classify(text, other); !readsOnly(text, &info, other) {
 			return false
 		}

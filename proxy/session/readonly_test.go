@@ -85,7 +85,7 @@ func TestReadOnlyUser(t *testing.T) {
 	s.client.account.ReadOnly = true
 	for text, word := range writers {
 		info := sqltext.Classify(text, s.client.mode())
-		err := s.permit(text, &info)
+		err := s.rights.permit(text, &info)
 		if err == nil {
 			t.Errorf("%s is permitted", text)
 		} else if want := "ERROR 1142 (42000): " + word; !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " command denied to user 'look'@'h': the user may only read") {
@@ -97,7 +97,7 @@ func TestReadOnlyUser(t *testing.T) {
 		if class == sqltext.Execute {
 			continue // IMMEDIATE is MariaDB's
 		}
-		if err := s.permit(text, &info); err != nil {
+		if err := s.rights.permit(text, &info); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestReadOnlyUser(t *testing.T) {
 		"(SELECT 1) UNION (SELECT 2)", "SELECT COUNT(*), NOW(), UUID() FROM t", "/*!40101 SET NAMES utf8mb4 */",
 	} {
 		info := sqltext.Classify(text, s.client.mode())
-		if err := s.permit(text, &info); err != nil {
+		if err := s.rights.permit(text, &info); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -119,14 +119,14 @@ func TestReadOnlyUser(t *testing.T) {
 	}
 	for text, may := range map[string]bool{"EXECUTE reads": true, "EXECUTE `READS` USING @a": true, "EXECUTE writes": false, "EXECUTE other": false} {
 		info := sqltext.Classify(text, s.client.mode())
-		if err := s.permit(text, &info); (err == nil) != may {
+		if err := s.rights.permit(text, &info); (err == nil) != may {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	s.client.account.ReadOnly = false
 	for text := range writers {
 		info := sqltext.Classify(text, s.client.mode())
-		if err := s.permit(text, &info); err != nil {
+		if err := s.rights.permit(text, &info); err != nil {
 			t.Errorf("%s of another user: %v", text, err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestReadOnlyUserOfOtherServers(t *testing.T) {
 				nodes["n"].Primary.SetInfo(&as)
 				nodes["n"].Replicas[0].SetInfo(&info)
 				want := strings.Contains(readBy, first) && strings.Contains(readBy, second)
-				if err := s.permit(text, &i); (err == nil) != want {
+				if err := s.rights.permit(text, &i); (err == nil) != want {
 					t.Errorf("%s, %s being the default beside %s: %v", text, first, second, err)
 				}
 			}

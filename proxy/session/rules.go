@@ -13,20 +13,20 @@ import (
 )
 
 // queryRules gives the rules that can match what the user sends; nil where there are none.
-func (s *Session) queryRules() *queryrule.View {
-	if s.ruled != s.client.snap.Rules {
-		s.ruled, s.rules = s.client.snap.Rules, s.client.snap.Rules.For(s.client.user, s.client.addr)
+func (ri *rights) queryRules() *queryrule.View {
+	if ri.ruled != ri.client.snap.Rules {
+		ri.ruled, ri.rules = ri.client.snap.Rules, ri.client.snap.Rules.For(ri.client.user, ri.client.addr)
 	}
-	return s.rules
+	return ri.rules
 }
 
 // readyForText waits until it is known how the servers will read the text: what is refused, and what rules and read_only go by, must not be
 // read in another way.
-func (s *Session) readyForText(text string) error {
-	if s.client.state.Resolved() || s.beyondRules(text) || readAlike(text) {
+func (ri *rights) readyForText(text string) error {
+	if ri.client.state.Resolved() || ri.beyondRules(text) || readAlike(text) {
 		return nil
 	}
-	return s.leases.learnCharset(s.client.schema.Default)
+	return ri.leases.learnCharset(ri.client.schema.Default)
 }
 
 // readAlike reports whether a text is one that every server reads alike and that a session answers without one.
@@ -39,26 +39,26 @@ func readAlike(text string) bool {
 }
 
 // beyondRules tells whether no rule is asked: administration must be able to undo what a rule does.
-func (s *Session) beyondRules(text string) bool {
-	return s.client.account.Rights != account.None && mayBeOwn(text, s.client.mode())
+func (ri *rights) beyondRules(text string) bool {
+	return ri.client.account.Rights != account.None && mayBeOwn(text, ri.client.mode())
 }
 
 // obey has the query rules look at a statement and at those within it, whose texts are known from then on as far as a server can tell them.
-func (s *Session) obey(q *query) error {
-	v := s.queryRules()
-	if s.beyondRules(q.text) {
+func (ri *rights) obey(q *query) error {
+	v := ri.queryRules()
+	if ri.beyondRules(q.text) {
 		return nil
 	}
 	if v != nil {
-		st := queryrule.Statement{Text: q.text, Info: q.info, DB: s.client.state.DB(), Mode: s.client.mode()}
+		st := queryrule.Statement{Text: q.text, Info: q.info, DB: ri.client.state.DB(), Mode: ri.client.mode()}
 		if q.unknown() {
 			st.Info.Traits |= sqltext.Doubt
 		}
-		d, err := s.judge(v, &st)
+		d, err := ri.judge(v, &st)
 		q.verdict = d
 		if d.Rewrite != nil {
 			q.text, q.info = d.Outcome.Text, d.Outcome.Info
-			q.readWithin(s.client.mode())
+			q.readWithin(ri.client.mode())
 		}
 		if err != nil {
 			return err
@@ -67,20 +67,20 @@ func (s *Session) obey(q *query) error {
 	if q.within == nil {
 		return nil
 	}
-	if !s.client.account.ReadOnly {
-		if err := s.learnText(q); err != nil {
+	if !ri.client.account.ReadOnly {
+		if err := ri.learnText(q); err != nil {
 			return err
 		}
-		if q.known && s.client.snap.Blacklist != nil && s.blacklisted(q) {
+		if q.known && ri.client.snap.Blacklist != nil && ri.blacklisted(q) {
 			return errBlacklisted
 		}
 	}
-	return s.obeyWithin(v, q)
+	return ri.obeyWithin(v, q)
 }
 
 // obeyWithin has the rules look at the statements within. What rules want to be done with those that are carried out is done with the
 // whole.
-func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
+func (ri *rights) obeyWithin(v *queryrule.View, q *query) error {
 	if v == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
 		if in.Assigned || in.Expressions {
 			continue
 		}
-		d, err := s.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: s.client.state.DB(), Mode: in.Mode})
+		d, err := ri.judge(v, &queryrule.Statement{Text: in.Text, Info: in.Info, DB: ri.client.state.DB(), Mode: in.Mode})
 		if err != nil {
 			return err
 		}
@@ -110,16 +110,16 @@ func (s *Session) obeyWithin(v *queryrule.View, q *query) error {
 }
 
 // blacklisted tells whether a statement, or one within it, is forbidden.
-func (s *Session) blacklisted(q *query) bool {
-	if s.client.snap.Blacklist.Match(q.text, s.client.mode()) {
+func (ri *rights) blacklisted(q *query) bool {
+	if ri.client.snap.Blacklist.Match(q.text, ri.client.mode()) {
 		return true
 	}
-	return q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return s.client.snap.Blacklist.Match(in.Text, in.Mode) })
+	return q.within != nil && slices.ContainsFunc(q.within.Inner, func(in sqltext.Inner) bool { return ri.client.snap.Blacklist.Match(in.Text, in.Mode) })
 }
 
 // judge asks and counts the rules; an error refuses the statement.
-func (s *Session) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
-	d = v.Decide(&s.client.lookup().rules, st)
+func (ri *rights) judge(v *queryrule.View, st *queryrule.Statement) (d queryrule.Decision, err error) {
+	d = v.Decide(&ri.client.lookup().rules, st)
 	d.Count()
 	err = refusal(&d)
 	d.Hits = nil // the next statement overwrites them
@@ -144,18 +144,18 @@ func refused(r *queryrule.Rule, why string) error {
 
 // obeyPrepare has the rules look at a statement that is to be prepared. Its executions are what is counted, but for those that
 // will never be.
-func (s *Session) obeyPrepare(q *query) error {
-	v := s.queryRules()
+func (ri *rights) obeyPrepare(q *query) error {
+	v := ri.queryRules()
 	if v == nil {
 		return nil
 	}
-	d := v.Decide(&s.client.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: s.client.state.DB(), Mode: s.client.mode()})
+	d := v.Decide(&ri.client.lookup().rules, &queryrule.Statement{Text: q.text, Info: q.info, DB: ri.client.state.DB(), Mode: ri.client.mode()})
 	if d.Block != nil {
 		d.Count()
 	}
 	err := refusal(&d)
 	if err == nil && d.Rewrite != nil {
-		if params(d.Outcome.Text, s.client.mode()) != params(q.text, s.client.mode()) {
+		if params(d.Outcome.Text, ri.client.mode()) != params(q.text, ri.client.mode()) {
 			d.Count()
 			return refused(d.Rewrite, "it changes the number of parameters of the statement")
 		}
@@ -163,9 +163,9 @@ func (s *Session) obeyPrepare(q *query) error {
 	}
 	d.Hits = nil
 	q.verdict = d
-	q.readWithin(s.client.mode())
+	q.readWithin(ri.client.mode())
 	if err == nil && q.within != nil {
-		err = blockWithin(v, &queryrule.Scratch{}, q.within, s.client.state.DB())
+		err = blockWithin(v, &queryrule.Scratch{}, q.within, ri.client.state.DB())
 	}
 	return err
 }
@@ -205,28 +205,28 @@ func params(text string, m sqltext.Mode) (n int) {
 }
 
 // obeyExecution has the rules of today look at a prepared statement; comStmtExecute takes their verdict from it.
-func (s *Session) obeyExecution(st *stmt) error {
-	d := s.verdict(st)
+func (ri *rights) obeyExecution(st *stmt) error {
+	d := ri.verdict(st)
 	d.Count()
 	if err := refusal(d); err != nil || st.within == nil {
 		return err
 	}
-	return blockWithin(s.rules, &queryrule.Scratch{}, st.within, st.db)
+	return blockWithin(ri.rules, &queryrule.Scratch{}, st.within, st.db)
 }
 
-func (s *Session) limitReached(l account.Limit) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", s.client.user, l)
+func (ri *rights) limitReached(l account.Limit) *mysql.SQLError {
+	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", ri.client.user, l)
 }
 
 // beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.
-func (s *Session) beginLimited(q *query) error {
-	if l, ok := s.client.account.Begin(time.Now()); !ok {
-		return s.limitReached(l)
+func (ri *rights) beginLimited(q *query) error {
+	if l, ok := ri.client.account.Begin(time.Now()); !ok {
+		return ri.limitReached(l)
 	}
-	if rows, bytes, bounded := s.client.account.MaxAnswer(); bounded {
-		q.quota = &mysql.Quota{Rows: rows, Bytes: bytes, RowsOver: s.limitReached(account.LimitRows), BytesOver: s.limitReached(account.LimitBytes)}
+	if rows, bytes, bounded := ri.client.account.MaxAnswer(); bounded {
+		q.quota = &mysql.Quota{Rows: rows, Bytes: bytes, RowsOver: ri.limitReached(account.LimitRows), BytesOver: ri.limitReached(account.LimitBytes)}
 	}
-	if t := s.client.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
+	if t := ri.client.account.MaxTime(); t > 0 && (q.verdict.Timeout == 0 || t < q.verdict.Timeout) {
 		q.verdict.Timeout = t
 	}
 	return nil
@@ -241,8 +241,8 @@ func (st *stmt) asked() string {
 }
 
 // enterRule waits for a statement's place under a rule's limits. Without an error it is paired with the rule's Leave.
-func (s *Session) enterRule(r *queryrule.Rule) error {
-	err := r.Enter(s.client.entry.Cancelled())
+func (ri *rights) enterRule(r *queryrule.Rule) error {
+	err := r.Enter(ri.client.entry.Cancelled())
 	switch {
 	case errors.Is(err, queryrule.ErrCancelled):
 		return interrupted()
@@ -253,8 +253,8 @@ func (s *Session) enterRule(r *queryrule.Rule) error {
 }
 
 // verdict gives what the rules say of a prepared statement, which keeps it until the rules are others.
-func (s *Session) verdict(st *stmt) *queryrule.Decision {
-	v := s.queryRules()
+func (ri *rights) verdict(st *stmt) *queryrule.Decision {
+	v := ri.queryRules()
 	if st.verdictOf == v {
 		return &st.verdict
 	}
@@ -271,25 +271,25 @@ func (s *Session) verdict(st *stmt) *queryrule.Decision {
 
 // passes tells whether rules have nothing to do with a text but to count it. The loops ask; countRules counts when the
 // statement is sent there, as one that goes to a goroutine after all is asked about again.
-func (s *Session) passes(text string, info *sqltext.Info) bool {
-	s.client.task().verdict = queryrule.Decision{}
-	v := s.queryRules()
+func (ri *rights) passes(text string, info *sqltext.Info) bool {
+	ri.client.task().verdict = queryrule.Decision{}
+	v := ri.queryRules()
 	if v == nil {
 		return true
 	}
-	s.client.task().verdict = v.Decide(&s.client.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: s.client.state.DB(), Mode: s.client.mode()})
-	return !s.client.task().verdict.Acts()
+	ri.client.task().verdict = v.Decide(&ri.client.lookup().rules, &queryrule.Statement{Text: text, Info: *info, DB: ri.client.state.DB(), Mode: ri.client.mode()})
+	return !ri.client.task().verdict.Acts()
 }
 
 // passesExecution reports whether no query rule acts on an execution of a prepared statement.
-func (s *Session) passesExecution(st *stmt) bool { return !s.verdict(st).Acts() }
+func (ri *rights) passesExecution(st *stmt) bool { return !ri.verdict(st).Acts() }
 
 // countRules counts what passes or passesExecution found.
-func (s *Session) countRules(st *stmt) {
+func (ri *rights) countRules(st *stmt) {
 	if st != nil {
 		st.verdict.Count()
 		return
 	}
-	s.client.task().verdict.Count()
-	s.client.task().verdict = queryrule.Decision{}
+	ri.client.task().verdict.Count()
+	ri.client.task().verdict = queryrule.Decision{}
 }

@@ -192,7 +192,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	}
 	s.client.more = false
 	if s.client.txn.Unlearned && cmd != mysql.ComQuit {
-		if end := s.learnLate(); end != nil {
+		if end := s.settings().learnLate(); end != nil {
 			return end
 		}
 	}

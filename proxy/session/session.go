@@ -6,7 +6,6 @@ import (
 
 	"kingshard/mysql/auth"
 	"kingshard/proxy/process"
-	"kingshard/proxy/queryrule"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
@@ -22,13 +21,11 @@ type Session struct {
 	leases    leases
 	routing   routing
 	exchanges exchanges
+	rights    rights
 	// parts are those for statements on several shards; nil until there is one.
 	parts *several
 	salt  []byte
 	stmts stmts
-	// rules are those of the set ruled that can match what this user sends.
-	rules *queryrule.View
-	ruled *queryrule.Set
 	lane  laned
 }
 
@@ -39,8 +36,12 @@ func assemble() *Session {
 	s.leases.client, s.leases.effects = &s.client, &s.effects
 	s.routing.client, s.routing.effects = &s.client, &s.effects
 	s.exchanges = exchanges{&s.client, &s.effects, &s.leases, &s.routing}
+	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
 	return s
 }
+
+// settings returns the part for statements about the session itself.
+func (s *Session) settings() settings { return settings{&s.client, &s.leases, &s.routing, &s.exchanges} }
 
 // several are the parts of a session that run statements on several shards.
 type several struct {

@@ -20,37 +20,45 @@ var privileged = map[string]bool{
 	"original_server_version": true, "default_master_connection": true,
 }
 
+// settings carry out statements about the session itself: SET, USE, those that begin and end transactions, SHOW WARNINGS.
+type settings struct {
+	client    *client
+	leases    *leases
+	routing   *routing
+	exchanges *exchanges
+}
+
 // set runs a SET statement: on a backend connection that carries the session's state, so that the server itself judges
 // names and values. What it accepts is then kept and brought to every connection that the session uses; what cannot be
 // kept pins the connection.
-func (s *Session) set(q *query) error {
-	assignments, ok := sqltext.ParseSet(q.text, s.client.mode())
+func (se settings) set(q *query) error {
+	assignments, ok := sqltext.ParseSet(q.text, se.client.mode())
 	if !ok {
-		s.client.txn.Pin(txn.PinUnknown)
-		s.client.txn.Pin(txn.PinUserVariable)
+		se.client.txn.Pin(txn.PinUnknown)
+		se.client.txn.Pin(txn.PinUserVariable)
 		q.learns = true
-		_, err := s.exchanges.forwardWith(q, nil)
+		_, err := se.exchanges.forwardWith(q, nil)
 		return err
 	}
 	if assignments[0].Scope == sqltext.NextTransaction {
-		if handled, err := s.setNext(q, assignments); handled {
+		if handled, err := se.setNext(q, assignments); handled {
 			return err
 		}
 	}
-	if judges := s.judges(q, assignments); len(judges) > 1 {
-		return s.setAnywhere(q, judges, assignments)
+	if judges := se.judges(q, assignments); len(judges) > 1 {
+		return se.setAnywhere(q, judges, assignments)
 	}
-	_, err := s.exchanges.forwardWith(q, func(p backend.Pooled, failed bool) error {
+	_, err := se.exchanges.forwardWith(q, func(p backend.Pooled, failed bool) error {
 		if failed {
 			if len(assignments) > 1 {
 				// Those before the faulty one may have been carried out, and nobody says which.
-				s.client.txn.Pin(txn.PinVariable)
-				s.exchanges.pinBound(state.BoundUnseen(q.text, s.client.mode()))
+				se.client.txn.Pin(txn.PinVariable)
+				se.exchanges.pinBound(state.BoundUnseen(q.text, se.client.mode()))
 				q.learns = true
 			}
 			return nil
 		}
-		return s.adopt(p, assignments)
+		return se.adopt(p, assignments)
 	})
 	return err
 }
@@ -123,7 +131,7 @@ func (xs *exchanges) answeredWith(p backend.Pooled, q *query, failed bool, added
 }
 
 // admitSet refuses what would reach beyond this session.
-func (s *Session) admitSet(assignments []sqltext.Assignment) error {
+func (ri *rights) admitSet(assignments []sqltext.Assignment) error {
 	for _, a := range assignments {
 		switch a.Scope {
 		case sqltext.Global, sqltext.Persist, sqltext.PersistOnly:
@@ -134,7 +142,7 @@ func (s *Session) admitSet(assignments []sqltext.Assignment) error {
 			if privileged[a.Name] {
 				return newError(KSRefusedVariable, a.Name+" changes the binary log or replication; it cannot be set through the proxy")
 			}
-			if a.Name == "resultset_metadata" && !s.client.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
+			if a.Name == "resultset_metadata" && !ri.client.conn.Capabilities.Has(mysql.ClientOptionalResultsetMetadata) {
 				return mysql.NewSQLError(mysql.ERResultsetMetadataNotAsked, "The client doesn't support optional metadata")
 			}
 		case sqltext.Names, sqltext.CharacterSet:
@@ -156,14 +164,14 @@ func wideCharset(name string) bool {
 }
 
 // adopt keeps what a successful SET changed. p is the connection that it ran on.
-func (s *Session) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
-	bound, err := s.client.state.Adopt(p.Conn, assignments, s.client.txn.Pins.Has(txn.PinUserVariable))
-	if s.exchanges.pinBound(bound); err != nil {
+func (se settings) adopt(p backend.Pooled, assignments []sqltext.Assignment) error {
+	bound, err := se.client.state.Adopt(p.Conn, assignments, se.client.txn.Pins.Has(txn.PinUserVariable))
+	if se.exchanges.pinBound(bound); err != nil {
 		return err
 	}
-	p.Key = s.client.state.Setting()
+	p.Key = se.client.state.Setting()
 	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Name == "wait_timeout" }) {
-		s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
+		se.client.entry.SetWaitTimeout(se.client.state.WaitTimeout())
 	}
 	return nil
 }

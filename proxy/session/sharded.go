@@ -66,13 +66,13 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	l := s.client.lookup()
 	p, known, err := plans.find(l, q, s.client.task().recognized.templateOf(q.text, s.client.mode()), s.client.state.DB(), s.client.mode())
 	if err != nil {
-		return nil, true, true, s.unreadable(q.text, err)
+		return nil, true, true, s.leases.unreadable(q.text, err)
 	}
 	if !known {
 		if !plans.mayConcern(q, s.client.state.DB(), s.client.mode()) {
 			return nil, false, false, nil
 		}
-		c, err := s.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB())
+		c, err := s.routing.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB())
 		if err != nil {
 			return nil, true, true, err
 		}
@@ -84,7 +84,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 			return nil, false, false, nil // about a database of the server's own
 		}
 		if p, err = plans.get(q.text, s.client.state.DB(), s.client.mode()); err != nil {
-			return nil, true, true, s.unreadable(q.text, err)
+			return nil, true, true, s.leases.unreadable(q.text, err)
 		}
 		if p != nil {
 			l.execution.Bind(p, nil)
@@ -168,11 +168,11 @@ func contains(shards []router.Shard, s router.Shard) bool {
 
 // unreadable returns what a client hears of a text that could not be planned: what a server that is asked to prepare it
 // says of its syntax, character sets and collations, which runs nothing.
-func (s *Session) unreadable(text string, err error) error {
+func (ls *leases) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
 		return planError(err)
 	}
-	p, failure := s.leases.freshConn(s.client.schema.Default, nil)
+	p, failure := ls.freshConn(ls.client.schema.Default, nil)
 	if failure != nil {
 		return planError(err)
 	}
@@ -194,13 +194,13 @@ func (s *Session) unreadable(text string, err error) error {
 var ofParser = map[uint16]bool{mysql.ERParse: true, 1115: true, 1253: true, 1273: true}
 
 // ofClientsText gives a server's syntax error in a text that the proxy made the words that a server has for the client's own text.
-func (s *Session) ofClientsText(err error, text string) error {
+func (ls *leases) ofClientsText(err error, text string) error {
 	var sqlErr *mysql.SQLError
 	if err == nil || !errors.As(err, &sqlErr) || sqlErr.Code != mysql.ERParse {
 		return err
 	}
 	var own *mysql.SQLError
-	if errors.As(s.unreadable(text, sqlErr), &own) && own.Code == mysql.ERParse {
+	if errors.As(ls.unreadable(text, sqlErr), &own) && own.Code == mysql.ERParse {
 		return own
 	}
 	return err

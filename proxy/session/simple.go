@@ -118,15 +118,15 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.client.entry.SetUser(cu.User)
 	s.client.setAccount(a)
 	s.client.schema = schema
-	s.rules, s.ruled = nil, nil
+	s.rights.rules, s.rights.ruled = nil, nil
 	collation := s.client.state.Collation()
 	if cu.Collation != 0 {
 		collation = cu.Collation
 	}
-	s.initState(collation)
+	s.settings().initState(collation)
 	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 	if cu.Database != "" {
-		if err := s.useDB(cu.Database); err != nil {
+		if err := s.settings().useDB(cu.Database); err != nil {
 			return s.denyDB(err)
 		}
 	}

@@ -118,7 +118,7 @@ func (s *Session) comStmtPrepare(text string) error {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.client.snap.Config.MaxPreparedStmts)
 	}
-	if err := s.readyForText(text); err != nil {
+	if err := s.rights.readyForText(text); err != nil {
 		return err
 	}
 	q := query{text: text, source: text, info: sqltext.Classify(text, s.client.mode())}
@@ -127,13 +127,13 @@ func (s *Session) comStmtPrepare(text string) error {
 		q.source, q.info = q.text, sqltext.Classify(q.text, s.client.mode())
 	}
 	q.readWithin(s.client.mode())
-	if s.client.snap.Blacklist != nil && s.blacklisted(&q) {
+	if s.client.snap.Blacklist != nil && s.rights.blacklisted(&q) {
 		return errBlacklisted
 	}
-	if err := s.obeyPrepare(&q); err != nil {
+	if err := s.rights.obeyPrepare(&q); err != nil {
 		return err
 	}
-	if err := s.permit(q.text, &q.info); err != nil {
+	if err := s.rights.permit(q.text, &q.info); err != nil {
 		return err
 	}
 	if err := s.leases.startOfStatement(); err != nil {
@@ -142,7 +142,7 @@ func (s *Session) comStmtPrepare(text string) error {
 	if err := s.admitPrepare(&q); err != nil {
 		return err
 	}
-	s.ownGrants(&q)
+	s.rights.ownGrants(&q)
 	if err := s.client.substitute(&q); err != nil {
 		return err
 	}
@@ -209,14 +209,14 @@ func (s *Session) prepareAside(q *query) error {
 
 // admitPrepare refuses to prepare what the session must see as text to keep its state right.
 func (s *Session) admitPrepare(q *query) error {
-	if err := s.inspect(q, true); err != nil {
+	if err := s.rights.inspect(q, true); err != nil {
 		return err
 	}
-	if err := s.admitTexts(q); err != nil {
+	if err := s.rights.admitTexts(q); err != nil {
 		return err
 	}
 	if q.info.Class == sqltext.Set {
-		if err := s.admitSetQuery(q.text, s.client.mode()); err != nil {
+		if err := s.rights.admitSetQuery(q.text, s.client.mode()); err != nil {
 			return err
 		}
 	}

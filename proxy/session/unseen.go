@@ -48,18 +48,18 @@ func (xs *exchanges) learnUnseen(p backend.Pooled, q *query) error {
 }
 
 // learnLate asks for what a statement that a loop ran has set, ahead of the next command.
-func (s *Session) learnLate() *endError {
-	s.client.txn.Unlearned = false
-	p := s.client.txn.Held()
+func (se settings) learnLate() *endError {
+	se.client.txn.Unlearned = false
+	p := se.client.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}
-	if err := s.exchanges.learnUnseen(p, &query{rename: s.client.txn.LastNames}); err != nil {
-		s.leases.dropAnswered(p, err)
+	if err := se.exchanges.learnUnseen(p, &query{rename: se.client.txn.LastNames}); err != nil {
+		se.leases.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}
-	s.client.txn.LastOnHeld = false
-	s.client.state.Found.Overwritten()
+	se.client.txn.LastOnHeld = false
+	se.client.state.Found.Overwritten()
 	return nil
 }
 

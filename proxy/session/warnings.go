@@ -42,35 +42,35 @@ func (c *client) heldTells() bool {
 
 // show answers SHOW PROCESSLIST, SHOW WARNINGS and SHOW ERRORS. The latter go to the held connection when the statement
 // before ran there: its diagnostics are complete.
-func (s *Session) show(q *query) (handled bool, err error) {
-	sh, ok := sqltext.ParseShow(q.text, s.client.mode())
-	if !ok && q.info.Class != sqltext.ShowProcesslist && !s.client.heldTells() {
+func (se settings) show(q *query) (handled bool, err error) {
+	sh, ok := sqltext.ParseShow(q.text, se.client.mode())
+	if !ok && q.info.Class != sqltext.ShowProcesslist && !se.client.heldTells() {
 		return true, refuse("SHOW WARNINGS or SHOW ERRORS in a form that is not known, behind a statement of which no connection of the session's knows")
 	}
 	if !ok {
 		return false, nil
 	}
 	if sh.What == sqltext.Processlist {
-		s.client.writeProcesslist(sh.Full)
+		se.client.writeProcesslist(sh.Full)
 		return true, nil
 	}
-	if s.client.heldTells() {
-		if len(s.client.txn.LastNames) == 0 && s.client.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
+	if se.client.heldTells() {
+		if len(se.client.txn.LastNames) == 0 && se.client.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
 			return false, nil
 		}
-		if err := s.client.fetchWarnings(s.client.txn.Held(), s.client.txn.LastNames); err != nil {
-			return true, s.leases.lost(s.client.txn.Held(), err)
+		if err := se.client.fetchWarnings(se.client.txn.Held(), se.client.txn.LastNames); err != nil {
+			return true, se.leases.lost(se.client.txn.Held(), err)
 		}
 	}
 	switch sh.What {
 	case sqltext.CountWarnings:
-		s.client.state.Found.Found(1)
-		s.client.writeRows([]string{"@@session.warning_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.client.state.Diagnostics.WarningCount)}})
+		se.client.state.Found.Found(1)
+		se.client.writeRows([]string{"@@session.warning_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(se.client.state.Diagnostics.WarningCount)}})
 	case sqltext.CountErrors:
-		s.client.state.Found.Found(1)
-		s.client.writeRows([]string{"@@session.error_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(s.client.state.Diagnostics.ErrorCount)}})
+		se.client.state.Found.Found(1)
+		se.client.writeRows([]string{"@@session.error_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(se.client.state.Diagnostics.ErrorCount)}})
 	default:
-		s.client.writeRows([]string{"Level", "Code", "Message"}, []mysql.ColumnType{mysql.TypeVarString, mysql.TypeLong, mysql.TypeVarString}, s.client.state.Diagnostics.Shown(sh))
+		se.client.writeRows([]string{"Level", "Code", "Message"}, []mysql.ColumnType{mysql.TypeVarString, mysql.TypeLong, mysql.TypeVarString}, se.client.state.Diagnostics.Shown(sh))
 	}
 	return true, nil
 }

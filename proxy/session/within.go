@@ -29,60 +29,60 @@ func (q *query) unknown() bool {
 // learnText has the server compute the text of a PREPARE or EXECUTE IMMEDIATE from a variable or another expression, so that it is known
 // before it runs. A statement that prepares what an expression gives gets the text in its place: to be computed once more it might be
 // another one. MySQL manual: "PREPARE Statement"; MariaDB Knowledge Base: "EXECUTE IMMEDIATE".
-func (s *Session) learnText(q *query) error {
+func (ri *rights) learnText(q *query) error {
 	if q.within == nil || len(q.within.Dynamic) != 1 || !q.within.Dynamic[0].Direct {
 		return nil
 	}
-	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
+	if err := ri.leases.learnCharset(ri.client.schema.Default); err != nil {
 		return err
 	}
-	charset := s.asciiCharset()
+	charset := ri.asciiCharset()
 	if charset == "" {
 		return refuse("the text of PREPARE and EXECUTE IMMEDIATE must be a literal while character_set_client or collation_connection is of a set like gbk or utf16")
 	}
 	d := q.within.Dynamic[0]
 	expr := q.within.Text[d.Pos:d.End]
-	variable := isUserVariable(expr, s.client.mode())
-	if !variable && !s.client.mode().MariaDB {
+	variable := isUserVariable(expr, ri.client.mode())
+	if !variable && !ri.client.mode().MariaDB {
 		return mysql.NewSQLError(mysql.ERParse, "You have an error in your SQL syntax; PREPARE takes a string or a user variable, near '%.80s'", expr)
 	}
-	if sqltext.HasWord(expr, s.client.mode(), "select", "table", "values", "with") {
+	if sqltext.HasWord(expr, ri.client.mode(), "select", "table", "values", "with") {
 		return mysql.NewSQLError(mysql.ERSubqueriesNotSupported, "%s does not support subqueries or stored functions", "EXECUTE IMMEDIATE")
 	}
 	evaluated := query{text: "DO (" + expr + ")"}
-	evaluated.info = sqltext.Classify(evaluated.text, s.client.mode())
-	if err := s.permit(evaluated.text, &evaluated.info); err != nil {
+	evaluated.info = sqltext.Classify(evaluated.text, ri.client.mode())
+	if err := ri.permit(evaluated.text, &evaluated.info); err != nil {
 		return err
 	}
-	if err := s.inspect(&evaluated, false); err != nil {
+	if err := ri.inspect(&evaluated, false); err != nil {
 		return err
 	}
-	s.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
-	p, err := s.leases.acquire(s.routing.route(q))
+	ri.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
+	p, err := ri.leases.acquire(ri.routing.route(q))
 	if err != nil {
 		return err
 	}
-	if err := s.exchanges.clearDiagnostics(p, q); err != nil {
-		return s.leases.unprepared(p, err)
+	if err := ri.exchanges.clearDiagnostics(p, q); err != nil {
+		return ri.leases.unprepared(p, err)
 	}
 	if !variable {
-		s.exchanges.pinFor(evaluated.text, &evaluated.info)
+		ri.exchanges.pinFor(evaluated.text, &evaluated.info)
 		p.Conn.Marked = true
 	}
-	if err := s.client.state.Found.Settle(p.Conn, false); err != nil {
-		return s.leases.lost(p, err)
+	if err := ri.client.state.Found.Settle(p.Conn, false); err != nil {
+		return ri.leases.lost(p, err)
 	}
 	text := "NULL"
 	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+")) LIMIT 1", 1, func(row []string) { text = row[0] })
 	if e, ok := err.(*mysql.SQLError); ok {
-		s.leases.release(p)
+		ri.leases.release(p)
 		return e
 	}
 	if err != nil {
-		return s.leases.lost(p, err)
+		return ri.leases.lost(p, err)
 	}
-	s.leases.release(p)
-	s.client.txn.LastOnHeld = false
+	ri.leases.release(p)
+	ri.client.txn.LastOnHeld = false
 	value, literal := "", "NULL"
 	if text != "NULL" {
 		b, err := hex.DecodeString(text)
@@ -91,7 +91,7 @@ func (s *Session) learnText(q *query) error {
 		}
 		value, literal = string(b), "_"+charset+" x'"+text+"'"
 	}
-	c, m := q.within, s.client.mode()
+	c, m := q.within, ri.client.mode()
 	if m.MariaDB {
 		q.text = c.Text[:d.Pos] + literal + c.Text[d.End:]
 		hint := q.info.NodeHint
@@ -111,9 +111,9 @@ func isUserVariable(expr string, m sqltext.Mode) bool {
 
 // asciiCharset is the character set in which servers read texts that are prepared, "" where it is not one in which ASCII means itself
 // and nothing else.
-func (s *Session) asciiCharset() string {
-	client := strings.Trim(s.client.state.Value("character_set_client"), "'")
-	connection, _, _ := strings.Cut(strings.Trim(s.client.state.Value("collation_connection"), "'"), "_")
+func (ri *rights) asciiCharset() string {
+	client := strings.Trim(ri.client.state.Value("character_set_client"), "'")
+	connection, _, _ := strings.Cut(strings.Trim(ri.client.state.Value("collation_connection"), "'"), "_")
 	for _, name := range [...]string{client, connection} {
 		switch state.TextCharset(name) {
 		case sqltext.GBK, sqltext.SJIS, sqltext.Big5, sqltext.GB18030:
@@ -129,7 +129,7 @@ func (s *Session) asciiCharset() string {
 
 // modesElsewhere are the ways, other than m, in which the user's servers read a text, of which versions of a server make something else
 // if differs.
-func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.Mode) {
+func (ri *rights) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.Mode) {
 	add := func(maria bool, version int) {
 		other := m
 		if other.MariaDB = maria; differs || maria != m.MariaDB {
@@ -139,7 +139,7 @@ func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 			list = append(list, other)
 		}
 	}
-	unknown := !s.client.state.Resolved()
+	unknown := !ri.client.state.Resolved()
 	see := func(i *backend.Instance) {
 		if info := i.Info(); info != nil {
 			add(info.MariaDB, info.Number)
@@ -147,7 +147,7 @@ func (s *Session) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 			unknown = true
 		}
 	}
-	for _, n := range s.client.schema.Nodes {
+	for _, n := range ri.client.schema.Nodes {
 		see(n.Primary)
 		for _, r := range n.Replicas {
 			see(r)

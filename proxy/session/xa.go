@@ -16,12 +16,12 @@ func xaVerb(text string, verbs ...string) bool {
 // ownXA reports whether an XA statement is about the session's own transaction. On the servers all of the proxy's clients are one account,
 // which may list and end what any of them has prepared. What is prepared or within another statement may run when the id is another
 // session's.
-func (s *Session) ownXA(in *sqltext.Inner, from origin) bool {
+func (ri *rights) ownXA(in *sqltext.Inner, from origin) bool {
 	switch verb, xid := xaParts(in); verb {
 	case "start", "begin", "end", "prepare":
 		return true // a server refuses those of other sessions
 	case "commit", "rollback":
-		return from == alone && s.client.txn.OwnsXA(xid)
+		return from == alone && ri.client.txn.OwnsXA(xid)
 	}
 	return false
 }
