@@ -20,7 +20,7 @@ type typeSize struct{ methods, fields int }
 // tooLarge are the types that are several and not taken apart yet, with the most that they may have until they are. Lower the numbers with
 // every step; nothing is added here.
 var tooLarge = map[string]typeSize{
-	"proxy/session.Session": {431, 28},
+	"proxy/session.Session": {98, 12},
 }
 
 func TestTypeSizes(t *testing.T) {

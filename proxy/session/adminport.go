@@ -34,7 +34,7 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComProcessInfo:
 		s.client.writeProcesslist(false)
 	case mysql.ComQuery:
-		err = s.adminQuery(arg)
+		err = s.ours().adminQuery(arg)
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "the admin port takes statements as text only, without parameters: COM_QUERY")
 	}
@@ -42,21 +42,21 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 }
 
 // adminQuery runs a COM_QUERY of the admin port: one statement of the proxy's own.
-func (s *Session) adminQuery(arg []byte) error {
-	_, text, err := s.client.splitAttributes(arg)
+func (ou ours) adminQuery(arg []byte) error {
+	_, text, err := ou.client.splitAttributes(arg)
 	if err != nil {
 		return err
 	}
-	if s.client.shared.Own == nil {
+	if ou.client.shared.Own == nil {
 		return errors.New("no statements of the proxy's own")
 	}
-	r, err := s.client.shared.Own(s.caller(), text, s.client.mode())
+	r, err := ou.client.shared.Own(ou.caller(), text, ou.client.mode())
 	if err != nil {
 		return err
 	}
 	if r == nil {
 		return newError(KSAdminSyntax, "the admin port takes statements about the proxy only: KS HELP lists them")
 	}
-	s.writeOwn(r)
+	ou.writeOwn(r)
 	return nil
 }

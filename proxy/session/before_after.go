@@ -12,8 +12,8 @@ import (
 )
 
 // admit refuses statements that cannot be right as the session is.
-func (s *Session) admit(q *query) error {
-	if s.client.txn.Holding() && s.client.txn.LastOnHeld {
+func (xs *exchanges) admit(q *query) error {
+	if xs.client.txn.Holding() && xs.client.txn.LastOnHeld {
 		return nil
 	}
 	if q.info.Class == sqltext.GetDiagnostics {
@@ -23,7 +23,7 @@ func (s *Session) admit(q *query) error {
 		return errHiddenDiagnostics
 	}
 	if q.info.Class == sqltext.Execute {
-		if st, ok, _ := s.exchanges.executed(q); ok && tellsDiagnostics(st.info.Class) {
+		if st, ok, _ := xs.executed(q); ok && tellsDiagnostics(st.info.Class) {
 			return errHiddenDiagnostics
 		}
 	}

@@ -13,7 +13,8 @@ import (
 func TestRecognized(t *testing.T) {
 	for name, sp := range map[string]*spares{"goroutine": nil, "loop": new(spares)} {
 		t.Run(name, func(t *testing.T) {
-			s := &Session{client: client{spares: sp}}
+			s := assemble()
+			s.client.spares = sp
 			known := 0
 			for k := range 200 {
 				text := []string{
@@ -49,7 +50,8 @@ func TestRecognized(t *testing.T) {
 
 // TestRecognizedHeedsTheMode: a text is another one in another sql_mode.
 func TestRecognizedHeedsTheMode(t *testing.T) {
-	s := &Session{client: client{spares: new(spares)}}
+	s := assemble()
+	s.client.spares = new(spares)
 	text := `SELECT c FROM t WHERE id='a'`
 	for range 20 {
 		s.client.classify(text)
@@ -110,7 +112,8 @@ func TestSpareTasks(t *testing.T) {
 // TestReleaseTask: nothing of a statement is in the task that the next session gets, whatever of it was in use.
 func TestReleaseTask(t *testing.T) {
 	for _, looked := range []bool{false, true} {
-		s := &Session{client: client{spares: new(spares)}}
+		s := assemble()
+		s.client.spares = new(spares)
 		made := s.client.task()
 		made.query.text, made.x.attempt, made.recognized = "SELECT 1", 3, recognized{text: "SELECT 1", normal: "SELECT ?"}
 		if looked {

@@ -21,6 +21,7 @@ type client struct {
 	shared *Shared
 	conn   *mysql.Conn
 	id     uint32
+	salt   []byte // of the greeting
 
 	// Who it is, from the login.
 	addr     netip.Addr // invalid over a unix socket

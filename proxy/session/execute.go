@@ -53,7 +53,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	if !ok {
 		return unknownStmt(arg, "mysqld_stmt_execute")
 	}
-	defer s.dropLongData(st)
+	defer s.stmts.dropLongData(st)
 	if s.client.traceExecution(st, arg) {
 		s.client.beginTrace(mysql.ComStmtExecute, st.text)
 	}
@@ -61,7 +61,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 		return st.longErr
 	}
 	ex := &s.client.task().execution
-	if err := s.decodeExecution(ex, st, arg); err != nil {
+	if err := s.stmts.decodeExecution(ex, st, arg); err != nil {
 		return err
 	}
 	s.client.entry.ShowText(st.text)
@@ -90,12 +90,12 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
 		}
 	case sqltext.Kill:
-		text, err := s.bound(q.st, q.ex)
+		text, err := s.stmts.bound(q.st, q.ex)
 		if err != nil {
 			return true, err
 		}
 		q.text = text
-		return true, s.killStatement(q)
+		return true, s.kills().killStatement(q)
 	case sqltext.Begin, sqltext.Commit, sqltext.Rollback:
 		return s.settings().transaction(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
@@ -108,11 +108,11 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 }
 
 // decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
-func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
+func (ss *stmts) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 	c := mysql.NewCursor(arg[4:])
 	ex.flags = c.Uint8()
 	c.Uint32() // iteration count, always 1
-	attributes := s.client.conn.Capabilities.Has(mysql.ClientQueryAttributes)
+	attributes := ss.client.conn.Capabilities.Has(mysql.ClientQueryAttributes)
 	count := st.params
 	counted := attributes && (st.params > 0 || ex.flags&mysql.ParameterCountAvailable != 0)
 	if counted {
@@ -149,7 +149,7 @@ func (s *Session) decodeExecution(ex *execution, st *stmt, arg []byte) error {
 		}
 		ex.types = bytes.Repeat([]byte{byte(mysql.TypeNull), 0}, st.params)
 	}
-	return s.takeValues(ex, st, &c, bitmap)
+	return ss.takeValues(ex, st, &c, bitmap)
 }
 
 // takeTypes finds the types of count parameters that have names, too: those behind the statement's own are query attributes.
@@ -182,7 +182,7 @@ func allNull(bitmap []byte, params int) bool {
 }
 
 // takeValues finds the values of the statement's own parameters, and of the attributes behind them.
-func (s *Session) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
+func (ss *stmts) takeValues(ex *execution, st *stmt, c *mysql.Cursor, bitmap []byte) error {
 	ex.bitmap = bitmap[:(st.params+7)/8]
 	types := ex.types
 	ex.types = types[:2*st.params]
@@ -282,33 +282,33 @@ func (xs *exchanges) sendExecution(p backend.Pooled, bs *backend.Stmt, st *stmt,
 }
 
 // comStmtFetch gives the next rows of a cursor. MySQL manual: "COM_STMT_FETCH".
-func (s *Session) comStmtFetch(arg []byte) error {
-	st, ok := s.stmts.get(arg)
+func (ss *stmts) comStmtFetch(arg []byte) error {
+	st, ok := ss.get(arg)
 	if !ok {
 		return unknownStmt(arg, "mysqld_stmt_fetch")
 	}
 	if len(arg) < 8 {
 		return malformed()
 	}
-	p := s.client.txn.Held()
+	p := ss.client.txn.Held()
 	if st.cursor == nil || p.Pooled == nil {
 		return mysql.NewSQLError(mysql.ERStmtHasNoOpenCursor, "The statement (%d) has no open cursor.", st.id)
 	}
-	if !s.client.setRunning(p) {
+	if !ss.client.setRunning(p) {
 		return interrupted()
 	}
 	c := p.Conn
 	c.ResetSequence()
 	b := mysql.AppendUint32(append(c.StartPacket(), byte(mysql.ComStmtFetch)), st.cursor.ID)
 	c.EndPacket(mysql.AppendUint32(b, binary.LittleEndian.Uint32(arg[4:])))
-	sent := s.client.conn.Sequence()
+	sent := ss.client.conn.Sequence()
 	q := query{text: st.text, info: st.info, quota: st.quota}
-	if err := s.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
-		return s.exchanges.broken(p, err, sent)
+	if err := ss.exchanges.oneResponse(p, &q, mysql.ShapeRows); err != nil {
+		return ss.exchanges.broken(p, err, sent)
 	}
 	if q.cut || p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
-		return s.closeCursor(st)
+		return ss.closeCursor(st)
 	}
-	s.leases.release(p)
+	ss.leases.release(p)
 	return nil
 }

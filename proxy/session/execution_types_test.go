@@ -9,7 +9,8 @@ import (
 
 // The types of an execution's parameters are those that came last, whole: the same again, others, none, and what is cut off.
 func TestTypesOfExecutions(t *testing.T) {
-	s := &Session{client: client{conn: mysql.NewConn(nil, mysql.ClientSide, 1<<10)}}
+	s := assemble()
+	s.client.conn = mysql.NewConn(nil, mysql.ClientSide, 1<<10)
 	st := &stmt{params: 2}
 	head := []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0} // id, no cursor, one iteration; no NULLs
 	long, text := []byte{byte(mysql.TypeLong), 0}, []byte{byte(mysql.TypeVarString), 0}
@@ -33,7 +34,7 @@ func TestTypesOfExecutions(t *testing.T) {
 		{"numbers again", with([]byte{1}, numbers, values), false, numbers, values},
 	} {
 		var ex execution
-		if err := s.decodeExecution(&ex, st, c.packet); (err != nil) != c.fails {
+		if err := s.stmts.decodeExecution(&ex, st, c.packet); (err != nil) != c.fails {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		clear(c.packet) // the read buffer is used again
@@ -46,7 +47,7 @@ func TestTypesOfExecutions(t *testing.T) {
 	}
 	packet := with([]byte{1}, numbers, values)
 	var ex execution
-	if n := testing.AllocsPerRun(100, func() { _ = s.decodeExecution(&ex, st, packet) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = s.stmts.decodeExecution(&ex, st, packet) }); n != 0 {
 		t.Errorf("an execution with the types of the one before allocates %v times", n)
 	}
 }

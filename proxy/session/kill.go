@@ -12,43 +12,50 @@ import (
 	"kingshard/proxy/txn"
 )
 
+// kills carry out KILL of sessions, and of statements on servers.
+type kills struct {
+	client  *client
+	leases  *leases
+	routing *routing
+}
+
 // killStatement runs KILL as a statement.
-func (s *Session) killStatement(q *query) error {
-	k, ok := sqltext.ParseKill(q.text, s.client.mode())
+func (ki kills) killStatement(q *query) error {
+	k, ok := sqltext.ParseKill(q.text, ki.client.mode())
 	if !ok {
 		return errKillForm
 	}
 	if k.Expr != "" {
 		var err error
-		if k.ID, err = s.killID(k.Expr); err != nil {
-			return s.leases.ofClientsText(err, q.text)
+		if k.ID, err = ki.killID(k.Expr); err != nil {
+			return ki.leases.ofClientsText(err, q.text)
 		}
 	}
-	return s.kill(k.ID, k.Query)
+	return ki.kill(k.ID, k.Query)
 }
 
 // killID has a server compute the id of a KILL from an expression. One that is NULL is 0, as of servers.
-func (s *Session) killID(expr string) (id uint64, err error) {
-	if err := s.leases.startOfStatement(); err != nil {
+func (ki kills) killID(expr string) (id uint64, err error) {
+	if err := ki.leases.startOfStatement(); err != nil {
 		return 0, err
 	}
 	text := "SELECT CAST((" + expr + ") AS SIGNED)"
-	q := query{text: text, info: sqltext.Classify(text, s.client.mode())}
-	if err := s.client.substitute(&q); err != nil {
+	q := query{text: text, info: sqltext.Classify(text, ki.client.mode())}
+	if err := ki.client.substitute(&q); err != nil {
 		return 0, err
 	}
-	p, err := s.acquireToAsk(s.routing.route(&q))
+	p, err := ki.acquireToAsk(ki.routing.route(&q))
 	if err != nil {
 		return 0, err
 	}
 	var signed int64
 	err = p.Conn.Rows(q.text, 1, func(row []string) { signed, _ = strconv.ParseInt(row[0], 10, 64) })
 	if err != nil {
-		return 0, s.leases.afterFailure(p, err)
+		return 0, ki.leases.afterFailure(p, err)
 	}
-	s.leases.release(p)
-	s.client.txn.LastOnHeld = false
-	if id = uint64(signed); !s.client.mode().MariaDB {
+	ki.leases.release(p)
+	ki.client.txn.LastOnHeld = false
+	if id = uint64(signed); !ki.client.mode().MariaDB {
 		id &= 1<<32 - 1
 	}
 	return id, nil
@@ -56,49 +63,49 @@ func (s *Session) killID(expr string) (id uint64, err error) {
 
 // acquireToAsk gives a connection for a question of the proxy's own in the client's state: the held one, which has the values of variables that
 // it alone knows, else one to the target. No transaction begins there, and what FOUND_ROWS() gave is known before it is asked.
-func (s *Session) acquireToAsk(t txn.Target) (backend.Pooled, error) {
-	p := s.client.txn.Held()
+func (ki kills) acquireToAsk(t txn.Target) (backend.Pooled, error) {
+	p := ki.client.txn.Held()
 	if p.Pooled == nil {
-		if _, err := s.leases.gate(); err != nil {
+		if _, err := ki.leases.gate(); err != nil {
 			return p, err
 		}
-		if err := s.leases.learnCharset(t.Node); err != nil {
+		if err := ki.leases.learnCharset(t.Node); err != nil {
 			return p, err
 		}
 		var err error
-		if p, err = s.leases.obtain(t, s.client.state.Setting()); err != nil {
+		if p, err = ki.leases.obtain(t, ki.client.state.Setting()); err != nil {
 			return p, err
 		}
 	}
-	if !s.client.setRunning(p) {
-		s.leases.drop(p)
+	if !ki.client.setRunning(p) {
+		ki.leases.drop(p)
 		return backend.Pooled{}, interrupted()
 	}
-	if !s.client.txn.Holding() {
+	if !ki.client.txn.Holding() {
 		return p, nil
 	}
-	err := s.client.observed.Apply(p, s.client.state.DB(), s.client.state.Setting())
+	err := ki.client.observed.Apply(p, ki.client.state.DB(), ki.client.state.Setting())
 	if err == nil {
-		err = s.client.state.Found.Settle(p.Conn, false)
+		err = ki.client.state.Found.Settle(p.Conn, false)
 	}
-	if s.client.state.Found.Overwritten(); err != nil {
-		return backend.Pooled{}, s.leases.afterFailure(p, err)
+	if ki.client.state.Found.Overwritten(); err != nil {
+		return backend.Pooled{}, ki.leases.afterFailure(p, err)
 	}
 	return p, nil
 }
 
 // kill runs KILL: of the client connections of this proxy, own ones or, with the right process, anybody's.
-func (s *Session) kill(id uint64, query bool) error {
-	victim := s.client.shared.Sessions.Get(uint32(id))
+func (ki kills) kill(id uint64, query bool) error {
+	victim := ki.client.shared.Sessions.Get(uint32(id))
 	if id > 1<<32-1 || victim == nil {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	if victim.User() != s.client.user && !s.client.account.Process {
+	if victim.User() != ki.client.user && !ki.client.account.Process {
 		return mysql.NewSQLError(mysql.ERKillDenied, "You are not owner of thread %d", id)
 	}
-	if victim == &s.client.entry {
+	if victim == &ki.client.entry {
 		if !query {
-			s.client.writeError(interrupted(), observe.OriginProxy)
+			ki.client.writeError(interrupted(), observe.OriginProxy)
 			return &endError{reason: process.EndKilled}
 		}
 		return interrupted()
@@ -106,16 +113,16 @@ func (s *Session) kill(id uint64, query bool) error {
 	if !victim.Interrupt(!query) {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	s.client.writeOK()
+	ki.client.writeOK()
 	return nil
 }
 
 // comProcessKill runs COM_PROCESS_KILL. MySQL manual: "COM_PROCESS_KILL".
-func (s *Session) comProcessKill(arg []byte) error {
+func (ki kills) comProcessKill(arg []byte) error {
 	if len(arg) < 4 {
 		return malformed()
 	}
-	return s.kill(uint64(binary.LittleEndian.Uint32(arg)), false)
+	return ki.kill(uint64(binary.LittleEndian.Uint32(arg)), false)
 }
 
 // writeProcesslist answers SHOW PROCESSLIST with the clients of this proxy: the user's own, or with the right process all.

@@ -360,7 +360,7 @@ func (s *Session) resetState() {
 	db, found := s.client.state.DB(), s.settings().foundAtReset()
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
-	s.clearStmts()
+	s.stmts.clearStmts()
 	s.settings().initState(s.client.state.Collation())
 	s.client.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
 	s.client.state.Found = state.FoundRowsOf(found)

@@ -32,11 +32,11 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		return true, s.comInitDB(db)
 	case sqltext.Kill:
-		return true, s.killStatement(q)
+		return true, s.kills().killStatement(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
 		return s.settings().show(q)
 	case sqltext.Show:
-		if handled, err := s.own(q); handled {
+		if handled, err := s.ours().own(q); handled {
 			return true, err
 		}
 		s.rights.ownGrants(q)
@@ -46,13 +46,13 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		return false, nil
 	case sqltext.Other:
-		if handled, err := s.own(q); handled {
+		if handled, err := s.ours().own(q); handled {
 			return true, err
 		}
 		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		had := s.client.txn.Pins
-		err := s.textPrepare(q)
+		err := s.stmts.textPrepare(q)
 		q.pinned = s.client.txn.Pins &^ had
 		return false, err
 	}
@@ -69,22 +69,22 @@ func (ri *rights) admitSetQuery(text string, m sqltext.Mode) error {
 
 // textPrepare follows PREPARE, EXECUTE and DEALLOCATE: the statements live on one connection, which is held for as long
 // as there are any.
-func (s *Session) textPrepare(q *query) error {
+func (ss *stmts) textPrepare(q *query) error {
 	switch q.info.Class {
 	case sqltext.Prepare:
-		s.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: s.client.mode()}, s.rights.readsOnlyEverywhere(q.text, &q.info, s.client.mode()), q)
+		ss.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: ss.client.mode()}, ss.rights.readsOnlyEverywhere(q.text, &q.info, ss.client.mode()), q)
 	case sqltext.Deallocate:
-		name, ok := sqltext.ParseDeallocate(q.text, s.client.mode())
+		name, ok := sqltext.ParseDeallocate(q.text, ss.client.mode())
 		if ok {
-			delete(s.client.textStmts, strings.ToLower(name))
+			delete(ss.client.textStmts, strings.ToLower(name))
 			return nil
 		}
 	case sqltext.Execute:
 		// What the text does was not looked at when it was prepared: it may set or lock anything.
-		s.client.txn.Pin(txn.PinPrepare)
-		return s.admitExecute(q)
+		ss.client.txn.Pin(txn.PinPrepare)
+		return ss.admitExecute(q)
 	}
-	s.client.txn.Pin(txn.PinPrepare)
+	ss.client.txn.Pin(txn.PinPrepare)
 	return nil
 }
 
@@ -148,16 +148,16 @@ func (xs *exchanges) executed(q *query) (st textStmt, ok, certain bool) {
 
 // admitExecute refuses an EXECUTE whose text asks for what only the statement before it has left on its connection, where that ran elsewhere
 // or the proxy has asked for something since.
-func (s *Session) admitExecute(q *query) error {
-	st, ok, _ := s.exchanges.executed(q)
-	if !ok || !s.client.txn.Holding() {
+func (ss *stmts) admitExecute(q *query) error {
+	st, ok, _ := ss.exchanges.executed(q)
+	if !ok || !ss.client.txn.Holding() {
 		return nil
 	}
 	name := ""
 	switch {
-	case st.info.Traits&diagnostics != 0 && !s.client.txn.LastOnHeld:
+	case st.info.Traits&diagnostics != 0 && !ss.client.txn.LastOnHeld:
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
-	case st.info.Has(sqltext.FoundRows) && !s.client.state.Found.Gives(s.client.txn.Conn()):
+	case st.info.Has(sqltext.FoundRows) && !ss.client.state.Found.Gives(ss.client.txn.Conn()):
 		name = "FOUND_ROWS()"
 	default:
 		return nil

@@ -101,7 +101,7 @@ func (s *Session) read(q *query, p []byte) bool {
 		}
 		ex := &s.client.task().execution
 		*ex = execution{}
-		if s.decodeExecution(ex, st, p[1:]) != nil {
+		if s.stmts.decodeExecution(ex, st, p[1:]) != nil {
 			return false
 		}
 		q.execute(st, ex)

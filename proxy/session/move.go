@@ -80,7 +80,7 @@ func (s *Session) longDataOpen() bool {
 // description returns what another process must know to go on with the session.
 func (s *Session) description() *state.Description {
 	d := &state.Description{
-		ID: s.client.id, AdminOnly: s.client.entry.AdminOnly(), User: s.client.user, Started: s.client.entry.Started(), Since: s.client.entry.Since().UnixNano(), Salt: s.salt,
+		ID: s.client.id, AdminOnly: s.client.entry.AdminOnly(), User: s.client.user, Started: s.client.entry.Started(), Since: s.client.entry.Since().UnixNano(), Salt: s.client.salt,
 		Capabilities: s.client.conn.Capabilities, NextTransaction: s.client.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
 	s.client.state.Describe(d)
@@ -112,7 +112,7 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 		return nil, err
 	}
 	s := assemble()
-	s.salt = d.Salt
+	s.client.salt = d.Salt
 	s.client.init(nc, shared)
 	s.client.user = d.User
 	if d.Client != "" {

@@ -51,14 +51,17 @@ type OwnCell struct {
 	Null bool
 }
 
+// ours answers the statements of the proxy's own.
+type ours struct{ client *client }
+
 // own answers the proxy's own statements. handled is false for everything else.
-func (s *Session) own(q *query) (handled bool, err error) {
-	if s.client.shared.Own == nil || !mayBeOwn(q.text, s.client.mode()) {
+func (ou ours) own(q *query) (handled bool, err error) {
+	if ou.client.shared.Own == nil || !mayBeOwn(q.text, ou.client.mode()) {
 		return false, nil
 	}
-	r, err := s.client.shared.Own(s.caller(), q.text, s.client.mode())
+	r, err := ou.client.shared.Own(ou.caller(), q.text, ou.client.mode())
 	if r != nil {
-		s.writeOwn(r)
+		ou.writeOwn(r)
 	}
 	return r != nil || err != nil, err
 }
@@ -75,20 +78,20 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 	return strings.EqualFold(word, "ks") || strings.EqualFold(word, "admin")
 }
 
-func (s *Session) caller() *Caller {
+func (ou ours) caller() *Caller {
 	c := &Caller{
-		ID: s.client.id, User: s.client.user, Host: s.client.host(), DB: s.client.state.DB(), Rights: s.client.account.Rights, Process: s.client.account.Process,
-		Plans: s.client.schema.Plans, Version: s.client.snap.serverVersion(), AdminOnly: s.client.entry.AdminOnly(), Cancelled: s.client.entry.Cancelled,
+		ID: ou.client.id, User: ou.client.user, Host: ou.client.host(), DB: ou.client.state.DB(), Rights: ou.client.account.Rights, Process: ou.client.account.Process,
+		Plans: ou.client.schema.Plans, Version: ou.client.snap.serverVersion(), AdminOnly: ou.client.entry.AdminOnly(), Cancelled: ou.client.entry.Cancelled,
 	}
-	if s.client.schema.Default != nil {
-		c.Default = s.client.schema.Default.Name
+	if ou.client.schema.Default != nil {
+		c.Default = ou.client.schema.Default.Name
 	}
 	return c
 }
 
-func (s *Session) writeOwn(r *OwnResult) {
+func (ou ours) writeOwn(r *OwnResult) {
 	if len(r.Columns) == 0 {
-		s.client.writeOK()
+		ou.client.writeOK()
 		return
 	}
 	names, types := make([]string, len(r.Columns)), make([]mysql.ColumnType, len(r.Columns))
@@ -113,8 +116,8 @@ func (s *Session) writeOwn(r *OwnResult) {
 			}
 		}
 	}
-	s.client.state.Diagnostics.RowCount = 0
-	s.client.writeRows(names, types, rows)
+	ou.client.state.Diagnostics.RowCount = 0
+	ou.client.writeRows(names, types, rows)
 }
 
 // numericType is the type of a column of numbers: drivers read what is called a BIGINT as one, and fail at 0.5.

@@ -219,7 +219,8 @@ func TestPlansAreForgotten(t *testing.T) {
 	p := benchPlans(t)
 	columns := p.columns[p.exact.Tables()[0]]
 	st := &stmt{text: "SELECT column_number_001 FROM t WHERE id = ?", db: "d", mode: benchMode}
-	s := &Session{client: client{schema: &Schema{Plans: p}}}
+	s := assemble()
+	s.client.schema = &Schema{Plans: p}
 	before, err := s.routing.planOf(st)
 	if err != nil {
 		t.Fatal(err)

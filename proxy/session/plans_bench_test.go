@@ -101,7 +101,9 @@ func benchPlanHit(b *testing.B, form string, template *sqltext.Template) {
 // benchSession is a session that has benchPlans, and no connections.
 func benchSession(b testing.TB) *Session {
 	p := benchPlans(b)
-	s := &Session{client: client{schema: &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}, account: new(account.Account)}}
+	s := assemble()
+	s.client.schema = &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}
+	s.client.account = new(account.Account)
 	s.client.state.Resolve(&backend.Info{Number: 80400})
 	s.client.state.SetDB("d")
 	return s

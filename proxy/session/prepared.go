@@ -16,29 +16,29 @@ import (
 
 // preparePlan sends the preparation of a statement on sharded tables to a server with the names that it has there: it
 // tells whether the text is right and what its columns are.
-func (s *Session) preparePlan(q *query) error {
-	if ownPrepared(q.text, q.info.Class, s.client.mode(), false) {
+func (ss *stmts) preparePlan(q *query) error {
+	if ownPrepared(q.text, q.info.Class, ss.client.mode(), false) {
 		q.own = true
 		return nil
 	}
-	if !s.client.schema.Plans.mayConcern(q, s.client.state.DB(), s.client.mode()) || s.routing.namesNode(q) {
+	if !ss.client.schema.Plans.mayConcern(q, ss.client.state.DB(), ss.client.mode()) || ss.routing.namesNode(q) {
 		return nil
 	}
-	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
+	if err := ss.leases.learnCharset(ss.client.schema.Default); err != nil {
 		return err
 	}
-	if c, err := s.routing.catalogOf(q.text, q.info.Class, s.client.mode(), s.client.state.DB()); err != nil {
+	if c, err := ss.routing.catalogOf(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()); err != nil {
 		return err
 	} else if c != nil {
-		q.logical, q.node = q.text, s.client.schema.Default
+		q.logical, q.node = q.text, ss.client.schema.Default
 		return nil
 	}
-	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.client.mode(), s.client.state.DB()) {
+	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()) {
 		return nil
 	}
-	p, err := s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode())
+	p, err := ss.client.schema.Plans.get(q.text, ss.client.state.DB(), ss.client.mode())
 	if err != nil {
-		return s.leases.unreadable(q.text, err)
+		return ss.leases.unreadable(q.text, err)
 	}
 	if p == nil {
 		return nil
@@ -62,7 +62,7 @@ func (s *Session) preparePlan(q *query) error {
 	}
 	q.logical = q.text
 	one := p.Sample()
-	s.routing.oneShard(q, &one, p)
+	ss.routing.oneShard(q, &one, p)
 	return nil
 }
 

@@ -31,8 +31,8 @@ func ownPrepared(text string, class sqltext.Class, m sqltext.Mode, sharded bool)
 
 // prepareOwn answers COM_STMT_PREPARE of a statement that the proxy answers. The columns of its own statements are known only when they
 // run, as of a CALL.
-func (s *Session) prepareOwn(q *query) error {
-	st := &stmt{text: strings.Clone(q.text), info: q.info, db: s.client.state.DB(), mode: s.client.mode(), setting: s.client.state.Setting(), own: true}
+func (ss *stmts) prepareOwn(q *query) error {
+	st := &stmt{text: strings.Clone(q.text), info: q.info, db: ss.client.state.DB(), mode: ss.client.mode(), setting: ss.client.state.Setting(), own: true}
 	st.info.NodeHint = ""
 	var columns []mysql.ColumnDefinition41
 	if st.info.Class == sqltext.Explain {
@@ -50,27 +50,27 @@ func (s *Session) prepareOwn(q *query) error {
 		st.source = strings.Clone(q.source)
 	}
 	st.normal = normalOf(st.text, st.mode)
-	s.stmts.add(st)
+	ss.add(st)
 	ok := mysql.StmtPrepareOK{StatementID: st.id, Columns: uint16(len(columns)), Params: uint16(st.params), MetadataFollows: true}
-	s.client.conn.EndPacket(ok.AppendTo(s.client.conn.StartPacket(), s.client.conn.Capabilities))
+	ss.client.conn.EndPacket(ok.AppendTo(ss.client.conn.StartPacket(), ss.client.conn.Capabilities))
 	if st.params > 0 {
 		params := make([]mysql.ColumnDefinition41, st.params)
 		for k := range params {
 			params[k] = mysql.ColumnDefinition41{Catalog: "def", Name: "?", Type: mysql.TypeVarString, Charset: binaryCollation, Flags: mysql.BinaryFlag}
 		}
-		s.client.writeDefinitions(params)
+		ss.client.writeDefinitions(params)
 	}
 	if len(columns) > 0 {
-		s.client.writeDefinitions(columns)
+		ss.client.writeDefinitions(columns)
 	}
-	s.client.state.Diagnostics.RowCount = 0
-	return s.client.conn.Flush()
+	ss.client.state.Diagnostics.RowCount = 0
+	return ss.client.conn.Flush()
 }
 
 // executeOwn runs a prepared statement that the proxy answers.
 func (s *Session) executeOwn(q *query) error {
 	if q.info.Class != sqltext.Explain {
-		handled, err := s.own(q)
+		handled, err := s.ours().own(q)
 		if !handled && err == nil {
 			handled, err = s.admin(q)
 		}
@@ -79,7 +79,7 @@ func (s *Session) executeOwn(q *query) error {
 		}
 		return err
 	}
-	text, err := s.bound(q.st, q.ex)
+	text, err := s.stmts.bound(q.st, q.ex)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,11 @@ func (s *Session) executeOwn(q *query) error {
 }
 
 // bound gives a prepared statement's text with the values of an execution in the places of its parameters.
-func (s *Session) bound(st *stmt, ex *execution) (string, error) {
+func (ss *stmts) bound(st *stmt, ex *execution) (string, error) {
 	if st.params == 0 {
 		return st.text, nil
 	}
-	b, err := s.routing.bind(st, ex)
+	b, err := ss.routing.bind(st, ex)
 	if err != nil {
 		return "", err
 	}

@@ -192,7 +192,7 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 		return true, err
 	}
 	if q.st != nil {
-		if err := s.closeCursor(q.st); err != nil {
+		if err := s.stmts.closeCursor(q.st); err != nil {
 			return true, err
 		}
 	}
@@ -273,7 +273,7 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 
 // textProcedure runs a text that is no plain statement, or whose plan is still to be made.
 func (s *Session) textProcedure(q *query) (failed bool, err error) {
-	if err := s.admit(q); err != nil {
+	if err := s.exchanges.admit(q); err != nil {
 		return true, err
 	}
 	if err := s.client.substitute(q); err != nil {

@@ -45,7 +45,7 @@ func (s *Session) goOn(first step) {
 
 // enter lets the client in.
 func (s *Session) enter() *endError {
-	if end := s.handshake(); end != nil {
+	if end := s.login().handshake(); end != nil {
 		return end
 	}
 	s.loginOver()
@@ -215,7 +215,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComProcessInfo:
 		s.client.writeProcesslist(false)
 	case mysql.ComProcessKill:
-		err = s.comProcessKill(arg)
+		err = s.kills().comProcessKill(arg)
 	case mysql.ComDebug:
 		if s.client.account.ReadOnly {
 			err = s.client.readDenied("COM_DEBUG")
@@ -231,18 +231,18 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		s.client.writeOK()
 	case mysql.ComStmtPrepare:
 		s.client.traceCommand(cmd, alias(arg))
-		err = s.comStmtPrepare(alias(arg))
+		err = s.stmts.comStmtPrepare(alias(arg))
 	case mysql.ComStmtExecute:
 		err = s.comStmtExecute(arg)
 	case mysql.ComStmtSendLongData:
-		s.comStmtSendLongData(arg)
+		s.stmts.comStmtSendLongData(arg)
 	case mysql.ComStmtReset:
-		err = s.comStmtReset(arg)
+		err = s.stmts.comStmtReset(arg)
 	case mysql.ComStmtClose:
-		s.comStmtClose(arg)
+		s.stmts.comStmtClose(arg)
 	case mysql.ComStmtFetch:
 		s.client.traceCommand(cmd, "")
-		err = s.comStmtFetch(arg)
+		err = s.stmts.comStmtFetch(arg)
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}

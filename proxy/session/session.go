@@ -24,7 +24,6 @@ type Session struct {
 	rights    rights
 	// parts are those for statements on several shards; nil until there is one.
 	parts *several
-	salt  []byte
 	stmts stmts
 	lane  laned
 }
@@ -37,11 +36,23 @@ func assemble() *Session {
 	s.routing.client, s.routing.effects = &s.client, &s.effects
 	s.exchanges = exchanges{&s.client, &s.effects, &s.leases, &s.routing}
 	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
+	s.stmts = stmts{client: &s.client, leases: &s.leases, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights}
 	return s
 }
 
 // settings returns the part for statements about the session itself.
-func (s *Session) settings() settings { return settings{&s.client, &s.leases, &s.routing, &s.exchanges} }
+func (s *Session) settings() settings {
+	return settings{&s.client, &s.leases, &s.routing, &s.exchanges}
+}
+
+// login returns the part that lets the client in.
+func (s *Session) login() login { return login{&s.client, s.settings()} }
+
+// kills returns the part for KILL.
+func (s *Session) kills() kills { return kills{&s.client, &s.leases, &s.routing} }
+
+// ours returns the part for statements of the proxy's own.
+func (s *Session) ours() ours { return ours{&s.client} }
 
 // several are the parts of a session that run statements on several shards.
 type several struct {
@@ -89,8 +100,8 @@ func (s *Session) loginOver() {
 }
 
 // newSalt gives the greeting's random bytes.
-func (s *Session) newSalt() error {
+func (lo login) newSalt() error {
 	var err error
-	s.salt, err = auth.NewSalt()
+	lo.client.salt, err = auth.NewSalt()
 	return err
 }

@@ -97,21 +97,21 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	}
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
-	s.clearStmts()
+	s.stmts.clearStmts()
 	s.client.conn.SetPayloadCap(preAuthCap)
 	_ = s.client.conn.Net.SetDeadline(time.Now().Add(s.client.snap.Config.HandshakeTimeout.Duration()))
 	// The answer is to the greeting's random bytes, as by the server: MariaDB's client library computes it once and repeats
 	// it when it is asked again with other ones.
-	a, end := s.authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse, greeting: cu.AuthPlugin})
+	a, end := s.login().authenticate(authAttempt{user: cu.User, plugin: cu.AuthPlugin, response: cu.AuthResponse, greeting: cu.AuthPlugin})
 	if end != nil {
 		return end
 	}
 	schema := s.client.snap.Schemas[cu.User]
 	if schema == nil {
-		return s.deny(newError(KSNoSchema, ""), nil)
+		return s.login().deny(newError(KSNoSchema, ""), nil)
 	}
 	if !a.Enter() {
-		return s.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
+		return s.login().deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
 	}
 	s.client.account.Leave()
 	s.client.user = cu.User
@@ -127,7 +127,7 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
 	if cu.Database != "" {
 		if err := s.settings().useDB(cu.Database); err != nil {
-			return s.denyDB(err)
+			return s.login().denyDB(err)
 		}
 	}
 	_ = s.client.conn.Net.SetDeadline(time.Time{})

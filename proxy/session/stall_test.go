@@ -38,7 +38,8 @@ func (c *trickle) SetDeadline(time.Time) error { return nil }
 func TestClientsThatTakeLittle(t *testing.T) {
 	for bytes, lives := range map[int]bool{0: false, 1: false, process.RateMin - 1: false, 2 * process.RateMin: true} {
 		nc := &trickle{take: make(chan int), taken: make(chan struct{}), closed: make(chan struct{})}
-		s := &Session{client: client{conn: mysql.NewConn(nc, mysql.ClientSide, 1<<20)}}
+		s := assemble()
+		s.client.conn = mysql.NewConn(nc, mysql.ClientSide, 1<<20)
 		s.client.entry.Connect((*clientConn)(s.client.conn), process.Who{}, nil)
 		s.client.entry.LoggedIn(true)
 		done := make(chan struct{})

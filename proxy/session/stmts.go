@@ -17,6 +17,12 @@ import (
 
 // stmts are a session's prepared statements, by the ids that the client knows.
 type stmts struct {
+	client    *client
+	leases    *leases
+	routing   *routing
+	exchanges *exchanges
+	rights    *rights
+
 	byID   map[uint32]*stmt
 	nextID uint32
 	lastID uint32 // that of the last COM_STMT_PREPARE, 0 if it failed; ids begin at 1
@@ -74,10 +80,10 @@ type stmt struct {
 }
 
 // clearStmts forgets all statements, those on the held connection, which is given back, included.
-func (s *Session) clearStmts() {
-	s.client.shared.Packets.Give(s.stmts.longData)
-	s.stmts = stmts{nextID: s.stmts.nextID}
-	s.client.txn.Cursors, s.client.txn.MixedStmts = 0, 0
+func (ss *stmts) clearStmts() {
+	ss.client.shared.Packets.Give(ss.longData)
+	ss.byID, ss.lastID, ss.longData = nil, 0, 0
+	ss.client.txn.Cursors, ss.client.txn.MixedStmts = 0, 0
 }
 
 // add gives a statement its id.
@@ -112,95 +118,95 @@ func unknownStmt(arg []byte, command string) *mysql.SQLError {
 
 // comStmtPrepare prepares the text on a backend, every time: only the server knows whether it is right and what its
 // columns are today. MySQL manual: "COM_STMT_PREPARE".
-func (s *Session) comStmtPrepare(text string) error {
-	s.stmts.lastID = 0
-	if len(s.stmts.byID) >= s.client.snap.Config.MaxPreparedStmts {
+func (ss *stmts) comStmtPrepare(text string) error {
+	ss.lastID = 0
+	if len(ss.byID) >= ss.client.snap.Config.MaxPreparedStmts {
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
-			"Can't create more than max_prepared_stmt_count statements (current value: %d)", s.client.snap.Config.MaxPreparedStmts)
+			"Can't create more than max_prepared_stmt_count statements (current value: %d)", ss.client.snap.Config.MaxPreparedStmts)
 	}
-	if err := s.rights.readyForText(text); err != nil {
+	if err := ss.rights.readyForText(text); err != nil {
 		return err
 	}
-	q := query{text: text, source: text, info: sqltext.Classify(text, s.client.mode())}
+	q := query{text: text, source: text, info: sqltext.Classify(text, ss.client.mode())}
 	if i := &q.info; i.Class != sqltext.Empty && i.End+1 < len(text) && i.Next >= len(text) {
 		q.text = withoutEnd(text)
-		q.source, q.info = q.text, sqltext.Classify(q.text, s.client.mode())
+		q.source, q.info = q.text, sqltext.Classify(q.text, ss.client.mode())
 	}
-	q.readWithin(s.client.mode())
-	if s.client.snap.Blacklist != nil && s.rights.blacklisted(&q) {
+	q.readWithin(ss.client.mode())
+	if ss.client.snap.Blacklist != nil && ss.rights.blacklisted(&q) {
 		return errBlacklisted
 	}
-	if err := s.rights.obeyPrepare(&q); err != nil {
+	if err := ss.rights.obeyPrepare(&q); err != nil {
 		return err
 	}
-	if err := s.rights.permit(q.text, &q.info); err != nil {
+	if err := ss.rights.permit(q.text, &q.info); err != nil {
 		return err
 	}
-	if err := s.leases.startOfStatement(); err != nil {
+	if err := ss.leases.startOfStatement(); err != nil {
 		return err
 	}
-	if err := s.admitPrepare(&q); err != nil {
+	if err := ss.admitPrepare(&q); err != nil {
 		return err
 	}
-	s.rights.ownGrants(&q)
-	if err := s.client.substitute(&q); err != nil {
+	ss.rights.ownGrants(&q)
+	if err := ss.client.substitute(&q); err != nil {
 		return err
 	}
-	if err := s.preparePlan(&q); err != nil {
+	if err := ss.preparePlan(&q); err != nil {
 		return err
 	}
 	if q.own {
-		return s.prepareOwn(&q)
+		return ss.prepareOwn(&q)
 	}
-	if q.logical != "" && (!s.client.txn.Holding() || s.client.txn.Held().Instance.Node != q.node.Name) {
-		return s.prepareAside(&q)
+	if q.logical != "" && (!ss.client.txn.Holding() || ss.client.txn.Held().Instance.Node != q.node.Name) {
+		return ss.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := s.leases.acquire(s.routing.route(&q))
+		p, err := ss.leases.acquire(ss.routing.route(&q))
 		if err != nil {
 			return err
 		}
-		if s.exchanges.keptByTransaction(p) {
-			if err := s.exchanges.forgetDiagnostics(p); s.leases.replaces(p, attempt, err) {
+		if ss.exchanges.keptByTransaction(p) {
+			if err := ss.exchanges.forgetDiagnostics(p); ss.leases.replaces(p, attempt, err) {
 				continue
 			} else if err != nil {
-				return s.leases.unprepared(p, err)
+				return ss.leases.unprepared(p, err)
 			}
 		}
-		sent := s.client.conn.Sequence()
-		failed, err := s.prepareOn(p, &q)
-		if s.client.conn.Sequence() == sent && s.leases.replaces(p, attempt, err) {
+		sent := ss.client.conn.Sequence()
+		failed, err := ss.prepareOn(p, &q)
+		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
-			return s.exchanges.broken(p, err, sent)
+			return ss.exchanges.broken(p, err, sent)
 		}
 		if !failed {
-			s.client.state.Diagnostics.RowCount = 0
+			ss.client.state.Diagnostics.RowCount = 0
 		}
-		s.leases.release(p)
+		ss.leases.release(p)
 		return nil
 	}
 }
 
 // prepareAside prepares a statement on sharded tables on a connection that takes no part in the client's transaction: which
 // node the transaction is about, the values of an execution decide.
-func (s *Session) prepareAside(q *query) error {
+func (ss *stmts) prepareAside(q *query) error {
 	for attempt := 0; ; attempt++ {
-		p, err := s.leases.freshConn(q.node, nil)
+		p, err := ss.leases.freshConn(q.node, nil)
 		if err != nil {
-			return s.leases.notBorrowed(nil, err)
+			return ss.leases.notBorrowed(nil, err)
 		}
-		sent := s.client.conn.Sequence()
-		failed, err := s.prepareOn(p, q)
-		if s.client.conn.Sequence() == sent && s.leases.replaces(p, attempt, err) {
+		sent := ss.client.conn.Sequence()
+		failed, err := ss.prepareOn(p, q)
+		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
-			return s.exchanges.broken(p, err, sent)
+			return ss.exchanges.broken(p, err, sent)
 		}
 		if !failed {
-			s.client.state.Diagnostics.RowCount = 0
+			ss.client.state.Diagnostics.RowCount = 0
 		}
 		p.Put()
 		return nil
@@ -208,19 +214,19 @@ func (s *Session) prepareAside(q *query) error {
 }
 
 // admitPrepare refuses to prepare what the session must see as text to keep its state right.
-func (s *Session) admitPrepare(q *query) error {
-	if err := s.rights.inspect(q, true); err != nil {
+func (ss *stmts) admitPrepare(q *query) error {
+	if err := ss.rights.inspect(q, true); err != nil {
 		return err
 	}
-	if err := s.rights.admitTexts(q); err != nil {
+	if err := ss.rights.admitTexts(q); err != nil {
 		return err
 	}
 	if q.info.Class == sqltext.Set {
-		if err := s.rights.admitSetQuery(q.text, s.client.mode()); err != nil {
+		if err := ss.rights.admitSetQuery(q.text, ss.client.mode()); err != nil {
 			return err
 		}
 	}
-	if err := s.admit(q); err != nil {
+	if err := ss.exchanges.admit(q); err != nil {
 		return err
 	}
 	switch q.info.Class {
@@ -231,11 +237,11 @@ func (s *Session) admitPrepare(q *query) error {
 }
 
 // prepareOn prepares on p, adds the statement to the session and answers the client with its own id.
-func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error) {
+func (ss *stmts) prepareOn(p backend.Pooled, q *query) (failed bool, err error) {
 	if q.stopsClock() {
 		p.Conn.Marked = true
 	}
-	packet, err := s.exchanges.sendPrepare(p, q.text)
+	packet, err := ss.exchanges.sendPrepare(p, q.text)
 	if err != nil {
 		return true, err
 	}
@@ -246,18 +252,18 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 		}
 		mysql.RenameError(e, q.rename)
 		if e.Code == mysql.ERParse && q.rewritten() {
-			if e, err = s.client.syntaxError(p, q, e); err != nil {
+			if e, err = ss.client.syntaxError(p, q, e); err != nil {
 				return true, err
 			}
 		}
-		s.client.writeError(e, observe.OriginBackend)
+		ss.client.writeError(e, observe.OriginBackend)
 		return true, nil
 	}
 	var ok mysql.StmtPrepareOK
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
 		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
-	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: s.client.state.DB(), mode: s.client.mode(), setting: s.client.state.Setting()}
+	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: ss.client.state.DB(), mode: ss.client.mode(), setting: ss.client.state.Setting()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
 	p.Conn.AddStmt(&backend.Stmt{Key: backend.StmtKey{Setting: st.setting, Text: st.text}, ID: ok.StatementID, Params: int(ok.Params)})
 	if q.logical != "" {
@@ -270,13 +276,13 @@ func (s *Session) prepareOn(p backend.Pooled, q *query) (failed bool, err error)
 	st.given = strings.Clone(q.given)
 	st.readWithin()
 	st.normal = normalOf(st.text, st.mode)
-	s.stmts.add(st)
+	ss.add(st)
 	ok.StatementID = st.id
-	s.client.conn.EndPacket(ok.AppendTo(s.client.conn.StartPacket(), s.client.conn.Capabilities))
+	ss.client.conn.EndPacket(ok.AppendTo(ss.client.conn.StartPacket(), ss.client.conn.Capabilities))
 	if !ok.MetadataFollows {
 		return false, nil
 	}
-	return false, mysql.ForwardDefinitions(s.client.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, s.client.status(), q.rename)
+	return false, mysql.ForwardDefinitions(ss.client.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, ss.client.status(), q.rename)
 }
 
 // readWithin notes the statements that the text contains.
@@ -391,66 +397,66 @@ func (e *stmtGone) Error() string { return e.err.Error() }
 
 // comStmtClose forgets a statement; it has no answer. On backends it stays prepared for the next session that wants it.
 // MySQL manual: "COM_STMT_CLOSE".
-func (s *Session) comStmtClose(arg []byte) {
-	st, ok := s.stmts.get(arg)
+func (ss *stmts) comStmtClose(arg []byte) {
+	st, ok := ss.get(arg)
 	if !ok {
 		return
 	}
-	s.dropLongData(st)
-	delete(s.stmts.byID, st.id)
-	_ = s.closeCursor(st)
+	ss.dropLongData(st)
+	delete(ss.byID, st.id)
+	_ = ss.closeCursor(st)
 	if st.mixed {
-		if s.client.txn.MixedStmts--; s.client.txn.MixedStmts == 0 {
-			s.client.txn.Unpin(txn.PinParameterTypes)
-			if p := s.client.txn.Held(); p.Pooled != nil {
-				s.client.setRunning(p)
-				s.leases.release(p)
+		if ss.client.txn.MixedStmts--; ss.client.txn.MixedStmts == 0 {
+			ss.client.txn.Unpin(txn.PinParameterTypes)
+			if p := ss.client.txn.Held(); p.Pooled != nil {
+				ss.client.setRunning(p)
+				ss.leases.release(p)
 			}
 		}
 	}
 }
 
 // comStmtReset drops long data and closes the cursor. MySQL manual: "COM_STMT_RESET".
-func (s *Session) comStmtReset(arg []byte) error {
-	st, ok := s.stmts.get(arg)
+func (ss *stmts) comStmtReset(arg []byte) error {
+	st, ok := ss.get(arg)
 	if !ok {
 		return unknownStmt(arg, "mysqld_stmt_reset")
 	}
-	s.dropLongData(st)
-	if err := s.closeCursor(st); err != nil {
+	ss.dropLongData(st)
+	if err := ss.closeCursor(st); err != nil {
 		return err
 	}
-	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status()})
+	ss.client.conn.WriteOK(&mysql.OKPacket{Status: ss.client.status()})
 	return nil
 }
 
 // closeCursor ends st's cursor on the held connection, which is given back if nothing else holds it.
-func (s *Session) closeCursor(st *stmt) error {
+func (ss *stmts) closeCursor(st *stmt) error {
 	if st.cursor == nil {
 		return nil
 	}
 	bs := st.cursor
 	st.cursor = nil
-	s.client.txn.Cursors--
-	if s.client.txn.Cursors == 0 {
-		s.client.txn.Unpin(txn.PinCursor)
+	ss.client.txn.Cursors--
+	if ss.client.txn.Cursors == 0 {
+		ss.client.txn.Unpin(txn.PinCursor)
 	}
-	p := s.client.txn.Held()
+	p := ss.client.txn.Held()
 	if p.Pooled == nil {
 		return nil
 	}
-	s.client.setRunning(p)
+	ss.client.setRunning(p)
 	if err := p.Conn.ResetStmt(bs); err != nil {
-		return s.leases.lost(p, err)
+		return ss.leases.lost(p, err)
 	}
-	s.leases.release(p)
+	ss.leases.release(p)
 	return nil
 }
 
 // comStmtSendLongData keeps a piece of a parameter until the statement runs; it has no answer, so what is wrong with it
 // is told by the execution. MySQL manual: "COM_STMT_SEND_LONG_DATA".
-func (s *Session) comStmtSendLongData(arg []byte) {
-	st, ok := s.stmts.get(arg)
+func (ss *stmts) comStmtSendLongData(arg []byte) {
+	st, ok := ss.get(arg)
 	if !ok || len(arg) < 6 {
 		return
 	}
@@ -458,9 +464,9 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 	switch {
 	case int(param) >= st.params:
 		st.longErr = mysql.NewSQLError(mysql.ERWrongArguments, "Incorrect arguments to mysqld_stmt_send_long_data")
-	case s.stmts.longData+len(data) > int(s.client.snap.Config.MaxAllowedPacket):
+	case ss.longData+len(data) > int(ss.client.snap.Config.MaxAllowedPacket):
 		st.longErr = mysql.NewSQLError(mysql.ERUnknown, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
-	case !s.client.shared.Packets.Take(len(data)):
+	case !ss.client.shared.Packets.Take(len(data)):
 		st.longErr = newError(KSPacketMemory, "The data of the parameter would take, with the long packets of all clients, more than packet_memory. Send it again later, or raise packet_memory.")
 	default:
 		if st.long == nil {
@@ -468,14 +474,14 @@ func (s *Session) comStmtSendLongData(arg []byte) {
 		}
 		// An empty piece counts: it makes the parameter an empty string instead of an unset one.
 		st.long[param] = append(st.long[param], data...)
-		s.stmts.longData += len(data)
+		ss.longData += len(data)
 	}
 }
 
-func (s *Session) dropLongData(st *stmt) {
+func (ss *stmts) dropLongData(st *stmt) {
 	for _, data := range st.long {
-		s.stmts.longData -= len(data)
-		s.client.shared.Packets.Give(len(data))
+		ss.longData -= len(data)
+		ss.client.shared.Packets.Give(len(data))
 	}
 	st.long, st.longErr = nil, nil
 }
