@@ -80,7 +80,7 @@ func (s *Session) admin(q *query) (handled bool, err error) {
 		run.End()
 		return true, err
 	}
-	d := definition{s: &s.several().definitions, run: run, resumed: true}
+	d := definition{s: &s.exchanges.several().definitions, run: run, resumed: true}
 	_, err = d.carryOut()
 	return true, err
 }

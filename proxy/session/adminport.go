@@ -38,7 +38,7 @@ func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "the admin port takes statements as text only, without parameters: COM_QUERY")
 	}
-	return s.settle(err)
+	return s.client.settle(err)
 }
 
 // adminQuery runs a COM_QUERY of the admin port: one statement of the proxy's own.

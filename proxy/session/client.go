@@ -51,6 +51,8 @@ type client struct {
 	patchFn  func(*mysql.OKPacket)
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more bool
+	// passed says that the statement has been through the gate.
+	passed bool
 
 	// entry is what others may see of the session and do to it.
 	entry process.Entry
@@ -146,14 +148,14 @@ func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
 func (c *client) userAtHost() string { return c.user + "@" + c.host() }
 
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
-func (s *Session) begin(cmd mysql.Command, text string) bool {
+func (c *client) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
-	if t := s.client.tasked; t != nil && !t.ahead.since.IsZero() {
+	if t := c.tasked; t != nil && !t.ahead.since.IsZero() {
 		now = t.ahead.since // it was in line since
 	}
-	s.client.observed.Begin()
-	s.leases.passed = false
-	return s.client.entry.Begin(cmd, text, now)
+	c.observed.Begin()
+	c.passed = false
+	return c.entry.Begin(cmd, text, now)
 }
 
 // finishCommand notes that the command is over and returns how long it took.

@@ -36,10 +36,10 @@ func TestUsageOfTheLastCommand(t *testing.T) {
 		a, _ := accounts.Lookup("u", netip.Addr{})
 		s := New(nc, new(Shared), false)
 		s.client.setAccount(a)
-		if !s.begin(mysql.ComPing, "") {
+		if !s.client.begin(mysql.ComPing, "") {
 			t.Fatal("it does not begin")
 		}
-		s.conclude(mysql.ComPing, of.end)
+		s.client.conclude(mysql.ComPing, of.end)
 		var got []string
 		observe.Usages(accounts, func(u observe.Usage) {
 			if u.N > 0 {

@@ -31,6 +31,8 @@ type exchanges struct {
 	effects *effects
 	leases  *leases
 	routing *routing
+	// parts are those for statements on several shards; nil until there is one.
+	parts *several
 }
 
 // begun notes what the end of the exchange needs to know, and pins the connection for what q is about to do on it.

@@ -20,7 +20,7 @@ func (s *Session) comFieldList(arg []byte) error {
 	}
 	if s.client.schema.Plans != nil {
 		if t := s.client.schema.Plans.router().Table(s.client.state.DB(), string(arg[:end])); t != nil {
-			return s.several().shards.shardFieldList(t, arg[end:])
+			return s.exchanges.several().shards.shardFieldList(t, arg[end:])
 		}
 	}
 	return s.exchanges.forwardCommand(txn.Target{Node: s.client.schema.Default, Reads: true, Stateless: true}, mysql.ComFieldList, arg, mysql.ShapeRows)

@@ -15,7 +15,7 @@ import (
 type Lanes struct {
 	group   *fastlane.Group
 	running sync.WaitGroup // the loops, and goroutines that have work or wait for it
-	work    chan *Session  // to a goroutine that has nothing to do
+	work    chan *laned    // to a goroutine that has nothing to do
 	stop    chan struct{}
 	closing sync.Once
 
@@ -31,7 +31,7 @@ type Lanes struct {
 // OpenLanes starts so many loops. Close stops them.
 func OpenLanes(loops int) (*Lanes, error) {
 	l := &Lanes{
-		work: make(chan *Session), stop: make(chan struct{}), empty: make(chan struct{}),
+		work: make(chan *laned), stop: make(chan struct{}), empty: make(chan struct{}),
 		spare: make(chan struct{}, 8*runtime.GOMAXPROCS(0)), asks: make(chan struct{}, asksMax),
 	}
 	var err error
@@ -107,7 +107,7 @@ func (l *Lanes) leave() {
 }
 
 // run has a goroutine take the session's next step.
-func (l *Lanes) run(s *Session) {
+func (l *Lanes) run(s *laned) {
 	select {
 	case l.work <- s:
 	default:
@@ -117,10 +117,10 @@ func (l *Lanes) run(s *Session) {
 
 // serve is a goroutine that runs sessions which a loop has handed over. A few of them wait for more when they are done:
 // their stacks have grown already.
-func (l *Lanes) serve(s *Session) {
+func (l *Lanes) serve(s *laned) {
 	var patience *time.Timer
 	for {
-		s.goOn(s.lane.next)
+		s.session.goOn(s.next)
 		select {
 		case l.spare <- struct{}{}:
 		default:
@@ -156,9 +156,17 @@ func (l *Lanes) wanted() {
 	}
 }
 
-// laned is what a session needs to be in a lane.
+// laned is a session in a lane: its loop reads the commands there, and runs those that are one exchange, or a short one with each of a few
+// shards. All else it hands to a goroutine, as the session's next step.
 type laned struct {
-	conn *fastlane.Conn // nil: the session is always on a goroutine
+	client    *client
+	routing   *routing
+	exchanges *exchanges
+	rights    *rights
+	stmts     *stmts
+
+	session *Session       // which a goroutine goes on with
+	conn    *fastlane.Conn // nil: the session is always on a goroutine
 	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
 	next step
 	end  *endError

@@ -20,8 +20,6 @@ import (
 type leases struct {
 	client  *client
 	effects *effects
-	// passed says that the statement has been through the gate.
-	passed bool
 }
 
 // acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one

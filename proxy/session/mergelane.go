@@ -20,7 +20,7 @@ const (
 
 // mergesLooped reports whether a loop runs a query on several shards: those that are asked one thing each, and whose answers are merged. It
 // goes to goroutines where anything about it is out of the common run.
-func (s *Session) mergesLooped(q *query) bool {
+func (la *laned) mergesLooped(q *query) bool {
 	p, r := q.plan, q.route
 	if _, merges := r.Operator.(*plan.Merge); !merges || q.st != nil || p.CalcFoundRows() || len(r.Queries) > loopedShards || q.attributes != nil {
 		return false
@@ -30,30 +30,30 @@ func (s *Session) mergesLooped(q *query) bool {
 			return false
 		}
 	}
-	limit, err := s.several().queries.mergeLimit(p, r)
+	limit, err := la.exchanges.several().queries.mergeLimit(p, r)
 	if err != nil {
 		return false
 	}
-	m := s.several().queries.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
-	m.session, m.of = s, p
-	s.client.task().merging = m
+	m := la.exchanges.several().queries.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
+	m.session, m.of = la, p
+	la.client.task().merging = m
 	return true
 }
 
 // seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
-func (s *Session) seekMerge(h *shelves) {
-	m := s.client.task().merging
-	if !m.lend(h, s.client.state.Setting()) {
+func (la *laned) seekMerge(h *shelves) {
+	m := la.client.task().merging
+	if !m.lend(h, la.client.state.Setting()) {
 		m.putBack()
-		s.client.task().merging = nil
-		s.handOver(h.loop, stepServe)
+		la.client.task().merging = nil
+		la.handOver(h.loop, stepServe)
 		return
 	}
-	if !s.commence(h.loop) {
+	if !la.commence(h.loop) {
 		m.putBack() // a goroutine has the session by now
 		return
 	}
-	s.launchMerge(h)
+	la.launchMerge(h)
 }
 
 // lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
@@ -61,7 +61,7 @@ func (s *Session) seekMerge(h *shelves) {
 func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 	nodes := m.session.client.schema.Nodes
 	for k := range m.route.Queries {
-		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.session.effects.loopable(i, m.route.Queries[k].Text) {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.session.exchanges.effects.loopable(i, m.route.Queries[k].Text) {
 			return false
 		}
 	}
@@ -94,61 +94,61 @@ func (m *merging) putBack() {
 }
 
 // launchMerge queues the queries, to be sent at the end of the round. The loop goes on when something of their answers has come.
-func (s *Session) launchMerge(h *shelves) {
-	defer s.caught(h.loop)
-	m := s.client.task().merging
-	s.leases.passed = true
-	s.client.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
-	h.relabel(&s.client.observed)
-	s.client.conn.ResetSequence()
-	if _, err := s.client.conn.ReadPacket(); err != nil { // it is there: Peek gave it
-		s.lane.end = clientEnd(err)
+func (la *laned) launchMerge(h *shelves) {
+	defer la.caught(h.loop)
+	m := la.client.task().merging
+	la.client.passed = true
+	la.client.observed.Spread(planOf(m.route.Operator), len(m.route.Queries))
+	h.relabel(&la.client.observed)
+	la.client.conn.ResetSequence()
+	if _, err := la.client.conn.ReadPacket(); err != nil { // it is there: Peek gave it
+		la.end = clientEnd(err)
 		m.putBack()
-		s.handOver(h.loop, stepEnd)
+		la.handOver(h.loop, stepEnd)
 		return
 	}
 	for k := range m.route.Queries {
 		l, query := &m.loans[k], &m.route.Queries[k]
-		s.effects.reachOn(l, query.Text)
-		l.Started(s.client.id, s.client.observed.ShardSpan(l.Instance, s.client.state.DB(), query.Text))
+		la.exchanges.effects.reachOn(l, query.Text)
+		l.Started(la.client.id, la.client.observed.ShardSpan(l.Instance, la.client.state.DB(), query.Text))
 		l.Conn.Command(mysql.ComQuery, query.Text)
 		m.asked(m.of, query, source(l, value.TextRow))
 	}
 	m.left = len(m.route.Queries)
-	s.client.observed.Counters.Scattered.Add(1)
-	s.client.observed.CountLooped()
-	s.rights.countRules(nil)
-	h.merges = append(h.merges, s)
+	la.client.observed.Counters.Scattered.Add(1)
+	la.client.observed.CountLooped()
+	la.rights.countRules(nil)
+	h.merges = append(h.merges, la)
 	h.loop.AtRoundEnd()
 }
 
 // offerMerge offers what launchMerge has queued; false if it is not to be sent.
-func (s *Session) offerMerge(h *shelves) bool {
-	defer s.caught(h.loop)
-	h.relabel(&s.client.observed)
-	m := s.client.task().merging
-	if !s.several().shards.publish(m.loans) {
+func (la *laned) offerMerge(h *shelves) bool {
+	defer la.caught(h.loop)
+	h.relabel(&la.client.observed)
+	m := la.client.task().merging
+	if !la.exchanges.several().shards.publish(m.loans) {
 		for k := range m.loans {
 			m.loans[k].Taint()
 		}
 		m.loans = nil
-		s.handOver(h.loop, stepMerge)
+		la.handOver(h.loop, stepMerge)
 		return false
 	}
 	for k := range m.loans {
-		s.offer(h, m.loans[k].Loop.(*lease).conn, m.loans[k].Conn.Conn)
+		la.offer(h, m.loans[k].Loop.(*lease).conn, m.loans[k].Conn.Conn)
 	}
 	return true
 }
 
 // sendMerge sends what is left of the queries.
-func (s *Session) sendMerge(h *shelves) {
-	defer s.caught(h.loop)
-	h.relabel(&s.client.observed)
-	m := s.client.task().merging
+func (la *laned) sendMerge(h *shelves) {
+	defer la.caught(h.loop)
+	h.relabel(&la.client.observed)
+	m := la.client.task().merging
 	for k := range m.loans {
 		if c := m.loans[k].Conn; c.Flush() != nil || c.Unsent() > 0 {
-			s.leaveMerge(h.loop)
+			la.leaveMerge(h.loop)
 			return
 		}
 	}
@@ -161,29 +161,29 @@ func (s *Session) sendMerge(h *shelves) {
 }
 
 // readyMerge takes what a shard has sent.
-func (s *Session) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
-	defer s.caught(l)
-	m := s.client.task().merging
+func (la *laned) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
+	defer la.caught(l)
+	m := la.client.task().merging
 	switch err := le.p.Conn.ReadNow(); {
 	case err == syscall.EAGAIN:
 		l.Park(c, le)
 		return
 	case err != nil:
-		s.leaveMerge(l)
+		la.leaveMerge(l)
 		return
 	}
 	m.begun = true
 	arrived := le.walk.Arrived(le.p.Conn.Unread(), le.p.Conn.Capabilities)
 	switch {
 	case arrived != mysql.ArrivedPart && arrived != mysql.ArrivedPlain, m.buffered() > loopedMerge:
-		s.leaveMerge(l)
+		la.leaveMerge(l)
 		return
 	case arrived == mysql.ArrivedPart:
 		l.Park(c, le)
 		return
 	}
 	if m.left--; m.left == 0 {
-		s.deliverMerge(l, le.shelf.h)
+		la.deliverMerge(l, le.shelf.h)
 	}
 }
 
@@ -213,33 +213,33 @@ func (h *shelves) sweepMerges() {
 }
 
 // hurryMerge is leaveMerge on a tick.
-func (s *Session) hurryMerge(l *fastlane.Loop) {
-	defer s.caught(l)
-	s.leaveMerge(l)
+func (la *laned) hurryMerge(l *fastlane.Loop) {
+	defer la.caught(l)
+	la.leaveMerge(l)
 }
 
 // deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
-func (s *Session) deliverMerge(l *fastlane.Loop, h *shelves) {
+func (la *laned) deliverMerge(l *fastlane.Loop, h *shelves) {
 	// A KILL holds the lock until the servers have heard of it, for which a loop cannot wait.
-	if _, ok := s.client.entry.TryTake(); !ok {
-		s.leaveMerge(l)
+	if _, ok := la.client.entry.TryTake(); !ok {
+		la.leaveMerge(l)
 		return
 	}
-	s.client.task().merging.over = true
-	h.relabel(&s.client.observed)
-	_, err := s.several().queries.finishMerging(&s.client.task().query, s.client.task().merging)
-	s.client.task().merging = nil
-	if end := s.settle(err); end != nil {
-		s.concluded(l, s.conclude(s.client.ahead().command, end))
+	la.client.task().merging.over = true
+	h.relabel(&la.client.observed)
+	_, err := la.exchanges.several().queries.finishMerging(&la.client.task().query, la.client.task().merging)
+	la.client.task().merging = nil
+	if end := la.client.settle(err); end != nil {
+		la.concluded(l, la.client.conclude(la.client.ahead().command, end))
 		return
 	}
-	h.answer(s)
+	h.answer(la)
 }
 
 // leaveMerge has a goroutine wait for the rest of the answers and merge them.
-func (s *Session) leaveMerge(l *fastlane.Loop) {
-	s.client.task().merging.leave(l)
-	s.handOver(l, stepMerge)
+func (la *laned) leaveMerge(l *fastlane.Loop) {
+	la.client.task().merging.leave(l)
+	la.handOver(l, stepMerge)
 }
 
 // leave takes the connections out of the loop.
@@ -263,28 +263,4 @@ func (m *merging) panicked(l *fastlane.Loop) {
 			m.loans[k].Taint()
 		}
 	}
-}
-
-// finishHandedMerge ends a merge that the loop began; without connections it was killed before it was sent.
-func (s *Session) finishHandedMerge() *endError {
-	s.client.observed.Relabel()
-	m := s.client.task().merging
-	s.client.task().merging = nil
-	q, begun := &s.client.task().query, false
-	_, err := s.several().shards.onShards(q, m.of.ReadOnly, func() (bool, error) {
-		if begun {
-			return s.several().queries.scatter(q, m.of, m.route, nil)
-		}
-		begun = true
-		for k := range m.loans {
-			if err := m.loans[k].Conn.Flush(); err != nil {
-				return true, s.several().shards.loseAll(m.loans, err)
-			}
-		}
-		if len(m.loans) == 0 {
-			return true, interrupted()
-		}
-		return s.several().queries.finishMerging(q, m)
-	})
-	return s.conclude(s.client.ahead().command, s.settle(err))
 }

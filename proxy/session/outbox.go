@@ -11,9 +11,9 @@ import (
 // the kernel's whole way to the peer and wakes it up, after which the code and the memory of the handlers would have to be loaded anew
 // for every event (docs/design/performance-log.md has the figures). What does not fit into a small write buffer leaves at once.
 type outbox struct {
-	requests []*lease   // with a statement
-	merges   []*Session // with one for each of several shards
-	answers  []*Session // with a response
+	requests []*lease // with a statement
+	merges   []*laned // with one for each of several shards
+	answers  []*laned // with a response
 }
 
 // request has a connection's statement sent.
@@ -23,7 +23,7 @@ func (h *shelves) request(le *lease) {
 }
 
 // answer has a session's response sent and its command concluded.
-func (h *shelves) answer(s *Session) {
+func (h *shelves) answer(s *laned) {
 	h.answers = append(h.answers, s)
 	h.loop.AtRoundEnd()
 }
@@ -32,9 +32,9 @@ func (h *shelves) answer(s *Session) {
 func (h *shelves) Round(*fastlane.Loop) {
 	h.departAll()
 	h.requests = slices.DeleteFunc(h.requests, func(le *lease) bool { return !le.offerRequest() })
-	h.merges = slices.DeleteFunc(h.merges, func(s *Session) bool { return !s.offerMerge(h) })
+	h.merges = slices.DeleteFunc(h.merges, func(s *laned) bool { return !s.offerMerge(h) })
 	for _, s := range h.answers {
-		s.offer(h, s.lane.conn, s.client.conn)
+		s.offer(h, s.conn, s.client.conn)
 	}
 	h.loop.SendGathered()
 	for k, le := range h.requests {
@@ -62,8 +62,8 @@ func (h *shelves) Round(*fastlane.Loop) {
 
 // offer has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
 // sends, and all of a statement that has labels in a profile, to be seen there as its own.
-func (s *Session) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
-	if !s.client.observed.Labelled() {
+func (la *laned) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
+	if !la.client.observed.Labelled() {
 		h.loop.Gather(c, from.Outgoing(), from)
 	}
 }
@@ -100,19 +100,19 @@ func (le *lease) sendRequest() {
 }
 
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.
-func (s *Session) sendAnswer(h *shelves) (sent bool) {
-	defer s.caught(h.loop)
-	h.relabel(&s.client.observed)
-	if err := s.client.conn.Flush(); err == nil && s.client.conn.Unsent() > 0 {
-		s.handOver(h.loop, stepConclude)
+func (la *laned) sendAnswer(h *shelves) (sent bool) {
+	defer la.caught(h.loop)
+	h.relabel(&la.client.observed)
+	if err := la.client.conn.Flush(); err == nil && la.client.conn.Unsent() > 0 {
+		la.handOver(h.loop, stepConclude)
 		return false
 	}
 	return true // a failure is found again by conclude
 }
 
 // answered ends a command whose response is sent.
-func (s *Session) answered(h *shelves) {
-	defer s.caught(h.loop)
-	h.relabel(&s.client.observed)
-	s.concluded(h.loop, s.conclude(s.client.ahead().command, nil))
+func (la *laned) answered(h *shelves) {
+	defer la.caught(h.loop)
+	h.relabel(&la.client.observed)
+	la.concluded(h.loop, la.client.conclude(la.client.ahead().command, nil))
 }

@@ -95,7 +95,7 @@ func TestEndForgetsTheText(t *testing.T) {
 	defer client.Close()
 	s := New(nc, &Shared{Log: slog.New(slog.DiscardHandler)}, false)
 	s.client.entry.LoggedIn(true)
-	if !s.begin(mysql.ComQuery, "SELECT 1") || s.client.entry.Row().Info != "SELECT 1" {
+	if !s.client.begin(mysql.ComQuery, "SELECT 1") || s.client.entry.Row().Info != "SELECT 1" {
 		t.Fatal("no statement is shown")
 	}
 	s.end(&endError{reason: process.EndPanic})

@@ -78,10 +78,10 @@ func (p *Pause) on() bool { return p.now.Load() != nil }
 // gate is passed by every statement before it has a connection, and only once. It waits while the proxy is paused, unless
 // the session is in the middle of something that must end first. waited tells that a reload may have come in between.
 func (ls *leases) gate() (waited bool, err error) {
-	if ls.passed {
+	if ls.client.passed {
 		return false, nil
 	}
-	ls.passed = true
+	ls.client.passed = true
 	p := ls.client.shared.Pause.now.Load()
 	if p == nil || ls.client.txn.Engaged() {
 		return false, nil

@@ -30,7 +30,7 @@ type pipeline struct {
 }
 
 // gather has the session's statement leave at the end of the round, with those of others.
-func (sh *shelf) gather(s *Session) {
+func (sh *shelf) gather(s *laned) {
 	if len(sh.gathered) == 0 {
 		sh.h.leaving = append(sh.h.leaving, sh)
 		sh.h.loop.AtRoundEnd()
@@ -90,9 +90,9 @@ func (le *lease) room() int {
 
 // fill has a session that has waited use the connection, and others of the line as far as there is room. first is nil where sessions share it
 // already.
-func (le *lease) fill(first *Session) {
+func (le *lease) fill(first *laned) {
 	sh := le.shelf
-	var list [pipelineDepth]*Session
+	var list [pipelineDepth]*laned
 	n := 0
 	if first != nil {
 		list[n] = first
@@ -112,7 +112,7 @@ func (le *lease) fill(first *Session) {
 
 // board sends the statements of sessions on a connection, which has room for them, and tells how many of the sessions it took
 // care of.
-func (le *lease) board(list []*Session) (taken int) {
+func (le *lease) board(list []*laned) (taken int) {
 	idle := len(le.queue) == 0
 	for _, s := range list {
 		taken++
@@ -149,33 +149,33 @@ func (le *lease) board(list []*Session) (taken int) {
 }
 
 // preparedOn tells whether the statement can be sent on a connection at once.
-func (s *Session) preparedOn(le *lease) bool {
-	x, q := &s.client.task().x, &s.client.task().query
+func (la *laned) preparedOn(le *lease) bool {
+	x, q := &la.client.task().x, &la.client.task().query
 	if q.st == nil {
 		return true
 	}
-	x.bs = s.exchanges.preparedStmt(le.p, q.text, q.st, q.ex)
+	x.bs = la.exchanges.preparedStmt(le.p, q.text, q.st, q.ex)
 	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
 // embark queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
-func (s *Session) embark(le *lease) {
-	s.client.ahead().lease = le
-	le.queue = append(le.queue, s)
-	defer s.caught(le.shelf.h.loop)
-	le.shelf.h.relabel(&s.client.observed)
-	s.leases.passed = true
-	s.outOfLine()
-	s.client.observed.Exchange(le.p.Instance, s.client.entry.Since())
-	s.client.conn.ResetSequence()
-	_, _ = s.client.conn.ReadPacket() // it is there: Peek gave it
-	x := &s.client.task().x
+func (la *laned) embark(le *lease) {
+	la.client.ahead().lease = le
+	le.queue = append(le.queue, la)
+	defer la.caught(le.shelf.h.loop)
+	le.shelf.h.relabel(&la.client.observed)
+	la.client.passed = true
+	la.client.outOfLine()
+	la.client.observed.Exchange(le.p.Instance, la.client.entry.Since())
+	la.client.conn.ResetSequence()
+	_, _ = la.client.conn.ReadPacket() // it is there: Peek gave it
+	x := &la.client.task().x
 	x.p = le.p
 	// What the loop took the statement for keeps it from sending anything else.
-	_ = s.exchanges.start(x, &s.client.task().query)
-	s.client.observed.CountLooped()
-	s.client.observed.CountShared()
-	s.rights.countRules(s.client.task().query.st)
+	_ = la.exchanges.start(x, &la.client.task().query)
+	la.client.observed.CountLooped()
+	la.client.observed.CountShared()
+	la.rights.countRules(la.client.task().query.st)
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.
@@ -296,12 +296,12 @@ func (le *lease) await(l *fastlane.Loop) {
 }
 
 // answerShared takes the first response, which has come whole, to its client. le.given tells whether the connection is in order.
-func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
-	defer s.caught(l)
+func (la *laned) answerShared(l *fastlane.Loop, le *lease) {
+	defer la.caught(l)
 	le.given = false
 	behind := le.p.Conn.Buffered() - le.walk.Len()
 	le.p.Conn.ExpectResponse()
-	s.deliver(l, le)
+	la.deliver(l, le)
 	if le.given {
 		le.p.Conn.Skip(le.p.Conn.Buffered() - behind) // what a client that is gone did not take
 	}
@@ -309,7 +309,7 @@ func (s *Session) answerShared(l *fastlane.Loop, le *lease) {
 
 // scatter closes a connection that cannot be gone on with. Its sessions ask again, each alone; but for one, which has been
 // taken care of.
-func (le *lease) scatter(but *Session) {
+func (le *lease) scatter(but *laned) {
 	if le.lost {
 		return
 	}
@@ -381,9 +381,9 @@ func (le *lease) cut() {
 }
 
 // lateOn notes that the session's statement was not what it was taken for.
-func (s *Session) lateOn(le *lease) {
-	if s != nil && s.client.ahead().point != nil {
-		s.client.ahead().point.failed(le.shelf.h.now)
-		s.client.observed.Counters.Late.Add(1)
+func (la *laned) lateOn(le *lease) {
+	if la != nil && la.client.ahead().point != nil {
+		la.client.ahead().point.failed(le.shelf.h.now)
+		la.client.observed.Counters.Late.Add(1)
 	}
 }

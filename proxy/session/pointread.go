@@ -76,17 +76,17 @@ const pointText = 8 << 10
 const pointTraits = sqltext.Param | sqltext.MasterHint
 
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
-func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
-	q, t := &s.client.task().query, &s.client.task().x.target
-	if !s.client.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !s.client.state.Autocommit ||
-		q.info.Has(sqltext.Param) && s.client.task().query.st == nil || len(q.text) >= pointText {
+func (la *laned) point(h *shelves, setting *backend.Setting) *pointRead {
+	q, t := &la.client.task().query, &la.client.task().x.target
+	if !la.client.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !la.client.state.Autocommit ||
+		q.info.Has(sqltext.Param) && la.client.task().query.st == nil || len(q.text) >= pointText {
 		return nil
 	}
-	if h.snap != s.client.snap {
-		h.snap = s.client.snap // nodes and settings of before may be gone
+	if h.snap != la.client.snap {
+		h.snap = la.client.snap // nodes and settings of before may be gone
 		clear(h.points)
 	}
-	r := s.findPoint(h, setting)
+	r := la.findPoint(h, setting)
 	if r == nil {
 		return nil
 	}
@@ -96,29 +96,29 @@ func (s *Session) point(h *shelves, setting *backend.Setting) *pointRead {
 	}
 	if state != pointAsking && over {
 		r.state.Store(pointAsking)
-		s.askPoint(h, r)
+		la.askPoint(h, r)
 	}
 	return nil
 }
 
 // findPoint looks the statement's digest up, and notes it when it is new.
-func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
-	st := s.client.task().query.st
-	k := pointKey{setting: setting, node: s.client.task().x.target.Node}
+func (la *laned) findPoint(h *shelves, setting *backend.Setting) *pointRead {
+	st := la.client.task().query.st
+	k := pointKey{setting: setting, node: la.client.task().x.target.Node}
 	if st != nil {
 		if st.params > kindsMax {
 			return nil
 		}
 		k.setting = st.setting
 		for p := range st.params {
-			k.kinds = k.kinds<<4 | uint64(kindOf(st, &s.client.task().execution, p))
+			k.kinds = k.kinds<<4 | uint64(kindOf(st, &la.client.task().execution, p))
 		}
 	}
 	if st != nil && st.point != nil && st.pointOf == k && st.pointIn == h {
 		return st.point
 	}
-	d := &s.client.lookup().digest
-	if !s.client.ahead().digested && !d.Scan(s.client.ahead().text, s.client.mode()) || len(d.Key) > shapeKeyMax {
+	d := &la.client.lookup().digest
+	if !la.client.ahead().digested && !d.Scan(la.client.ahead().text, la.client.mode()) || len(d.Key) > shapeKeyMax {
 		return nil
 	}
 	k.hash = d.Hash
@@ -129,7 +129,7 @@ func (s *Session) findPoint(h *shelves, setting *backend.Setting) *pointRead {
 		}
 		r = &pointRead{key: bytes.Clone(d.Key)}
 		r.until.Store(-1)
-		if !mayBePoint(s.client.task().query.text, s.client.mode()) {
+		if !mayBePoint(la.client.task().query.text, la.client.mode()) {
 			r.state.Store(pointLong)
 			r.until.Store(1<<63 - 1)
 		}
@@ -183,18 +183,18 @@ func (r *pointRead) alwaysAlone(now time.Duration) {
 }
 
 // askPoint has a goroutine ask the server.
-func (s *Session) askPoint(h *shelves, r *pointRead) {
+func (la *laned) askPoint(h *shelves, r *pointRead) {
 	select {
 	case h.lanes.asks <- struct{}{}:
 	default:
 		r.state.Store(pointUnknown)
 		return
 	}
-	instance, setting, st := s.client.ahead().instance, s.client.state.Setting(), s.client.task().query.st
+	instance, setting, st := la.client.ahead().instance, la.client.state.Setting(), la.client.task().query.st
 	if st != nil {
 		setting = st.setting
 	}
-	text := withValues(s.client.task().query.text, s.client.mode(), func(p int) byte { return kindOf(st, &s.client.task().execution, p) })
+	text := withValues(la.client.task().query.text, la.client.mode(), func(p int) byte { return kindOf(st, &la.client.task().execution, p) })
 	h.lanes.running.Go(func() {
 		defer func() { <-h.lanes.asks }()
 		short, err := explainsAsPoint(instance, setting, text)

@@ -294,6 +294,6 @@ func (s *Session) executeCatalog(q *query) (handled bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	_, err = s.several().queries.catalog(q, c, b)
+	_, err = s.exchanges.several().queries.catalog(q, c, b)
 	return true, err
 }

@@ -44,7 +44,7 @@ func (s *Session) comQuery(arg []byte) error {
 			info.Traits &^= sqltext.Multi
 		}
 		empty := rest == "" && info.Next < len(text) && s.client.conn.Capabilities.Has(mysql.ClientMultiStatements) && s.client.account.MultiStatements
-		s.client.more, s.leases.passed = rest != "" || empty, false
+		s.client.more, s.client.passed = rest != "" || empty, false
 		q := &s.client.task().query
 		q.begin(text[info.First:info.End], &info)
 		q.attributes = attributes

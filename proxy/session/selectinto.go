@@ -140,7 +140,7 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 	if s.client.txn.Pins.Has(txn.PinUserVariable) {
 		held = []txn.Lease{{Pooled: s.client.txn.Held(), Kept: true}}
 	}
-	if err := s.several().shards.keepVariables(held, list); err != nil {
+	if err := s.exchanges.several().shards.keepVariables(held, list); err != nil {
 		return s.leases.lost(s.client.txn.Held(), err)
 	}
 	return nil

@@ -23,7 +23,7 @@ func (s *Session) goOn(first step) {
 	defer func() {
 		if r := recover(); r != nil {
 			end = &endError{reason: process.EndPanic}
-			s.several().shards.dropRunning()
+			s.exchanges.several().shards.dropRunning()
 			s.client.shared.Log.Error("panic in a session", "conn", s.client.id, "panic", r, "stack", string(debug.Stack()))
 		}
 		if !parked {
@@ -36,7 +36,7 @@ func (s *Session) goOn(first step) {
 			end = &endError{reason: process.EndMoved}
 			return
 		}
-		if parked = s.park(); parked {
+		if parked = s.lane.park(); parked {
 			return
 		}
 		end = s.next()
@@ -49,7 +49,7 @@ func (s *Session) enter() *endError {
 		return end
 	}
 	s.loginOver()
-	s.enterLane()
+	s.lane.enterLane()
 	return nil
 }
 
@@ -66,8 +66,8 @@ func (s *Session) end(e *endError) {
 	s.stmts.longData = 0
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
-	s.leases.returnOffer()
-	s.leaveLane()
+	s.client.returnOffer()
+	s.lane.leaveLane()
 	s.client.shared.Sessions.Remove(&s.client.entry)
 	if s.client.account != nil {
 		s.client.account.Leave()
@@ -109,33 +109,33 @@ func (s *Session) next() *endError {
 	if len(p) > 0 {
 		cmd, arg = mysql.Command(p[0]), p[1:]
 	}
-	if !s.begin(cmd, s.describe(cmd, arg)) {
+	if !s.client.begin(cmd, s.describe(cmd, arg)) {
 		return &endError{reason: process.EndKilled}
 	}
-	return s.conclude(cmd, s.dispatch(cmd, arg))
+	return s.client.conclude(cmd, s.dispatch(cmd, arg))
 }
 
 // conclude ends a command: what is queued is sent, and nothing is kept of it but the session's state.
-func (s *Session) conclude(cmd mysql.Command, end *endError) *endError {
-	if err := s.client.conn.Flush(); err != nil && end == nil {
+func (c *client) conclude(cmd mysql.Command, end *endError) *endError {
+	if err := c.conn.Flush(); err != nil && end == nil {
 		end = clientEnd(err)
 	}
-	if s.client.observed.Traced() {
-		s.client.endTrace(end)
+	if c.observed.Traced() {
+		c.endTrace(end)
 	}
 	if end != nil && end.failure() {
-		s.client.observed.CutOff(end.origin())
+		c.observed.CutOff(end.origin())
 	}
-	text := s.client.entry.Text()
-	if parts, statement := s.client.observed.End(cmd, s.client.finishCommand()); statement && s.client.shared.Queries.On() {
-		s.client.logStatement(text, parts)
+	text := c.entry.Text()
+	if parts, statement := c.observed.End(cmd, c.finishCommand()); statement && c.shared.Queries.On() {
+		c.logStatement(text, parts)
 	}
-	s.client.conn.Release()
-	s.leases.returnOffer()
-	s.outOfLine()
-	s.client.releaseTask()
-	s.client.observed.Unlabel()
-	if end == nil && s.client.shared.Draining.Load() && !s.client.txn.InTransaction() {
+	c.conn.Release()
+	c.returnOffer()
+	c.outOfLine()
+	c.releaseTask()
+	c.observed.Unlabel()
+	if end == nil && c.shared.Draining.Load() && !c.txn.InTransaction() {
 		end = &endError{reason: process.EndDrained}
 	}
 	return end
@@ -246,18 +246,18 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	default:
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}
-	return s.settle(err)
+	return s.client.settle(err)
 }
 
 // settle turns the outcome of a command into what the client hears and whether the session goes on.
-func (s *Session) settle(err error) *endError {
+func (c *client) settle(err error) *endError {
 	if err == nil {
 		return nil
 	}
 	var sqlErr *mysql.SQLError
 	if errors.As(err, &sqlErr) {
-		s.client.txn.LastOnHeld = false // the held connection knows nothing of it
-		s.client.writeError(sqlErr, observe.OriginProxy)
+		c.txn.LastOnHeld = false // the held connection knows nothing of it
+		c.writeError(sqlErr, observe.OriginProxy)
 		return nil
 	}
 	var end *endError

@@ -22,10 +22,8 @@ type Session struct {
 	routing   routing
 	exchanges exchanges
 	rights    rights
-	// parts are those for statements on several shards; nil until there is one.
-	parts *several
-	stmts stmts
-	lane  laned
+	stmts     stmts
+	lane      laned
 }
 
 // assemble returns a session whose parts know each other.
@@ -34,9 +32,10 @@ func assemble() *Session {
 	s.effects.client = &s.client
 	s.leases.client, s.leases.effects = &s.client, &s.effects
 	s.routing.client, s.routing.effects = &s.client, &s.effects
-	s.exchanges = exchanges{&s.client, &s.effects, &s.leases, &s.routing}
+	s.exchanges = exchanges{client: &s.client, effects: &s.effects, leases: &s.leases, routing: &s.routing}
 	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
 	s.stmts = stmts{client: &s.client, leases: &s.leases, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights}
+	s.lane = laned{client: &s.client, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights, stmts: &s.stmts, session: s}
 	return s
 }
 
@@ -53,28 +52,6 @@ func (s *Session) kills() kills { return kills{&s.client, &s.leases, &s.routing}
 
 // ours returns the part for statements of the proxy's own.
 func (s *Session) ours() ours { return ours{&s.client} }
-
-// several are the parts of a session that run statements on several shards.
-type several struct {
-	shards      shards
-	queries     queries
-	changes     changes
-	definitions definitions
-}
-
-// several returns the parts for statements on several shards. Most sessions never need them.
-func (s *Session) several() *several {
-	if s.parts == nil {
-		p := new(several)
-		c, ef, ls, ro, xs := &s.client, &s.effects, &s.leases, &s.routing, &s.exchanges
-		p.shards = shards{c, ef, ls, ro, xs}
-		p.queries = queries{c, ef, ls, ro, xs, &p.shards}
-		p.changes = changes{c, ef, ls, ro, &p.shards}
-		p.definitions = definitions{c, ef, ls, ro, &p.shards, &p.changes}
-		s.parts = p
-	}
-	return s.parts
-}
 
 // New wraps an accepted connection, which the session owns from here on. With adminOnly it is a session of the admin port: it has no schema
 // and no backend, and takes the proxy's own statements only.

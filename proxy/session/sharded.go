@@ -77,7 +77,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 			return nil, true, true, err
 		}
 		if c != nil {
-			failed, err = s.several().queries.catalog(q, c, nil)
+			failed, err = s.exchanges.several().queries.catalog(q, c, nil)
 			return nil, true, failed, err
 		}
 		if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, s.client.mode(), s.client.state.DB()) {
@@ -236,21 +236,21 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	}
 	switch r.Operator.(type) {
 	case *plan.Merge:
-		return s.several().shards.underNext(func() (bool, error) {
-			return s.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.several().queries.scatter(q, p, r, ex) })
+		return s.exchanges.several().shards.underNext(func() (bool, error) {
+			return s.exchanges.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.exchanges.several().queries.scatter(q, p, r, ex) })
 		})
 	case *plan.Finish:
-		return s.several().shards.underNext(func() (bool, error) {
-			return s.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.several().queries.finishRoute(q, p, r, ex) })
+		return s.exchanges.several().shards.underNext(func() (bool, error) {
+			return s.exchanges.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex) })
 		})
 	case plan.Change, *plan.Insert:
-		return s.several().changes.writeMany(q, p, r, ex)
+		return s.exchanges.several().changes.writeMany(q, p, r, ex)
 	case *plan.Choose:
-		return s.several().changes.chooseMany(q, p, r, ex)
+		return s.exchanges.several().changes.chooseMany(q, p, r, ex)
 	case *plan.Load:
-		return s.several().changes.loadMany(q, p, r)
+		return s.exchanges.several().changes.loadMany(q, p, r)
 	case *plan.Each:
-		return s.several().definitions.eachShard(q, p, r)
+		return s.exchanges.several().definitions.eachShard(q, p, r)
 	}
 	return true, newError(KSRefusedSharding, p.Reason)
 }

@@ -66,10 +66,10 @@ type shelf struct {
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
 	// line are the sessions that wait in the pool's queue, which knows them as queue, in its order.
-	line  []*Session
+	line  []*laned
 	queue backend.Line
 	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
-	gathered []*Session
+	gathered []*laned
 	shared   []*lease
 }
 
@@ -79,9 +79,9 @@ type lease struct {
 	conn  *fastlane.Conn
 	shelf *shelf
 	// session is the one whose statement it runs; nil if it lies unused.
-	session *Session
+	session *laned
 	// queue are the sessions that share it, in the order of their statements, instead of session; see pipeline.go.
-	queue []*Session
+	queue []*laned
 	pipeline
 	walk  walk
 	began time.Duration // of the loan, as of shelves.now
@@ -119,7 +119,7 @@ func (h *shelves) arm() {
 
 // take gives a connection for a session's statement. Without one, wait tells that all are in use, so that the session waits
 // in line for one; else one may be opened, or given another setting, which is the work of a goroutine.
-func (sh *shelf) take(s *Session) (le *lease, wait bool) {
+func (sh *shelf) take(s *laned) (le *lease, wait bool) {
 	if len(sh.line) > 0 {
 		return nil, true
 	}
@@ -197,7 +197,7 @@ func (le *lease) Put() {
 			le.p.Conn.NoWait(&sh.h.spares.buffers)
 			sh.out++
 			le.walk, le.used = walk{}, sh.h.now
-			sh.serve(le, sh.leave(pl.Owner.(*Session)))
+			sh.serve(le, sh.leave(pl.Owner.(*laned)))
 		}
 		return
 	}
@@ -215,7 +215,7 @@ func (le *lease) Put() {
 }
 
 // serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
-func (sh *shelf) serve(le *lease, s *Session) {
+func (sh *shelf) serve(le *lease, s *laned) {
 	if s.client.ahead().point != nil {
 		le.fill(s)
 		return
@@ -225,7 +225,7 @@ func (sh *shelf) serve(le *lease, s *Session) {
 }
 
 // stand puts a session in the pool's queue, or hands it to a goroutine, which hears why it may not wait there.
-func (sh *shelf) stand(s *Session) {
+func (sh *shelf) stand(s *laned) {
 	pl := &s.client.task().place
 	pl.Owner = s
 	sh.line = append(sh.line, s) // ahead of the answer, which another thread may give at once
@@ -238,7 +238,7 @@ func (sh *shelf) stand(s *Session) {
 }
 
 // leave takes a session off the line, and returns it.
-func (sh *shelf) leave(s *Session) *Session {
+func (sh *shelf) leave(s *laned) *laned {
 	if k := slices.Index(sh.line, s); k == 0 {
 		sh.line[0] = nil
 		sh.line = sh.line[1:]
@@ -266,13 +266,13 @@ func (h *shelves) receive() {
 	h.answered = nil
 	h.mu.Unlock()
 	for _, pl := range list {
-		s := pl.Owner.(*Session)
+		s := pl.Owner.(*laned)
 		h.byKey[shelfKey{s.client.ahead().instance, s.client.state.Setting()}].receive(s, pl)
 	}
 }
 
 // receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
-func (sh *shelf) receive(s *Session, pl *backend.Place) {
+func (sh *shelf) receive(s *laned, pl *backend.Place) {
 	sh.leave(s)
 	s.client.task().placed = sh.key.instance
 	if sh.key.instance.State() != backend.Down {

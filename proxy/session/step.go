@@ -31,7 +31,7 @@ func (s *Session) take(first step) *endError {
 	case stepLogin:
 		return s.enter()
 	case stepResume:
-		s.enterLane()
+		s.lane.enterLane()
 		return nil
 	}
 	s.client.conn.MayWait()
@@ -42,7 +42,7 @@ func (s *Session) take(first step) *endError {
 	case stepMerge:
 		return s.finishHandedMerge()
 	case stepConclude:
-		return s.conclude(s.client.ahead().command, nil)
+		return s.client.conclude(s.client.ahead().command, nil)
 	case stepEnd:
 		return s.lane.end
 	}
@@ -72,7 +72,7 @@ func (s *Session) finishHanded(first step) *endError {
 	if again {
 		_, err = s.exchanges.forwardTo(x.target, q, x.attempt+1)
 	}
-	return s.conclude(s.client.ahead().command, s.settle(err))
+	return s.client.conclude(s.client.ahead().command, s.client.settle(err))
 }
 
 // alone runs a statement from its beginning. It was a read, so that it does not matter whether a server has run it already.
@@ -87,50 +87,50 @@ func (s *Session) alone(x *exchange, q *query) error {
 
 // enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and
 // the packets.
-func (s *Session) enterLane() {
-	l := s.client.shared.Lanes
-	if l == nil || s.client.entry.AdminOnly() {
+func (la *laned) enterLane() {
+	l := la.client.shared.Lanes
+	if l == nil || la.client.entry.AdminOnly() {
 		return
 	}
-	s.client.entry.SwapClient(func() bool {
-		nc := s.client.conn.Net.Bare()
+	la.client.entry.SwapClient(func() bool {
+		nc := la.client.conn.Net.Bare()
 		if nc == nil || !l.join() {
 			return false
 		}
 		c, err := l.group.Adopt(nc)
 		if err != nil {
 			l.leave()
-			s.client.shared.Log.Warn("a session stays out of the fast lane", "conn", s.client.id, "error", err)
+			la.client.shared.Log.Warn("a session stays out of the fast lane", "conn", la.client.id, "error", err)
 			return false
 		}
-		s.client.conn.Net.Rebase(c)
-		s.lane.conn = c
+		la.client.conn.Net.Rebase(c)
+		la.conn = c
 		return true
 	})
 }
 
 // leaveLane ends what enterLane began.
-func (s *Session) leaveLane() {
-	if s.lane.conn != nil {
-		s.lane.conn = nil
-		s.client.shared.Lanes.leave()
+func (la *laned) leaveLane() {
+	if la.conn != nil {
+		la.conn = nil
+		la.client.shared.Lanes.leave()
 	}
 }
 
 // park gives the session to its loop until the next command, if nothing but the client binds it. Whatever it returns, the
 // session is the loop's when it is true.
-func (s *Session) park() bool {
-	if s.lane.conn == nil || s.client.txn.Holding() || s.client.txn.HasOthers() || s.client.txn.InTransaction() || s.client.conn.Buffered() > 0 {
+func (la *laned) park() bool {
+	if la.conn == nil || la.client.txn.Holding() || la.client.txn.HasOthers() || la.client.txn.InTransaction() || la.client.conn.Buffered() > 0 {
 		return false
 	}
-	return s.lane.conn.Park(s)
+	return la.conn.Park(la)
 }
 
 // handOver gives the session to a goroutine, which begins with next.
-func (s *Session) handOver(l *fastlane.Loop, next step) {
-	s.client.observed.Counters.Handed.Add(1)
-	s.lane.next = next
-	s.client.shared.Lanes.run(s)
+func (la *laned) handOver(l *fastlane.Loop, next step) {
+	la.client.observed.Counters.Handed.Add(1)
+	la.next = next
+	la.client.shared.Lanes.run(la)
 	l.Woke()
 }
 
@@ -158,13 +158,13 @@ func (ls *leases) waitingSince(now time.Time) time.Time {
 type offer = backend.Pooled
 
 // returnOffer gives back a connection, or the right to open one, that the command did not need after all.
-func (ls *leases) returnOffer() {
-	if t := ls.client.tasked; t != nil && t.placed != nil {
+func (c *client) returnOffer() {
+	if t := c.tasked; t != nil && t.placed != nil {
 		t.placed = nil
 		t.place.Decline()
 	}
-	if p := ls.client.ahead().offer; p.Pooled != nil {
-		ls.client.ahead().offer = offer{}
+	if p := c.ahead().offer; p.Pooled != nil {
+		c.ahead().offer = offer{}
 		p.Put()
 	}
 }
@@ -181,4 +181,28 @@ func (ls *leases) offered(t txn.Target, want *backend.Setting) (backend.Pooled, 
 	}
 	p.Put()
 	return backend.Pooled{}, false
+}
+
+// finishHandedMerge ends a merge that the loop began; without connections it was killed before it was sent.
+func (s *Session) finishHandedMerge() *endError {
+	s.client.observed.Relabel()
+	m := s.client.task().merging
+	s.client.task().merging = nil
+	q, begun := &s.client.task().query, false
+	_, err := s.exchanges.several().shards.onShards(q, m.of.ReadOnly, func() (bool, error) {
+		if begun {
+			return s.exchanges.several().queries.scatter(q, m.of, m.route, nil)
+		}
+		begun = true
+		for k := range m.loans {
+			if err := m.loans[k].Conn.Flush(); err != nil {
+				return true, s.exchanges.several().shards.loseAll(m.loans, err)
+			}
+		}
+		if len(m.loans) == 0 {
+			return true, interrupted()
+		}
+		return s.exchanges.several().queries.finishMerging(q, m)
+	})
+	return s.client.conclude(s.client.ahead().command, s.client.settle(err))
 }

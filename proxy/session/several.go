@@ -1,0 +1,23 @@
+package session
+
+// several are the parts of a session that run statements on several shards.
+type several struct {
+	shards      shards
+	queries     queries
+	changes     changes
+	definitions definitions
+}
+
+// several returns the parts for statements on several shards. Most sessions never need them.
+func (xs *exchanges) several() *several {
+	if xs.parts == nil {
+		p := new(several)
+		c, ef, ls, ro := xs.client, xs.effects, xs.leases, xs.routing
+		p.shards = shards{c, ef, ls, ro, xs}
+		p.queries = queries{c, ef, ls, ro, xs, &p.shards}
+		p.changes = changes{c, ef, ls, ro, &p.shards}
+		p.definitions = definitions{c, ef, ls, ro, &p.shards, &p.changes}
+		xs.parts = p
+	}
+	return xs.parts
+}
