@@ -1,6 +1,7 @@
 package kingshard
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -179,4 +180,36 @@ func contains(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// TestWhoWaits keeps sockets and goroutines out of what decides: plans and a session's connections know neither, a session begins no goroutine of
+// its own.
+func TestWhoWaits(t *testing.T) {
+	sockets := map[string]bool{"router/plan": false, "proxy/txn": false, "proxy/session": true}
+	checked := 0
+	walk(t, func(dir, file string) {
+		may, listed := sockets[dir]
+		if !listed || strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		checked++
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range f.Imports {
+			if path := strings.Trim(spec.Path.Value, `"`); !may && (path == "net" || path == "syscall") {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if _, ok := n.(*ast.GoStmt); ok {
+				t.Errorf("%s begins a goroutine that nobody joins", file)
+			}
+			return true
+		})
+	})
+	if checked < 50 {
+		t.Errorf("only %d files seen", checked)
+	}
 }
