@@ -4,7 +4,6 @@ import (
 	"net"
 	"net/netip"
 	"strings"
-	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
@@ -146,22 +145,3 @@ func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
 
 // userAtHost is what USER() shows.
 func (c *client) userAtHost() string { return c.user + "@" + c.host() }
-
-// begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
-func (c *client) begin(cmd mysql.Command, text string) bool {
-	now := time.Now()
-	if t := c.tasked; t != nil && !t.ahead.since.IsZero() {
-		now = t.ahead.since // it was in line since
-	}
-	c.observed.Begin()
-	c.passed = false
-	return c.entry.Begin(cmd, text, now)
-}
-
-// finishCommand notes that the command is over and returns how long it took.
-func (c *client) finishCommand() time.Duration {
-	return c.entry.Finish(process.Kept{
-		DB: c.state.DB(), Instance: c.txn.Held().Instance, Others: c.txn.Others(), Pins: uint32(c.txn.Pins),
-		InTransaction: c.txn.InTransaction(), Engaged: c.txn.Pins.Has(txn.PinXA) || c.txn.Pins.Has(txn.PinLockTables),
-	})
-}

@@ -107,20 +107,20 @@ func (l *Lanes) leave() {
 }
 
 // run has a goroutine take the session's next step.
-func (l *Lanes) run(s *laned) {
+func (l *Lanes) run(la *laned) {
 	select {
-	case l.work <- s:
+	case l.work <- la:
 	default:
-		l.running.Go(func() { l.serve(s) })
+		l.running.Go(func() { l.serve(la) })
 	}
 }
 
 // serve is a goroutine that runs sessions which a loop has handed over. A few of them wait for more when they are done:
 // their stacks have grown already.
-func (l *Lanes) serve(s *laned) {
+func (l *Lanes) serve(la *laned) {
 	var patience *time.Timer
 	for {
-		s.session.goOn(s.next)
+		la.session.goOn(la.next)
 		select {
 		case l.spare <- struct{}{}:
 		default:
@@ -133,7 +133,7 @@ func (l *Lanes) serve(s *laned) {
 			patience.Reset(sparePatience)
 		}
 		select {
-		case s = <-l.work:
+		case la = <-l.work:
 			<-l.spare
 		case <-patience.C:
 			<-l.spare

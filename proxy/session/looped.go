@@ -197,14 +197,6 @@ func (la *laned) commence(l *fastlane.Loop) bool {
 	return true
 }
 
-// outOfLine notes that the session does not wait for a connection any more.
-func (c *client) outOfLine() {
-	if t := c.tasked; t != nil && !t.ahead.since.IsZero() {
-		t.ahead.since = time.Time{}
-		c.entry.Wants(nil)
-	}
-}
-
 // lineOver tells whether the session cannot wait any longer for a connection to come back: its time is over, or somebody
 // ended the wait.
 func (la *laned) lineOver() bool {

@@ -2,30 +2,11 @@ package session
 
 import (
 	"kingshard/mysql"
-	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/tracing"
 	"kingshard/router/plan"
 )
-
-// logStatement hands the statement that has ended to the statistics by digest and the logs.
-func (c *client) logStatement(text string, parts observe.Parts) {
-	o, addr := &c.observed, ""
-	if o.Instance != nil {
-		addr = o.Instance.Addr
-	}
-	normal, numbers := "", sqltext.Numbers{}
-	if c.tasked != nil {
-		normal, numbers = c.tasked.recognized.of(text)
-	}
-	took := parts.Proxy + parts.Wait + parts.Backend
-	c.shared.Queries.Statement(&querylog.Statement{
-		Conn: c.id, User: c.user, DB: c.state.DB(), Client: c.from, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: c.mode(), Class: o.Class,
-		Start: c.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
-		Rows: o.Rows, Bytes: o.Bytes, Shards: o.Shards, Plan: o.Plan, ErrorCode: o.ErrorCode,
-	})
-}
 
 // traceCommand begins the span of a command that has no text, or none that runs, if it is chosen.
 func (c *client) traceCommand(cmd mysql.Command, text string) {

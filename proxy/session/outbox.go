@@ -23,8 +23,8 @@ func (h *shelves) request(le *lease) {
 }
 
 // answer has a session's response sent and its command concluded.
-func (h *shelves) answer(s *laned) {
-	h.answers = append(h.answers, s)
+func (h *shelves) answer(la *laned) {
+	h.answers = append(h.answers, la)
 	h.loop.AtRoundEnd()
 }
 

@@ -30,12 +30,12 @@ type pipeline struct {
 }
 
 // gather has the session's statement leave at the end of the round, with those of others.
-func (sh *shelf) gather(s *laned) {
+func (sh *shelf) gather(la *laned) {
 	if len(sh.gathered) == 0 {
 		sh.h.leaving = append(sh.h.leaving, sh)
 		sh.h.loop.AtRoundEnd()
 	}
-	sh.gathered = append(sh.gathered, s)
+	sh.gathered = append(sh.gathered, la)
 }
 
 // departAll sends the statements that were gathered.

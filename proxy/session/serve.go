@@ -115,32 +115,6 @@ func (s *Session) next() *endError {
 	return s.client.conclude(cmd, s.dispatch(cmd, arg))
 }
 
-// conclude ends a command: what is queued is sent, and nothing is kept of it but the session's state.
-func (c *client) conclude(cmd mysql.Command, end *endError) *endError {
-	if err := c.conn.Flush(); err != nil && end == nil {
-		end = clientEnd(err)
-	}
-	if c.observed.Traced() {
-		c.endTrace(end)
-	}
-	if end != nil && end.failure() {
-		c.observed.CutOff(end.origin())
-	}
-	text := c.entry.Text()
-	if parts, statement := c.observed.End(cmd, c.finishCommand()); statement && c.shared.Queries.On() {
-		c.logStatement(text, parts)
-	}
-	c.conn.Release()
-	c.returnOffer()
-	c.outOfLine()
-	c.releaseTask()
-	c.observed.Unlabel()
-	if end == nil && c.shared.Draining.Load() && !c.txn.InTransaction() {
-		end = &endError{reason: process.EndDrained}
-	}
-	return end
-}
-
 // readFailed tells the client what it did wrong where that is still possible.
 func (s *Session) readFailed(err error) *endError {
 	switch {
@@ -247,24 +221,6 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		err = mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}
 	return s.client.settle(err)
-}
-
-// settle turns the outcome of a command into what the client hears and whether the session goes on.
-func (c *client) settle(err error) *endError {
-	if err == nil {
-		return nil
-	}
-	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) {
-		c.txn.LastOnHeld = false // the held connection knows nothing of it
-		c.writeError(sqlErr, observe.OriginProxy)
-		return nil
-	}
-	var end *endError
-	if errors.As(err, &end) {
-		return end
-	}
-	return clientEnd(err)
 }
 
 // schemaCurrent tells whether the user's schema is that of the current snapshot.

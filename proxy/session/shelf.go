@@ -119,12 +119,12 @@ func (h *shelves) arm() {
 
 // take gives a connection for a session's statement. Without one, wait tells that all are in use, so that the session waits
 // in line for one; else one may be opened, or given another setting, which is the work of a goroutine.
-func (sh *shelf) take(s *laned) (le *lease, wait bool) {
+func (sh *shelf) take(la *laned) (le *lease, wait bool) {
 	if len(sh.line) > 0 {
 		return nil, true
 	}
 	if le, wait = sh.lend(); le != nil {
-		le.session = s
+		le.session = la
 	}
 	return le, wait
 }
@@ -215,31 +215,31 @@ func (le *lease) Put() {
 }
 
 // serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
-func (sh *shelf) serve(le *lease, s *laned) {
-	if s.client.ahead().point != nil {
-		le.fill(s)
+func (sh *shelf) serve(le *lease, la *laned) {
+	if la.client.ahead().point != nil {
+		le.fill(la)
 		return
 	}
-	le.session = s
-	s.launch(le)
+	le.session = la
+	la.launch(le)
 }
 
 // stand puts a session in the pool's queue, or hands it to a goroutine, which hears why it may not wait there.
-func (sh *shelf) stand(s *laned) {
-	pl := &s.client.task().place
-	pl.Owner = s
-	sh.line = append(sh.line, s) // ahead of the answer, which another thread may give at once
-	if err := sh.key.instance.Enqueue(pl, &sh.queue, s.client.ahead().since.Add(s.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
-		sh.leave(s)
-		s.handOver(sh.h.loop, stepServe)
+func (sh *shelf) stand(la *laned) {
+	pl := &la.client.task().place
+	pl.Owner = la
+	sh.line = append(sh.line, la) // ahead of the answer, which another thread may give at once
+	if err := sh.key.instance.Enqueue(pl, &sh.queue, la.client.ahead().since.Add(la.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+		sh.leave(la)
+		la.handOver(sh.h.loop, stepServe)
 		return
 	}
 	sh.h.arm()
 }
 
 // leave takes a session off the line, and returns it.
-func (sh *shelf) leave(s *laned) *laned {
-	if k := slices.Index(sh.line, s); k == 0 {
+func (sh *shelf) leave(la *laned) *laned {
+	if k := slices.Index(sh.line, la); k == 0 {
 		sh.line[0] = nil
 		sh.line = sh.line[1:]
 	} else {
@@ -248,7 +248,7 @@ func (sh *shelf) leave(s *laned) *laned {
 	if len(sh.line) == 0 {
 		sh.line = nil
 	}
-	return s
+	return la
 }
 
 // tell notes that a pool has answered a place. The pool's mutex is held.
@@ -272,21 +272,21 @@ func (h *shelves) receive() {
 }
 
 // receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
-func (sh *shelf) receive(s *laned, pl *backend.Place) {
-	sh.leave(s)
-	s.client.task().placed = sh.key.instance
+func (sh *shelf) receive(la *laned, pl *backend.Place) {
+	sh.leave(la)
+	la.client.task().placed = sh.key.instance
 	if sh.key.instance.State() != backend.Down {
 		if p, ok := sh.key.instance.AnsweredWith(pl, sh.key.setting); ok {
-			s.client.task().placed = nil
+			la.client.task().placed = nil
 			if le := sh.borrow(p); le != nil {
 				sh.out++
 				le.used = sh.h.now
-				sh.serve(le, s)
+				sh.serve(le, la)
 				return
 			}
 		}
 	}
-	s.handOver(sh.h.loop, stepServe)
+	la.handOver(sh.h.loop, stepServe)
 }
 
 // giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.

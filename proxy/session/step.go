@@ -157,18 +157,6 @@ func (ls *leases) waitingSince(now time.Time) time.Time {
 // offer is a connection that a session may use before it asks the pool.
 type offer = backend.Pooled
 
-// returnOffer gives back a connection, or the right to open one, that the command did not need after all.
-func (c *client) returnOffer() {
-	if t := c.tasked; t != nil && t.placed != nil {
-		t.placed = nil
-		t.place.Decline()
-	}
-	if p := c.ahead().offer; p.Pooled != nil {
-		c.ahead().offer = offer{}
-		p.Put()
-	}
-}
-
 // offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
 func (ls *leases) offered(t txn.Target, want *backend.Setting) (backend.Pooled, bool) {
 	p := ls.client.ahead().offer
