@@ -74,6 +74,12 @@ func TestUpgradeKeepsState(t *testing.T) {
 			if again := prepare(t, c, "SELECT 1"); again == st {
 				t.Errorf("statement id %d given twice", st)
 			}
+			// It can keep a connection to itself, as before.
+			must(t, c, "CREATE TEMPORARY TABLE moved_alone (id INT)")
+			must(t, c, "INSERT INTO moved_alone VALUES (1), (2)")
+			if n := number(t, c, "SELECT COUNT(*) FROM moved_alone"); n != 2 {
+				t.Errorf("%d rows in the temporary table", n)
+			}
 			// It can log in again by the greeting of a process that is gone.
 			if err := c.ChangeUser("ks", "ks", database); err != nil {
 				t.Errorf("COM_CHANGE_USER: %v", err)

@@ -162,7 +162,7 @@ func (s *Session) restore(d *state.Description) {
 			s.client.txn.Next.Take(assignments)
 		}
 	}
-	s.stmts = stmts{nextID: d.NextStmtID, lastID: d.LastStmtID}
+	s.stmts.nextID, s.stmts.lastID = d.NextStmtID, d.LastStmtID
 	if len(d.Stmts) > 0 {
 		s.stmts.byID = make(map[uint32]*stmt, len(d.Stmts))
 	}
