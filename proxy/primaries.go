@@ -34,16 +34,16 @@ func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) change
 	now := s.shared.Snapshot.Load()
 	candidates := candidatesOf(now.Config, cfg)
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.ConnectTimeout.Duration())
+	var stopping sync.WaitGroup
+	defer stopping.Wait()
 	defer cancel()
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
+	stopping.Go(func() {
 		select {
 		case <-s.stop:
 			cancel()
-		case <-over:
+		case <-ctx.Done():
 		}
-	}()
+	})
 	var asking sync.WaitGroup
 	compared := false
 	for _, c := range candidates {
