@@ -8,7 +8,6 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/placement"
-	"kingshard/proxy/session"
 	"kingshard/router"
 )
 
@@ -16,7 +15,7 @@ var checkCommand = command{
 	verb: "check", usage: "KS CHECK TABLE name | ALL, KS CHECK PLACEMENT name", rights: account.Operate,
 	about: "TABLE compares the sub-tables of a table, or of all, and says what is missing or differs, and which keys are compared otherwise than the rule " +
 		"folds them; PLACEMENT reads all keys of a table and finds rows that lie where the rule does not look for them",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		ctx, cancel := c.context()
 		defer cancel()
 		switch {
@@ -31,11 +30,7 @@ var checkCommand = command{
 			if err := c.r.End(); err != nil {
 				return nil, err
 			}
-			rows, err := c.a.checkTables(ctx, c.who, name)
-			if err != nil {
-				return nil, err
-			}
-			return rowsOf(checkTableColumns, rows)
+			return c.a.checkTables(ctx, c.who, name)
 		case c.r.Word("placement"):
 			name, err := c.tableName()
 			if err == nil {
@@ -44,11 +39,7 @@ var checkCommand = command{
 			if err != nil {
 				return nil, err
 			}
-			rows, err := c.a.checkPlacement(ctx, c.who, name)
-			if err != nil {
-				return nil, err
-			}
-			return rowsOf(checkPlacementColumns, rows)
+			return c.a.checkPlacement(ctx, c.who, name)
 		}
 		return nil, c.r.Expected("TABLE or PLACEMENT")
 	},
@@ -123,16 +114,17 @@ func (a *Admin) ruled(name string) (tables []*router.Table) {
 var checkTableColumns = texts("db", "table", "node", "physical_table", "finding")
 
 // checkTables compares the sub-tables of one table, or with "" of all.
-func (a *Admin) checkTables(ctx context.Context, w change.Who, name string) (rows [][]any, err error) {
+func (a *Admin) checkTables(ctx context.Context, w change.Who, name string) (*answer, error) {
 	tables := a.ruled(name)
 	if len(tables) == 0 && name != "" {
 		return nil, change.Failed("no table %s has a rule: SHOW KS TABLES lists them", name)
 	}
-	err = a.Trail.Act(w, account.Operate, "check table", name, func() error {
+	found := &answer{columns: checkTableColumns}
+	return found, a.Trail.Act(w, account.Operate, "check table", name, func() error {
 		nodes := a.shared.Snapshot.Load().Nodes
 		for _, t := range tables {
 			for _, f := range append(placement.Differences(ctx, t, nodes), placement.Collations(ctx, t, nodes)...) {
-				rows = append(rows, []any{t.DB, t.Name, f.Node, orNil(f.Table), f.What})
+				found.rows = append(found.rows, []any{t.DB, t.Name, f.Node, orNil(f.Table), f.What})
 			}
 			if ctx.Err() != nil {
 				return interrupted()
@@ -140,7 +132,6 @@ func (a *Admin) checkTables(ctx context.Context, w change.Who, name string) (row
 		}
 		return nil
 	})
-	return rows, err
 }
 
 func interrupted() error {
@@ -150,7 +141,7 @@ func interrupted() error {
 var checkPlacementColumns = append(append(texts("node", "physical_table"), numbers("rows", "elsewhere")...), texts("examples", "error")...)
 
 // checkPlacement reads the keys of a table. Keys are values: they are shown to those who may see other users' statements.
-func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (rows [][]any, err error) {
+func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (*answer, error) {
 	if name == "" {
 		return nil, change.Failed("the name of a table is missing")
 	}
@@ -158,7 +149,8 @@ func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (
 	if len(tables) == 0 {
 		return nil, change.Failed("no table %s has a rule: SHOW KS TABLES lists them", name)
 	}
-	err = a.Trail.Act(w, account.Operate, "check placement", name, func() error {
+	found := &answer{columns: checkPlacementColumns}
+	return found, a.Trail.Act(w, account.Operate, "check placement", name, func() error {
 		for _, t := range tables {
 			err := placement.Rows(ctx, t, a.shared.Snapshot.Load().Nodes, func(s placement.Scanned) {
 				var examples []string
@@ -173,7 +165,7 @@ func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (
 				if s.Err != nil {
 					why = s.Err.Error()
 				}
-				rows = append(rows, []any{s.Node, s.DB + "." + s.Table, s.Rows, s.Elsewhere, orNil(strings.Join(examples, "; ")), why})
+				found.rows = append(found.rows, []any{s.Node, s.DB + "." + s.Table, s.Rows, s.Elsewhere, orNil(strings.Join(examples, "; ")), why})
 			})
 			if ctx.Err() != nil {
 				return interrupted()
@@ -184,5 +176,4 @@ func (a *Admin) checkPlacement(ctx context.Context, w change.Who, name string) (
 		}
 		return nil
 	})
-	return rows, err
 }

@@ -1,18 +1,15 @@
 package admin
 
 import (
-	"strings"
-
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
-	"kingshard/router/plan"
 )
 
 var explainCommand = command{
 	verb: "explain", usage: "KS EXPLAIN [FOR user] statement", rights: account.Read,
 	about: "How a statement would run, of one's own or another user's schema: a row for each statement that a server gets",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		plans, node := c.caller.Plans, c.caller.Default
 		if c.r.Word("for") {
 			before := *c.r
@@ -28,11 +25,7 @@ var explainCommand = command{
 		if node == "" {
 			return nil, change.Failed("the admin port has no schema: KS EXPLAIN FOR user statement")
 		}
-		steps, err := explained(plans, node, c.r.Rest(), c.caller.DB, c.r.Mode)
-		if err != nil {
-			return nil, err
-		}
-		return rowsOf(explainColumns, explainRows(steps))
+		return explain(plans, node, c.r.Rest(), c.caller.DB, c.r.Mode)
 	},
 }
 
@@ -46,11 +39,4 @@ func (a *Admin) schemaOf(user string) (*session.Plans, string, error) {
 		return nil, "", change.Failed("user %q has no schema", user)
 	}
 	return schema.Plans, schema.Default.Name, nil
-}
-
-func explainRows(steps []plan.Step) (rows [][]any) {
-	for k, s := range steps {
-		rows = append(rows, []any{k + 1, s.Plan, orNil(s.Reason), orNil(s.Node), orNil(strings.Join(s.Shards, ",")), s.SQL})
-	}
-	return rows
 }

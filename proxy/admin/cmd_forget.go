@@ -5,13 +5,12 @@ import (
 
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
-	"kingshard/proxy/session"
 )
 
 var forgetCommand = command{
 	verb: "forget", usage: "KS FORGET HALF_DONE id | ALL", rights: account.Operate,
 	about: "Drops the record of a change of several nodes that somebody has mended; SHOW KS HALF_DONE has the ids",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		if !c.r.Word("half_done") {
 			return nil, c.r.Expected("HALF_DONE")
 		}
@@ -25,10 +24,7 @@ var forgetCommand = command{
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		if err := c.a.forgetHalfDone(c.who, id, all); err != nil {
-			return nil, err
-		}
-		return done(), nil
+		return &answer{}, c.a.forgetHalfDone(c.who, id, all)
 	},
 }
 

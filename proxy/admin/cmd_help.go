@@ -5,12 +5,11 @@ import (
 
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/predecessor"
-	"kingshard/proxy/session"
 )
 
 var helpCommand = command{
 	verb: "help", usage: "KS HELP", about: "This list", rights: account.Read,
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
@@ -24,7 +23,7 @@ var helpCommand = command{
 		for _, o := range predecessor.Statements {
 			rows = append(rows, []any{o.Usage(), o.About, o.Rights.String()})
 		}
-		return rowsOf(texts("command", "description", "rights"), rows)
+		return &answer{texts("command", "description", "rights"), rows}, nil
 	},
 }
 

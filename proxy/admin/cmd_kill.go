@@ -6,13 +6,12 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/process"
-	"kingshard/proxy/session"
 )
 
 var killCommand = command{
 	verb: "kill", usage: "KS KILL [QUERY] id", rights: account.Operate,
 	about: "Ends a client's session, or only its statement; SHOW KS SESSIONS has the ids",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		query := c.r.Word("query")
 		id, ok := c.r.Number()
 		if !ok {
@@ -21,10 +20,7 @@ var killCommand = command{
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		if err := c.a.kill(c.who, id, query); err != nil {
-			return nil, err
-		}
-		return done(), nil
+		return &answer{}, c.a.kill(c.who, id, query)
 	},
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"kingshard/proxy/account"
-	"kingshard/proxy/session"
+	"kingshard/proxy/admin/change"
 )
 
 // nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
@@ -13,7 +13,7 @@ var nodeCommand = command{
 	rights: account.Operate,
 	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
 		"needs the rights admin: statements and transactions under way go on where they are",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		name, ok := c.r.Name()
 		if !ok {
 			return nil, c.r.Expected("the name of a node")
@@ -36,15 +36,11 @@ var nodeCommand = command{
 				return nil, c.r.Expected("the address of one instance, as SHOW KS NODES has it")
 			}
 		}
-		instances, err := c.a.instances.Hold(c.who, name, addr, "", down)
-		if err != nil {
-			return nil, err
-		}
-		return rowsOf(nodesTable.columns, instanceRows(instances))
+		return c.a.hold(c.who, name, addr, down)
 	},
 }
 
-func (c *call) addReplica(node string) (*session.OwnResult, error) {
+func (c *call) addReplica(node string) (*answer, error) {
 	if !c.r.Word("replica") {
 		return nil, c.r.Expected("REPLICA")
 	}
@@ -65,13 +61,10 @@ func (c *call) addReplica(node string) (*session.OwnResult, error) {
 	if err := c.r.End(); err != nil {
 		return nil, err
 	}
-	if err := c.a.Configuration.AddReplica(c.who, node, addr, weight, force); err != nil {
-		return nil, err
-	}
-	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+	return c.a.changed(node, c.a.Configuration.AddReplica(c.who, node, addr, weight, force))
 }
 
-func (c *call) removeReplica(node string) (*session.OwnResult, error) {
+func (c *call) removeReplica(node string) (*answer, error) {
 	if !c.r.Word("replica") {
 		return nil, c.r.Expected("REPLICA")
 	}
@@ -79,13 +72,10 @@ func (c *call) removeReplica(node string) (*session.OwnResult, error) {
 	if !ok {
 		return nil, c.r.Expected("the address of the replica, as SHOW KS NODES has it")
 	}
-	if err := c.a.Configuration.RemoveReplica(c.who, node, addr); err != nil {
-		return nil, err
-	}
-	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+	return c.a.changed(node, c.a.Configuration.RemoveReplica(c.who, node, addr))
 }
 
-func (c *call) setPrimary(node string) (*session.OwnResult, error) {
+func (c *call) setPrimary(node string) (*answer, error) {
 	if !c.r.Word("primary") {
 		return nil, c.r.Expected("PRIMARY")
 	}
@@ -93,10 +83,22 @@ func (c *call) setPrimary(node string) (*session.OwnResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.a.Configuration.SetPrimary(c.who, node, addr, force); err != nil {
-		return nil, err
+	return c.a.changed(node, c.a.Configuration.SetPrimary(c.who, node, addr, force))
+}
+
+// hold takes instances of a node out of use, or back into it, and shows them.
+func (a *Admin) hold(w change.Who, node, addr string, down bool) (*answer, error) {
+	instances, err := a.instances.Hold(w, node, addr, "", down)
+	return &answer{nodesTable.columns, instanceRows(instances)}, err
+}
+
+// changed shows the instances of a node after a change, unless that failed.
+func (a *Admin) changed(node string, err error) (*answer, error) {
+	shown := &answer{columns: nodesTable.columns}
+	if n := a.shared.Snapshot.Load().Nodes[node]; n != nil {
+		shown.rows = instanceRows(n.Instances())
 	}
-	return rowsOf(nodesTable.columns, c.a.nodeRows(node))
+	return shown, err
 }
 
 // forced reads the rest of the statement: an address, with FORCE and its reason behind it only if it is in quotes.

@@ -6,7 +6,6 @@ import (
 
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
-	"kingshard/proxy/session"
 )
 
 const (
@@ -19,7 +18,7 @@ const (
 var pauseCommand = command{
 	verb: "pause", usage: "KS PAUSE [SECONDS n]", rights: account.Operate,
 	about: "New statements wait for KS RESUME, each " + strconv.Itoa(pauseSeconds) + " or so many seconds at most; those under way and transactions go on. Shows how many there are",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		seconds := uint64(pauseSeconds)
 		if c.r.Word("seconds") {
 			var ok bool
@@ -30,23 +29,20 @@ var pauseCommand = command{
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		if err := c.a.pause(c.who, seconds); err != nil {
-			return nil, err
-		}
-		return rowsOf(pauseColumns, c.a.pauseRows(c.who))
+		return c.a.pause(c.who, seconds)
 	},
 }
 
 var pauseColumns = append(texts("state"), numbers("under_way", "waiting", "seconds")...)
 
-// pauseRows tell whether the proxy is paused and since when, how many sessions run a statement or are in a transaction, and how many wait.
-func (a *Admin) pauseRows(w change.Who) [][]any {
+// paused tells whether the proxy is paused and since when, how many sessions run a statement or are in a transaction, and how many wait.
+func (a *Admin) paused(w change.Who) *answer {
 	p := a.shared.Pause.State()
 	state, seconds := "online", 0
 	if !p.Since.IsZero() {
 		state, seconds = "paused", int(time.Since(p.Since).Seconds())
 	}
-	return [][]any{{state, a.underWay(w), p.Waiting, seconds}}
+	return &answer{pauseColumns, [][]any{{state, a.underWay(w), p.Waiting, seconds}}}
 }
 
 // underWay counts the sessions that run a statement or are in a transaction on a server, the one that asks left out.
@@ -60,12 +56,13 @@ func (a *Admin) underWay(w change.Who) (n int) {
 }
 
 // pause makes new statements wait, each so many seconds at most.
-func (a *Admin) pause(w change.Who, seconds uint64) error {
-	return a.Trail.Act(w, account.Operate, "pause", strconv.FormatUint(seconds, 10)+" s", func() error {
+func (a *Admin) pause(w change.Who, seconds uint64) (*answer, error) {
+	err := a.Trail.Act(w, account.Operate, "pause", strconv.FormatUint(seconds, 10)+" s", func() error {
 		if seconds < 1 || seconds > pauseSecondsMax {
 			return change.Failed("a statement can wait 1 to %d seconds", pauseSecondsMax)
 		}
 		a.shared.Pause.Begin(time.Duration(seconds) * time.Second)
 		return nil
 	})
+	return a.paused(w), err
 }

@@ -4,14 +4,13 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
-	"kingshard/proxy/session"
 )
 
 var reloadCommand = command{
 	verb: "reload", usage: "KS RELOAD [CHECK | FORCE 'reason']", rights: account.Read,
 	about: "Reads the configuration's file and brings it into force, which needs the rights operate; CHECK only shows what would change, FORCE takes " +
 		"what places rows elsewhere and servers that are not fit, too",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		how := change.Reloading{Check: c.r.Word("check")}
 		if !how.Check {
 			var err error
@@ -22,17 +21,16 @@ var reloadCommand = command{
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		changes, err := c.a.Configuration.Reload(c.who, how)
-		if err != nil {
-			return nil, err
-		}
-		return rowsOf(reloadColumns, reloadRows(changes))
+		return c.a.reload(c.who, how)
 	},
 }
 
 var reloadColumns = texts("field", "old", "new", "reloadable", "note")
 
-func reloadRows(changes []change.Change) (rows [][]any) {
+// reload shows what the file changes.
+func (a *Admin) reload(w change.Who, how change.Reloading) (*answer, error) {
+	changes, err := a.Configuration.Reload(w, how)
+	shown := &answer{columns: reloadColumns}
 	for _, ch := range changes {
 		var note any
 		switch {
@@ -41,16 +39,18 @@ func reloadRows(changes []change.Change) (rows [][]any) {
 		case ch.Note != "":
 			note = ch.Note
 		}
-		rows = append(rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable, note})
+		shown.rows = append(shown.rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable, note})
 	}
-	return rows
+	return shown, err
 }
 
 var changeColumns = texts("field", "old", "new", "reloadable")
 
-func changeRows(changes []config.Change) (rows [][]any) {
+// changesOf shows what a change of the configuration or of its file was, unless it failed.
+func changesOf(changes []config.Change, err error) (*answer, error) {
+	shown := &answer{columns: changeColumns}
 	for _, ch := range changes {
-		rows = append(rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable})
+		shown.rows = append(shown.rows, []any{ch.Path, ch.Old, ch.New, ch.Reloadable})
 	}
-	return rows
+	return shown, err
 }

@@ -7,13 +7,12 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/queryrule"
-	"kingshard/proxy/session"
 )
 
 var ruleCommand = command{
 	verb: "rule", usage: "KS RULE TEST ['user'@'source'] 'statement'", rights: account.Read,
 	about: "The query rules that match a statement, of oneself or of a user from an address, and whether they would act; nothing is counted or sent",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		if !c.r.Word("test") {
 			return nil, c.r.Expected("TEST")
 		}
@@ -47,7 +46,7 @@ var ruleCommand = command{
 }
 
 // testRules shows the rules that match each statement of a text.
-func (c *call) testRules(user string, addr netip.Addr, text string) (*session.OwnResult, error) {
+func (c *call) testRules(user string, addr netip.Addr, text string) (*answer, error) {
 	rules := c.a.shared.Snapshot.Load().Rules
 	var rows [][]any
 	for info := range sqltext.Split(text, c.r.Mode) {
@@ -58,5 +57,5 @@ func (c *call) testRules(user string, addr netip.Addr, text string) (*session.Ow
 			rows = append(rows, []any{one, t.Rule.Name, t.Rule.Action(), t.Applies, orNil(t.Why), orNil(t.Text)})
 		}
 	}
-	return rowsOf(texts("statement", "rule", "action", "applies", "why", "becomes"), rows)
+	return &answer{texts("statement", "rule", "action", "applies", "why", "becomes"), rows}, nil
 }

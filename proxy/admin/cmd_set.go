@@ -8,22 +8,17 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
-	"kingshard/proxy/session"
 )
 
 var setCommand = command{
 	verb: "set", usage: "KS SET name = value", rights: account.Admin,
 	about: "Gives a setting another value, until the next reload or start; SHOW KS CONFIG WHERE settable = 'YES' lists them",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		name, value, err := c.r.assignment()
 		if err != nil {
 			return nil, err
 		}
-		changes, err := c.a.set(c.who, name, value)
-		if err != nil {
-			return nil, err
-		}
-		return rowsOf(changeColumns, changeRows(changes))
+		return changesOf(c.a.set(c.who, name, value))
 	},
 }
 

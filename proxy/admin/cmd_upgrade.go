@@ -3,21 +3,17 @@ package admin
 import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
-	"kingshard/proxy/session"
 )
 
 var upgradeCommand = command{
 	verb: "upgrade", usage: "KS UPGRADE", rights: account.Operate,
 	about: "Starts the binary's file, which may be a new one, and hands listeners and sessions over to its process",
-	run: func(c *call) (*session.OwnResult, error) {
+	run: func(c *call) (*answer, error) {
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
 		successor, err := c.a.upgrade(c.who)
-		if err != nil {
-			return nil, err
-		}
-		return rowsOf(texts("successor"), [][]any{{successor}})
+		return &answer{texts("successor"), [][]any{{successor}}}, err
 	},
 }
 

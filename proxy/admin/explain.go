@@ -1,15 +1,17 @@
 package admin
 
 import (
+	"strings"
+
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/admin/change"
 	"kingshard/proxy/session"
 	"kingshard/router/plan"
 )
 
-// explained gives the steps of a statement; one that names no table with a rule goes to the default node as it is. Without a database
+// explain shows the steps of a statement; one that names no table with a rule goes to the default node as it is. Without a database
 // it is refused where one could make another answer.
-func explained(plans *session.Plans, node, text, db string, m sqltext.Mode) ([]plan.Step, error) {
+func explain(plans *session.Plans, node, text, db string, m sqltext.Mode) (*answer, error) {
 	steps, err := plans.Explain(text, db, m)
 	if err == nil && len(steps) == 0 && db == "" {
 		for _, t := range plans.Tables() {
@@ -24,5 +26,9 @@ func explained(plans *session.Plans, node, text, db string, m sqltext.Mode) ([]p
 	if len(steps) == 0 {
 		steps = []plan.Step{{Plan: "forward", Reason: "no table with a rule: the default node", Node: node, SQL: text}}
 	}
-	return steps, nil
+	shown := &answer{columns: explainColumns}
+	for k, s := range steps {
+		shown.rows = append(shown.rows, []any{k + 1, s.Plan, orNil(s.Reason), orNil(s.Node), orNil(strings.Join(s.Shards, ",")), s.SQL})
+	}
+	return shown, nil
 }

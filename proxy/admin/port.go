@@ -5,16 +5,15 @@ import (
 	"strings"
 
 	"kingshard/mysql/sqltext"
-	"kingshard/proxy/session"
 )
 
 // port answers on the admin port what client programs and drivers send by themselves: SET, SELECT of a few system
 // variables and functions, SHOW WARNINGS, PROCESSLIST and VARIABLES, USE, KILL. nil for everything else.
-func (c *call) port(r *reader) (*session.OwnResult, error) {
+func (c *call) port(r *reader) (*answer, error) {
 	c.r = r
 	switch {
 	case r.Word("set"), r.Word("commit"), r.Word("rollback"), r.Word("begin"), r.Word("start"):
-		return done(), nil // there is nothing that it could be about: a session here has no state but its database
+		return &answer{}, nil // there is nothing that it could be about: a session here has no state but its database
 	case r.Word("select"):
 		return c.constants()
 	case r.Word("kill"):
@@ -30,11 +29,11 @@ func (c *call) port(r *reader) (*session.OwnResult, error) {
 				return nil, err
 			}
 			t := &processlistTable
-			return result(t.columns, t.rows(c.a.view(c.who))), nil
+			return &answer{t.columns, t.rows(c.a.view(c.who))}, nil
 		case r.Word("warnings"), r.Word("errors"):
-			return rowsOf(append(texts("Level"), append(numbers("Code"), texts("Message")...)...), nil)
+			return &answer{append(texts("Level"), append(numbers("Code"), texts("Message")...)...), nil}, nil
 		case r.Word("session"), r.Word("global"), r.Is("variables"), r.Is("status"):
-			return rowsOf(texts("Variable_name", "Value"), nil)
+			return &answer{texts("Variable_name", "Value"), nil}, nil
 		}
 	}
 	return nil, nil
@@ -44,7 +43,7 @@ func (c *call) port(r *reader) (*session.OwnResult, error) {
 const itemsMax = 100
 
 // constants answers SELECT of literals, system variables and functions about the session; nil for any other.
-func (c *call) constants() (*session.OwnResult, error) {
+func (c *call) constants() (*answer, error) {
 	var columns []column
 	var row []any
 	for len(row) < itemsMax {
@@ -71,7 +70,7 @@ func (c *call) constants() (*session.OwnResult, error) {
 		if !c.r.Ended() {
 			return nil, nil
 		}
-		return rowsOf(columns, [][]any{row})
+		return &answer{columns, [][]any{row}}, nil
 	}
 	return nil, nil
 }

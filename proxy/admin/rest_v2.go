@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -46,11 +47,11 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/check/tables", about: "Compares the sub-tables of a table, or of all: what is missing or differs", rights: account.Operate,
-			columns: checkTableColumns, body: []field{{"table", "string", "table or db.table; all when left out"}}, handle: v2CheckTables,
+			columns: checkTableColumns, body: []field{{"table", "string", "table or db.table; all when left out"}}, handle: v2Check((*Admin).checkTables),
 		},
 		route{
 			method: "POST", path: v2 + "/check/placement", about: "Reads all keys of a table and finds rows that lie where the rule does not look for them", rights: account.Operate,
-			columns: checkPlacementColumns, body: []field{{"table", "string", "table or db.table"}}, handle: v2CheckPlacement,
+			columns: checkPlacementColumns, body: []field{{"table", "string", "table or db.table"}}, handle: v2Check((*Admin).checkPlacement),
 		},
 		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
@@ -73,7 +74,8 @@ func v2Routes() []route {
 			columns: pauseColumns, body: []field{{"seconds", "integer", "how long each statement waits at most, 1 to 3600; 30 when left out"}}, handle: v2Pause,
 		},
 		route{
-			method: "POST", path: v2 + "/resume", about: "Ends that", rights: account.Operate, columns: pauseColumns, handle: v2Resume,
+			method: "POST", path: v2 + "/resume", about: "Ends that", rights: account.Operate, columns: pauseColumns,
+			handle: func(c *request) (any, error) { return c.a.resume(c.who) },
 		},
 		route{
 			method: "POST", path: v2 + "/upgrade", about: "Starts the binary's file, which may be a new one, and hands listeners and sessions over to its process", rights: account.Operate,
@@ -102,7 +104,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/replicas/remove", about: "Takes a replica away until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
-			body: []field{{"instance", "string", "its address"}}, handle: v2ChangeNode((*change.Configuration).RemoveReplica),
+			body: []field{{"instance", "string", "its address"}}, handle: v2RemoveReplica,
 		},
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes and be no server of another node, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
@@ -121,14 +123,8 @@ func writeV2Error(w http.ResponseWriter, status int, err error) {
 	rest.Write(w, status, map[string]any{"error": map[string]any{"code": code, "reason": change.Message(err)}})
 }
 
-// rowsAnswer is a table in JSON: an object for each row, its keys in the order of the columns.
-type rowsAnswer struct {
-	columns []column
-	rows    [][]any
-}
-
-// MarshalJSON gives {"rows":[...]}.
-func (r rowsAnswer) MarshalJSON() ([]byte, error) {
+// MarshalJSON gives {"rows":[...]}: an object for each row, its keys in the order of the columns.
+func (r *answer) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"rows":[`)
 	for k, row := range r.rows {
@@ -187,7 +183,7 @@ func (c *request) show(t *table) (any, error) {
 			return nil, kserror.New(kserror.AdminSyntax, "parameter "+name+": "+err.Error())
 		}
 	}
-	return rowsAnswer{t.columns, f.apply(t, t.rows(c.a.view(c.who)))}, nil
+	return &answer{t.columns, f.apply(t, t.rows(c.a.view(c.who)))}, nil
 }
 
 func whole(text string) (int, error) {
@@ -226,11 +222,7 @@ func v2Explain(c *request) (any, error) {
 	if r := statement.New(body.SQL, sqltext.Mode{}); r.Ended() {
 		return nil, r.Expected("a statement in sql")
 	}
-	steps, err := explained(plans, node, body.SQL, cmp.Or(body.DB, plans.OnlyDB()), sqltext.Mode{})
-	if err != nil {
-		return nil, err
-	}
-	return rowsAnswer{explainColumns, explainRows(steps)}, nil
+	return explain(plans, node, body.SQL, cmp.Or(body.DB, plans.OnlyDB()), sqltext.Mode{})
 }
 
 func v2Reload(c *request) (any, error) {
@@ -241,11 +233,7 @@ func v2Reload(c *request) (any, error) {
 	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
-	changes, err := c.a.Configuration.Reload(c.who, change.Reloading{Check: body.Check, Force: body.Force})
-	if err != nil {
-		return nil, err
-	}
-	return rowsAnswer{reloadColumns, reloadRows(changes)}, nil
+	return c.a.reload(c.who, change.Reloading{Check: body.Check, Force: body.Force})
 }
 
 func v2Kill(c *request) (any, error) {
@@ -279,11 +267,7 @@ func v2Set(c *request) (any, error) {
 	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
-	changes, err := c.a.set(c.who, body.Name, body.Value)
-	if err != nil {
-		return nil, err
-	}
-	return rowsAnswer{changeColumns, changeRows(changes)}, nil
+	return changesOf(c.a.set(c.who, body.Name, body.Value))
 }
 
 func v2Save(c *request) (any, error) {
@@ -293,11 +277,7 @@ func v2Save(c *request) (any, error) {
 	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
-	saved, err := c.a.Configuration.Save(c.who, body.Force)
-	if err != nil {
-		return nil, err
-	}
-	return rowsAnswer{changeColumns, changeRows(saved)}, nil
+	return changesOf(c.a.Configuration.Save(c.who, body.Force))
 }
 
 func v2Pause(c *request) (any, error) {
@@ -307,25 +287,12 @@ func v2Pause(c *request) (any, error) {
 	if err := rest.Decode(c.http, &body, true); err != nil {
 		return nil, err
 	}
-	if err := c.a.pause(c.who, body.Seconds); err != nil {
-		return nil, err
-	}
-	return rowsAnswer{pauseColumns, c.a.pauseRows(c.who)}, nil
-}
-
-func v2Resume(c *request) (any, error) {
-	if err := c.a.resume(c.who); err != nil {
-		return nil, err
-	}
-	return rowsAnswer{pauseColumns, c.a.pauseRows(c.who)}, nil
+	return c.a.pause(c.who, body.Seconds)
 }
 
 func v2Upgrade(c *request) (any, error) {
 	successor, err := c.a.upgrade(c.who)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"successor": successor}, nil
+	return map[string]string{"successor": successor}, err
 }
 
 func v2Profile(c *request) (any, error) {
@@ -351,11 +318,7 @@ func v2Hold(down bool) func(c *request) (any, error) {
 		if err := rest.Decode(c.http, &body, true); err != nil {
 			return nil, err
 		}
-		instances, err := c.a.instances.Hold(c.who, c.http.PathValue("node"), body.Instance, "", down)
-		if err != nil {
-			return nil, err
-		}
-		return rowsAnswer{nodesTable.columns, instanceRows(instances)}, nil
+		return c.a.hold(c.who, c.http.PathValue("node"), body.Instance, down)
 	}
 }
 
@@ -369,10 +332,7 @@ func v2AddReplica(c *request) (any, error) {
 		return nil, err
 	}
 	node := c.http.PathValue("node")
-	if err := c.a.Configuration.AddReplica(c.who, node, body.Instance, body.Weight, body.Force); err != nil {
-		return nil, err
-	}
-	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
+	return c.a.changed(node, c.a.Configuration.AddReplica(c.who, node, body.Instance, body.Weight, body.Force))
 }
 
 func v2SetPrimary(c *request) (any, error) {
@@ -384,25 +344,29 @@ func v2SetPrimary(c *request) (any, error) {
 		return nil, err
 	}
 	node := c.http.PathValue("node")
-	if err := c.a.Configuration.SetPrimary(c.who, node, body.Instance, body.Force); err != nil {
-		return nil, err
-	}
-	return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
+	return c.a.changed(node, c.a.Configuration.SetPrimary(c.who, node, body.Instance, body.Force))
 }
 
-// v2ChangeNode makes the handler of a change that is about one instance of a node.
-func v2ChangeNode(edit func(c *change.Configuration, w change.Who, node, addr string) error) func(c *request) (any, error) {
+func v2RemoveReplica(c *request) (any, error) {
+	var body struct {
+		Instance string `json:"instance"`
+	}
+	if err := rest.Decode(c.http, &body, false); err != nil {
+		return nil, err
+	}
+	node := c.http.PathValue("node")
+	return c.a.changed(node, c.a.Configuration.RemoveReplica(c.who, node, body.Instance))
+}
+
+// v2Check makes the handler of a check of a table, which runs until it ends or its client goes away.
+func v2Check(check func(a *Admin, ctx context.Context, w change.Who, name string) (*answer, error)) func(c *request) (any, error) {
 	return func(c *request) (any, error) {
 		var body struct {
-			Instance string `json:"instance"`
+			Table string `json:"table"`
 		}
-		if err := rest.Decode(c.http, &body, false); err != nil {
+		if err := rest.Decode(c.http, &body, true); err != nil {
 			return nil, err
 		}
-		node := c.http.PathValue("node")
-		if err := edit(c.a.Configuration, c.who, node, body.Instance); err != nil {
-			return nil, err
-		}
-		return rowsAnswer{nodesTable.columns, c.a.nodeRows(node)}, nil
+		return check(c.a, c.http.Context(), c.who, body.Table)
 	}
 }

@@ -35,14 +35,6 @@ func lagCell(i *backend.Instance) any {
 	return nil
 }
 
-// nodeRows are those of SHOW KS NODES for one node.
-func (a *Admin) nodeRows(node string) [][]any {
-	if n := a.shared.Snapshot.Load().Nodes[node]; n != nil {
-		return instanceRows(n.Instances())
-	}
-	return nil
-}
-
 func instanceRows(instances []*backend.Instance) (rows [][]any) {
 	for _, i := range instances {
 		rows = append(rows, instanceRow(i))

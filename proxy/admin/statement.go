@@ -24,7 +24,7 @@ type command struct {
 	usage  string
 	about  string
 	rights account.Rights
-	run    func(c *call) (*session.OwnResult, error)
+	run    func(c *call) (*answer, error)
 }
 
 // ksCommands are those of KS HELP, in its order.
@@ -44,21 +44,21 @@ func (a *Admin) Statement(s *session.Caller, text string, m sqltext.Mode) (*sess
 	switch {
 	case c.r.Word("show"):
 		if c.r.Word("ks") {
-			return c.show()
+			return result(c.show())
 		}
 	case c.r.Word("ks"):
-		return c.command()
+		return result(c.command())
 	case c.r.Word("admin"):
 		return c.a.predecessor.Statement(c.who, &c.r.Reader)
 	}
 	if s.AdminOnly {
-		return c.port(newReader(text, m))
+		return result(c.port(newReader(text, m)))
 	}
 	return nil, nil
 }
 
 // command runs KS verb.
-func (c *call) command() (*session.OwnResult, error) {
+func (c *call) command() (*answer, error) {
 	for _, cmd := range ksCommands {
 		if !c.r.Is(cmd.verb) {
 			continue
@@ -80,7 +80,7 @@ func (c *call) command() (*session.OwnResult, error) {
 }
 
 // show runs SHOW KS table.
-func (c *call) show() (*session.OwnResult, error) {
+func (c *call) show() (*answer, error) {
 	if err := c.who.Need(account.Read, "SHOW KS"); err != nil {
 		return nil, err
 	}
@@ -98,18 +98,10 @@ func (c *call) show() (*session.OwnResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return result(t.columns, f.apply(t, t.rows(c.a.view(c.who)))), nil
+	return &answer{t.columns, f.apply(t, t.rows(c.a.view(c.who)))}, nil
 }
 
 // reader reads what is the commands' and tables' own, too.
 type reader struct{ statement.Reader }
 
 func newReader(text string, m sqltext.Mode) *reader { return &reader{*statement.New(text, m)} }
-
-// done is the answer of a statement that gives no rows.
-func done() *session.OwnResult { return &session.OwnResult{} }
-
-// rowsOf makes the answer of a command.
-func rowsOf(columns []column, rows [][]any) (*session.OwnResult, error) {
-	return result(columns, rows), nil
-}

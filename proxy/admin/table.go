@@ -102,13 +102,22 @@ func cellText(cell any) (text string, null bool) {
 	panic("admin: a cell of an unknown type")
 }
 
-// result makes rows what a session sends.
-func result(columns []column, rows [][]any) *session.OwnResult {
-	r := &session.OwnResult{Columns: make([]session.OwnColumn, len(columns)), Rows: make([][]session.OwnCell, len(rows))}
-	for k, c := range columns {
+// answer is what a command or a call gives: rows or, without columns, nothing but that it is done.
+type answer struct {
+	columns []column
+	rows    [][]any
+}
+
+// result makes an answer what a session sends; it stays nil where the statement is not ours.
+func result(a *answer, err error) (*session.OwnResult, error) {
+	if a == nil || err != nil {
+		return nil, err
+	}
+	r := &session.OwnResult{Columns: make([]session.OwnColumn, len(a.columns)), Rows: make([][]session.OwnCell, len(a.rows))}
+	for k, c := range a.columns {
 		r.Columns[k] = session.OwnColumn{Name: c.name, Numeric: c.numeric}
 	}
-	for k, row := range rows {
+	for k, row := range a.rows {
 		r.Rows[k] = make([]session.OwnCell, len(row))
 		for n, cell := range row {
 			r.Rows[k][n].Text, r.Rows[k][n].Null = cellText(cell)
@@ -117,7 +126,7 @@ func result(columns []column, rows [][]any) *session.OwnResult {
 			}
 		}
 	}
-	return r
+	return r, nil
 }
 
 // orNil is nil in place of an empty text.
