@@ -12,7 +12,7 @@ import (
 )
 
 // newTable makes a table of its resolved rule in the configuration.
-func newTable(s *config.Shard, defaultNode string, zone *time.Location) (*Table, error) {
+func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
 	t := &Table{DB: s.DB, Name: s.Table, AutoCreate: s.AutoCreate}
 	for _, key := range s.Key {
 		t.Keys = append(t.Keys, strings.ToLower(key))

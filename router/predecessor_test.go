@@ -230,9 +230,6 @@ func TestPredecessorsNames(t *testing.T) {
 	if !slices.Equal(h.Nodes, []string{"node1", "node2", "node3"}) || !slices.Equal(h.Keys, []string{"id"}) || h.Kind != Sharded {
 		t.Errorf("%+v", h)
 	}
-	if got := h.NodesOf(rule.NewSet(5, 6, 11)); !slices.Equal(got, []string{"node2", "node3"}) {
-		t.Errorf("nodes %v", got)
-	}
 	if router.Table("k", "t") != nil || router.Table("other", "h") != nil || router.Default() != "node1" {
 		t.Error("a table without a rule was found")
 	}

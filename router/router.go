@@ -42,7 +42,7 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 		if opts.LowerCase {
 			s.DB, s.Table = strings.ToLower(s.DB), strings.ToLower(s.Table)
 		}
-		t, err := newTable(&s, schema.Default, opts.Zone)
+		t, err := newTable(&s, opts.Zone)
 		if err != nil {
 			return nil, fmt.Errorf("table %s.%s: %w", s.DB, s.Table, err)
 		}

@@ -2,7 +2,6 @@ package router
 
 import (
 	"fmt"
-	"slices"
 
 	"kingshard/mysql/value"
 	"kingshard/router/rule"
@@ -138,15 +137,4 @@ func (t *Table) Colocated(other *Table) bool {
 		}
 	}
 	return rule.Equal(t.Rule, other.Rule)
-}
-
-// NodesOf gives the nodes of shards by position, each once.
-func (t *Table) NodesOf(shards rule.Set) []string {
-	var nodes []string
-	for _, position := range shards {
-		if node := t.Shards[position].Node; !slices.Contains(nodes, node) {
-			nodes = append(nodes, node)
-		}
-	}
-	return nodes
 }

@@ -27,9 +27,6 @@ func words(s string) *part { return &part{text: s} }
 
 func constant(v value) *part { return &part{value: &v} }
 
-// literal is a constant that stays in the text of a prepared statement, too.
-func literal(v value) *part { return words(v.sql) }
-
 // phrase is parts with spaces between them; a part that is nil is left out.
 func phrase(kids ...*part) *part { return &part{kids: kids, sep: " "} }
 

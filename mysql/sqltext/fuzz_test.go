@@ -96,7 +96,6 @@ func FuzzClassify(f *testing.F) {
 		ParseTransaction(sql, m)
 		ParseKill(sql, m)
 		ParseUse(sql, m)
-		ParsePrepare(sql, m)
 		ParseExecute(sql, m)
 		ParseDeallocate(sql, m)
 		ParseShow(sql, m)

@@ -82,35 +82,6 @@ func ParseUse(sql string, m Mode) (db string, ok bool) {
 	return db, true
 }
 
-// PrepareStmt is PREPARE name FROM 'text' or FROM @variable.
-type PrepareStmt struct {
-	Name    string // lower case, without quotes
-	Text    string // the statement
-	FromVar string // the variable that holds it, in lower case, without @ and quotes; "" if Text is given
-}
-
-// ParsePrepare takes PREPARE apart. MySQL manual: "PREPARE Statement".
-func ParsePrepare(sql string, m Mode) (PrepareStmt, bool) {
-	p := newParser(sql, m)
-	if !p.words("prepare") {
-		return PrepareStmt{}, false
-	}
-	name, ok := p.ident()
-	if !ok || !p.words("from") {
-		return PrepareStmt{}, false
-	}
-	s := PrepareStmt{Name: strings.ToLower(name)}
-	if p.tok.Kind == KindUserVar {
-		s.FromVar, ok = p.userVar()
-	} else if s.Text, ok = Unquote(p.text(), m); ok && p.tok.Kind == KindString {
-		p.next()
-	}
-	if !ok || !p.done() {
-		return PrepareStmt{}, false
-	}
-	return s, true
-}
-
 // ExecuteStmt is EXECUTE name USING @variables.
 type ExecuteStmt struct {
 	Name  string   // lower case, without quotes

@@ -140,26 +140,6 @@ func TestParseUse(t *testing.T) {
 func TestParsePrepared(t *testing.T) {
 	for _, c := range []struct {
 		sql  string
-		want PrepareStmt
-		ok   bool
-	}{
-		{"prepare s from 'select 1'", PrepareStmt{Name: "s", Text: "select 1"}, true},
-		{`PREPARE S FROM "select 'it''s' \"x\"";`, PrepareStmt{Name: "s", Text: `select 'it''s' "x"`}, true},
-		{`prepare s from 'select \'a\''`, PrepareStmt{Name: "s", Text: "select 'a'"}, true},
-		{"prepare `S t` from @`V`", PrepareStmt{Name: "s t", FromVar: "v"}, true},
-		{"prepare s from 'a' 'b'", PrepareStmt{}, false},
-		{"prepare s from concat('a')", PrepareStmt{}, false},
-		{"prepare s from `a`", PrepareStmt{}, false},
-		{"prepare s", PrepareStmt{}, false},
-		{"prepare s from N'x'", PrepareStmt{}, false},
-		{"prepare s from 'a", PrepareStmt{}, false},
-	} {
-		if got, ok := ParsePrepare(c.sql, mysql84); ok != c.ok || got != c.want {
-			t.Errorf("%q: %+v %v", c.sql, got, ok)
-		}
-	}
-	for _, c := range []struct {
-		sql  string
 		want ExecuteStmt
 		ok   bool
 	}{

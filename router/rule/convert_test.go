@@ -103,7 +103,7 @@ func TestConvert(t *testing.T) {
 
 func TestConvertFolds(t *testing.T) {
 	h, err := NewHash(12)
-	r := FoldASCII(must(t, h, err))
+	r := foldedASCII(must(t, h, err))
 	for _, class := range []Class{Unknown, CharBinary, CharCI} {
 		got, exact, err := Convert(r, value.NewString("AbC@[`{ "), Column{Class: class})
 		if err != nil || !exact || got != value.NewString("abc@[`{") {
@@ -263,3 +263,6 @@ func TestSpacesAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// foldedASCII is FoldBy with ascii_ci.
+func foldedASCII(r Rule) Rule { return &folded{r, foldASCII} }

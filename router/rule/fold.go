@@ -81,9 +81,6 @@ func FoldBy(r Rule, name string) (Rule, error) {
 	return &folded{r, folds[at]}, nil
 }
 
-// FoldASCII is FoldBy with ascii_ci.
-func FoldASCII(r Rule) Rule { return &folded{r, foldASCII} }
-
 // Folds tells whether a rule folds texts.
 func Folds(r Rule) bool {
 	_, ok := r.(*folded)

@@ -67,7 +67,7 @@ func TestFollowsASCII(t *testing.T) {
 		t.Skip("asks servers")
 	}
 	texts := asciiTexts()
-	folded := FoldASCII(nil)
+	folded := foldedASCII(nil)
 	for _, kind := range mysqltest.Kinds() {
 		db, err := mysqltest.Shared(t, kind).DB("")
 		if err != nil {

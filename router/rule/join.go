@@ -30,6 +30,3 @@ func Join(r Rule, key []value.Value) (value.Value, error) {
 	}
 	return value.NewBytes(string(joined)), nil
 }
-
-// Joins tells whether a rule of a kind can have a key of several columns.
-func Joins(kind string) bool { return kind == "crc32" || kind == "murmur3" || kind == "slots" }

@@ -24,7 +24,7 @@ func allRules(t testing.TB) []Rule {
 	must(t, reference, err)
 	folds, err := FoldBy(rules[0], "utf8mb4_0900_ai_ci_v1")
 	must(t, folds, err)
-	return append(rules, r, list, texts, reference, NewSingle(), FoldASCII(rules[0]), FoldASCII(texts), folds,
+	return append(rules, r, list, texts, reference, NewSingle(), foldedASCII(rules[0]), foldedASCII(texts), folds,
 		dateRule(t, DateYear, 1970, 1973), dateRule(t, DateMonth, 197002, 197105), dateRule(t, DateDay, 19700101, 19700320))
 }
 
