@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"kingshard/backend"
+	"kingshard/backend/pool"
 )
 
 // instanceLabels name an instance: its address is "backend", as in sql.log, since Prometheus puts the address of the proxy into a label
@@ -38,20 +39,12 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, more ...string) {
 		ch <- prometheus.MustNewConstMetric(d, t, v, append(labels[:3:3], more...)...)
 	}
-	up := 0.0
-	if i.State() == backend.Up {
-		up = 1
-	}
-	send(descUp, prometheus.GaugeValue, up)
+	send(descUp, prometheus.GaugeValue, oneIf(i.State() == backend.Up))
 	if i.Role == backend.Replica {
 		if l, _ := i.Lag(); l.Known {
 			send(descLag, prometheus.GaugeValue, l.Behind.Seconds())
 		}
-		passedOver := 0.0
-		if i.PassedOver() {
-			passedOver = 1
-		}
-		send(descPassedOver, prometheus.GaugeValue, passedOver)
+		send(descPassedOver, prometheus.GaugeValue, oneIf(i.PassedOver()))
 	}
 	l := i.Load()
 	send(descStatements, prometheus.CounterValue, float64(l.Statements))
@@ -63,5 +56,21 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 	send(descPoolOpen, prometheus.GaugeValue, float64(st.Open))
 	send(descPoolInUse, prometheus.GaugeValue, float64(st.InUse))
 	send(descPoolWaiting, prometheus.GaugeValue, float64(st.Waiting))
-	collectPoolCounts(send, st)
+	for o, c := range st.Gets {
+		outcome := pool.Outcome(o).String()
+		send(descPoolGets, prometheus.CounterValue, float64(c.N), outcome)
+		send(descPoolWait, prometheus.CounterValue, c.Wait.Seconds(), outcome)
+	}
+	for c, n := range st.Closed {
+		send(descPoolClosed, prometheus.CounterValue, float64(n), pool.CloseCause(c).String())
+	}
+	send(descPoolDials, prometheus.CounterValue, float64(st.DialFailures))
+}
+
+// oneIf is a truth as a number.
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
