@@ -395,7 +395,7 @@ func (c *Conn) Apply(have, want *Setting) error {
 	}
 	// After the character set: the name is in it.
 	err := c.InitDB(want.DB)
-	if e := (*mysql.SQLError)(nil); errors.As(err, &e) && (e.Code == mysql.ERDBAccessDenied || e.Code == mysql.ERBadDB || e.Code == mysql.ERWrongDBName) {
+	if e, ok := errors.AsType[*mysql.SQLError](err); ok && (e.Code == mysql.ERDBAccessDenied || e.Code == mysql.ERBadDB || e.Code == mysql.ERWrongDBName) {
 		return &noDatabaseError{e}
 	}
 	return err

@@ -3,6 +3,8 @@ package backend
 import (
 	"slices"
 	"strings"
+
+	"kingshard/backend/stored"
 )
 
 // Grants are the rights of an account, as SHOW GRANTS lists them. Those on single tables, and those that come by roles, are not
@@ -82,31 +84,11 @@ func (g Grants) Holds(rights ...string) (held []string) {
 func (g Grants) Lacks(db string, rights ...string) (missing []string) {
 	for _, right := range rights {
 		has := g.roles || slices.ContainsFunc(g.lines, func(one grant) bool {
-			return (one.pattern == "" || db != "" && like(one.pattern, db)) && (slices.Contains(one.rights, right) || slices.Contains(one.rights, "ALL PRIVILEGES"))
+			return (one.pattern == "" || db != "" && stored.Like(one.pattern, db)) && (slices.Contains(one.rights, right) || slices.Contains(one.rights, "ALL PRIVILEGES"))
 		})
 		if !has {
 			missing = append(missing, right)
 		}
 	}
 	return missing
-}
-
-// like compares a name with a pattern of LIKE, in which % is any text, _ any character and \ takes the meaning off.
-func like(pattern, name string) bool {
-	if pattern == "" {
-		return name == ""
-	}
-	switch c := pattern[0]; {
-	case c == '%':
-		for k := range len(name) + 1 {
-			if like(pattern[1:], name[k:]) {
-				return true
-			}
-		}
-		return false
-	case c == '\\' && len(pattern) > 1:
-		return name != "" && name[0] == pattern[1] && like(pattern[2:], name[1:])
-	default:
-		return name != "" && (c == '_' || c == name[0]) && like(pattern[1:], name[1:])
-	}
 }

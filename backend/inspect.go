@@ -108,8 +108,7 @@ func (c *Conn) server() (id string, err error) {
 		query = "SELECT CONCAT_WS(' ', 'server_id', @@server_id, 'of', @@hostname, @@port, @@socket, @@datadir, SUBSTRING(UUID(), 20))"
 	}
 	err = c.Rows(query, 1, func(row []string) { id = row[0] })
-	var refused *mysql.SQLError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*mysql.SQLError](err); ok {
 		return "", nil
 	}
 	return id, err

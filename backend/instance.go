@@ -246,7 +246,7 @@ func (i *Instance) settle(p Pooled, want *Setting) error {
 	if err == nil {
 		return nil
 	}
-	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
+	if _, ok := errors.AsType[*noDatabaseError](err); ok {
 		p.Put()
 		return err
 	}
@@ -272,7 +272,7 @@ func (p Pooled) Apply(want *Setting) error {
 	}
 	p.Conn.Net.SetDeadline(deadline)
 	err := p.Conn.Apply(p.Key, want)
-	if no := (*noDatabaseError)(nil); errors.As(err, &no) {
+	if _, ok := errors.AsType[*noDatabaseError](err); ok {
 		want = Intern(p.Key.Database(), want.Flags, want.Vars)
 	} else if err != nil {
 		return err

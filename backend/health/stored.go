@@ -44,8 +44,7 @@ func (m *Monitor) learnStored(ctx context.Context, i *backend.Instance) {
 // connection.
 func askCounters(conn *backend.Conn) (counters string, err error) {
 	err = conn.Rows(stored.DDLCounters, 2, func(row []string) { counters += row[0] + "=" + row[1] + " " })
-	var refused *mysql.SQLError
-	if errors.As(err, &refused) {
+	if _, ok := errors.AsType[*mysql.SQLError](err); ok {
 		return "", nil
 	}
 	return counters, err

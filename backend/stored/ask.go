@@ -288,27 +288,22 @@ func build(objects []object, a asked) *Objects {
 // has reports whether the account has a right on a database, or on everything if that is "".
 func (a *asked) has(name, db string) bool {
 	return slices.ContainsFunc(a.rights, func(r right) bool {
-		return r.name == name && (r.pattern == "" || db != "" && like(r.pattern, db))
+		return r.name == name && (r.pattern == "" || db != "" && Like(r.pattern, db))
 	})
 }
 
-// like compares a name with a pattern of LIKE, in which % is any text, _ any character and \ takes the meaning off.
-func like(pattern, name string) bool {
+// Like compares a name with a pattern of LIKE, in which % is any text, _ any character and \ takes the meaning off.
+func Like(pattern, name string) bool {
 	if pattern == "" {
 		return name == ""
 	}
 	switch c := pattern[0]; {
 	case c == '%':
-		for k := range len(name) + 1 {
-			if like(pattern[1:], name[k:]) {
-				return true
-			}
-		}
-		return false
+		return Like(pattern[1:], name) || name != "" && Like(pattern, name[1:])
 	case c == '\\' && len(pattern) > 1:
-		return name != "" && name[0] == pattern[1] && like(pattern[2:], name[1:])
+		return name != "" && name[0] == pattern[1] && Like(pattern[2:], name[1:])
 	default:
-		return name != "" && (c == '_' || c == name[0]) && like(pattern[1:], name[1:])
+		return name != "" && (c == '_' || c == name[0]) && Like(pattern[1:], name[1:])
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *side) send(r rendered, prepared bool) (answer, error) {
 		return answer{RawResult: result}, err
 	}
 	stmt, err := s.conn.Prepare(r.sql)
-	if refused := (*mysql.SQLError)(nil); errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*mysql.SQLError](err); ok {
 		return answer{RawResult: &mysqltest.RawResult{Err: refused}}, nil
 	}
 	if err != nil {

@@ -164,7 +164,7 @@ func (s *store) compareTable(t *table, unlocked bool) (*Difference, error) {
 	var all [][]any
 	for k, p := range s.layout.places(t) {
 		rows, err := read(s.nodes[p.node], s.subject+"."+p.name, unlocked)
-		if locked := (*mysql.SQLError)(nil); errors.As(err, &locked) && (locked.Code == 1205 || locked.Code == 3572) {
+		if locked, ok := errors.AsType[*mysql.SQLError](err); ok && (locked.Code == 1205 || locked.Code == 3572) {
 			return differ("locks", "rows of %s are locked behind the end of all transactions", p.name), nil
 		}
 		if err != nil {

@@ -93,8 +93,7 @@ func (s *RealServer) waitUp(ctx context.Context, password string) error {
 		if err = db.PingContext(ctx); err == nil {
 			return nil
 		}
-		var refused *mysql.MySQLError
-		if errors.As(err, &refused) {
+		if _, ok := errors.AsType[*mysql.MySQLError](err); ok {
 			return fmt.Errorf("the server does not let root in: %w", err)
 		}
 		select {

@@ -39,12 +39,7 @@ func FindChangeClauses(text string, m sqltext.Mode) (c ChangeClauses, ok bool) {
 	open, depth, set := &c.Table, 0, !update
 	for ; s.k < len(tokens); s.k++ {
 		t := tokens[s.k]
-		switch t.word {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
+		depth += t.nesting()
 		if depth > 0 || t.Kind != sqltext.KindWord || tokens[s.k-1].word == "." {
 			continue
 		}

@@ -89,12 +89,7 @@ func (c *Clauses) walk(s *scan) bool {
 		next := -1
 		if !end {
 			t = s.tokens[s.k]
-			switch t.word {
-			case "(":
-				depth++
-			case ")":
-				depth--
-			}
+			depth += t.nesting()
 			if depth < 0 {
 				return false
 			}
@@ -130,7 +125,7 @@ func (c *Clauses) walk(s *scan) bool {
 			at = s.tokens[s.k-1].End
 		}
 		c.item(s, clause, begin, at)
-		c.close(clause, at)
+		c.span(clause).End = at
 		if end {
 			return depth == 0
 		}
@@ -213,34 +208,28 @@ func (c *Clauses) open(clause, pos int) {
 	switch clause {
 	case 1:
 		c.From = pos
-	case 2:
-		c.Where.Pos = pos
-	case 3:
-		c.GroupBy.Pos = pos
-	case 4:
-		c.Having.Pos = pos
-	case 6:
-		c.OrderBy.Pos = pos
-	case 7:
-		c.Limit.Pos = pos
 	case 8:
 		c.Tail = pos
+	default:
+		c.span(clause).Pos = pos
 	}
 }
 
-func (c *Clauses) close(clause, end int) {
+// span is where the place of a clause is noted.
+func (c *Clauses) span(clause int) *Span {
 	switch clause {
 	case 2:
-		c.Where.End = end
+		return &c.Where
 	case 3:
-		c.GroupBy.End = end
+		return &c.GroupBy
 	case 4:
-		c.Having.End = end
+		return &c.Having
 	case 6:
-		c.OrderBy.End = end
+		return &c.OrderBy
 	case 7:
-		c.Limit.End = end
+		return &c.Limit
 	}
+	return new(Span) // nobody asks for it
 }
 
 // RowSpan is a row of VALUES, its parentheses included, and the places of its expressions.
@@ -258,11 +247,7 @@ func ValuesRows(text string, m sqltext.Mode) (rows []RowSpan, ok bool) {
 	depth, k := 0, 0
 	for ; k < len(tokens); k++ {
 		w := tokens[k].word
-		if w == "(" {
-			depth++
-		} else if w == ")" {
-			depth--
-		}
+		depth += tokens[k].nesting()
 		if depth == 0 && tokens[k].Kind == sqltext.KindWord && (strings.EqualFold(w, "values") || strings.EqualFold(w, "value")) &&
 			k > 0 && tokens[k-1].word != "." && k+1 < len(tokens) && tokens[k+1].word == "(" {
 			break
@@ -272,12 +257,7 @@ func ValuesRows(text string, m sqltext.Mode) (rows []RowSpan, ok bool) {
 		row := RowSpan{Span: Span{Pos: tokens[k].Pos}}
 		depth, begin := 1, k+1
 		for k++; k < len(tokens) && depth > 0; k++ {
-			switch w := tokens[k].word; {
-			case w == "(":
-				depth++
-			case w == ")":
-				depth--
-			}
+			depth += tokens[k].nesting()
 			if depth == 0 || depth == 1 && tokens[k].word == "," {
 				if k > begin {
 					row.Cells = append(row.Cells, Span{tokens[begin].Pos, tokens[k-1].End})
@@ -339,11 +319,8 @@ func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
 			if t.Kind == sqltext.KindWord {
 				word = strings.ToLower(t.word)
 			}
+			depth += t.nesting()
 			switch {
-			case t.word == "(":
-				depth++
-			case t.word == ")":
-				depth--
 			case depth > 0:
 			case word == "case":
 				cases++

@@ -1,6 +1,7 @@
 package sqlparse
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/mysql/sqltext"
@@ -22,11 +23,8 @@ func CutInto(text string, m sqltext.Mode) (into Into, ok bool) {
 	}
 	at, depth := -1, 0
 	for k, t := range tokens {
+		depth += t.nesting()
 		switch {
-		case t.word == "(":
-			depth++
-		case t.word == ")":
-			depth--
 		case depth == 0 && t.Kind == sqltext.KindWord && strings.EqualFold(t.word, "into") && (k == 0 || tokens[k-1].word != "."):
 			if at >= 0 {
 				return into, false
@@ -92,10 +90,5 @@ func divides(e *Expr) bool {
 	if e.Op == Call && fixing[e.Name] {
 		return false
 	}
-	for _, a := range e.Args {
-		if divides(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Args, divides)
 }

@@ -155,12 +155,7 @@ func (s *loadScan) parentheses() {
 	}
 	depth := 1
 	for ; depth > 0 && s.k < len(s.tokens); s.k++ {
-		switch s.tokens[s.k].word {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
+		depth += s.tokens[s.k].nesting()
 	}
 	s.bad = s.bad || depth > 0
 }
@@ -304,12 +299,7 @@ func (s *loadScan) set(st *Statement) error {
 		}
 		begin := s.k
 		for depth := 0; s.k < len(s.tokens); s.k++ {
-			switch w := s.tokens[s.k].word; {
-			case w == "(":
-				depth++
-			case w == ")":
-				depth--
-			}
+			depth += s.tokens[s.k].nesting()
 			if s.tokens[s.k].Kind == sqltext.KindOp && s.tokens[s.k].word == "," && depth == 0 {
 				break
 			}

@@ -27,6 +27,17 @@ type token struct {
 	word string // of a word or quoted identifier, unquoted; an operator's text
 }
 
+// nesting is 1 for an opening parenthesis, -1 for a closing one, and 0 for anything else.
+func (t token) nesting() int {
+	switch t.word {
+	case "(":
+		return 1
+	case ")":
+		return -1
+	}
+	return 0
+}
+
 // lex cuts the text into tokens.
 func lex(text string, m sqltext.Mode) (tokens []token, ok bool) {
 	l := sqltext.NewLexer(text, m)

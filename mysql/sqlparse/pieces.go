@@ -78,12 +78,7 @@ func call(tokens []token, k int) (p Piece, next int) {
 	}
 	depth := 0
 	for i := k + 1; i < len(tokens); i++ {
-		switch tokens[i].word {
-		case "(":
-			depth++
-		case ")":
-			depth--
-		}
+		depth += tokens[i].nesting()
 		if depth == 0 {
 			p.Inside.End, p.End = tokens[i].Pos, tokens[i].End
 			return p, i + 1

@@ -35,11 +35,8 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 func newRowAlias(tokens []token) (from, to int) {
 	depth := 0
 	for k, t := range tokens {
+		depth += t.nesting()
 		switch {
-		case t.word == "(":
-			depth++
-		case t.word == ")":
-			depth--
 		case depth > 0 || t.Kind != sqltext.KindWord:
 		case is(t, "select"), is(t, "with"), is(t, "table"):
 			return 0, 0 // it may be the alias of a table
@@ -64,11 +61,8 @@ func newRowAlias(tokens []token) (from, to int) {
 func returningClause(tokens []token) (from, to int) {
 	depth := 0
 	for k, t := range tokens {
+		depth += t.nesting()
 		switch {
-		case t.word == "(":
-			depth++
-		case t.word == ")":
-			depth--
 		case from > 0 && (t.word == "." || t.Kind == sqltext.KindParam || is(t, "select")):
 			return 0, 0
 		case from == 0 && depth == 0 && k > 0 && is(t, "returning") && tokens[k-1].word != "." && tokens[k-1].word != "," && !is(tokens[k-1], "as"):

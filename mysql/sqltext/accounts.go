@@ -83,21 +83,6 @@ func (a *accountParser) list(also string) {
 	}
 }
 
-// group passes over parentheses and what is in them.
-func (a *accountParser) group() {
-	for depth := 0; a.tok.Kind != KindEOF; {
-		switch {
-		case a.isOp("("):
-			depth++
-		case a.isOp(")"):
-			depth--
-		}
-		if a.next(); depth == 0 {
-			return
-		}
-	}
-}
-
 // grant reads the rest of GRANT and REVOKE: roles, which may be accounts, and those that get or lose them.
 func (a *accountParser) grant() {
 	a.words("proxy", "on")

@@ -69,7 +69,7 @@ func (i *Info) Contains() bool {
 func ContentsOf(sql string, m Mode) Contents {
 	var c collector
 	text := c.flat(sql, m)
-	c.Text, c.modes = text, mentionsMode(text)
+	c.Text, c.modes = text, Mentions(text, "sql_mode")
 	c.within(text, m, place{})
 	return c.Contents
 }
@@ -185,12 +185,7 @@ func (c *collector) prepared(text string, m Mode, at place) {
 	end, n, least := first.Pos, 0, 0
 	depth := 0
 	for p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon && (depth > 0 || !p.is("using")) {
-		switch {
-		case p.isOp("("):
-			depth++
-		case p.isOp(")"):
-			depth--
-		}
+		depth += p.nesting()
 		least = min(least, depth)
 		end = p.tok.End
 		n++
@@ -239,17 +234,6 @@ func (c *collector) readings(text string, m Mode) []Mode {
 	return list
 }
 
-// mentionsMode reports whether a text has the word sql_mode in it, in quotes or not.
-func mentionsMode(text string) bool {
-	const word = "sql_mode"
-	for k := 0; k+len(word) <= len(text); k++ {
-		if text[k]|0x20 == 's' && foldEqual(text[k:k+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
 // IsASCII reports whether a text has no byte beyond ASCII.
 func IsASCII(s string) bool {
 	for k := range len(s) {
@@ -267,10 +251,7 @@ func (c *collector) flat(sql string, m Mode) string {
 		return sql
 	}
 	c.Versions = true
-	b := make([]byte, len(sql))
-	for k := range b {
-		b[k] = ' '
-	}
+	b := []byte(strings.Repeat(" ", len(sql)))
 	l := NewLexer(sql, m)
 	for t := l.Next(); t.Kind != KindEOF; t = l.Next() {
 		copy(b[t.Pos:t.End], sql[t.Pos:t.End])

@@ -65,21 +65,18 @@ func (w *walker) label() bool {
 	return false
 }
 
-// pass passes over the rest of a statement.
-func (w *walker) pass() {
-	for w.p.tok.Kind != KindEOF && w.p.tok.Kind != KindSemicolon {
-		w.p.next()
+// pass passes over the rest of a statement, and gives its end.
+func (w *walker) pass() (end int) {
+	for end = w.p.tok.Pos; w.p.tok.Kind != KindEOF && w.p.tok.Kind != KindSemicolon; w.p.next() {
+		end = w.p.tok.End
 	}
+	return end
 }
 
 // statement notes the statement at hand.
 func (w *walker) statement() {
-	from, end := w.p.tok.Pos, w.p.tok.Pos
-	for w.p.tok.Kind != KindEOF && w.p.tok.Kind != KindSemicolon {
-		end = w.p.tok.End
-		w.p.next()
-	}
-	w.c.statement(w.p.sql[from:end], w.p.mode, w.at)
+	from := w.p.tok.Pos
+	w.c.statement(w.p.sql[from:w.pass()], w.p.mode, w.at)
 }
 
 // expressions notes those up to one of two words, outside of CASE expressions, or up to the statement's end. The word is passed over.
@@ -148,12 +145,7 @@ func (w *walker) open() {
 			w.query()
 			return
 		}
-		switch {
-		case p.isOp("("):
-			depth++
-		case p.isOp(")"):
-			depth--
-		}
+		depth += p.nesting()
 		end = p.tok.End
 		p.next()
 	}
@@ -245,7 +237,7 @@ func (w *walker) routine() bool {
 	for p.next(); p.op("."); {
 		p.next()
 	}
-	w.group()
+	w.p.group()
 	if p.words("return") {
 		w.kind() // of a function, in MariaDB's Oracle mode
 	}
@@ -260,7 +252,7 @@ func (w *walker) routine() bool {
 		case p.words("sql", "security"):
 			p.next()
 		case p.words("using"):
-			w.group()
+			w.p.group()
 		case p.words("soname"):
 			return false
 		case p.words("as"), p.words("is"):
@@ -294,24 +286,6 @@ func (w *walker) begins() bool {
 	return w.p.isOp("<<") || w.p.isOp("(") || w.p.tok.Kind == KindWord && Classify(w.p.sql[w.p.tok.Pos:], w.p.mode).Class != Other
 }
 
-// group passes over parentheses and what is in them.
-func (w *walker) group() {
-	if !w.p.isOp("(") {
-		return
-	}
-	for depth := 0; w.p.tok.Kind != KindEOF; {
-		switch {
-		case w.p.isOp("("):
-			depth++
-		case w.p.isOp(")"):
-			depth--
-		}
-		if w.p.next(); depth == 0 {
-			return
-		}
-	}
-}
-
 // kind passes over the type of a function.
 func (w *walker) kind() {
 	p := w.p
@@ -319,7 +293,7 @@ func (w *walker) kind() {
 	for p.tok.Kind != KindEOF {
 		switch {
 		case p.isOp("("):
-			w.group()
+			w.p.group()
 		case p.isOp("."), p.isOp("%"), p.words("charset"), p.words("collate"), p.words("character", "set"), p.words("char", "set"):
 			if p.isOp(".") || p.isOp("%") {
 				p.next()

@@ -89,21 +89,11 @@ func (l *Lexer) comment() bool {
 // isMaster tells the comment texts that ask for the primary.
 func isMaster(text string) bool { return foldEqual(text, "master") || foldEqual(text, "primary") }
 
-// containsFold reports whether a text contains a word of lower-case letters, in any case.
-func containsFold(text, lower string) bool {
-	for k := range len(text) - len(lower) + 1 {
-		if foldEqual(text[k:k+len(lower)], lower) {
-			return true
-		}
-	}
-	return false
-}
-
 // hint notes an optimizer hint. Within one, servers read quoted names: when a quote is open at the first end mark, they
 // may read on where others stop. MySQL manual: "Optimizer Hints".
 func (l *Lexer) hint(text string) {
 	l.notes |= noteHint
-	if containsFold(text, "set_var") && (containsFold(text, "timestamp") || containsFold(text, "insert_id") || strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })) {
+	if Mentions(text, "set_var") && (Mentions(text, "timestamp") || Mentions(text, "insert_id") || strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 })) {
 		l.notes |= noteClock
 	}
 	open := byte(0)

@@ -32,12 +32,7 @@ func ParseKill(sql string, m Mode) (KillStmt, bool) {
 	from, to, plain := p.tok.Pos, p.tok.Pos, p.tok.Kind == KindNumber
 	depth := 0
 	for p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon {
-		switch {
-		case p.isOp("("):
-			depth++
-		case p.isOp(")"):
-			depth--
-		}
+		depth += p.nesting()
 		if depth < 0 || depth == 0 && p.isOp(",") || !p.killToken() {
 			return KillStmt{}, false
 		}

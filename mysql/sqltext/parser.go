@@ -54,6 +54,30 @@ func (p *parser) op(op string) bool {
 	return true
 }
 
+// nesting is 1 at an opening parenthesis, -1 at a closing one, and 0 elsewhere.
+func (p *parser) nesting() int {
+	switch {
+	case p.isOp("("):
+		return 1
+	case p.isOp(")"):
+		return -1
+	}
+	return 0
+}
+
+// group passes over parentheses and what is in them, if any come next.
+func (p *parser) group() {
+	if !p.isOp("(") {
+		return
+	}
+	for depth := 0; p.tok.Kind != KindEOF; {
+		depth += p.nesting()
+		if p.next(); depth == 0 {
+			return
+		}
+	}
+}
+
 // oneOf passes over one of the words and returns it; "" if none comes next.
 func (p *parser) oneOf(words ...string) string {
 	for _, w := range words {

@@ -1,14 +1,7 @@
 package sqltext
 
 // Wide reports whether a name has bytes beyond ASCII.
-func Wide(name string) bool {
-	for k := range len(name) {
-		if name[k] >= 0x80 {
-			return true
-		}
-	}
-	return false
-}
+func Wide(name string) bool { return !IsASCII(name) }
 
 // Odd reports whether a name has other characters than ASCII letters, digits, _, $ and dots. Servers compare many kinds of names by a
 // collation that ignores case, accents and blanks at the end, or by letters of upper case: MySQL takes @@autocommít and @@`autocommit ` for

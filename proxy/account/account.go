@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 
 	"kingshard/config"
@@ -124,12 +125,7 @@ func within(nets []netip.Prefix, addr netip.Addr) bool {
 		return true
 	}
 	addr = addr.Unmap()
-	for _, n := range nets {
-		if n.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nets, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
 // Enter counts one more connection of the user; false means that the user's limit is reached. Each true is paired with Leave.

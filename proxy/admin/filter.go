@@ -191,12 +191,7 @@ func (f *filter) apply(t *table, rows [][]any) [][]any {
 }
 
 func (f *filter) wants(t *table, row []any) bool {
-	for _, c := range f.conditions {
-		if !c.holds(row[c.column], t.columns[c.column].numeric) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.conditions, func(c condition) bool { return !c.holds(row[c.column], t.columns[c.column].numeric) })
 }
 
 // holds compares as MySQL does by default: numbers as numbers, texts without regard to case, NULL with nothing.

@@ -124,8 +124,7 @@ func (a *Admin) serve(r route, fail func(w http.ResponseWriter, status int, err 
 
 // statusOf gives the status of an error: what the caller may not, said wrongly, or what cannot be done now.
 func statusOf(err error) int {
-	var e *mysql.SQLError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*mysql.SQLError](err); ok {
 		switch e.Code {
 		case kserror.NoRights:
 			return http.StatusForbidden

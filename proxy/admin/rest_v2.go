@@ -116,8 +116,7 @@ func v2Routes() []route {
 // writeV2Error says why, with the code of docs/errors.md; 0 where there is none.
 func writeV2Error(w http.ResponseWriter, status int, err error) {
 	var code uint16
-	var e *mysql.SQLError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*mysql.SQLError](err); ok {
 		code = e.Code
 	}
 	rest.Write(w, status, map[string]any{"error": map[string]any{"code": code, "reason": change.Message(err)}})

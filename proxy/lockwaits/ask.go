@@ -49,7 +49,7 @@ func (a *asker) ask(edges map[edge]bool) (denied bool, err error) {
 			edges[edge{Thread{a.instance.Addr, uint32(from)}, Thread{a.instance.Addr, uint32(to)}}] = true
 		}
 	})
-	if sqlErr := (*mysql.SQLError)(nil); errors.As(err, &sqlErr) {
+	if _, ok := errors.AsType[*mysql.SQLError](err); ok {
 		return true, err
 	}
 	if err != nil {
@@ -95,7 +95,7 @@ func Missing(c *backend.Conn) (missing []string, err error) {
 	}
 	for _, n := range needs {
 		err := c.Rows(n.query, 1, func([]string) {})
-		if sqlErr := (*mysql.SQLError)(nil); errors.As(err, &sqlErr) {
+		if _, ok := errors.AsType[*mysql.SQLError](err); ok {
 			missing = append(missing, n.what)
 		} else if err != nil {
 			return nil, err

@@ -133,8 +133,7 @@ func (m *Mirror) send(k int, st *Statement, stop <-chan struct{}) error {
 
 // withoutValues gives an error for the log: the message of a server may have values in it.
 func withoutValues(err error) error {
-	var refused *mysql.SQLError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*mysql.SQLError](err); ok {
 		return fmt.Errorf("error %d (%s) of the server", refused.Code, refused.State)
 	}
 	return err

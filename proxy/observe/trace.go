@@ -108,8 +108,7 @@ func EndSpan(span *tracing.Span, err error) {
 		span.End()
 		return
 	}
-	var sqlErr *mysql.SQLError
-	if errors.As(err, &sqlErr) {
+	if sqlErr, ok := errors.AsType[*mysql.SQLError](err); ok {
 		span.Fail(sqlErr.Code, "")
 		return
 	}

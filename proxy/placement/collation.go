@@ -103,8 +103,7 @@ func (a *asking) verify(fold string) (what string, err error) {
 	for _, text := range samples[:min(len(samples), verifiedMax)] {
 		weights := ""
 		err := a.rows("SELECT WEIGHT_STRING("+collation.Converted(text, f.Collation())+")", 1, func(row []string) { weights = row[0] })
-		var refused *mysql.SQLError
-		if errors.As(err, &refused) && refused.Code == erUnknownCollation {
+		if refused, ok := errors.AsType[*mysql.SQLError](err); ok && refused.Code == erUnknownCollation {
 			return "", nil
 		}
 		if err != nil {

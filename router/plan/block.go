@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
@@ -234,12 +235,7 @@ func fieldExprs(s *sqlparse.Select) (exprs []*sqlparse.Expr) {
 }
 
 func fieldsHave(s *sqlparse.Select, op sqlparse.Op) bool {
-	for _, f := range s.Fields {
-		if f.Expr.Has(op) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Fields, func(f sqlparse.Field) bool { return f.Expr.Has(op) })
 }
 
 // derivedKeys finds the columns of a derived table that are key columns of one of its tables.
@@ -344,7 +340,7 @@ func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Joi
 // keyed lists the sharded tables of the block whose keys an expression names; all of them if it names no column at all.
 func (s *scope) keyed(e *sqlparse.Expr) (refs []*Ref) {
 	add := func(r *Ref) {
-		if r != nil && r.Table.Kind == router.Sharded && !has(refs, r) {
+		if r != nil && r.Table.Kind == router.Sharded && !slices.Contains(refs, r) {
 			refs = append(refs, r)
 		}
 	}
@@ -626,16 +622,7 @@ func (a *analyzer) linked(l, r []*Ref, valid func(*link) bool) bool {
 		if !x.full() || !valid(x) || !a.budget.take(len(l)+len(r)) {
 			continue
 		}
-		if has(l, x.a) && has(r, x.b) || has(l, x.b) && has(r, x.a) {
-			return true
-		}
-	}
-	return false
-}
-
-func has(refs []*Ref, r *Ref) bool {
-	for _, x := range refs {
-		if x == r {
+		if slices.Contains(l, x.a) && slices.Contains(r, x.b) || slices.Contains(l, x.b) && slices.Contains(r, x.a) {
 			return true
 		}
 	}
@@ -660,10 +647,5 @@ func (a *analyzer) subqueries() {
 
 // classKnown tells whether the key columns' types are known.
 func (r *Ref) classKnown() bool {
-	for _, c := range r.key {
-		if c.Class == rule.Unknown {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.key, func(c rule.Column) bool { return c.Class == rule.Unknown })
 }

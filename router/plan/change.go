@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
@@ -59,7 +60,7 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 		return []*Ref{r}, nil
 	}
 	add := func(r *Ref) {
-		if r != nil && !has(targets, r) {
+		if r != nil && !slices.Contains(targets, r) {
 			targets = append(targets, r)
 		}
 	}

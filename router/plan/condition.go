@@ -98,44 +98,29 @@ var (
 	none = &cond{op: condNone}
 )
 
-func and(args ...*cond) *cond {
-	var kept []*cond
-	for _, a := range args {
-		switch a.op {
-		case condNone:
-			return none
-		case condAll:
-			continue
-		}
-		kept = append(kept, a)
-	}
-	switch len(kept) {
-	case 0:
-		return all
-	case 1:
-		return kept[0]
-	}
-	return &cond{op: condAnd, args: kept}
-}
+func and(args ...*cond) *cond { return combined(condAnd, args, all, none) }
 
-func or(args ...*cond) *cond {
+func or(args ...*cond) *cond { return combined(condOr, args, none, all) }
+
+// combined leaves out what says nothing, and is what decides alone.
+func combined(op condOp, args []*cond, nothing, alone *cond) *cond {
 	var kept []*cond
 	for _, a := range args {
 		switch a.op {
-		case condAll:
-			return all
-		case condNone:
+		case alone.op:
+			return alone
+		case nothing.op:
 			continue
 		}
 		kept = append(kept, a)
 	}
 	switch len(kept) {
 	case 0:
-		return none
+		return nothing
 	case 1:
 		return kept[0]
 	}
-	return &cond{op: condOr, args: kept}
+	return &cond{op: op, args: kept}
 }
 
 // condition tells what e being true (or, with negated, being false) says of a key column. isKey tells the column.

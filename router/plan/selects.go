@@ -73,27 +73,14 @@ func (b *builder) selectPlan() error {
 }
 
 func locking(q *sqlparse.Query) bool {
-	if q.Select != nil && q.Select.Locking {
-		return true
-	}
-	for _, p := range q.Parts {
-		if locking(p) {
-			return true
-		}
-	}
-	return false
+	return q.Select != nil && q.Select.Locking || slices.ContainsFunc(q.Parts, locking)
 }
 
 func into(q *sqlparse.Query) bool {
 	if q.Select != nil {
 		return q.Select.Into
 	}
-	for _, p := range q.Parts {
-		if into(p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.Parts, into)
 }
 
 // varying are functions whose value is not the same on every shard, or that have effects.
@@ -191,12 +178,7 @@ func aggregates(q *sqlparse.Query) bool {
 
 // severalOnNode tells whether a node has more than one shard of the tables.
 func severalOnNode(refs []*Ref) bool {
-	for _, r := range refs {
-		if r.Table.Kind == router.Sharded && len(r.Table.Shards) > len(r.Table.Nodes) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refs, func(r *Ref) bool { return r.Table.Kind == router.Sharded && len(r.Table.Shards) > len(r.Table.Nodes) })
 }
 
 // keepsType tells whether the values of the select list look the same when they go through a UNION, which gives every

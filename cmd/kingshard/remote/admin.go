@@ -53,8 +53,7 @@ func Admin(set *flag.FlagSet) func(args []string) int {
 
 // errorText is an error as the mysql client shows that of a server, without what a terminal would obey.
 func errorText(err error) string {
-	var e *driver.MySQLError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*driver.MySQLError](err); ok {
 		return visible(fmt.Sprintf("ERROR %d (%s): %s", e.Number, string(e.SQLState[:]), e.Message))
 	}
 	return visible("kingshard: " + err.Error())

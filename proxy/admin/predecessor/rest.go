@@ -65,8 +65,7 @@ func does[Body any](do func(a *Admin, w change.Who, body Body) error) handler {
 
 // WriteError has the predecessor's form, with the reason in it.
 func WriteError(w http.ResponseWriter, status int, err error) {
-	var missing notListed
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[notListed](err); ok {
 		rest.Write(w, http.StatusNotFound, missing.Error())
 		return
 	}
