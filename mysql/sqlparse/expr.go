@@ -1,6 +1,10 @@
 package sqlparse
 
-import "kingshard/mysql/value"
+import (
+	"slices"
+
+	"kingshard/mysql/value"
+)
 
 // Op is what an expression does.
 type Op uint8
@@ -72,12 +76,15 @@ func (e *Expr) Walk(f func(*Expr) bool) {
 
 // Has tells whether e or an expression under it, subqueries left out, is of one of the operations.
 func (e *Expr) Has(ops ...Op) bool {
-	found := false
+	return !e.All(func(x *Expr) bool { return !slices.Contains(ops, x.Op) })
+}
+
+// All tells whether f holds for e and all expressions under it, subqueries left out. It asks no more of them once it does not.
+func (e *Expr) All(f func(*Expr) bool) bool {
+	ok := true
 	e.Walk(func(x *Expr) bool {
-		for _, op := range ops {
-			found = found || x.Op == op
-		}
-		return !found
+		ok = ok && f(x)
+		return ok
 	})
-	return found
+	return ok
 }

@@ -194,16 +194,10 @@ func (info *blockInfo) windowsByKey(s *sqlparse.Select) bool {
 	if s.Windows || len(info.refs) == 0 {
 		return false
 	}
-	ok := true
-	for _, e := range fieldExprs(s) {
-		e.Walk(func(x *sqlparse.Expr) bool {
-			if x.Op == sqlparse.Window {
-				ok = ok && info.scope.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}) && len(x.Partition) > 0
-			}
-			return ok
-		})
+	within := func(x *sqlparse.Expr) bool {
+		return x.Op != sqlparse.Window || info.scope.byKey(&sqlparse.Select{Group: x.Partition, Fields: s.Fields}) && len(x.Partition) > 0
 	}
-	return ok
+	return !slices.ContainsFunc(fieldExprs(s), func(e *sqlparse.Expr) bool { return !e.All(within) })
 }
 
 // output resolves a position or an alias of the select list to its expression.
@@ -416,24 +410,16 @@ func (a *analyzer) equal(l, r key, info *blockInfo, on *sqlparse.Join, missing m
 	if l.ref == nil || r.ref == nil || l.ref == r.ref {
 		return
 	}
-	if missing != nil {
-		switch {
-		case missing[l.ref] && missing[r.ref]:
-		case missing[l.ref]:
-			a.addLink(l, r, on, info.scope.block)
-			follow(l, r)
-			return
-		case missing[r.ref]:
-			a.addLink(l, r, on, info.scope.block)
-			follow(r, l)
-			return
-		default:
-			return
-		}
+	lFollows, rFollows := missing == nil || missing[l.ref], missing == nil || missing[r.ref]
+	if lFollows || rFollows {
+		a.addLink(l, r, on, info.scope.block)
 	}
-	a.addLink(l, r, on, info.scope.block)
-	follow(l, r)
-	follow(r, l)
+	if lFollows {
+		follow(l, r)
+	}
+	if rFollows {
+		follow(r, l)
+	}
 }
 
 // follow says that what holds for the key of to holds for that of from.

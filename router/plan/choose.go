@@ -142,13 +142,7 @@ func (e *Execution) change(at int, condition func(*writer)) Query {
 	e.at = append(e.at[:0], at) // there is one table
 	w := e.writer()
 	c := &e.plan.Operator.(*Choose).Clauses
-	head := c.Limit.Pos
-	for _, span := range []sqlparse.Span{c.OrderBy, c.Where} {
-		if !span.Empty() {
-			head = span.Pos
-		}
-	}
-	w.copy(0, head)
+	w.copy(0, firstOf(c.Limit.Pos, c.Where, c.OrderBy))
 	w.add("WHERE ")
 	condition(&w)
 	w.add(" ")

@@ -258,20 +258,17 @@ func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
 	if q == nil || q.Select == nil || r.sub || r.block != q.Select || len(q.Select.Group) > 0 || q.Select.Distinct || fieldsHave(q.Select, sqlparse.Aggregate) {
 		return nil
 	}
-	flags := map[string]uint16{}
-	for _, d := range r.columns() {
-		if f := d.Flags & keyFlags; f != 0 {
-			flags[d.Name] = f
-		}
-	}
-	return flags
+	return r.flagged(keyFlags)
 }
 
 // Counters gives the flag of a reference's AUTO_INCREMENT column, which a scratch table has not where it has the key.
-func (r *Ref) Counters() map[string]uint16 {
+func (r *Ref) Counters() map[string]uint16 { return r.flagged(autoIncrementFlag) }
+
+// flagged gives those of some flags that the reference's columns have.
+func (r *Ref) flagged(some uint16) map[string]uint16 {
 	flags := map[string]uint16{}
 	for _, d := range r.columns() {
-		if f := d.Flags & autoIncrementFlag; f != 0 {
+		if f := d.Flags & some; f != 0 {
 			flags[d.Name] = f
 		}
 	}

@@ -119,12 +119,7 @@ func checkSet(t *Ref, l *sqlparse.Load) error {
 
 // assigns tells whether an expression gives a user variable a value.
 func assigns(e *sqlparse.Expr) bool {
-	found := false
-	e.Walk(func(x *sqlparse.Expr) bool {
-		found = found || x.Op == sqlparse.Variable && len(x.Args) > 0
-		return !found
-	})
-	return found
+	return !e.All(func(x *sqlparse.Expr) bool { return x.Op != sqlparse.Variable || len(x.Args) == 0 })
 }
 
 // takeKeys finds the fields of the key and of the AUTO_INCREMENT column.

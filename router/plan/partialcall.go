@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
@@ -129,15 +131,10 @@ func (m *partialMaker) alike(column *sqlparse.Expr, plain bool) bool {
 
 // ofTables tells whether all names in an aggregate are columns of the tables and of nothing else.
 func (m *partialMaker) ofTables(e *sqlparse.Expr) bool {
-	ok := true
-	e.Walk(func(x *sqlparse.Expr) bool {
-		if x.Op == sqlparse.Column {
-			f := m.alias(x)
-			ok = ok && m.scope.definition(x) != nil && (f == nil || same(f.Expr, x))
-		}
-		return ok
+	return e.All(func(x *sqlparse.Expr) bool {
+		f := m.alias(x)
+		return x.Op != sqlparse.Column || m.scope.definition(x) != nil && (f == nil || same(f.Expr, x))
 	})
-	return ok
 }
 
 // part adds an aggregate of the shards and gives its column's name.
@@ -157,14 +154,10 @@ func (m *partialMaker) pushable(e *sqlparse.Expr, span sqlparse.Span) bool {
 	for _, at := range m.params {
 		m.shape.bound = m.shape.bound || at >= span.Pos && at < span.End
 	}
-	quiet := true
-	e.Walk(func(x *sqlparse.Expr) bool {
-		if x.Op == sqlparse.Call && divides[x.Name] {
-			quiet = quiet && len(x.Args) == 2 && (x.Args[1].Op == sqlparse.Param || isNumeral(x.Args[1]))
-		}
-		return quiet
-	})
-	return quiet && stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable, sqlparse.Window,
+	quiet := func(x *sqlparse.Expr) bool {
+		return x.Op != sqlparse.Call || !divides[x.Name] || len(x.Args) == 2 && (x.Args[1].Op == sqlparse.Param || isNumeral(x.Args[1]))
+	}
+	return e.All(quiet) && stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable, sqlparse.Window,
 		sqlparse.Aggregate, sqlparse.Position, sqlparse.Default, sqlparse.Values)
 }
 
@@ -272,25 +265,16 @@ var unchanged = map[string]bool{
 // fixedForm tells whether the values of an expression look the same when they went through a column: IF(a, 1.5, -1) shows
 // -1, and -1.0 then.
 func (m *partialMaker) fixedForm(e *sqlparse.Expr) bool {
-	ok := true
-	e.Walk(func(x *sqlparse.Expr) bool {
+	return e.All(func(x *sqlparse.Expr) bool {
 		switch x.Op {
 		case sqlparse.Column:
 			d := m.scope.definition(x)
-			ok = ok && d != nil && kindOf(d) != otherKind && d.Type != mysql.TypeBit
-		case sqlparse.Const:
-			ok = ok && x != e
-		case sqlparse.Param:
-			ok = ok && x != e
-		case sqlparse.Call:
-			ok = ok && unchanged[x.Name] && m.precision.fits(x)
-			for _, arg := range x.Args {
-				ok = ok && (!arithmetic[x.Name] || m.number(arg)) // of texts the servers warn for each row
-			}
-		default:
-			ok = false
+			return d != nil && kindOf(d) != otherKind && d.Type != mysql.TypeBit
+		case sqlparse.Const, sqlparse.Param:
+			return x != e
+		case sqlparse.Call: // of texts the servers warn for each row
+			return unchanged[x.Name] && m.precision.fits(x) && (!arithmetic[x.Name] || !slices.ContainsFunc(x.Args, func(arg *sqlparse.Expr) bool { return !m.number(arg) }))
 		}
-		return ok
+		return false
 	})
-	return ok
 }

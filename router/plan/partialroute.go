@@ -39,20 +39,17 @@ func (e *Execution) routePartial(o *Finish, set rule.Set) Route {
 // rest is where the clauses begin that are for the final statement.
 func (s *partialShape) rest() int {
 	c := &s.clauses
-	at := c.Tail
-	if !c.Limit.Empty() {
-		at = c.Limit.Pos
+	return firstOf(c.Tail, c.GroupBy, c.Having, c.OrderBy, c.Limit)
+}
+
+// firstOf is where the first of some clauses begins, in their order in the text; tail is what is behind them.
+func firstOf(tail int, clauses ...sqlparse.Span) int {
+	for _, c := range clauses {
+		if !c.Empty() {
+			return c.Pos
+		}
 	}
-	if !c.OrderBy.Empty() {
-		at = c.OrderBy.Pos
-	}
-	if !c.Having.Empty() {
-		at = c.Having.Pos
-	}
-	if !c.GroupBy.Empty() {
-		at = c.GroupBy.Pos
-	}
-	return at
+	return tail
 }
 
 // instants are the columns of the shards' rows that are TIMESTAMPs.
@@ -81,11 +78,7 @@ func (e *Execution) partialQuery(s *partialShape, positions []int, use partialUs
 	for k, at := range positions {
 		e.stand(at)
 		w.at = e.at
-		for _, r := range e.plan.Refs {
-			if r.Table.Rule != nil {
-				q.Shards = append(q.Shards, *r.shard(e.at))
-			}
-		}
+		q.Shards = e.appendShards(q.Shards)
 		if k > 0 {
 			w.add(" UNION ALL ")
 		}
@@ -155,19 +148,11 @@ func (e *Execution) describe(s *partialShape) Query {
 	q := Query{Node: e.stand(0)}
 	w := e.writer()
 	c := &s.clauses
-	end := c.Tail
-	if !c.Limit.Empty() {
-		end = c.Limit.Pos
-	}
-	w.copy(0, end)
+	w.copy(0, firstOf(c.Tail, c.Limit))
 	w.add(" LIMIT 0 ")
 	w.copy(c.Tail, c.End)
 	q.Text, q.Args = string(w.buf), w.args
-	for _, r := range e.plan.Refs {
-		if r.Table.Rule != nil {
-			q.Shards = append(q.Shards, *r.shard(e.at))
-		}
-	}
+	q.Shards = e.appendShards(nil)
 	return q
 }
 

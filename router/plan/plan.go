@@ -131,10 +131,7 @@ func (b *builder) build() error {
 		return b.changePlan()
 	case sqlparse.TruncateKind, sqlparse.DDL, sqlparse.Maintain:
 		return b.eachPlan()
-	case sqlparse.Describe:
-		b.p.Operator, b.p.ReadOnly = Forward{}, true
-		return nil
-	case sqlparse.Explain:
+	case sqlparse.Describe, sqlparse.Explain:
 		b.p.Operator, b.p.ReadOnly = Forward{}, true
 		return nil
 	case sqlparse.Lock:

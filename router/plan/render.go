@@ -135,6 +135,16 @@ type places []int
 // shard is the physical table that places give a reference.
 func (r *Ref) shard(at places) *router.Shard { return &r.Table.Shards[at[r.index]] }
 
+// appendShards appends the physical tables that the places at hand give the tables with a rule.
+func (e *Execution) appendShards(shards []router.Shard) []router.Shard {
+	for _, r := range e.plan.Refs {
+		if r.Table.Rule != nil {
+			shards = append(shards, *r.shard(e.at))
+		}
+	}
+	return shards
+}
+
 // writer collects the text of a statement for the servers and the parameters in it.
 type writer struct {
 	p      *Plan
@@ -439,12 +449,8 @@ func (m *mergeShape) piece(w *writer, rows int64, alone bool) {
 		w.copy(h.span.Pos, h.span.End)
 		w.add(h.behind, " AS ", hiddenName(k))
 	}
-	end := c.Tail
-	if !c.Limit.Empty() {
-		end = c.Limit.Pos
-	}
 	if !m.sorted {
-		w.copy(fieldsEnd, end)
+		w.copy(fieldsEnd, firstOf(c.Tail, c.Limit))
 		switch {
 		case rows >= 0:
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
@@ -455,10 +461,7 @@ func (m *mergeShape) piece(w *writer, rows int64, alone bool) {
 		w.copy(c.Tail, c.End)
 		return
 	}
-	if !c.OrderBy.Empty() {
-		end = c.OrderBy.Pos
-	}
-	w.copy(fieldsEnd, end)
+	w.copy(fieldsEnd, firstOf(c.Tail, c.OrderBy, c.Limit))
 	m.orderBy(w)
 	switch {
 	case rows == 0:
@@ -494,11 +497,7 @@ func (e *Execution) nodeQuery(m *mergeShape, positions []int, rows int64) Query 
 	for k, at := range positions {
 		e.stand(at)
 		w.at = e.at
-		for _, r := range e.plan.Refs {
-			if r.Table.Rule != nil {
-				e.shards = append(e.shards, *r.shard(e.at))
-			}
-		}
+		e.shards = e.appendShards(e.shards)
 		if len(positions) > 1 {
 			if k > 0 {
 				w.add(" UNION ALL ")

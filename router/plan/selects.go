@@ -93,14 +93,9 @@ var varying = map[string]bool{
 
 // stable tells whether every shard computes the same for an expression.
 func stable(e *sqlparse.Expr) bool {
-	ok := true
-	e.Walk(func(x *sqlparse.Expr) bool {
-		if x.Op == sqlparse.Call && varying[x.Name] || x.Op == sqlparse.Variable && len(x.Args) > 0 {
-			ok = false
-		}
-		return ok
+	return e.All(func(x *sqlparse.Expr) bool {
+		return (x.Op != sqlparse.Call || !varying[x.Name]) && (x.Op != sqlparse.Variable || len(x.Args) == 0)
 	})
-	return ok
 }
 
 // merger makes the mergeShape of one query block.
@@ -185,25 +180,22 @@ func severalOnNode(refs []*Ref) bool {
 // column one type: IF(a, 1.5, -1) shows -1, and -1.0 there.
 func (m *merger) keepsType() bool {
 	for _, e := range fieldExprs(m.s) {
-		ok := true
-		e.Walk(func(x *sqlparse.Expr) bool {
+		keeps := e.All(func(x *sqlparse.Expr) bool {
 			switch x.Op {
-			case sqlparse.Column:
 			case sqlparse.Aggregate:
-				ok = ok && !x.Unlisted && (x.Name != "sum" && x.Name != "avg" || len(x.Args) == 1 && m.precision.addsUp(x.Args[0]))
+				return !x.Unlisted && (x.Name != "sum" && x.Name != "avg" || len(x.Args) == 1 && m.precision.addsUp(x.Args[0]))
 			case sqlparse.Const:
-				ok = ok && (x == e || !x.Value.IsNull())
+				return x == e || !x.Value.IsNull()
 			case sqlparse.Call:
 				// In a column of type YEAR the year 1000 is 0000.
-				ok = ok && numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && m.precision.fits(x)
-			case sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
+				return numeric[x.Name] && x.Name != "round" && x.Name != "mod" && x.Name != "year" && m.precision.fits(x)
+			case sqlparse.Column, sqlparse.Eq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le, sqlparse.Gt, sqlparse.Ge, sqlparse.IsNull, sqlparse.In, sqlparse.Between,
 				sqlparse.And, sqlparse.Or, sqlparse.Not:
-			default:
-				ok = false
+				return true
 			}
-			return ok
+			return false
 		})
-		if !ok {
+		if !keeps {
 			return false
 		}
 	}

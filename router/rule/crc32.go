@@ -21,19 +21,21 @@ func (r *CRC32) Kind() string { return "crc32" }
 
 // Find places a row.
 func (r *CRC32) Find(v value.Value) (int, error) {
-	var buf [keyTextMax]byte
-	digits, text, ok := keyText(buf[:0], v)
-	if !ok {
-		return 0, noPlace("crc32", v)
-	}
-	return int(checksumOf(digits, text) % uint32(len(r.all))), nil
+	sum, err := checksumOf("crc32", v)
+	return int(sum % uint32(len(r.all))), err
 }
 
-func checksumOf(digits []byte, text string) uint32 {
-	if digits != nil {
-		return checksum(digits)
+// checksumOf is the checksum of a key's text, for a rule of a kind.
+func checksumOf(kind string, v value.Value) (uint32, error) {
+	var buf [keyTextMax]byte
+	digits, text, ok := keyText(buf[:0], v)
+	switch {
+	case !ok:
+		return 0, noPlace(kind, v)
+	case digits != nil:
+		return checksum(digits), nil
 	}
-	return checksum(text)
+	return checksum(text), nil
 }
 
 // checksum is the CRC32 (IEEE). Not hash/crc32's own function, because that makes a string's bytes escape to the heap.

@@ -41,12 +41,8 @@ func (r *Slots) Kind() string { return "slots" }
 
 // Slot is the slot of a key, 0 to SlotCount-1. Errors are those of Find.
 func (r *Slots) Slot(v value.Value) (int, error) {
-	var buf [keyTextMax]byte
-	digits, text, ok := keyText(buf[:0], v)
-	if !ok {
-		return 0, noPlace("slots", v)
-	}
-	return int(checksumOf(digits, text) % SlotCount), nil
+	sum, err := checksumOf("slots", v)
+	return int(sum % SlotCount), err
 }
 
 // Find places a row.
