@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,11 +30,7 @@ var errProxyHeader = errors.New("malformed PROXY header")
 // proxyHeader reads the PROXY header of a peer that sends one and gives the connection with the client's address.
 func (s *Server) proxyHeader(nc net.Conn) (net.Conn, error) {
 	peer := peerAddr(nc)
-	trusted := false
-	for _, n := range s.proxied {
-		trusted = trusted || n.Contains(peer)
-	}
-	if !trusted {
+	if !slices.ContainsFunc(s.proxied, func(n netip.Prefix) bool { return n.Contains(peer) }) {
 		return nc, nil
 	}
 	_ = nc.SetDeadline(time.Now().Add(s.shared.Snapshot.Load().Config.HandshakeTimeout.Duration()))

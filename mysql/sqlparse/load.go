@@ -100,15 +100,6 @@ func (s *loadScan) need(words ...string) {
 	}
 }
 
-// op passes an operator over if it is the next token.
-func (s *loadScan) op(text string) bool {
-	if s.k >= len(s.tokens) || s.tokens[s.k].Kind != sqltext.KindOp || s.tokens[s.k].word != text {
-		return false
-	}
-	s.k++
-	return true
-}
-
 // str takes a string: quoted, hexadecimal or of bits.
 func (s *loadScan) str() string {
 	if s.k < len(s.tokens) {
@@ -127,25 +118,18 @@ func (s *loadScan) str() string {
 
 // name takes an identifier.
 func (s *loadScan) name() string {
-	if s.k < len(s.tokens) && (s.tokens[s.k].Kind == sqltext.KindWord || s.tokens[s.k].Kind == sqltext.KindQuotedIdent) {
-		s.k++
-		return s.tokens[s.k-1].word
-	}
-	s.bad = true
-	return ""
+	name, _, ok := s.identifier()
+	s.bad = s.bad || !ok
+	return name
 }
 
 // table takes [db.]name.
 func (s *loadScan) table() *Table {
-	begin := s.k
-	t := &Table{Name: s.name()}
-	if s.op(".") {
-		t.DB, t.Name = t.Name, s.name()
+	if t := s.tableName(); t != nil {
+		return t
 	}
-	if !s.bad {
-		t.At = Span{s.tokens[begin].Pos, s.tokens[s.k-1].End}
-	}
-	return t
+	s.bad = true
+	return &Table{}
 }
 
 // parentheses passes over what is in parentheses.

@@ -51,7 +51,7 @@ func (s *scan) tableList() (tables []*Table, list Span) {
 			return nil, Span{}
 		}
 		tables = append(tables, t)
-		if !s.sign(",") {
+		if !s.op(",") {
 			return tables, Span{tables[0].At.Pos, t.At.End}
 		}
 	}
@@ -64,7 +64,7 @@ func (s *scan) tableName() *Table {
 		return nil
 	}
 	t := &Table{Name: name, At: at}
-	if s.sign(".") {
+	if s.op(".") {
 		if name, at, ok = s.identifier(); !ok {
 			return nil
 		}
@@ -85,8 +85,8 @@ func (s *scan) identifier() (name string, at Span, ok bool) {
 	return strings.Clone(t.word), Span{t.Pos, t.End}, true
 }
 
-// sign passes over an operator.
-func (s *scan) sign(op string) bool {
+// op passes over an operator, if it is the next token.
+func (s *scan) op(op string) bool {
 	if s.k >= len(s.tokens) || s.tokens[s.k].Kind != sqltext.KindOp || s.tokens[s.k].word != op {
 		return false
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,11 +36,11 @@ func (a *Admin) Close() { a.profiles.Close() }
 // shares are those of the percentiles.
 var shares = [...]float64{0.5, 0.95, 0.99}
 
-// history are the latest samples, in a ring.
+// history are the latest samples, the oldest first.
 type history struct {
-	mu   sync.Mutex
-	ring []sample
-	last uint64
+	mu     sync.Mutex
+	latest []sample
+	last   uint64
 	// What the counters were at the last sample; before is zero until there was one.
 	before time.Time
 	totals observe.Totals
@@ -89,22 +90,14 @@ func (h *history) add(s sample, now observe.Totals) {
 	}
 	h.last++
 	s.id = h.last
-	if len(h.ring) < historyMax {
-		h.ring = append(h.ring, s)
-		return
-	}
-	h.ring[(h.last-1)%historyMax] = s
+	h.latest = append(h.latest[max(0, len(h.latest)+1-historyMax):], s)
 }
 
 // list gives the samples, the oldest first.
 func (h *history) list() []sample {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.ring) < historyMax {
-		return append([]sample(nil), h.ring...)
-	}
-	first := h.last % historyMax
-	return append(append([]sample(nil), h.ring[first:]...), h.ring[:first]...)
+	return slices.Clone(h.latest)
 }
 
 // commandsPerSecond is the rate of the last sample, rounded; 0 before there is one.
@@ -114,7 +107,7 @@ func (h *history) commandsPerSecond() uint64 {
 	if h.last == 0 {
 		return 0
 	}
-	s := &h.ring[(h.last-1)%historyMax]
+	s := &h.latest[len(h.latest)-1]
 	return uint64(s.perSecond(s.commands) + 0.5)
 }
 

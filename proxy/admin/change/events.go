@@ -1,6 +1,7 @@
 package change
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,11 +23,11 @@ type Event struct {
 	Outcome string // "ok", or why not
 }
 
-// events are the latest ones, in a ring.
+// events are the latest ones, the oldest first.
 type events struct {
-	mu   sync.Mutex
-	ring []Event
-	last uint64
+	mu     sync.Mutex
+	latest []Event
+	last   uint64
 }
 
 func (l *events) add(e Event) {
@@ -39,20 +40,12 @@ func (l *events) add(e Event) {
 	defer l.mu.Unlock()
 	l.last++
 	e.ID, e.At = l.last, time.Now()
-	if len(l.ring) < eventsMax {
-		l.ring = append(l.ring, e)
-		return
-	}
-	l.ring[(l.last-1)%eventsMax] = e
+	l.latest = append(l.latest[max(0, len(l.latest)+1-eventsMax):], e)
 }
 
 // list gives the events, the oldest first.
 func (l *events) list() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.ring) < eventsMax {
-		return append([]Event(nil), l.ring...)
-	}
-	first := l.last % eventsMax
-	return append(append([]Event(nil), l.ring[first:]...), l.ring[:first]...)
+	return slices.Clone(l.latest)
 }
