@@ -17,7 +17,6 @@ type body struct {
 // bodyReader reads a definition, with the tokens around the one at hand.
 type bodyReader struct {
 	body
-	text      string
 	variables map[string]bool // the server's system variables
 	prev      string          // the token before, in lower case
 	tok, next string
@@ -38,7 +37,7 @@ func read(text string, m sqltext.Mode, variables map[string]bool) body {
 	if text == "" {
 		return body{effects: Unknown, writes: true}
 	}
-	r := bodyReader{text: text, variables: variables}
+	r := bodyReader{variables: variables}
 	r.names = make(map[string]bool)
 	l := sqltext.NewLexer(text, m)
 	ahead := l.Next()

@@ -9,8 +9,6 @@ import (
 // Clauses are the places of the clauses of a SELECT of one block that begins the text: no WITH, no parentheses around it, no
 // set operation.
 type Clauses struct {
-	// Options is behind SELECT and its options (DISTINCT, SQL_CALC_FOUND_ROWS, ...).
-	Options int
 	Calc    Span   // SQL_CALC_FOUND_ROWS
 	Fields  []Span // the items of the select list, aliases included
 	From    int    // of the word FROM; the end of the list without one
@@ -68,7 +66,6 @@ func SelectClauses(text string, m sqltext.Mode) (c Clauses, ok bool) {
 			c.Calc = Span{tokens[s.k].Pos, tokens[s.k].End}
 		}
 	}
-	c.Options = tokens[s.k-1].End
 	c.End = tokens[len(tokens)-1].End
 	c.Tail = c.End
 	c.From = c.End

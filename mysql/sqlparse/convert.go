@@ -12,7 +12,6 @@ type converter struct {
 	st      *Statement
 	marks   []mark
 	params  map[int]int // by offset in the marked text
-	scope   *Query
 	mariaDB bool
 	tokens  []token
 	// national are those of nationalColumns, for a definition.
@@ -135,10 +134,7 @@ func (c *converter) qualified(table, schema ast.CIStr) {
 
 // query takes a query expression.
 func (c *converter) query(n ast.Node) *Query {
-	q := &Query{Outer: c.scope}
-	outer := c.scope
-	c.scope = q
-	defer func() { c.scope = outer }()
+	q := &Query{}
 	switch n := n.(type) {
 	case *ast.SelectStmt:
 		c.with(q, n.With)
@@ -153,7 +149,6 @@ func (c *converter) query(n ast.Node) *Query {
 		c.parts(q, n.Selects)
 		q.Order, q.Limit = c.order(n.OrderBy), c.limit(n.Limit)
 	case *ast.SubqueryExpr:
-		c.scope = outer
 		return c.query(n.Query)
 	default:
 		q.Select = &Select{Into: true} // nothing that can be planned
@@ -166,7 +161,6 @@ func (c *converter) with(q *Query, w *ast.WithClause) {
 	if w == nil {
 		return
 	}
-	q.Recursive = w.IsRecursive
 	for _, cte := range w.CTEs {
 		c.st.CTENames[strings.ToLower(c.name(cte.Name))] = true
 	}
@@ -237,7 +231,7 @@ func (c *converter) block(n *ast.SelectStmt) *Select {
 func (c *converter) field(f *ast.SelectField) Field {
 	if f.WildCard != nil {
 		c.qualifier(f.WildCard)
-		return Field{StarTable: c.name(f.WildCard.Table)}
+		return Field{}
 	}
 	return Field{Expr: c.expr(f.Expr), Alias: c.name(f.AsName)}
 }
@@ -298,7 +292,7 @@ func (c *converter) limit(l *ast.Limit) *Limit {
 }
 
 func (c *converter) insert(n *ast.InsertStmt) error {
-	in := &Insert{Replace: n.IsReplace, Ignore: n.IgnoreErr, SetForm: n.Setlist}
+	in := &Insert{Ignore: n.IgnoreErr, SetForm: n.Setlist}
 	from := c.from(n.Table.TableRefs)
 	if from.Table == nil {
 		return fmt.Errorf("INSERT into something that is not a table")
@@ -333,7 +327,6 @@ func (c *converter) assignments(list []*ast.Assignment) (out []Assignment) {
 
 func (c *converter) update(n *ast.UpdateStmt) {
 	ch := &Change{Query: &Query{}}
-	c.scope = ch.Query
 	c.with(ch.Query, n.With)
 	ch.From = c.from(n.TableRefs.TableRefs)
 	ch.Multi = ch.From.Table == nil
@@ -347,7 +340,6 @@ func (c *converter) update(n *ast.UpdateStmt) {
 
 func (c *converter) delete(n *ast.DeleteStmt) {
 	ch := &Change{Query: &Query{}, Multi: n.IsMultiTable}
-	c.scope = ch.Query
 	c.with(ch.Query, n.With)
 	ch.From = c.from(n.TableRefs.TableRefs)
 	ch.Query.Select = &Select{From: ch.From}

@@ -88,7 +88,6 @@ const (
 
 // Query is a query expression: one SELECT, or several parts joined by set operations.
 type Query struct {
-	Outer  *Query // the query that this one is a part of the expressions or the FROM of; nil for the outermost
 	Select *Select
 	// Parts are those of a set operation; then Select is nil.
 	Parts []*Query
@@ -96,8 +95,6 @@ type Query struct {
 	With  []*Query
 	Order []OrderItem
 	Limit *Limit
-	// Recursive says that With is WITH RECURSIVE.
-	Recursive bool
 }
 
 // Select is one query block.
@@ -116,9 +113,8 @@ type Select struct {
 
 // Field is an item of the select list.
 type Field struct {
-	Expr      *Expr // nil for a star
-	StarTable string
-	Alias     string
+	Expr  *Expr // nil for a star
+	Alias string
 }
 
 // From is a tree of tables.
@@ -163,7 +159,6 @@ type Limit struct{ Count, Offset *Expr }
 // Insert is what INSERT and REPLACE have.
 type Insert struct {
 	Table    *Table
-	Replace  bool
 	Ignore   bool
 	SetForm  bool
 	Columns  []string // nil without a list
@@ -187,7 +182,7 @@ type Change struct {
 	// Targets are the labels of a multi-table DELETE; nil for the single-table form.
 	Targets []*Table
 	Multi   bool
-	Query   *Query // stands for the scope of its expressions: subqueries have it as Outer
+	Query   *Query // stands for the scope of its expressions
 }
 
 // Columns gives the names of all columns that the statement names, in lower case; every says that it may use others too,

@@ -21,7 +21,6 @@ const (
 type Literal struct {
 	Pos, End int // bytes of the text, a sign included
 	Kind     LiteralKind
-	Limit    bool  // a number of a LIMIT clause
 	List     int32 // place in Digest.Lists of the list that it belongs to; -1 for none
 }
 

@@ -74,8 +74,7 @@ func (s *digester) take(pos, end int, kind LiteralKind, mark byte) {
 	s.flush(pos)
 	s.d.Key = append(s.d.Key, '?', mark)
 	s.from = end
-	limit := mark == markLimit || kind == LiteralParam && s.top.clause == clauseLimit
-	s.d.Literals = append(s.d.Literals, Literal{Pos: pos, End: end, Kind: kind, Limit: limit, List: -1})
+	s.d.Literals = append(s.d.Literals, Literal{Pos: pos, End: end, Kind: kind, List: -1})
 }
 
 // mark gives the letter for a literal in the key; 0 to keep the literal itself.

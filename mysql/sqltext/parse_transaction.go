@@ -5,9 +5,8 @@ type Transaction struct {
 	Class Class // Begin, Commit, Rollback, RollbackTo, Savepoint or ReleaseSavepoint
 	// ConsistentSnapshot, ReadOnly and ReadWrite are the characteristics that START TRANSACTION names.
 	ConsistentSnapshot, ReadOnly, ReadWrite bool
-	// Chain, NoChain, Release and NoRelease are what COMMIT and ROLLBACK name; without them completion_type decides.
-	Chain, NoChain, Release, NoRelease bool
-	Name                               string // of the savepoint, without quotes
+	// Chain and Release are what COMMIT and ROLLBACK name.
+	Chain, Release bool
 }
 
 // ParseTransaction takes BEGIN, START TRANSACTION, COMMIT, ROLLBACK and the statements of savepoints apart. MySQL manual:
@@ -34,24 +33,21 @@ func (p *parser) transaction() (t Transaction, ok bool) {
 	case p.words("rollback"):
 		t.Class = Rollback
 	case p.words("savepoint"):
-		t.Class = Savepoint
-		t.Name, ok = p.ident()
-		return t, ok
+		_, ok = p.ident()
+		return Transaction{Class: Savepoint}, ok
 	case p.words("release", "savepoint"):
-		t.Class = ReleaseSavepoint
-		t.Name, ok = p.ident()
-		return t, ok
+		_, ok = p.ident()
+		return Transaction{Class: ReleaseSavepoint}, ok
 	default:
 		return t, false
 	}
 	p.words("work")
 	if t.Class == Rollback && p.words("to") {
-		t.Class = RollbackTo
 		if p.is("savepoint") {
 			p.savepointWord()
 		}
-		t.Name, ok = p.ident()
-		return t, ok
+		_, ok = p.ident()
+		return Transaction{Class: RollbackTo}, ok
 	}
 	return p.completion(t)
 }
@@ -89,17 +85,11 @@ func (p *parser) startTransaction() (Transaction, bool) {
 
 // completion reads [AND [NO] CHAIN] [[NO] RELEASE].
 func (p *parser) completion(t Transaction) (Transaction, bool) {
-	switch {
-	case p.words("and", "no", "chain"):
-		t.NoChain = true
-	case p.words("and", "chain"):
-		t.Chain = true
+	if !p.words("and", "no", "chain") {
+		t.Chain = p.words("and", "chain")
 	}
-	switch {
-	case p.words("no", "release"):
-		t.NoRelease = true
-	case p.words("release"):
-		t.Release = true
+	if !p.words("no", "release") {
+		t.Release = p.words("release")
 	}
 	return t, !(t.Chain && t.Release)
 }

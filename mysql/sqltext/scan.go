@@ -119,8 +119,8 @@ func (s *scanner) token() {
 	if s.prev.sig == sigUserVar {
 		s.afterUserVar()
 	}
-	if s.calls != nil {
-		s.calls.follow(s)
+	if s.calls != nil && s.at(kwSelect) && !s.header {
+		s.calls.selected = true
 	}
 	switch s.cur.Kind {
 	case KindWord:
@@ -263,7 +263,7 @@ func (s *scanner) sysVar() {
 	t := sysVarTrait(s.text())
 	s.info.Traits |= t
 	if s.calls != nil {
-		s.calls.add(s, Span{Pos: s.cur.Pos, End: s.cur.End, What: t}, s.l)
+		s.calls.add(s, Span{Pos: s.cur.Pos, End: s.cur.End, What: t})
 	}
 }
 

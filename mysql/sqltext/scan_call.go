@@ -82,7 +82,7 @@ func (s *scanner) known(w *word) {
 	}
 	s.info.Traits |= t
 	if s.calls != nil && empty && t&EffectFunction == 0 {
-		s.calls.add(s, Span{Pos: s.prev.Pos, End: behind.pos, What: t}, behind)
+		s.calls.add(s, Span{Pos: s.prev.Pos, End: behind.pos, What: t})
 	}
 }
 

@@ -18,9 +18,6 @@ type Key struct {
 	b    []byte // decimals and binary strings; aliases the cell
 }
 
-// IsNull tells whether the cell was NULL.
-func (k *Key) IsNull() bool { return k.null }
-
 // signBit, flipped, makes signed numbers sort as unsigned ones.
 const signBit = 1 << 63
 

@@ -43,7 +43,6 @@ type line struct {
 
 // contents are what a file says.
 type contents struct {
-	none       bool // there is no file
 	records    map[uint64]Record
 	forgotten  map[uint64]bool // by lines that say so
 	kept       uint64          // records up to here that it does not have were forgotten when it was written anew
@@ -108,7 +107,6 @@ func (f *file) read() (is contents, err error) {
 	is.records, is.forgotten = make(map[uint64]Record), make(map[uint64]bool)
 	in, err := os.Open(f.path())
 	if errors.Is(err, os.ErrNotExist) {
-		is.none = true
 		return is, nil
 	}
 	if err != nil {

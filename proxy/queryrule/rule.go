@@ -17,8 +17,7 @@ import (
 
 // Rule is a query rule of the configuration, ready to be compared with statements.
 type Rule struct {
-	Name  string
-	Allow bool
+	Name string
 	// Block is what the client of a refused statement hears; "" if the rule refuses none.
 	Block string
 	// Primary and Replica choose the instance, Node the node; "" for none.
@@ -62,7 +61,7 @@ type tableName struct{ db, table string }
 
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
-	r := &Rule{Name: q.Name, Allow: q.Allow, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow), Mirrored: new(MirrorCounts)}
+	r := &Rule{Name: q.Name, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow), Mirrored: new(MirrorCounts)}
 	r.Mirror, r.MirrorWrites = q.Mirror, q.MirrorWrites
 	r.Rewrite, r.throttle = q.Rewrite, throttleOf(q)
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
