@@ -44,8 +44,6 @@ type Config[C Conn, K comparable] struct {
 	// MaxLifetime is how old a connection may become, ±10 % by lot so that they do not all go at once; 0 means no
 	// limit. A connection on loan is closed when it comes back.
 	MaxLifetime time.Duration
-	// MinIdle is the number of idle connections that IdleTimeout leaves alone. They are not opened in advance.
-	MinIdle int
 }
 
 // Pooled is a connection with what the pool knows of it. It belongs to the borrower from Get until Put or Taint, and

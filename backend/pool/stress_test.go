@@ -16,7 +16,7 @@ func TestStress(t *testing.T) {
 	s := &server{}
 	p := Open(Config[*fakeConn, string]{
 		Max: ceiling, MaxWaiters: clients - ceiling - 2, DialsMax: 4, DialTimeout: 50 * time.Millisecond,
-		IdleTimeout: 60 * time.Millisecond, MaxLifetime: 100 * time.Millisecond, MinIdle: 1,
+		IdleTimeout: 60 * time.Millisecond, MaxLifetime: 100 * time.Millisecond,
 		Dial: func(deadline time.Time) (*fakeConn, error) {
 			if rand.IntN(50) == 0 {
 				return nil, errRefused

@@ -57,7 +57,7 @@ func (p *Pool[C, K]) trim() {
 		case pc.expired(now):
 			p.markClosingLocked(pc, ClosedLifetime)
 			pcs = append(pcs, pc)
-		case p.cfg.IdleTimeout > 0 && now-pc.idleSince >= p.cfg.IdleTimeout && p.idle.len > p.cfg.MinIdle:
+		case p.cfg.IdleTimeout > 0 && now-pc.idleSince >= p.cfg.IdleTimeout:
 			p.markClosingLocked(pc, ClosedIdle)
 			pcs = append(pcs, pc)
 		}

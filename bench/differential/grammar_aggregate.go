@@ -164,14 +164,14 @@ func (g *grammar) group(sc scope, from *part, s *statement) *statement {
 	if rolled := !computed || g.terms.dialect.mariaDB && !repeated; g.one(8) && rolled {
 		group.kids = append(group.kids, words("WITH ROLLUP"))
 		s.folds = g.terms.folds
-		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.terms.where(sc), group, g.having(sc, s))
+		s.root = phrase(words("SELECT"), list, words("FROM"), from, g.terms.where(sc), group, g.having(sc))
 		return s
 	}
 	o := g.terms.orderBy(keys, total)
 	if computed && g.terms.dialect.mariaDB && o.total != nil {
 		o.total.kids = total // not DESC: of sorted rows MariaDB puts those with a NULL for a / 2 into the group before
 	}
-	having := g.having(sc, s)
+	having := g.having(sc)
 	s.folds = g.terms.folds
 	s.root = phrase(words("SELECT"), list, words("FROM"), from, g.terms.where(sc), group, having, o.order, o.limit)
 	return o.apply(s)
@@ -214,7 +214,7 @@ func (g *grammar) groupKey(sc scope, position int) (item, key *part, name string
 }
 
 // having makes HAVING, or nil.
-func (g *grammar) having(sc scope, s *statement) *part {
+func (g *grammar) having(sc scope) *part {
 	if !g.one(3) {
 		return nil
 	}

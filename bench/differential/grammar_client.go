@@ -48,7 +48,7 @@ func (g *grammar) clients() scenario {
 // step makes the next statement of a client.
 func (g *grammar) step(c *client) *statement {
 	if g.one(4) {
-		return g.control(c)
+		return g.control()
 	}
 	key, table := "id", c.home.name
 	if c.home.kind == hashed {
@@ -141,7 +141,7 @@ func (g *grammar) text(c *client, own string) *statement {
 }
 
 // control makes a statement that begins, ends or parts a transaction.
-func (g *grammar) control(c *client) *statement {
+func (g *grammar) control() *statement {
 	text := pickOne(g.dice, []string{
 		"BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "SAVEPOINT s1", "SAVEPOINT s2", "ROLLBACK TO SAVEPOINT s1", "ROLLBACK TO s2", "RELEASE SAVEPOINT s1", "SET autocommit = 0",
 		"SET autocommit = 0", "SET autocommit = 1", "SET @@session.autocommit = OFF", "COMMIT AND CHAIN", "ROLLBACK AND NO CHAIN", "BEGIN WORK", "START TRANSACTION READ WRITE",

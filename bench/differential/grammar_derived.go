@@ -10,7 +10,7 @@ func (g *grammar) derived() *statement {
 	case 1:
 		return g.expressionTables()
 	}
-	inner, columns, inexact := g.innerQuery()
+	inner, columns := g.innerQuery()
 	name := g.terms.name("q")
 	var list []*part
 	for _, c := range columns {
@@ -30,32 +30,29 @@ func (g *grammar) derived() *statement {
 		items.kids = append(items.kids, words("ref.id"))
 		list = append(list, words("ref.id"))
 	case 2:
-		s := &statement{inexact: inexact}
+		s := new(statement)
 		s.root = phrase(with, words("SELECT COUNT(*), MAX("+name+"."+columns[0]+"), SUM("+name+"."+columns[len(columns)-1]+") FROM"), from)
 		return s
 	}
 	o := g.terms.orderBy(nil, list)
-	if inexact { // a sum may be a tie on one side alone
-		return &statement{root: phrase(with, words("SELECT"), items, words("FROM"), from, where), inexact: true}
-	}
 	return o.apply(&statement{root: phrase(with, words("SELECT"), items, words("FROM"), from, where, o.order, o.limit)})
 }
 
 // innerQuery makes a query of one table whose rows are fixed, with the names of its columns, all of them numbers.
-func (g *grammar) innerQuery() (query *part, columns []string, inexact bool) {
+func (g *grammar) innerQuery() (query *part, columns []string) {
 	sc, from := g.terms.from()
 	src := sc.sources[0]
 	a, d := sc.columnOf(src, src.column("a")), sc.columnOf(src, src.column("d"))
 	switch g.IntN(3) {
 	case 0:
-		return phrase(words("SELECT"), a, words("AS x, COUNT(*) AS y FROM"), from, g.terms.where(sc), words("GROUP BY"), a), []string{"x", "y"}, false
+		return phrase(words("SELECT"), a, words("AS x, COUNT(*) AS y FROM"), from, g.terms.where(sc), words("GROUP BY"), a), []string{"x", "y"}
 	case 1:
 		limit := maybe(g.terms.limit())
 		order := maybe(phrase(words("ORDER BY"), &part{kids: sc.primary(), sep: ", "}))
 		order.neededBy = limit
-		return phrase(words("SELECT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc), order, limit), []string{"x", "y"}, false
+		return phrase(words("SELECT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc), order, limit), []string{"x", "y"}
 	}
-	return phrase(words("SELECT DISTINCT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc)), []string{"x", "y"}, false
+	return phrase(words("SELECT DISTINCT"), a, words("AS x,"), d, words("AS y FROM"), from, g.terms.where(sc)), []string{"x", "y"}
 }
 
 // recursive makes a query of a table and numbers that are counted up.
@@ -72,14 +69,14 @@ func (g *grammar) recursive() *statement {
 
 // expressionTables makes a query of two common table expressions, the second of which reads the first, or both a table.
 func (g *grammar) expressionTables() *statement {
-	first, columns, inexact := g.innerQuery()
+	first, columns := g.innerQuery()
 	p, q := g.terms.name("p"), g.terms.name("q")
 	second := words("SELECT x, y FROM " + p + " WHERE x > 1")
 	if g.one(2) {
-		second, _, _ = g.innerQuery()
+		second, _ = g.innerQuery()
 	}
 	with := phrase(words("WITH "+p+" AS ("), first, words("), "+q+" AS ("), second, words(")"))
-	s := &statement{inexact: inexact}
+	s := new(statement)
 	switch g.IntN(3) {
 	case 0:
 		s.root = phrase(with, words("SELECT COUNT(*), SUM("+columns[0]+") FROM "+q))

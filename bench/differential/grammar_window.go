@@ -6,9 +6,7 @@ func (g *grammar) window() *statement {
 	src := sc.sources[0]
 	a := sc.columnOf(src, src.column("a"))
 	list := listOf(1)
-	for _, key := range sc.primary() {
-		list.kids = append(list.kids, key)
-	}
+	list.kids = append(list.kids, sc.primary()...)
 	list.least = len(list.kids)
 	primary := func() *part { return &part{kids: sc.primary(), sep: ", "} }
 	partition := func() *part {

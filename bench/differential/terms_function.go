@@ -26,9 +26,7 @@ func (g *terms) function(sc scope) *part {
 		list.kids = append(list.kids, g.argument(sc, kind))
 	}
 	call := join(words(f.name+"("), list, words(")"))
-	for _, arg := range list.kids {
-		call.stands = append(call.stands, arg)
-	}
+	call.stands = append(call.stands, list.kids...)
 	return call
 }
 

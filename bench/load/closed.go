@@ -122,17 +122,22 @@ func (l Closed) Run(ctx context.Context) (Result, error) {
 	for i := range c.clients {
 		c.group.Go(func() { c.loop(i) })
 	}
-	wait(ctx, l.Warmup)
-	l.Window.begin()
+	return c.measure(ctx, l.Warmup, l.Duration, l.Window), ctx.Err()
+}
+
+// measure lets the clients run for the warm-up and the measured time, ends them and gives what was measured.
+func (c *crew) measure(ctx context.Context, warmup, duration time.Duration, window Window) Result {
+	wait(ctx, warmup)
+	window.begin()
 	began := time.Now()
 	c.measuring.Store(true)
-	wait(ctx, l.Duration)
+	wait(ctx, duration)
 	c.measuring.Store(false)
 	seconds := time.Since(began).Seconds()
-	l.Window.end()
+	window.end()
 	c.stopping.Store(true)
 	c.group.Wait()
-	return c.result(seconds), ctx.Err()
+	return c.result(seconds)
 }
 
 // startSlow starts the slow reader, if there is one; the function it gives ends it and waits for it.

@@ -25,17 +25,7 @@ func (l Logins) Run(ctx context.Context) (Result, error) {
 	for range l.Clients {
 		c.group.Go(func() { c.logIn(l.Login) })
 	}
-	wait(ctx, l.Warmup)
-	l.Window.begin()
-	began := time.Now()
-	c.measuring.Store(true)
-	wait(ctx, l.Duration)
-	c.measuring.Store(false)
-	seconds := time.Since(began).Seconds()
-	l.Window.end()
-	c.stopping.Store(true)
-	c.group.Wait()
-	return c.result(seconds), ctx.Err()
+	return c.measure(ctx, l.Warmup, l.Duration, l.Window), ctx.Err()
 }
 
 // logIn logs in and out until the crew stops.
