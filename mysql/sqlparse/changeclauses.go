@@ -17,10 +17,8 @@ type ChangeClauses struct {
 // FindChangeClauses finds the clauses; ok is false for any other form.
 func FindChangeClauses(text string, m sqltext.Mode) (c ChangeClauses, ok bool) {
 	tokens, ok := lex(text, m)
-	if n := len(tokens); n > 0 && tokens[n-1].Kind == sqltext.KindSemicolon {
-		tokens = tokens[:n-1]
-	}
-	s := loadScan{scan: scan{tokens: tokens}, text: text, m: m}
+	s := loadScan{scan: newScan(tokens), text: text, m: m}
+	tokens = s.tokens
 	update := s.skip("update")
 	if !ok || !update && !s.skip("delete") {
 		return c, false
@@ -28,7 +26,7 @@ func FindChangeClauses(text string, m sqltext.Mode) (c ChangeClauses, ok bool) {
 	for {
 		if s.skip("ignore") {
 			c.Ignore = true
-		} else if !s.skip("low_priority") && !s.skip("quick") {
+		} else if !s.skip("low_priority", "quick") {
 			break
 		}
 	}

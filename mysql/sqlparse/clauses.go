@@ -1,6 +1,7 @@
 package sqlparse
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/mysql/sqltext"
@@ -41,6 +42,23 @@ type scan struct {
 	k      int
 }
 
+// newScan begins at the first of tokens, of which it leaves out a semicolon at the end.
+func newScan(tokens []token) scan {
+	if n := len(tokens); n > 0 && tokens[n-1].Kind == sqltext.KindSemicolon {
+		tokens = tokens[:n-1]
+	}
+	return scan{tokens: tokens}
+}
+
+// skip passes over one of the words, if one comes next.
+func (s *scan) skip(words ...string) bool {
+	if w := s.word(); w == "" || !slices.Contains(words, w) {
+		return false
+	}
+	s.k++
+	return true
+}
+
 func (s *scan) word() string {
 	if s.k >= len(s.tokens) || s.tokens[s.k].Kind != sqltext.KindWord {
 		return ""
@@ -54,14 +72,12 @@ func SelectClauses(text string, m sqltext.Mode) (c Clauses, ok bool) {
 	if !ok || len(tokens) == 0 {
 		return c, false
 	}
-	if tokens[len(tokens)-1].Kind == sqltext.KindSemicolon {
-		tokens = tokens[:len(tokens)-1]
-	}
-	s := scan{tokens: tokens}
-	if s.word() != "select" {
+	s := newScan(tokens)
+	tokens = s.tokens
+	if !s.skip("select") {
 		return c, false
 	}
-	for s.k++; selectOptions[s.word()]; s.k++ {
+	for ; selectOptions[s.word()]; s.k++ {
 		if s.word() == "sql_calc_found_rows" {
 			c.Calc = Span{tokens[s.k].Pos, tokens[s.k].End}
 		}

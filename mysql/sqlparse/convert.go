@@ -171,26 +171,7 @@ func (c *converter) with(q *Query, w *ast.WithClause) {
 
 func (c *converter) parts(q *Query, selects []ast.Node) {
 	for _, n := range selects {
-		part := c.query(n)
-		op := NoSetOp
-		var after *ast.SetOprType
-		switch n := n.(type) {
-		case *ast.SelectStmt:
-			after = n.AfterSetOperator
-		case *ast.SetOprSelectList:
-			after = n.AfterSetOperator
-		}
-		if after != nil {
-			switch *after {
-			case ast.Union:
-				op = Union
-			case ast.UnionAll:
-				op = UnionAll
-			default:
-				op = SomeSetOp
-			}
-		}
-		q.Parts, q.Ops = append(q.Parts, part), append(q.Ops, op)
+		q.Parts = append(q.Parts, c.query(n))
 	}
 }
 

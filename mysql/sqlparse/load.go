@@ -46,21 +46,18 @@ type loadScan struct {
 
 // parseLoad reads LOAD DATA; is tells whether the statement begins with LOAD.
 func parseLoad(text string, tokens []token, m sqltext.Mode) (st *Statement, is bool, err error) {
-	if n := len(tokens); n > 0 && tokens[n-1].Kind == sqltext.KindSemicolon {
-		tokens = tokens[:n-1]
-	}
-	s := &loadScan{scan: scan{tokens: tokens}, text: text, m: m}
+	s := &loadScan{scan: newScan(tokens), text: text, m: m}
 	if !s.skip("load") {
 		return nil, false, nil
 	}
 	l := &Load{FieldsTerminated: "\t", Escaped: `\`, LinesTerminated: "\n"}
 	st = &Statement{Text: text, Kind: LoadData, CTENames: map[string]bool{}, columns: map[string]bool{}, Load: l}
 	s.need("data")
-	_ = s.skip("low_priority") || s.skip("concurrent")
+	s.skip("low_priority", "concurrent")
 	l.Local = s.skip("local")
 	s.need("infile")
 	s.str()
-	_ = s.skip("replace") || s.skip("ignore")
+	s.skip("replace", "ignore")
 	s.need("into")
 	s.need("table")
 	l.Table = s.table()
@@ -80,15 +77,6 @@ func parseLoad(text string, tokens []token, m sqltext.Mode) (st *Statement, is b
 	}
 	s.qualifiers(l.Table)
 	return st, true, nil
-}
-
-// skip passes a word over if it is the next one.
-func (s *loadScan) skip(word string) bool {
-	if s.word() != word {
-		return false
-	}
-	s.k++
-	return true
 }
 
 // need passes over a word that must be there.
@@ -152,7 +140,7 @@ func (s *loadScan) format(l *Load) {
 		s.need("set")
 		l.Charset = s.charset()
 	}
-	if s.skip("fields") || s.skip("columns") {
+	if s.skip("fields", "columns") {
 		for begin := s.k; ; {
 			optionally := s.skip("optionally")
 			switch {
@@ -218,7 +206,7 @@ func (s *loadScan) ignoreLines(l *Load) {
 		return
 	}
 	s.k++
-	if !s.skip("lines") && !s.skip("rows") {
+	if !s.skip("lines", "rows") {
 		s.bad = true
 		return
 	}

@@ -80,11 +80,7 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	c := converter{st: &Statement{Text: text, Returning: returning, CTENames: map[string]bool{}, columns: map[string]bool{}}, marks: ms, params: map[int]int{}, mariaDB: m.MariaDB, tokens: tokens}
 	c.numberParams(node)
-	for _, t := range tokens {
-		if t.Kind == sqltext.KindParam {
-			c.st.Params = append(c.st.Params, t.Pos)
-		}
-	}
+	c.st.Params = paramsOf(tokens)
 	if len(c.params) != len(c.st.Params) {
 		return nil, fmt.Errorf("the parser found %d parameters and not %d", len(c.params), len(c.st.Params))
 	}
@@ -139,6 +135,16 @@ func parseError(err error, ms []mark) error {
 		text = text[:120]
 	}
 	return errors.New("syntax that the proxy cannot read: " + strings.TrimSpace(text))
+}
+
+// paramsOf gives the places of the parameters.
+func paramsOf(tokens []token) (places []int) {
+	for _, t := range tokens {
+		if t.Kind == sqltext.KindParam {
+			places = append(places, t.Pos)
+		}
+	}
+	return places
 }
 
 // numberParams gives each ? its number in the order of the text.

@@ -75,23 +75,11 @@ func (t *Table) Label() string {
 	return t.Name
 }
 
-// SetOp joins a part of a set operation to the part before it.
-type SetOp uint8
-
-// The set operations.
-const (
-	NoSetOp SetOp = iota
-	Union
-	UnionAll
-	SomeSetOp // INTERSECT, EXCEPT and their ALL forms
-)
-
 // Query is a query expression: one SELECT, or several parts joined by set operations.
 type Query struct {
 	Select *Select
 	// Parts are those of a set operation; then Select is nil.
 	Parts []*Query
-	Ops   []SetOp // Ops[k] joins Parts[k] to what is before; Ops[0] is NoSetOp
 	With  []*Query
 	Order []OrderItem
 	Limit *Limit

@@ -50,18 +50,12 @@ func ParseShow(text string, m sqltext.Mode) (sh Show, ok bool) {
 }
 
 func parseShow(text string, tokens []token, m sqltext.Mode) (sh Show, ok bool) {
-	if n := len(tokens); n > 0 && tokens[n-1].Kind == sqltext.KindSemicolon {
-		tokens = tokens[:n-1]
-	}
-	s := scan{tokens: tokens}
+	s := newScan(tokens)
 	switch w := s.word(); w {
 	case "show":
 		s.k++
-		if s.word() == "extended" {
-			if m.MariaDB {
-				return sh, false // which does not know it
-			}
-			s.k++
+		if s.skip("extended") && m.MariaDB {
+			return sh, false // which does not know it
 		}
 		return sh, sh.read(&s) && sh.filter(&s, text, m)
 	case "desc", "describe", "explain":
@@ -97,10 +91,7 @@ func (sh *Show) describe(s *scan, explain bool) bool {
 
 // read reads what follows SHOW, up to LIKE or WHERE.
 func (sh *Show) read(s *scan) bool {
-	if s.word() == "full" {
-		sh.Full = true
-		s.k++
-	}
+	sh.Full = s.skip("full")
 	w := s.word()
 	s.k++
 	switch w {
@@ -111,10 +102,9 @@ func (sh *Show) read(s *scan) bool {
 		return sh.ofTable(s)
 	case "create":
 		sh.What = ShowCreate
-		if w := s.word(); w != "table" && w != "view" {
+		if !s.skip("table", "view") {
 			return false
 		}
-		s.k++
 		sh.Table = s.tableName()
 		return sh.Table != nil
 	case "tables":
@@ -123,16 +113,14 @@ func (sh *Show) read(s *scan) bool {
 		sh.What = ShowTriggers
 	case "table":
 		sh.What = ShowTableStatus
-		if s.word() != "status" {
+		if !s.skip("status") {
 			return false
 		}
-		s.k++
 	case "open":
 		sh.What = ShowOpenTables
-		if s.word() != "tables" {
+		if !s.skip("tables") {
 			return false
 		}
-		s.k++
 	default:
 		return false
 	}
@@ -163,13 +151,7 @@ func (sh *Show) ofTable(s *scan) bool {
 }
 
 // from passes over FROM or IN.
-func (s *scan) from() bool {
-	if w := s.word(); w != "from" && w != "in" {
-		return false
-	}
-	s.k++
-	return true
-}
+func (s *scan) from() bool { return s.skip("from", "in") }
 
 // filter reads LIKE or WHERE, if they are there, up to the end.
 func (sh *Show) filter(s *scan, text string, m sqltext.Mode) (ok bool) {
@@ -211,10 +193,6 @@ func shown(text string, tokens []token, m sqltext.Mode) *Statement {
 		return nil
 	}
 	st := &Statement{Text: text, Kind: Describe, Tables: []*Table{sh.Table}, Show: &sh, CTENames: map[string]bool{}, columns: map[string]bool{}}
-	for _, t := range tokens {
-		if t.Kind == sqltext.KindParam {
-			st.Params = append(st.Params, t.Pos)
-		}
-	}
+	st.Params = paramsOf(tokens)
 	return st
 }

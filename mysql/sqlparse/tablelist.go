@@ -10,15 +10,10 @@ import (
 // for every other statement.
 func maintain(text string, tokens []token) *Statement {
 	s := scan{tokens: tokens}
-	switch s.word() {
-	case "analyze", "check", "checksum", "optimize", "repair":
-	default:
+	if !s.skip("analyze", "check", "checksum", "optimize", "repair") {
 		return nil
 	}
-	s.k++
-	if w := s.word(); w == "no_write_to_binlog" || w == "local" {
-		s.k++
-	}
+	s.skip("no_write_to_binlog", "local")
 	tables, _ := s.tableList()
 	if tables == nil {
 		return nil
@@ -29,19 +24,16 @@ func maintain(text string, tokens []token) *Statement {
 // dropList finds the names of DROP TABLE.
 func dropList(tokens []token) Span {
 	s := scan{tokens: tokens, k: 1}
-	if s.word() == "temporary" {
-		s.k++
-	}
+	s.skip("temporary")
 	_, list := s.tableList()
 	return list
 }
 
 // tableList reads TABLE [IF EXISTS] name [, name]...; nil if that is not there.
 func (s *scan) tableList() (tables []*Table, list Span) {
-	if w := s.word(); w != "table" && w != "tables" {
+	if !s.skip("table", "tables") {
 		return nil, Span{}
 	}
-	s.k++
 	if s.word() == "if" {
 		s.k += 2
 	}
