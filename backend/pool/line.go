@@ -1,9 +1,6 @@
 package pool
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "time"
 
 // lineAhead is by how much a borrower may have come sooner than one of a line, who gets the connection that comes back from there all the
 // same: to hand it over, one event loop must let go of it and another one be woken to take it in, which costs more than a short statement.
@@ -17,11 +14,7 @@ type Line[C Conn, K comparable] struct {
 	Tell func(*Place[C, K])
 
 	first, last *waiter[C, K] // guarded by the pool's mutex
-	len         atomic.Int32
 }
-
-// Len is how many wait in the line. It takes no lock: the answer may be a moment old.
-func (l *Line[C, K]) Len() int { return int(l.len.Load()) }
 
 func (l *Line[C, K]) push(w *waiter[C, K]) {
 	w.lineNext, w.linePrev = nil, l.last
@@ -31,7 +24,6 @@ func (l *Line[C, K]) push(w *waiter[C, K]) {
 		l.first = w
 	}
 	l.last = w
-	l.len.Add(1)
 }
 
 func (l *Line[C, K]) remove(w *waiter[C, K]) {
@@ -46,7 +38,6 @@ func (l *Line[C, K]) remove(w *waiter[C, K]) {
 		l.last = w.linePrev
 	}
 	w.lineNext, w.linePrev = nil, nil
-	l.len.Add(-1)
 }
 
 // Place is where a borrower stands in the queue for whom no goroutine waits. Zero is ready. A place belongs to the borrower, who may use it

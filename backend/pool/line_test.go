@@ -19,6 +19,16 @@ type told struct {
 	list []*testPlace
 }
 
+// lineLen is how many wait in a line.
+func lineLen(p *testPool, l *told) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for w := l.first; w != nil; w = w.lineNext {
+		n++
+	}
+	return n
+}
+
 func newTold() *told {
 	l := new(told)
 	l.Tell = func(pl *testPlace) {
@@ -61,8 +71,8 @@ func TestLinesAndGoroutinesShareTheQueue(t *testing.T) {
 		time.Sleep(2 * lineAhead)
 		other := enqueue(t, p, there, time.Minute)
 		first, second := enqueue(t, p, here, time.Minute), enqueue(t, p, here, time.Minute)
-		if n := p.Waiters(); n != 4 || here.Len() != 2 || p.Stats().Waiting != 4 {
-			t.Fatalf("%d wait, %d in the line", n, here.Len())
+		if n := p.Waiters(); n != 4 || lineLen(p, here) != 2 || p.Stats().Waiting != 4 {
+			t.Fatalf("%d wait, %d in the line", n, lineLen(p, here))
 		}
 		if pl := p.PutFrom(pc, &here.testLine); pl != nil {
 			t.Fatal("the line went ahead of one who has waited for longer")
@@ -73,7 +83,7 @@ func TestLinesAndGoroutinesShareTheQueue(t *testing.T) {
 		if pl := p.PutFrom(pc, &here.testLine); pl != first {
 			t.Fatal("the line did not go ahead of one who came with it")
 		}
-		if here.Len() != 1 || here.next() != nil {
+		if lineLen(p, here) != 1 || here.next() != nil {
 			t.Error("who is served by its own line is still in it, or was told")
 		}
 		p.Put(pc)
@@ -99,8 +109,8 @@ func TestPlacesAreLeftAndDeclined(t *testing.T) {
 		left, declined, shared := enqueue(t, p, l, time.Minute), enqueue(t, p, l, time.Minute), enqueue(t, p, l, time.Minute)
 		late := enqueue(t, p, l, time.Second)
 		last := start(p, "", time.Minute, nil)
-		if !left.Leave() || left.Leave() || !shared.Share() || l.Len() != 2 {
-			t.Fatalf("%d in the line", l.Len())
+		if !left.Leave() || left.Leave() || !shared.Share() || lineLen(p, l) != 2 {
+			t.Fatalf("%d in the line", lineLen(p, l))
 		}
 		p.Put(pc)
 		if l.next() != declined || declined.Leave() {

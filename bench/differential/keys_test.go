@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -258,7 +259,7 @@ func TestKeyConditions(t *testing.T) {
 							narrow++
 						}
 						for id, key := range found {
-							if shard, placed := at[k][id]; placed && !set.Contains(shard) {
+							if shard, placed := at[k][id]; placed && !slices.Contains(set, shard) {
 								if failed++; failed == before+1 && failed < 300 {
 									t.Errorf("%s %s, %s with %v: row %v is on %d, not among %v", col.name, table.Rule.Kind(), condition, what, key, shard, set)
 								}

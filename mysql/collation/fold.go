@@ -66,9 +66,6 @@ func Names() (names []string) {
 	return names
 }
 
-// Name is the fold's, such as utf8mb4_general_ci_v1.
-func (f *Fold) Name() string { return f.name }
-
 // Collation is the one that the fold is made from.
 func (f *Fold) Collation() string { return strings.TrimSuffix(f.name, "_v1") }
 

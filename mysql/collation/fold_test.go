@@ -177,7 +177,7 @@ func TestPrintable(t *testing.T) {
 			for _, text := range []string{string(c), "x" + string(c) + "x"} {
 				want, err := f.load().fold(text)
 				if got, err2 := f.Apply(text); got != want || err != nil || err2 != nil {
-					t.Errorf("%s of %q: %q, %q, %v, %v", f.Name(), text, got, want, err, err2)
+					t.Errorf("%s of %q: %q, %q, %v, %v", f.name, text, got, want, err, err2)
 				}
 			}
 		}

@@ -110,7 +110,7 @@ func TestTables(t *testing.T) {
 	}
 	for _, f := range folds {
 		if f.load != nil {
-			t.Run(f.Name(), func(t *testing.T) { tableOf(t, f) })
+			t.Run(f.name, func(t *testing.T) { tableOf(t, f) })
 		}
 	}
 }
@@ -149,7 +149,7 @@ func tableOf(t *testing.T, f *Fold) {
 func (a *asked) make(f *Fold) {
 	all := a.everyCharacter(f.Collation())
 	for _, x := range cover(a.contractions(f.Collation(), all)) {
-		a.t.Logf("%s: %U is left out, as it makes contractions", f.Name(), x)
+		a.t.Logf("%s: %U is left out, as it makes contractions", f.name, x)
 		all[x] = nil
 	}
 	kinds, more := make([]byte, 0, len(all)), []byte(nil)
@@ -186,7 +186,7 @@ func (a *asked) make(f *Fold) {
 	}
 	name := "tables/" + f.name + ".bin"
 	if before, err := os.ReadFile(name); err == nil && !bytes.Equal(before, file.Bytes()) {
-		a.t.Fatalf("%s: the server's weights are others than those of the table: rows that it has placed would be elsewhere, so it stays; make a new fold", f.Name())
+		a.t.Fatalf("%s: the server's weights are others than those of the table: rows that it has placed would be elsewhere, so it stays; make a new fold", f.name)
 	}
 	if err := os.WriteFile(name, file.Bytes(), 0o644); err != nil {
 		a.t.Fatal(err)

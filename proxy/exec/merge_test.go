@@ -109,8 +109,8 @@ func TestEndOfResult(t *testing.T) {
 		if r.Warnings != 6 || r.Status != want || sum.Warnings != 6 || sum.Status != want || show(r) != "1\n" {
 			t.Errorf("caps %s: %+v, %+v", caps, r, sum)
 		}
-		if !first.Done() || !second.Done() || sum.Unread != nil || first.Status() != a.status {
-			t.Errorf("caps %s: unread %v, status %s", caps, sum.Unread, first.Status())
+		if !first.Done() || !second.Done() || sum.Unread != nil || first.end.Status != a.status {
+			t.Errorf("caps %s: unread %v, status %s", caps, sum.Unread, first.end.Status)
 		}
 	}
 }

@@ -41,9 +41,6 @@ func NewSource(conn *mysql.Conn, f value.Format) *Source { return &Source{conn: 
 // Done tells whether the response has been read to its end, so that the connection can take another command.
 func (s *Source) Done() bool { return s.done }
 
-// Status is what the server said at the end of the rows: 0 before Done, and after an error.
-func (s *Source) Status() mysql.Status { return s.end.Status }
-
 // Warnings is how many the server said there are, at the end of the rows.
 func (s *Source) Warnings() uint16 { return s.end.Warnings }
 

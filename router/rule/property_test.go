@@ -2,6 +2,7 @@ package rule
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -94,7 +95,7 @@ func TestBetweenHoldsWhatFindFinds(t *testing.T) {
 		} else if open == "hi" {
 			to = nil
 		}
-		if set := r.Between(from, to); !set.Contains(position) {
+		if set := r.Between(from, to); !slices.Contains(set, position) {
 			t.Fatalf("%s: %d is on %d, but %d to %d on %v", r.Kind(), v, position, lo, hi, set)
 		}
 	})
@@ -118,7 +119,7 @@ func TestBetweenDates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if position, err := r.Find(converted); err == nil && lo <= v && v <= hi {
-			if set := Interval(r, &Bound{text(lo), true}, &Bound{text(hi), true}, c); !set.Contains(position) {
+			if set := Interval(r, &Bound{text(lo), true}, &Bound{text(hi), true}, c); !slices.Contains(set, position) {
 				t.Fatalf("%v is on %d, not in %v", converted, position, set)
 			}
 		}

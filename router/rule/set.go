@@ -22,15 +22,6 @@ func All(n int) Set {
 	return s
 }
 
-// None tells that the set is empty.
-func (s Set) None() bool { return len(s) == 0 }
-
-// Contains tells whether a position is in the set.
-func (s Set) Contains(position int) bool {
-	_, found := slices.BinarySearch(s, position)
-	return found
-}
-
 // Intersect gives what is in both sets.
 func (s Set) Intersect(t Set) Set {
 	var both Set
@@ -68,18 +59,4 @@ func (s Set) Union(t Set) Set {
 		}
 	}
 	return append(append(either, s...), t...)
-}
-
-// Minus gives what is in s and not in t.
-func (s Set) Minus(t Set) Set {
-	var left Set
-	for _, position := range s {
-		for len(t) > 0 && t[0] < position {
-			t = t[1:]
-		}
-		if len(t) == 0 || t[0] != position {
-			left = append(left, position)
-		}
-	}
-	return left
 }

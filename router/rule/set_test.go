@@ -15,10 +15,7 @@ func TestSetVectors(t *testing.T) {
 	if got := a.Union(NewSet(3)); !slices.Equal(got, Set{1, 2, 3, 4}) {
 		t.Errorf("union %v", got)
 	}
-	if got := NewSet(1, 2, 3, 4).Minus(NewSet(1, 3, 5)); !slices.Equal(got, Set{2, 4}) {
-		t.Errorf("difference %v", got)
-	}
-	if got := All(3); !slices.Equal(got, Set{0, 1, 2}) || got.None() || !Set(nil).None() {
+	if got := All(3); !slices.Equal(got, Set{0, 1, 2}) {
 		t.Errorf("all %v", got)
 	}
 }
@@ -27,16 +24,16 @@ func TestSetLaws(t *testing.T) {
 	positions := rapid.SliceOfN(rapid.IntRange(0, 12), 0, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := NewSet(positions.Draw(t, "a")...), NewSet(positions.Draw(t, "b")...)
-		both, either, left := a.Intersect(b), a.Union(b), a.Minus(b)
-		for _, s := range []Set{both, either, left} {
+		both, either := a.Intersect(b), a.Union(b)
+		for _, s := range []Set{both, either} {
 			if !slices.Equal(s, NewSet(s...)) {
 				t.Fatalf("%v is not ascending", s)
 			}
 		}
 		for p := range 13 {
-			inA, inB := a.Contains(p), b.Contains(p)
-			if both.Contains(p) != (inA && inB) || either.Contains(p) != (inA || inB) || left.Contains(p) != (inA && !inB) {
-				t.Fatalf("%d in %v and %v: %v, %v, %v", p, a, b, both, either, left)
+			inA, inB := slices.Contains(a, p), slices.Contains(b, p)
+			if slices.Contains(both, p) != (inA && inB) || slices.Contains(either, p) != (inA || inB) {
+				t.Fatalf("%d in %v and %v: %v, %v", p, a, b, both, either)
 			}
 		}
 	})
