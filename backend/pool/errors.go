@@ -14,6 +14,9 @@ var (
 	ErrCancelled      = errors.New("the wait for a connection was cancelled")
 )
 
+// ErrIdle is Enqueue's answer where there is nothing to wait for: Get has a connection at once.
+var ErrIdle = errors.New("a connection is idle")
+
 // TimeoutError is an ErrTimeout with what an operator needs to know: whether connections were busy, or could not be
 // opened.
 type TimeoutError struct {

@@ -51,14 +51,21 @@ type Place[C Conn, K comparable] struct {
 }
 
 // Enqueue has a borrower wait among all others, until the deadline at the latest. The line's Tell says when the place is answered, which may
-// be before Enqueue returns. Errors are those that [Pool.Get] has for those who may not wait.
+// be before Enqueue returns. Errors are those that [Pool.Get] has for those who may not wait, and [ErrIdle]: with a connection idle, nobody
+// may be left to give one back.
 func (p *Pool[C, K]) Enqueue(pl *Place[C, K], l *Line[C, K], deadline time.Time) error {
 	now := p.now()
 	w := &pl.waiter
 	*w, pl.pool = waiter[C, K]{line: l, place: pl}, p
 	p.mu.Lock()
-	err := error(ErrClosed)
-	if !p.closed {
+	var err error
+	switch {
+	case p.closed:
+		err = ErrClosed
+	case p.idle.len > 0:
+		p.mu.Unlock()
+		return ErrIdle
+	default:
 		err = p.enqueueLocked(w, &request{began: now, until: deadline.Sub(p.start)}, now)
 	}
 	p.mu.Unlock()

@@ -164,6 +164,16 @@ func TestPlacesThatMayDial(t *testing.T) {
 	})
 }
 
+// Nobody stands in line beside an idle connection, where nobody might come by to give one back.
+func TestNoPlaceBesideAnIdleConnection(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 1}, func(t *testing.T, p *testPool, s *server) {
+		fill(t, p, "a")
+		if err := p.Enqueue(new(testPlace), &newTold().testLine, in(time.Second)); err != ErrIdle || p.Waiters() != 0 {
+			t.Errorf("%v, %d wait", err, p.Waiters())
+		}
+	})
+}
+
 // Lines, each on a goroutine as an event loop is, and goroutines take turns with few connections: all are served, and none is used twice at a
 // time.
 func TestLinesUnderLoad(t *testing.T) {
@@ -196,11 +206,24 @@ func TestLinesUnderLoad(t *testing.T) {
 			}
 			for served < turns {
 				for range 4 {
-					if err := p.Enqueue(new(testPlace), l, time.Now().Add(time.Minute)); err != nil {
+					err := p.Enqueue(new(testPlace), l, time.Now().Add(time.Minute))
+					if errors.Is(err, ErrIdle) {
+						break
+					}
+					if err != nil {
 						t.Error(err)
 						return
 					}
 					waiting++
+				}
+				if waiting == 0 {
+					pc, err := p.Get("", time.Now().Add(time.Minute), nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					waiting++
+					give(pc)
 				}
 				for waiting > 0 {
 					pl := <-wake
