@@ -138,7 +138,9 @@ func (c *Clauses) walk(s *scan) bool {
 			at = s.tokens[s.k-1].End
 		}
 		c.item(s, clause, begin, at)
-		c.span(clause).End = at
+		if span := c.span(clause); span != nil {
+			span.End = at
+		}
 		if end {
 			return depth == 0
 		}
@@ -223,12 +225,13 @@ func (c *Clauses) open(clause, pos int) {
 		c.From = pos
 	case 8:
 		c.Tail = pos
-	default:
-		c.span(clause).Pos = pos
+	}
+	if span := c.span(clause); span != nil {
+		span.Pos = pos
 	}
 }
 
-// span is where the place of a clause is noted.
+// span is where the place of a clause is noted; nil if it is not.
 func (c *Clauses) span(clause int) *Span {
 	switch clause {
 	case 2:
@@ -242,7 +245,7 @@ func (c *Clauses) span(clause int) *Span {
 	case 7:
 		return &c.Limit
 	}
-	return new(Span) // nobody asks for it
+	return nil
 }
 
 // RowSpan is a row of VALUES, its parentheses included, and the places of its expressions.
