@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -109,10 +110,7 @@ func (s *RealServer) makeTemporary(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	base := os.TempDir()
-	if reachable(base) != nil {
-		base = "/tmp"
-	}
+	base := temporaryBase()
 	removeAbandoned(base)
 	if s.Dir, err = os.MkdirTemp(base, temporaryPrefix); err != nil {
 		return err
@@ -121,6 +119,18 @@ func (s *RealServer) makeTemporary(ctx context.Context) error {
 		return errors.Join(err, os.RemoveAll(s.Dir))
 	}
 	return nil
+}
+
+// temporaryBase is where temporary directories are: $TMPDIR, else in memory for tests, which ask nothing of a disk, else where the system has
+// them.
+func temporaryBase() string {
+	if dir := memoryDir(); dir != "" && testing.Testing() && os.Getenv("TMPDIR") == "" {
+		return dir
+	}
+	if base := os.TempDir(); reachable(base) == nil {
+		return base
+	}
+	return "/tmp"
 }
 
 // removeAbandoned removes the temporary directories whose process and server are both gone.

@@ -317,7 +317,7 @@ func TestServerErrors(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), temporaryPrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(temporaryBase(), temporaryPrefix+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
