@@ -47,15 +47,7 @@ func TestFound(t *testing.T) {
 	}
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
-			servers := []*mysqltest.RealServer{mysqltest.Shared(t, kind)}
-			for range 2 {
-				s, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: kind})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = s.Stop() })
-				servers = append(servers, s)
-			}
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
 			s := startShards(t, servers, []int{2, 1}, file.Schema)
 			for _, f := range found {
 				if only, _, some := strings.Cut(f.name, ": "); !some || only == string(kind) {

@@ -173,16 +173,7 @@ func TestGroups(t *testing.T) {
 // groupServers are three servers: the one that has all rows, and two nodes.
 func groupServers(t *testing.T, kind mysqltest.Kind) []*mysqltest.RealServer {
 	t.Helper()
-	servers := []*mysqltest.RealServer{mysqltest.Shared(t, kind)}
-	for range 2 {
-		s, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Stop() })
-		servers = append(servers, s)
-	}
-	return servers
+	return append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
 }
 
 func (s *shards) compareGroups(t *testing.T, q groupQuery) {
