@@ -96,7 +96,7 @@ type Config struct {
 	// Offer zlib and zstd compression to clients.
 	Compression bool `yaml:"compression" reload:"set"`
 	// Hold idle clients in event loops, one per core, and run plain statements there; Linux only, and only for clients without
-	// TLS and compression. Without it each client has a goroutine of its own.
+	// compression. Without it each client has a goroutine of its own.
 	FastLane bool `yaml:"fast_lane" reload:"no"`
 	// Send reads by a unique key, outside of transactions, of several clients back to back on one backend connection: less CPU for
 	// proxy and server, but one may wait for those ahead of it, up to 50 ms. Needs fast_lane.

@@ -11,7 +11,7 @@ func (c *Conn) NoWait(b *Buffers) { c.spare = b }
 func (c *Conn) MayWait() { c.spare = nil }
 
 // Unsent is the number of bytes that a write kept because they did not fit in.
-func (c *Conn) Unsent() int { return len(c.unsent) }
+func (c *Conn) Unsent() int { return len(c.unsent) + c.Net.Kept() }
 
 // Outgoing is what Flush would write now on a Conn that must not wait, for the caller to write before, with what others have to send; nil
 // where only Flush knows how. It is good until the next call on c, which is Sent if something was written.
@@ -19,11 +19,20 @@ func (c *Conn) Outgoing() []byte {
 	if c.spare == nil || len(c.unsent) > 0 || c.Net.WriteError() != nil || c.zip != nil {
 		return nil
 	}
-	return c.out
+	if !c.Net.Seals() {
+		return c.out
+	}
+	b := c.out
+	c.out = b[:0]
+	return c.Net.Seal(b)
 }
 
 // Sent says that the first n bytes of Outgoing were written.
 func (c *Conn) Sent(n int) {
+	if c.Net.Seals() {
+		c.Net.SentSealed(n)
+		return
+	}
 	c.Net.Sent(n, nil)
 	if c.out = c.out[n:]; len(c.out) == 0 {
 		c.out = c.wbuf.b[:0]

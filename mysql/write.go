@@ -137,6 +137,9 @@ func (c *Conn) Flush() error {
 		c.sendUnsent()
 	}
 	c.send()
+	if c.Net.Kept() > 0 {
+		c.sendBytes(nil)
+	}
 	if c.zip != nil && c.zip.gathered > 0 && c.Net.WriteError() == nil {
 		c.Net.FlushLayer(c.zip.gathered)
 	}

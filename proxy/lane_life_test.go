@@ -100,6 +100,12 @@ func TestLaneReloads(t *testing.T) {
 
 // Clients that work, leave, vanish and are killed at random: every statement has its own answer, and nothing is left behind.
 func TestLaneAtRandom(t *testing.T) {
+	for name, login := range map[string]mysqltest.ClientConfig{"plain": rootClient(), "TLS": overTLS("")} {
+		t.Run(name, func(t *testing.T) { laneAtRandom(t, login) })
+	}
+}
+
+func laneAtRandom(t *testing.T, login mysqltest.ClientConfig) {
 	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		text := string(payload)
 		if at := strings.Index(text, "SELECT n"); cmd == mysql.ComQuery && at >= 0 {
@@ -115,7 +121,7 @@ func TestLaneAtRandom(t *testing.T) {
 		}
 		answers("n")(c, cmd, payload)
 	}})
-	p := startLane(t, oneNode(server.Addr, 6))
+	p := startTLSLane(t, oneNode(server.Addr, 6))
 	killer := p.client("")
 	must(t, killer, "SELECT 1") // the server is known from here on
 	var all sync.WaitGroup
@@ -124,7 +130,7 @@ func TestLaneAtRandom(t *testing.T) {
 	for w := range 12 {
 		all.Go(func() {
 			for n := 0; time.Now().Before(stop); {
-				c, err := mysqltest.DialRaw(p.addr, rootClient())
+				c, err := mysqltest.DialRaw(p.addr, login)
 				if err != nil {
 					continue // killed at the door
 				}

@@ -90,6 +90,7 @@ func (s *socket) TryRead(b []byte) (int, error)  { return rawio.Receive(s.fd, b)
 func (s *socket) TryWrite(b []byte) (int, error) { return rawio.Send(s.fd, b) }
 func (s *socket) WaitRead() error                { return syscall.EAGAIN }
 func (s *socket) WaitWrite() error               { return syscall.EAGAIN }
+func (s *socket) ReadAgain()                     {}
 
 // Write sends all of b, or fails: a server that does not read what is so short has a peer that it does not serve.
 func (s *socket) Write(b []byte) (int, error) {

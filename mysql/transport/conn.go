@@ -23,7 +23,8 @@ type Conn struct {
 	r      io.Reader                // nc, or the layer above it
 	w      io.Writer
 	raw    syscall.RawConn // nil over a layer or a Poller
-	poll   Poller          // nc after Rebase
+	sealed *sealed         // the TLS above nc, if there is one
+	poll   Poller          // nc after Rebase, or sealed
 	unix   bool
 
 	ending   Ending
@@ -48,6 +49,8 @@ type Poller interface {
 	WaitRead() error
 	// WaitWrite waits until a write may take something.
 	WaitWrite() error
+	// ReadAgain has the next wait until a read may give something be over at once.
+	ReadAgain()
 }
 
 // Layer is what bytes go through on their way, such as a compression. What it writes may wait for Flush.
@@ -71,16 +74,17 @@ func (c *Conn) Open(nc net.Conn) {
 // StartTLS goes on inside TLS, wrap being tls.Server or tls.Client with a configuration. Prefix is what was read of the handshake already;
 // it is copied.
 func (c *Conn) StartTLS(prefix []byte, wrap func(net.Conn) *tls.Conn) error {
-	nc := c.stream
+	s := &sealed{base: base{Conn: c.stream, moved: &c.activity}}
 	if len(prefix) > 0 {
-		nc = &prefixConn{Conn: nc, prefix: append([]byte(nil), prefix...)}
+		s.base.prefix = append([]byte(nil), prefix...)
 	}
-	t := wrap(nc)
-	if err := t.Handshake(); err != nil {
+	s.tls = wrap(&s.base)
+	if err := s.tls.Handshake(); err != nil {
 		return err
 	}
-	c.tls.Store(t)
-	c.r, c.w, c.raw = t, t, nil
+	c.sealed = s
+	c.tls.Store(s.tls)
+	c.r, c.w, c.raw = s.tls, s.tls, nil
 	return nil
 }
 
@@ -103,12 +107,26 @@ func (c *Conn) Bare() net.Conn {
 	return c.nc
 }
 
-// Rebase goes on over p, which took the place of the network connection that Bare gave.
-func (c *Conn) Rebase(p Poller) {
-	c.nc, c.stream, c.r, c.w, c.raw, c.poll = p, p, p, p, nil, p
+// Pollable gives the network connection whose place a Poller can take: there is no layer above it but, perhaps, TLS. Else it is nil.
+func (c *Conn) Pollable() net.Conn {
+	if c.layer != nil {
+		return nil
+	}
+	return c.nc
 }
 
-// Poller gives the network connection if it is one that Rebase was called with, else nil.
+// Rebase goes on over p, which took the place of the network connection that Pollable gave. TLS above it goes on above p. It may have read
+// more than the caller has of it, of which p does not tell: a TryRead does.
+func (c *Conn) Rebase(p Poller) {
+	c.nc, c.stream, c.raw, c.poll = p, p, nil, p
+	if s := c.sealed; s != nil {
+		s.Poller, s.base.Conn, s.base.poll = p, p, p
+		c.poll = s
+	}
+	c.r, c.w = c.poll, c.poll
+}
+
+// Poller gives the network connection if it is one that Rebase was called with, or TLS above that, which is a Poller then. Else it is nil.
 func (c *Conn) Poller() Poller { return c.poll }
 
 // Raw gives the file descriptor to read from where there is no layer above it, nor a Poller. Else it is nil. What is read there is counted
@@ -145,22 +163,4 @@ func (c *Conn) Close() error {
 		return nil
 	}
 	return c.NetConn().Close()
-}
-
-// prefixConn gives bytes that were read too early before those of the connection.
-type prefixConn struct {
-	net.Conn
-	prefix []byte
-}
-
-// Read gives the prefix first.
-func (c *prefixConn) Read(p []byte) (int, error) {
-	if len(c.prefix) == 0 {
-		return c.Conn.Read(p)
-	}
-	n := copy(p, c.prefix)
-	if c.prefix = c.prefix[n:]; len(c.prefix) == 0 {
-		c.prefix = nil
-	}
-	return n, nil
 }

@@ -15,6 +15,7 @@ type poller struct {
 	in, out bytes.Buffer
 	room    int
 	waits   int
+	again   bool
 	err     error // of every write, when set
 }
 
@@ -39,6 +40,8 @@ func (p *poller) TryWrite(b []byte) (int, error) {
 }
 
 func (p *poller) WaitRead() error { return io.EOF }
+
+func (p *poller) ReadAgain() { p.again = true }
 
 func (p *poller) WaitWrite() error {
 	p.waits++

@@ -15,11 +15,11 @@ func (c *Conn) WriteError() error { return c.writeErr }
 // Writing reports whether a write is under way now that may wait for the peer.
 func (c *Conn) Writing() bool { return c.writing.Load() }
 
-// Send writes all of b in steps, so that Activity shows a long one moving, and by what a peer takes where it takes less.
+// Send writes what is kept and all of b in steps, so that Activity shows a long one moving, and by what a peer takes where it takes less.
 func (c *Conn) Send(b []byte) {
 	c.writing.Store(true)
 	defer c.writing.Store(false)
-	for len(b) > 0 && c.writeErr == nil {
+	for (len(b) > 0 || c.Kept() > 0) && c.writeErr == nil {
 		n, err := c.writeSome(b)
 		c.Sent(n, err)
 		b = b[n:]
@@ -56,7 +56,8 @@ func (c *Conn) SendBoth(a, b []byte) {
 	c.vector, c.parts = nil, [2][]byte{}
 }
 
-// TrySend writes what fits in over a Poller, without waiting, and returns how many bytes did. A failure is in WriteError.
+// TrySend writes what fits in over a Poller, without waiting, and returns how many bytes did. With TLS a part of them may be Kept. A failure
+// is in WriteError.
 func (c *Conn) TrySend(b []byte) int {
 	n, err := c.poll.TryWrite(b)
 	if err == syscall.EAGAIN {
@@ -65,6 +66,29 @@ func (c *Conn) TrySend(b []byte) int {
 	c.Sent(n, err)
 	return n
 }
+
+// Kept is how many bytes TLS over a Poller has made of what it took and not sent yet: Send and TrySend send them first.
+func (c *Conn) Kept() int {
+	if !c.Seals() {
+		return 0
+	}
+	return len(c.sealed.base.outgoing())
+}
+
+// Seals tells whether there is TLS over a Poller. Then others send what Seal gives, not the plain bytes.
+func (c *Conn) Seals() bool { return c.poll != nil && c.sealed != nil }
+
+// Seal encrypts b, at most 64 KiB, and gives all that is Kept by then, for others to send by the connection below. It is good until
+// SentSealed, which says how much was sent, or the next write. A failure is in WriteError.
+func (c *Conn) Seal(b []byte) []byte {
+	if len(b) > 0 {
+		c.Sent(c.sealed.seal(b))
+	}
+	return c.sealed.base.outgoing()
+}
+
+// SentSealed says that others have sent the first n bytes of what Seal gave.
+func (c *Conn) SentSealed(n int) { c.sealed.base.took(n) }
 
 // SendRaw makes one write to the file descriptor of Raw, without waiting, and returns how many bytes it took. A failure is in WriteError.
 func (c *Conn) SendRaw(fd uintptr, b []byte) int {

@@ -269,6 +269,10 @@ func (c *Conn) Read(b []byte) (int, error) {
 // WaitRead waits until a read may give something.
 func (c *Conn) WaitRead() error { return c.wait(&c.in) }
 
+// ReadAgain has the next wait for something to read be over at once, and Park find something, as if an event had come: the owner has read more
+// than it has looked at.
+func (c *Conn) ReadAgain() { c.in.state.CompareAndSwap(idle, ready) }
+
 // Write is that of net.Conn.
 func (c *Conn) Write(b []byte) (int, error) {
 	total := 0

@@ -107,3 +107,6 @@ func (*Conn) WaitRead() error { return errNone }
 
 // WaitWrite fails.
 func (*Conn) WaitWrite() error { return errNone }
+
+// ReadAgain does nothing.
+func (*Conn) ReadAgain() {}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"syscall"
 	"time"
 
 	"kingshard/backend"
@@ -86,14 +87,14 @@ func (s *Session) alone(x *exchange, q *query) error {
 }
 
 // enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and
-// the packets.
+// the packets but, perhaps, TLS.
 func (la *laned) enterLane() {
 	l := la.client.shared.Lanes
 	if l == nil || la.client.entry.AdminOnly() {
 		return
 	}
 	la.client.entry.SwapClient(func() bool {
-		nc := la.client.conn.Net.Bare()
+		nc := la.client.conn.Net.Pollable()
 		if nc == nil || !l.join() {
 			return false
 		}
@@ -107,6 +108,9 @@ func (la *laned) enterLane() {
 		la.conn = c
 		return true
 	})
+	if la.conn != nil && la.client.conn.Net.Bare() == nil {
+		_ = la.client.conn.ReadNow() // what TLS has read of the next command; a failure shows again
+	}
 }
 
 // leaveLane ends what enterLane began.
@@ -123,7 +127,11 @@ func (la *laned) park() bool {
 	if la.conn == nil || la.client.txn.Holding() || la.client.txn.HasOthers() || la.client.txn.InTransaction() || la.client.conn.Buffered() > 0 {
 		return false
 	}
-	return la.conn.Park(la)
+	if la.conn.Park(la) {
+		return true
+	}
+	// The loop may have told late of what is read already.
+	return la.client.conn.ReadNow() == syscall.EAGAIN && la.client.conn.Buffered() == 0 && la.conn.Park(la)
 }
 
 // handOver gives the session to a goroutine, which begins with next.
