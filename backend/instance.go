@@ -44,7 +44,7 @@ func (s State) String() string { return [...]string{"unknown", "up", "down"}[s] 
 
 // ErrDown says that the health checks have found the instance dead, ErrHeldDown that an operator took it down.
 var (
-	ErrDown     = errors.New("instance is down")
+	ErrDown     = pool.ErrDown
 	ErrHeldDown = fmt.Errorf("%w: an operator took it down", ErrDown)
 )
 
@@ -111,6 +111,7 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 		DialTimeout: p.ConnectTimeout,
 		IdleTimeout: p.IdleTimeout,
 		MaxLifetime: p.MaxLifetime,
+		Down:        func() bool { return i.State() == Down },
 	})
 	return i
 }
@@ -184,21 +185,29 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 		if next := i.successor.Load(); next != nil {
 			return next.get(want, deadline, cancel, ahead)
 		}
-		err := ErrDown
-		if i.HeldDown() {
-			err = ErrHeldDown
-		}
-		return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
+		return Pooled{}, i.whyDown()
 	}
 	lend := i.pool.Get
 	if ahead {
 		lend = i.pool.GetAhead
 	}
 	pc, err := lend(want, deadline, cancel)
-	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
+	if next := i.successor.Load(); next != nil && (errors.Is(err, pool.ErrClosed) || errors.Is(err, ErrDown)) {
 		return next.get(want, deadline, cancel, ahead)
 	}
+	if errors.Is(err, ErrDown) { // it went down meanwhile
+		return Pooled{}, i.whyDown()
+	}
 	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return lend(want, deadline, cancel) })
+}
+
+// whyDown is the error of who wants a connection while the instance is down.
+func (i *Instance) whyDown() error {
+	err := ErrDown
+	if i.HeldDown() {
+		err = ErrHeldDown
+	}
+	return fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 }
 
 // carrying makes a connection that the pool gave carry want; if it turns out to be dead, one that again gives.
@@ -358,10 +367,11 @@ func (i *Instance) State() State {
 // Health is the verdict of the health checks, of an instance that an operator took down too.
 func (i *Instance) Health() State { return State(i.state.Load()) }
 
-// SetState stores a verdict of the health checks. Connections of an instance that went down are closed.
+// SetState stores a verdict of the health checks. Connections of an instance that went down are closed, and nobody waits for one any more.
 func (i *Instance) SetState(s State) {
 	if State(i.state.Swap(uint32(s))) != s && s == Down {
 		i.pool.CloseIdle()
+		i.pool.Dismiss()
 	}
 }
 
@@ -369,13 +379,14 @@ func (i *Instance) SetState(s State) {
 func (i *Instance) HeldDown() bool { return i.heldDown.Load() }
 
 // HoldDown takes the instance down until it is called with false, for all new statements: idle connections are closed,
-// those on loan when they come back. It tells whether that changed anything.
+// those on loan when they come back, and nobody waits for one any more. It tells whether that changed anything.
 func (i *Instance) HoldDown(down bool) (changed bool) {
 	if i.heldDown.Swap(down) == down {
 		return false
 	}
 	if down {
 		i.pool.CloseIdle()
+		i.pool.Dismiss()
 	}
 	return true
 }

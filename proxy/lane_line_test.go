@@ -242,10 +242,17 @@ func TestLaneLineGetsItsShare(t *testing.T) {
 	t.Logf("%d plain statements, %d transactions", plain.Load(), transactions.Load())
 }
 
-// Who is in line hears at once that the instance goes down, however long the connections in use stay busy.
+// Who waits for a connection hears at once that the instance goes down, however long the connections in use stay busy: in a loop's line, and on
+// a goroutine.
 func TestLaneLineOfAnInstanceThatGoesDown(t *testing.T) {
+	for _, lane := range []string{"fast_lane: true", "fast_lane: false"} {
+		t.Run(lane, func(t *testing.T) { testGoesDown(t, lane) })
+	}
+}
+
+func testGoesDown(t *testing.T, lane string) {
 	server, long := startLong(t)
-	p := startLane(t, oneNode(server.Addr, 1), "pool_wait_timeout: 1h")
+	p := startProxy(t, oneNode(server.Addr, 1, lane), "pool_wait_timeout: 1h")
 	busy, waiter, other := p.client(""), p.client(""), p.client("")
 	for _, c := range []*mysqltest.RawClient{busy, waiter, other} {
 		must(t, c, "SELECT 1")

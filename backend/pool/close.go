@@ -61,6 +61,21 @@ func (p *Pool[C, K]) CloseIdle() {
 	p.finishClose(pcs...)
 }
 
+// Dismiss gives ErrDown to those who wait, once Config.Down tells so. Places are left to their event loops, which look for it themselves.
+func (p *Pool[C, K]) Dismiss() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for w := p.queue.first; w != nil; {
+		next := w.next
+		if w.place == nil {
+			p.queue.remove(w)
+			w.err = ErrDown
+			w.answer()
+		}
+		w = next
+	}
+}
+
 // SetMax changes the ceiling, to 1 at least. Connections beyond it are closed, idle ones at once, those on loan when
 // they come back.
 func (p *Pool[C, K]) SetMax(n int) {

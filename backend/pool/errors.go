@@ -12,6 +12,7 @@ var (
 	ErrClosed         = errors.New("the connection pool is closed")
 	ErrTooManyWaiters = errors.New("too many are waiting for a connection")
 	ErrCancelled      = errors.New("the wait for a connection was cancelled")
+	ErrDown           = errors.New("instance is down")
 )
 
 // ErrIdle is Enqueue's answer where there is nothing to wait for: Get has a connection at once.
@@ -68,7 +69,7 @@ func (p *Pool[C, K]) fail(err error, waited time.Duration) error {
 // outcomeOf maps the errors of Get.
 func outcomeOf(err error) Outcome {
 	switch err {
-	case ErrClosed:
+	case ErrClosed, ErrDown:
 		return Refused
 	case ErrTooManyWaiters:
 		return Rejected

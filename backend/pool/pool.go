@@ -44,6 +44,9 @@ type Config[C Conn, K comparable] struct {
 	// MaxLifetime is how old a connection may become, ±10 % by lot so that they do not all go at once; 0 means no
 	// limit. A connection on loan is closed when it comes back.
 	MaxLifetime time.Duration
+	// Down tells that nobody may wait for a connection, who gets ErrDown instead; nil means that it never is so. It is called under the
+	// pool's mutex: it must neither wait nor use the pool.
+	Down func() bool
 }
 
 // Pooled is a connection with what the pool knows of it. It belongs to the borrower from Get until Put or Taint, and

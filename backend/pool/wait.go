@@ -103,6 +103,8 @@ func (p *Pool[C, K]) enqueueLocked(w *waiter[C, K], r *request, now time.Duratio
 		return p.timeoutLocked(now - r.began)
 	case p.queue.len >= p.cfg.MaxWaiters:
 		return ErrTooManyWaiters
+	case p.cfg.Down != nil && p.cfg.Down():
+		return ErrDown
 	}
 	w.began, w.deadline, w.ahead = r.began, r.until, r.ahead
 	p.queue.push(w)
