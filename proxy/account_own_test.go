@@ -58,12 +58,14 @@ func ownText(server *mysqltest.RealServer, password string) string {
 
 // Threat 42: what needs power runs by admin_user, and no statement of a client does, whatever it is; nobody changes that account.
 func TestOwnAccount(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("servers of its own")
 	}
 	for _, kind := range bothKinds {
 		for _, lane := range []string{"fast_lane: false", "pipelined_sharing: true"} {
 			t.Run(string(kind)+"/"+lane, func(t *testing.T) {
+				t.Parallel()
 				testOwnAccount(t, startOwn(t, mysqltest.ServerConfig{Kind: kind, Settings: map[string]string{"performance-schema": "ON"}}), lane)
 			})
 		}

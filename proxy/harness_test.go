@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -25,10 +26,18 @@ import (
 	"kingshard/proxy/querylog"
 )
 
+// parallelTests is how many tests run at once of those that say t.Parallel, unless -parallel tells another number: they wait most of their
+// time, so it is more than there are processors.
+const parallelTests = "6"
+
 // TestMain stops the shared servers and fails the package if goroutines are left.
 func TestMain(m *testing.M) {
 	if ranAsRelay() || diedAsSuccessor() {
 		return
+	}
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set(parallelTests)
 	}
 	code := m.Run()
 	if err := mysqltest.StopShared(); err != nil {

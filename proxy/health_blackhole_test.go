@@ -44,6 +44,7 @@ func startBlackHole(t testing.TB) string {
 // A server that takes connections and never answers delays those who want it, and nobody else: not the statements and
 // probes of other servers, nor a reload, nor a shutdown once no client waits any more.
 func TestBlackHole(t *testing.T) {
+	t.Parallel()
 	good, spare := startScript(t, "good"), startScript(t, "spare")
 	nodes := []node{{name: "n1", master: good.Addr, slave: spare.Addr, conns: 2}, {name: "n2", master: startBlackHole(t), conns: 2}}
 	// An hour is longer than the test may take: whatever waits for the black hole is seen to hang.
@@ -82,6 +83,7 @@ func TestBlackHole(t *testing.T) {
 
 // The same with a replica: its node's reads go on at the primary as soon as the replica is known to be dead.
 func TestBlackHoleReplica(t *testing.T) {
+	t.Parallel()
 	primary := startScript(t, "primary")
 	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: startBlackHole(t), conns: 2}}), "connect_timeout: 300ms")
 	c := p.client("")
@@ -97,6 +99,7 @@ func TestBlackHoleReplica(t *testing.T) {
 // A server that stops answering in the middle of a statement: its clients wait, all others and their KILL do not, and a
 // client that gives up leaves nothing once its server is gone.
 func TestServerFallsSilent(t *testing.T) {
+	t.Parallel()
 	moody, good := startScript(t, "moody"), startScript(t, "good")
 	p := startProxy(t, configText([]node{{name: "n1", master: good.Addr, conns: 2}, {name: "n2", master: moody.Addr, conns: 2}}), "connect_timeout: 500ms")
 	victim, c := p.client(""), p.client("")

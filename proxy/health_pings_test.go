@@ -13,8 +13,10 @@ import (
 // A server that answers pings is not dead for what else probes ask: SHOW REPLICA STATUS waits behind a STOP REPLICA in a long transaction, and
 // a long statement, on whose connection no byte comes meanwhile, goes on.
 func TestPingsAloneTellWhoIsDead(t *testing.T) {
+	t.Parallel()
 	for _, question := range []string{"STATUS", "Com_"} { // all, and those for definitions alone
 		t.Run(question, func(t *testing.T) {
+			t.Parallel()
 			answer, goOn := answers("replica"), make(chan struct{})
 			replica := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 				switch text := string(payload); {

@@ -79,11 +79,15 @@ func stopping(t *testing.T, server *mysqltest.RealServer) vanishing {
 	}, server.Resume}
 }
 
+// namespaces counts the network namespaces of this process.
+var namespaces atomic.Int32
+
 // behindVeth is a server behind a link of a network namespace that loses all packets. Where there can be no namespace it is one that
 // stops.
 func behindVeth(t *testing.T, server *mysqltest.RealServer) vanishing {
-	name := fmt.Sprintf("ks%d", os.Getpid())
-	host, inside := fmt.Sprintf("10.213.%d.1", os.Getpid()%250), fmt.Sprintf("10.213.%d.2", os.Getpid()%250)
+	nth := namespaces.Add(1) % 64 // they are of tests that run at once
+	name := fmt.Sprintf("ks%d-%d", os.Getpid(), nth)
+	host, inside := fmt.Sprintf("10.213.%d.%d", os.Getpid()%250, 4*nth+1), fmt.Sprintf("10.213.%d.%d", os.Getpid()%250, 4*nth+2)
 	run := func(command string) error {
 		words := strings.Fields(command)
 		out, err := exec.Command(words[0], words[1:]...).CombinedOutput()
@@ -144,9 +148,11 @@ const vanished = 20 * time.Second
 // What is in flight on a server that has become silent ends, whatever it waits for and on whatever it runs: answers of statements that
 // were sent long ago, acknowledgements of those that are sent now, a connection.
 func TestServerVanishes(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]func(*testing.T, *mysqltest.RealServer) vanishing{"its process stops": stopping, "its packets are lost": behindVeth} {
 		for _, lane := range []string{"fast_lane: true", "fast_lane: false"} {
 			t.Run(name+", "+lane, func(t *testing.T) {
+				t.Parallel()
 				server := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB})
 				v := how(t, server)
 				other := startScript(t, "other")
@@ -213,6 +219,7 @@ func TestServerVanishes(t *testing.T) {
 
 // A server that answers no probe, but whose statement goes on to send, is left alone: neither down nor dead.
 func TestSlowProbesKillNothing(t *testing.T) {
+	t.Parallel()
 	var deaf atomic.Bool
 	var unanswered atomic.Int32
 	began := make(chan struct{})
@@ -259,6 +266,7 @@ func TestSlowProbesKillNothing(t *testing.T) {
 // A server that is slow to answer probes, and that nobody asks for anything else, is left alone as long as it says anything: here that a
 // login is good.
 func TestSlowProbesOfAnIdleServerKillNothing(t *testing.T) {
+	t.Parallel()
 	var deaf atomic.Bool
 	var unanswered atomic.Int32
 	good := answers("n")
@@ -284,6 +292,7 @@ func TestSlowProbesOfAnIdleServerKillNothing(t *testing.T) {
 
 // Who logs in while the default node is silent needs it for nothing but its own rows.
 func TestLoginWithoutTheDefaultNode(t *testing.T) {
+	t.Parallel()
 	other := startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB}) // no other test has changed its variables
 	for _, name := range []string{"stops", "is killed"} {
 		t.Run(name, func(t *testing.T) {

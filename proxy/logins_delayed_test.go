@@ -63,6 +63,7 @@ func TestLoginsAreDelayed(t *testing.T) {
 // However many clients fail at a time, who has the password gets in: one who logged in from there before at once, others behind those
 // whose turn it is; from elsewhere nobody waits at all. Of those who try passwords by the hundred, most are refused.
 func TestGoodLoginsAmongGuesses(t *testing.T) {
+	t.Parallel()
 	p := startProxy(t, oneNode(startScript(t, "script").Addr, 4), "max_login_delay: 1s", "addr: 0.0.0.0:0")
 	here := netip.MustParseAddr("127.0.0.1")
 	p.addr = netip.AddrPortFrom(here, p.Addr().(*net.TCPAddr).AddrPort().Port()).String()

@@ -14,6 +14,7 @@ import (
 
 // A server that takes no writes does not become the primary, by whichever variable, unless FORCE says so.
 func TestSetPrimaryReadOnly(t *testing.T) {
+	t.Parallel()
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			server := startOwn(t, mysqltest.ServerConfig{Kind: kind})
@@ -66,6 +67,7 @@ func loaded(t *testing.T, text string) (p *testProxy, operator *mysqltest.RawCli
 // A server of another node does not become the primary, by whichever name and statement, unless FORCE says so; a reload, and the start of
 // another process, take no new primary that does not answer.
 func TestPrimaryOfAnotherNode(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("servers of its own")
 	}

@@ -221,6 +221,7 @@ func TestSetPrimaryForce(t *testing.T) {
 
 // A replica that is another node's server is refused by whichever change, and warned of at a start; FORCE takes it.
 func TestReplicaOfAnotherNode(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("servers of its own")
 	}
@@ -304,6 +305,7 @@ func TestReplicaOfAnotherNode(t *testing.T) {
 
 // MariaDB servers with the same id, host, port and paths are told apart.
 func TestServersOfOneImage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("a server of its own")
 	}

@@ -11,8 +11,10 @@ import (
 // A replica that falls behind its source, or whose replication stops, gets no reads beyond max_replica_lag; when it has caught
 // up it is read from again.
 func TestReplicaLag(t *testing.T) {
+	t.Parallel()
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
 			if testing.Short() {
 				t.Skip("two servers of its own")
 			}
@@ -92,8 +94,10 @@ func lagShown(t testing.TB, c *mysqltest.RawClient) string {
 
 // A replica that only lost its source with the primary goes on to serve, by default.
 func TestReplicaWithoutItsSource(t *testing.T) {
+	t.Parallel()
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
 			primary := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
 			replica := startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 2})
 			p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 4}}))
@@ -121,6 +125,7 @@ func TestReplicaWithoutItsSource(t *testing.T) {
 // A server that does not tell its lag is passed over where there is a bound, and only there; the primary's own server is never
 // behind, and before the first probe nobody knows.
 func TestReplicaLagNotKnown(t *testing.T) {
+	t.Parallel()
 	answer := answers("replica")
 	replica := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 		if text := string(payload); strings.Contains(text, "REPLICA") || strings.Contains(text, "SLAVE") {

@@ -80,6 +80,7 @@ func TestUnreachableReplicaAtStart(t *testing.T) {
 
 // An unreachable primary is no reason not to start either: statements fail until it comes.
 func TestUnreachablePrimaryAtStart(t *testing.T) {
+	t.Parallel()
 	addr := closedAddr(t)
 	p := startProxy(t, oneNode(addr, 2))
 	c := dial(t, p.addr, rootClient())
