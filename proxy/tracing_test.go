@@ -101,9 +101,11 @@ func TestTraceLeavesTheTextAlone(t *testing.T) {
 	var heard []string
 	plain := answers("one")
 	script := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
-		mu.Lock()
-		heard = append(heard, string(payload))
-		mu.Unlock()
+		if strings.Contains(string(payload), "'x'") { // the proxy's own questions come at any time
+			mu.Lock()
+			heard = append(heard, string(payload))
+			mu.Unlock()
+		}
 		plain(c, cmd, payload)
 	}})
 	c := startCollector(t)
