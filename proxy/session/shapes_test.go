@@ -16,6 +16,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy"
+	"kingshard/proxy/kserror"
 )
 
 // shape is a query shape of testdata/shapes.yaml.
@@ -52,6 +53,9 @@ func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int,
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 max_allowed_packet: 1M
+health_timeout: 30s
+connect_timeout: 60s
+pool_wait_timeout: 60s
 user_list:
   - {user: root, password: root, local_infile: true}
 nodes:
@@ -233,6 +237,9 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// accidents are errors of the proxy's own that refuse nothing: a server or a connection failed.
+var accidents = []uint16{kserror.PoolTimeout, kserror.BackendUnreachable, kserror.BackendLost, kserror.Internal, kserror.TooManyWaiters, kserror.StatementBroken}
+
 // compare runs a shape on both sides and tells how the proxy answers it: the name of the plan, "" for what is not its to
 // plan, or the reason of a refusal.
 func (s *shards) compare(t *testing.T, q shape) string {
@@ -247,6 +254,9 @@ func (s *shards) compare(t *testing.T, q shape) string {
 	got, err := s.subject.Query(sql)
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
+	}
+	if got.Err != nil && slices.Contains(accidents, got.Err.Code) {
+		t.Fatalf("%s: %v", sql, got.Err)
 	}
 	if got.Err != nil && got.Err.Code > 9000 && got.Err.Code < 10000 {
 		outcome = "refused: " + strings.TrimPrefix(got.Err.Message, "KS_REFUSED_SHARDING: ")
