@@ -33,7 +33,9 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(builtDir, "kingshard")
-	if out, err := exec.Command("go", "build", "-o", path, "kingshard/cmd/kingshard").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", path, "kingshard/cmd/kingshard")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is delivered, of packages that make lint has compiled
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
