@@ -185,7 +185,7 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 		if next := i.successor.Load(); next != nil {
 			return next.get(want, deadline, cancel, ahead)
 		}
-		return Pooled{}, i.whyDown()
+		return Pooled{}, whyDown(i)
 	}
 	lend := i.pool.Get
 	if ahead {
@@ -196,13 +196,13 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 		return next.get(want, deadline, cancel, ahead)
 	}
 	if errors.Is(err, ErrDown) { // it went down meanwhile
-		return Pooled{}, i.whyDown()
+		return Pooled{}, whyDown(i)
 	}
 	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return lend(want, deadline, cancel) })
 }
 
-// whyDown is the error of who wants a connection while the instance is down.
-func (i *Instance) whyDown() error {
+// whyDown is the error of who wants a connection while an instance is down.
+func whyDown(i *Instance) error {
 	err := ErrDown
 	if i.HeldDown() {
 		err = ErrHeldDown
