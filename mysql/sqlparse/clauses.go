@@ -52,7 +52,7 @@ func newScan(tokens []token) scan {
 
 // skip passes over one of the words, if one comes next.
 func (s *scan) skip(words ...string) bool {
-	if w := s.word(); w == "" || !slices.Contains(words, w) {
+	if s.k >= len(s.tokens) || !slices.ContainsFunc(words, func(w string) bool { return is(s.tokens[s.k], w) }) {
 		return false
 	}
 	s.k++
