@@ -76,7 +76,12 @@ func (e *Expr) Walk(f func(*Expr) bool) {
 
 // Has tells whether e or an expression under it, subqueries left out, is of one of the operations.
 func (e *Expr) Has(ops ...Op) bool {
-	return !e.All(func(x *Expr) bool { return !slices.Contains(ops, x.Op) })
+	found := false // not by All: ops would escape
+	e.Walk(func(x *Expr) bool {
+		found = found || slices.Contains(ops, x.Op)
+		return !found
+	})
+	return found
 }
 
 // All tells whether f holds for e and all expressions under it, subqueries left out. It asks no more of them once it does not.
