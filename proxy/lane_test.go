@@ -280,7 +280,7 @@ func TestLaneDropsDeadConnections(t *testing.T) {
 		must(t, c, "SELECT 1")
 		must(t, c, "SELECT 1")
 		server.CutAll()
-		// Seen dead on a loop's shelf, in the pool, or not yet: then the statement is sent again.
+		// Seen dead on a loop's own pool, in the pool, or not yet: then the statement is sent again.
 		time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
 	}
 	p.quiet(1)

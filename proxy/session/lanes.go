@@ -35,7 +35,7 @@ func OpenLanes(loops int) (*Lanes, error) {
 		spare: make(chan struct{}, 8*runtime.GOMAXPROCS(0)), asks: make(chan struct{}, asksMax),
 	}
 	var err error
-	l.group, err = fastlane.Open(loops, l.running.Go, func(loop *fastlane.Loop) fastlane.Ticker { return newShelves(l, loop) })
+	l.group, err = fastlane.Open(loops, l.running.Go, func(loop *fastlane.Loop) fastlane.Ticker { return newLoopState(l, loop) })
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ const sparePatience = time.Second
 // wanted is called when somebody begins to wait for a connection that a loop may have to spare.
 func (l *Lanes) wanted() {
 	for _, loop := range l.group.Loops() {
-		if loop.Ticker().(*shelves).holding.Load() {
+		if loop.Ticker().(*loopState).holding.Load() {
 			loop.Poke()
 		}
 	}

@@ -23,7 +23,7 @@ const loopedText = 48 << 10
 // anything but one backend's response; the rest goes to a goroutine.
 func (la *laned) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	defer la.caught(l)
-	h := l.Ticker().(*shelves)
+	h := l.Ticker().(*loopState)
 	la.client.spares = &h.spares
 	la.client.conn.NoWait(&h.spares.buffers)
 	if err := la.client.conn.ReadNow(); err == syscall.EAGAIN && la.client.conn.Buffered() == 0 {
@@ -138,7 +138,7 @@ func (la *laned) allowsLooped(q *query) bool {
 }
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
-func (la *laned) seek(h *shelves) {
+func (la *laned) seek(h *loopState) {
 	if la.client.task().merging != nil {
 		la.seekMerge(h)
 		return
@@ -150,23 +150,23 @@ func (la *laned) seek(h *shelves) {
 	}
 	la.client.ahead().instance = instance
 	setting := la.client.state.Setting()
-	sh := h.shelf(shelfKey{instance, setting})
+	lp := h.poolOf(loopPoolKey{instance, setting})
 	if la.client.ahead().point = la.point(h, setting); la.client.ahead().point != nil {
-		sh.gather(la)
+		lp.gather(la)
 		return
 	}
-	la.seekAlone(sh)
+	la.seekAlone(lp)
 }
 
 // seekAlone has the statement sent on a connection that it has for itself, or puts the session in line for one.
-func (la *laned) seekAlone(sh *shelf) {
-	l := sh.h.loop
-	le, wait := sh.take(la)
+func (la *laned) seekAlone(lp *loopPool) {
+	l := lp.h.loop
+	le, wait := lp.take(la)
 	switch {
 	case le == nil && !wait:
 		la.handOver(l, stepServe)
 		return
-	case !la.commence(l):
+	case !la.beginLooped(l):
 		if le != nil {
 			le.session = nil // a goroutine has it by now
 			le.Put()
@@ -177,16 +177,16 @@ func (la *laned) seekAlone(sh *shelf) {
 		if la.client.ahead().since.IsZero() {
 			la.client.ahead().since = time.Now()
 			la.client.observed.Ask(la.client.ahead().since.Sub(la.client.entry.Since()))
-			la.client.entry.Wants(sh.key.instance)
+			la.client.entry.Wants(lp.key.instance)
 		}
-		sh.stand(la)
+		lp.stand(la)
 		return
 	}
 	la.launch(le)
 }
 
-// commence notes for others that the session has a statement; false when somebody closed the session meanwhile.
-func (la *laned) commence(l *fastlane.Loop) bool {
+// beginLooped notes for others that the session has a statement; false when somebody closed the session meanwhile.
+func (la *laned) beginLooped(l *fastlane.Loop) bool {
 	if la.client.ahead().since.IsZero() { // else it was in line
 		if !la.client.begin(la.client.ahead().command, la.client.ahead().text) {
 			la.finishLoop(l, &endError{reason: process.EndKilled})
@@ -206,9 +206,9 @@ func (la *laned) lineOver() bool {
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
 // response has come.
 func (la *laned) launch(le *lease) {
-	l := le.shelf.h.loop
+	l := le.pool.h.loop
 	defer la.caught(l)
-	le.shelf.h.relabel(&la.client.observed) // it may have waited for le
+	le.pool.h.relabel(&la.client.observed) // it may have waited for le
 	la.client.ahead().lease = le
 	x := &la.client.task().x
 	x.p = le.p
@@ -238,7 +238,7 @@ func (la *laned) launch(le *lease) {
 	_ = la.exchanges.start(x, &la.client.task().query)
 	la.client.observed.CountLooped()
 	la.rights.countRules(la.client.task().query.st)
-	le.shelf.h.request(le)
+	le.pool.h.request(le)
 }
 
 // Ready takes what a backend has sent.
@@ -302,7 +302,7 @@ func (la *laned) answer(l *fastlane.Loop, le *lease) {
 
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
 func (la *laned) deliver(l *fastlane.Loop, le *lease) {
-	le.shelf.h.relabel(&la.client.observed)
+	le.pool.h.relabel(&la.client.observed)
 	_, again, err := la.exchanges.finish(&la.client.task().x, &la.client.task().query)
 	switch {
 	case len(le.queue) > 0 && le.queue[0] == la:
@@ -318,7 +318,7 @@ func (la *laned) deliver(l *fastlane.Loop, le *lease) {
 		la.concluded(l, la.client.conclude(la.client.ahead().command, end))
 		return
 	}
-	le.shelf.h.answer(la)
+	le.pool.h.answer(la)
 }
 
 // concluded has the session wait for its next command, or end.
@@ -349,7 +349,7 @@ func (la *laned) finishLoop(l *fastlane.Loop, end *endError) {
 // caught ends a handler: the session whose handler panicked ends, and no other.
 func (la *laned) caught(l *fastlane.Loop) {
 	r := recover()
-	if h := l.Ticker().(*shelves); h.labelled {
+	if h := l.Ticker().(*loopState); h.labelled {
 		h.labelled = false
 		observe.Unlabel()
 	}

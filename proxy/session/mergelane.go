@@ -41,7 +41,7 @@ func (la *laned) mergesLooped(q *query) bool {
 }
 
 // seekMerge has the queries sent on connections that the loop has or can have at once. A goroutine waits for them where it has not.
-func (la *laned) seekMerge(h *shelves) {
+func (la *laned) seekMerge(h *loopState) {
 	m := la.client.task().merging
 	if !m.lend(h, la.client.state.Setting()) {
 		m.putBack()
@@ -49,7 +49,7 @@ func (la *laned) seekMerge(h *shelves) {
 		la.handOver(h.loop, stepServe)
 		return
 	}
-	if !la.commence(h.loop) {
+	if !la.beginLooped(h.loop) {
 		m.putBack() // a goroutine has the session by now
 		return
 	}
@@ -58,7 +58,7 @@ func (la *laned) seekMerge(h *shelves) {
 
 // lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
 // wait for one.
-func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
+func (m *merging) lend(h *loopState, setting *backend.Setting) bool {
 	nodes := m.session.client.schema.Nodes
 	for k := range m.route.Queries {
 		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.session.exchanges.effects.loopable(i, m.route.Queries[k].Text) {
@@ -67,11 +67,11 @@ func (m *merging) lend(h *shelves, setting *backend.Setting) bool {
 	}
 	for k := range m.route.Queries {
 		node := nodes[m.route.Queries[k].Node]
-		sh := h.shelf(shelfKey{node.Primary, setting})
-		if len(sh.line) > 0 {
+		lp := h.poolOf(loopPoolKey{node.Primary, setting})
+		if len(lp.line) > 0 {
 			return false
 		}
-		le, _ := sh.lend()
+		le, _ := lp.lend()
 		if le == nil {
 			return false
 		}
@@ -86,7 +86,7 @@ func (m *merging) putBack() {
 	for k := range m.loans {
 		le := m.loans[k].Loop.(*lease)
 		le.session = nil
-		le.shelf.out--
+		le.pool.out--
 		le.p.Conn.Release()
 		le.giveBack()
 	}
@@ -94,7 +94,7 @@ func (m *merging) putBack() {
 }
 
 // launchMerge queues the queries, to be sent at the end of the round. The loop goes on when something of their answers has come.
-func (la *laned) launchMerge(h *shelves) {
+func (la *laned) launchMerge(h *loopState) {
 	defer la.caught(h.loop)
 	m := la.client.task().merging
 	la.client.passed = true
@@ -123,7 +123,7 @@ func (la *laned) launchMerge(h *shelves) {
 }
 
 // offerMerge offers what launchMerge has queued; false if it is not to be sent.
-func (la *laned) offerMerge(h *shelves) bool {
+func (la *laned) offerMerge(h *loopState) bool {
 	defer la.caught(h.loop)
 	h.relabel(&la.client.observed)
 	m := la.client.task().merging
@@ -142,7 +142,7 @@ func (la *laned) offerMerge(h *shelves) bool {
 }
 
 // sendMerge sends what is left of the queries.
-func (la *laned) sendMerge(h *shelves) {
+func (la *laned) sendMerge(h *loopState) {
 	defer la.caught(h.loop)
 	h.relabel(&la.client.observed)
 	m := la.client.task().merging
@@ -183,7 +183,7 @@ func (la *laned) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
 		return
 	}
 	if m.left--; m.left == 0 {
-		la.deliverMerge(l, le.shelf.h)
+		la.deliverMerge(l, le.pool.h)
 	}
 }
 
@@ -196,7 +196,7 @@ func (m *merging) buffered() (n int) {
 }
 
 // sweepMerges has goroutines send what has come of merges that a slow shard holds up: loops merge answers that are there whole only.
-func (h *shelves) sweepMerges() {
+func (h *loopState) sweepMerges() {
 	waiting := h.merging[:0]
 	for _, m := range h.merging {
 		switch {
@@ -219,7 +219,7 @@ func (la *laned) hurryMerge(l *fastlane.Loop) {
 }
 
 // deliverMerge merges answers that are there whole. What is queued for the client is sent at the end of the round.
-func (la *laned) deliverMerge(l *fastlane.Loop, h *shelves) {
+func (la *laned) deliverMerge(l *fastlane.Loop, h *loopState) {
 	// A KILL holds the lock until the servers have heard of it, for which a loop cannot wait.
 	if _, ok := la.client.entry.TryTake(); !ok {
 		la.leaveMerge(l)

@@ -17,20 +17,20 @@ type outbox struct {
 }
 
 // request has a connection's statement sent.
-func (h *shelves) request(le *lease) {
+func (h *loopState) request(le *lease) {
 	h.requests = append(h.requests, le)
 	h.loop.AtRoundEnd()
 }
 
 // answer has a session's response sent and its command concluded.
-func (h *shelves) answer(la *laned) {
+func (h *loopState) answer(la *laned) {
 	h.answers = append(h.answers, la)
 	h.loop.AtRoundEnd()
 }
 
 // Round sends what the round has brought. Servers come first: they are what clients wait for.
-func (h *shelves) Round(*fastlane.Loop) {
-	h.departAll()
+func (h *loopState) Round(*fastlane.Loop) {
+	h.sendAllGathered()
 	h.requests = slices.DeleteFunc(h.requests, func(le *lease) bool { return !le.offerRequest() })
 	h.merges = slices.DeleteFunc(h.merges, func(s *laned) bool { return !s.offerMerge(h) })
 	for _, s := range h.answers {
@@ -62,7 +62,7 @@ func (h *shelves) Round(*fastlane.Loop) {
 
 // offer has what a connection has queued for the session's statement sent with what others have. What is not sent that way the next Flush
 // sends, and all of a statement that has labels in a profile, to be seen there as its own.
-func (la *laned) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
+func (la *laned) offer(h *loopState, c *fastlane.Conn, from *mysql.Conn) {
 	if !la.client.observed.Labelled() {
 		h.loop.Gather(c, from.Outgoing(), from)
 	}
@@ -70,7 +70,7 @@ func (la *laned) offer(h *shelves, c *fastlane.Conn, from *mysql.Conn) {
 
 // offerRequest offers the statement that launch has queued; false if it is not to be sent.
 func (le *lease) offerRequest() bool {
-	s, h := le.session, le.shelf.h
+	s, h := le.session, le.pool.h
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	if s.client.entry.Running().Pooled == nil {
@@ -88,7 +88,7 @@ func (le *lease) offerRequest() bool {
 
 // sendRequest sends what is left of a statement.
 func (le *lease) sendRequest() {
-	s, h := le.session, le.shelf.h
+	s, h := le.session, le.pool.h
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
@@ -100,7 +100,7 @@ func (le *lease) sendRequest() {
 }
 
 // sendAnswer sends the response that deliver has queued; false where a goroutine has the session now.
-func (la *laned) sendAnswer(h *shelves) (sent bool) {
+func (la *laned) sendAnswer(h *loopState) (sent bool) {
 	defer la.caught(h.loop)
 	h.relabel(&la.client.observed)
 	if err := la.client.conn.Flush(); err == nil && la.client.conn.Unsent() > 0 {
@@ -111,7 +111,7 @@ func (la *laned) sendAnswer(h *shelves) (sent bool) {
 }
 
 // answered ends a command whose response is sent.
-func (la *laned) answered(h *shelves) {
+func (la *laned) answered(h *loopState) {
 	defer la.caught(h.loop)
 	h.relabel(&la.client.observed)
 	la.concluded(h.loop, la.client.conclude(la.client.ahead().command, nil))

@@ -23,56 +23,56 @@ const (
 
 // pipeline is what a connection needs that sessions share.
 type pipeline struct {
-	since   time.Duration // since when the first of the queue is waited for, as of shelves.now
+	since   time.Duration // since when the first of the queue is waited for, as of loopState.now
 	given   bool          // the session whose response was finished left the connection in order
 	exposed bool          // the first was late: it is alone now, and a KILL of it is told to the server
 	lost    bool          // the connection is closed
 }
 
 // gather has the session's statement leave at the end of the round, with those of others.
-func (sh *shelf) gather(la *laned) {
-	if len(sh.gathered) == 0 {
-		sh.h.leaving = append(sh.h.leaving, sh)
-		sh.h.loop.AtRoundEnd()
+func (lp *loopPool) gather(la *laned) {
+	if len(lp.gathered) == 0 {
+		lp.h.leaving = append(lp.h.leaving, lp)
+		lp.h.loop.AtRoundEnd()
 	}
-	sh.gathered = append(sh.gathered, la)
+	lp.gathered = append(lp.gathered, la)
 }
 
-// departAll sends the statements that were gathered.
-func (h *shelves) departAll() {
-	for k, sh := range h.leaving {
+// sendAllGathered sends the statements that were gathered.
+func (h *loopState) sendAllGathered() {
+	for k, lp := range h.leaving {
 		h.leaving[k] = nil
-		sh.depart()
+		lp.sendGathered()
 	}
 	h.leaving = h.leaving[:0]
 }
 
-// depart spreads the gathered statements evenly over as few connections as hold them. Those that find no room stand in line.
-func (sh *shelf) depart() {
-	list := sh.gathered
-	for len(list) > 0 && len(sh.line) == 0 {
-		le := sh.withRoom()
+// sendGathered spreads the gathered statements evenly over as few connections as hold them. Those that find no room stand in line.
+func (lp *loopPool) sendGathered() {
+	list := lp.gathered
+	for len(list) > 0 && len(lp.line) == 0 {
+		le := lp.withRoom()
 		if le == nil {
 			break
 		}
 		connections := (len(list) + pipelineDepth - 1) / pipelineDepth
 		n := min((len(list)+connections-1)/connections, pipelineDepth-len(le.queue))
-		list = list[le.board(list[:n]):]
+		list = list[le.share(list[:n]):]
 	}
 	for _, s := range list {
-		s.seekAlone(sh)
+		s.seekAlone(lp)
 	}
-	clear(sh.gathered)
-	sh.gathered = sh.gathered[:0]
+	clear(lp.gathered)
+	lp.gathered = lp.gathered[:0]
 }
 
 // withRoom gives a connection for further statements: one that has none if possible, else the one that has the fewest.
-func (sh *shelf) withRoom() *lease {
-	le, _ := sh.lend()
-	if le != nil || sh.key.instance.Wanted() {
+func (lp *loopPool) withRoom() *lease {
+	le, _ := lp.lend()
+	if le != nil || lp.key.instance.Wanted() {
 		return le
 	}
-	for _, other := range sh.shared {
+	for _, other := range lp.shared {
 		if other.room() > 0 && (le == nil || other.room() > le.room()) {
 			le = other
 		}
@@ -82,7 +82,7 @@ func (sh *shelf) withRoom() *lease {
 
 // room is how many statements the connection can take. One that goes back to its pool soon takes no more.
 func (le *lease) room() int {
-	if le.exposed || le.shelf.h.now-le.began >= leaseMax {
+	if le.exposed || le.pool.h.now-le.began >= leaseMax {
 		return 0
 	}
 	return pipelineDepth - len(le.queue)
@@ -91,35 +91,35 @@ func (le *lease) room() int {
 // fill has a session that has waited use the connection, and others of the line as far as there is room. first is nil where sessions share it
 // already.
 func (le *lease) fill(first *laned) {
-	sh := le.shelf
+	lp := le.pool
 	var list [pipelineDepth]*laned
 	n := 0
 	if first != nil {
 		list[n] = first
 		n++
 	}
-	for n < le.room() && len(sh.line) > 0 && sh.line[0].client.ahead().point != nil && sh.line[0].preparedOn(le) && sh.line[0].client.task().place.Share() {
-		list[n] = sh.leave(sh.line[0])
+	for n < le.room() && len(lp.line) > 0 && lp.line[0].client.ahead().point != nil && lp.line[0].preparedOn(le) && lp.line[0].client.task().place.Share() {
+		list[n] = lp.leave(lp.line[0])
 		n++
 	}
 	if n == 0 {
 		return // the first has to be prepared, for which the connection is to be its own, or has been answered
 	}
-	for _, s := range list[le.board(list[:n]):n] {
-		s.seekAlone(sh)
+	for _, s := range list[le.share(list[:n]):n] {
+		s.seekAlone(lp)
 	}
 }
 
-// board sends the statements of sessions on a connection, which has room for them, and tells how many of the sessions it took
+// share sends the statements of sessions on a connection, which has room for them, and tells how many of the sessions it took
 // care of.
-func (le *lease) board(list []*laned) (taken int) {
+func (le *lease) share(list []*laned) (taken int) {
 	idle := len(le.queue) == 0
 	for _, s := range list {
 		taken++
 		switch {
-		case !s.commence(le.shelf.h.loop):
+		case !s.beginLooped(le.pool.h.loop):
 		case s.preparedOn(le):
-			s.embark(le)
+			s.sendShared(le)
 			if le.lost {
 				return taken
 			}
@@ -129,7 +129,7 @@ func (le *lease) board(list []*laned) (taken int) {
 			s.launch(le)
 			return taken
 		default:
-			s.seekAlone(le.shelf)
+			s.seekAlone(le.pool)
 		}
 	}
 	switch {
@@ -137,13 +137,13 @@ func (le *lease) board(list []*laned) (taken int) {
 		le.Put()
 		return taken
 	case idle:
-		le.since = le.shelf.h.now
-		le.shelf.shared = append(le.shelf.shared, le)
+		le.since = le.pool.h.now
+		le.pool.shared = append(le.pool.shared, le)
 	}
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
 		le.scatter(nil)
 	} else if idle {
-		le.shelf.h.loop.Park(le.conn, le)
+		le.pool.h.loop.Park(le.conn, le)
 	}
 	return taken
 }
@@ -158,12 +158,12 @@ func (la *laned) preparedOn(le *lease) bool {
 	return x.bs != nil && x.bs.Mixed == nil // which pins, as only a goroutine does
 }
 
-// embark queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
-func (la *laned) embark(le *lease) {
+// sendShared queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
+func (la *laned) sendShared(le *lease) {
 	la.client.ahead().lease = le
 	le.queue = append(le.queue, la)
-	defer la.caught(le.shelf.h.loop)
-	le.shelf.h.relabel(&la.client.observed)
+	defer la.caught(le.pool.h.loop)
+	le.pool.h.relabel(&la.client.observed)
 	la.client.passed = true
 	la.client.outOfLine()
 	la.client.observed.Exchange(le.p.Instance, la.client.entry.Since())
@@ -227,11 +227,11 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 		}
 		le.queue[0] = nil
 		le.queue = le.queue[1:]
-		le.walk, le.since = walk{}, le.shelf.h.now
+		le.walk, le.since = walk{}, le.pool.h.now
 	}
 	le.unshare()
 	if le.p.Conn.Buffered() > 0 {
-		le.shelf.out--
+		le.pool.out--
 		le.p.Taint() // nobody knows what it is
 		return
 	}
@@ -245,7 +245,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 		le.scatter(nil)
 		return
 	}
-	s.client.ahead().point.alwaysAlone(le.shelf.h.now)
+	s.client.ahead().point.alwaysAlone(le.pool.h.now)
 	s.client.observed.Counters.Late.Add(1)
 	if len(le.queue) > 1 || le.exposed {
 		le.scatter(nil)
@@ -290,7 +290,7 @@ func (ls *leases) sharing() *lease {
 func (le *lease) await(l *fastlane.Loop) {
 	le.p.Conn.Release()
 	l.Park(le.conn, le)
-	if sh := le.shelf; len(sh.line) > 0 && sh.line[0].client.ahead().point != nil && le.room() >= pipelineDepth/2 && sh.key.instance.Waiters() <= len(sh.line) {
+	if lp := le.pool; len(lp.line) > 0 && lp.line[0].client.ahead().point != nil && le.room() >= pipelineDepth/2 && lp.key.instance.Waiters() <= len(lp.line) {
 		le.fill(nil)
 	}
 }
@@ -314,9 +314,9 @@ func (le *lease) scatter(but *laned) {
 		return
 	}
 	le.lost = true
-	list, l := le.queue, le.shelf.h.loop
+	list, l := le.queue, le.pool.h.loop
 	le.unshare()
-	le.shelf.out--
+	le.pool.out--
 	l.Unpark(le.conn)
 	le.p.Conn.MayWait()
 	for _, s := range list {
@@ -331,21 +331,21 @@ func (le *lease) scatter(but *laned) {
 // unshare ends the sharing of a connection.
 func (le *lease) unshare() {
 	le.queue, le.exposed = nil, false
-	list := le.shelf.shared
+	list := le.pool.shared
 	for k, other := range list {
 		if other == le {
 			list[k] = list[len(list)-1]
 			list[len(list)-1] = nil
-			le.shelf.shared = list[:len(list)-1]
+			le.pool.shared = list[:len(list)-1]
 			return
 		}
 	}
 }
 
 // sweepShared has those ask again, each alone, who wait behind a statement that takes long.
-func (sh *shelf) sweepShared() {
-	for _, le := range slices.Clone(sh.shared) { // which scatter changes
-		if sh.h.now-le.since <= pipelineMax {
+func (lp *loopPool) sweepShared() {
+	for _, le := range slices.Clone(lp.shared) { // which scatter changes
+		if lp.h.now-le.since <= pipelineMax {
 			continue
 		}
 		first := le.queue[0]
@@ -365,10 +365,10 @@ func (sh *shelf) sweepShared() {
 		for k, s := range le.queue[1:] {
 			if le.queue[1+k] = nil; s != nil {
 				s.client.ahead().lease = nil
-				s.handOver(sh.h.loop, stepAlone)
+				s.handOver(lp.h.loop, stepAlone)
 			}
 		}
-		sh.h.lanes.running.Go(first.client.entry.InterruptAgain) // of a KILL that came before
+		lp.h.lanes.running.Go(first.client.entry.InterruptAgain) // of a KILL that came before
 	}
 }
 
@@ -377,13 +377,13 @@ func (le *lease) cut() {
 	p := le.p.Instance
 	thread := le.p.Conn.ThreadID
 	le.scatter(nil)
-	le.shelf.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(process.KillTimeout)) })
+	le.pool.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(process.KillTimeout)) })
 }
 
 // lateOn notes that the session's statement was not what it was taken for.
 func (la *laned) lateOn(le *lease) {
 	if la != nil && la.client.ahead().point != nil {
-		la.client.ahead().point.failed(le.shelf.h.now)
+		la.client.ahead().point.failed(le.pool.h.now)
 		la.client.observed.Counters.Late.Add(1)
 	}
 }

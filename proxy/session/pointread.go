@@ -47,7 +47,7 @@ const (
 type pointRead struct {
 	key   []byte
 	state atomic.Uint32
-	until atomic.Int64 // as of shelves.now, in nanoseconds
+	until atomic.Int64 // as of loopState.now, in nanoseconds
 	// Of the loop: when one was not fine, how many were since then, and for how long it had them all go alone.
 	bad   time.Duration
 	fine  int
@@ -76,7 +76,7 @@ const pointText = 8 << 10
 const pointTraits = sqltext.Param | sqltext.MasterHint
 
 // point gives what is known of the session's statement if that may share a connection with others; else nil.
-func (la *laned) point(h *shelves, setting *backend.Setting) *pointRead {
+func (la *laned) point(h *loopState, setting *backend.Setting) *pointRead {
 	q, t := &la.client.task().query, &la.client.task().x.target
 	if !la.client.snap.Config.PipelinedSharing || q.info.Class != sqltext.Select || q.info.Traits&^pointTraits != 0 || !t.Reads || !la.client.state.Autocommit ||
 		q.info.Has(sqltext.Param) && la.client.task().query.st == nil || len(q.text) >= pointText {
@@ -102,7 +102,7 @@ func (la *laned) point(h *shelves, setting *backend.Setting) *pointRead {
 }
 
 // findPoint looks the statement's digest up, and notes it when it is new.
-func (la *laned) findPoint(h *shelves, setting *backend.Setting) *pointRead {
+func (la *laned) findPoint(h *loopState, setting *backend.Setting) *pointRead {
 	st := la.client.task().query.st
 	k := pointKey{setting: setting, node: la.client.task().x.target.Node}
 	if st != nil {
@@ -183,7 +183,7 @@ func (r *pointRead) alwaysAlone(now time.Duration) {
 }
 
 // askPoint has a goroutine ask the server.
-func (la *laned) askPoint(h *shelves, r *pointRead) {
+func (la *laned) askPoint(h *loopState, r *pointRead) {
 	select {
 	case h.lanes.asks <- struct{}{}:
 	default:

@@ -74,7 +74,7 @@ type stmt struct {
 	// point is what the loop pointIn knows of the statement on pointOf.
 	point   *pointRead
 	pointOf pointKey
-	pointIn *shelves
+	pointIn *loopState
 	// cursor is the backend connection that an open cursor lives on, and its statement there.
 	cursor *backend.Stmt
 }

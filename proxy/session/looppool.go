@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// shelfTick is how often a loop looks after the connections that it keeps.
-	shelfTick = 5 * time.Millisecond
+	// loopTick is how often a loop looks after the connections that it keeps.
+	loopTick = 5 * time.Millisecond
 	// spareMax is how long a connection lies unused before it goes back to its pool.
 	spareMax = 10 * time.Millisecond
 	// leaseMax is how long a loop uses a connection before it goes back to its pool, which may find it too old, or have
@@ -21,17 +21,18 @@ const (
 	leaseMax = time.Second
 )
 
-// shelves are the backend connections that a loop has borrowed, by what they carry. They belong to the loop.
-type shelves struct {
+// loopState is what an event loop has: pools of the backend connections that it has borrowed, by what they carry, and what is to be sent at the
+// end of the round. It belongs to the loop.
+type loopState struct {
 	lanes *Lanes
 	loop  *fastlane.Loop
-	byKey map[shelfKey]*shelf
-	last  *shelf // that was asked for last
+	byKey map[loopPoolKey]*loopPool
+	last  *loopPool // that was asked for last
 	start time.Time
 	now   time.Duration // of the last tick, since start
 	armed bool          // a tick is to come
-	// leaving are the shelves whose gathered statements leave at the end of the round.
-	leaving []*shelf
+	// leaving are the pools whose gathered statements leave at the end of the round.
+	leaving []*loopPool
 	outbox
 	merging []*merging // of which answers are to come, and some that are over since the last tick
 	points  points
@@ -47,22 +48,22 @@ type shelves struct {
 }
 
 // relabel gives the loop the labels of the command that it goes on with, if it has any.
-func (h *shelves) relabel(c *observe.Command) {
+func (h *loopState) relabel(c *observe.Command) {
 	if c.Labelled() {
 		c.Relabel()
 		h.labelled = true
 	}
 }
 
-type shelfKey struct {
+type loopPoolKey struct {
 	instance *backend.Instance
 	setting  *backend.Setting
 }
 
-// shelf are the connections to one instance in one state, and the sessions that wait for one.
-type shelf struct {
-	key  shelfKey
-	h    *shelves
+// loopPool are the connections to one instance in one state that a loop has borrowed from its pool, and the sessions that wait for one.
+type loopPool struct {
+	key  loopPoolKey
+	h    *loopState
 	idle []*lease // the one used last is at the end
 	out  int      // that run a statement
 	// line are the sessions that wait in the pool's queue, which knows them as queue, in its order.
@@ -75,84 +76,84 @@ type shelf struct {
 
 // lease is a connection that a loop has borrowed from its pool.
 type lease struct {
-	p     backend.Pooled
-	conn  *fastlane.Conn
-	shelf *shelf
+	p    backend.Pooled
+	conn *fastlane.Conn
+	pool *loopPool
 	// session is the one whose statement it runs; nil if it lies unused.
 	session *laned
 	// queue are the sessions that share it, in the order of their statements, instead of session; see pipeline.go.
 	queue []*laned
 	pipeline
 	walk  walk
-	began time.Duration // of the loan, as of shelves.now
+	began time.Duration // of the loan, as of loopState.now
 	used  time.Duration // of the last use
 }
 
-func newShelves(l *Lanes, loop *fastlane.Loop) *shelves {
-	return &shelves{lanes: l, loop: loop, byKey: make(map[shelfKey]*shelf), points: points{}, start: time.Now()}
+func newLoopState(l *Lanes, loop *fastlane.Loop) *loopState {
+	return &loopState{lanes: l, loop: loop, byKey: make(map[loopPoolKey]*loopPool), points: points{}, start: time.Now()}
 }
 
-// shelf gives the shelf of a key.
-func (h *shelves) shelf(k shelfKey) *shelf {
+// poolOf returns the pool of a key.
+func (h *loopState) poolOf(k loopPoolKey) *loopPool {
 	if h.last != nil && h.last.key == k {
 		return h.last
 	}
-	sh := h.byKey[k]
-	if sh == nil {
-		sh = &shelf{key: k, h: h, queue: backend.Line{Tell: h.tell}}
+	lp := h.byKey[k]
+	if lp == nil {
+		lp = &loopPool{key: k, h: h, queue: backend.Line{Tell: h.tell}}
 		h.now = time.Since(h.start)
-		h.byKey[k] = sh
+		h.byKey[k] = lp
 		k.instance.WhenWanted(h.lanes.wanted)
 		h.arm()
 	}
-	h.last = sh
-	return sh
+	h.last = lp
+	return lp
 }
 
 // arm has the loop tick.
-func (h *shelves) arm() {
+func (h *loopState) arm() {
 	if !h.armed {
 		h.armed = true
-		h.loop.After(shelfTick)
+		h.loop.After(loopTick)
 	}
 }
 
 // take gives a connection for a session's statement. Without one, wait tells that all are in use, so that the session waits
 // in line for one; else one may be opened, or given another setting, which is the work of a goroutine.
-func (sh *shelf) take(la *laned) (le *lease, wait bool) {
-	if len(sh.line) > 0 {
+func (lp *loopPool) take(la *laned) (le *lease, wait bool) {
+	if len(lp.line) > 0 {
 		return nil, true
 	}
-	if le, wait = sh.lend(); le != nil {
+	if le, wait = lp.lend(); le != nil {
 		le.session = la
 	}
 	return le, wait
 }
 
 // lend gives a connection that runs nothing. Without one, wait is that of take.
-func (sh *shelf) lend() (le *lease, wait bool) {
-	if n := len(sh.idle); n > 0 {
-		le = sh.idle[n-1]
-		sh.idle[n-1] = nil
-		sh.idle = sh.idle[:n-1]
-		sh.h.loop.Unpark(le.conn)
+func (lp *loopPool) lend() (le *lease, wait bool) {
+	if n := len(lp.idle); n > 0 {
+		le = lp.idle[n-1]
+		lp.idle[n-1] = nil
+		lp.idle = lp.idle[:n-1]
+		lp.h.loop.Unpark(le.conn)
 	} else {
-		p, full := sh.key.instance.TryGet(sh.key.setting)
+		p, full := lp.key.instance.TryGet(lp.key.setting)
 		if p.Pooled == nil {
 			return nil, full
 		}
-		if le = sh.borrow(p); le == nil {
+		if le = lp.borrow(p); le == nil {
 			return nil, false
 		}
 	}
-	sh.out++
-	le.walk, le.used = walk{}, sh.h.now
+	lp.out++
+	le.walk, le.used = walk{}, lp.h.now
 	return le, false
 }
 
 // borrow brings a connection into the loop; nil if that cannot be.
-func (sh *shelf) borrow(p backend.Pooled) *lease {
-	loop := sh.h.loop
+func (lp *loopPool) borrow(p backend.Pooled) *lease {
+	loop := lp.h.loop
 	c, ok := p.Conn.Net.Poller().(*fastlane.Conn)
 	if ok {
 		if err := loop.Take(c); err != nil {
@@ -162,7 +163,7 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 	} else {
 		nc := p.Conn.Net.Bare()
 		if nc == nil {
-			sh.key.instance.KeepFromLoops()
+			lp.key.instance.KeepFromLoops()
 			p.Put()
 			return nil
 		}
@@ -173,9 +174,9 @@ func (sh *shelf) borrow(p backend.Pooled) *lease {
 		}
 		p.Conn.Rebase(c)
 	}
-	p.Conn.NoWait(&sh.h.spares.buffers)
-	sh.h.arm()
-	return &lease{p: p, conn: c, shelf: sh, began: sh.h.now}
+	p.Conn.NoWait(&lp.h.spares.buffers)
+	lp.h.arm()
+	return &lease{p: p, conn: c, pool: lp, began: lp.h.now}
 }
 
 // Put takes a connection back after a statement: for the session whose turn it is, or for later. It goes to the pool when it has been away
@@ -185,37 +186,37 @@ func (le *lease) Put() {
 		le.session.client.ahead().lease, le.session = nil, nil
 	}
 	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
-	sh := le.shelf
-	sh.out--
+	lp := le.pool
+	lp.out--
 	switch {
-	case le.p.Key != sh.key.setting, le.p.Conn.Marked, sh.key.instance.State() == backend.Down, sh.h.now-le.began >= leaseMax:
+	case le.p.Key != lp.key.setting, le.p.Conn.Marked, lp.key.instance.State() == backend.Down, lp.h.now-le.began >= leaseMax:
 		le.giveBack()
 		return
-	case sh.key.instance.Wanted():
+	case lp.key.instance.Wanted():
 		le.p.Conn.MayWait()
-		if pl := le.p.PutFrom(&sh.queue); pl != nil {
-			le.p.Conn.NoWait(&sh.h.spares.buffers)
-			sh.out++
-			le.walk, le.used = walk{}, sh.h.now
-			sh.serve(le, sh.leave(pl.Owner.(*laned)))
+		if pl := le.p.PutFrom(&lp.queue); pl != nil {
+			le.p.Conn.NoWait(&lp.h.spares.buffers)
+			lp.out++
+			le.walk, le.used = walk{}, lp.h.now
+			lp.serve(le, lp.leave(pl.Owner.(*laned)))
 		}
 		return
 	}
-	le.used = sh.h.now
-	sh.idle = append(sh.idle, le)
-	sh.h.loop.Park(le.conn, le)
-	if !sh.h.holding.Load() {
-		sh.h.holding.Store(true)
-		if sh.key.instance.Wanted() {
+	le.used = lp.h.now
+	lp.idle = append(lp.idle, le)
+	lp.h.loop.Park(le.conn, le)
+	if !lp.h.holding.Load() {
+		lp.h.holding.Store(true)
+		if lp.key.instance.Wanted() {
 			// Whoever began to wait in between has not seen that there is one to spare.
-			sh.h.loop.Poke()
+			lp.h.loop.Poke()
 		}
 	}
-	sh.h.arm()
+	lp.h.arm()
 }
 
 // serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
-func (sh *shelf) serve(le *lease, la *laned) {
+func (lp *loopPool) serve(le *lease, la *laned) {
 	if la.client.ahead().point != nil {
 		le.fill(la)
 		return
@@ -225,34 +226,34 @@ func (sh *shelf) serve(le *lease, la *laned) {
 }
 
 // stand puts a session in the pool's queue, or hands it to a goroutine, which hears why it may not wait there.
-func (sh *shelf) stand(la *laned) {
+func (lp *loopPool) stand(la *laned) {
 	pl := &la.client.task().place
 	pl.Owner = la
-	sh.line = append(sh.line, la) // ahead of the answer, which another thread may give at once
-	if err := sh.key.instance.Enqueue(pl, &sh.queue, la.client.ahead().since.Add(la.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
-		sh.leave(la)
-		la.handOver(sh.h.loop, stepServe)
+	lp.line = append(lp.line, la) // ahead of the answer, which another thread may give at once
+	if err := lp.key.instance.Enqueue(pl, &lp.queue, la.client.ahead().since.Add(la.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+		lp.leave(la)
+		la.handOver(lp.h.loop, stepServe)
 		return
 	}
-	sh.h.arm()
+	lp.h.arm()
 }
 
 // leave takes a session off the line, and returns it.
-func (sh *shelf) leave(la *laned) *laned {
-	if k := slices.Index(sh.line, la); k == 0 {
-		sh.line[0] = nil
-		sh.line = sh.line[1:]
+func (lp *loopPool) leave(la *laned) *laned {
+	if k := slices.Index(lp.line, la); k == 0 {
+		lp.line[0] = nil
+		lp.line = lp.line[1:]
 	} else {
-		sh.line = slices.Delete(sh.line, k, k+1)
+		lp.line = slices.Delete(lp.line, k, k+1)
 	}
-	if len(sh.line) == 0 {
-		sh.line = nil
+	if len(lp.line) == 0 {
+		lp.line = nil
 	}
 	return la
 }
 
 // tell notes that a pool has answered a place. The pool's mutex is held.
-func (h *shelves) tell(pl *backend.Place) {
+func (h *loopState) tell(pl *backend.Place) {
 	h.mu.Lock()
 	h.answered = append(h.answered, pl)
 	h.mu.Unlock()
@@ -260,36 +261,36 @@ func (h *shelves) tell(pl *backend.Place) {
 }
 
 // receive takes what the pools have answered.
-func (h *shelves) receive() {
+func (h *loopState) receive() {
 	h.mu.Lock()
 	list := h.answered
 	h.answered = nil
 	h.mu.Unlock()
 	for _, pl := range list {
 		s := pl.Owner.(*laned)
-		h.byKey[shelfKey{s.client.ahead().instance, s.client.state.Setting()}].receive(s, pl)
+		h.byKey[loopPoolKey{s.client.ahead().instance, s.client.state.Setting()}].receive(s, pl)
 	}
 }
 
 // receive takes the pool's answer to a session of the line. What is not a connection with the setting wanted is for a goroutine to deal with.
-func (sh *shelf) receive(la *laned, pl *backend.Place) {
-	sh.leave(la)
-	la.client.task().placed = sh.key.instance
-	if sh.key.instance.State() != backend.Down {
-		if p, ok := sh.key.instance.AnsweredWith(pl, sh.key.setting); ok {
+func (lp *loopPool) receive(la *laned, pl *backend.Place) {
+	lp.leave(la)
+	la.client.task().placed = lp.key.instance
+	if lp.key.instance.State() != backend.Down {
+		if p, ok := lp.key.instance.AnsweredWith(pl, lp.key.setting); ok {
 			la.client.task().placed = nil
-			if le := sh.borrow(p); le != nil {
-				sh.out++
-				le.used = sh.h.now
-				sh.serve(le, la)
+			if le := lp.borrow(p); le != nil {
+				lp.out++
+				le.used = lp.h.now
+				lp.serve(le, la)
 				return
 			}
 		}
 	}
-	la.handOver(sh.h.loop, stepServe)
+	la.handOver(lp.h.loop, stepServe)
 }
 
-// giveBack returns a connection to its pool. It is neither under way nor on the shelf any more.
+// giveBack returns a connection to its pool. It is neither under way nor idle any more.
 func (le *lease) giveBack() {
 	le.p.Conn.MayWait()
 	if le.p.Conn.Marked {
@@ -301,17 +302,17 @@ func (le *lease) giveBack() {
 
 // Leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
 func (le *lease) Leave() {
-	le.shelf.out--
+	le.pool.out--
 	le.session.client.ahead().lease, le.session = nil, nil
 	le.p.Conn.MayWait()
 }
 
 // discard closes an unused connection that its server closed, or on which it said something unasked.
 func (le *lease) discard() {
-	sh := le.shelf
-	for k, other := range sh.idle {
+	lp := le.pool
+	for k, other := range lp.idle {
 		if other == le {
-			sh.idle = append(sh.idle[:k], sh.idle[k+1:]...)
+			lp.idle = append(lp.idle[:k], lp.idle[k+1:]...)
 			break
 		}
 	}
@@ -319,18 +320,18 @@ func (le *lease) discard() {
 }
 
 // Tick gives connections back that are not used or that others wait for, and sends those on who waited too long.
-func (h *shelves) Tick(*fastlane.Loop) {
+func (h *loopState) Tick(*fastlane.Loop) {
 	h.now = time.Since(h.start)
 	h.armed = false
 	h.holding.Store(false)
 	h.receive()
 	h.sweepMerges()
-	for k, sh := range h.byKey {
-		sh.sweep()
-		if len(sh.idle) > 0 {
+	for k, lp := range h.byKey {
+		lp.sweep()
+		if len(lp.idle) > 0 {
 			h.holding.Store(true)
 		}
-		if sh.out == 0 && len(sh.idle) == 0 && len(sh.line) == 0 && len(sh.gathered) == 0 {
+		if lp.out == 0 && len(lp.idle) == 0 && len(lp.line) == 0 && len(lp.gathered) == 0 {
 			delete(h.byKey, k)
 			h.last = nil
 		}
@@ -340,39 +341,39 @@ func (h *shelves) Tick(*fastlane.Loop) {
 	}
 }
 
-// sweep looks after one shelf.
-func (sh *shelf) sweep() {
-	down := sh.key.instance.State() == backend.Down
-	all := down || sh.key.instance.Wanted()
-	kept := sh.idle[:0]
-	for _, le := range sh.idle {
-		if all || sh.h.now-le.used > spareMax || sh.h.now-le.began >= leaseMax {
-			sh.h.loop.Unpark(le.conn)
+// sweep looks after one pool.
+func (lp *loopPool) sweep() {
+	down := lp.key.instance.State() == backend.Down
+	all := down || lp.key.instance.Wanted()
+	kept := lp.idle[:0]
+	for _, le := range lp.idle {
+		if all || lp.h.now-le.used > spareMax || lp.h.now-le.began >= leaseMax {
+			lp.h.loop.Unpark(le.conn)
 			defer le.giveBack()
 			continue
 		}
 		kept = append(kept, le)
 	}
-	clear(sh.idle[len(kept):])
-	sh.idle = kept
-	sh.sweepShared()
-	for _, s := range slices.Clone(sh.line) { // which leave changes
+	clear(lp.idle[len(kept):])
+	lp.idle = kept
+	lp.sweepShared()
+	for _, s := range slices.Clone(lp.line) { // which leave changes
 		// Who has been answered meanwhile is received at the next tick.
 		if (down || s.lineOver()) && s.client.task().place.Leave() {
-			sh.leave(s)
-			s.handOver(sh.h.loop, stepServe) // where it hears why, or finds another instance
+			lp.leave(s)
+			s.handOver(lp.h.loop, stepServe) // where it hears why, or finds another instance
 		}
 	}
 }
 
 // Stop gives all connections back.
-func (h *shelves) Stop(*fastlane.Loop) {
-	for _, sh := range h.byKey {
-		for _, le := range sh.idle {
+func (h *loopState) Stop(*fastlane.Loop) {
+	for _, lp := range h.byKey {
+		for _, le := range lp.idle {
 			h.loop.Unpark(le.conn)
 			le.p.Conn.MayWait()
 			le.p.Put()
 		}
-		sh.idle = nil
+		lp.idle = nil
 	}
 }
