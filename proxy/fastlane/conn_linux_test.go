@@ -540,7 +540,7 @@ func TestTicker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Loops()[0].Poke()
+	g.Loops()[0].TickNow()
 	for range 10 {
 		<-k.ticks
 	}
@@ -586,7 +586,7 @@ func TestRoundOfATick(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.Nap(0) // a nap would end by itself
-	g.Loops()[0].Poke()
+	g.Loops()[0].TickNow()
 	select {
 	case <-k.rounds:
 	case <-time.After(10 * time.Second):

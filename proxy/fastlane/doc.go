@@ -25,7 +25,7 @@ type Handler interface {
 
 // Ticker is what a loop's user keeps beside the connections.
 type Ticker interface {
-	// Tick is called on the loop, at the time asked for by Loop.After and after Loop.Poke.
+	// Tick is called on the loop, at the time asked for by Loop.After and after Loop.TickNow.
 	Tick(l *Loop)
 	// Round is called on the loop at the end of a round in which Loop.AtRoundEnd was called, when all that had come at its
 	// beginning has been handled, and a tick if its time had come. It does itself what it would ask for with another call.

@@ -101,7 +101,7 @@ func (g *Group) home(c *Conn) *Loop {
 func (g *Group) Close() {
 	for _, l := range g.loops {
 		l.stopping.Store(true)
-		l.Poke()
+		l.TickNow()
 	}
 	for _, l := range g.loops {
 		<-l.done

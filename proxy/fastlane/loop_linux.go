@@ -37,7 +37,7 @@ const events = unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET&0xf
 const wakeFD = -1
 
 // Loop is one goroutine over one epoll instance. Its methods are called on the loop, in a Handler or a Ticker, but for
-// Adopt and Poke.
+// Adopt and TickNow.
 type Loop struct {
 	group  *Group
 	index  uint32
@@ -107,8 +107,8 @@ func (l *Loop) AtRoundEnd() { l.ending = true }
 // Woke says that a handler has given work to a goroutine: the loop lets it run soon.
 func (l *Loop) Woke() { l.woken++ }
 
-// Poke asks for a tick at once; any goroutine may call it.
-func (l *Loop) Poke() {
+// TickNow asks for a tick at once; any goroutine may call it.
+func (l *Loop) TickNow() {
 	l.mu.Lock()
 	l.tick = true
 	l.mu.Unlock()

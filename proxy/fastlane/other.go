@@ -69,8 +69,8 @@ func (*Loop) SendGathered() {}
 // Woke does nothing.
 func (*Loop) Woke() {}
 
-// Poke does nothing.
-func (*Loop) Poke() {}
+// TickNow does nothing.
+func (*Loop) TickNow() {}
 
 // Park does nothing.
 func (*Loop) Park(*Conn, Handler) {}

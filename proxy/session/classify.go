@@ -42,8 +42,8 @@ func (c *client) classify(text string) (info sqltext.Info) {
 		*r = recognized{text: text, normal: t.Normal(), template: t}
 		return t.Info(text)
 	}
-	if c.spares != nil {
-		info, t = c.spares.templates.Classify(text, m)
+	if c.scratch != nil {
+		info, t = c.scratch.templates.Classify(text, m)
 	} else {
 		all := templatesPool.Get().(*sqltext.Templates)
 		info, t = all.Classify(text, m)

@@ -11,10 +11,10 @@ import (
 // TestRecognized goes through commands of a session, on a goroutine and in a loop: what classify gives is what the lexer gives, and the
 // normal form is that of the command's own text or none.
 func TestRecognized(t *testing.T) {
-	for name, sp := range map[string]*spares{"goroutine": nil, "loop": new(spares)} {
+	for name, sp := range map[string]*scratch{"goroutine": nil, "loop": new(scratch)} {
 		t.Run(name, func(t *testing.T) {
 			s := assemble()
-			s.client.spares = sp
+			s.client.scratch = sp
 			known := 0
 			for k := range 200 {
 				text := []string{
@@ -51,7 +51,7 @@ func TestRecognized(t *testing.T) {
 // TestRecognizedHeedsTheMode: a text is another one in another sql_mode.
 func TestRecognizedHeedsTheMode(t *testing.T) {
 	s := assemble()
-	s.client.spares = new(spares)
+	s.client.scratch = new(scratch)
 	text := `SELECT c FROM t WHERE id='a'`
 	for range 20 {
 		s.client.classify(text)
@@ -96,7 +96,7 @@ func TestRecognizedExecution(t *testing.T) {
 }
 
 func TestSpareTasks(t *testing.T) {
-	var sp spares
+	var sp scratch
 	a, b := sp.take(), sp.take()
 	sp.put(a)
 	sp.put(b)
@@ -113,14 +113,14 @@ func TestSpareTasks(t *testing.T) {
 func TestReleaseTask(t *testing.T) {
 	for _, looked := range []bool{false, true} {
 		s := assemble()
-		s.client.spares = new(spares)
+		s.client.scratch = new(scratch)
 		made := s.client.task()
 		made.query.text, made.x.attempt, made.recognized = "SELECT 1", 3, recognized{text: "SELECT 1", normal: "SELECT ?"}
 		if looked {
 			s.client.lookup().names = []mysql.TableName{{Table: "t"}}
 		}
 		s.client.releaseTask()
-		if s.client.tasked != nil || s.client.spares.take() != made {
+		if s.client.tasked != nil || s.client.scratch.take() != made {
 			t.Fatal("the task did not go back")
 		}
 		if made.query.text != "" || made.x.attempt != 0 || made.recognized != (recognized{}) || made.looked || looked && made.found.names[0].Table != "" {

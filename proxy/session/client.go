@@ -43,8 +43,8 @@ type client struct {
 	sink *sink
 	// tasked is for the command under way; nil between commands, and before one needs it.
 	tasked *task
-	// spares are those of the loop that has the session; nil on a goroutine.
-	spares *spares
+	// scratch is that of the loop that has the session; nil on a goroutine.
+	scratch *scratch
 	// template is the one of the text that was recognized last; nil before.
 	template *sqltext.Template
 	patchFn  func(*mysql.OKPacket)

@@ -151,7 +151,7 @@ const sparePatience = time.Second
 func (l *Lanes) wanted() {
 	for _, loop := range l.group.Loops() {
 		if loop.Ticker().(*loopState).holding.Load() {
-			loop.Poke()
+			loop.TickNow()
 		}
 	}
 }

@@ -24,8 +24,8 @@ const loopedText = 48 << 10
 func (la *laned) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	defer la.caught(l)
 	h := l.Ticker().(*loopState)
-	la.client.spares = &h.spares
-	la.client.conn.NoWait(&h.spares.buffers)
+	la.client.scratch = &h.scratch
+	la.client.conn.NoWait(&h.scratch.buffers)
 	if err := la.client.conn.ReadNow(); err == syscall.EAGAIN && la.client.conn.Buffered() == 0 {
 		if la.client.shared.mover.Load() != nil {
 			la.handOver(l, stepMove)

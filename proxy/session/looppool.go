@@ -36,7 +36,7 @@ type loopState struct {
 	outbox
 	merging []*merging // of which answers are to come, and some that are over since the last tick
 	points  points
-	spares  spares
+	scratch scratch
 	snap    *Snapshot // that points are of
 	// labelled says that the loop carries the labels of a statement.
 	labelled bool
@@ -174,7 +174,7 @@ func (lp *loopPool) borrow(p backend.Pooled) *lease {
 		}
 		p.Conn.Rebase(c)
 	}
-	p.Conn.NoWait(&lp.h.spares.buffers)
+	p.Conn.NoWait(&lp.h.scratch.buffers)
 	lp.h.arm()
 	return &lease{p: p, conn: c, pool: lp, began: lp.h.now}
 }
@@ -195,7 +195,7 @@ func (le *lease) Put() {
 	case lp.key.instance.Wanted():
 		le.p.Conn.MayWait()
 		if pl := le.p.PutFrom(&lp.queue); pl != nil {
-			le.p.Conn.NoWait(&lp.h.spares.buffers)
+			le.p.Conn.NoWait(&lp.h.scratch.buffers)
 			lp.out++
 			le.walk, le.used = walk{}, lp.h.now
 			lp.serve(le, lp.leave(pl.Owner.(*laned)))
@@ -209,7 +209,7 @@ func (le *lease) Put() {
 		lp.h.holding.Store(true)
 		if lp.key.instance.Wanted() {
 			// Whoever began to wait in between has not seen that there is one to spare.
-			lp.h.loop.Poke()
+			lp.h.loop.TickNow()
 		}
 	}
 	lp.h.arm()
@@ -257,7 +257,7 @@ func (h *loopState) tell(pl *backend.Place) {
 	h.mu.Lock()
 	h.answered = append(h.answered, pl)
 	h.mu.Unlock()
-	h.loop.Poke()
+	h.loop.TickNow()
 }
 
 // receive takes what the pools have answered.
@@ -336,7 +336,7 @@ func (h *loopState) Tick(*fastlane.Loop) {
 			h.last = nil
 		}
 	}
-	if left := h.spares.trim(); left || len(h.byKey) > 0 {
+	if left := h.scratch.trim(); left || len(h.byKey) > 0 {
 		h.arm()
 	}
 }

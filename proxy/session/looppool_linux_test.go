@@ -9,7 +9,7 @@ import (
 )
 
 // TestLoopPoolIsGoneAfterATick: a pool without connections and sessions is not given out once the tick has taken it away, as nobody
-// would look after what is put there; and the loop ticks on until its spares are given away.
+// would look after what is put there; and the loop ticks on until its scratch are given away.
 func TestLoopPoolIsGoneAfterATick(t *testing.T) {
 	nodes, err := backend.Open(&config.Config{Nodes: []config.Node{{Name: "n", Master: "127.0.0.1:1", MaxConnsLimit: 1}}})
 	if err != nil {
@@ -30,7 +30,7 @@ func TestLoopPoolIsGoneAfterATick(t *testing.T) {
 	if h.poolOf(key) != first {
 		t.Error("one key has two loopState")
 	}
-	h.spares.put(new(task))
+	h.scratch.put(new(task))
 	for _, armed := range []bool{true, false} {
 		h.Tick(loop)
 		if len(h.byKey) != 0 || h.armed != armed {

@@ -36,7 +36,7 @@ func (s *Session) take(first step) *endError {
 		return nil
 	}
 	s.client.conn.MayWait()
-	s.client.spares = nil
+	s.client.scratch = nil
 	switch first {
 	case stepFinish, stepRepeat, stepAlone:
 		return s.finishHanded(first)

@@ -47,8 +47,8 @@ var taskPool = sync.Pool{New: func() any { return new(task) }}
 // task gives the session's task, which it has from the first use in a command to the command's end.
 func (c *client) task() *task {
 	if c.tasked == nil {
-		if c.spares != nil {
-			c.tasked = c.spares.take()
+		if c.scratch != nil {
+			c.tasked = c.scratch.take()
 		} else {
 			c.tasked = taskPool.Get().(*task)
 		}
@@ -77,8 +77,8 @@ func (c *client) releaseTask() {
 		t.looked = false
 	}
 	c.tasked = nil
-	if c.spares != nil {
-		c.spares.put(t)
+	if c.scratch != nil {
+		c.scratch.put(t)
 		return
 	}
 	taskPool.Put(t)

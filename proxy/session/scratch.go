@@ -6,15 +6,15 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
-// spares are what a loop keeps for the statements of its sessions, in place of the pools that are for all cores.
-type spares struct {
+// scratch is what a loop keeps for the statements of its sessions, in place of the pools that are for all cores.
+type scratch struct {
 	buffers   mysql.Buffers
 	templates sqltext.Templates
 	tasks     spare.Stack[task] // of 2 KB, and what their statements needed
 }
 
 // take gives a task.
-func (sp *spares) take() *task {
+func (sp *scratch) take() *task {
 	if t := sp.tasks.Take(); t != nil {
 		return t
 	}
@@ -22,14 +22,14 @@ func (sp *spares) take() *task {
 }
 
 // put takes a task back.
-func (sp *spares) put(t *task) {
+func (sp *scratch) put(t *task) {
 	if !sp.tasks.Put(t) {
 		taskPool.Put(t)
 	}
 }
 
 // trim gives to the pools what has not been used since the last call, and tells whether something is left.
-func (sp *spares) trim() (left bool) {
+func (sp *scratch) trim() (left bool) {
 	left = sp.buffers.Trim()
 	return sp.tasks.Trim(func(t *task) { taskPool.Put(t) }) || left
 }
