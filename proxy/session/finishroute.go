@@ -131,35 +131,49 @@ func (f *finishing) run() (failed bool, err error) {
 		}
 		return true, f.s.shards.loseAll(f.loans, err)
 	}
-	if f.limited {
-		if backErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), f.joinAsBefore()); backErr != nil {
-			return true, f.s.shards.loseAll(f.loans, backErr)
+	f.s.client.txn.LastOnHeld = false
+	if cause := f.clean(); cause != nil {
+		if err != nil {
+			return true, f.s.shards.loseAll(f.loans, cause)
 		}
-	}
-	if len(f.made) > 0 {
-		if dropErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")); dropErr != nil {
-			return true, f.s.shards.loseAll(f.loans, dropErr)
-		}
-	}
-	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if endErr := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), txn.SQLCommit); endErr != nil {
-			return true, f.s.shards.loseAll(f.loans, endErr)
-		}
+		return true, f.s.shards.loseAnswered(f.loans, cause)
 	}
 	if err = writable(err); err != nil && !errors.As(err, &sqlErr) {
 		return true, f.s.shards.loseAll(f.loans, err)
 	}
-	settled := f.s.client.state.SettleInsertID(f.last.Pooled.Conn, false)
-	if f.s.client.entry.Unpublish() || settled != nil {
-		_ = f.s.shards.loseAll(f.loans, nil)
-	} else {
-		f.s.leases.giveBack(f.loans)
-	}
-	f.s.client.txn.LastOnHeld = false
+	f.s.leases.giveBack(f.loans)
 	if err != nil {
 		return true, sqlErr
 	}
 	return res.Kind == mysql.ResponseErr, nil
+}
+
+// clean takes away what the statement has left on the connections. No KILL of it is sent from here on, and one that was ends nothing else.
+func (f *finishing) clean() error {
+	if f.s.client.entry.Unpublish() {
+		for k := range f.loans {
+			if err := takeKill(f.loans[k].Pooled); err != nil {
+				return err
+			}
+		}
+	}
+	run := func(sql string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql) }
+	if f.limited {
+		if err := run(f.joinAsBefore()); err != nil {
+			return err
+		}
+	}
+	if len(f.made) > 0 {
+		if err := run("DROP TEMPORARY TABLE " + strings.Join(f.made, ", ")); err != nil {
+			return err
+		}
+	}
+	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		if err := run(txn.SQLCommit); err != nil {
+			return err
+		}
+	}
+	return f.s.client.state.SettleInsertID(f.last.Pooled.Conn, false)
 }
 
 // ofScratch are variables that a client has set for its own tables, and what they have to be where scratch tables are made and filled.

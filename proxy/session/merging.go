@@ -75,16 +75,14 @@ func (qs *queries) finishMerging(q *query, m *merging) (failed bool, err error) 
 	if err != nil {
 		qs.client.state.Diagnostics.Clear()
 	}
-	killed := qs.client.entry.Unpublish()
-	if killed {
-		lost, kept = append(lost, kept...), nil
-	}
+	kept, killed := qs.shards.unpublish(kept)
+	lost = append(lost, killed...)
 	qs.leases.giveBack(kept)
 	var sqlErr *mysql.SQLError
 	switch {
 	case err == nil && sum.Err == nil:
-		if cause := qs.shards.dropUnread(lost); cause != nil {
-			return true, cause
+		if end := qs.shards.loseAnswered(lost, errRest); end != nil {
+			return true, end
 		}
 		qs.client.observed.Forward(sum.Rows, sum.Bytes)
 		qs.client.state.Diagnostics.RowCount = -1
@@ -101,7 +99,7 @@ func (qs *queries) finishMerging(q *query, m *merging) (failed bool, err error) 
 			origin = observe.OriginProxy
 		}
 		qs.client.heard(sum.Err, origin)
-		return true, qs.shards.dropUnread(lost)
+		return true, qs.shards.loseAnswered(lost, errRest)
 	case errors.As(err, &sqlErr):
 		observe.Exceeded(qs.client.account, q.quota, sqlErr)
 		if cause := qs.shards.dropUnread(lost); cause != nil {

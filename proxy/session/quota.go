@@ -44,12 +44,19 @@ func (c *client) endOnServer(p backend.Pooled, skip func() (done bool, err error
 	if done, _ := skip(); !done {
 		return errRest
 	}
-	// Where the statement had ended before, the KILL is for the next one.
-	var refused *mysql.SQLError
-	if err := p.Conn.Exec("DO 0"); err != nil && !errors.As(err, &refused) {
+	if takeKill(p) != nil {
 		return errRest
 	}
 	p.Conn.Net.SetDeadline(time.Time{})
+	return nil
+}
+
+// takeKill has a statement of no effect take the KILL of one that had ended before the server heard of it: servers end the next one then.
+func takeKill(p backend.Pooled) error {
+	var refused *mysql.SQLError
+	if err := p.Conn.Exec("DO 0"); err != nil && !errors.As(err, &refused) {
+		return err
+	}
 	return nil
 }
 

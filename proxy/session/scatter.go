@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router/plan"
@@ -269,18 +271,24 @@ func (sh *shards) startFailed(loans []txn.Lease, sources []*exec.Source, at int,
 	if errors.As(err, &sqlErr) {
 		for _, src := range sources {
 			if done, _ := src.Drain(drainMax); !done {
-				return true, sh.loseAll(loans, nil)
+				if cause := sh.dropUnread(loans); cause != nil {
+					return true, cause
+				}
+				return true, sqlErr
 			}
 		}
-		sh.client.entry.Unpublish()
-		sh.leases.giveBack(loans)
+		stay, lost := sh.unpublish(loans)
+		sh.leases.giveBack(stay)
+		if cause := sh.dropUnread(lost); cause != nil {
+			return true, cause
+		}
 		return true, sqlErr
 	}
 	return true, sh.loseAll(loans, err)
 }
 
-// dropUnread closes connections whose rest of a result is too long to read. One that carried the transaction takes the
-// session with it.
+// dropUnread closes connections that are not to be used again: the rest of a result is too long to read, or a KILL was sent. One that carried
+// the transaction takes the session with it.
 func (sh *shards) dropUnread(lost []txn.Lease) error {
 	for _, l := range lost {
 		if l.Kept {
@@ -288,6 +296,34 @@ func (sh *shards) dropUnread(lost []txn.Lease) error {
 		}
 	}
 	return sh.loseAll(lost, nil)
+}
+
+// loseAnswered closes connections behind an answer that the client has. The session ends where one of them carried its transaction.
+func (sh *shards) loseAnswered(lost []txn.Lease, cause error) error {
+	kept := slices.ContainsFunc(lost, func(l txn.Lease) bool { return l.Kept })
+	sh.loseAll(lost, nil)
+	if !kept {
+		return nil
+	}
+	sh.client.shared.Log.Warn("backend connection lost behind an answer: the session ends", "conn", sh.client.id, "error", cause)
+	sh.client.txn.Pins = 0
+	return &endError{process.EndBackendLost, cause}
+}
+
+// unpublish ends the time in which a KILL is sent to connections whose answers are read. After one only those stay that a transaction is on:
+// it does not end by a KILL of its statement.
+func (sh *shards) unpublish(loans []txn.Lease) (stay, lost []txn.Lease) {
+	if !sh.client.entry.Unpublish() {
+		return loans, nil
+	}
+	for _, l := range loans {
+		if l.Kept && takeKill(l.Pooled) == nil {
+			stay = append(stay, l)
+		} else {
+			lost = append(lost, l)
+		}
+	}
+	return stay, lost
 }
 
 // errGivenUp says that a server's answer was not waited for.
