@@ -273,13 +273,13 @@ func (a *apart) inUse(node string) int { return a.nodes[node].Primary.Stats().In
 
 func (a *apart) withEffects() *effects { return &effects{client: a.client} }
 
-func (a *apart) withLeases() *leases { return &leases{client: a.client, effects: a.withEffects()} }
+func (a *apart) withLeases() *leases { return &leases{client: a.client} }
 
 func (a *apart) withRouting() *routing { return &routing{client: a.client, effects: a.withEffects()} }
 
 func (a *apart) withExchanges() *exchanges {
 	ls := a.withLeases()
-	return &exchanges{client: a.client, effects: ls.effects, leases: ls, routing: &routing{client: a.client, effects: ls.effects}}
+	return &exchanges{client: a.client, effects: a.withEffects(), leases: ls, routing: a.withRouting()}
 }
 
 func (a *apart) withRights() *rights {
@@ -289,7 +289,7 @@ func (a *apart) withRights() *rights {
 
 func (a *apart) withShards() *shards {
 	xs := a.withExchanges()
-	return &shards{client: a.client, effects: xs.effects, leases: xs.leases, routing: xs.routing, exchanges: xs}
+	return &shards{client: a.client, effects: xs.effects, leases: xs.leases, exchanges: xs}
 }
 
 // transactions answers statements as a server that has transactions, and every query with a row.

@@ -87,25 +87,6 @@ func usesTable(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	}
 }
 
-// admitClass refuses statements of classes that cannot be right through shared connections.
-func (ri *rights) admitClass(text string, c sqltext.Class) error {
-	switch c {
-	case sqltext.Handler:
-		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
-	case sqltext.LoadDataLocal:
-		if !ri.client.account.LocalInfile || !ri.client.conn.Capabilities.Has(mysql.ClientLocalFiles) {
-			return newError(KSLocalInfile, "")
-		}
-	case sqltext.ChangeReplication, sqltext.BinlogStmt:
-		return refuse("replication is administered on the database servers, not through the proxy")
-	case sqltext.Flush:
-		if flushLocks(text) && !ri.client.account.Process {
-			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
-		}
-	}
-	return nil
-}
-
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.
 func (xs *exchanges) before(q *query) (added txn.Pins) {
 	had := xs.client.txn.Pins

@@ -11,7 +11,7 @@ import (
 
 func changesOn(a *apart) *changes {
 	sh := a.withShards()
-	return &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, shards: sh}
+	return &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), shards: sh}
 }
 
 // A change of two nodes is all of it or nothing: each node changes its rows in turn, and is told to keep them when all have.

@@ -8,17 +8,17 @@ import (
 	"kingshard/router/plan"
 )
 
-// next is what a statement that may run needs.
-type next uint8
+// action is what is to be done with a statement that may run.
+type action uint8
 
 const (
-	// nextProcedure is anything that takes more than one exchange with a server, that begins with a question to one, or that is about the
+	// actionProcedure is anything that takes more than one exchange with a server, that begins with a question to one, or that is about the
 	// session itself. Only a goroutine runs it.
-	nextProcedure next = iota
-	// nextExchange is one exchange with a server of the node that the statement is routed to. Its text has the names that the server knows.
-	nextExchange
-	// nextShards is an exchange with each of the shards in the statement's route.
-	nextShards
+	actionProcedure action = iota
+	// actionExchange is one exchange with a server of the node that the statement is routed to. Its text has the names that the server knows.
+	actionExchange
+	// actionShards is an exchange with each of the shards in the statement's route.
+	actionShards
 )
 
 // plainClass reports whether statements of a class are about rows and nothing else.
@@ -54,23 +54,23 @@ type routing struct {
 
 // decide says what is to be done with a statement that the client may send and the rules let pass. It sends nothing and waits for nothing:
 // what it does not know yet makes the statement a procedure.
-func (ro *routing) decide(q *query) (next, error) {
+func (ro *routing) decide(q *query) (action, error) {
 	if !ro.client.state.Resolved() || !q.plain(ro.client.state.DB()) {
-		return nextProcedure, nil
+		return actionProcedure, nil
 	}
 	if q.st != nil && !q.st.sharded || q.st == nil && (ro.client.schema.Plans == nil || ro.namesNode(q)) {
-		return nextExchange, nil
+		return actionExchange, nil
 	}
 	p, known := ro.knownPlan(q)
 	switch {
 	case !known:
-		return nextProcedure, nil
+		return actionProcedure, nil
 	case p == nil:
-		return nextExchange, nil
+		return actionExchange, nil
 	}
 	n, err := ro.place(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
-		return nextProcedure, nil
+		return actionProcedure, nil
 	}
 	return n, err
 }
@@ -97,22 +97,22 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
 // what the client hears, or [plan.ErrOwnText].
-func (ro *routing) place(q *query, p *plan.Plan) (next, error) {
+func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	r, err := ro.client.lookup().execution.Route()
 	switch {
 	case errors.Is(err, plan.ErrOwnText):
-		return nextProcedure, plan.ErrOwnText
+		return actionProcedure, plan.ErrOwnText
 	case err != nil:
-		return nextProcedure, planError(err)
+		return actionProcedure, planError(err)
 	}
 	if err := ro.obeyNode(q, &r); err != nil {
-		return nextProcedure, err
+		return actionProcedure, err
 	}
 	if r.One != nil {
 		ro.oneShard(q, r.One, p)
-		return nextExchange, nil
+		return actionExchange, nil
 	}
 	many := r // that a route for one server needs no memory of its own
 	q.plan, q.route = p, &many
-	return nextShards, nil
+	return actionShards, nil
 }

@@ -36,8 +36,8 @@ func TestDefinitions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a, got := shardedApart(t, tt.answer)
 			sh := a.withShards()
-			cs := &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, shards: sh}
-			ds := &definitions{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, shards: sh, changes: cs}
+			cs := &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), shards: sh}
+			ds := &definitions{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), shards: sh, changes: cs}
 			forgotten := a.schema.Plans.forgotten.Load()
 			q := a.says("ALTER TABLE t ADD c INT")
 			p, r := a.planned(t, q)
@@ -71,8 +71,8 @@ func TestDefinitions(t *testing.T) {
 func TestDefinitionsEndTransactions(t *testing.T) {
 	a, got := shardedApart(t, nil)
 	sh := a.withShards()
-	cs := &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, shards: sh}
-	ds := &definitions{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, shards: sh, changes: cs}
+	cs := &changes{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), shards: sh}
+	ds := &definitions{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), shards: sh, changes: cs}
 	a.txn.Begin = "BEGIN"
 	_, err := sh.exchanges.forward(a.says("UPDATE other SET a = 1"))
 	if told := a.hears(t, err); told != "ok 0" || !a.txn.Holding() {

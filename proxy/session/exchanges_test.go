@@ -45,7 +45,7 @@ func TestExchangesBroken(t *testing.T) {
 			}})
 			a := newApart(t, "app", server)
 			ls := a.withLeases()
-			xs := &exchanges{client: a.client, effects: ls.effects, leases: ls, routing: a.withRouting()}
+			xs := &exchanges{client: a.client, effects: a.withEffects(), leases: ls, routing: a.withRouting()}
 			a.txn.Begin = tt.begin
 			failed, err := xs.forward(a.says(tt.text))
 			if failed != strings.Contains(tt.told, "9") {

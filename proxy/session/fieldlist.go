@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
@@ -50,15 +49,6 @@ func (sh *shards) shardFieldList(t *router.Table, rest []byte) error {
 	}
 	sh.leases.release(p)
 	return nil
-}
-
-// afterFailure deals with a failure of what the session asks of a connection ahead of the client's command.
-func (ls *leases) afterFailure(p backend.Pooled, err error) error {
-	if e, ok := err.(*mysql.SQLError); ok {
-		ls.release(p)
-		return e
-	}
-	return ls.lost(p, err)
 }
 
 // describing gives the shard that tells of a table's columns: one on the node where the session holds a connection, else on the default one,

@@ -328,3 +328,10 @@ func (lo login) switchPlugin(plugin string, salt []byte) ([]byte, error) {
 	}
 	return lo.client.conn.ReadPacket()
 }
+
+// newSalt gives the greeting's random bytes.
+func (lo login) newSalt() error {
+	var err error
+	lo.client.salt, err = auth.NewSalt()
+	return err
+}

@@ -490,3 +490,22 @@ func hasAny(name string, parts []string) bool {
 	}
 	return false
 }
+
+// admitClass refuses statements of classes that cannot be right through shared connections.
+func (ri *rights) admitClass(text string, c sqltext.Class) error {
+	switch c {
+	case sqltext.Handler:
+		return refuse("HANDLER keeps a cursor on one connection; use SELECT ... LIMIT")
+	case sqltext.LoadDataLocal:
+		if !ri.client.account.LocalInfile || !ri.client.conn.Capabilities.Has(mysql.ClientLocalFiles) {
+			return newError(KSLocalInfile, "")
+		}
+	case sqltext.ChangeReplication, sqltext.BinlogStmt:
+		return refuse("replication is administered on the database servers, not through the proxy")
+	case sqltext.Flush:
+		if flushLocks(text) && !ri.client.account.Process {
+			return refuse("FLUSH TABLES WITH READ LOCK stops the server for every user; it needs the right process")
+		}
+	}
+	return nil
+}

@@ -3,6 +3,7 @@ package session
 import (
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"kingshard/backend"
@@ -180,8 +181,8 @@ type ahead struct {
 	text     string // the client's
 	// point, if set, is what allows the statement to share a connection.
 	point *pointRead
-	// lease is the connection that the loop runs it on; nil once a goroutine has the statement.
-	lease *lease
+	// loopConn is the connection that the loop runs it on; nil once a goroutine has the statement.
+	lease *loopConn
 	// since is when the statement began to wait in a loop for a connection; zero if it did not.
 	since time.Time
 	// instance is the one that the loop chose for the statement, nil before.
@@ -192,3 +193,59 @@ type ahead struct {
 
 // ahead returns what a loop knows and has for the statement under way.
 func (c *client) ahead() *ahead { return &c.task().ahead }
+
+// enterLane makes the session one that a loop may hold, if its connection can be in a loop: there is nothing between it and
+// the packets but, perhaps, TLS.
+func (la *laned) enterLane() {
+	l := la.client.shared.Lanes
+	if l == nil || la.client.entry.AdminOnly() {
+		return
+	}
+	la.client.entry.SwapClient(func() bool {
+		nc := la.client.conn.Net.Pollable()
+		if nc == nil || !l.join() {
+			return false
+		}
+		c, err := l.group.Adopt(nc)
+		if err != nil {
+			l.leave()
+			la.client.shared.Log.Warn("a session stays out of the fast lane", "conn", la.client.id, "error", err)
+			return false
+		}
+		la.client.conn.Net.Rebase(c)
+		la.conn = c
+		return true
+	})
+	if la.conn != nil && la.client.conn.Net.Bare() == nil {
+		_ = la.client.conn.ReadNow() // what TLS has read of the next command; a failure shows again
+	}
+}
+
+// leaveLane ends what enterLane began.
+func (la *laned) leaveLane() {
+	if la.conn != nil {
+		la.conn = nil
+		la.client.shared.Lanes.leave()
+	}
+}
+
+// park gives the session to its loop until the next command, if nothing but the client binds it. Whatever it returns, the
+// session is the loop's when it is true.
+func (la *laned) park() bool {
+	if la.conn == nil || la.client.txn.Holding() || la.client.txn.HasOthers() || la.client.txn.InTransaction() || la.client.conn.Buffered() > 0 {
+		return false
+	}
+	if la.conn.Park(la) {
+		return true
+	}
+	// The loop may have told late of what is read already.
+	return la.client.conn.ReadNow() == syscall.EAGAIN && la.client.conn.Buffered() == 0 && la.conn.Park(la)
+}
+
+// handOver gives the session to a goroutine, which begins with next.
+func (la *laned) handOver(l *fastlane.Loop, next step) {
+	la.client.observed.Counters.Handed.Add(1)
+	la.next = next
+	la.client.shared.Lanes.run(la)
+	l.Woke()
+}

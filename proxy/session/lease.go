@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,17 +11,15 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
-	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 )
 
 // leases borrow the connections that a client's statements run on, and give them back or keep them.
 type leases struct {
-	client  *client
-	effects *effects
+	client *client
 }
 
-// acquire gives a connection to the instance in this session's state, with the client's BEGIN sent. It is the held one
+// acquire gives a connection to the target in this session's state, with the client's BEGIN sent. It is the held one
 // where that serves. The caller ends with release, or with drop after a failure of the connection.
 func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 	if _, err := ls.gate(); err != nil {
@@ -293,20 +290,6 @@ func (ls *leases) dropAnswered(p backend.Pooled, cause error) {
 	ls.client.conn.Close()
 }
 
-// dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
-// them.
-func (sh *shards) dropRunning() {
-	var loans []txn.Lease
-	if sh.client.entry.Published() {
-		loans = sh.client.task().loans
-	}
-	sh.loseAll(loans, nil)
-	p := sh.client.entry.Running()
-	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
-		sh.leases.drop(p)
-	}
-}
-
 // lost drops a connection that broke. Where it held a transaction or other state the session ends too, as it would
 // with a server that went away: going on would run the rest of a transaction outside of it.
 func (ls *leases) lost(p backend.Pooled, cause error) error {
@@ -353,28 +336,45 @@ func (ls *leases) lostWith(e *mysql.SQLError, stateful bool, cause error) error 
 	return &endError{process.EndBackendLost, cause}
 }
 
-// resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
-func (s *Session) resetState() {
-	db, found := s.client.state.DB(), s.settings().foundAtReset()
-	s.client.entry.TakeRunning()
-	s.client.txn.End(s.client.run)
-	s.stmts.clearStmts()
-	s.settings().initState(s.client.state.Collation())
-	s.client.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
-	s.client.state.Found = state.FoundRowsOf(found)
-	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
+// afterFailure deals with a failure of what the session asks of a connection ahead of the client's command.
+func (ls *leases) afterFailure(p backend.Pooled, err error) error {
+	if e, ok := err.(*mysql.SQLError); ok {
+		ls.release(p)
+		return e
+	}
+	return ls.lost(p, err)
 }
 
-// initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
-// how the first statement is to be read.
-func (se settings) initState(collation uint16) {
-	se.client.state = state.New(collation, se.client.conn.Capabilities)
-	se.client.txn.Forget()
-	se.client.textStmts = nil
-	if se.client.schema.Default == nil {
-		return // the admin port
+// chosen is the instance for the attempt-th try of a statement: the one that the loop has chosen already, if it has.
+func (ls *leases) chosen(t txn.Target, attempt int) *backend.Instance {
+	i := ls.client.ahead().instance
+	ls.client.ahead().instance = nil
+	if i != nil && attempt == 0 && t.Replica && i.Node == t.Node.Name {
+		return i
 	}
-	if info := se.client.schema.Default.Info(); info != nil {
-		se.client.state.Resolve(info)
+	return t.Instance(attempt)
+}
+
+// waitingSince is when the statement began to wait for a connection.
+func (ls *leases) waitingSince(now time.Time) time.Time {
+	since := ls.client.ahead().since
+	ls.client.ahead().since = time.Time{}
+	if since.IsZero() {
+		return now
 	}
+	return since
+}
+
+// offered gives the connection that the loop had for the statement, if it is of the target and carries the session's state.
+func (ls *leases) offered(t txn.Target, want *backend.Setting) (backend.Pooled, bool) {
+	p := ls.client.ahead().offer
+	if p.Pooled == nil {
+		return p, false
+	}
+	ls.client.ahead().offer = offer{}
+	if p.Instance.Node == t.Node.Name && (p.Instance == t.Node.Primary || t.Replica) && p.Key == want {
+		return p, true
+	}
+	p.Put()
+	return backend.Pooled{}, false
 }

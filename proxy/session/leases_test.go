@@ -17,7 +17,7 @@ import (
 func TestLeasesAcquire(t *testing.T) {
 	server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: transactions})
 	a := newApart(t, "app", server)
-	ls := &leases{client: a.client, effects: a.withEffects()}
+	ls := &leases{client: a.client}
 	for _, db := range []string{"shop", "shop", "books"} {
 		a.state.SetDB(db)
 		a.says("SELECT 1")
@@ -41,7 +41,7 @@ func TestLeasesAcquire(t *testing.T) {
 func TestLeasesTransaction(t *testing.T) {
 	server, other := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: transactions}), mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: transactions})
 	a := newApart(t, "app", server, other)
-	ls := &leases{client: a.client, effects: a.withEffects()}
+	ls := &leases{client: a.client}
 	a.txn.Begin = "BEGIN /* the client's */"
 	var first uint32
 	for _, text := range []string{"UPDATE x SET a = 1", "UPDATE x SET a = 2", "COMMIT"} {
@@ -100,7 +100,7 @@ func TestLeasesLost(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newApart(t, "app", mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: transactions}))
-			ls := &leases{client: a.client, effects: a.withEffects()}
+			ls := &leases{client: a.client}
 			tt.set(a)
 			a.says("UPDATE t SET a = 1")
 			p, err := ls.acquire(txn.Target{Node: a.nodes["n1"]})
@@ -142,7 +142,7 @@ func TestLeasesReplace(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newApart(t, "app", mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: transactions}))
-			ls := &leases{client: a.client, effects: a.withEffects()}
+			ls := &leases{client: a.client}
 			a.says("SELECT 1")
 			if tt.set(a); a.entry.IsCancelled() {
 				if _, err := ls.acquire(txn.Target{Node: a.nodes["n1"]}); sqlCode(err) != mysql.ERQueryInterrupted || a.inUse("n1") != 0 {
@@ -174,7 +174,7 @@ func TestLeasesGate(t *testing.T) {
 	target := func(a *apart) txn.Target { return txn.Target{Node: a.nodes["n1"]} }
 	open := func(t *testing.T) (*apart, *leases) {
 		a := apartOf(t, "app", shared)
-		return a, &leases{client: a.client, effects: a.withEffects()}
+		return a, &leases{client: a.client}
 	}
 	a, ls := open(t)
 	a.txn.Begin = "BEGIN"
@@ -229,7 +229,7 @@ func TestLeasesWait(t *testing.T) {
 	cfg := partsConfig(server)
 	cfg.Nodes[0].MaxConnsLimit, cfg.PoolWaitTimeout = 1, config.Duration(50*time.Millisecond)
 	a := apartOf(t, "app", newShared(t, cfg))
-	ls := &leases{client: a.client, effects: a.withEffects()}
+	ls := &leases{client: a.client}
 	held := a.lend(t, "n1")
 	a.says("SELECT 1")
 	if _, err := ls.acquire(txn.Target{Node: a.nodes["n1"]}); sqlCode(err) != KSPoolTimeout {

@@ -83,9 +83,9 @@ func (la *laned) runsLooped(p []byte) bool {
 	switch n, err := la.routing.decide(q); {
 	case err != nil:
 		return false // a goroutine tells the client
-	case n == nextShards:
+	case n == actionShards:
 		return la.mergesLooped(q)
-	case n == nextProcedure:
+	case n == actionProcedure:
 		return false
 	}
 	la.client.task().x.target = la.routing.route(q)
@@ -168,7 +168,7 @@ func (la *laned) seekAlone(lp *loopPool) {
 		return
 	case !la.beginLooped(l):
 		if le != nil {
-			le.session = nil // a goroutine has it by now
+			le.laned = nil // a goroutine has it by now
 			le.Put()
 		}
 		return
@@ -205,7 +205,7 @@ func (la *laned) lineOver() bool {
 
 // launch queues the statement on a connection of the loop, to be sent at the end of the round. The loop goes on when something of the
 // response has come.
-func (la *laned) launch(le *lease) {
+func (la *laned) launch(le *loopConn) {
 	l := le.pool.h.loop
 	defer la.caught(l)
 	le.pool.h.relabel(&la.client.observed) // it may have waited for le
@@ -242,7 +242,7 @@ func (la *laned) launch(le *lease) {
 }
 
 // Ready takes what a backend has sent.
-func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
+func (le *loopConn) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	switch {
 	case le.lost:
 		return
@@ -250,7 +250,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		le.readyShared(l)
 		return
 	}
-	s := le.session
+	s := le.laned
 	if s == nil {
 		if err := le.p.Conn.ReadNow(); err == syscall.EAGAIN {
 			l.Park(c, le)
@@ -290,7 +290,7 @@ func (le *lease) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 }
 
 // answer takes a response that has come whole to the client.
-func (la *laned) answer(l *fastlane.Loop, le *lease) {
+func (la *laned) answer(l *fastlane.Loop, le *loopConn) {
 	// A KILL holds the lock until the server has heard of it, for which a loop cannot wait.
 	if _, ok := la.client.entry.TryTake(); !ok {
 		le.Leave()
@@ -301,7 +301,7 @@ func (la *laned) answer(l *fastlane.Loop, le *lease) {
 }
 
 // deliver finishes a response that has come whole. What is queued for the client is sent at the end of the round.
-func (la *laned) deliver(l *fastlane.Loop, le *lease) {
+func (la *laned) deliver(l *fastlane.Loop, le *loopConn) {
 	le.pool.h.relabel(&la.client.observed)
 	_, again, err := la.exchanges.finish(&la.client.task().x, &la.client.task().query)
 	switch {

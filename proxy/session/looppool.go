@@ -64,24 +64,24 @@ type loopPoolKey struct {
 type loopPool struct {
 	key  loopPoolKey
 	h    *loopState
-	idle []*lease // the one used last is at the end
-	out  int      // that run a statement
+	idle []*loopConn // the one used last is at the end
+	out  int         // that run a statement
 	// line are the sessions that wait in the pool's queue, which knows them as queue, in its order.
 	line  []*laned
 	queue backend.Line
 	// Of pipelined sharing: sessions whose statements leave at the end of the round, and connections that have some.
 	gathered []*laned
-	shared   []*lease
+	shared   []*loopConn
 }
 
-// lease is a connection that a loop has borrowed from its pool.
-type lease struct {
+// loopConn is a connection that a loop has borrowed from its pool.
+type loopConn struct {
 	p    backend.Pooled
 	conn *fastlane.Conn
 	pool *loopPool
-	// session is the one whose statement it runs; nil if it lies unused.
-	session *laned
-	// queue are the sessions that share it, in the order of their statements, instead of session; see pipeline.go.
+	// laned is the session whose statement it runs; nil if it lies unused.
+	laned *laned
+	// queue are the sessions that share it, in the order of their statements, instead of laned; see pipeline.go.
 	queue []*laned
 	pipeline
 	walk  walk
@@ -120,18 +120,18 @@ func (h *loopState) arm() {
 
 // take gives a connection for a session's statement. Without one, wait tells that all are in use, so that the session waits
 // in line for one; else one may be opened, or given another setting, which is the work of a goroutine.
-func (lp *loopPool) take(la *laned) (le *lease, wait bool) {
+func (lp *loopPool) take(la *laned) (le *loopConn, wait bool) {
 	if len(lp.line) > 0 {
 		return nil, true
 	}
 	if le, wait = lp.lend(); le != nil {
-		le.session = la
+		le.laned = la
 	}
 	return le, wait
 }
 
 // lend gives a connection that runs nothing. Without one, wait is that of take.
-func (lp *loopPool) lend() (le *lease, wait bool) {
+func (lp *loopPool) lend() (le *loopConn, wait bool) {
 	if n := len(lp.idle); n > 0 {
 		le = lp.idle[n-1]
 		lp.idle[n-1] = nil
@@ -152,7 +152,7 @@ func (lp *loopPool) lend() (le *lease, wait bool) {
 }
 
 // borrow brings a connection into the loop; nil if that cannot be.
-func (lp *loopPool) borrow(p backend.Pooled) *lease {
+func (lp *loopPool) borrow(p backend.Pooled) *loopConn {
 	loop := lp.h.loop
 	c, ok := p.Conn.Net.Poller().(*fastlane.Conn)
 	if ok {
@@ -176,14 +176,14 @@ func (lp *loopPool) borrow(p backend.Pooled) *lease {
 	}
 	p.Conn.NoWait(&lp.h.scratch.buffers)
 	lp.h.arm()
-	return &lease{p: p, conn: c, pool: lp, began: lp.h.now}
+	return &loopConn{p: p, conn: c, pool: lp, began: lp.h.now}
 }
 
 // Put takes a connection back after a statement: for the session whose turn it is, or for later. It goes to the pool when it has been away
 // for long, or others wait longer.
-func (le *lease) Put() {
-	if le.session != nil {
-		le.session.client.ahead().lease, le.session = nil, nil
+func (le *loopConn) Put() {
+	if le.laned != nil {
+		le.laned.client.ahead().lease, le.laned = nil, nil
 	}
 	le.p.Conn.Release() // the next response begins in a buffer that is in use, and at its front
 	lp := le.pool
@@ -216,12 +216,12 @@ func (le *lease) Put() {
 }
 
 // serve gives a connection that runs nothing to a session that has waited, or to it and others who share it.
-func (lp *loopPool) serve(le *lease, la *laned) {
+func (lp *loopPool) serve(le *loopConn, la *laned) {
 	if la.client.ahead().point != nil {
 		le.fill(la)
 		return
 	}
-	le.session = la
+	le.laned = la
 	la.launch(le)
 }
 
@@ -291,7 +291,7 @@ func (lp *loopPool) receive(la *laned, pl *backend.Place) {
 }
 
 // giveBack returns a connection to its pool. It is neither under way nor idle any more.
-func (le *lease) giveBack() {
+func (le *loopConn) giveBack() {
 	le.p.Conn.MayWait()
 	if le.p.Conn.Marked {
 		le.p.Taint() // a loop does not wait for a reset
@@ -301,14 +301,14 @@ func (le *lease) giveBack() {
 }
 
 // Leave ends the loan of a connection that is under way: whoever has the session has it too, or it is closed.
-func (le *lease) Leave() {
+func (le *loopConn) Leave() {
 	le.pool.out--
-	le.session.client.ahead().lease, le.session = nil, nil
+	le.laned.client.ahead().lease, le.laned = nil, nil
 	le.p.Conn.MayWait()
 }
 
 // discard closes an unused connection that its server closed, or on which it said something unasked.
-func (le *lease) discard() {
+func (le *loopConn) discard() {
 	lp := le.pool
 	for k, other := range lp.idle {
 		if other == le {

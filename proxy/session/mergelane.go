@@ -35,7 +35,7 @@ func (la *laned) mergesLooped(q *query) bool {
 		return false
 	}
 	m := la.exchanges.several().queries.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
-	m.session, m.of = la, p
+	m.laned, m.of = la, p
 	la.client.task().merging = m
 	return true
 }
@@ -59,9 +59,9 @@ func (la *laned) seekMerge(h *loopState) {
 // lend gets a connection to each shard; false if there is one that the loop has no connection to and cannot get one at once, or others
 // wait for one.
 func (m *merging) lend(h *loopState, setting *backend.Setting) bool {
-	nodes := m.session.client.schema.Nodes
+	nodes := m.laned.client.schema.Nodes
 	for k := range m.route.Queries {
-		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.session.exchanges.effects.loopable(i, m.route.Queries[k].Text) {
+		if i := nodes[m.route.Queries[k].Node].Primary; i.State() == backend.Down || i.Unlooped() || i.Waiters() > 0 || !m.laned.exchanges.effects.loopable(i, m.route.Queries[k].Text) {
 			return false
 		}
 	}
@@ -75,7 +75,7 @@ func (m *merging) lend(h *loopState, setting *backend.Setting) bool {
 		if le == nil {
 			return false
 		}
-		le.session = m.session
+		le.laned = m.laned
 		m.loans = append(m.loans, txn.Lease{Pooled: le.p, Node: node.Name, Loop: le})
 	}
 	return true
@@ -84,8 +84,8 @@ func (m *merging) lend(h *loopState, setting *backend.Setting) bool {
 // putBack gives connections on which nothing was sent back to their pools, where the goroutine that the session goes to looks for them.
 func (m *merging) putBack() {
 	for k := range m.loans {
-		le := m.loans[k].Loop.(*lease)
-		le.session = nil
+		le := m.loans[k].Loop.(*loopConn)
+		le.laned = nil
 		le.pool.out--
 		le.p.Conn.Release()
 		le.giveBack()
@@ -136,7 +136,7 @@ func (la *laned) offerMerge(h *loopState) bool {
 		return false
 	}
 	for k := range m.loans {
-		la.offer(h, m.loans[k].Loop.(*lease).conn, m.loans[k].Conn.Conn)
+		la.offer(h, m.loans[k].Loop.(*loopConn).conn, m.loans[k].Conn.Conn)
 	}
 	return true
 }
@@ -153,7 +153,7 @@ func (la *laned) sendMerge(h *loopState) {
 		}
 	}
 	for k := range m.loans {
-		le := m.loans[k].Loop.(*lease)
+		le := m.loans[k].Loop.(*loopConn)
 		h.loop.Park(le.conn, le)
 	}
 	h.merging = append(h.merging, m)
@@ -161,7 +161,7 @@ func (la *laned) sendMerge(h *loopState) {
 }
 
 // readyMerge takes what a shard has sent.
-func (la *laned) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *lease) {
+func (la *laned) readyMerge(l *fastlane.Loop, c *fastlane.Conn, le *loopConn) {
 	defer la.caught(l)
 	m := la.client.task().merging
 	switch err := le.p.Conn.ReadNow(); {
@@ -202,7 +202,7 @@ func (h *loopState) sweepMerges() {
 		switch {
 		case m.over:
 		case m.begun && m.seen:
-			m.session.hurryMerge(h.loop)
+			m.laned.hurryMerge(h.loop)
 		default:
 			m.seen = m.begun
 			waiting = append(waiting, m)
@@ -246,7 +246,7 @@ func (la *laned) leaveMerge(l *fastlane.Loop) {
 func (m *merging) leave(l *fastlane.Loop) {
 	m.over = true
 	for k := range m.loans {
-		le := m.loans[k].Loop.(*lease)
+		le := m.loans[k].Loop.(*loopConn)
 		l.Unpark(le.conn)
 		le.Leave()
 		m.loans[k].Loop = nil
@@ -256,9 +256,9 @@ func (m *merging) leave(l *fastlane.Loop) {
 // panicked closes the connections that the merge still had when a handler panicked: nobody knows what is still to come on them.
 func (m *merging) panicked(l *fastlane.Loop) {
 	m.over = true
-	m.session.client.entry.Unpublish()
+	m.laned.client.entry.Unpublish()
 	for k := range m.loans {
-		if le, looped := m.loans[k].Loop.(*lease); looped && le.session == m.session {
+		if le, looped := m.loans[k].Loop.(*loopConn); looped && le.laned == m.laned {
 			l.Unpark(le.conn)
 			m.loans[k].Taint()
 		}

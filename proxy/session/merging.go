@@ -24,7 +24,7 @@ type merging struct {
 
 	// Of one that a loop carries out: whose it is, its plan, and how many answers have not come whole. begun says that something has come, seen that it
 	// had at the last tick, over that the loop has it no more.
-	session           *laned
+	laned             *laned
 	of                *plan.Plan
 	left              int
 	begun, seen, over bool

@@ -11,13 +11,13 @@ import (
 // the kernel's whole way to the peer and wakes it up, after which the code and the memory of the handlers would have to be loaded anew
 // for every event (docs/design/performance-log.md has the figures). What does not fit into a small write buffer leaves at once.
 type outbox struct {
-	requests []*lease // with a statement
-	merges   []*laned // with one for each of several shards
-	answers  []*laned // with a response
+	requests []*loopConn // with a statement
+	merges   []*laned    // with one for each of several shards
+	answers  []*laned    // with a response
 }
 
 // request has a connection's statement sent.
-func (h *loopState) request(le *lease) {
+func (h *loopState) request(le *loopConn) {
 	h.requests = append(h.requests, le)
 	h.loop.AtRoundEnd()
 }
@@ -31,7 +31,7 @@ func (h *loopState) answer(la *laned) {
 // Round sends what the round has brought. Servers come first: they are what clients wait for.
 func (h *loopState) Round(*fastlane.Loop) {
 	h.sendAllGathered()
-	h.requests = slices.DeleteFunc(h.requests, func(le *lease) bool { return !le.offerRequest() })
+	h.requests = slices.DeleteFunc(h.requests, func(le *loopConn) bool { return !le.offerRequest() })
 	h.merges = slices.DeleteFunc(h.merges, func(s *laned) bool { return !s.offerMerge(h) })
 	for _, s := range h.answers {
 		s.offer(h, s.conn, s.client.conn)
@@ -69,8 +69,8 @@ func (la *laned) offer(h *loopState, c *fastlane.Conn, from *mysql.Conn) {
 }
 
 // offerRequest offers the statement that launch has queued; false if it is not to be sent.
-func (le *lease) offerRequest() bool {
-	s, h := le.session, le.pool.h
+func (le *loopConn) offerRequest() bool {
+	s, h := le.laned, le.pool.h
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	if s.client.entry.Running().Pooled == nil {
@@ -87,8 +87,8 @@ func (le *lease) offerRequest() bool {
 }
 
 // sendRequest sends what is left of a statement.
-func (le *lease) sendRequest() {
-	s, h := le.session, le.pool.h
+func (le *loopConn) sendRequest() {
+	s, h := le.laned, le.pool.h
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {

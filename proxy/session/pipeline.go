@@ -67,7 +67,7 @@ func (lp *loopPool) sendGathered() {
 }
 
 // withRoom gives a connection for further statements: one that has none if possible, else the one that has the fewest.
-func (lp *loopPool) withRoom() *lease {
+func (lp *loopPool) withRoom() *loopConn {
 	le, _ := lp.lend()
 	if le != nil || lp.key.instance.Wanted() {
 		return le
@@ -81,7 +81,7 @@ func (lp *loopPool) withRoom() *lease {
 }
 
 // room is how many statements the connection can take. One that goes back to its pool soon takes no more.
-func (le *lease) room() int {
+func (le *loopConn) room() int {
 	if le.exposed || le.pool.h.now-le.began >= leaseMax {
 		return 0
 	}
@@ -90,7 +90,7 @@ func (le *lease) room() int {
 
 // fill has a session that has waited use the connection, and others of the line as far as there is room. first is nil where sessions share it
 // already.
-func (le *lease) fill(first *laned) {
+func (le *loopConn) fill(first *laned) {
 	lp := le.pool
 	var list [pipelineDepth]*laned
 	n := 0
@@ -112,7 +112,7 @@ func (le *lease) fill(first *laned) {
 
 // share sends the statements of sessions on a connection, which has room for them, and tells how many of the sessions it took
 // care of.
-func (le *lease) share(list []*laned) (taken int) {
+func (le *loopConn) share(list []*laned) (taken int) {
 	idle := len(le.queue) == 0
 	for _, s := range list {
 		taken++
@@ -125,7 +125,7 @@ func (le *lease) share(list []*laned) (taken int) {
 			}
 		case len(le.queue) == 0:
 			// It has to be prepared first, for which the connection is its own.
-			le.session = s
+			le.laned = s
 			s.launch(le)
 			return taken
 		default:
@@ -149,7 +149,7 @@ func (le *lease) share(list []*laned) (taken int) {
 }
 
 // preparedOn tells whether the statement can be sent on a connection at once.
-func (la *laned) preparedOn(le *lease) bool {
+func (la *laned) preparedOn(le *loopConn) bool {
 	x, q := &la.client.task().x, &la.client.task().query
 	if q.st == nil {
 		return true
@@ -159,7 +159,7 @@ func (la *laned) preparedOn(le *lease) bool {
 }
 
 // sendShared queues the statement on a connection behind those of others. A KILL before it is late finds it too short to be told.
-func (la *laned) sendShared(le *lease) {
+func (la *laned) sendShared(le *loopConn) {
 	la.client.ahead().lease = le
 	le.queue = append(le.queue, la)
 	defer la.caught(le.pool.h.loop)
@@ -179,7 +179,7 @@ func (la *laned) sendShared(le *lease) {
 }
 
 // readyShared takes what a backend has sent on a connection that sessions share.
-func (le *lease) readyShared(l *fastlane.Loop) {
+func (le *loopConn) readyShared(l *fastlane.Loop) {
 	defer le.caught()
 	switch err := le.p.Conn.ReadNow(); {
 	case err == syscall.EAGAIN:
@@ -239,7 +239,7 @@ func (le *lease) readyShared(l *fastlane.Loop) {
 }
 
 // tooLong deals with a response that is longer than what a loop waits for.
-func (le *lease) tooLong(l *fastlane.Loop) {
+func (le *loopConn) tooLong(l *fastlane.Loop) {
 	s := le.queue[0]
 	if s == nil || s.client.ahead().point == nil {
 		le.scatter(nil)
@@ -252,7 +252,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 		return
 	}
 	le.unshare()
-	le.session = s
+	le.laned = s
 	le.p.Conn.ExpectResponse()
 	le.Leave()
 	if !s.client.setRunning(le.p) {
@@ -264,7 +264,7 @@ func (le *lease) tooLong(l *fastlane.Loop) {
 }
 
 // caught ends the use of a connection in whose handling a fault was. Its sessions ask again, each alone.
-func (le *lease) caught() {
+func (le *loopConn) caught() {
 	r := recover()
 	if r == nil {
 		return
@@ -279,7 +279,7 @@ func (le *lease) caught() {
 }
 
 // sharing gives the connection that the session shares with others; nil if it does not.
-func (ls *leases) sharing() *lease {
+func (ls *leases) sharing() *loopConn {
 	if t := ls.client.tasked; t != nil && t.ahead.lease != nil && len(t.ahead.lease.queue) > 0 {
 		return t.ahead.lease
 	}
@@ -287,7 +287,7 @@ func (ls *leases) sharing() *lease {
 }
 
 // await has the connection wait for the next response. Half empty, it takes more from the line.
-func (le *lease) await(l *fastlane.Loop) {
+func (le *loopConn) await(l *fastlane.Loop) {
 	le.p.Conn.Release()
 	l.Park(le.conn, le)
 	if lp := le.pool; len(lp.line) > 0 && lp.line[0].client.ahead().point != nil && le.room() >= pipelineDepth/2 && lp.key.instance.Waiters() <= len(lp.line) {
@@ -296,7 +296,7 @@ func (le *lease) await(l *fastlane.Loop) {
 }
 
 // answerShared takes the first response, which has come whole, to its client. le.given tells whether the connection is in order.
-func (la *laned) answerShared(l *fastlane.Loop, le *lease) {
+func (la *laned) answerShared(l *fastlane.Loop, le *loopConn) {
 	defer la.caught(l)
 	le.given = false
 	behind := le.p.Conn.Buffered() - le.walk.Len()
@@ -309,7 +309,7 @@ func (la *laned) answerShared(l *fastlane.Loop, le *lease) {
 
 // scatter closes a connection that cannot be gone on with. Its sessions ask again, each alone; but for one, which has been
 // taken care of.
-func (le *lease) scatter(but *laned) {
+func (le *loopConn) scatter(but *laned) {
 	if le.lost {
 		return
 	}
@@ -329,7 +329,7 @@ func (le *lease) scatter(but *laned) {
 }
 
 // unshare ends the sharing of a connection.
-func (le *lease) unshare() {
+func (le *loopConn) unshare() {
 	le.queue, le.exposed = nil, false
 	list := le.pool.shared
 	for k, other := range list {
@@ -373,7 +373,7 @@ func (lp *loopPool) sweepShared() {
 }
 
 // cut ends all that waits on a connection on which the server is busy: it is told to stop.
-func (le *lease) cut() {
+func (le *loopConn) cut() {
 	p := le.p.Instance
 	thread := le.p.Conn.ThreadID
 	le.scatter(nil)
@@ -381,7 +381,7 @@ func (le *lease) cut() {
 }
 
 // lateOn notes that the session's statement was not what it was taken for.
-func (la *laned) lateOn(le *lease) {
+func (la *laned) lateOn(le *loopConn) {
 	if la != nil && la.client.ahead().point != nil {
 		la.client.ahead().point.failed(le.pool.h.now)
 		la.client.observed.Counters.Late.Add(1)

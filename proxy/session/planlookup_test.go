@@ -57,7 +57,7 @@ func TestPlanHitAllocatesNothing(t *testing.T) {
 	st := &stmt{text: "SELECT column_number_001 FROM t WHERE id = ?", db: "d", mode: benchMode}
 	args := []value.Value{value.NewInt(7)}
 	if n := testing.AllocsPerRun(100, func() {
-		made, err := s.routing.planOf(st)
+		made, err := s.routing.planOfStmt(st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,16 +221,16 @@ func TestPlansAreForgotten(t *testing.T) {
 	st := &stmt{text: "SELECT column_number_001 FROM t WHERE id = ?", db: "d", mode: benchMode}
 	s := assemble()
 	s.client.schema = &Schema{Plans: p}
-	before, err := s.routing.planOf(st)
+	before, err := s.routing.planOfStmt(st)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := s.routing.planOf(st); again != before {
+	if again, _ := s.routing.planOfStmt(st); again != before {
 		t.Error("a prepared statement does not keep its plan")
 	}
 	p.forget()
 	p.columns[p.exact.Tables()[0]] = columns
-	if after, _ := s.routing.planOf(st); after == before {
+	if after, _ := s.routing.planOfStmt(st); after == before {
 		t.Error("a prepared statement has a plan that was forgotten")
 	}
 }

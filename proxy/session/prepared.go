@@ -226,8 +226,8 @@ func (sh *shards) sendBound(l *txn.Lease, text string, args []int, b *boundExecu
 	return l.Conn.Flush()
 }
 
-// planOf gives the plan of a prepared statement, which keeps it as long as it is right.
-func (ro *routing) planOf(st *stmt) (*plan.Plan, error) {
+// planOfStmt gives the plan of a prepared statement, which keeps it as long as it is right.
+func (ro *routing) planOfStmt(st *stmt) (*plan.Plan, error) {
 	plans := ro.client.schema.Plans
 	if plans == nil {
 		return nil, errNotSharded
@@ -264,7 +264,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 			return err != nil, err
 		}
 	}
-	p, err := s.routing.planOf(q.st)
+	p, err := s.routing.planOfStmt(q.st)
 	if err != nil {
 		return true, err
 	}
@@ -277,7 +277,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	switch {
 	case err != nil:
 		return true, planError(err)
-	case n == nextShards:
+	case n == actionShards:
 		return s.manyShards(q)
 	}
 	return s.exchanges.forward(q)

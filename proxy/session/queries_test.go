@@ -67,7 +67,7 @@ func numbers(c *mysqltest.ScriptConn, text string, list ...any) {
 
 func queriesOn(a *apart) *queries {
 	sh := a.withShards()
-	return &queries{client: a.client, effects: sh.effects, leases: sh.leases, routing: sh.routing, exchanges: sh.exchanges, shards: sh}
+	return &queries{client: a.client, effects: sh.effects, leases: sh.leases, routing: a.withRouting(), exchanges: sh.exchanges, shards: sh}
 }
 
 // The rows of two servers become one result, in the order and within the limit that the client asked for.

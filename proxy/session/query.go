@@ -210,32 +210,6 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 	return s.carryOut(q)
 }
 
-// allow refuses what the client may not send, or what the rules block.
-func (ri *rights) allow(q *query) error {
-	if q.st != nil {
-		if err := ri.obeyExecution(q.st); err != nil {
-			return err
-		}
-		q.verdict = q.st.verdict
-		q.verdict.Hits = nil
-		return ri.permitExecution(q.st)
-	}
-	q.readWithin(ri.client.mode())
-	if ri.client.snap.Blacklist != nil && ri.blacklisted(q) {
-		return errBlacklisted
-	}
-	if err := ri.obey(q); err != nil {
-		return err
-	}
-	if err := ri.permit(q.text, &q.info); err != nil {
-		return err
-	}
-	if err := ri.inspect(q, false); err != nil || q.within == nil {
-		return err
-	}
-	return ri.admitTexts(q)
-}
-
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if r := q.verdict.Throttle; r != nil {
@@ -257,9 +231,9 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	switch {
 	case err != nil:
 		return true, err
-	case n == nextExchange:
+	case n == actionExchange:
 		return s.exchanges.forward(q)
-	case n == nextShards:
+	case n == actionShards:
 		failed, err = s.manyShards(q)
 		if q.st == nil {
 			err = s.leases.ofClientsText(err, q.source)
@@ -356,7 +330,7 @@ func (xs *exchanges) broken(p backend.Pooled, err error, sent uint8) error {
 	return &endError{process.EndBackendLost, err}
 }
 
-// send queues the statement's COM_QUERY packet and sends it.
+// send queues the statement's COM_QUERY packet. A long one it begins to send.
 func (xs *exchanges) send(p backend.Pooled, q *query) {
 	c := p.Conn
 	if len(q.text) >= largeText {

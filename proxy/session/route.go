@@ -6,7 +6,8 @@ import (
 )
 
 // route decides where a statement goes: to the node that a query rule or a hint names, else the user's default node; to a replica only
-// when it is a query that can have no effects, outside of transactions, with autocommit on.
+// when it is a query without effects, or one whose functions a rule vouches for, outside of transactions, with autocommit on. What is sent to
+// several shards borrowReaders sends to replicas.
 func (ro *routing) route(q *query) txn.Target {
 	info := &q.info
 	t := txn.Target{Node: ro.client.schema.Default}
@@ -43,7 +44,7 @@ func (ro *routing) route(q *query) txn.Target {
 	}
 	switch info.Class {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
-		t.Replica = !q.wantsCursor() && (info.ReadOnly() || mayRead(q)) && (len(t.Node.Replicas) == 0 || ro.effects.effectless(t.Node, q))
+		t.Replica = !q.wantsCursor() && (info.ReadOnly() || ruledToReplica(q)) && (len(t.Node.Replicas) == 0 || ro.effects.effectless(t.Node, q))
 	}
 	return t
 }

@@ -26,29 +26,29 @@ func routingApart(t *testing.T, user string) *apart {
 func TestRoutingDecides(t *testing.T) {
 	for _, tt := range []struct {
 		text string
-		want next
+		want action
 		on   string // nodes
 		sent string // the text of the first; "" as it came
 	}{
-		{"SELECT * FROM other WHERE a = 1", nextExchange, "n1", ""},
-		{"UPDATE other SET a = 1", nextExchange, "n1", ""},
-		{"SELECT * FROM t WHERE id = 2", nextExchange, "n1", "SELECT * FROM t_0000 WHERE id = 2"},
-		{"SELECT * FROM t WHERE id = 3", nextExchange, "n2", "SELECT * FROM t_0001 WHERE id = 3"},
-		{"UPDATE t SET a = 1 WHERE id = 3", nextExchange, "n2", "UPDATE t_0001 SET a = 1 WHERE id = 3"},
-		{"INSERT INTO t (id, a) VALUES (3, 1)", nextExchange, "n2", "INSERT INTO t_0001 (id, a) VALUES (3, 1)"},
-		{"SELECT * FROM t", nextShards, "n1 n2", "SELECT * FROM t_0000"},
-		{"SELECT * FROM t WHERE id IN (2, 3)", nextShards, "n1 n2", ""},
-		{"DELETE FROM t WHERE a = 1", nextShards, "n1 n2", "DELETE FROM t_0000 WHERE a = 1"},
-		{"INSERT INTO t (a) VALUES (1)", nextProcedure, "", ""}, // refused there
-		{"/*n2*/ SELECT * FROM t WHERE id = 2", nextExchange, "n2", ""},
-		{"/*n2*/ SELECT * FROM other", nextExchange, "n2", ""},
-		{"SELECT LAST_INSERT_ID()", nextProcedure, "", ""},
-		{"SELECT FOUND_ROWS()", nextProcedure, "", ""},
-		{"SELECT @a := 1", nextProcedure, "", ""},
-		{"SELECT * FROM information_schema.tables", nextProcedure, "", ""},
-		{"SET @a = 1", nextProcedure, "", ""},
-		{"BEGIN", nextProcedure, "", ""},
-		{"CREATE TABLE x (a INT)", nextProcedure, "", ""},
+		{"SELECT * FROM other WHERE a = 1", actionExchange, "n1", ""},
+		{"UPDATE other SET a = 1", actionExchange, "n1", ""},
+		{"SELECT * FROM t WHERE id = 2", actionExchange, "n1", "SELECT * FROM t_0000 WHERE id = 2"},
+		{"SELECT * FROM t WHERE id = 3", actionExchange, "n2", "SELECT * FROM t_0001 WHERE id = 3"},
+		{"UPDATE t SET a = 1 WHERE id = 3", actionExchange, "n2", "UPDATE t_0001 SET a = 1 WHERE id = 3"},
+		{"INSERT INTO t (id, a) VALUES (3, 1)", actionExchange, "n2", "INSERT INTO t_0001 (id, a) VALUES (3, 1)"},
+		{"SELECT * FROM t", actionShards, "n1 n2", "SELECT * FROM t_0000"},
+		{"SELECT * FROM t WHERE id IN (2, 3)", actionShards, "n1 n2", ""},
+		{"DELETE FROM t WHERE a = 1", actionShards, "n1 n2", "DELETE FROM t_0000 WHERE a = 1"},
+		{"INSERT INTO t (a) VALUES (1)", actionProcedure, "", ""}, // refused there
+		{"/*n2*/ SELECT * FROM t WHERE id = 2", actionExchange, "n2", ""},
+		{"/*n2*/ SELECT * FROM other", actionExchange, "n2", ""},
+		{"SELECT LAST_INSERT_ID()", actionProcedure, "", ""},
+		{"SELECT FOUND_ROWS()", actionProcedure, "", ""},
+		{"SELECT @a := 1", actionProcedure, "", ""},
+		{"SELECT * FROM information_schema.tables", actionProcedure, "", ""},
+		{"SET @a = 1", actionProcedure, "", ""},
+		{"BEGIN", actionProcedure, "", ""},
+		{"CREATE TABLE x (a INT)", actionProcedure, "", ""},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			a := routingApart(t, "root")
@@ -62,9 +62,9 @@ func TestRoutingDecides(t *testing.T) {
 			var on []string
 			sent := q.text
 			switch got {
-			case nextExchange:
+			case actionExchange:
 				on = append(on, ro.route(q).Node.Name)
-			case nextShards:
+			case actionShards:
 				sent = q.route.Queries[0].Text
 				for _, n := range ro.nodesOf(q.route.Queries) {
 					on = append(on, n.Name)
@@ -92,17 +92,17 @@ func (ro *routing) learnPlan(t *testing.T, text string) {
 func TestRoutingKnowsNothing(t *testing.T) {
 	a := routingApart(t, "app")
 	ro := &routing{client: a.client, effects: a.withEffects()}
-	if n, err := ro.decide(a.says("SELECT * FROM t WHERE id = 2")); n != nextProcedure || err != nil {
+	if n, err := ro.decide(a.says("SELECT * FROM t WHERE id = 2")); n != actionProcedure || err != nil {
 		t.Errorf("without a plan: %v, %v", n, err)
 	}
 	a.state = state.New(utf8mb4General, a.conn.Capabilities)
-	if n, err := ro.decide(a.says("SELECT * FROM other")); n != nextProcedure || err != nil {
+	if n, err := ro.decide(a.says("SELECT * FROM other")); n != actionProcedure || err != nil {
 		t.Errorf("without a server's word: %v, %v", n, err)
 	}
 	a = routingApart(t, "app")
 	a.schema = &Schema{Default: a.nodes["n1"], Nodes: a.nodes}
 	ro = &routing{client: a.client, effects: a.withEffects()}
-	if n, err := ro.decide(a.says("SELECT * FROM t WHERE id = 2")); n != nextExchange || err != nil {
+	if n, err := ro.decide(a.says("SELECT * FROM t WHERE id = 2")); n != actionExchange || err != nil {
 		t.Errorf("without sharded tables: %v, %v", n, err)
 	}
 }
@@ -175,13 +175,13 @@ func TestRoutingToTheHeldConnection(t *testing.T) {
 func TestRoutingOfExecutions(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(st *stmt, ex *execution)
-		want   next
+		want   action
 	}{
-		"plain":                     {func(*stmt, *execution) {}, nextExchange},
-		"with a cursor":             {func(_ *stmt, ex *execution) { ex.flags = 1 }, nextProcedure},
-		"with long data":            {func(st *stmt, _ *execution) { st.long = map[uint16][]byte{0: nil} }, nextProcedure},
-		"about the catalog":         {func(st *stmt, _ *execution) { st.information = true }, nextProcedure},
-		"on a table without a plan": {func(st *stmt, _ *execution) { st.sharded = true }, nextProcedure},
+		"plain":                     {func(*stmt, *execution) {}, actionExchange},
+		"with a cursor":             {func(_ *stmt, ex *execution) { ex.flags = 1 }, actionProcedure},
+		"with long data":            {func(st *stmt, _ *execution) { st.long = map[uint16][]byte{0: nil} }, actionProcedure},
+		"about the catalog":         {func(st *stmt, _ *execution) { st.information = true }, actionProcedure},
+		"on a table without a plan": {func(st *stmt, _ *execution) { st.sharded = true }, actionProcedure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := routingApart(t, "app")
@@ -207,11 +207,11 @@ func TestRoutingOfShardedExecutions(t *testing.T) {
 		const text = "SELECT a FROM t WHERE id = ?"
 		q := a.says(text)
 		st := &stmt{text: text, source: text, info: q.info, params: 1, setting: a.state.Setting(), sharded: true, db: "d", mode: a.mode()}
-		if _, err := ro.planOf(st); err != nil {
+		if _, err := ro.planOfStmt(st); err != nil {
 			t.Fatal(err)
 		}
 		q.execute(st, &execution{bitmap: []byte{0}, types: []byte{byte(mysql.TypeLong), 0}, values: []byte{id, 0, 0, 0}})
-		if n, err := ro.decide(q); n != nextExchange || err != nil || q.node != a.nodes[node] {
+		if n, err := ro.decide(q); n != actionExchange || err != nil || q.node != a.nodes[node] {
 			t.Errorf("%d: %v, %v, node %v", id, n, err, q.node)
 		}
 	}

@@ -293,3 +293,29 @@ func (ri *rights) countRules(st *stmt) {
 	ri.client.task().verdict.Count()
 	ri.client.task().verdict = queryrule.Decision{}
 }
+
+// allow refuses what the client may not send, or what the rules block.
+func (ri *rights) allow(q *query) error {
+	if q.st != nil {
+		if err := ri.obeyExecution(q.st); err != nil {
+			return err
+		}
+		q.verdict = q.st.verdict
+		q.verdict.Hits = nil
+		return ri.permitExecution(q.st)
+	}
+	q.readWithin(ri.client.mode())
+	if ri.client.snap.Blacklist != nil && ri.blacklisted(q) {
+		return errBlacklisted
+	}
+	if err := ri.obey(q); err != nil {
+		return err
+	}
+	if err := ri.permit(q.text, &q.info); err != nil {
+		return err
+	}
+	if err := ri.inspect(q, false); err != nil || q.within == nil {
+		return err
+	}
+	return ri.admitTexts(q)
+}

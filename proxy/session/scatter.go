@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/backend"
+	"kingshard/backend/pool"
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
@@ -24,7 +25,6 @@ type shards struct {
 	client    *client
 	effects   *effects
 	leases    *leases
-	routing   *routing
 	exchanges *exchanges
 }
 
@@ -335,4 +335,58 @@ func isConnError(err error) bool {
 	}
 	var c *mysql.ConnError
 	return errors.As(err, &c)
+}
+
+// dropRunning closes the connections that a statement was using when it panicked: nobody knows what is still to come on
+// them.
+func (sh *shards) dropRunning() {
+	var loans []txn.Lease
+	if sh.client.entry.Published() {
+		loans = sh.client.task().loans
+	}
+	sh.loseAll(loans, nil)
+	p := sh.client.entry.Running()
+	if p.Pooled != nil && !slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled }) {
+		sh.leases.drop(p)
+	}
+}
+
+// borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
+// that the query may depend on is on a primary.
+func (sh *shards) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
+	if !ruledToReplica(q) || !p.ReadOnly || sh.client.sink != nil || sh.client.txn.Holding() || sh.client.txn.InTransaction() || !sh.client.state.Autocommit ||
+		sh.client.txn.Next.IsSet() {
+		return sh.borrow(nodes, p.ReadOnly || sh.client.task().own)
+	}
+	leases, err := sh.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) {
+		p, err := sh.borrowReader(n, have)
+		return txn.Lease{Pooled: p, Node: n.Name}, err
+	})
+	if err != nil {
+		return nil, sh.leases.notBorrowed(leases, err)
+	}
+	return leases, nil
+}
+
+// borrowReader borrows a connection to a replica, or to the primary if none can serve.
+func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
+	if err := sh.leases.learnCharset(n); err != nil {
+		return backend.Pooled{}, err
+	}
+	for attempt := 0; ; attempt++ {
+		instance := n.Reader(attempt)
+		p, err := sh.leases.getHolding(instance, sh.client.state.Setting(), loans)
+		if err == nil {
+			if instance.Role == backend.Replica {
+				sh.client.observed.CountReplica()
+			}
+			return p, nil
+		}
+		switch {
+		case errors.Is(err, txn.ErrDeadlock):
+			return p, err
+		case instance.Role == backend.Primary, errors.Is(err, pool.ErrTimeout), errors.Is(err, pool.ErrCancelled):
+			return p, backendError(err)
+		}
+	}
 }

@@ -152,7 +152,7 @@ func (s *Session) describe(cmd mysql.Command, arg []byte) string {
 // alias views bytes as a string; valid as long as the bytes stay unchanged.
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// dispatch answers one command. Responses are queued; next sends them.
+// dispatch answers one command. Responses are queued; conclude sends them.
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.client.snap = s.client.shared.Snapshot.Load()
 	if s.client.shared.Labels.On() {

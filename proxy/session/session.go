@@ -4,14 +4,13 @@ import (
 	"net"
 	"net/netip"
 
-	"kingshard/mysql/auth"
 	"kingshard/proxy/process"
 )
 
 // preAuthCap bounds every packet before the login is complete, in bytes.
 const preAuthCap = 64 << 10
 
-// Session is one client. Its goroutine owns all fields but the client's entry.
+// Session is one client. Its goroutine, or loop, owns all fields but the client's entry.
 type Session struct {
 	// LoggedIn, if set before Serve, is called once: when the login succeeded or the session ended without one.
 	LoggedIn func()
@@ -30,7 +29,7 @@ type Session struct {
 func assemble() *Session {
 	s := new(Session)
 	s.effects.client = &s.client
-	s.leases.client, s.leases.effects = &s.client, &s.effects
+	s.leases.client = &s.client
 	s.routing.client, s.routing.effects = &s.client, &s.effects
 	s.exchanges = exchanges{client: &s.client, effects: &s.effects, leases: &s.leases, routing: &s.routing}
 	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
@@ -74,11 +73,4 @@ func (s *Session) loginOver() {
 		s.LoggedIn()
 		s.LoggedIn = nil
 	}
-}
-
-// newSalt gives the greeting's random bytes.
-func (lo login) newSalt() error {
-	var err error
-	lo.client.salt, err = auth.NewSalt()
-	return err
 }

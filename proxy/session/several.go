@@ -13,7 +13,7 @@ func (xs *exchanges) several() *several {
 	if xs.parts == nil {
 		p := new(several)
 		c, ef, ls, ro := xs.client, xs.effects, xs.leases, xs.routing
-		p.shards = shards{c, ef, ls, ro, xs}
+		p.shards = shards{c, ef, ls, xs}
 		p.queries = queries{c, ef, ls, ro, xs, &p.shards}
 		p.changes = changes{c, ef, ls, ro, &p.shards}
 		p.definitions = definitions{c, ef, ls, ro, &p.shards, &p.changes}

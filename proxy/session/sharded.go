@@ -34,7 +34,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	switch {
 	case err != nil:
 		return true, true, planError(err)
-	case n == nextShards:
+	case n == actionShards:
 		failed, err = s.manyShards(q)
 		return true, failed, err
 	}

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 )
 
@@ -134,4 +135,30 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 	s.client.conn.SetPayloadCap(int(s.client.snap.Config.MaxAllowedPacket))
 	s.client.writeOK()
 	return nil
+}
+
+// resetState makes the session as it was after its login, but for the current database: COM_RESET_CONNECTION.
+func (s *Session) resetState() {
+	db, found := s.client.state.DB(), s.settings().foundAtReset()
+	s.client.entry.TakeRunning()
+	s.client.txn.End(s.client.run)
+	s.stmts.clearStmts()
+	s.settings().initState(s.client.state.Collation())
+	s.client.state.SetDB(db) // which the servers leave as it is, like FOUND_ROWS()
+	s.client.state.Found = state.FoundRowsOf(found)
+	s.client.entry.SetWaitTimeout(s.client.state.WaitTimeout())
+}
+
+// initState starts from the state after a login. Where the server is known already its defaults are taken now: they say
+// how the first statement is to be read.
+func (se settings) initState(collation uint16) {
+	se.client.state = state.New(collation, se.client.conn.Capabilities)
+	se.client.txn.Forget()
+	se.client.textStmts = nil
+	if se.client.schema.Default == nil {
+		return // the admin port
+	}
+	if info := se.client.schema.Default.Info(); info != nil {
+		se.client.state.Resolve(info)
+	}
 }

@@ -36,7 +36,7 @@ type task struct {
 	changed, visited bool
 	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
 	choice tracing.Choice
-	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See Session.lookup.
+	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See client.lookup.
 	found  lookup
 	looked bool
 }
