@@ -7,6 +7,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/placement"
+	"kingshard/proxy/process"
 	"kingshard/proxy/querylog"
 )
 
@@ -15,6 +16,9 @@ func (s *Server) Nodes() map[string]*backend.Node { return s.shared.Snapshot.Loa
 
 // Clients is the number of client connections, those logging in included.
 func (s *Server) Clients() int { return s.shared.Sessions.Len() }
+
+// Sessions are the clients' entries in the process list.
+func (s *Server) Sessions() *process.List { return &s.shared.Sessions }
 
 // TellOfReplicas looks at the servers anew, as a start does.
 func (s *Server) TellOfReplicas(ctx context.Context) (complete bool) {

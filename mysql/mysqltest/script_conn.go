@@ -144,15 +144,20 @@ func (c *ScriptConn) End() {
 
 // Prepared queues the answer to COM_STMT_PREPARE for a statement with that many parameters and those columns.
 func (c *ScriptConn) Prepared(id uint32, params int, columns ...string) {
+	c.PreparedColumns(id, params, Strings(columns...)...)
+}
+
+// PreparedColumns is Prepared for columns that are not all strings.
+func (c *ScriptConn) PreparedColumns(id uint32, params int, columns ...mysql.ColumnDefinition41) {
 	p := mysql.StmtPrepareOK{StatementID: id, Params: uint16(params), Columns: uint16(len(columns)), Warnings: c.Warnings, MetadataFollows: true}
 	c.Conn.EndPacket(p.AppendTo(c.Conn.StartPacket(), c.Conn.Capabilities))
 	marks := make([]string, params)
 	for i := range marks {
 		marks[i] = "?"
 	}
-	for _, names := range [][]string{marks, columns} {
-		if len(names) > 0 {
-			c.definitions(Strings(names...))
+	for _, definitions := range [][]mysql.ColumnDefinition41{Strings(marks...), columns} {
+		if len(definitions) > 0 {
+			c.definitions(definitions)
 			c.between()
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +66,7 @@ type ScriptServer struct {
 	mu       sync.Mutex
 	config   ScriptConfig
 	commands []ScriptCommand
-	conns    map[*ScriptConn]bool
+	conns    map[*ScriptConn]string // by what user they are logged in; "" before that
 	nextID   uint32
 }
 
@@ -76,7 +77,7 @@ func StartScript(tb testing.TB, c ScriptConfig) *ScriptServer {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &ScriptServer{Addr: l.Addr().String(), listener: l, closed: make(chan struct{}), conns: map[*ScriptConn]bool{}, config: c.withDefaults()}
+	s := &ScriptServer{Addr: l.Addr().String(), listener: l, closed: make(chan struct{}), conns: map[*ScriptConn]string{}, config: c.withDefaults()}
 	s.wg.Go(s.accept)
 	tb.Cleanup(s.Close)
 	return s
@@ -156,6 +157,19 @@ func (s *ScriptServer) Open() int {
 	return len(s.conns)
 }
 
+// OpenBy gives the ids of the connections that are open now and on which user has logged in, ascending.
+func (s *ScriptServer) OpenBy(user string) (ids []uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c, by := range s.conns {
+		if by == user {
+			ids = append(ids, c.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // CutAll closes all connections; new ones are still accepted.
 func (s *ScriptServer) CutAll() {
 	s.mu.Lock()
@@ -188,7 +202,7 @@ func (s *ScriptServer) accept() {
 		s.mu.Lock()
 		s.nextID++
 		c := &ScriptConn{Conn: mysql.NewConn(nc, mysql.ClientSide, scriptPayloadMax), ID: s.nextID, Status: mysql.ServerStatusAutocommit, server: s}
-		s.conns[c] = true
+		s.conns[c] = ""
 		select {
 		case <-s.closed:
 			c.Conn.Close()
@@ -209,6 +223,9 @@ func (s *ScriptServer) serve(c *ScriptConn) {
 	if err := c.login(s.snapshot()); err != nil {
 		return
 	}
+	s.mu.Lock()
+	s.conns[c] = c.User
+	s.mu.Unlock()
 	for {
 		c.Conn.Release()
 		c.Conn.ResetSequence()

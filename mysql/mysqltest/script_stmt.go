@@ -53,6 +53,9 @@ func (c *RawClient) Prepare(sql string) (*RawStmt, error) {
 	return s, nil
 }
 
+// Statement is one that a command of the caller's has prepared: its first packet is still to be decoded.
+func (c *RawClient) Statement() *RawStmt { return &RawStmt{client: c} }
+
 // Execute runs COM_STMT_EXECUTE. Arguments are nil, int, int64, uint64, float64, string or []byte.
 func (s *RawStmt) Execute(args ...any) (*RawResult, error) { return s.execute(0, args) }
 
@@ -168,6 +171,14 @@ func (s *RawStmt) Close() error {
 
 func appendUint64(b []byte, v uint64) []byte {
 	return mysql.AppendUint32(mysql.AppendUint32(b, uint32(v)), uint32(v>>32))
+}
+
+// Values decodes a row of a result set with those columns, binary or text, to strings as the text protocol has them, and nil for NULL.
+func Values(row []byte, columns []mysql.ColumnDefinition41, binary bool) ([]any, error) {
+	if binary {
+		return binaryValues(row, columns)
+	}
+	return textValues(row, len(columns))
 }
 
 // binaryValues decodes a binary row into what the text protocol would have. MySQL manual: "Binary Protocol Resultset Row".
