@@ -303,7 +303,7 @@ func (r *interaction) poolsUnrest() string {
 
 var (
 	address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
-	changes = regexp.MustCompile(`(Uptime: |avg: )[0-9.]+`)
+	changes = regexp.MustCompile(`(Uptime: |avg: | Sleep | PROCESS_INFO )[0-9.]+`)
 )
 
 // masked puts words in the place of what differs from run to run.
