@@ -15,7 +15,7 @@ import (
 
 // reply is what some nodes' servers answer to statements that match a pattern, line by line; a directive "server" of a script makes one.
 //
-//	ok affected=1 id=7 warnings=2 status=NO_INDEX_USED info="a text" track:schema=shop more
+//	ok affected=1 id=7 warnings=2 status=QUERY_NO_INDEX_USED info="a text" track:schema=shop more
 //	error 1146 42S02 Table 'shop.t' doesn't exist
 //	columns id:LONGLONG shop.t.name     a result set; a column without a type is a VAR_STRING
 //	row 7 "a b" NULL

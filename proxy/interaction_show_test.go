@@ -20,7 +20,7 @@ func unquotePrefix(text string) (value, rest string, err error) {
 }
 
 // shownMax is the longest text in bytes that is shown whole.
-const shownMax = 100
+const shownMax = 200
 
 // shownText shows a text as a word, in quotes where it needs them.
 func shownText(s string) string {
@@ -114,8 +114,8 @@ func typeName(t mysql.ColumnType) string {
 func shownColumn(d *mysql.ColumnDefinition41) string {
 	path := func(parts ...string) string { return strings.TrimLeft(strings.Join(parts, "."), ".") }
 	b := "column " + path(d.Schema, d.Table, d.Name)
-	if d.OrgTable != d.Table || d.OrgName != d.Name {
-		b += " of " + path(d.OrgTable, d.OrgName)
+	if below := path(d.OrgTable, d.OrgName); below != "" && (d.OrgTable != d.Table || d.OrgName != d.Name) {
+		b += " of " + below
 	}
 	b += " " + typeName(d.Type)
 	if d.Flags != 0 {
