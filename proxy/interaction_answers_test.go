@@ -309,6 +309,10 @@ func (r *interaction) meet(name, received string) bool {
 		r.mu.Unlock()
 		return true
 	}
+	if r.alone { // the test has failed: it does not wait as long each time
+		r.mu.Unlock()
+		return false
+	}
 	for k := len(r.events) - 1; k >= 0; k-- {
 		if r.events[k] == received {
 			r.events = slices.Delete(r.events, k, k+1)
@@ -331,7 +335,10 @@ func (r *interaction) meet(name, received string) bool {
 	case <-all:
 		return true
 	case <-time.After(meetMax):
-		r.note("nobody else came to " + name)
+		r.mu.Lock()
+		r.alone = true
+		r.events = append(r.events, "nobody else came to "+name)
+		r.mu.Unlock()
 		return false
 	}
 }

@@ -29,6 +29,7 @@ type interaction struct {
 	mu       sync.Mutex
 	replies  []reply
 	meetings map[string]*meeting
+	alone    bool     // at one of them a server waited in vain
 	events   []string // what servers have received since the last directive
 }
 
