@@ -47,12 +47,14 @@ func (c *client) endOnServer(p backend.Pooled, skip func() (done bool, err error
 	if takeKill(p) != nil {
 		return errRest
 	}
-	p.Conn.Net.SetDeadline(time.Time{})
 	return nil
 }
 
-// takeKill has a statement of no effect take the KILL of one that had ended before the server heard of it: servers end the next one then.
+// takeKill has a statement of no effect take the KILL of one that had ended before the server heard of it: servers end the next one then. It
+// sets the connection's deadline for that, and takes it away.
 func takeKill(p backend.Pooled) error {
+	p.Conn.Net.SetDeadline(time.Now().Add(txn.CleanupTimeout))
+	defer p.Conn.Net.SetDeadline(time.Time{})
 	var refused *mysql.SQLError
 	if err := p.Conn.Exec("DO 0"); err != nil && !errors.As(err, &refused) {
 		return err
