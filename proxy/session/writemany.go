@@ -339,10 +339,17 @@ const erReadOnlyTransaction = 1792
 // writeFailed undoes a change and gives the connections back. The error is what the client hears.
 func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) error {
 	victim := cs.client.entry.EndRowWait()
-	cs.client.entry.Unpublish()
+	killed := cs.client.entry.Unpublish()
 	var sqlErr *mysql.SQLError
 	if !errors.As(cause, &sqlErr) {
 		return cs.loseChange(c, cause)
+	}
+	if killed {
+		for k := range c.loans {
+			if err := takeKill(c.loans[k].Pooled); err != nil { // else the KILL could be for what undoes the change
+				return cs.loseChange(c, err)
+			}
+		}
 	}
 	if victim && sqlErr.Code == mysql.ERQueryInterrupted {
 		sqlErr = errGaveWay()
