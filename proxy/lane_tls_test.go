@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
-// startTLSLane is startLane for clients over TLS.
+// startTLSLane starts a proxy with the fast lane and a certificate, so that clients may log in over TLS.
 func startTLSLane(t testing.TB, text string) *testProxy {
 	t.Helper()
 	_, cert, key, err := mysqltest.WriteCertificates(filepath.Join(t.TempDir(), "tls"))
@@ -47,12 +48,20 @@ func (p *pieces) Write(b []byte) (int, error) {
 			if _, err := p.Conn.Write(b[k : k+1]); err != nil {
 				return k, err
 			}
-			time.Sleep(20 * time.Microsecond)
+			runtime.Gosched() // who reads may do so in between
 		}
 	default:
 		return p.Conn.Write(b)
 	}
 	return len(b), nil
+}
+
+// underWay waits until a statement is in the process list that another client sees.
+func underWay(t *testing.T, c *mysqltest.RawClient, text string) {
+	t.Helper()
+	mysqltest.WaitFor(t, text+" in the process list", func() bool {
+		return slices.ContainsFunc(must(t, c, "SHOW FULL PROCESSLIST").Rows, func(row []any) bool { return row[7] == text })
+	})
 }
 
 // release sends what was written since together was set.
@@ -155,6 +164,7 @@ func TestLaneTLSTakesAnyPieces(t *testing.T) {
 			}
 		}
 	}
+	settled(t, p)
 	looped(t, p, 20, func() {
 		nc.single = true
 		for range 20 {
@@ -184,14 +194,16 @@ func TestLaneTLSTakesAnyPieces(t *testing.T) {
 		send(command, command[:7])
 		nc.release(t)
 		readAnswer(t, c)
-		time.Sleep(time.Millisecond)
+		mysqltest.WaitFor(t, "a goroutine to wait for the rest", func() bool { return onGoroutine(t) })
 		send(command[7:])
 		readAnswer(t, c)
 		settled(t, p)
 	}
 	// Commands that come while the one before is at the server.
 	send(append([]byte{12, 0, 0, 0, 3}, "SELECT slow"...))
-	time.Sleep(5 * time.Millisecond)
+	other := dial(t, p.addr, overTLS(""))
+	underWay(t, other, "SELECT slow")
+	other.Close()
 	nc.together = true
 	send(command, command)
 	nc.release(t)
@@ -331,7 +343,7 @@ func TestLaneTLSOfIdleClients(t *testing.T) {
 		if err := clients[2].Send(mysql.ComQuery, text); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * time.Millisecond)
+		underWay(t, killer, text)
 		must(t, killer, fmt.Sprintf("KILL %d", clients[2].Greeting.ConnectionID))
 		clients = clients[1:]
 	}

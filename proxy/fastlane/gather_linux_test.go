@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"syscall"
 	"testing"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // told counts what a Sender is told.
@@ -112,6 +114,20 @@ func TestGatherOne(t *testing.T) {
 	}
 }
 
+// onTheWay is how many bytes a socket has sent that its peer's kernel has not said to have.
+func onTheWay(t *testing.T, c *Conn) int {
+	t.Helper()
+	kept, err := unix.IoctlGetInt(c.fd, unix.SIOCOUTQ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsent, err := unix.IoctlGetInt(c.fd, unix.SIOCOUTQNSD)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept - unsent
+}
+
 // What a socket does not take is neither told nor counted; and what broke a connection is told by the write behind.
 func TestGatherThatFails(t *testing.T) {
 	g := openGroup(t, 1)
@@ -123,12 +139,11 @@ func TestGatherThatFails(t *testing.T) {
 	for k := range conns {
 		conns[k], peers[k] = pair(t, g)
 	}
-	peers[0].SetReadBuffer(4096)       // the kernel lets no window grow whose size was set
-	for full := 0; full < 10; full++ { // its peer does not read; what the kernel still moves from one side to the other makes room again
-		if n, _ := conns[0].TryWrite(make([]byte, 100_000)); n > 0 {
-			full = 0
-		}
-		time.Sleep(2 * time.Millisecond)
+	for full := false; !full; runtime.Gosched() {
+		// Its peer does not read: once nothing is on the way to it, nothing makes room again.
+		still := onTheWay(t, conns[0]) == 0
+		n, _ := conns[0].TryWrite(make([]byte, 100_000))
+		full = still && n == 0
 	}
 	peers[1].SetLinger(0)
 	peers[1].Close() // a reset
