@@ -305,6 +305,13 @@ func TestLaneOfAClientThatDoesNotRead(t *testing.T) {
 			must(t, c, "SELECT 1")
 		}
 	})
+	takeLarge(t, stalled)
+	p.quiet(5)
+}
+
+// takeLarge has clients take the answer of 16 MiB that waits for each of them, after which they go on.
+func takeLarge(t *testing.T, stalled []*mysqltest.RawClient) {
+	t.Helper()
 	for _, c := range stalled {
 		longest := 0
 		for longest < 16<<20 {
@@ -319,5 +326,4 @@ func TestLaneOfAClientThatDoesNotRead(t *testing.T) {
 		}
 		must(t, c, "SELECT 1")
 	}
-	p.quiet(5)
 }

@@ -288,20 +288,7 @@ func TestLaneTLSOfAClientThatDoesNotRead(t *testing.T) {
 			must(t, c, "SELECT 1")
 		}
 	})
-	for _, c := range stalled {
-		longest := 0
-		for longest < 16<<20 {
-			b, err := c.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
-			longest = max(longest, len(b))
-		}
-		if _, err := c.Read(); err != nil {
-			t.Fatal(err)
-		}
-		must(t, c, "SELECT 1")
-	}
+	takeLarge(t, stalled)
 	for range commands {
 		readAnswer(t, many)
 	}
