@@ -214,6 +214,11 @@ func (f *finishing) fill() error {
 	}
 	scratches := f.route.Scratch
 	if f.aside && f.route.Describe == nil {
+		for _, s := range f.route.Rest {
+			if s.Ref.Parsed.At.Empty() {
+				return refuse("where the text names the table " + s.Ref.Parsed.Name + " is not clear: write the name in backticks")
+			}
+		}
 		scratches = append(slices.Clone(scratches), f.route.Rest...)
 	}
 	for k := range scratches {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"kingshard/mysql"
-	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/queryrule"
 	"kingshard/router/plan"
@@ -97,11 +96,8 @@ func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shap
 	if p.mayConcern(q, db, m) {
 		s.whole = true
 		if !sqltext.Mentions(q.text, informationSchema) && !strings.EqualFold(db, informationSchema) {
-			made, err := p.formed(l, q.text, s.db, m)
-			if err != nil {
-				return nil, err
-			}
-			s.plan, s.whole = made, made == nil
+			s.plan = p.formed(l, q.text, s.db, m)
+			s.whole = s.plan == nil
 		}
 	}
 	if s.plan == nil || !s.plan.Guesses() {
@@ -111,19 +107,11 @@ func (p *Plans) makeShape(l *lookup, q *query, db string, m sqltext.Mode) (*shap
 }
 
 // formed plans the form of a text; nil where that is not possible.
-func (p *Plans) formed(l *lookup, text, db string, m sqltext.Mode) (*plan.Plan, error) {
+func (p *Plans) formed(l *lookup, text, db string, m sqltext.Mode) *plan.Plan {
 	form, ok := plan.Form(text, &l.digest)
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	st, err := sqlparse.Parse(form, m, p.watched)
-	if err != nil {
-		return nil, nil // the text itself may be readable
-	}
-	st.Form = true
-	made, err := p.build(st, m, db)
-	if err != nil {
-		return nil, nil // and may be plannable, or tells better why not
-	}
-	return made, nil
+	made, _ := p.build(form, true, db, m) // the text itself may be readable and plannable, or tells better why not
+	return made
 }

@@ -115,8 +115,30 @@ func together(tables []*router.Table) map[*router.Table]bool {
 	return found
 }
 
-// build plans a statement. One of tables with rules that are one table on the servers, as case does not count there, has no plan.
-func (p *Plans) build(st *sqlparse.Statement, m sqltext.Mode, db string) (*plan.Plan, error) {
+// build reads and plans a statement, or the form of one. Where the plan is to collect tables without a rule, which names are not watched
+// for, it reads the text once more for their places.
+func (p *Plans) build(text string, form bool, db string, m sqltext.Mode) (*plan.Plan, error) {
+	made, err := p.buildWatching(p.watched, text, form, db, m)
+	if made == nil {
+		return nil, err
+	}
+	unseen := made.NotWatched()
+	if len(unseen) == 0 {
+		return made, err
+	}
+	return p.buildWatching(func(name string) bool {
+		return p.watched(name) || slices.ContainsFunc(unseen, func(other string) bool { return strings.EqualFold(name, other) })
+	}, text, form, db, m)
+}
+
+// buildWatching reads and plans a statement, and has the places of the names that watched tells. One of tables with rules that are one table
+// on the servers, as case does not count there, has no plan.
+func (p *Plans) buildWatching(watched func(string) bool, text string, form bool, db string, m sqltext.Mode) (*plan.Plan, error) {
+	st, err := sqlparse.Parse(text, m, watched)
+	if err != nil {
+		return nil, err
+	}
+	st.Form = form
 	made, err := plan.Build(st, m, p.router(), db, p.Columns)
 	if made != nil && p.unfolded != nil && p.foldsNames() && slices.ContainsFunc(made.Refs, func(r *plan.Ref) bool { return p.together[r.Table] }) {
 		return nil, plan.Refuse("lower_case_table_names is set on the servers, and the rules are not for it: %v", p.unfolded)
@@ -191,11 +213,7 @@ func (p *Plans) get(text, db string, m sqltext.Mode) (*plan.Plan, error) {
 		return found, nil
 	}
 	k.text, k.db = strings.Clone(text), strings.Clone(db)
-	st, err := sqlparse.Parse(k.text, m, p.watched)
-	if err != nil {
-		return nil, err
-	}
-	made, err := p.build(st, m, k.db)
+	made, err := p.build(k.text, false, k.db, m)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,19 @@ type Gather struct {
 	Key []string
 }
 
+// NotWatched lists the tables of the text that a Finish may have to collect and whose places in it are not known, as no table of their
+// names was watched for.
+func (p *Plan) NotWatched() (names []string) {
+	if f, is := p.Operator.(*Finish); is {
+		for _, g := range f.rest {
+			if g.Ref.Parsed.At.Empty() {
+				names = append(names, g.Ref.Parsed.Name)
+			}
+		}
+	}
+	return names
+}
+
 // finishPlan collects the rows of every reference that is not whole on the node where the statement ends, and lets that
 // server run the statement. why says what kept a plain merge from being right.
 func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
