@@ -30,7 +30,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		if !ok {
 			return false, nil
 		}
-		return true, s.comInitDB(db)
+		err := s.comInitDB(db)
+		s.client.noWarnings()
+		return true, err
 	case sqltext.Kill:
 		return true, s.kills().killStatement(q)
 	case sqltext.ShowProcesslist, sqltext.ShowWarnings, sqltext.ShowErrors:
@@ -172,7 +174,7 @@ func (se settings) useDB(db string) error {
 	}
 	if !se.client.txn.Holding() && se.client.txn.Begin == "" {
 		if len(se.leases.answering(se.client.schema.Default, anyServer)) > 0 {
-			err := se.leases.learnCharset(se.client.schema.Default)
+			err := se.leases.learnCharset()
 			if err == nil {
 				err = se.visit(db)
 			}
@@ -215,7 +217,6 @@ func (s *Session) comInitDB(db string) error {
 		return err
 	}
 	s.client.state.Diagnostics.RowCount = 0
-	s.client.noWarnings()
 	// A client that tracks the session's state is told of its new database, as by the server.
 	changes := mysql.AppendLenencString([]byte{state.TrackSchema}, mysql.AppendLenencString(nil, db))
 	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status() | mysql.ServerSessionStateChanged, StateChanges: changes})

@@ -63,7 +63,6 @@ func (ss *stmts) prepareOwn(q *query) error {
 	if len(columns) > 0 {
 		ss.client.writeDefinitions(columns)
 	}
-	ss.client.state.Diagnostics.RowCount = 0
 	return ss.client.conn.Flush()
 }
 

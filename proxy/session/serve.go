@@ -177,6 +177,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	case mysql.ComQuery:
 		err = s.comQuery(arg)
 	case mysql.ComPing:
+		s.client.state.Diagnostics.RowCount = 0
 		s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status()})
 	case mysql.ComInitDB:
 		s.client.traceCommand(cmd, "")

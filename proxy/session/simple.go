@@ -84,6 +84,7 @@ func (s *Session) comSetOption(arg []byte) error {
 	default:
 		return mysql.NewSQLError(mysql.ERUnknownCom, "Unknown command")
 	}
+	s.client.state.Diagnostics.RowCount = -1
 	s.client.conn.WriteEnd(&mysql.OKPacket{Status: s.client.status()})
 	return nil
 }

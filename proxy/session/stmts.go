@@ -174,15 +174,12 @@ func (ss *stmts) comStmtPrepare(text string) error {
 			}
 		}
 		sent := ss.client.conn.Sequence()
-		failed, err := ss.prepareOn(p, &q)
+		err = ss.prepareOn(p, &q)
 		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
 			return ss.exchanges.broken(p, err, sent)
-		}
-		if !failed {
-			ss.client.state.Diagnostics.RowCount = 0
 		}
 		ss.leases.release(p)
 		return nil
@@ -198,15 +195,12 @@ func (ss *stmts) prepareAside(q *query) error {
 			return ss.leases.notBorrowed(nil, err)
 		}
 		sent := ss.client.conn.Sequence()
-		failed, err := ss.prepareOn(p, q)
+		err = ss.prepareOn(p, q)
 		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
 			return ss.exchanges.broken(p, err, sent)
-		}
-		if !failed {
-			ss.client.state.Diagnostics.RowCount = 0
 		}
 		p.Put()
 		return nil
@@ -237,31 +231,31 @@ func (ss *stmts) admitPrepare(q *query) error {
 }
 
 // prepareOn prepares on p, adds the statement to the session and answers the client with its own id.
-func (ss *stmts) prepareOn(p backend.Pooled, q *query) (failed bool, err error) {
+func (ss *stmts) prepareOn(p backend.Pooled, q *query) error {
 	if q.stopsClock() {
 		p.Conn.Marked = true
 	}
 	packet, err := ss.exchanges.sendPrepare(p, q.text)
 	if err != nil {
-		return true, err
+		return err
 	}
 	if packet[0] == mysql.ErrHeader {
 		e := new(mysql.SQLError)
 		if err := e.Decode(packet); err != nil {
-			return true, err
+			return err
 		}
 		mysql.RenameError(e, q.rename)
 		if e.Code == mysql.ERParse && q.rewritten() {
 			if e, err = ss.client.syntaxError(p, q, e); err != nil {
-				return true, err
+				return err
 			}
 		}
 		ss.client.writeError(e, observe.OriginBackend)
-		return true, nil
+		return nil
 	}
 	var ok mysql.StmtPrepareOK
 	if err := ok.Decode(packet, p.Conn.Capabilities); err != nil {
-		return true, &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
+		return &mysql.ConnError{Side: mysql.BackendSide, Op: "read", Err: err}
 	}
 	st := &stmt{text: strings.Clone(q.text), info: q.info, params: int(ok.Params), db: ss.client.state.DB(), mode: ss.client.mode(), setting: ss.client.state.Setting()}
 	st.info.NodeHint = strings.Clone(q.info.NodeHint) // it aliases the packet that the client sent
@@ -278,11 +272,14 @@ func (ss *stmts) prepareOn(p backend.Pooled, q *query) (failed bool, err error) 
 	st.normal = normalOf(st.text, st.mode)
 	ss.add(st)
 	ok.StatementID = st.id
+	if !st.mode.MariaDB || plainClass(st.info.Class) && usesTable(st.text, &st.info, st.mode) {
+		ss.client.state.Diagnostics.Forget()
+	}
 	ss.client.conn.EndPacket(ok.AppendTo(ss.client.conn.StartPacket(), ss.client.conn.Capabilities))
 	if !ok.MetadataFollows {
-		return false, nil
+		return nil
 	}
-	return false, mysql.ForwardDefinitions(ss.client.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, ss.client.status(), q.rename)
+	return mysql.ForwardDefinitions(ss.client.conn, p.Conn.Conn, []int{int(ok.Params), int(ok.Columns)}, ss.client.status(), q.rename)
 }
 
 // readWithin notes the statements that the text contains.
@@ -426,6 +423,7 @@ func (ss *stmts) comStmtReset(arg []byte) error {
 	if err := ss.closeCursor(st); err != nil {
 		return err
 	}
+	ss.client.state.Diagnostics.RowCount = 0
 	ss.client.conn.WriteOK(&mysql.OKPacket{Status: ss.client.status()})
 	return nil
 }
