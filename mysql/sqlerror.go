@@ -46,6 +46,7 @@ const (
 	ERSubqueriesNotSupported    = 1970 // of MariaDB
 	ERLockDeadlock              = 1213
 	ERResultsetMetadataNotAsked = 3170
+	ERCannotConvertString       = 3854
 )
 
 // Error gives the message as the mysql command line prints it.

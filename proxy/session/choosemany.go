@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,6 +154,9 @@ func (cs *changes) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundE
 	if err == nil && sum.Err != nil {
 		err = sum.Err
 	}
+	if told := (*mysql.SQLError)(nil); ex != nil && errors.As(err, &told) && told.Code == mysql.ERCannotConvertString {
+		return nil, cs.errorOfValues(txn.Find(c.loans, r.Queries[0].Node), &r.Queries[0], ex, told)
+	}
 	for k, src := range sources {
 		if err == nil && src.Warnings() > 0 {
 			err = cs.refusedChoice(p, txn.Find(c.loans, r.Queries[k].Node).Pooled)
@@ -162,6 +166,24 @@ func (cs *changes) readChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundE
 		return nil, err
 	}
 	return cs.chosenRows(p, out)
+}
+
+// errorOfValues gives the error of a query with the client's values for one of its text: what MySQL cannot convert has another error as a
+// literal than as a parameter.
+func (cs *changes) errorOfValues(l *txn.Lease, query *plan.Query, ex *boundExecution, ofText *mysql.SQLError) error {
+	if err := cs.shards.sendTo(l, query.Text, query.Args, ex); err != nil {
+		return err
+	}
+	none := newSink(chosenBytesMax)
+	defer none.conn.Release()
+	sum, err := exec.Merge(none.conn, []*exec.Source{source(l, value.BinaryRow)}, &plan.Merge{}, exec.Options{Limit: math.MaxUint64})
+	switch {
+	case err != nil:
+		return err
+	case sum.Err != nil:
+		return sum.Err
+	}
+	return ofText
 }
 
 // chosenRows writes the conditions for the rows that were read.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
 )
 
 func TestChangeWithLimit(t *testing.T) {
@@ -76,6 +77,23 @@ func TestChangeWithLimit(t *testing.T) {
 			}
 			s.sameTables(t, c.sql, "users")
 		}
+		// MySQL has one error for a literal that it cannot convert, and another for a parameter.
+		var errs [2]*mysql.SQLError
+		for k, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
+			st, err := c.Prepare("DELETE FROM users WHERE c LIKE ? ORDER BY id LIMIT 2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := st.Execute("ł%")
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs[k] = r.Err
+		}
+		if fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {
+			t.Errorf("%v, want %v", errs[0], errs[1])
+		}
+		t.Log(errs[1])
 		// Any rows, but as many as were asked for.
 		if r := must(t, s.subject, "DELETE FROM users LIMIT 13"); r.OK.AffectedRows != 13 {
 			t.Errorf("%d rows", r.OK.AffectedRows)
