@@ -92,7 +92,7 @@ func (se settings) visit(db string) error {
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
 func (se settings) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
-	if len(se.client.schema.Nodes) < 2 || !se.routing.unattached(q) || se.leases.learnCharset(se.client.schema.Default) != nil {
+	if len(se.client.schema.Nodes) < 2 || !se.routing.unattached(q) || se.leases.learnCharset() != nil {
 		return nil
 	}
 	var same []string
@@ -177,7 +177,7 @@ func (xs *exchanges) anywhere(q *query, t txn.Target) []*backend.Instance {
 	} else {
 		names, ok = sqltext.ShownVariables(q.text, xs.client.mode())
 	}
-	if !ok || xs.leases.learnCharset(xs.client.schema.Default) != nil {
+	if !ok || xs.leases.learnCharset() != nil {
 		return nil
 	}
 	i := t.Instance(0)

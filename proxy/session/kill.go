@@ -69,7 +69,7 @@ func (ki kills) acquireToAsk(t txn.Target) (backend.Pooled, error) {
 		if _, err := ki.leases.gate(); err != nil {
 			return p, err
 		}
-		if err := ki.leases.learnCharset(t.Node); err != nil {
+		if err := ki.leases.learnCharset(); err != nil {
 			return p, err
 		}
 		var err error

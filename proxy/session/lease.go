@@ -36,7 +36,7 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 	case place == txn.FromOther:
 		return ls.acquireOther(t)
 	}
-	if err := ls.learnCharset(t.Node); err != nil {
+	if err := ls.learnCharset(); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {
@@ -98,7 +98,7 @@ func (ls *leases) acquireIn(db string) (backend.Pooled, error) {
 	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
-	if err := ls.learnCharset(t.Node); err != nil {
+	if err := ls.learnCharset(); err != nil {
 		return backend.Pooled{}, err
 	}
 	p, err := ls.obtain(t, ls.client.state.SettingIn(db))
@@ -194,29 +194,37 @@ func (ls *leases) brought(p backend.Pooled, err error) error {
 	return nil
 }
 
-// learnCharset waits until something is known of the node, which the handshake's collation is resolved against.
-func (ls *leases) learnCharset(n *backend.Node) error {
-	if ls.client.state.Resolved() {
-		return nil
-	}
-	info := n.Info()
-	for began := time.Now(); info == nil; {
+// learnCharset waits until it is known how the client's texts are read: by the default node's sql_mode, in the character set that the
+// handshake's collation is of there. While that node is late it is presumed to be as another is.
+func (ls *leases) learnCharset() error {
+	st, n := &ls.client.state, ls.client.schema.Default
+	for began := time.Now(); !st.Resolved(); {
+		if info := n.Info(); info != nil {
+			st.Resolve(info)
+			break
+		}
+		if st.Presumed() {
+			break
+		}
 		select {
 		case <-n.Primary.Known():
 		case <-ls.client.entry.Cancelled():
 			return interrupted()
 		case <-time.After(n.Primary.Moment()):
 		}
-		if info = n.Info(); info == nil {
-			// All nodes are taken to be of one kind until they are known.
-			if others := ls.answering(n, anyServer); len(others) > 0 {
-				info = others[0].Info()
-			} else if time.Since(began) > ls.client.snap.Config.ConnectTimeout.Duration() {
-				return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
+		if n.Info() != nil {
+			continue
+		}
+		for _, other := range ls.client.schema.Nodes {
+			if info := other.Info(); info != nil {
+				st.Presume(info)
+				break
 			}
 		}
+		if !st.Presumed() && time.Since(began) > ls.client.snap.Config.ConnectTimeout.Duration() {
+			return newError(KSBackendUnreachable, "node "+n.Name+" has not been reached yet")
+		}
 	}
-	ls.client.state.Resolve(info)
 	return nil
 }
 

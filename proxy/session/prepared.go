@@ -24,7 +24,7 @@ func (ss *stmts) preparePlan(q *query) error {
 	if !ss.client.schema.Plans.mayConcern(q, ss.client.state.DB(), ss.client.mode()) || ss.routing.namesNode(q) {
 		return nil
 	}
-	if err := ss.leases.learnCharset(ss.client.schema.Default); err != nil {
+	if err := ss.leases.learnCharset(); err != nil {
 		return err
 	}
 	if c, err := ss.routing.catalogOf(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()); err != nil {

@@ -35,7 +35,7 @@ func (ri *rights) admitText(in *sqltext.Inner) error {
 	if !planned(in.Info.Class) {
 		return nil
 	}
-	if err := ri.leases.learnCharset(ri.client.schema.Default); err != nil {
+	if err := ri.leases.learnCharset(); err != nil {
 		return err
 	}
 	p, err := ri.client.schema.Plans.get(in.Text, ri.client.state.DB(), in.Mode)

@@ -131,7 +131,7 @@ schema_list: [{user: u, nodes: [a, b], default: a}]
 `, servers[0].Addr, servers[1].Addr))
 			client := func() *mysqltest.RawClient { return dial(t, addr, mysqltest.ClientConfig{User: "u", Password: "u"}) }
 			before := client()
-			must(t, before, "SELECT 1")
+			mysqltest.WaitFor(t, "the default node", func() bool { return cell(t, before, "SELECT @@sql_mode") == "STRICT_TRANS_TABLES" })
 			for _, hint := range []string{"", "/*b*/ "} {
 				c := client()
 				if v := cell(t, c, hint+"SELECT @@sql_mode"); v != "STRICT_TRANS_TABLES" {
@@ -155,6 +155,50 @@ schema_list: [{user: u, nodes: [a, b], default: a}]
 			})
 			if v := cell(t, before, "SELECT @@sql_mode"); v != "STRICT_TRANS_TABLES" {
 				t.Errorf("sql_mode of a session that was there before is %s", v)
+			}
+		})
+	}
+}
+
+// TestModeWhileTheDefaultNodeIsAway has a client begin while the default node cannot be reached: another one's sql_mode stands in for its own,
+// but not for longer, and not for what the client sets.
+func TestModeWhileTheDefaultNodeIsAway(t *testing.T) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			var servers [2]*mysqltest.RealServer
+			for k, mode := range []string{"STRICT_TRANS_TABLES", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
+				server, err := mysqltest.StartServer(context.Background(), mysqltest.ServerConfig{Kind: kind, Settings: map[string]string{"sql_mode": mode}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = server.Stop() })
+				servers[k] = server
+			}
+			gate := newGate(t, servers[0].Addr)
+			addr := startProxyText(t, fmt.Sprintf(`
+addr: 127.0.0.1:0
+health_interval: 100ms
+connect_timeout: 20s
+user_list: [{user: u, password: u}]
+nodes:
+  - {name: a, max_conns_limit: 8, user: root, password: root, master: "%s", allow_public_key_retrieval: true}
+  - {name: b, max_conns_limit: 8, user: root, password: root, master: "%s", allow_public_key_retrieval: true}
+schema_list: [{user: u, nodes: [a, b], default: a}]
+`, gate.addr, servers[1].Addr))
+			var clients [2]*mysqltest.RawClient
+			for k := range clients {
+				clients[k] = dial(t, addr, mysqltest.ClientConfig{User: "u", Password: "u"})
+				if r := must(t, clients[k], "/*b*/ SELECT 1"); fmt.Sprint(r.Rows) != "[[1]]" {
+					t.Errorf("%v", r.Rows)
+				}
+			}
+			must(t, clients[1], "SET sql_mode = 'ANSI_QUOTES'") // b answers it, too
+			gate.open()
+			for k, want := range []string{"STRICT_TRANS_TABLES", "ANSI_QUOTES"} {
+				mysqltest.WaitFor(t, "sql_mode "+want, func() bool { return cell(t, clients[k], "SELECT @@sql_mode") == want })
+				if v := cell(t, clients[k], "/*b*/ SELECT @@sql_mode"); v != want {
+					t.Errorf("client %d: sql_mode is %s on the other node, want %s", k, v, want)
+				}
 			}
 		})
 	}

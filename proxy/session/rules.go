@@ -26,7 +26,7 @@ func (ri *rights) readyForText(text string) error {
 	if ri.client.state.Resolved() || ri.beyondRules(text) || readAlike(text) {
 		return nil
 	}
-	return ri.leases.learnCharset(ri.client.schema.Default)
+	return ri.leases.learnCharset()
 }
 
 // readAlike reports whether a text is one that every server reads alike and that a session answers without one.

@@ -71,7 +71,7 @@ func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 // freshConn borrows a connection to a primary in the session's state; have are those that the statement has already. It ends with
 // txn.ErrDeadlock where waiting would be in vain; see notBorrowed.
 func (ls *leases) freshConn(n *backend.Node, have []txn.Lease) (backend.Pooled, error) {
-	if err := ls.learnCharset(n); err != nil {
+	if err := ls.learnCharset(); err != nil {
 		return backend.Pooled{}, err
 	}
 	p, err := ls.getHolding(n.Primary, ls.client.state.Setting(), have)
@@ -370,7 +370,7 @@ func (sh *shards) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) (
 
 // borrowReader borrows a connection to a replica, or to the primary if none can serve.
 func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pooled, error) {
-	if err := sh.leases.learnCharset(n); err != nil {
+	if err := sh.leases.learnCharset(); err != nil {
 		return backend.Pooled{}, err
 	}
 	for attempt := 0; ; attempt++ {

@@ -47,7 +47,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	if s.routing.namesNode(q) {
 		return nil, false, false, nil // the text has physical names already
 	}
-	if err := s.leases.learnCharset(s.client.schema.Default); err != nil {
+	if err := s.leases.learnCharset(); err != nil {
 		return nil, true, true, err
 	}
 	if q.info.Has(sqltext.UserVarWrite) {

@@ -33,7 +33,7 @@ func (ri *rights) learnText(q *query) error {
 	if q.within == nil || len(q.within.Dynamic) != 1 || !q.within.Dynamic[0].Direct {
 		return nil
 	}
-	if err := ri.leases.learnCharset(ri.client.schema.Default); err != nil {
+	if err := ri.leases.learnCharset(); err != nil {
 		return err
 	}
 	charset := ri.asciiCharset()

@@ -38,10 +38,11 @@ type State struct {
 	// with their settings.
 	vars  []backend.Var
 	flags mysql.Capability
-	// collation is the id that the handshake asked for; resolved against the server's list before the first statement.
-	collation uint16
-	resolved  bool
-	setting   *backend.Setting // of the fields above; nil when they changed since
+	// collation is the id that the handshake asked for; resolved against the server's list before the first statement. presumed says that
+	// another node's server stood in for the default node's, and presumedMode that its sql_mode still does.
+	collation                        uint16
+	resolved, presumed, presumedMode bool
+	setting                          *backend.Setting // of the fields above; nil when they changed since
 	// followed says that a statement changed the current database by itself.
 	followed bool
 }
@@ -75,6 +76,9 @@ func (st *State) InDoubt() bool {
 
 // Set stores a variable, as SQL text. The texts may alias a read buffer: they are copied.
 func (st *State) Set(name, value string) {
+	if name == sqlMode {
+		st.presumedMode = false
+	}
 	k := st.index(name)
 	if k >= 0 && st.vars[k].Value == value {
 		return
@@ -140,6 +144,19 @@ func (st *State) SettingIn(db string) *backend.Setting {
 	return backend.Intern(db, st.flags, st.vars)
 }
 
+// sqlMode is the variable that says how a client's texts are read.
+const sqlMode = "sql_mode"
+
+// Presume is Resolve by the server of another node while nothing is known of the default node's. Its sql_mode stands until Resolve, or until
+// the client sets one.
+func (st *State) Presume(info *backend.Info) {
+	st.Resolve(info)
+	st.resolved, st.presumed, st.presumedMode = false, true, true
+}
+
+// Presumed reports whether the session has something to go by until it is Resolved.
+func (st *State) Presumed() bool { return st.presumed }
+
 // Resolve turns the collation of the handshake into the variables that SET NAMES would set, once the server's list is
 // known. A server that does not know the id uses its own default, and so does the session.
 func (st *State) Resolve(info *backend.Info) {
@@ -147,14 +164,16 @@ func (st *State) Resolve(info *backend.Info) {
 		return
 	}
 	st.resolved = true
-	if c, ok := info.Collations[st.collation]; ok {
-		st.setNames(c)
-	} else if c, ok := info.Collations[uint16(info.Collation)]; ok {
+	c, ok := info.Collations[st.collation]
+	if !ok {
+		c, ok = info.Collations[uint16(info.Collation)]
+	}
+	if ok && !st.presumed {
 		st.setNames(c)
 	}
 	// Every node is to read the client's texts as the proxy does: by the default node's sql_mode, not by one of its own.
-	if st.Value("sql_mode") == "" {
-		st.Set("sql_mode", "'"+info.SQLMode+"'")
+	if st.presumedMode || st.Value(sqlMode) == "" {
+		st.Set(sqlMode, "'"+info.SQLMode+"'")
 	}
 	st.ReadMode(info)
 }

@@ -131,3 +131,39 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// What another node's server tells stands in for the default node's until that is known, but for what the client has set since.
+func TestPresume(t *testing.T) {
+	const latin1 = 8
+	other := mysql84
+	other.SQLMode = "ANSI_QUOTES"
+	for name, c := range map[string]struct {
+		set  func(st *State)
+		want string
+	}{
+		"nothing":                       {func(*State) {}, "'STRICT_TRANS_TABLES'"},
+		"another":                       {func(st *State) { st.Set("sql_mode", "'NO_BACKSLASH_ESCAPES'") }, "'NO_BACKSLASH_ESCAPES'"},
+		"the same":                      {func(st *State) { st.Set("sql_mode", "'ANSI_QUOTES'") }, "'ANSI_QUOTES'"},
+		"the default":                   {func(st *State) { st.Unset("sql_mode") }, "'STRICT_TRANS_TABLES'"},
+		"nothing, in another process":   {func(st *State) { throughDescription(st) }, "'STRICT_TRANS_TABLES'"},
+		"something, in another process": {func(st *State) { st.Set("sql_mode", "'ANSI'"); throughDescription(st) }, "'ANSI'"},
+	} {
+		st := New(latin1, 0)
+		st.Presume(&other)
+		if st.Resolved() || !st.Presumed() || !st.Mode.ANSIQuotes || st.Value("sql_mode") != "'ANSI_QUOTES'" || st.Value("character_set_client") != "'latin1'" {
+			t.Errorf("%s: %+v", name, st)
+		}
+		st.Set("character_set_client", "'gbk'")
+		c.set(&st)
+		if st.Resolve(&mysql84); !st.Resolved() || st.Value("sql_mode") != c.want || st.Value("character_set_client") != "'gbk'" {
+			t.Errorf("%s: %+v, want sql_mode %s", name, st, c.want)
+		}
+	}
+}
+
+// throughDescription has the state be that which another process makes of its description.
+func throughDescription(st *State) {
+	var d Description
+	st.Describe(&d)
+	*st = Restore(&d)
+}
