@@ -25,6 +25,7 @@ if ! cmp -s <(echo "$line") "$home/done"; then
   } >"$home/install.log" 2>&1 || { tail -20 "$home/install.log" >&2; exit 1; }
   echo "$line" >"$home/done"
 fi
+flock -u 9
 
 py=$home/python/bin/python
 out=$(mktemp -d)

@@ -35,55 +35,58 @@ func TestDriverSuites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, suite := range []string{"PyMySQL", "aiomysql", "mysql-connector-python", "Django"} {
-		for _, kind := range kinds {
-			t.Run(suite+"/"+string(kind), func(t *testing.T) {
-				server := mysqltest.Shared(t, kind)
-				outcome := map[string]map[string]string{}
-				for _, e := range []endpoint{direct(server), startProxy(t, server)} {
-					for _, db := range []string{"test1", "test2", "myconnpy", "django", "django_other"} {
-						freshDB(t, server, db)
-					}
-					out := run(t, program{
-						path: "./drivers.sh", args: []string{dir, suite, e.host, fmt.Sprint(e.port), "root", "root", e.ca}, patience: suiteTimeout,
-						env: []string{"LABELS=" + labels},
-					})
-					outcome[e.name] = outcomes(out)
-					if kept := os.Getenv("KS_DRIVERS_KEEP"); kept != "" {
-						if err := os.WriteFile(filepath.Join(kept, suite+"-"+string(kind)+"-"+e.name), []byte(out), 0o644); err != nil {
-							t.Fatal(err)
+		t.Run(suite, func(t *testing.T) {
+			for _, kind := range kinds {
+				t.Run(string(kind), func(t *testing.T) {
+					t.Parallel() // a suite waits for its server, and is one process of one thread
+					server := mysqltest.Shared(t, kind)
+					outcome := map[string]map[string]string{}
+					for _, e := range []endpoint{direct(server), startProxy(t, server)} {
+						for _, db := range []string{"test1", "test2", "myconnpy", "django", "django_other"} {
+							freshDB(t, server, db)
+						}
+						out := run(t, program{
+							path: "./drivers.sh", args: []string{dir, suite, e.host, fmt.Sprint(e.port), "root", "root", e.ca}, patience: suiteTimeout,
+							env: []string{"LABELS=" + labels},
+						})
+						outcome[e.name] = outcomes(out)
+						if kept := os.Getenv("KS_DRIVERS_KEEP"); kept != "" {
+							if err := os.WriteFile(filepath.Join(kept, suite+"-"+string(kind)+"-"+e.name), []byte(out), 0o644); err != nil {
+								t.Fatal(err)
+							}
 						}
 					}
-				}
-				passed := 0
-				for _, o := range outcome["direct"] {
-					if o == "pass" {
-						passed++
+					passed := 0
+					for _, o := range outcome["direct"] {
+						if o == "pass" {
+							passed++
+						}
 					}
-				}
-				t.Logf("%d tests, %d pass straight", len(outcome["direct"]), passed)
-				if passed < leastTests[suite] {
-					t.Errorf("only %d tests pass on the server itself", passed)
-				}
-				known, races := differences(t, suite, string(kind))
-				for _, name := range races {
-					if outcome["direct"][name] == "" {
-						t.Errorf("there is no test %s", name)
+					t.Logf("%d tests, %d pass straight", len(outcome["direct"]), passed)
+					if passed < leastTests[suite] {
+						t.Errorf("only %d tests pass on the server itself", passed)
 					}
-					delete(outcome["direct"], name)
-					delete(outcome["proxy"], name)
-				}
-				for _, d := range unlike(outcome["direct"], outcome["proxy"]) {
-					if k := slices.Index(known, d); k >= 0 {
-						known = slices.Delete(known, k, k+1)
-						continue
+					known, races := differences(t, suite, string(kind))
+					for _, name := range races {
+						if outcome["direct"][name] == "" {
+							t.Errorf("there is no test %s", name)
+						}
+						delete(outcome["direct"], name)
+						delete(outcome["proxy"], name)
 					}
-					t.Errorf("differs: %s", d)
-				}
-				for _, d := range known {
-					t.Errorf("differs no more: %s", d)
-				}
-			})
-		}
+					for _, d := range unlike(outcome["direct"], outcome["proxy"]) {
+						if k := slices.Index(known, d); k >= 0 {
+							known = slices.Delete(known, k, k+1)
+							continue
+						}
+						t.Errorf("differs: %s", d)
+					}
+					for _, d := range known {
+						t.Errorf("differs no more: %s", d)
+					}
+				})
+			}
+		})
 	}
 }
 
