@@ -254,8 +254,33 @@ func (st *stmt) planned(plans *Plans) bool {
 
 var errNotSharded = newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
 
+// tellAnew has the text of an execution tell what the statement before it has left, as it is now: when the statement was prepared, or executed
+// before, that was another one.
+func (ss *stmts) tellAnew(q *query) error {
+	st := q.st
+	if st.own || st.info.Traits&(diagnostics|sqltext.FoundRows) == 0 {
+		return nil
+	}
+	if st.mode != ss.client.mode() {
+		return preparedOtherwise()
+	}
+	now := query{text: st.source, info: st.info}
+	if err := ss.client.substitute(&now); err != nil {
+		return err
+	}
+	if now.text == st.text {
+		return nil
+	}
+	st.text, st.normal, st.plan = now.text, normalOf(now.text, st.mode), nil
+	q.text = st.text
+	return nil
+}
+
 // executionProcedure runs an execution that is no plain statement, or whose plan is still to be made.
 func (s *Session) executionProcedure(q *query) (failed bool, err error) {
+	if err := s.stmts.tellAnew(q); err != nil {
+		return true, err
+	}
 	if !q.st.sharded {
 		return s.exchanges.forward(q)
 	}

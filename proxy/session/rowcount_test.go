@@ -67,3 +67,64 @@ func TestRowCountAfterCommands(t *testing.T) {
 		}
 	})
 }
+
+// TestPreparedTellsAnew executes statements that ask for what the one before them has left, again and again, and has a change ask for it that
+// is of another node than the statement before.
+func TestPreparedTellsAnew(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for _, begin := range []string{"SELECT 1", "BEGIN"} {
+			for _, sql := range []string{"SELECT FOUND_ROWS()", "SELECT ROW_COUNT()", "SELECT ROW_COUNT() + MAX(?) FROM users"} {
+				var st [2]*mysqltest.RawStmt
+				for k, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
+					var err error
+					if st[k], err = c.Prepare(sql); err != nil {
+						t.Fatal(err)
+					}
+					must(t, c, begin)
+				}
+				for _, ahead := range []string{
+					"UPDATE users SET n = n + 1 WHERE id = 3", "SELECT SQL_CALC_FOUND_ROWS 1 FROM users WHERE id < 9 LIMIT 1", "SELECT 1 UNION SELECT 2", "SELEC",
+				} {
+					var got [2]string
+					for k, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
+						if r, err := c.Query(ahead); err != nil || (r.Err != nil) != (ahead == "SELEC") {
+							t.Fatalf("%s: %v %v", ahead, err, r)
+						}
+						r, err := st[k].Execute([]any{int64(5)}[:len(st[k].Params)]...)
+						if err != nil || r.Err != nil {
+							t.Fatalf("%s: %v %v", sql, err, r)
+						}
+						got[k] = fmt.Sprint(r.Rows)
+					}
+					if got[0] != got[1] {
+						t.Errorf("%s; %s; %s: %s, want %s", begin, ahead, sql, got[0], got[1])
+					}
+				}
+				for _, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
+					must(t, c, "ROLLBACK")
+				}
+			}
+		}
+		for _, id := range []int{101, 102, 103, 104} {
+			for _, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
+				must(t, c, "SET autocommit = 0")
+				if r, err := c.Query("ROLLBACK TO nowhere"); err != nil || r.Err == nil {
+					t.Fatalf("%v %v", err, r)
+				}
+				st, err := c.Prepare(fmt.Sprintf("INSERT INTO users (id, n) VALUES (%d, ROW_COUNT())", id))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, err := st.Execute(); err != nil || r.Err != nil {
+					t.Fatalf("%v %v", err, r)
+				}
+				if r := must(t, c, fmt.Sprintf("SELECT n FROM users WHERE id = %d", id)); fmt.Sprint(r.Rows) != "[[-1]]" {
+					t.Errorf("row %d has %v", id, r.Rows)
+				}
+				must(t, c, "COMMIT")
+				must(t, c, "SET autocommit = 1")
+			}
+		}
+	})
+}

@@ -22,7 +22,7 @@ func (c *client) substitute(q *query) error {
 	if q.info.Class == sqltext.Select {
 		q.text = state.StatusTable(q.text, c.mode(), c.state.DB(), c.conn)
 	}
-	want := q.info.Traits & own
+	want := q.info.Traits & (own | sqltext.RowCount) // a change may be of another node than the transaction's
 	if !c.txn.Holding() || !c.txn.LastOnHeld {
 		want |= q.info.Traits & diagnostics
 	} else if !c.heldTells() {
