@@ -28,7 +28,7 @@ func (ro *routing) route(q *query) txn.Target {
 	switch {
 	case q.node != nil:
 		t.Node = q.node
-	case ro.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || !tables(info.Class)):
+	case ro.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || info.Class == sqltext.Do || !tables(info.Class)):
 		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
 		if n := ro.client.schema.Nodes[ro.client.txn.Held().Instance.Node]; n != nil && n != t.Node && !ro.atHome(q) {
 			t.Node = n

@@ -84,7 +84,7 @@ func TestPreparedTellsAnew(t *testing.T) {
 					must(t, c, begin)
 				}
 				for _, ahead := range []string{
-					"UPDATE users SET n = n + 1 WHERE id = 3", "SELECT SQL_CALC_FOUND_ROWS 1 FROM users WHERE id < 9 LIMIT 1", "SELECT 1 UNION SELECT 2", "SELEC",
+					"UPDATE users SET n = n + 1 WHERE id = 3", "SELECT SQL_CALC_FOUND_ROWS 1 FROM users WHERE id < 9 LIMIT 1", "DO 1", "SELECT 1 UNION SELECT 2", "SELEC",
 				} {
 					var got [2]string
 					for k, c := range []*mysqltest.RawClient{s.subject, s.oracle} {
