@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,12 +95,12 @@ schema_list: [{user: root, nodes: [n], default: n}]
 			return n
 		}
 		var clients sync.WaitGroup
-		stop := time.Now().Add(time.Second)
+		var stop atomic.Bool
 		var most int
 		for n := range 32 {
 			c := dial(t, addr, accept())
 			clients.Go(func() {
-				for time.Now().Before(stop) {
+				for !stop.Load() {
 					for _, text := range []string{"SELECT SLEEP(0.001)", "BEGIN", "SELECT " + strconv.Itoa(n), "COMMIT"} {
 						if r, err := c.Query(text); err != nil || r.Err != nil {
 							t.Errorf("client %d, %s: %v, %v", n, text, err, r)
@@ -109,11 +110,13 @@ schema_list: [{user: root, nodes: [n], default: n}]
 				}
 			})
 		}
-		for time.Now().Before(stop) {
+		defer clients.Wait()
+		defer stop.Store(true)
+		began := time.Now()
+		mysqltest.WaitFor(t, "a full pool", func() bool {
 			most = max(most, pooled())
-			time.Sleep(20 * time.Millisecond)
-		}
-		clients.Wait()
+			return most >= ceiling && time.Since(began) > time.Second
+		})
 		if most != ceiling {
 			t.Errorf("%d connections for clients' statements, want %d", most, ceiling)
 		}
