@@ -37,8 +37,8 @@ lint: ## formatting, go vet, and a build for a system that is not Linux
 fuzz: ## every fuzz target for FUZZTIME each: a time (10m) or a number of executions (default 20000x)
 	.ci/fuzz $(or $(FUZZTIME),20000x)
 
-test-drivers: install-servers ## the test suites of drivers and of Django, straight and through the proxy, on both servers: an hour or more
-	$(GO) test -tags drivers -run TestDriverSuites -v -timeout 8h ./proxy/clients
+test-drivers: install-servers ## the test suites of drivers and of Django, straight and through the proxy, on both servers: 20 minutes
+	$(GO) test -tags drivers -run TestDriverSuites -v -timeout 60m ./proxy/clients
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	KS_DIFF_STATEMENTS=$(or $(KS_DIFF_STATEMENTS),6000) $(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
