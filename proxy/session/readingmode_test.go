@@ -106,20 +106,26 @@ func (g *gate) relay(client net.Conn, server string) {
 	_, _ = io.Copy(client, there)
 }
 
+// otherModes starts two servers whose sql_mode differs.
+func otherModes(t *testing.T, kind mysqltest.Kind) (servers [2]*mysqltest.RealServer) {
+	t.Helper()
+	for k, mode := range []string{"STRICT_TRANS_TABLES", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
+		server, err := mysqltest.StartServer(context.Background(), mysqltest.ServerConfig{Kind: kind, Settings: map[string]string{"sql_mode": mode, "max_connections": "151"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() })
+		servers[k] = server
+	}
+	return servers
+}
+
 // TestNodesOfOtherModes has servers whose sql_mode differs: the client's texts are read by that of the default node everywhere, also after
 // an operator changed it.
 func TestNodesOfOtherModes(t *testing.T) {
 	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
 		t.Run(string(kind), func(t *testing.T) {
-			var servers [2]*mysqltest.RealServer
-			for k, mode := range []string{"STRICT_TRANS_TABLES", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
-				server, err := mysqltest.StartServer(context.Background(), mysqltest.ServerConfig{Kind: kind, Settings: map[string]string{"sql_mode": mode, "max_connections": "151"}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = server.Stop() })
-				servers[k] = server
-			}
+			servers := otherModes(t, kind)
 			addr := startProxyText(t, fmt.Sprintf(`
 addr: 127.0.0.1:0
 health_interval: 100ms
@@ -165,15 +171,7 @@ schema_list: [{user: u, nodes: [a, b], default: a}]
 func TestModeWhileTheDefaultNodeIsAway(t *testing.T) {
 	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
 		t.Run(string(kind), func(t *testing.T) {
-			var servers [2]*mysqltest.RealServer
-			for k, mode := range []string{"STRICT_TRANS_TABLES", "NO_BACKSLASH_ESCAPES,ANSI_QUOTES"} {
-				server, err := mysqltest.StartServer(context.Background(), mysqltest.ServerConfig{Kind: kind, Settings: map[string]string{"sql_mode": mode}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = server.Stop() })
-				servers[k] = server
-			}
+			servers := otherModes(t, kind)
 			gate := newGate(t, servers[0].Addr)
 			addr := startProxyText(t, fmt.Sprintf(`
 addr: 127.0.0.1:0
