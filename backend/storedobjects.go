@@ -140,7 +140,7 @@ func (p Pooled) Cleanse() error {
 	if o := p.Instance.Stored(); o != nil {
 		fresh = o.Fresh
 	}
-	question := stored.Traces(sqltext.Mode{MariaDB: p.Conn.Info.MariaDB, ServerVersion: p.Conn.Info.Number})
+	question := stored.Traces(sqltext.Mode{MariaDB: p.Conn.Info.MariaDB, ServerVersion: int32(p.Conn.Info.Number)})
 	if err := p.Conn.Rows(question, 1, func(row []string) { left = row[0] }); err != nil {
 		return err
 	}

@@ -91,7 +91,8 @@ type Conn struct {
 	spare  *Buffers
 	unsent []byte
 	held   held
-	tiny   [64]byte // where a connection under a layer waits for its first bytes
+	// tiny is where a connection under a layer waits for its first bytes; nil before.
+	tiny *[64]byte
 }
 
 // NewConn wraps a fresh network connection. The Conn owns nc and closes it. Payloads longer than payloadCap bytes are refused.

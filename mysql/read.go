@@ -186,6 +186,9 @@ func (c *Conn) readFirst() error {
 	}
 	raw := c.Net.Raw()
 	if raw == nil {
+		if c.tiny == nil {
+			c.tiny = new([64]byte)
+		}
 		n, err := c.Net.Read(c.tiny[:])
 		if n > 0 {
 			c.rbuf = newBuffer(bufferSmall)

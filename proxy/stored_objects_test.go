@@ -178,7 +178,7 @@ func TestFreshServersReachNothing(t *testing.T) {
 			}
 		}
 		ask := func() bool {
-			o, err := stored.Ask(c, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
+			o, err := stored.Ask(c, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: int32(c.Info.Number)})
 			if err != nil {
 				t.Fatal(err)
 			}

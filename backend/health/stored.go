@@ -127,7 +127,7 @@ func dialStored(ctx context.Context, i *backend.Instance) (a storedAsker, err er
 }
 
 func (a storedAsker) ask() (*stored.Objects, error) {
-	mode := sqltext.Mode{MariaDB: a.conn.Info.MariaDB, ServerVersion: a.conn.Info.Number}
+	mode := sqltext.Mode{MariaDB: a.conn.Info.MariaDB, ServerVersion: int32(a.conn.Info.Number)}
 	if a.own == nil {
 		return stored.Ask(a.conn, mode)
 	}

@@ -127,7 +127,7 @@ func hiddenFrom(i *backend.Instance, timeout time.Duration) ([]string, error) {
 		defer own.Close()
 		own.Net.SetDeadline(deadline)
 	}
-	o, err := stored.AskBoth(c, own, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: c.Info.Number})
+	o, err := stored.AskBoth(c, own, sqltext.Mode{MariaDB: c.Info.MariaDB, ServerVersion: int32(c.Info.Number)})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,8 @@ const (
 )
 
 const (
-	saltLen        = 20 // of all plugins but Ed25519; the manual calls it scramble or nonce
+	// SaltLen is the length of a salt, in bytes, of all plugins but Ed25519; the manual calls it scramble or nonce.
+	SaltLen        = 20
 	ed25519SaltLen = 32
 
 	// passwordMax is the longest password in bytes, the server's own MAX_PLAINTEXT_LENGTH. Hashing one takes time that
@@ -20,9 +21,9 @@ const (
 	passwordMax = 256
 )
 
-// NewSalt returns 20 random bytes for a greeting or an AuthSwitchRequest, each of 7 bits and none 0x00 or '$', as
+// NewSalt returns SaltLen random bytes for a greeting or an AuthSwitchRequest, each of 7 bits and none 0x00 or '$', as
 // clients expect them. Every plugin but Ed25519 takes it; see [NewSaltFor].
-func NewSalt() ([]byte, error) { return randomSalt(saltLen) }
+func NewSalt() ([]byte, error) { return randomSalt(SaltLen) }
 
 // NewSaltFor is [NewSalt] with the length that the plugin wants: 32 bytes for Ed25519, 20 for all others.
 //
@@ -34,7 +35,7 @@ func saltLenOf(plugin string) int {
 	if plugin == Ed25519 {
 		return ed25519SaltLen
 	}
-	return saltLen
+	return SaltLen
 }
 
 func randomSalt(n int) ([]byte, error) {

@@ -124,9 +124,9 @@ func (l *Lexer) versionComment(pos int, maria bool) bool {
 	if digits < 5 {
 		return l.enter(pos)
 	}
-	version := 0
+	version := int32(0)
 	for _, c := range []byte(l.sql[pos : pos+digits]) {
-		version = 10*version + int(c-'0')
+		version = 10*version + int32(c-'0')
 	}
 	applies := version <= l.mode.ServerVersion
 	if l.mode.MariaDB && !maria && version >= 50700 && version <= 99999 {

@@ -9,9 +9,9 @@ type Mode struct {
 	HighNotPrecedence  bool // sql_mode HIGH_NOT_PRECEDENCE: NOT binds as ! does
 	IgnoreSpace        bool // sql_mode IGNORE_SPACE: a blank may be between a function's name and its parenthesis
 	MariaDB            bool
+	Charset            Charset // of character_set_client
 	// ServerVersion is 80400 for MySQL 8.4.0, 101119 for MariaDB 10.11.19. With 0 every version comment is a Doubt.
-	ServerVersion int
-	Charset       Charset // of character_set_client
+	ServerVersion int32
 }
 
 // Charset is what the lexer must know of the client's character set.

@@ -33,7 +33,11 @@ type Conn struct {
 	activity atomic.Uint32
 	writing  atomic.Bool
 	closed   atomic.Bool
-	// vector, over parts, is what one write of several pieces needs.
+	both     *both // nil before SendBoth is called
+}
+
+// both is what one write of two pieces needs: vector, over parts.
+type both struct {
 	vector net.Buffers
 	parts  [2][]byte
 }

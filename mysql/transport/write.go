@@ -43,17 +43,20 @@ func (c *Conn) SendBoth(a, b []byte) {
 	if c.writeErr != nil {
 		return
 	}
-	c.parts = [2][]byte{a, b}
-	c.vector = c.parts[:]
+	if c.both == nil {
+		c.both = new(both)
+	}
+	c.both.parts = [2][]byte{a, b}
+	c.both.vector = c.both.parts[:]
 	c.writing.Store(true)
 	w := c.w
 	if c.raw != nil {
 		w = c.nc // it has writev(2), for what is so long that the scheduler may well be told
 	}
-	moved, err := c.vector.WriteTo(w)
+	moved, err := c.both.vector.WriteTo(w)
 	c.writing.Store(false)
 	c.Sent(int(moved), err)
-	c.vector, c.parts = nil, [2][]byte{}
+	*c.both = both{}
 }
 
 // TrySend writes what fits in over a Poller, without waiting, and returns how many bytes did. With TLS a part of them may be Kept. A failure

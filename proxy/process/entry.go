@@ -145,11 +145,17 @@ func (e *Entry) Begin(cmd mysql.Command, text string, now time.Time) bool {
 	return true
 }
 
-// Command is the one under way. It is the session's, as are Text, Since, Now and Started.
+// Command is the one under way. It is the session's, as are Text, Name, Since, Now and Started.
 func (e *Entry) Command() mysql.Command { return e.command }
 
 // Text is that of the statement under way.
 func (e *Entry) Text() string { return e.text }
+
+// Name is the user that the client gave last, for the session itself, where User is for others.
+func (e *Entry) Name() string { return e.user }
+
+// Host is where the client is, as USER() shows it.
+func (e *Entry) Host() string { return e.host }
 
 // Since is when the command under way, or the idleness, began.
 func (e *Entry) Since() time.Time { return e.since }

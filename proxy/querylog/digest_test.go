@@ -3,6 +3,7 @@ package querylog
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,7 @@ import (
 
 // statement is one that took so long.
 func statement(text string, took time.Duration) *Statement {
-	return &Statement{User: "ks", DB: "shop", Client: "10.0.0.9:5000", Text: text, Start: time.Unix(1e9, 0), Total: took, Wait: took / 5, Exec: took / 2, Plan: PlanForward, Shards: 1}
+	return &Statement{User: "ks", DB: "shop", Client: netip.MustParseAddrPort("10.0.0.9:5000"), Text: text, Start: time.Unix(1e9, 0), Total: took, Wait: took / 5, Exec: took / 2, Plan: PlanForward, Shards: 1}
 }
 
 // open gives a log that keeps statistics of so many digests and writes no file.

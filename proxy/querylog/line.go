@@ -1,6 +1,7 @@
 package querylog
 
 import (
+	"net/netip"
 	"strconv"
 	"time"
 	"unicode"
@@ -120,12 +121,21 @@ func appendEscape(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 }
 
+// AppendClient appends the address of a client with its port to b: localhost over a unix socket, where it is invalid.
+func AppendClient(b []byte, from netip.AddrPort) []byte {
+	if !from.IsValid() {
+		return append(b, "localhost"...)
+	}
+	return from.AppendTo(b)
+}
+
 // statement writes the line of a statement whose text is sql.
 func (l *line) statement(st *Statement, sql []byte) {
 	l.begin(st.Start)
 	l.number("conn", uint64(st.Conn))
 	l.text("user", st.User)
-	l.text("client", st.Client)
+	var client [64]byte
+	l.text("client", view(AppendClient(client[:0], st.Client)))
 	l.text("db", st.DB)
 	l.text("backend", st.Backend)
 	l.text("plan", st.Plan.String())
@@ -151,7 +161,8 @@ func (l *line) kingshard(st *Statement, sql []byte, own string) {
 	}
 	l.b = strconv.AppendFloat(l.b, float64(st.Total.Microseconds())/1000, 'f', 1, 64)
 	l.b = append(l.b, "ms - "...)
-	l.b = appendQuoted(l.b, st.Client, false)
+	var client [64]byte
+	l.b = appendQuoted(l.b, view(AppendClient(client[:0], st.Client)), false)
 	l.b = append(l.b, "->"...)
 	if st.Backend == "" {
 		l.b = append(l.b, own...)

@@ -1,6 +1,7 @@
 package querylog
 
 import (
+	"net/netip"
 	"time"
 
 	"kingshard/mysql/sqltext"
@@ -33,7 +34,7 @@ func (p Plan) String() string { return planNames[p] }
 type Statement struct {
 	Conn     uint32
 	User, DB string
-	Client   string          // address with port, or localhost
+	Client   netip.AddrPort  // invalid over a unix socket
 	Backend  string          // address of the instance, the first of several; empty: the proxy answered
 	Text     string          // as the client sent it
 	Normal   string          // what sqltext.AppendNormal makes of a Text whose template is known; "" if it is not

@@ -62,17 +62,17 @@ func (s *Session) admin(q *query) (handled bool, err error) {
 	journal := &s.client.shared.DDL
 	switch a.verb {
 	case "list":
-		s.writeDDL(journal.List(s.client.user, s.client.account.Process))
+		s.writeDDL(journal.List(s.client.entry.Name(), s.client.account.Process))
 		return true, nil
 	case "forget":
-		if err := journal.Forget(a.id, s.client.user, s.client.account.Process); err != nil {
+		if err := journal.Forget(a.id, s.client.entry.Name(), s.client.account.Process); err != nil {
 			return true, noDDL(err)
 		}
-		s.client.shared.Log.Info("DDL is forgotten", "conn", s.client.id, "user", s.client.user, "ddl", a.id)
+		s.client.shared.Log.Info("DDL is forgotten", "conn", s.client.id, "user", s.client.entry.Name(), "ddl", a.id)
 		s.client.writeOK()
 		return true, nil
 	}
-	run, err := journal.Resume(a.id, s.client.user, s.client.account.Process)
+	run, err := journal.Resume(a.id, s.client.entry.Name(), s.client.account.Process)
 	if err != nil {
 		return true, noDDL(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // dispatchAdmin answers one command of the admin port.
 func (s *Session) dispatchAdmin(cmd mysql.Command, arg []byte) *endError {
-	a, known := s.client.snap.Accounts.Lookup(s.client.user, s.client.addr)
+	a, known := s.client.snap.Accounts.Lookup(s.client.entry.Name(), s.client.addr)
 	if !known || a.Rights == 0 {
 		s.client.writeError(newError(KSNoRights, "the user has no rights any more"), observe.OriginProxy)
 		s.client.lastWords()

@@ -143,9 +143,15 @@ func newApart(t *testing.T, user string, servers ...*mysqltest.ScriptServer) *ap
 // apartOf is a further client.
 func apartOf(t *testing.T, user string, shared *Shared) *apart {
 	t.Helper()
-	a := &apart{client: new(client), far: new(toldClient)}
+	return apartIn(t, user, shared, new(client))
+}
+
+// apartIn makes c a further client.
+func apartIn(t *testing.T, user string, shared *Shared, c *client) *apart {
+	t.Helper()
+	a := &apart{client: c, far: new(toldClient)}
 	a.init(a.far, shared)
-	a.entry.Connect((*clientConn)(a.conn), process.Who{Host: a.host()}, shared.Log)
+	a.entry.Connect((*clientConn)(a.conn), process.Who{User: user, Host: hostOf(a.addr)}, shared.Log)
 	shared.Sessions.Add(&a.entry)
 	a.identify(a.entry.ID())
 	a.snap = shared.Snapshot.Load()
@@ -154,11 +160,10 @@ func apartOf(t *testing.T, user string, shared *Shared) *apart {
 	if !known {
 		t.Fatal("no such user:", user)
 	}
-	a.user, a.schema = user, a.snap.Schemas[user]
+	a.schema = a.snap.Schemas[user]
 	if a.schema == nil {
 		a.schema = &Schema{}
 	}
-	a.entry.SetUser(user)
 	a.setAccount(acc)
 	a.conn.Capabilities = mysql.ClientProtocol41 | mysql.ClientDeprecateEOF | mysql.ClientTransactions | mysql.ClientMultiResults | mysql.ClientPSMultiResults
 	a.state = state.New(utf8mb4General, a.conn.Capabilities)

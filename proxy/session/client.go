@@ -3,9 +3,9 @@ package session
 import (
 	"net"
 	"net/netip"
-	"strings"
 
 	"kingshard/mysql"
+	"kingshard/mysql/auth"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
 	"kingshard/proxy/observe"
@@ -20,13 +20,16 @@ type client struct {
 	shared *Shared
 	conn   *mysql.Conn
 	id     uint32
-	salt   []byte // of the greeting
+	salt   [auth.SaltLen]byte // of the greeting
+	port   uint16
+	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
+	more bool
+	// passed says that the statement has been through the gate.
+	passed bool
 
-	// Who it is, from the login.
+	// Who it is, from the login; its name is in the entry.
 	addr     netip.Addr // invalid over a unix socket
-	from     string     // address with port, for logs
 	account  *account.Account
-	user     string
 	schema   *Schema
 	snap     *Snapshot // that of the command under way
 	schemaOf *Snapshot // one that schema is known to be of
@@ -48,10 +51,6 @@ type client struct {
 	// template is the one of the text that was recognized last; nil before.
 	template *sqltext.Template
 	patchFn  func(*mysql.OKPacket)
-	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
-	more bool
-	// passed says that the statement has been through the gate.
-	passed bool
 
 	// entry is what others may see of the session and do to it.
 	entry process.Entry
@@ -59,7 +58,7 @@ type client struct {
 
 // init makes c the client of an accepted connection, which it owns from here on.
 func (c *client) init(nc net.Conn, shared *Shared) {
-	c.shared, c.conn, c.from = shared, mysql.NewConn(nc, mysql.ClientSide, preAuthCap), "localhost"
+	c.shared, c.conn = shared, mysql.NewConn(nc, mysql.ClientSide, preAuthCap)
 	c.conn.SetMemory(&shared.Packets)
 	c.patchFn = c.patchOK
 	c.txn.Init(&shared.Pins)
@@ -73,15 +72,18 @@ func (c *client) identify(id uint32) {
 
 // comesFrom notes the client's address.
 func (c *client) comesFrom(a netip.AddrPort) {
-	c.addr, c.from = a.Addr(), a.String()
+	c.addr, c.port = a.Addr(), a.Port()
 }
 
-// host is where the client is, as USER() shows it: all that its address has before the port, without brackets.
-func (c *client) host() string {
-	if !c.addr.IsValid() {
-		return c.from
+// from is the client's address with its port; invalid over a unix socket.
+func (c *client) from() netip.AddrPort { return netip.AddrPortFrom(c.addr, c.port) }
+
+// hostOf is where a client is, as USER() shows it.
+func hostOf(addr netip.Addr) string {
+	if !addr.IsValid() {
+		return "localhost"
 	}
-	return strings.Trim(c.from[:strings.LastIndexByte(c.from, ':')], "[]")
+	return addr.String()
 }
 
 // mode is how the text of this session's statements is to be read.
@@ -139,9 +141,9 @@ func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
 	c.observed.Fail(e.Code, o)
 	c.state.Diagnostics.SetError(e)
 	if mysql.MissingPart(e) {
-		c.shared.Log.Error("a sub-table is missing", "conn", c.id, "user", c.user, "error", e.Message)
+		c.shared.Log.Error("a sub-table is missing", "conn", c.id, "user", c.entry.Name(), "error", e.Message)
 	}
 }
 
 // userAtHost is what USER() shows.
-func (c *client) userAtHost() string { return c.user + "@" + c.host() }
+func (c *client) userAtHost() string { return c.entry.Name() + "@" + c.entry.Host() }

@@ -107,7 +107,7 @@ func (c *client) logStatement(text string, parts observe.Parts) {
 	}
 	took := parts.Proxy + parts.Wait + parts.Backend
 	c.shared.Queries.Statement(&querylog.Statement{
-		Conn: c.id, User: c.user, DB: c.state.DB(), Client: c.from, Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: c.mode(), Class: o.Class,
+		Conn: c.id, User: c.entry.Name(), DB: c.state.DB(), Client: c.from(), Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: c.mode(), Class: o.Class,
 		Start: c.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
 		Rows: o.Rows, Bytes: o.Bytes, Shards: o.Shards, Plan: o.Plan, ErrorCode: o.ErrorCode,
 	})

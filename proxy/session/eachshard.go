@@ -30,7 +30,7 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 		return ds.maintain(p, r)
 	}
 	st := ddl.Statement{
-		User: ds.client.user, Text: strings.Clone(q.text), Setting: ds.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+		User: ds.client.entry.Name(), Text: strings.Clone(q.text), Setting: ds.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
 	}
 	names := make([][]mysql.TableName, len(r.Queries))
 	for k, query := range r.Queries {
@@ -147,7 +147,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 	}
 	s.client.entry.GoOn()
 	defer s.client.snap.ForgetPlans()
-	s.client.shared.Log.Info("DDL begins", "conn", s.client.id, "user", s.client.user, "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.client.mode()), "steps", len(d.st.Steps))
+	s.client.shared.Log.Info("DDL begins", "conn", s.client.id, "user", s.client.entry.Name(), "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.client.mode()), "steps", len(d.st.Steps))
 	intent := s.changes.intend(&change{text: d.st.Text, loans: loans})
 	beside(loans, nodes, d.step)
 	s.client.shared.HalfDone.End(intent)

@@ -67,7 +67,7 @@ func (s *Session) comStmtExecute(arg []byte) error {
 	s.client.entry.ShowText(st.text)
 	s.client.recognize(st)
 	if s.client.shared.Labels.On() {
-		s.client.observed.Label(s.client.user, st.text, s.client.mode())
+		s.client.observed.Label(s.client.entry.Name(), st.text, s.client.mode())
 	}
 	q := &s.client.task().query
 	q.execute(st, ex)

@@ -15,7 +15,7 @@ func (ri *rights) ownGrants(q *query) {
 		return
 	}
 	g, ok := sqltext.ParseShowGrants(q.text, ri.client.mode())
-	if !ok || g.Account.End == 0 || !g.Self && (g.User != ri.client.user || g.Host != "%" && !strings.EqualFold(g.Host, ri.client.host())) {
+	if !ok || g.Account.End == 0 || !g.Self && (g.User != ri.client.entry.Name() || g.Host != "%" && !strings.EqualFold(g.Host, ri.client.entry.Host())) {
 		return
 	}
 	q.text = q.text[:g.Account.Pos] + "CURRENT_USER()" + q.text[g.Account.End:]

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/halfdone"
+	"kingshard/proxy/querylog"
 )
 
 // outcome is what became of a change on each of its nodes, by their places.
@@ -83,7 +84,7 @@ func (cs *changes) commitFailed(c *change, o *outcome) error {
 		stateful = stateful || c.loans[k].Kept
 		cs.shards.loseAll(c.loans[k:k+1], nil) // the server rolls back what it has not kept
 	}
-	cs.client.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", cs.client.id, "user", cs.client.user,
+	cs.client.shared.Log.Error("a change of several nodes is not known to be kept on all of them", "conn", cs.client.id, "user", cs.client.entry.Name(),
 		"kept", strings.Join(done, ","), "unknown", strings.Join(unknown, ","), "rolled_back", strings.Join(undone, ","), "error", o.cause)
 	if len(record.Nodes) > 1 {
 		cs.client.shared.HalfDone.Add(record)
@@ -104,7 +105,7 @@ func (cs *changes) commitFailed(c *change, o *outcome) error {
 // halfDone makes the record of a change, with none of its values: those that a server's error may quote are left out, too.
 func (cs *changes) halfDone(c *change, o *outcome) halfdone.Record {
 	r := halfdone.Record{
-		At: c.at, User: cs.client.user, Client: cs.client.from, Session: cs.client.id, DB: cs.client.state.DB(),
+		At: c.at, User: cs.client.entry.Name(), Client: string(querylog.AppendClient(nil, cs.client.from())), Session: cs.client.id, DB: cs.client.state.DB(),
 		Statement: string(sqltext.AppendNormal(nil, c.text, cs.client.mode(), halfdone.StatementMax)),
 	}
 	outcomes := make([]string, len(c.loans))

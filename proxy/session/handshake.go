@@ -36,7 +36,7 @@ func (lo login) handshake() *endError {
 	cfg := lo.client.snap.Config
 	_ = lo.client.conn.Net.SetDeadline(time.Unix(0, lo.client.entry.Started()).Add(cfg.HandshakeTimeout.Duration()))
 	if !lo.client.snap.Accounts.Allowed(lo.client.addr) {
-		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", lo.client.host())
+		e := mysql.NewSQLError(mysql.ERHostNotPrivileged, "Host '%s' is not allowed to connect to this MySQL server", lo.client.entry.Host())
 		lo.client.conn.EndPacket(e.AppendEarly(lo.client.conn.StartPacket()))
 		lo.client.lastWords()
 		return &endError{reason: process.EndDenied}
@@ -52,7 +52,7 @@ func (lo login) handshake() *endError {
 		caps |= mysql.ClientCompress | mysql.ClientZstdCompressionAlgorithm
 	}
 	hello := mysql.HandshakeV10{
-		ServerVersion: lo.client.snap.serverVersion(), ConnectionID: lo.client.id, Salt: lo.client.salt, Capabilities: caps,
+		ServerVersion: lo.client.snap.serverVersion(), ConnectionID: lo.client.id, Salt: lo.client.salt[:], Capabilities: caps,
 		Collation: state.GreetingCollation(cfg.ProxyCharset), Status: mysql.ServerStatusAutocommit, AuthPlugin: cfg.AuthPlugin,
 	}
 	lo.client.conn.EndPacket(hello.AppendTo(lo.client.conn.StartPacket()))
@@ -108,7 +108,6 @@ func (lo login) deny(e *mysql.SQLError, err error) *endError {
 // logIn authenticates, then sets up what the response asked for.
 func (lo login) logIn(resp *mysql.HandshakeResponse41) *endError {
 	cfg := lo.client.snap.Config
-	lo.client.user = resp.User
 	lo.client.entry.SetUser(resp.User)
 	a, end := lo.authenticate(authAttempt{
 		user: resp.User, plugin: resp.AuthPlugin, response: resp.AuthResponse, greeting: cfg.AuthPlugin,
@@ -116,7 +115,7 @@ func (lo login) logIn(resp *mysql.HandshakeResponse41) *endError {
 	if end != nil {
 		return end
 	}
-	lo.client.schema = lo.client.snap.Schemas[lo.client.user]
+	lo.client.schema = lo.client.snap.Schemas[lo.client.entry.Name()]
 	switch {
 	case lo.client.entry.AdminOnly():
 		if a.Rights == account.None {
@@ -127,7 +126,7 @@ func (lo login) logIn(resp *mysql.HandshakeResponse41) *endError {
 		return lo.deny(newError(KSNoSchema, ""), nil)
 	}
 	if !a.Enter() {
-		return lo.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", lo.client.user), nil)
+		return lo.deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", lo.client.entry.Name()), nil)
 	}
 	lo.client.setAccount(a)
 	lo.settings.initState(uint16(resp.Collation))
@@ -193,7 +192,7 @@ func (lo login) authenticate(at authAttempt) (*account.Account, *endError) {
 		at.plugin, at.greeting = auth.NativePassword, auth.NativePassword
 	}
 	plugin := lo.choosePlugin(a, at)
-	salt := lo.client.salt
+	salt := lo.client.salt[:]
 	if plugin == auth.Ed25519 {
 		// This plugin's salt is longer than the greeting's, so it always asks again.
 		var err error
@@ -234,12 +233,12 @@ func (lo login) authenticate(at authAttempt) (*account.Account, *endError) {
 			return a, nil
 		case verdict == auth.DenyInsecure:
 			return nil, lo.deny(mysql.NewSQLError(mysql.ERAccessDenied,
-				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, lo.client.host(), plugin), nil)
+				"Access denied for user '%s'@'%s': %s needs TLS, or an auth_rsa_key of the proxy, for its first login", at.user, lo.client.entry.Host(), plugin), nil)
 		case verdict != auth.Continue:
 			if !lo.loginFailed(at.user) {
 				return nil, &endError{reason: process.EndDenied}
 			}
-			return nil, lo.deny(accessDenied(at.user, lo.client.host(), passwordSent), nil)
+			return nil, lo.deny(accessDenied(at.user, lo.client.entry.Host(), passwordSent), nil)
 		}
 		if err := lo.client.conn.Flush(); err != nil {
 			return nil, clientEnd(err)
@@ -252,7 +251,7 @@ func (lo login) authenticate(at authAttempt) (*account.Account, *endError) {
 
 // blocked is what a client hears whose password is not looked at, as too many of its address wait for that.
 func (lo login) blocked() *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", lo.client.host())
+	return mysql.NewSQLError(mysql.ERHostIsBlocked, "Host '%s' is blocked because of many failed logins; try again later", lo.client.entry.Host())
 }
 
 // awaitTurn waits until the password of a login is to be looked at; false when too many wait already, or the session was closed.
@@ -331,7 +330,7 @@ func (lo login) switchPlugin(plugin string, salt []byte) ([]byte, error) {
 
 // newSalt gives the greeting's random bytes.
 func (lo login) newSalt() error {
-	var err error
-	lo.client.salt, err = auth.NewSalt()
+	salt, err := auth.NewSalt()
+	copy(lo.client.salt[:], salt)
 	return err
 }

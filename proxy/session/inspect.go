@@ -62,7 +62,7 @@ func (ri *rights) inspectDoubt(text string, i *sqltext.Info) error {
 		return refuse("a text with a blank or control character beyond ASCII, which servers may end words or begin comments at: write a plain blank")
 	case i.Has(sqltext.Doubt) && i.Has(sqltext.SystemSchema) && plainClass(i.Class) && !ri.client.account.Process:
 		return ri.client.needsProcess("A statement about the servers' own tables that cannot be read for certain")
-	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text, m.ServerVersion):
+	case i.Has(sqltext.VersionComment) && !m.MariaDB && hasLongVersion(text, int(m.ServerVersion)):
 		return refuse("a comment for a version of six digits without a blank behind them, which servers read in different ways: add the blank")
 	}
 	return nil
@@ -289,7 +289,7 @@ var errKillForm = refuse("KILL takes a connection id of this proxy, or an expres
 
 // needsProcess is what a user hears of what shows or stops other users' statements.
 func (c *client) needsProcess(what string) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERSpecificAccessDenied, "Access denied; %s needs the right process of user '%s'", what, c.user)
+	return mysql.NewSQLError(mysql.ERSpecificAccessDenied, "Access denied; %s needs the right process of user '%s'", what, c.entry.Name())
 }
 
 // leading are the first tokens of a statement in lower case; "" behind its end.

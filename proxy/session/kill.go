@@ -100,7 +100,7 @@ func (ki kills) kill(id uint64, query bool) error {
 	if id > 1<<32-1 || victim == nil {
 		return mysql.NewSQLError(mysql.ERNoSuchThread, "Unknown thread id: %d", id)
 	}
-	if victim.User() != ki.client.user && !ki.client.account.Process {
+	if victim.User() != ki.client.entry.Name() && !ki.client.account.Process {
 		return mysql.NewSQLError(mysql.ERKillDenied, "You are not owner of thread %d", id)
 	}
 	if victim == &ki.client.entry {
@@ -130,7 +130,7 @@ func (c *client) writeProcesslist(full bool) {
 	var rows [][]string
 	for _, other := range c.shared.Sessions.All() {
 		p := other.Row()
-		if p.User != c.user && !c.account.Process {
+		if p.User != c.entry.Name() && !c.account.Process {
 			continue
 		}
 		if !full && len(p.Info) > 100 {

@@ -124,7 +124,7 @@ func TestKillsProcesslist(t *testing.T) {
 			packets := (&sink{kept: keptBytes{bytes: who.far.bytes}}).packets()
 			who.far.bytes = nil
 			if len(packets) != 1+8+rows+1 {
-				t.Errorf("%s: %d packets", who.user, len(packets))
+				t.Errorf("%s: %d packets", who.entry.Name(), len(packets))
 			}
 			longest := 0
 			for _, p := range packets[9:] {

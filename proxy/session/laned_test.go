@@ -18,12 +18,11 @@ func lanedApart(t *testing.T, user string, change func(cfg *config.Config)) (*ap
 	if change != nil {
 		change(cfg)
 	}
-	a := apartOf(t, user, newShared(t, cfg))
+	s := assemble()
+	a := apartIn(t, user, newShared(t, cfg), &s.client)
 	a.state.SetDB("d")
 	a.schemaOf = a.snap
-	ri := a.withRights()
-	ss := &stmts{client: a.client, leases: ri.leases, routing: ri.routing, exchanges: ri.exchanges, rights: ri}
-	return a, &laned{client: a.client, routing: ri.routing, exchanges: ri.exchanges, rights: ri, stmts: ss}
+	return a, &s.lane
 }
 
 // What a loop runs is one exchange with a server, or a merge of a few; all else is a goroutine's.

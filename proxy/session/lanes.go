@@ -121,7 +121,7 @@ func (l *Lanes) run(la *laned) {
 func (l *Lanes) serve(la *laned) {
 	var patience *time.Timer
 	for {
-		la.session.goOn(la.next)
+		la.goOn(la.next)
 		select {
 		case l.spare <- struct{}{}:
 		default:
@@ -160,14 +160,8 @@ func (l *Lanes) wanted() {
 // laned is a session in a lane: its loop reads the commands there, and runs those that are one exchange, or a short one with each of a few
 // shards. All else it hands to a goroutine, as the session's next step.
 type laned struct {
-	client    *client
-	routing   *routing
-	exchanges *exchanges
-	rights    *rights
-	stmts     *stmts
-
-	session *Session       // which a goroutine goes on with
-	conn    *fastlane.Conn // nil: the session is always on a goroutine
+	*Session
+	conn *fastlane.Conn // nil: the session is always on a goroutine
 	// next is the step for the goroutine that the session was handed to; end is that of stepEnd.
 	next step
 	end  *endError

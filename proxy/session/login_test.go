@@ -8,6 +8,7 @@ import (
 
 	"kingshard/config"
 	"kingshard/mysql"
+	"kingshard/mysql/auth"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/process"
 )
@@ -56,14 +57,14 @@ func TestLogin(t *testing.T) {
 			if sqlCode(err) != tt.code || (err == nil) != (tt.code == 0) || reason != tt.reason {
 				t.Fatalf("the client hears %v, the login ends by %q: %v", err, reason, end)
 			}
-			if (c.salt != nil) != tt.handshaken {
-				t.Errorf("it was greeted: %v", c.salt != nil)
+			if (c.salt != [auth.SaltLen]byte{}) != tt.handshaken {
+				t.Errorf("it was greeted: %v", c.salt != [auth.SaltLen]byte{})
 			}
 			if tt.code != 0 {
 				return
 			}
-			if c.user != tt.user || c.account == nil || c.schema == nil || c.state.DB() != tt.inDB || c.entry.Command() != mysql.ComSleep || c.entry.User() != tt.user {
-				t.Errorf("user %q in %q, running %v", c.user, c.state.DB(), c.entry.Command())
+			if c.entry.Name() != tt.user || c.account == nil || c.schema == nil || c.state.DB() != tt.inDB || c.entry.Command() != mysql.ComSleep || c.entry.User() != tt.user {
+				t.Errorf("user %q in %q, running %v", c.entry.Name(), c.state.DB(), c.entry.Command())
 			}
 			if (c.schema.Default == nil) != tt.admin {
 				t.Errorf("its default node is %v", c.schema.Default)
@@ -136,7 +137,7 @@ func loginApart(t *testing.T, shared *Shared, from string, admin bool) (login, n
 	if from != "" {
 		a.comesFrom(netip.MustParseAddrPort(from))
 	}
-	a.entry.Connect((*clientConn)(a.conn), process.Who{Host: a.host(), Admin: admin}, shared.Log)
+	a.entry.Connect((*clientConn)(a.conn), process.Who{Host: hostOf(a.addr), Admin: admin}, shared.Log)
 	shared.Sessions.Add(&a.entry)
 	a.identify(a.entry.ID())
 	xs := a.withExchanges()

@@ -47,7 +47,7 @@ func (la *laned) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 	}
 	switch mysql.Command(p[0]) {
 	case mysql.ComPing:
-		la.concluded(l, la.session.next())
+		la.concluded(l, la.Session.next())
 		return
 	case mysql.ComQuery, mysql.ComStmtExecute:
 		if la.client.shared.Labels.On() {
@@ -78,7 +78,7 @@ func (la *laned) runsLooped(p []byte) bool {
 		return false
 	}
 	if la.client.shared.Labels.On() {
-		la.client.observed.Label(la.client.user, la.client.ahead().text, la.client.mode())
+		la.client.observed.Label(la.client.entry.Name(), la.client.ahead().text, la.client.mode())
 	}
 	switch n, err := la.routing.decide(q); {
 	case err != nil:

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -50,7 +51,7 @@ func (s *Session) move() (gone bool) {
 			gone, err = (*m)(s.description().Append(nil), raw)
 		}
 		if err != nil {
-			s.client.shared.Log.Warn("a session was not handed over", "conn", s.client.id, "user", s.client.user, "lost", gone, "error", err)
+			s.client.shared.Log.Warn("a session was not handed over", "conn", s.client.id, "user", s.client.entry.Name(), "lost", gone, "error", err)
 		}
 		if c, ok := nc.(*fastlane.Conn); ok && gone {
 			c.Leave()
@@ -80,12 +81,12 @@ func (s *Session) longDataOpen() bool {
 // description returns what another process must know to go on with the session.
 func (s *Session) description() *state.Description {
 	d := &state.Description{
-		ID: s.client.id, AdminOnly: s.client.entry.AdminOnly(), User: s.client.user, Started: s.client.entry.Started(), Since: s.client.entry.Since().UnixNano(), Salt: s.client.salt,
+		ID: s.client.id, AdminOnly: s.client.entry.AdminOnly(), User: s.client.entry.Name(), Started: s.client.entry.Started(), Since: s.client.entry.Since().UnixNano(), Salt: bytes.Clone(s.client.salt[:]),
 		Capabilities: s.client.conn.Capabilities, NextTransaction: s.client.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
 	s.client.state.Describe(d)
 	if s.client.addr.IsValid() {
-		d.Client = s.client.from
+		d.Client = s.client.from().String()
 	}
 	for _, one := range s.stmts.byID {
 		described := state.StmtDescription{
@@ -112,9 +113,8 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 		return nil, err
 	}
 	s := assemble()
-	s.client.salt = d.Salt
+	copy(s.client.salt[:], d.Salt)
 	s.client.init(nc, shared)
-	s.client.user = d.User
 	if d.Client != "" {
 		a, err := netip.ParseAddrPort(d.Client)
 		if err != nil {
@@ -123,7 +123,7 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 		}
 		s.client.comesFrom(a)
 	}
-	who := process.Who{User: d.User, Host: s.client.host(), Admin: d.AdminOnly}
+	who := process.Who{User: d.User, Host: hostOf(s.client.addr), Admin: d.AdminOnly}
 	s.client.entry.Adopt((*clientConn)(s.client.conn), who, shared.Log, d.DB, d.Started, time.Unix(0, d.Since))
 	if !shared.Sessions.Place(&s.client.entry, d.ID) {
 		_ = nc.Close()
@@ -142,13 +142,13 @@ func (s *Session) rejoin() {
 	s.client.snap = s.client.shared.Snapshot.Load()
 	s.client.conn.SetPayloadCap(int(s.client.snap.Config.MaxAllowedPacket))
 	s.client.schema = &Schema{}
-	a, known := s.client.snap.Accounts.Lookup(s.client.user, s.client.addr)
+	a, known := s.client.snap.Accounts.Lookup(s.client.entry.Name(), s.client.addr)
 	if !known {
 		return
 	}
 	a.Stay()
 	s.client.setAccount(a)
-	if schema := s.client.snap.Schemas[s.client.user]; schema != nil && !s.client.entry.AdminOnly() {
+	if schema := s.client.snap.Schemas[s.client.entry.Name()]; schema != nil && !s.client.entry.AdminOnly() {
 		s.client.schema = schema
 	}
 }

@@ -31,7 +31,7 @@ func (c *client) traceExecution(st *stmt, arg []byte) bool {
 // beginTrace begins the span of a command that was chosen.
 func (c *client) beginTrace(cmd mysql.Command, text string) {
 	c.observed.BeginTrace(c.snap.Tracer, c.task().choice, tracing.Command{
-		Name: cmd.String(), Text: text, Mode: c.mode(), DB: c.state.DB(), User: c.user, Host: c.host(), Conn: c.id, Begin: c.entry.Since(),
+		Name: cmd.String(), Text: text, Mode: c.mode(), DB: c.state.DB(), User: c.entry.Name(), Host: c.entry.Host(), Conn: c.id, Begin: c.entry.Since(),
 	})
 }
 

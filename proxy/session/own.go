@@ -80,7 +80,7 @@ func mayBeOwn(text string, m sqltext.Mode) bool {
 
 func (ou ours) caller() *Caller {
 	c := &Caller{
-		ID: ou.client.id, User: ou.client.user, Host: ou.client.host(), DB: ou.client.state.DB(), Rights: ou.client.account.Rights, Process: ou.client.account.Process,
+		ID: ou.client.id, User: ou.client.entry.Name(), Host: ou.client.entry.Host(), DB: ou.client.state.DB(), Rights: ou.client.account.Rights, Process: ou.client.account.Process,
 		Plans: ou.client.schema.Plans, Version: ou.client.snap.serverVersion(), AdminOnly: ou.client.entry.AdminOnly(), Cancelled: ou.client.entry.Cancelled,
 	}
 	if ou.client.schema.Default != nil {

@@ -145,7 +145,7 @@ const ofMariaDB = "/*M!"
 // readDenied is what a user who may only read hears of what else was asked for: what a server says to one without the privilege. Drivers
 // take it for a lack of rights, where 1290, --read-only, has some look for another server.
 func (c *client) readDenied(command string) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERTableaccessDenied, "%s command denied to user '%s'@'%s': the user may only read", command, c.user, c.host())
+	return mysql.NewSQLError(mysql.ERTableaccessDenied, "%s command denied to user '%s'@'%s': the user may only read", command, c.entry.Name(), c.entry.Host())
 }
 
 // commandOf names a statement that is refused: by its first word, and by what is wrong with it if that is not its class.

@@ -8,6 +8,7 @@ import (
 	"kingshard/config"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
+	"kingshard/proxy/process"
 )
 
 // readers are the classes of statements of which some read only, with one that does.
@@ -80,7 +81,7 @@ var writers = map[string]string{
 // What an unknown server could read otherwise is refused, too: none of the servers has told its version.
 func TestReadOnlyUser(t *testing.T) {
 	s := benchSession(t)
-	s.client.user, s.client.from = "look", "h"
+	s.client.entry.Connect(nil, process.Who{User: "look", Host: "h"}, nil)
 	delete(s.client.schema.Nodes, "n2") // which has no server
 	s.client.account.ReadOnly = true
 	for text, word := range writers {
@@ -149,7 +150,7 @@ func TestReadOnlyUserOfOtherServers(t *testing.T) {
 		"/*!101100 ADMIN */ DELETE FROM t": "", "SHOW /*!101100 KS */ TABLES WHERE own(1)": "", "ADMIN; DELETE FROM t": "", "SHOW KS STATUS": "new old mysql",
 	} {
 		for first, as := range servers {
-			s.client.state.Mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: as.Number}
+			s.client.state.Mode = sqltext.Mode{MariaDB: as.MariaDB, ServerVersion: int32(as.Number)}
 			i := sqltext.Classify(text, s.client.mode())
 			for second, info := range servers {
 				nodes["n"].Primary.SetInfo(&as)

@@ -15,7 +15,7 @@ import (
 // queryRules gives the rules that can match what the user sends; nil where there are none.
 func (ri *rights) queryRules() *queryrule.View {
 	if ri.ruled != ri.client.snap.Rules {
-		ri.ruled, ri.rules = ri.client.snap.Rules, ri.client.snap.Rules.For(ri.client.user, ri.client.addr)
+		ri.ruled, ri.rules = ri.client.snap.Rules, ri.client.snap.Rules.For(ri.client.entry.Name(), ri.client.addr)
 	}
 	return ri.rules
 }
@@ -215,7 +215,7 @@ func (ri *rights) obeyExecution(st *stmt) error {
 }
 
 func (ri *rights) limitReached(l account.Limit) *mysql.SQLError {
-	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", ri.client.user, l)
+	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", ri.client.entry.Name(), l)
 }
 
 // beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.

@@ -75,9 +75,9 @@ func (s *Session) end(e *endError) {
 	s.client.shared.Ends[reason].Add(1)
 	switch reason {
 	case process.EndQuit, process.EndClientGone, process.EndIdle, process.EndDrained, process.EndMoved:
-		s.client.shared.Log.Debug("session ended", "conn", s.client.id, "user", s.client.user, "host", s.client.host(), "reason", reason.String())
+		s.client.shared.Log.Debug("session ended", "conn", s.client.id, "user", s.client.entry.Name(), "host", s.client.entry.Host(), "reason", reason.String())
 	default:
-		line := []any{"conn", s.client.id, "user", s.client.user, "host", s.client.host(), "reason", reason.String(), "error", e.err}
+		line := []any{"conn", s.client.id, "user", s.client.entry.Name(), "host", s.client.entry.Host(), "reason", reason.String(), "error", e.err}
 		if s.client.account == nil || reason == process.EndDenied {
 			omitted, ok := s.client.shared.Failures.Log(s.client.addr)
 			if !ok {
@@ -156,7 +156,7 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 	s.client.snap = s.client.shared.Snapshot.Load()
 	if s.client.shared.Labels.On() {
-		s.client.observed.Label(s.client.user, s.client.entry.Text(), s.client.mode())
+		s.client.observed.Label(s.client.entry.Name(), s.client.entry.Text(), s.client.mode())
 	}
 	if s.client.entry.AdminOnly() {
 		return s.dispatchAdmin(cmd, arg)
@@ -227,7 +227,7 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 // schemaCurrent tells whether the user's schema is that of the current snapshot.
 func (c *client) schemaCurrent() bool {
 	if c.schemaOf != c.snap {
-		if c.schema != c.snap.Schemas[c.user] {
+		if c.schema != c.snap.Schemas[c.entry.Name()] {
 			return false
 		}
 		c.schemaOf = c.snap
@@ -240,8 +240,8 @@ func (c *client) refreshSchema() *endError {
 	if c.schemaCurrent() {
 		return nil
 	}
-	a, known := c.snap.Accounts.Lookup(c.user, c.addr)
-	schema := c.snap.Schemas[c.user]
+	a, known := c.snap.Accounts.Lookup(c.entry.Name(), c.addr)
+	schema := c.snap.Schemas[c.entry.Name()]
 	if !known || schema == nil {
 		c.writeError(newError(KSNoSchema, ""), observe.OriginProxy)
 		c.lastWords()

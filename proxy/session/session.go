@@ -34,7 +34,7 @@ func assemble() *Session {
 	s.exchanges = exchanges{client: &s.client, effects: &s.effects, leases: &s.leases, routing: &s.routing}
 	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
 	s.stmts = stmts{client: &s.client, leases: &s.leases, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights}
-	s.lane = laned{client: &s.client, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights, stmts: &s.stmts, session: s}
+	s.lane.Session = s
 	return s
 }
 
@@ -61,7 +61,7 @@ func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
 		from := a.AddrPort()
 		s.client.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))
 	}
-	s.client.entry.Connect((*clientConn)(s.client.conn), process.Who{Host: s.client.host(), Admin: adminOnly}, shared.Log)
+	s.client.entry.Connect((*clientConn)(s.client.conn), process.Who{Host: hostOf(s.client.addr), Admin: adminOnly}, shared.Log)
 	shared.Sessions.Add(&s.client.entry)
 	s.client.identify(s.client.entry.ID())
 	return s

@@ -116,7 +116,6 @@ func (s *Session) comChangeUser(arg []byte) *endError {
 		return s.login().deny(mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the 'max_user_connections' resource", cu.User), nil)
 	}
 	s.client.account.Leave()
-	s.client.user = cu.User
 	s.client.entry.SetUser(cu.User)
 	s.client.setAccount(a)
 	s.client.schema = schema

@@ -111,7 +111,7 @@ func (c *client) ownValue(span sqltext.Span) string {
 		return strconv.Itoa(c.state.Diagnostics.WarningCount)
 	}
 	if strings.HasPrefix(strings.ToLower(span.Text), "current_user") {
-		return state.Quote(c.user + "@%")
+		return state.Quote(c.entry.Name() + "@%")
 	}
 	return state.Quote(c.userAtHost())
 }

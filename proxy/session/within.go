@@ -133,7 +133,7 @@ func (ri *rights) modesElsewhere(m sqltext.Mode, differs bool) (list []sqltext.M
 	add := func(maria bool, version int) {
 		other := m
 		if other.MariaDB = maria; differs || maria != m.MariaDB {
-			other.ServerVersion = version
+			other.ServerVersion = int32(version)
 		}
 		if other != m && !slices.Contains(list, other) {
 			list = append(list, other)

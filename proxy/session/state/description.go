@@ -170,7 +170,7 @@ func (r *descriptionReader) list(item func()) {
 
 func (r *descriptionReader) mode() (m sqltext.Mode) {
 	r.bools(&m.ANSIQuotes, &m.NoBackslashEscapes, &m.PipesAsConcat, &m.HighNotPrecedence, &m.IgnoreSpace, &m.MariaDB)
-	m.ServerVersion = int(r.Uint32())
+	m.ServerVersion = int32(r.Uint32())
 	m.Charset = sqltext.Charset(r.Uint8())
 	r.bad = r.bad || m.Charset > sqltext.GB18030
 	return m

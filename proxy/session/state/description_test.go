@@ -24,7 +24,7 @@ func drawMode(t *rapid.T) sqltext.Mode {
 	return sqltext.Mode{
 		ANSIQuotes: rapid.Bool().Draw(t, "a"), NoBackslashEscapes: rapid.Bool().Draw(t, "b"), PipesAsConcat: rapid.Bool().Draw(t, "c"),
 		HighNotPrecedence: rapid.Bool().Draw(t, "d"), IgnoreSpace: rapid.Bool().Draw(t, "e"), MariaDB: rapid.Bool().Draw(t, "f"),
-		ServerVersion: int(rapid.Uint32().Draw(t, "version")), Charset: sqltext.Charset(rapid.IntRange(0, int(sqltext.GB18030)).Draw(t, "charset")),
+		ServerVersion: int32(rapid.Uint32().Draw(t, "version")), Charset: sqltext.Charset(rapid.IntRange(0, int(sqltext.GB18030)).Draw(t, "charset")),
 	}
 }
 

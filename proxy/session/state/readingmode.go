@@ -32,7 +32,7 @@ func (st *State) ReadMode(info *backend.Info) {
 		HighNotPrecedence:  has("HIGH_NOT_PRECEDENCE") || has("MYSQL323") || has("MYSQL40"),
 		IgnoreSpace:        has("IGNORE_SPACE") || ansi,
 		MariaDB:            info.MariaDB,
-		ServerVersion:      info.Number,
+		ServerVersion:      int32(info.Number),
 		Charset:            TextCharset(st.Value("character_set_client")),
 	}
 }

@@ -24,10 +24,10 @@ type State struct {
 	Strict bool
 	// Autocommit is the variable's value.
 	Autocommit bool
-	// HeldVariable is a variable of which the connection that the session keeps alone has the value; "" without one.
-	HeldVariable string
 	// ServerStatus is what the backend's last OK or end packet said, before the session's own flags went into it.
 	ServerStatus mysql.Status
+	// HeldVariable is a variable of which the connection that the session keeps alone has the value; "" without one.
+	HeldVariable string
 
 	Diagnostics Diagnostics
 	Found       FoundRows
@@ -42,9 +42,9 @@ type State struct {
 	// another node's server stood in for the default node's, and presumedMode that its sql_mode still does.
 	collation                        uint16
 	resolved, presumed, presumedMode bool
-	setting                          *backend.Setting // of the fields above; nil when they changed since
 	// followed says that a statement changed the current database by itself.
 	followed bool
+	setting  *backend.Setting // of the fields above but followed; nil when they changed since
 }
 
 // New returns the state of a session after its login with a collation's id, with the client's capabilities.
