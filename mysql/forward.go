@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -81,8 +82,8 @@ type ForwardOptions struct {
 	Arrived *Walk
 	// PatchError, if set, changes an ERR packet of the source before it goes on.
 	PatchError func(*SQLError)
-	// HoldSyntaxError leaves an ERR packet that says that the source cannot read the statement for the caller to send.
-	HoldSyntaxError bool
+	// Hold has the codes of errors that are left for the caller to send.
+	Hold []uint16
 	// Quota, if set, bounds the rows that go on. What does is taken off it; of a row of 16 MB or more its first packet counts.
 	Quota *Quota
 }
@@ -226,7 +227,7 @@ func (f *forward) err(p []byte) error {
 		f.o.PatchError(e)
 	}
 	f.res.Kind, f.res.Err = ResponseErr, e
-	if f.o.HoldSyntaxError && e.Code == ERParse {
+	if slices.Contains(f.o.Hold, e.Code) {
 		f.res.Held = true
 		return nil
 	}

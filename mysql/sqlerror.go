@@ -20,6 +20,7 @@ const (
 	ERBadDB                     = 1049
 	ERWrongDBName               = 1102
 	ERUnknownCom                = 1047
+	ERDupEntry                  = 1062
 	ERParse                     = 1064
 	ERNoSuchThread              = 1094
 	ERKillDenied                = 1095

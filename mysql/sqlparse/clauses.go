@@ -294,6 +294,34 @@ func ValuesRows(text string, m sqltext.Mode) (rows []RowSpan, ok bool) {
 	return rows, len(rows) > 0
 }
 
+// InsertList finds where a column is added to those that an INSERT lists: behind the parenthesis that begins the list, behind SET in that form,
+// and ahead of VALUES where listed says that there is no list. ok is false for other forms.
+func InsertList(text string, m sqltext.Mode) (at int, listed, ok bool) {
+	tokens, ok := lex(text, m)
+	if !ok {
+		return 0, false, false
+	}
+	depth, list := 0, -1
+	for k, t := range tokens {
+		if depth += t.nesting(); depth == 1 && t.word == "(" {
+			list = k
+		}
+		if depth > 0 || t.Kind != sqltext.KindWord || k == 0 || tokens[k-1].word == "." {
+			continue
+		}
+		switch {
+		case strings.EqualFold(t.word, "set"):
+			return t.End, true, true
+		case !strings.EqualFold(t.word, "values") && !strings.EqualFold(t.word, "value") || k+1 == len(tokens) || tokens[k+1].word != "(":
+		case tokens[k-1].word == ")" && list > 0 && !strings.EqualFold(tokens[list-1].word, "partition"):
+			return tokens[list].End, true, true
+		default:
+			return t.Pos, false, true
+		}
+	}
+	return 0, false, false
+}
+
 // WithoutAlias gives the place of an item's expression: of "a + 1 AS x" and "a + 1 x" that of "a + 1". The item is known
 // to have an alias.
 func WithoutAlias(text string, s Span) Span {

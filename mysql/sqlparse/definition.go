@@ -48,6 +48,8 @@ type Definition struct {
 	Texts []TextColumn
 	// List spans the names of DROP TABLE.
 	List Span
+	// AutoIncrement is where CREATE TABLE and ALTER TABLE have the ids begin; 0 where they do not say.
+	AutoIncrement uint64
 }
 
 // Collation is how a statement names a collation, in lower case: by its name, by its character set of which it is the
@@ -102,6 +104,7 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 			}
 		}
 		d.Collation = tableCollation(n.Options)
+		d.AutoIncrement = autoIncrement(n.Options)
 	case *ast.AlterTableStmt:
 		d.Verb = AlterTable
 		for _, spec := range n.Specs {
@@ -136,6 +139,7 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 		if named := tableCollation(spec.Options); named != (Collation{}) {
 			d.Collation = named
 		}
+		d.AutoIncrement = max(d.AutoIncrement, autoIncrement(spec.Options))
 	case ast.AlterTableRenameTable:
 		d.Renames = true
 	case ast.AlterTableDropColumn:
@@ -234,6 +238,16 @@ func tableCollation(options []*ast.TableOption) (named Collation) {
 		}
 	}
 	return named
+}
+
+// autoIncrement is the AUTO_INCREMENT of the options of CREATE TABLE; 0 without one.
+func autoIncrement(options []*ast.TableOption) (next uint64) {
+	for _, o := range options {
+		if o.Tp == ast.TableOptionAutoIncrement {
+			next = o.UintValue
+		}
+	}
+	return next
 }
 
 func family(t *types.FieldType) Family {

@@ -200,7 +200,7 @@ func (k *skimmer) word(pos int) bool {
 // keywordActs are the keywords that change what is known of a statement as soon as they are read.
 var keywordActs = func() (t [kwXA + 1]bool) {
 	for _, k := range []keyword{kwUpdate, kwShare, kwIn, kwOutfile, kwDumpfile, kwSQLCalcFoundRows, kwCurrentUser, kwFor, kwSelect, kwNextval, kwCurrval,
-		kwInformationSchema, kwMySQL, kwPerformanceSchema, kwSys} {
+		kwInformationSchema, kwKSMeta, kwMySQL, kwPerformanceSchema, kwSys} {
 		t[k] = true
 	}
 	return t

@@ -2,19 +2,22 @@ package sqltext
 
 import "strings"
 
-// systemSchema are the keywords that are names of the servers' own schemas.
-var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
+// systemSchema are the keywords that are names of the servers' own schemas, or of the proxies'.
+var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwKSMeta: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
 
 // systemLengths has the bit of each length that the name of a schema of the servers' own has.
-const systemLengths = 1<<len("sys") | 1<<len("mysql") | 1<<len("information_schema")
+const systemLengths = 1<<len("sys") | 1<<len("mysql") | 1<<len(ProxySchema) | 1<<len("information_schema")
 
-// IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys.
+// ProxySchema is the schema that has the proxies' own tables.
+const ProxySchema = "ks_meta"
+
+// IsSystemSchema reports whether a schema is one of the servers' own: information_schema, mysql, performance_schema, sys; or the proxies'.
 func IsSystemSchema(name string) bool {
 	return len(name) < 32 && systemLengths>>len(name)&1 != 0 && isSystemSchema(name)
 }
 
 func isSystemSchema(name string) bool {
-	return foldEqual(name, "sys") || foldEqual(name, "mysql") || foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
+	return foldEqual(name, "sys") || foldEqual(name, "mysql") || foldEqual(name, ProxySchema) || foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
 }
 
 // systemQuoted reports whether the quoted identifier from pos to end is such a name.
@@ -22,7 +25,7 @@ func systemQuoted(sql string, pos, end int) bool {
 	return end > pos+2 && IsSystemSchema(sql[pos+1:end-1])
 }
 
-// SystemName is a name in a statement that may be that of something in one of the servers' own schemas.
+// SystemName is a name in a statement that may be that of something in one of the schemas of IsSystemSchema.
 type SystemName struct {
 	Schema string // in lower case
 	Name   string // in lower case, without quotes; "" where the schema's name stands alone

@@ -69,6 +69,7 @@ const (
 	kwIntersect
 	kwInto
 	kwKill
+	kwKSMeta
 	kwLibrary
 	kwLimit
 	kwLoad
@@ -203,7 +204,7 @@ var keywords = map[string]keyword{
 	"uninstall": kwUninstall, "+union": kwUnion, "+unlock": kwUnlock, "+update": kwUpdate, "+use": kwUse,
 	"user": kwUser, "+value": kwValue, "+values": kwValues, "view": kwView, "+warnings": kwWarnings, "+where": kwWhere,
 	"+while": kwWhile, "+with": kwWith, "work": kwWork, "xa": kwXA,
-	"information_schema": kwInformationSchema, "mysql": kwMySQL, "performance_schema": kwPerformanceSchema, "sys": kwSys,
+	"information_schema": kwInformationSchema, "ks_meta": kwKSMeta, "mysql": kwMySQL, "performance_schema": kwPerformanceSchema, "sys": kwSys,
 }
 
 // plainWords are further words behind which '(' begins no call, as both families read them: reserved words and types.

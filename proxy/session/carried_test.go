@@ -24,7 +24,7 @@ func TestStatementsAreCarried(t *testing.T) {
 		"stmts.client": "a part", "stmts.leases": "a part", "stmts.routing": "a part", "stmts.exchanges": "a part", "stmts.rights": "a part",
 		"stmts.longData": "such a session stays", "stmt.long": "such a session stays", "stmt.longErr": "such a session stays", "stmt.cursor": "such a session stays",
 		"stmt.info": "derived from source", "stmt.within": "derived from text", "stmt.own": "derived from text", "stmt.information": "derived from text", "stmt.normal": "derived from text", "stmt.plan": "found again", "stmt.plans": "found again", "stmt.forgotten": "found again",
-		"stmt.quota": "of a cursor: such a session stays", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",
+		"stmt.quota": "of a cursor: such a session stays", "stmt.ids": "made again", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",
 		"stmt.point": "asked again", "stmt.pointOf": "asked again", "stmt.pointIn": "asked again",
 	}
 	carriedFields := map[string]string{"stmts.byID": "stmts", "stmts.nextID": "nextStmtID", "stmts.lastID": "lastStmtID", "stmt.setting": "settingVars"}

@@ -96,6 +96,9 @@ func (c *client) patchOK(ok *mysql.OKPacket) {
 		changed, visited := c.state.HideStateChange(ok)
 		t.changed, t.visited = t.changed || changed, t.visited || visited
 	}
+	if c.tasked != nil {
+		c.tasked.query.ids.told(ok)
+	}
 	c.state.ServerStatus = ok.Status
 	if c.txn.HasOthers() && !ok.Status.Has(mysql.ServerStatusAutocommit) && (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && !endsTransaction(c.observed.Class) {
 		ok.Status |= mysql.ServerStatusInTrans

@@ -69,7 +69,11 @@ func (ro *routing) decide(q *query) (action, error) {
 		return actionExchange, nil
 	}
 	n, err := ro.place(q, p)
-	if errors.Is(err, plan.ErrOwnText) {
+	switch {
+	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws):
+		return actionProcedure, nil
+	case errors.Is(err, errReplan):
+		ro.undraw(q)
 		return actionProcedure, nil
 	}
 	return n, err
@@ -96,10 +100,18 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 }
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
-// what the client hears, or [plan.ErrOwnText].
+// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws] or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
-	r, err := ro.client.lookup().execution.Route()
+	e := &ro.client.lookup().execution
+	e.ZeroStays = false
+	r, err := e.Route()
+	if errors.Is(err, plan.ErrDraws) && zeroStays(ro.client) {
+		e.ZeroStays = true
+		r, err = e.Route()
+	}
 	switch {
+	case errors.Is(err, plan.ErrDraws):
+		return ro.placeDrawn(q, p)
 	case errors.Is(err, plan.ErrOwnText):
 		return actionProcedure, plan.ErrOwnText
 	case err != nil:
@@ -107,6 +119,12 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	}
 	if err := ro.obeyNode(q, &r); err != nil {
 		return actionProcedure, err
+	}
+	if largest := e.LargestID(); largest > 0 && q.ids == nil {
+		l := ro.client.lookup()
+		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, plainly: p.DrawsPlainly()}
+		l.ids.last, l.ids.brought = e.BringsIDs()
+		q.ids = &l.ids
 	}
 	if r.One != nil {
 		ro.oneShard(q, r.One, p)

@@ -42,7 +42,10 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 		names[k] = renames(p, query.Shards)
 	}
 	d := definition{s: ds, run: ds.client.shared.DDL.Begin(st), names: names}
-	return d.carryOut()
+	if failed, err = d.carryOut(); !failed && err == nil && (len(d.warnings) == 0 || p.Statement.Definition == nil || p.Statement.Definition.Verb != sqlparse.CreateTable) {
+		ds.idsDefined(p) // else the table may have been there
+	}
+	return failed, err
 }
 
 // Codes of errors that say that a definition is as it was wanted. MySQL manual: "Server Error Message Reference".

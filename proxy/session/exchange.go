@@ -76,6 +76,9 @@ func (xs *exchanges) start(x *exchange, q *query) error {
 		return err
 	}
 	xs.begun(x, q)
+	if q.ids != nil {
+		q.ids.sent = true
+	}
 	if q.st == nil {
 		xs.send(x.p, q)
 		return nil

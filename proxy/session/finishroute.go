@@ -574,7 +574,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		}
 	}
 	res, err = mysql.ForwardResult(f.s.client.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.client.status(), Patch: patch, Rename: f.rename,
-		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.client.quota(f.q), PatchError: f.s.client.patchExpired, HoldSyntaxError: true})
+		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.client.quota(f.q), PatchError: f.s.client.patchExpired, Hold: syntaxError})
 	if err == nil && res.Held {
 		f.last.Ended(res.Err)
 		return res, res.Err

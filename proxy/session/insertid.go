@@ -12,6 +12,9 @@ import (
 
 // mayGiveID reports whether a statement that inserts may itself have given the id.
 func (xs *exchanges) mayGiveID(q *query, id uint64) bool {
+	if q.ids.settled() && !q.info.Has(sqltext.LastInsertIDSet) {
+		return false // the server made none of them
+	}
 	switch q.info.Class {
 	case sqltext.Insert, sqltext.Replace:
 	default:

@@ -426,7 +426,13 @@ var (
 // statements.
 func (ri *rights) inspectNames(in *sqltext.Inner) error {
 	c := in.Info.Class
-	if c == sqltext.ShowProcesslist || c == sqltext.Use {
+	if c == sqltext.ShowProcesslist {
+		return nil
+	}
+	if slices.ContainsFunc(sqltext.SystemNames(in.Text, in.Mode, ""), func(n sqltext.SystemName) bool { return n.Schema == sqltext.ProxySchema }) {
+		return errProxySchema
+	}
+	if c == sqltext.Use {
 		return nil
 	}
 	// The statements of a body are looked at by themselves.
@@ -455,6 +461,9 @@ func (ri *rights) inspectNames(in *sqltext.Inner) error {
 	}
 	return nil
 }
+
+// errProxySchema refuses what is about the proxies' own tables.
+var errProxySchema = refuse("the tables of " + sqltext.ProxySchema + " are the proxies' own: SHOW KS SEQUENCES shows what ids they have handed out")
 
 // aboutNoTable reports whether a statement is about databases, users or roles, whose names are in no database.
 func aboutNoTable(in *sqltext.Inner) bool {

@@ -239,6 +239,9 @@ func (la *laned) park() bool {
 // handOver gives the session to a goroutine, which begins with next.
 func (la *laned) handOver(l *fastlane.Loop, next step) {
 	la.client.observed.Counters.Handed.Add(1)
+	if t := la.client.tasked; next == stepServe && t != nil && t.query.ids.drawn() && !t.query.ids.sent {
+		la.routing.undraw(&t.query) // the goroutine reads the command anew
+	}
 	la.next = next
 	la.client.shared.Lanes.run(la)
 	l.Woke()

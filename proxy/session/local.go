@@ -172,6 +172,9 @@ func (se settings) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
+	if strings.EqualFold(db, sqltext.ProxySchema) {
+		return errProxySchema
+	}
 	if !se.client.txn.Holding() && se.client.txn.Begin == "" {
 		if len(se.leases.answering(se.client.schema.Default, anyServer)) > 0 {
 			err := se.leases.learnCharset()

@@ -310,7 +310,7 @@ func (la *laned) deliver(l *fastlane.Loop, le *loopConn) {
 	case la.client.ahead().lease == le:
 		le.Leave() // the session holds the connection from here on, or it was dropped
 	}
-	if again {
+	if ids := la.client.task().query.ids; again || ids != nil && ids.collided {
 		la.handOver(l, stepRepeat)
 		return
 	}

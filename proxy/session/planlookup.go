@@ -17,6 +17,10 @@ type lookup struct {
 	names     []mysql.TableName
 	bound     boundExecution
 	rules     queryrule.Scratch
+	// ids are those of the rows of an INSERT; withIDs and idExecution are the text, or the execution, with the ids that were drawn for it.
+	ids         rowIDs
+	withIDs     []byte
+	idExecution execution
 }
 
 // shapeKeyMax is the length in bytes of the longest digest whose shape is kept.
@@ -31,6 +35,10 @@ func (l *lookup) release() {
 	l.execution.Release()
 	l.bound.release()
 	l.rules.Release()
+	l.ids, l.idExecution.attributes = rowIDs{}, nil
+	if cap(l.withIDs) > digestMax*4 || cap(l.idExecution.values) > digestMax*4 {
+		l.withIDs, l.idExecution = nil, execution{}
+	}
 	clear(l.names)
 	if cap(l.digest.Key) > digestMax*4 || cap(l.digest.Literals) > digestMax || cap(l.digest.Rows) > digestMax {
 		l.digest = sqltext.Digest{}

@@ -42,6 +42,8 @@ type Plans struct {
 	longest       int
 
 	shapes shapes
+	// sequences are where tables have their ids from, by *router.Table.
+	sequences sync.Map
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 

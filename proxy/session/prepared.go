@@ -298,8 +298,10 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 		return true, err
 	}
 	s.client.lookup().execution.Bind(p, b.args)
-	n, err := s.routing.place(q, p)
+	n, err := s.placeWithIDs(q, p)
 	switch {
+	case errors.Is(err, errReplan):
+		return s.executionProcedure(q)
 	case err != nil:
 		return true, planError(err)
 	case n == actionShards:

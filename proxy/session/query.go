@@ -105,6 +105,10 @@ type query struct {
 	// plan and route are those of a statement on several shards, else nil.
 	plan  *plan.Plan
 	route *plan.Route
+	// ids are those of an INSERT into a table that has a sequence.
+	ids *rowIDs
+	// draws is how often other ids were drawn for it, as some were there already.
+	draws uint8
 	// logical is the client's text of a prepared statement that names sharded tables.
 	logical string
 	// source is the text before own functions and names of tables are replaced; given that of a statement to be prepared as it came, if
@@ -227,6 +231,15 @@ func (s *Session) carryOut(q *query) (failed bool, err error) {
 	if q.st == nil {
 		q.source = q.text
 	}
+	failed, err = s.run(q)
+	for s.drawsAgain(q, err) {
+		failed, err = s.run(q)
+	}
+	return failed, err
+}
+
+// run decides what is to be done with a statement, and does it.
+func (s *Session) run(q *query) (failed bool, err error) {
 	n, err := s.routing.decide(q)
 	switch {
 	case err != nil:
@@ -387,7 +400,7 @@ func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err err
 			return true, err
 		}
 	}
-	o := mysql.ForwardOptions{Status: xs.client.status(), Patch: xs.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: xs.client.quota(q), HoldSyntaxError: q.rewritten()}
+	o := mysql.ForwardOptions{Status: xs.client.status(), Patch: xs.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: xs.client.quota(q), Hold: q.held()}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = xs.client.patchExpired
 	}
@@ -403,7 +416,11 @@ func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err err
 			return true, xs.client.cutOff(p, q, &res)
 		}
 		if res.Held {
-			if err := xs.client.tellSyntaxError(p, q, &res); err != nil {
+			if q.draws < drawsMax && q.ids.met(res.Err) {
+				p.Conn.Diagnosed, q.ids.collided = xs.client.id, true
+				return true, nil
+			}
+			if err := xs.client.tellHeld(p, q, &res); err != nil {
 				return true, err
 			}
 		}
@@ -431,6 +448,7 @@ func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		p.Conn.Diagnosed = xs.client.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		xs.client.heard(res.Err, observe.OriginBackend)
+		q.ids.failed(&xs.client.shared.Sequences, res.Err.Code)
 		xs.client.state.InsertID.Failed(&q.info, q.text, xs.client.mode(), res.Err.Code)
 		xs.client.state.Found.Failed(q.info.Class, q.text, xs.client.mode().MariaDB, res.Err.Code)
 		return
@@ -443,6 +461,9 @@ func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
 	}
 	if q.onlyReads() && res.Kind == mysql.ResponseRows {
 		xs.client.state.Found.Found(res.Rows)
+	} else if q.tellIDs(xs.client, res) {
+		info, text := xs.carriedOut(q)
+		xs.client.state.Found.Answered(p.Conn, info, text, xs.client.mode(), res)
 	} else {
 		given := res.Kind == mysql.ResponseOK && res.OK.LastInsertID != 0 && state.InsertsRows(q.info.Class) && xs.mayGiveID(q, res.OK.LastInsertID)
 		xs.client.state.InsertID.Answered(p.Conn, &q.info, q.reached, res, given)

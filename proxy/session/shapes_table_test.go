@@ -11,6 +11,8 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
+var update = flag.Bool("update", false, "write the table of shapes into docs/sql-support.md")
+
 // shapeOutcomes are the outcomes of each shape, by its ID, and the layouts and kinds of servers where each was seen.
 type shapeOutcomes map[string]*shapeOutcome
 
@@ -84,7 +86,7 @@ func (o shapeOutcomes) check(t *testing.T, queries []shape) {
 	if want == string(doc) {
 		return
 	}
-	if flag.Lookup("update").Value.String() != "true" {
+	if !*update {
 		t.Errorf("the table of shapes in %s is not that of this run: run the command in its first line", path)
 		return
 	}

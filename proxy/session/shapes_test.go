@@ -86,6 +86,7 @@ schema_list:
 	for k := -1; k < len(locations); k++ {
 		c := dial(t, servers[k+1].Addr, login)
 		must(t, c, "DROP DATABASE IF EXISTS shop")
+		must(t, c, "DROP DATABASE IF EXISTS ks_meta")
 		must(t, c, "CREATE DATABASE shop CHARACTER SET utf8mb4")
 		must(t, c, "USE shop")
 		for _, create := range strings.Split(strings.TrimSpace(schema), "\n") {

@@ -20,7 +20,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	if p == nil || handled || err != nil {
 		return handled, failed, err
 	}
-	n, err := s.routing.place(q, p)
+	n, err := s.placeWithIDs(q, p)
 	if errors.Is(err, plan.ErrOwnText) {
 		if p, err = s.client.schema.Plans.get(q.text, s.client.state.DB(), s.client.mode()); err == nil && p == nil {
 			return false, false, nil
@@ -29,9 +29,11 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 			return true, true, planError(err)
 		}
 		s.client.lookup().execution.Bind(p, nil)
-		n, err = s.routing.place(q, p)
+		n, err = s.placeWithIDs(q, p)
 	}
 	switch {
+	case errors.Is(err, errReplan):
+		return s.sharded(q)
 	case err != nil:
 		return true, true, planError(err)
 	case n == actionShards:

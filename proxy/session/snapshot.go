@@ -3,7 +3,10 @@ package session
 import (
 	"crypto/rsa"
 	"crypto/tls"
+	"kingshard/proxy/sequence"
+	"kingshard/router"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -65,6 +68,32 @@ func (s *Snapshot) serverVersion() string {
 	return "5.7.44-kingshard"
 }
 
+// SequenceTable returns where a table of one of the schemas has its ids from; nil for any other table.
+func (s *Snapshot) SequenceTable(t *router.Table) *sequence.Table {
+	for _, schema := range s.Schemas {
+		if slices.Contains(schema.Plans.Tables(), t) {
+			return schema.Plans.sequenceTable(s.Config, t)
+		}
+	}
+	return nil
+}
+
+// sequenceTable makes a table's description for its sequence: the first schema of the configuration that has the table says which node has that, so
+// that all users have the same.
+func (p *Plans) sequenceTable(cfg *config.Config, t *router.Table) *sequence.Table {
+	made := &sequence.Table{DB: t.DB, Name: t.Name, Node: p.first, Step: idStep}
+	for _, sc := range cfg.SchemaList {
+		if slices.ContainsFunc(sc.Shard, func(one config.Shard) bool { return one.DB == t.DB && one.Table == t.Name }) && p.nodes[sc.Default] != nil {
+			made.Node = p.nodes[sc.Default]
+			break
+		}
+	}
+	for _, shard := range t.Shards {
+		made.Shards = append(made.Shards, sequence.Shard{Node: p.nodes[shard.Node], DB: shard.DB, Table: shard.Table})
+	}
+	return made
+}
+
 // ForgetPlans drops what all schemas know of their tables' columns: users may share tables.
 func (s *Snapshot) ForgetPlans() {
 	for _, schema := range s.Schemas {
@@ -99,6 +128,8 @@ type Shared struct {
 	// HalfDone are the changes of several nodes that are not known to be whole.
 	HalfDone halfdone.Book
 	Log      *slog.Logger
+	// Sequences are those of the sharded tables with AUTO_INCREMENT.
+	Sequences sequence.Sequences
 	// Queries takes what statements did.
 	Queries querylog.Log
 	// Spans sends those of traced statements.

@@ -68,6 +68,9 @@ func (s *Session) finishHanded(first step) *endError {
 	if again {
 		_, err = s.exchanges.forwardTo(x.target, q, x.attempt+1)
 	}
+	for s.drawsAgain(q, err) {
+		_, err = s.run(q)
+	}
 	return s.client.conclude(s.client.ahead().command, s.client.settle(err))
 }
 

@@ -75,6 +75,8 @@ type stmt struct {
 	point   *pointRead
 	pointOf pointKey
 	pointIn *loopState
+	// ids is what is executed in its place where rows need ids; nil before. See executeWithIDs.
+	ids *idStmt
 	// cursor is the backend connection that an open cursor lives on, and its statement there.
 	cursor *backend.Stmt
 }
@@ -402,8 +404,8 @@ func (ss *stmts) comStmtClose(arg []byte) {
 	ss.dropLongData(st)
 	delete(ss.byID, st.id)
 	_ = ss.closeCursor(st)
-	if st.mixed {
-		if ss.client.txn.MixedStmts--; ss.client.txn.MixedStmts == 0 {
+	if mixed := st.mixedParams(); mixed > 0 {
+		if ss.client.txn.MixedStmts -= mixed; ss.client.txn.MixedStmts == 0 {
 			ss.client.txn.Unpin(txn.PinParameterTypes)
 			if p := ss.client.txn.Held(); p.Pooled != nil {
 				ss.client.setRunning(p)

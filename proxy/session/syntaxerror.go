@@ -10,10 +10,29 @@ import (
 // rewritten reports whether a server gets another text than the client's.
 func (q *query) rewritten() bool { return q.source != "" && q.source != q.text }
 
-// tellSyntaxError sends the error of a server that cannot read the proxy's text, in its words for the client's.
-func (c *client) tellSyntaxError(p backend.Pooled, q *query, res *mysql.Response) (err error) {
-	if res.Err, err = c.syntaxError(p, q, res.Err); err != nil {
-		return err
+// syntaxError are the errors of a server that are held where it gets another text than the client's, and ofDrawn those where ids were drawn, too.
+var (
+	syntaxError = []uint16{mysql.ERParse}
+	ofDrawn     = []uint16{mysql.ERParse, mysql.ERDupEntry}
+)
+
+// held are the errors of a statement that the client does not hear as they come.
+func (q *query) held() []uint16 {
+	switch {
+	case q.ids.drawn():
+		return ofDrawn
+	case q.rewritten():
+		return syntaxError
+	}
+	return nil
+}
+
+// tellHeld sends an error that was held: that of a server that cannot read the proxy's text, in its words for the client's.
+func (c *client) tellHeld(p backend.Pooled, q *query, res *mysql.Response) (err error) {
+	if res.Err.Code == mysql.ERParse {
+		if res.Err, err = c.syntaxError(p, q, res.Err); err != nil {
+			return err
+		}
 	}
 	c.out().WriteError(res.Err)
 	return c.out().Flush()

@@ -40,12 +40,15 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err != nil {
 		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}
-	if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
-		return c, true, cs.writeFailed(c, err, nil)
+	if !q.ids.settled() {
+		if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
+			return c, true, cs.writeFailed(c, err, nil)
+		}
 	}
 	if err := cs.commitChange(c); err != nil {
 		return c, true, err
 	}
+	q.tellIDs(cs.client, &mysql.Response{Kind: mysql.ResponseOK, OK: total})
 	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
 		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
@@ -237,6 +240,7 @@ func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
 	cs.client.state.Diagnostics.SortByRow()
 	total.Status = cs.client.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
+	cs.client.task().query.ids.told(&total)
 	cs.client.state.Diagnostics.WarningCount = int(total.Warnings)
 	cs.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
 	cs.client.conn.WriteOK(&total)

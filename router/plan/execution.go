@@ -25,6 +25,10 @@ type Execution struct {
 	positions []int // by row of an INSERT
 	next      []int // by row: the next one of the same shard, -1 behind the last
 	heads     []int // by shard: its first row, -1 without one
+
+	// ZeroStays says that 0 is no request for an id: sql_mode NO_AUTO_VALUE_ON_ZERO. The caller sets it ahead of Route.
+	ZeroStays bool
+	ids       countedIDs
 }
 
 // executionMax bounds the memory that an Execution keeps for the next one, in bytes, rows and shards alike.
@@ -45,6 +49,7 @@ func (e *Execution) BindText(p *Plan, sql string, d *sqltext.Digest) bool {
 
 func (e *Execution) begin(p *Plan) {
 	e.plan = p
+	e.ids.draws, e.ids.largest = 0, 0
 	clear(e.queries)
 	e.buf, e.queries, e.shards = e.buf[:0], e.queries[:0], e.shards[:0]
 }

@@ -1,5 +1,7 @@
 package plan
 
+import "errors"
+
 // Step is a row of EXPLAIN: a statement that a server gets.
 type Step struct {
 	Plan, Reason, Node string
@@ -10,6 +12,13 @@ type Step struct {
 // Explain shows what a plan sends without values for parameters.
 func Explain(p *Plan) ([]Step, error) {
 	r, err := p.Route(nil)
+	if errors.Is(err, ErrDraws) {
+		s := Step{Plan: p.Operator.Name(), Reason: "ids are drawn for its rows first", SQL: p.Statement.Text}
+		for _, shard := range p.Target.Table.Shards {
+			s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+		}
+		return []Step{s}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -112,6 +113,9 @@ func (g golden) show(r *router.Router) string {
 		}
 	}
 	route, err := p.Route(g.values())
+	if errors.Is(err, ErrDraws) {
+		return b.String() + "draws\n"
+	}
 	if err != nil {
 		return b.String() + "error " + err.Error() + "\n"
 	}

@@ -5,22 +5,18 @@ import (
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
-	"kingshard/mysql/value"
 	"kingshard/router"
-	"kingshard/router/rule"
 )
 
 // Insert sends the rows of an INSERT to their shards. It says where they are in the text and which value of each is the key.
 type Insert struct {
 	rows []sqlparse.RowSpan // none for the SET form and INSERT ... SELECT
-	keys [][]operand        // by row
-	// auto are the values of the AUTO_INCREMENT column that are known only when the plan runs, by row; nil without one.
-	auto []operand
-	name string // of that column
+	keys [][]operand        // by row; nil where they are ids that are still to be drawn
+	// count is how many rows the text has; one of a form may stand for more.
+	count int
+	// auto is nil of a table that has no AUTO_INCREMENT column, or one shard.
+	auto *autoIncrement
 }
-
-// autoIncrementFlag marks the column of a definition. MySQL manual: "Column Definition Flags".
-const autoIncrementFlag = 512
 
 // insertPlan plans INSERT and REPLACE.
 func (b *builder) insertPlan() error {
@@ -79,6 +75,9 @@ func columnsOf(t *Ref, in *sqlparse.Insert) ([]string, error) {
 	if t.Columns == nil {
 		return nil, Refuse("INSERT without a list of columns into the sharded table %s, whose columns are not known: give the list", in.Table.Name)
 	}
+	if !slices.ContainsFunc(in.Rows, func(row []*sqlparse.Expr) bool { return len(row) > 0 }) && len(in.Rows) > 0 {
+		return nil, nil // VALUES ()
+	}
 	var names []string
 	for _, d := range t.Columns {
 		names = append(names, d.Name)
@@ -92,15 +91,10 @@ func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*Inse
 	if err != nil {
 		return nil, err
 	}
-	at, err := keyPositions(t, columns)
-	if err != nil {
+	shape := &Insert{count: len(in.Rows)}
+	if shape.auto, err = autoIncrementOf(t, columns, in.Rows, m); err != nil {
 		return nil, err
 	}
-	if err := autoIncrement(t, columns, in.Rows); err != nil {
-		return nil, err
-	}
-	shape := &Insert{}
-	shape.autoLater(t, columns, in.Rows)
 	if !in.SetForm {
 		rows, ok := sqlparse.ValuesRows(text, m)
 		if !ok || len(rows) != len(in.Rows) {
@@ -112,9 +106,26 @@ func insertRows(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) (*Inse
 		if len(row) != len(columns) {
 			return nil, Refuse("Column count doesn't match value count at row %d", k+1)
 		}
+	}
+	if a := shape.auto; a != nil {
+		if err := a.findPlaces(t, in, text, m); err != nil {
+			return nil, err
+		}
+		if a.cell < 0 && slices.ContainsFunc(t.Table.Keys, func(key string) bool { return router.SameColumn(key, a.column) }) {
+			return shape, nil
+		}
+	}
+	at, err := keyPositions(t, columns)
+	if err != nil {
+		return nil, err
+	}
+	for k, row := range in.Rows {
 		key := make([]operand, len(at))
 		for i, column := range at {
 			v, ok := operandOf(row[column])
+			if a := shape.auto; a != nil && a.cell == column {
+				v, ok = a.values[k], a.values[k].param != notKnown
+			}
 			if !ok {
 				return nil, Refuse("the sharding key %s of %s must be a literal or a parameter in row %d: insert is too complex", t.Table.Keys[i], in.Table.Name, k+1)
 			}
@@ -146,54 +157,6 @@ func lastColumn(columns []string, name string) int {
 		}
 	}
 	return -1
-}
-
-// autoIncrement refuses rows whose AUTO_INCREMENT value each sub-table would make up for itself.
-func autoIncrement(t *Ref, columns []string, rows [][]*sqlparse.Expr) error {
-	if len(t.Table.Shards) < 2 {
-		return nil
-	}
-	for _, d := range t.columns() {
-		if d.Flags&autoIncrementFlag == 0 {
-			continue
-		}
-		at := lastColumn(columns, d.Name)
-		for _, row := range rows {
-			if at >= 0 && at < len(row) && row[at].Op != sqlparse.Default {
-				if o, known := operandOf(row[at]); !known || o.param >= 0 || !leavesCounting(o.value) {
-					continue
-				}
-			}
-			return needsAuto(d.Name, t.Parsed.Name)
-		}
-	}
-	return nil
-}
-
-// leavesCounting tells whether a server may make up a value in the place of one that is given for an AUTO_INCREMENT column:
-// it does for NULL and for what the column takes for 0.
-func leavesCounting(v value.Value) bool {
-	n, ok := rule.WholeNumber(v)
-	return !ok || n.Kind() == value.Int && n.Int() == 0
-}
-
-// autoLater notes the AUTO_INCREMENT values that are parameters.
-func (shape *Insert) autoLater(t *Ref, columns []string, rows [][]*sqlparse.Expr) {
-	if len(t.Table.Shards) < 2 {
-		return
-	}
-	for k, c := range columns {
-		d := t.column(c)
-		if d == nil || d.Flags&autoIncrementFlag == 0 {
-			continue
-		}
-		shape.name = d.Name
-		for _, row := range rows {
-			if k < len(row) && row[k].Op == sqlparse.Param {
-				shape.auto = append(shape.auto, operand{param: row[k].Index})
-			}
-		}
-	}
 }
 
 // sameEverywhere reports whether the values of an INSERT are the same on every node.
@@ -263,8 +226,12 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	if s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) || grouped && !info.scope.byKey(s) {
 		return elsewhere
 	}
-	if err := autoIncrement(p.Target, columns, [][]*sqlparse.Expr{fieldExprs(s)}); err != nil {
+	auto, err := autoIncrementOf(p.Target, columns, [][]*sqlparse.Expr{fieldExprs(s)}, p.Mode)
+	if err != nil {
 		return err
+	}
+	if auto != nil && (auto.cell < 0 || auto.mayLeave(0)) {
+		return needsAuto(auto.column, in.Table.Name)
 	}
 	p.Operator, p.Reason = Change{}, ""
 	for _, r := range p.Refs {

@@ -119,9 +119,9 @@ func (f *Finish) String() string {
 
 // String shows how many rows the text has, which may stand for more, and the AUTO_INCREMENT column that they must have a value for.
 func (shape *Insert) String() string {
-	text := fmt.Sprintf("insert %d rows", len(shape.keys))
-	if len(shape.auto) > 0 {
-		text += " counted by " + shape.name
+	text := fmt.Sprintf("insert %d rows", shape.count)
+	if shape.auto != nil {
+		text += " counted by " + shape.auto.column
 	}
 	return text
 }

@@ -18,11 +18,11 @@ func (p *Plan) InsertShards(args []value.Value) ([]int, error) {
 // placeRows finds the position of each row's shard.
 func (e *Execution) placeRows(shape *Insert) error {
 	t := e.plan.Target
-	rows := e.rows(len(shape.keys))
-	e.positions = slices.Grow(e.positions[:0], rows)
-	if err := e.counted(shape); err != nil {
+	if err := e.countIDs(shape); err != nil {
 		return err
 	}
+	rows := e.rows(len(shape.keys))
+	e.positions = slices.Grow(e.positions[:0], rows)
 	for row := range rows {
 		key := shape.keys[min(row, len(shape.keys)-1)]
 		e.tuple = e.tuple[:0]
@@ -41,20 +41,6 @@ func (e *Execution) placeRows(shape *Insert) error {
 			return err
 		}
 		e.positions = append(e.positions, position)
-	}
-	return nil
-}
-
-// counted refuses rows without a value for the AUTO_INCREMENT column, where that is a parameter.
-func (e *Execution) counted(shape *Insert) error {
-	if len(shape.auto) == 0 {
-		return nil
-	}
-	for row := range e.rows(len(shape.auto)) {
-		o := &shape.auto[min(row, len(shape.auto)-1)]
-		if v, ok := o.of(&e.values, row); !ok || leavesCounting(v) {
-			return needsAuto(shape.name, e.plan.Target.Parsed.Name)
-		}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // testSchema holds the tables of the predecessor's facts (test1 to test_shard_day, h to t) and those of the goldens: u, o,
-// c and seq have one sub-table on each node, so that no UNION is needed, v one in a database of its own on each; ref is on
+// c, seq and own have one sub-table on each node, so that no UNION is needed, v one in a database of its own on each; ref is on
 // every node, one on one of them.
 const testSchema = `
   - {db: kingshard, table: test1, key: id, nodes: [node1, node2, node3], type: hash, locations: [4, 4, 4]}
@@ -34,6 +34,7 @@ const testSchema = `
   - {db: kingshard, table: c, key: code, nodes: [node1, node2], type: hash, locations: [1, 1]}
   - {db: kingshard, table: p, key: [id, at], nodes: [node1, node2], type: crc32, locations: [2, 2]}
   - {db: kingshard, table: seq, key: id, nodes: [node1, node2], type: hash, locations: [1, 1]}
+  - {db: kingshard, table: own, key: n, nodes: [node1, node2], type: hash, locations: [1, 1]}
   - {db: kingshard, table: ref, type: reference}
   - {db: kingshard, table: v, key: id, nodes: [node1, node2], type: hash, locations: [1, 1], sub_db: "{db}_{index:02}", sub_table: "{table}"}
   - {db: kingshard, table: one, nodes: [node2], type: single}
@@ -112,6 +113,7 @@ var testColumns = map[string][]mysql.ColumnDefinition41{
 	"c":   columns("code", varchar, "n", bigint),
 	"p":   columns("id", bigint, "at", datetime, "n", bigint),
 	"seq": columns("n", counter, "id", bigint, "a", bigint),
+	"own": columns("n", counter, "a", bigint),
 	"ref": columns("id", bigint, "name", varchar),
 	"v":   columns("id", bigint, "a", bigint),
 	"one": columns("id", bigint, "name", varchar),

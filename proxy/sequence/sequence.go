@@ -1,0 +1,272 @@
+package sequence
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"kingshard/backend/pool"
+)
+
+// Sequence hands out the ids of one table. Its methods may be called from any goroutine.
+type Sequence struct {
+	owner string
+	log   *slog.Logger
+
+	mu    sync.Mutex
+	use   block
+	ahead block  // the one after use; empty without one
+	floor uint64 // the least id that the next block may have; 0: any
+	known bool   // the largest id of all shards is below floor
+	at    string // address of the server that has the row
+	node  string // its node
+	// reserving is the reservation under way; nil without one.
+	reserving *reserving
+
+	drawn, blocks, collisions uint64
+}
+
+// reserving is a reservation that a goroutine makes.
+type reserving struct {
+	over chan struct{} // closed at its end
+	err  error         // valid then
+}
+
+// block are ids from next on, ahead of end.
+type block struct{ next, end uint64 }
+
+func (b block) left() uint64 { return b.end - b.next }
+
+// pass leaves out what is ahead of next.
+func (b *block) pass(next uint64) { b.next = min(max(b.next, next), b.end) }
+
+// take takes n ids, spaced as s says.
+func (b *block) take(n int, s Spacing) (first uint64, ok bool) {
+	first = s.first(b.next)
+	last := first + uint64(n-1)*max(s.Increment, 1)
+	if n < 1 || first < b.next || last < first || last >= b.end {
+		return 0, false
+	}
+	b.next = last + 1
+	return first, true
+}
+
+// Spacing is how the ids of a statement follow each other: auto_increment_increment and auto_increment_offset. MySQL manual: "Replication Source
+// Options and Variables".
+type Spacing struct{ Increment, Offset uint64 }
+
+// first is the least id from n on.
+func (s Spacing) first(n uint64) uint64 {
+	if s.Increment <= 1 || n <= s.Offset {
+		return max(n, min(s.Offset, s.Increment))
+	}
+	return n + (s.Increment-(n-s.Offset)%s.Increment)%s.Increment
+}
+
+// Take takes n ids, spaced as s says, of which the first is returned. ok is false where so many are not there: Fill reserves them. It never waits.
+func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.known || q.at != t.Node.Primary.Addr {
+		return 0, false
+	}
+	if first, ok = q.use.take(n, s); !ok && q.ahead.left() > 0 {
+		q.use, q.ahead = q.ahead, block{}
+		first, ok = q.use.take(n, s)
+	}
+	if q.ahead.left() == 0 && q.use.left() < t.Step/2 {
+		q.reserveLocked(t, 1)
+	}
+	if ok {
+		q.drawn += uint64(n)
+	}
+	return first, ok
+}
+
+// GiveBack takes back ids that nobody has used: those from first to last, where they are the ones that Take gave last.
+func (q *Sequence) GiveBack(first, last uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.use.next == last+1 && q.floor <= first {
+		q.use.next = first
+	}
+}
+
+// Saw notes an id that a client brought to the table: no smaller one is handed out any more.
+func (q *Sequence) Saw(t *Table, id uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if id < q.use.next && q.known {
+		return
+	}
+	next := id + 1
+	if next == 0 {
+		next = id
+	}
+	beyond := q.known && next > max(q.use.end, q.ahead.end, q.floor)
+	q.passLocked(next)
+	if beyond {
+		q.reserveLocked(t, 1) // other proxies are to know it before their blocks come to it
+	}
+}
+
+// passLocked leaves out the ids below next.
+func (q *Sequence) passLocked(next uint64) {
+	q.floor = max(q.floor, next)
+	q.use.pass(q.floor)
+	q.ahead.pass(q.floor)
+}
+
+// forgetLocked drops the blocks: the next ids are above all that the shards have, and from floor on.
+func (q *Sequence) forgetLocked(floor uint64) {
+	q.use, q.ahead, q.floor, q.known = block{}, block{}, floor, false
+}
+
+// Doubt has the next ids be larger than all that the shards have by then, as somebody has used ids that were reserved here.
+func (q *Sequence) Doubt() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.known = false
+	q.collisions++
+}
+
+// fillTimeout bounds a reservation.
+const fillTimeout = 10 * time.Second
+
+// reserveLocked begins to reserve at least n ids, unless a reservation is under way, and returns the one that is.
+func (q *Sequence) reserveLocked(t *Table, n uint64) *reserving {
+	if q.reserving == nil {
+		r := &reserving{over: make(chan struct{})}
+		q.reserving = r
+		go func() {
+			err := q.reserve(t, n, time.Now().Add(fillTimeout))
+			if err != nil && q.log != nil {
+				q.log.Warn("no ids could be reserved", "table", t.DB+"."+t.Name, "node", t.Node.Name, "error", err)
+			}
+			q.mu.Lock()
+			q.reserving, r.err = nil, err
+			q.mu.Unlock()
+			close(r.over)
+		}()
+	}
+	return q.reserving
+}
+
+// Fill waits until ids are reserved, so many at least that Take has n spaced as s says, unless others take them first: until the deadline, or until
+// cancel is closed. Errors are *mysql.SQLError, those of the pool, or of a connection.
+func (q *Sequence) Fill(t *Table, n int, s Spacing, deadline time.Time, cancel <-chan struct{}) error {
+	q.mu.Lock()
+	r := q.reserveLocked(t, (uint64(n)+1)*max(s.Increment, 1))
+	q.mu.Unlock()
+	wait := time.NewTimer(time.Until(deadline))
+	defer wait.Stop()
+	select {
+	case <-r.over:
+		return r.err
+	case <-wait.C:
+		return pool.ErrTimeout
+	case <-cancel:
+		return pool.ErrCancelled
+	}
+}
+
+// reserve reserves a block of at least n ids, unless blocks that are there have as many.
+func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
+	r := reservation{t: t, owner: q.owner, ids: max(n, t.Step), at: t.Node.Primary.Addr}
+	if enough, err := q.learn(&r, n, deadline); enough || err != nil {
+		return err
+	}
+	got, err := r.make(deadline)
+	if err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.blocks++
+	got.pass(q.floor)
+	switch {
+	case q.use.end == got.next: // the blocks are one
+		q.use.end = got.end
+	case q.use.left() < n:
+		q.use, q.ahead = got, block{}
+	default:
+		q.ahead = got
+	}
+	return nil
+}
+
+// learn finds out how large the ids of a reservation must be at least. enough says that the largest id of the shards was not known, and that blocks
+// that are there have n larger ones.
+func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough bool, err error) {
+	q.mu.Lock()
+	known := q.known && q.at == r.at
+	q.mu.Unlock()
+	largest := uint64(0)
+	if !known {
+		if largest, err = r.largest(deadline); err != nil {
+			return false, err
+		}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !known {
+		if q.at != r.at {
+			// Another server has the row now, and may not have what was reserved on the one before.
+			q.forgetLocked(max(q.floor, q.use.next, q.ahead.next))
+		}
+		q.passLocked(largest + 1)
+		q.known, q.at, q.node = true, r.at, r.t.Node.Name
+		enough = q.use.left() >= n || q.ahead.left() >= n
+	}
+	r.floor = q.floor
+	return enough, nil
+}
+
+// Begin has the ids begin at next, unless larger ones were handed out or are in the table: other proxies know it when it returns.
+func (q *Sequence) Begin(t *Table, next uint64, deadline time.Time, cancel <-chan struct{}) error {
+	q.mu.Lock()
+	q.passLocked(next)
+	q.mu.Unlock()
+	for {
+		q.mu.Lock()
+		there := q.known && q.use.left() > 0
+		q.mu.Unlock()
+		if there {
+			return nil
+		}
+		if err := q.Fill(t, 1, Spacing{1, 1}, deadline, cancel); err != nil {
+			return err
+		}
+	}
+}
+
+// Restart has the ids of a table that is empty, or was made anew, begin at 1. Where other processes may have ids of before it does nothing: they
+// would come again.
+func (q *Sequence) Restart(t *Table, deadline time.Time) error {
+	r := reservation{t: t, owner: q.owner}
+	gone, err := r.drop(deadline)
+	if err != nil || !gone {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forgetLocked(0)
+	return nil
+}
+
+// ErrBelow says that ids would begin at less than the sequence stands at.
+var ErrBelow = errors.New("the sequence stands higher already")
+
+// Set has the ids of all proxies begin at next from their next blocks on. Where the sequence stands higher it returns ErrBelow unless it is forced;
+// ids that the shards have are not handed out again in any case, but others of before may be.
+func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) error {
+	r := reservation{t: t, owner: q.owner, floor: next, ids: 1}
+	if err := r.set(forced, deadline); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.forgetLocked(next)
+	return nil
+}

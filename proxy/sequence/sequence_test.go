@@ -1,0 +1,277 @@
+package sequence
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// TestMain stops the shared servers and fails the package if goroutines are left.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := mysqltest.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// onServers runs a test on a server of each kind that has no sequences yet.
+func onServers(t *testing.T, f func(t *testing.T, s *mysqltest.RealServer, db *sql.DB)) {
+	for _, kind := range []mysqltest.Kind{mysqltest.MariaDB, mysqltest.MySQL9} {
+		t.Run(string(kind), func(t *testing.T) {
+			s := mysqltest.Shared(t, kind)
+			db, err := s.DB("")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { db.Close() })
+			run(t, db, "DROP DATABASE IF EXISTS ks_meta", "DROP DATABASE IF EXISTS shop", "CREATE DATABASE shop",
+				"CREATE TABLE shop.t_0 (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, v INT)", "CREATE TABLE shop.t_1 LIKE shop.t_0")
+			f(t, s, db)
+		})
+	}
+}
+
+func run(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, one := range statements {
+		if _, err := db.Exec(one); err != nil {
+			t.Fatalf("%s: %v", one, err)
+		}
+	}
+}
+
+// tableOn is the table shop.t with the sub-tables t_0 and t_1, all on one server, as a proxy with that account sees it.
+func tableOn(t *testing.T, s *mysqltest.RealServer, step uint64, user, password string) *Table {
+	t.Helper()
+	cfg, faults := config.Parse(fmt.Appendf(nil, `
+addr: 127.0.0.1:9696
+user_list: [{user: u, password: p}]
+nodes: [{name: n, user: "%s", password: "%s", master: "%s", max_conns_limit: 20, allow_public_key_retrieval: true}]
+schema_list: [{user: u, nodes: [n], default: n}]
+`, user, password, s.Addr), t.TempDir(), config.Options{})
+	if cfg == nil {
+		t.Fatal(faults)
+	}
+	nodes, err := backend.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nodes["n"].Close)
+	made := &Table{DB: "shop", Name: "t", Node: nodes["n"], Step: step}
+	for k := range 2 {
+		made.Shards = append(made.Shards, Shard{nodes["n"], "shop", fmt.Sprintf("t_%d", k)})
+	}
+	return made
+}
+
+// draw takes n ids, and waits for them.
+func draw(t *testing.T, q *Sequence, table *Table, n int, s Spacing) uint64 {
+	t.Helper()
+	for {
+		if first, ok := q.Take(table, n, s); ok {
+			return first
+		}
+		if err := q.Fill(table, n, s, time.Now().Add(20*time.Second), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var plain = Spacing{1, 1}
+
+// Several proxies draw at the same time: no id is handed out twice, and there is one round trip for each block.
+func TestNoIDTwice(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		const proxies, clients, each, step = 3, 8, 400, 50
+		var mu sync.Mutex
+		seen := map[uint64]bool{}
+		var wg sync.WaitGroup
+		var all [proxies]Sequences
+		for k := range proxies {
+			table := tableOn(t, s, step, mysqltest.User, mysqltest.Password)
+			q := all[k].Of(table)
+			if q != all[k].Of(table) {
+				t.Fatal("two sequences of one table")
+			}
+			for client := range clients {
+				wg.Go(func() {
+					last := uint64(0)
+					for i := range each {
+						n := 1 + (i+client)%3
+						first := draw(t, q, table, n, plain)
+						mu.Lock()
+						for id := first; id < first+uint64(n); id++ {
+							if seen[id] || id <= last {
+								t.Errorf("id %d is handed out twice, or behind %d", id, last)
+							}
+							seen[id], last = true, id
+						}
+						mu.Unlock()
+					}
+				})
+			}
+		}
+		wg.Wait()
+		var next uint64
+		var shared bool
+		if err := db.QueryRow("SELECT `next`, shared FROM ks_meta.sequence WHERE db = 'shop' AND name = 't'").Scan(&next, &shared); err != nil {
+			t.Fatal(err)
+		}
+		if !shared || next > uint64(len(seen))*5/4+6*step {
+			t.Errorf("%d ids, and the next block begins at %d; shared %v", len(seen), next, shared)
+		}
+	})
+}
+
+// A sequence begins above the rows that are there, behind a restart above the blocks of before, and above what clients bring.
+func TestWhereIDsBegin(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		run(t, db, "INSERT INTO shop.t_0 VALUES (3, 1)", "INSERT INTO shop.t_1 VALUES (41, 1)")
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var before Sequences
+		q := before.Of(table)
+		if id := draw(t, q, table, 1, plain); id != 42 {
+			t.Errorf("above 41 comes %d", id)
+		}
+		q.Saw(table, 41)
+		if id := draw(t, q, table, 1, plain); id != 43 {
+			t.Errorf("above 42 comes %d", id)
+		}
+		q.Saw(table, 47)
+		if id := draw(t, q, table, 2, plain); id != 48 {
+			t.Errorf("above 47 comes %d", id)
+		}
+		q.Saw(table, 500)
+		if id := draw(t, q, table, 1, plain); id != 501 {
+			t.Errorf("above 500 comes %d", id)
+		}
+		q.GiveBack(501, 501)
+		if id := draw(t, q, table, 1, plain); id != 501 {
+			t.Errorf("behind one that was given back comes %d", id)
+		}
+		q.GiveBack(48, 49) // not the last
+		if id := draw(t, q, table, 1, plain); id != 502 {
+			t.Errorf("above 501 comes %d", id)
+		}
+		var after Sequences
+		other := after.Of(table)
+		if id := draw(t, other, table, 1, plain); id < 503 || id > 530 {
+			t.Errorf("behind a restart comes %d", id)
+		}
+		run(t, db, "INSERT INTO shop.t_0 VALUES (900, 1)")
+		other.Doubt()
+		if id := draw(t, other, table, 1, plain); id != 901 {
+			t.Errorf("above 900 comes %d", id)
+		}
+		if id := draw(t, q, table, 30, plain); id < 902 {
+			t.Errorf("the first proxy gives %d to %d", id, id+29)
+		}
+		next := draw(t, q, table, 1, plain)
+		run(t, db, fmt.Sprintf("INSERT INTO shop.t_0 VALUES (%d, 1)", next+1))
+		q.Doubt()
+		if id := draw(t, q, table, 1, plain); id != next+2 {
+			t.Errorf("above %d comes %d: the block goes on", next+1, id)
+		}
+	})
+}
+
+// What others must know of an id that a client brought, they know when they reserve their next block.
+func TestOthersKnowWhatWasBrought(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 4, mysqltest.User, mysqltest.Password)
+		var a, b Sequences
+		draw(t, a.Of(table), table, 1, plain)
+		draw(t, b.Of(table), table, 1, plain)
+		a.Of(table).Saw(table, 100)
+		var next uint64
+		for end := time.Now().Add(20 * time.Second); next <= 100; {
+			if err := db.QueryRow("SELECT `next` FROM ks_meta.sequence").Scan(&next); err != nil || time.Now().After(end) {
+				t.Fatalf("the row does not get beyond 100: %d, %v", next, err)
+			}
+		}
+		var ids []uint64
+		for range 12 {
+			ids = append(ids, draw(t, b.Of(table), table, 1, plain))
+		}
+		if slices.ContainsFunc(ids, func(id uint64) bool { return id == 100 }) || ids[11] <= 100 {
+			t.Errorf("the other proxy hands out %v", ids)
+		}
+	})
+}
+
+// A server that takes another's place may not have what that one reserved: the sequence begins anew, above all that it has handed out.
+func TestAnotherServerHasTheRow(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var all Sequences
+		q := all.Of(table)
+		for range 25 {
+			draw(t, q, table, 1, plain)
+		}
+		run(t, db, "UPDATE ks_meta.sequence SET `next` = 7") // as on a replica that was late
+		q.mu.Lock()
+		q.at = "another"
+		q.mu.Unlock()
+		if id := draw(t, q, table, 1, plain); id < 26 {
+			t.Errorf("behind 25 comes %d", id)
+		}
+	})
+}
+
+func TestSpacing(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var all Sequences
+		for _, tt := range []struct {
+			n     int
+			s     Spacing
+			first uint64
+		}{{1, plain, 1}, {1, Spacing{10, 5}, 5}, {3, Spacing{10, 5}, 15}, {1, plain, 36}, {1, Spacing{3, 1}, 37}, {2, Spacing{3, 1}, 40}, {1, Spacing{1, 7}, 44}} {
+			if first := draw(t, all.Of(table), table, tt.n, tt.s); first != tt.first {
+				t.Errorf("%d ids, %+v: they begin at %d, not %d", tt.n, tt.s, first, tt.first)
+			}
+		}
+	})
+}
+
+// Errors say what the account lacks, and where.
+func TestMissingRights(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		run(t, db, "DROP USER IF EXISTS few", "CREATE USER few IDENTIFIED BY 'few'", "GRANT SELECT ON shop.* TO few")
+		table := tableOn(t, s, 10, "few", "few")
+		var all Sequences
+		err := all.Of(table).Fill(table, 1, plain, time.Now().Add(10*time.Second), nil)
+		refused, is := err.(*mysql.SQLError)
+		if !is || refused.Code != 9022 || !strings.Contains(refused.Message, "ks_meta.sequence on node n") || !strings.Contains(refused.Message, "denied") {
+			t.Fatalf("without rights: %v", err)
+		}
+		run(t, db, "GRANT ALL ON ks_meta.* TO few")
+		if id := draw(t, all.Of(table), table, 1, plain); id != 1 {
+			t.Errorf("with them: %d", id)
+		}
+		run(t, db, "UPDATE ks_meta.sequence SET `next` = 18446744073709551610")
+		var late Sequences
+		err = late.Of(table).Fill(table, 1, plain, time.Now().Add(10*time.Second), nil)
+		if refused, is := err.(*mysql.SQLError); !is || refused.Code != 1467 {
+			t.Errorf("at the end of all ids: %v", err)
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package session
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/proxy/sequence"
+	"kingshard/proxy/session/state"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// Rows that leave their AUTO_INCREMENT column to a table of several shards get ids from the table's sequence before they have a shard: the INSERT
+// becomes one that brings its ids, and goes on as any other. What the client hears of them afterwards, the OK packet's id and LAST_INSERT_ID(), is
+// that of an INSERT whose server has made them. docs/design/ids.md tells more.
+
+// rowIDs are the ids of the rows of an INSERT into a table that has a sequence. A nil one is of any other statement.
+type rowIDs struct {
+	table *sequence.Table
+	// first to last are those that were drawn, each increment more than the one before; a first of 0: none were.
+	first, last, increment uint64
+	// largest is that of those that the client brought, 0 without any; brought says that it brought all, of which last is that of the last row.
+	largest uint64
+	brought bool
+	// plainly says that each row is a new row of the table unless the statement fails.
+	plainly  bool
+	sent     bool // the statement may have gone to a server
+	collided bool // a server has one of them already, of which the client has not heard
+	// st and ex are the client's, of an execution.
+	st *stmt
+	ex *execution
+}
+
+// drawn reports whether there are ids that the client did not bring.
+func (ids *rowIDs) drawn() bool { return ids != nil && ids.first != 0 }
+
+// settled reports whether it is known what LAST_INSERT_ID() is after the statement, whatever its server makes of it.
+func (ids *rowIDs) settled() bool { return ids != nil && (ids.brought || ids.first != 0) }
+
+// placeDrawn draws the ids that the rows of a statement need, and places the statement with them. Where they are not there it returns
+// [plan.ErrDraws] and has changed nothing; errReplan says that q is another text now, which has no plan yet.
+func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
+	l := ro.client.lookup()
+	n, plainly := l.execution.Draws(), p.DrawsPlainly()
+	if !plainly && n > 1 {
+		return actionProcedure, newError(KSRefusedSharding, "INSERT IGNORE and ON DUPLICATE KEY UPDATE of several rows that leave their AUTO_INCREMENT column to the sharded table "+
+			p.Target.Parsed.Name+": which of them are new, no server would tell. Give the ids, or send one row at a time")
+	}
+	t, spacing := ro.sequenceTable(p.Target.Table), idSpacing(&ro.client.state)
+	seq := ro.client.shared.Sequences.Of(t)
+	if given := l.execution.LargestID(); given > 0 {
+		seq.Saw(t, given) // the ones that are drawn must not be among those that the statement brings
+	}
+	first, ok := seq.Take(t, n, spacing)
+	if !ok {
+		return actionProcedure, plan.ErrDraws
+	}
+	l.ids = rowIDs{
+		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, increment: spacing.Increment, plainly: plainly, largest: l.execution.LargestID(), st: q.st, ex: q.ex,
+	}
+	q.ids = &l.ids
+	var err error
+	if q.st != nil {
+		p, err = ro.executeWithIDs(q)
+	} else {
+		p, err = ro.textWithIDs(q)
+	}
+	if err != nil {
+		return actionProcedure, err
+	}
+	return ro.place(q, p)
+}
+
+// errReplan says that a statement is another text than that which was planned.
+var errReplan = errors.New("the statement has another text now")
+
+// textWithIDs puts ids into a statement's text, and returns the plan of that.
+func (ro *routing) textWithIDs(q *query) (*plan.Plan, error) {
+	l := ro.client.lookup()
+	var err error
+	if l.withIDs, err = l.execution.WithIDs(l.withIDs[:0], q.ids.first, q.ids.increment); err != nil {
+		return nil, planError(err)
+	}
+	q.text = alias(l.withIDs)
+	p, known := ro.client.schema.Plans.known(l, q, nil, ro.client.state.DB(), ro.client.mode())
+	if !known || p == nil {
+		return nil, errReplan
+	}
+	return p, nil
+}
+
+// undraw makes a statement that was not sent again what it was before placeDrawn.
+func (ro *routing) undraw(q *query) {
+	ro.client.shared.Sequences.Of(q.ids.table).GiveBack(q.ids.first, q.ids.last)
+	q.withoutIDs()
+}
+
+// withoutIDs makes a statement again what it was before ids were drawn for it.
+func (q *query) withoutIDs() {
+	q.text = q.source
+	if q.ids.st != nil {
+		q.st, q.ex, q.text = q.ids.st, q.ids.ex, q.ids.st.text
+	}
+	q.ids, q.node, q.rename, q.plan, q.route, q.arrived = nil, nil, nil, nil, nil, false
+}
+
+// drawsMax is how often other ids are drawn for a statement.
+const drawsMax = 3
+
+// met reports whether an error says that one of the drawn ids is in the table already: a client brought it, or another proxy handed it out ahead of
+// a fail-over.
+func (ids *rowIDs) met(e *mysql.SQLError) bool {
+	if e.Code != mysql.ERDupEntry || !ids.drawn() {
+		return false
+	}
+	_, entry, _ := strings.Cut(e.Message, "'")
+	digits := 0
+	for digits < len(entry) && entry[digits] >= '0' && entry[digits] <= '9' {
+		digits++
+	}
+	id, err := strconv.ParseUint(entry[:digits], 10, 64)
+	return err == nil && digits < len(entry) && (entry[digits] == '\'' || entry[digits] == '-') && id >= ids.first && id <= ids.last
+}
+
+// drawsAgain reports whether a statement, which ended with err, is to run again with other ids, and prepares it for that.
+func (s *Session) drawsAgain(q *query, err error) bool {
+	var refused *mysql.SQLError
+	if q.draws == drawsMax || !q.ids.drawn() || !q.ids.collided && (!errors.As(err, &refused) || !q.ids.met(refused)) {
+		return false
+	}
+	q.draws++
+	s.client.shared.Sequences.Of(q.ids.table).Doubt()
+	q.withoutIDs()
+	return true
+}
+
+// placeWithIDs is place, which waits for the ids that the statement needs.
+func (s *Session) placeWithIDs(q *query, p *plan.Plan) (n action, err error) {
+	for {
+		if n, err = s.routing.place(q, p); !errors.Is(err, plan.ErrDraws) {
+			return n, err
+		}
+		if err := s.leases.fillIDs(s.routing.sequenceTable(p.Target.Table)); err != nil {
+			return actionProcedure, err
+		}
+	}
+}
+
+// fillIDs waits until the ids that a statement needs are there.
+func (ls *leases) fillIDs(t *sequence.Table) error {
+	deadline := ls.client.entry.Now().Add(ls.client.snap.Config.PoolWaitTimeout.Duration())
+	err := ls.client.shared.Sequences.Of(t).Fill(t, ls.client.lookup().execution.Draws(), idSpacing(&ls.client.state), deadline, ls.client.entry.Cancelled())
+	var refused *mysql.SQLError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return refused
+	}
+	return backendError(err)
+}
+
+// sequenceTable returns where a table has its ids from.
+func (ro *routing) sequenceTable(t *router.Table) *sequence.Table {
+	plans := ro.client.schema.Plans
+	if found, ok := plans.sequences.Load(t); ok {
+		return found.(*sequence.Table)
+	}
+	made, _ := plans.sequences.LoadOrStore(t, plans.sequenceTable(ro.client.snap.Config, t))
+	return made.(*sequence.Table)
+}
+
+// idStep is how many ids are reserved at a time.
+const idStep = 1000
+
+// idSpacing is how the ids of a statement follow each other, as far as the client has set that.
+func idSpacing(st *state.State) sequence.Spacing {
+	number := func(name string) uint64 {
+		n := uint64(0)
+		if v := st.Value(name); v != "" {
+			n, _ = strconv.ParseUint(v, 10, 16)
+		}
+		return max(n, 1)
+	}
+	return sequence.Spacing{Increment: number("auto_increment_increment"), Offset: number("auto_increment_offset")}
+}
+
+// zeroStays reports whether 0 is a value of an AUTO_INCREMENT column as any other.
+func zeroStays(c *client) bool {
+	mode := c.state.Value("sql_mode")
+	if mode == "" {
+		if info := c.schema.Default.Info(); info != nil {
+			mode = info.SQLMode
+		}
+	}
+	return strings.Contains(strings.ToUpper(mode), "NO_AUTO_VALUE_ON_ZERO")
+}
+
+// told makes the id of an OK packet the one that one server would have told that made the ids itself.
+func (ids *rowIDs) told(ok *mysql.OKPacket) {
+	switch {
+	case ids == nil || !ids.plainly:
+	case ids.first != 0:
+		ok.LastInsertID = ids.first
+	case ids.brought:
+		ok.LastInsertID = ids.last
+	}
+}
+
+// tellIDs notes what a response, which is no error, says of the ids of an INSERT; told says that LAST_INSERT_ID() is known by that.
+func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
+	if q.ids == nil || res.Kind != mysql.ResponseOK && res.Kind != mysql.ResponseRows {
+		return false
+	}
+	if q.ids.largest > 0 {
+		c.shared.Sequences.Of(q.ids.table).Saw(q.ids.table, q.ids.largest)
+	}
+	switch {
+	case !q.ids.settled(), q.info.Has(sqltext.LastInsertIDSet) && !q.ids.drawn():
+		return false
+	case q.ids.brought:
+		return true
+	case q.ids.inserted(res):
+		c.state.InsertID = state.InsertIDOf(q.ids.first)
+		return true
+	}
+	return !q.info.Has(sqltext.LastInsertIDSet)
+}
+
+// inserted reports whether a response says that rows with drawn ids are in the table.
+func (ids *rowIDs) inserted(res *mysql.Response) bool {
+	if res.Kind == mysql.ResponseRows { // RETURNING
+		return ids.plainly || res.Rows > 0
+	}
+	return ids.plainly || res.OK.LastInsertID == ids.first
+}
+
+// aheadOfID are the codes of errors that a server finds before it makes an id. MySQL manual: "Server Error Message Reference".
+var aheadOfID = map[uint16]bool{1048: true, 1054: true, 1064: true, 1136: true, 1146: true, 1264: true, 1265: true, 1292: true, 1364: true, 1366: true, 1406: true}
+
+// failed gives an id back that a server would not have made, as an error with that code kept the statement from its row.
+func (ids *rowIDs) failed(s *sequence.Sequences, code uint16) {
+	if ids.drawn() && ids.first == ids.last && aheadOfID[code] {
+		s.Of(ids.table).GiveBack(ids.first, ids.last)
+	}
+}

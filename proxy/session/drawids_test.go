@@ -1,0 +1,231 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+)
+
+// countedSchema are tables whose ids the servers count: that of users is the key, that of orders is not.
+const countedSchema = `
+CREATE TABLE users (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20) UNIQUE, n INT NOT NULL DEFAULT 7)
+CREATE TABLE orders (id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, user_id INT NOT NULL, v VARCHAR(30))
+CREATE TABLE order_items (user_id INT, v VARCHAR(30))
+CREATE TABLE payments (merchant_id VARCHAR(8), v VARCHAR(30))
+CREATE TABLE countries (code CHAR(2) PRIMARY KEY, name VARCHAR(40))`
+
+// toldWithID shows an answer with the id of its OK packet.
+func toldWithID(r *mysqltest.RawResult, sql string) string {
+	text := shownAnswer(r, sql, false)
+	if r.OK != nil {
+		text += fmt.Sprint(" id ", r.OK.LastInsertID)
+	}
+	return text
+}
+
+// INSERTs without ids give the rows and tell the ids that one server does, whatever the shards of the rows are.
+func TestDrawnIDs(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		for round := range 3 {
+			for _, sql := range []string{
+				"INSERT INTO users (name) VALUES ('a%d')",
+				"INSERT INTO users (name) VALUES ('b%d'), ('c%d'), ('d%d')",
+				"INSERT INTO users SET name = 'e%d'",
+				"INSERT INTO users VALUES (NULL, 'f%d', 1)",
+				"INSERT INTO users VALUES (DEFAULT, 'g%d', 1), (0, 'h%d', 2)",
+				"INSERT INTO users () VALUES ()",
+				"INSERT INTO users VALUES ()",
+				"INSERT INTO users (name) VALUE (CONCAT('i', %d, LAST_INSERT_ID()))",
+				"REPLACE INTO users (name) VALUES ('m%d')",
+				"INSERT INTO users (name) VALUES ('j%d') ON DUPLICATE KEY UPDATE n = n + 1",
+				"INSERT INTO orders (user_id, v) VALUES (%d, 'x')",
+				"INSERT INTO orders (user_id, v) VALUES (1, 'x'), (2, 'y'), (3, 'z'), (1, 'again')",
+				"INSERT INTO orders SET user_id = %d",
+				"INSERT INTO orders VALUES (NULL, 5, 'v')",
+				"INSERT INTO orders (v, user_id, id) VALUES ('q', 7, NULL), ('r', 8, DEFAULT)",
+				"INSERT IGNORE INTO orders (user_id) VALUES (9)",
+				"INSERT INTO orders (id, user_id) VALUES (1%d00, 3)",
+				"INSERT INTO orders (user_id) VALUES (3)",
+				"REPLACE INTO orders (id, user_id) VALUES (5, 1)", "INSERT INTO orders (id, user_id) VALUES (1%d03, 3), (1%d04, 4), (1%d05, 5)", "INSERT IGNORE INTO orders (id, user_id) VALUES (1%d03, 3)",
+				"INSERT INTO users (id, name) VALUES (1, 'x') ON DUPLICATE KEY UPDATE n = n + 1", "INSERT INTO users (id, name) VALUES (1, 'x') ON DUPLICATE KEY UPDATE n = LAST_INSERT_ID(%d + 40)",
+				"BEGIN", "INSERT INTO orders (id, user_id) VALUES (1%d10, 4)", "INSERT INTO orders (user_id) VALUES (4)", "SELECT LAST_INSERT_ID()", "INSERT INTO orders (user_id) VALUES (4), (4)", "COMMIT",
+				"INSERT INTO users (id, name) VALUES (2%d00, 'k%d')",
+				"INSERT INTO users (name) VALUES ('l%d')",
+				"SELECT @@identity",
+			} {
+				sql = strings.ReplaceAll(sql, "%d", fmt.Sprint(round+1))
+				want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
+				if w, g := toldWithID(want, sql), toldWithID(got, sql); w != g {
+					t.Errorf("%s\n got %s\nwant %s", sql, g, w)
+				}
+				if w, g := must(t, s.oracle, "SELECT LAST_INSERT_ID()"), must(t, s.subject, "SELECT LAST_INSERT_ID()"); fmt.Sprintf("%s", w.Rows) != fmt.Sprintf("%s", g.Rows) {
+					t.Errorf("%s: LAST_INSERT_ID() is %s, not %s", sql, g.Rows, w.Rows)
+				}
+				s.sameTables(t, sql, "users", "orders")
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	})
+}
+
+// So do executions of prepared ones.
+func TestDrawnIDsOfExecutions(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		type prepared struct {
+			sql    string
+			params int
+			values []any
+		}
+		statements := []prepared{
+			{"INSERT INTO users (name) VALUES (?)", 1, []any{"a%d"}},
+			{"INSERT INTO users (name, n) VALUES (?, ?), ('b%d', ?), (?, 4)", 4, []any{"c%d", 1, 2, "d%d"}},
+			{"INSERT INTO users VALUES (?, ?, ?)", 3, []any{nil, "e%d", 4}},
+			{"INSERT INTO users VALUES (?, ?, ?)", 3, []any{0, "f%d", nil}},
+			{"INSERT INTO users VALUES (?, ?, 4), (DEFAULT, ?, ?)", 4, []any{nil, "g%d", "h%d", 5}},
+			{"INSERT INTO users SET name = ?", 1, []any{"i%d"}},
+			{"INSERT INTO users () VALUES ()", 0, nil},
+			{"INSERT INTO orders (user_id, v) VALUES (?, ?)", 2, []any{3, "x"}},
+			{"INSERT INTO orders (v, user_id) VALUES (?, ?), (?, ?), (?, ?)", 6, []any{"x", 1, "y", 2, nil, 3}},
+			{"INSERT INTO orders (user_id, id, v) VALUES (?, ?, ?)", 3, []any{3, nil, "x"}},
+			{"INSERT INTO orders (user_id, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = ?", 3, []any{3, "x", "z"}},
+		}
+		stmts := make([][2]*mysqltest.RawStmt, len(statements))
+		for round := range 4 {
+			for k, p := range statements {
+				if round == 0 {
+					for side, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+						st, err := c.Prepare(strings.ReplaceAll(p.sql, "%d", "0"))
+						if err != nil {
+							t.Fatal(p.sql, err)
+						}
+						if len(st.Params) != p.params {
+							t.Errorf("%s: %d parameters", p.sql, len(st.Params))
+						}
+						stmts[k][side] = st
+					}
+				}
+				if round > 0 && strings.Contains(p.sql, "%d") {
+					continue // it has a name that is there by now
+				}
+				var values []any
+				for _, v := range p.values {
+					if text, is := v.(string); is {
+						v = strings.ReplaceAll(text, "%d", fmt.Sprint(round))
+					}
+					values = append(values, v)
+				}
+				var shown [2]string
+				for side, st := range stmts[k] {
+					r, err := st.Execute(values...)
+					if err != nil {
+						t.Fatal(p.sql, err)
+					}
+					shown[side] = toldWithID(r, p.sql)
+				}
+				if shown[0] != shown[1] || strings.HasPrefix(shown[0], "error") != (p.values != nil && p.values[len(p.values)-1] == nil && strings.Contains(p.sql, "users")) {
+					t.Errorf("%s %v\n got %s\nwant %s", p.sql, values, shown[1], shown[0])
+				}
+				if w, g := must(t, s.oracle, "SELECT LAST_INSERT_ID()"), must(t, s.subject, "SELECT LAST_INSERT_ID()"); fmt.Sprintf("%s", w.Rows) != fmt.Sprintf("%s", g.Rows) {
+					t.Errorf("%s: LAST_INSERT_ID() is %s, not %s", p.sql, g.Rows, w.Rows)
+				}
+				s.sameTables(t, p.sql, "users", "orders")
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	})
+}
+
+// An id that somebody put into a shard meanwhile is passed over.
+func TestDrawnIDIsThereAlready(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		next := 1
+		// occupied puts rows with the next ids into every sub-table, past the proxy.
+		occupied := func(table string, n int) {
+			t.Helper()
+			for _, node := range s.nodes {
+				for _, row := range must(t, node, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME LIKE '"+table+"\\_0%'").Rows {
+					for id := next; id < next+n; id++ {
+						must(t, node, fmt.Sprintf("INSERT IGNORE INTO shop.%s (id) VALUES (%d)", row[0], id))
+					}
+				}
+			}
+			next += n
+		}
+		expect := func(r *mysqltest.RawResult, n int) {
+			t.Helper()
+			if r.Err != nil || r.OK == nil || r.OK.LastInsertID != uint64(next) || r.OK.AffectedRows != uint64(n) {
+				t.Fatalf("the answer is %+v %v, the id is to be %d", r.OK, r.Err, next)
+			}
+			if got := must(t, s.subject, "SELECT LAST_INSERT_ID()"); fmt.Sprintf("%s", got.Rows[0][0]) != fmt.Sprint(next) {
+				t.Errorf("LAST_INSERT_ID() is %s, not %d", got.Rows[0][0], next)
+			}
+			next += n
+		}
+		text := "INSERT INTO users (name) VALUES (NULL)"
+		expect(must(t, s.subject, text), 1)
+		occupied("users", 1)
+		expect(must(t, s.subject, text), 1)
+		occupied("users", 3)
+		expect(must(t, s.subject, "INSERT INTO users (name) VALUES (NULL), (NULL), (NULL)"), 3)
+		st, err := s.subject.Prepare("INSERT INTO users (name) VALUES (?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		execute := func() {
+			t.Helper()
+			r, err := st.Execute(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(r, 1)
+		}
+		execute()
+		occupied("users", 2)
+		execute()
+		next = 1
+		must(t, s.subject, "BEGIN")
+		expect(must(t, s.subject, "INSERT INTO orders (user_id) VALUES (5)"), 1)
+		occupied("orders", 1)
+		expect(must(t, s.subject, "INSERT INTO orders (user_id) VALUES (5)"), 1)
+		must(t, s.subject, "COMMIT")
+		// What is there already for another reason is the client's to hear, once.
+		there := must(t, s.subject, "INSERT INTO users (name) VALUES ('there')").OK.LastInsertID
+		for range 3 {
+			r := must1(t, s.subject, fmt.Sprintf("INSERT INTO users (id, name) VALUES (%d, 'x')", there))
+			if r == nil || r.Code != mysql.ERDupEntry {
+				t.Errorf("a row that brings an id that is there: %v", r)
+			}
+		}
+	})
+}
+
+// Definitions say where the ids begin, as on one server.
+func TestIDsOfDefinitions(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		for _, sql := range []string{
+			"INSERT INTO users (name) VALUES ('a'), ('b')", "ALTER TABLE users AUTO_INCREMENT = 50", "INSERT INTO users (name) VALUES ('c')",
+			"ALTER TABLE users ADD x INT, AUTO_INCREMENT = 60, COMMENT = 'y'", "INSERT INTO users (name) VALUES ('d')", "ALTER TABLE users AUTO_INCREMENT = 5", "INSERT INTO users (name) VALUES ('e')",
+			"TRUNCATE TABLE users", "INSERT INTO users (name) VALUES ('a')", "INSERT INTO orders (user_id) VALUES (1)",
+			"DROP TABLE users, orders", "CREATE TABLE users (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))",
+			"CREATE TABLE orders (id INT AUTO_INCREMENT PRIMARY KEY, user_id INT) AUTO_INCREMENT = 1500",
+			"INSERT INTO users (name) VALUES ('a'), ('b')", "INSERT INTO orders (user_id) VALUES (1), (2)", "DELETE FROM orders", "INSERT INTO orders (user_id) VALUES (3)",
+			"CREATE TABLE IF NOT EXISTS users (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 9000", "INSERT INTO users (name) VALUES ('z')",
+		} {
+			want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
+			if w, g := toldWithID(want, sql), toldWithID(got, sql); w != g && strings.HasPrefix(sql, "INSERT") {
+				t.Errorf("%s\n got %s\nwant %s", sql, g, w)
+			}
+			if t.Failed() {
+				return
+			}
+		}
+		s.sameTables(t, "all", "users", "orders")
+	})
+}
