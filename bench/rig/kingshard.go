@@ -110,8 +110,10 @@ func (f configFile) text() string {
 			fmt.Fprintf(&b, "  - {db: %s, table: sbtest1, key: id, nodes: [node1], type: hash, locations: [1]}\n", db)
 		}
 	default:
-		fmt.Fprintf(&b, "  shard:\n  - {db: %s, table: events, key: id, nodes: [%s], type: hash, sub_table: \"events_of%d_{index:04}\"}\n",
-			DB, list, f.spec.Shards)
+		b.WriteString("  shard:\n")
+		for table, key := range map[string]string{"events": "id", "counted": "grp"} {
+			fmt.Fprintf(&b, "  - {db: %s, table: %s, key: %s, nodes: [%s], type: hash, sub_table: \"%s_of%d_{index:04}\"}\n", DB, table, key, list, table, f.spec.Shards)
+		}
 	}
 	return b.String()
 }

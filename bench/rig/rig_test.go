@@ -32,7 +32,7 @@ func TestConfig(t *testing.T) {
 		if want := max(1, spec.Shards); len(c.Nodes) != want {
 			t.Errorf("%s: %d nodes, want %d", name, len(c.Nodes), want)
 		}
-		if want := map[int]int{0: 0, 1: 2, 8: 1}[spec.Shards]; len(c.SchemaList[0].Shard) != want {
+		if want := map[int]int{0: 0, 1: 2, 8: 2}[spec.Shards]; len(c.SchemaList[0].Shard) != want {
 			t.Errorf("%s: %d rules, want %d", name, len(c.SchemaList[0].Shard), want)
 		}
 		if spec.MaxConns > 0 && c.Nodes[0].MaxConnsLimit != spec.MaxConns {

@@ -35,6 +35,9 @@ const sysbenchColumns = `id INT NOT NULL AUTO_INCREMENT, k INT NOT NULL DEFAULT 
 
 const eventColumns = `id BIGINT NOT NULL PRIMARY KEY, grp INT NOT NULL, amount INT NOT NULL, note VARCHAR(40) NOT NULL, KEY amount (amount)`
 
+// countedColumns are those of counted, of which each sub-table has no rows at first: its ids are brought, or drawn.
+const countedColumns = `id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, grp INT NOT NULL, note VARCHAR(40) NOT NULL`
+
 // numbers gives n from 1 to 100000.
 const numbers = `(SELECT 1 + a.d + 10*b.d + 100*c.d + 1000*e.d + 10000*f.d AS n FROM digits a, digits b, digits c, digits e, digits f) numbers`
 
@@ -74,13 +77,15 @@ func schema(rows int) []string {
 		"CREATE TABLE blobs (id INT NOT NULL PRIMARY KEY, b MEDIUMTEXT NOT NULL)",
 		fmt.Sprintf("INSERT INTO blobs SELECT n, REPEAT('0123456789', %d) FROM %s WHERE n <= %d", BlobBytes/10, numbers, BlobRows),
 		"CREATE TABLE sink (id INT NOT NULL PRIMARY KEY, b MEDIUMTEXT NOT NULL)",
+		"CREATE TABLE counted ("+countedColumns+")",
 		"CREATE TABLE events ("+eventColumns+")",
 		fmt.Sprintf("INSERT INTO events SELECT n, n %% %d, (n * 7919) %% %d, CONCAT('note ', n)", Groups, AmountMax)+from)
 	for _, shards := range ScatterShards {
 		for i := range shards {
 			table := fmt.Sprintf("events_of%d_%04d", shards, i)
 			statements = append(statements, "CREATE TABLE "+table+" ("+eventColumns+")",
-				fmt.Sprintf("INSERT INTO %s SELECT * FROM events WHERE id %% %d = %d", table, shards, i))
+				fmt.Sprintf("INSERT INTO %s SELECT * FROM events WHERE id %% %d = %d", table, shards, i),
+				fmt.Sprintf("CREATE TABLE counted_of%d_%04d (%s)", shards, i, countedColumns))
 		}
 	}
 	return append(statements, "ANALYZE TABLE sbtest1, sbtest1_0000, wide, events")

@@ -47,6 +47,8 @@ func answers(name string) mysqltest.Handler {
 			c.Error(mysql.ERParse, "the server's own: "+text)
 		case strings.HasSuffix(text, "LIMIT 0"): // what the columns are
 			c.Rows([]string{"id", "at", "note"}, []any{1, "2024-01-01", "x"})
+		case strings.HasPrefix(text, "UPDATE ks_meta.sequence"):
+			c.OKPacket(mysql.OKPacket{AffectedRows: 1, LastInsertID: 5})
 		case cmd == mysql.ComStmtPrepare:
 			c.Prepared(1, 0)
 		case cmd == mysql.ComQuery && strings.Contains(text, "SELECT"):

@@ -62,6 +62,10 @@ func v2Routes() []route {
 			rights: account.Operate, answer: "an empty object", handle: v2ForgetHalfDone,
 		},
 		route{
+			method: "POST", path: v2 + "/sequences/set", about: "Has the ids that are drawn for a table begin at a number", rights: account.Operate, answer: "an empty object",
+			body: []field{{"table", "string", "table or db.table"}, {"next", "integer", "the next id"}, {"force", "boolean", "also if the ids stand higher"}}, handle: v2SetSequence,
+		},
+		route{
 			method: "POST", path: v2 + "/config/set", about: "Gives a setting another value until the next reload or start", rights: account.Admin, columns: changeColumns,
 			body: []field{{"name", "string", "the key of the setting"}, {"value", "string", "as in the configuration's file"}}, handle: v2Set,
 		},
@@ -256,6 +260,18 @@ func v2ForgetHalfDone(c *request) (any, error) {
 		return nil, kserror.New(kserror.AdminSyntax, "the id of a record is a number, or all")
 	}
 	return struct{}{}, c.a.forgetHalfDone(c.who, id, text == "all")
+}
+
+func v2SetSequence(c *request) (any, error) {
+	var body struct {
+		Table string `json:"table"`
+		Next  uint64 `json:"next"`
+		Force bool   `json:"force"`
+	}
+	if err := rest.Decode(c.http, &body, false); err != nil {
+		return nil, err
+	}
+	return struct{}{}, c.a.setSequence(c.who, body.Table, body.Next, body.Force)
 }
 
 func v2Set(c *request) (any, error) {

@@ -12,6 +12,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/querylog"
+	"kingshard/proxy/sequence"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 )
@@ -111,6 +112,13 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("sub_tables_made_total", "Sub-tables of date rules with auto_create that were made.", r.subTables.Made())
 	counter("sub_table_failures_total", "Attempts in vain to make a sub-table, or to ask a node for those that it has.", r.subTables.Failed())
 	gauge("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.", float64(r.shared.DDL.Unfinished()))
+	var ids sequence.Status
+	for _, s := range r.shared.Sequences.List() {
+		ids.Drawn, ids.Blocks, ids.Collisions = ids.Drawn+s.Drawn, ids.Blocks+s.Blocks, ids.Collisions+s.Collisions
+	}
+	counter("sequence_ids_total", "Ids drawn for AUTO_INCREMENT columns of sharded tables.", ids.Drawn)
+	counter("sequence_blocks_total", "Blocks of ids that were reserved: round trips for ids.", ids.Blocks)
+	counter("sequence_collisions_total", "Drawn ids that a shard had already, so that others were drawn.", ids.Collisions)
 	half := r.shared.HalfDone.Stats()
 	gauge("half_done_changes", "Changes of several nodes that are not known to be whole, and that nobody has forgotten: SHOW KS HALF_DONE.", float64(half.Unmended))
 	counter("half_done_changes_total", "Changes of several nodes that were not known to be whole when they ended.", half.Added)

@@ -34,7 +34,7 @@ func readme(t *testing.T) []session {
 	return found
 }
 
-// answer runs a query and draws its rows as the mariadb command line does.
+// answer runs a statement and draws its rows as the mariadb command line does; "" of one that has none.
 func answer(t *testing.T, db *sql.DB, text string) string {
 	t.Helper()
 	rows, err := db.Query(text)
@@ -45,6 +45,9 @@ func answer(t *testing.T, db *sql.DB, text string) string {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(types) == 0 {
+		return ""
 	}
 	right := make([]bool, len(types))
 	table := [][]string{make([]string, len(types))}

@@ -1,10 +1,10 @@
 -- The demo's shop. It is plain SQL: given to one server it makes the same tables, unsharded, with the same rows.
 
-CREATE TABLE products (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, price DECIMAL(8,2) NOT NULL);
+CREATE TABLE products (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40) NOT NULL, price DECIMAL(8,2) NOT NULL);
 CREATE TABLE countries (code CHAR(2) PRIMARY KEY, name VARCHAR(40) NOT NULL);
-CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40) NOT NULL, country CHAR(2) NOT NULL, joined DATE NOT NULL);
-CREATE TABLE orders (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, product_id INT NOT NULL, quantity INT NOT NULL, amount DECIMAL(8,2) NOT NULL, KEY (user_id));
-CREATE TABLE events (id BIGINT PRIMARY KEY, day DATE NOT NULL, user_id BIGINT NOT NULL, page VARCHAR(40) NOT NULL, KEY (day));
+CREATE TABLE users (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(40) NOT NULL, country CHAR(2) NOT NULL, joined DATE NOT NULL);
+CREATE TABLE orders (id BIGINT AUTO_INCREMENT PRIMARY KEY, user_id BIGINT NOT NULL, product_id INT NOT NULL, quantity INT NOT NULL, amount DECIMAL(8,2) NOT NULL, KEY (user_id));
+CREATE TABLE events (id BIGINT AUTO_INCREMENT PRIMARY KEY, day DATE NOT NULL, user_id BIGINT NOT NULL, page VARCHAR(40) NOT NULL, KEY (day));
 
 INSERT INTO products (id, name, price) VALUES
   (1, 'Teapot', 24.90), (2, 'Cup', 6.50), (3, 'Green tea, 100 g', 8.20), (4, 'Black tea, 100 g', 7.40), (5, 'Kettle', 39.00);
