@@ -103,7 +103,7 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 // what the client hears, or [plan.ErrOwnText], [plan.ErrDraws] or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	e := &ro.client.lookup().execution
-	e.ZeroStays = false
+	e.ZeroStays, e.Apart = false, q.ids.drawn() && q.ids.replaces
 	r, err := e.Route()
 	if errors.Is(err, plan.ErrDraws) && zeroStays(ro.client) {
 		e.ZeroStays = true
@@ -122,7 +122,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	}
 	if largest := e.LargestID(); largest > 0 && q.ids == nil {
 		l := ro.client.lookup()
-		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, plainly: p.DrawsPlainly()}
+		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, plainly: p.InsertsAll()}
 		l.ids.last, l.ids.brought = e.BringsIDs()
 		q.ids = &l.ids
 	}

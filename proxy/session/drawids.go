@@ -25,8 +25,12 @@ type rowIDs struct {
 	// largest is that of those that the client brought, 0 without any; brought says that it brought all, of which last is that of the last row.
 	largest uint64
 	brought bool
-	// plainly says that each row is a new row of the table unless the statement fails.
-	plainly  bool
+	// plainly says that each row is a new row of the table unless the statement fails; replaces that one may take the place of another, be left out
+	// for it, or change it.
+	plainly, replaces bool
+	// column is the one of the ids. newest is the least id of new rows of a statement that replaces, where that has been asked for.
+	column   string
+	newest   uint64
 	sent     bool // the statement may have gone to a server
 	collided bool // a server has one of them already, of which the client has not heard
 	// st and ex are the client's, of an execution.
@@ -44,10 +48,10 @@ func (ids *rowIDs) settled() bool { return ids != nil && (ids.brought || ids.fir
 // [plan.ErrDraws] and has changed nothing; errReplan says that q is another text now, which has no plan yet.
 func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 	l := ro.client.lookup()
-	n, plainly := l.execution.Draws(), p.DrawsPlainly()
-	if !plainly && n > 1 {
-		return actionProcedure, newError(KSRefusedSharding, "INSERT IGNORE and ON DUPLICATE KEY UPDATE of several rows that leave their AUTO_INCREMENT column to the sharded table "+
-			p.Target.Parsed.Name+": which of them are new, no server would tell. Give the ids, or send one row at a time")
+	n, replaces := l.execution.Draws(), !p.InsertsAll() || q.info.Class == sqltext.Replace
+	if replaces && p.Statement.Returning {
+		return actionProcedure, newError(KSRefusedSharding, "RETURNING of REPLACE, INSERT IGNORE and ON DUPLICATE KEY UPDATE that leave the AUTO_INCREMENT column to the sharded table "+
+			p.Target.Parsed.Name+": give the ids")
 	}
 	t, spacing := ro.sequenceTable(p.Target.Table), idSpacing(&ro.client.state)
 	seq := ro.client.shared.Sequences.Of(t)
@@ -59,7 +63,8 @@ func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 		return actionProcedure, plan.ErrDraws
 	}
 	l.ids = rowIDs{
-		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, increment: spacing.Increment, plainly: plainly, largest: l.execution.LargestID(), st: q.st, ex: q.ex,
+		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, increment: spacing.Increment, plainly: p.InsertsAll(), largest: l.execution.LargestID(), st: q.st, ex: q.ex,
+		replaces: replaces, column: p.AutoIncrement(),
 	}
 	q.ids = &l.ids
 	var err error
@@ -202,7 +207,10 @@ func zeroStays(c *client) bool {
 // told makes the id of an OK packet the one that one server would have told that made the ids itself.
 func (ids *rowIDs) told(ok *mysql.OKPacket) {
 	switch {
-	case ids == nil || !ids.plainly:
+	case ids == nil:
+	case ids.newest != 0:
+		ok.LastInsertID = ids.newest
+	case !ids.plainly:
 	case ids.first != 0:
 		ok.LastInsertID = ids.first
 	case ids.brought:
@@ -222,6 +230,9 @@ func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
 	case !q.ids.settled(), q.info.Has(sqltext.LastInsertIDSet) && !q.ids.drawn():
 		return false
 	case q.ids.brought:
+		return true
+	case q.ids.newest != 0:
+		c.state.InsertID = state.InsertIDOf(q.ids.newest)
 		return true
 	case q.ids.inserted(res):
 		c.state.InsertID = state.InsertIDOf(q.ids.first)

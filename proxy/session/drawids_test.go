@@ -41,6 +41,9 @@ func TestDrawnIDs(t *testing.T) {
 				"INSERT INTO users (name) VALUE (CONCAT('i', %d, LAST_INSERT_ID()))",
 				"REPLACE INTO users (name) VALUES ('m%d')",
 				"INSERT INTO users (name) VALUES ('j%d') ON DUPLICATE KEY UPDATE n = n + 1",
+				"REPLACE INTO users (name) VALUES ('n%d'), ('o%d')", "REPLACE INTO users SET name = 'p%d'",
+				"INSERT INTO users (name) VALUES ('q%d'), ('r%d') ON DUPLICATE KEY UPDATE n = n + 1", "INSERT IGNORE INTO users (name, n) VALUES ('s%d', 1), ('t%d', 2)",
+				"INSERT IGNORE INTO users SET name = 'u%d'", "SELECT FOUND_ROWS()",
 				"INSERT INTO orders (user_id, v) VALUES (%d, 'x')",
 				"INSERT INTO orders (user_id, v) VALUES (1, 'x'), (2, 'y'), (3, 'z'), (1, 'again')",
 				"INSERT INTO orders SET user_id = %d",
@@ -227,5 +230,50 @@ func TestIDsOfDefinitions(t *testing.T) {
 			}
 		}
 		s.sameTables(t, "all", "users", "orders")
+	})
+}
+
+// Of rows of which some are there, the new ones tell their ids.
+func TestDrawnIDsOfSomeNewRows(t *testing.T) {
+	schema := strings.Replace(countedSchema, "CREATE TABLE order_items (user_id INT, v VARCHAR(30))",
+		"CREATE TABLE order_items (id INT AUTO_INCREMENT PRIMARY KEY, user_id INT NOT NULL, v INT NOT NULL DEFAULT 0, UNIQUE KEY (user_id))", 1)
+	onShards(t, schema, func(t *testing.T, s *shards) {
+		last := func(c *mysqltest.RawClient) string { return fmt.Sprintf("%s", must(t, c, "SELECT LAST_INSERT_ID()").Rows) }
+		for _, tt := range []struct {
+			sql      string
+			new, old int // of the first of these users the OK packet has the id; old where no row is new
+		}{
+			{"INSERT INTO order_items (user_id) VALUES (1), (2), (3)", 1, 0},
+			{"INSERT IGNORE INTO order_items (user_id) VALUES (1), (4), (2), (5)", 4, 0},
+			{"INSERT IGNORE INTO order_items (user_id) VALUES (1), (2)", 0, 0},
+			{"INSERT IGNORE INTO order_items (user_id) VALUES (1)", 0, 0},
+			{"INSERT INTO order_items (user_id) VALUES (6), (1), (7) ON DUPLICATE KEY UPDATE v = v + 1", 6, 0},
+			{"INSERT INTO order_items (user_id) VALUES (1) ON DUPLICATE KEY UPDATE v = v + 1", 0, 1},
+			{"INSERT INTO order_items (user_id) VALUES (1) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), v = v + 1", 0, 1},
+			{"REPLACE INTO order_items (user_id) VALUES (1), (8)", 1, 0},
+			{"INSERT IGNORE INTO order_items (user_id) VALUES (1), (1), (1)", 0, 0},
+		} {
+			before := last(s.subject)
+			want, got := must(t, s.oracle, tt.sql), must(t, s.subject, tt.sql)
+			if w, g := shownAnswer(want, tt.sql, false), shownAnswer(got, tt.sql, false); w != g {
+				t.Errorf("%s\n got %s\nwant %s", tt.sql, g, w)
+			}
+			of := max(tt.new, tt.old)
+			id := "0"
+			if of > 0 {
+				id = fmt.Sprintf("%s", must(t, s.subject, fmt.Sprintf("SELECT id FROM order_items WHERE user_id = %d", of)).Rows[0][0])
+			}
+			after := last(s.subject)
+			if fmt.Sprint(got.OK.LastInsertID) != id {
+				t.Errorf("%s: the OK packet has id %d, that of user %d is %s", tt.sql, got.OK.LastInsertID, of, id)
+			}
+			if told := tt.new > 0 || strings.Contains(tt.sql, "LAST_INSERT_ID"); told && after != "[["+id+"]]" || !told && after != before {
+				t.Errorf("%s: LAST_INSERT_ID() is %s, was %s, and user %d has %s", tt.sql, after, before, of, id)
+			}
+			const check = "SELECT user_id, v FROM order_items"
+			if w, g := shownAnswer(must(t, s.oracle, check), check, false), shownAnswer(must(t, s.subject, check), check, false); w != g {
+				t.Errorf("%s\n got %s\nwant %s", tt.sql, g, w)
+			}
+		}
 	})
 }

@@ -32,6 +32,9 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err != nil {
 		return c, true, err
 	}
+	if err := cs.idsFree(c, r, q.ids); err != nil {
+		return c, true, cs.writeFailed(c, err, nil)
+	}
 	total, err := cs.writeAll(c.loans, p, r, ex)
 	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
 		err = cs.firstFault(c, cs.client.lookup().execution.InOrder(runsMax), ex, err)
@@ -40,7 +43,10 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err != nil {
 		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}
-	if !q.ids.settled() {
+	if err := cs.newRows(c, r, q.ids); err != nil {
+		return c, true, cs.writeFailed(c, err, nil)
+	}
+	if !q.ids.settled() || q.info.Has(sqltext.LastInsertIDSet) {
 		if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
 			return c, true, cs.writeFailed(c, err, nil)
 		}
@@ -270,7 +276,7 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if err != nil {
 			return total, err
 		}
-		if _, inserts := r.Operator.(*plan.Insert); inserts && len(ok.Info) == 0 {
+		if _, inserts := r.Operator.(*plan.Insert); inserts && len(ok.Info) == 0 && (len(queries) > 1 || query.Row(2) > 0) {
 			// A server says nothing of a single row, but here it is one of several.
 			ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
 		}

@@ -171,11 +171,13 @@ func (e *Execution) BringsIDs() (last uint64, brings bool) {
 	return e.ids.last, e.ids.draws == 0 && e.ids.largest > 0 && !e.ids.unknown
 }
 
-// DrawsPlainly reports whether each row of an INSERT is one row of the table in the end, or the INSERT fails.
-func (p *Plan) DrawsPlainly() bool {
-	in := p.Statement.Insert
-	return !in.Ignore && len(in.OnUpdate) == 0
+// InsertsAll reports whether each row of an INSERT is one row of the table in the end, or the INSERT fails.
+func (p *Plan) InsertsAll() bool {
+	return !p.Statement.Insert.Ignore && len(p.Statement.Insert.OnUpdate) == 0
 }
+
+// AutoIncrement returns the name of the AUTO_INCREMENT column of an INSERT for which Route returned ErrDraws.
+func (p *Plan) AutoIncrement() string { return p.Operator.(*Insert).auto.column }
 
 // WithIDs appends to b the client's text with ids in the rows that need one, after Route returned ErrDraws: first, then each increment more than the
 // one before. It is for texts of which no value is a parameter.

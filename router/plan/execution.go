@@ -28,7 +28,9 @@ type Execution struct {
 
 	// ZeroStays says that 0 is no request for an id: sql_mode NO_AUTO_VALUE_ON_ZERO. The caller sets it ahead of Route.
 	ZeroStays bool
-	ids       countedIDs
+	// Apart has an INSERT for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
+	Apart bool
+	ids   countedIDs
 }
 
 // executionMax bounds the memory that an Execution keeps for the next one, in bytes, rows and shards alike.

@@ -53,11 +53,17 @@ func (e *Execution) routeInsert(o *Insert) (Route, error) {
 	if len(e.positions) == 0 {
 		return Route{}, Refuse("INSERT into %s without rows", e.plan.Target.Parsed.Name)
 	}
-	if at := e.positions[0]; !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
+	if at := e.positions[0]; !e.Apart && !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
 		return Route{One: e.wholeAgain(e.stand(at)), Operator: o, Positions: all[at : at+1]}, nil
 	}
 	if e.plan.Statement.Returning {
 		return Route{}, errReturning
+	}
+	if o.rows == nil { // the SET form
+		q := *e.whole(e.stand(e.positions[0]))
+		q.next = []int{-1}
+		e.set, e.queries = append(e.set[:0], e.positions[0]), append(e.queries, q)
+		return Route{Operator: o, Positions: e.set, Queries: e.queries}, nil
 	}
 	e.chain(len(all))
 	e.set = e.set[:0]
@@ -74,6 +80,9 @@ func (e *Execution) routeInsert(o *Insert) (Route, error) {
 // each other on one shard; max is how many statements there may be at most, else it gives none. The execution's Route was
 // asked for before.
 func (e *Execution) InOrder(max int) (queries []Query) {
+	if e.plan.Operator.(*Insert).rows == nil {
+		return nil
+	}
 	next := make([]int, len(e.positions))
 	var heads []int
 	for row, at := range e.positions {
