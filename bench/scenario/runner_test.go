@@ -142,7 +142,7 @@ func runStatements(t *testing.T, set *rig.Rig) {
 		}
 		text := strings.ReplaceAll(l.statement.Text, "?", "7")
 		want := rows(direct, text)
-		if want == 0 && !strings.HasPrefix(text, "REPLACE") {
+		if want == 0 && !strings.HasPrefix(text, "REPLACE") && !strings.HasPrefix(text, "INSERT") {
 			t.Errorf("%s: no rows", s.Name())
 		}
 		for _, spec := range s.Against {
