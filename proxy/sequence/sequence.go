@@ -48,7 +48,7 @@ func (b *block) take(n int, s Spacing) (first uint64, ok bool) {
 	if n < 1 || first < b.next || last < first || last >= b.end {
 		return 0, false
 	}
-	b.next = last + 1
+	b.next = min(last+max(s.Increment, 1), b.end) // as InnoDB counts
 	return first, true
 }
 
@@ -84,25 +84,25 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 	return first, ok
 }
 
-// GiveBack takes back ids that nobody has used: those from first to last, where they are the ones that Take gave last.
-func (q *Sequence) GiveBack(first, last uint64) {
+// GiveBack takes back ids that nobody has used: those from first to last, spaced as s says, where they are the ones that Take gave last.
+func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.use.next == last+1 && q.floor <= first {
+	if q.use.next == last+max(s.Increment, 1) && q.floor <= first {
 		q.use.next = first
 	}
 }
 
-// Saw notes an id that a client brought to the table: no smaller one is handed out any more.
-func (q *Sequence) Saw(t *Table, id uint64) {
+// Saw notes an id that a client brought to the table, whose ids are spaced as s says: no smaller one is handed out any more.
+func (q *Sequence) Saw(t *Table, id uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if id < q.use.next && q.known {
 		return
 	}
-	next := id + 1
-	if next == 0 {
-		next = id
+	next := id
+	if after := s.first(id + 1); after > id {
+		next = after
 	}
 	beyond := q.known && next > max(q.use.end, q.ahead.end, q.floor)
 	q.passLocked(next)

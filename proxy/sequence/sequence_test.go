@@ -151,23 +151,23 @@ func TestWhereIDsBegin(t *testing.T) {
 		if id := draw(t, q, table, 1, plain); id != 42 {
 			t.Errorf("above 41 comes %d", id)
 		}
-		q.Saw(table, 41)
+		q.Saw(table, 41, plain)
 		if id := draw(t, q, table, 1, plain); id != 43 {
 			t.Errorf("above 42 comes %d", id)
 		}
-		q.Saw(table, 47)
+		q.Saw(table, 47, plain)
 		if id := draw(t, q, table, 2, plain); id != 48 {
 			t.Errorf("above 47 comes %d", id)
 		}
-		q.Saw(table, 500)
+		q.Saw(table, 500, plain)
 		if id := draw(t, q, table, 1, plain); id != 501 {
 			t.Errorf("above 500 comes %d", id)
 		}
-		q.GiveBack(501, 501)
+		q.GiveBack(501, 501, plain)
 		if id := draw(t, q, table, 1, plain); id != 501 {
 			t.Errorf("behind one that was given back comes %d", id)
 		}
-		q.GiveBack(48, 49) // not the last
+		q.GiveBack(48, 49, plain) // not the last
 		if id := draw(t, q, table, 1, plain); id != 502 {
 			t.Errorf("above 501 comes %d", id)
 		}
@@ -200,7 +200,7 @@ func TestOthersKnowWhatWasBrought(t *testing.T) {
 		var a, b Sequences
 		draw(t, a.Of(table), table, 1, plain)
 		draw(t, b.Of(table), table, 1, plain)
-		a.Of(table).Saw(table, 100)
+		a.Of(table).Saw(table, 100, plain)
 		var next uint64
 		for end := time.Now().Add(20 * time.Second); next <= 100; {
 			if err := db.QueryRow("SELECT `next` FROM ks_meta.sequence").Scan(&next); err != nil || time.Now().After(end) {
@@ -244,7 +244,7 @@ func TestSpacing(t *testing.T) {
 			n     int
 			s     Spacing
 			first uint64
-		}{{1, plain, 1}, {1, Spacing{10, 5}, 5}, {3, Spacing{10, 5}, 15}, {1, plain, 36}, {1, Spacing{3, 1}, 37}, {2, Spacing{3, 1}, 40}, {1, Spacing{1, 7}, 44}} {
+		}{{1, plain, 1}, {1, Spacing{10, 5}, 5}, {3, Spacing{10, 5}, 15}, {1, plain, 45}, {1, Spacing{3, 1}, 46}, {2, Spacing{3, 1}, 49}, {1, Spacing{1, 7}, 55}} {
 			if first := draw(t, all.Of(table), table, tt.n, tt.s); first != tt.first {
 				t.Errorf("%d ids, %+v: they begin at %d, not %d", tt.n, tt.s, first, tt.first)
 			}

@@ -20,8 +20,9 @@ import (
 // rowIDs are the ids of the rows of an INSERT into a table that has a sequence. A nil one is of any other statement.
 type rowIDs struct {
 	table *sequence.Table
-	// first to last are those that were drawn, each increment more than the one before; a first of 0: none were.
-	first, last, increment uint64
+	// first to last are those that were drawn, spaced so; a first of 0: none were.
+	first, last uint64
+	spacing     sequence.Spacing
 	// largest is that of those that the client brought, 0 without any; brought says that it brought all, of which last is that of the last row.
 	largest uint64
 	brought bool
@@ -56,14 +57,14 @@ func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 	t, spacing := ro.sequenceTable(p.Target.Table), idSpacing(&ro.client.state)
 	seq := ro.client.shared.Sequences.Of(t)
 	if given := l.execution.LargestID(); given > 0 {
-		seq.Saw(t, given) // the ones that are drawn must not be among those that the statement brings
+		seq.Saw(t, given, spacing) // the ones that are drawn must not be among those that the statement brings
 	}
 	first, ok := seq.Take(t, n, spacing)
 	if !ok {
 		return actionProcedure, plan.ErrDraws
 	}
 	l.ids = rowIDs{
-		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, increment: spacing.Increment, plainly: p.InsertsAll(), largest: l.execution.LargestID(), st: q.st, ex: q.ex,
+		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, spacing: spacing, plainly: p.InsertsAll(), largest: l.execution.LargestID(), st: q.st, ex: q.ex,
 		replaces: replaces, column: p.AutoIncrement(),
 	}
 	q.ids = &l.ids
@@ -86,7 +87,7 @@ var errReplan = errors.New("the statement has another text now")
 func (ro *routing) textWithIDs(q *query) (*plan.Plan, error) {
 	l := ro.client.lookup()
 	var err error
-	if l.withIDs, err = l.execution.WithIDs(l.withIDs[:0], q.ids.first, q.ids.increment); err != nil {
+	if l.withIDs, err = l.execution.WithIDs(l.withIDs[:0], q.ids.first, q.ids.spacing.Increment); err != nil {
 		return nil, planError(err)
 	}
 	q.text = alias(l.withIDs)
@@ -99,7 +100,7 @@ func (ro *routing) textWithIDs(q *query) (*plan.Plan, error) {
 
 // undraw makes a statement that was not sent again what it was before placeDrawn.
 func (ro *routing) undraw(q *query) {
-	ro.client.shared.Sequences.Of(q.ids.table).GiveBack(q.ids.first, q.ids.last)
+	q.ids.giveBack(&ro.client.shared.Sequences)
 	q.withoutIDs()
 }
 
@@ -224,7 +225,7 @@ func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
 		return false
 	}
 	if q.ids.largest > 0 {
-		c.shared.Sequences.Of(q.ids.table).Saw(q.ids.table, q.ids.largest)
+		c.shared.Sequences.Of(q.ids.table).Saw(q.ids.table, q.ids.largest, idSpacing(&c.state))
 	}
 	switch {
 	case !q.ids.settled(), q.info.Has(sqltext.LastInsertIDSet) && !q.ids.drawn():
@@ -255,6 +256,10 @@ var aheadOfID = map[uint16]bool{1048: true, 1054: true, 1064: true, 1136: true, 
 // failed gives an id back that a server would not have made, as an error with that code kept the statement from its row.
 func (ids *rowIDs) failed(s *sequence.Sequences, code uint16) {
 	if ids.drawn() && ids.first == ids.last && aheadOfID[code] {
-		s.Of(ids.table).GiveBack(ids.first, ids.last)
+		ids.giveBack(s)
 	}
+}
+
+func (ids *rowIDs) giveBack(s *sequence.Sequences) {
+	s.Of(ids.table).GiveBack(ids.first, ids.last, ids.spacing)
 }

@@ -29,8 +29,10 @@ func toldWithID(r *mysqltest.RawResult, sql string) string {
 // INSERTs without ids give the rows and tell the ids that one server does, whatever the shards of the rows are.
 func TestDrawnIDs(t *testing.T) {
 	onShards(t, countedSchema, func(t *testing.T, s *shards) {
-		for round := range 3 {
-			for _, sql := range []string{
+		spaced := []string{"SET auto_increment_increment = 5, auto_increment_offset = 2", "INSERT INTO users (name) VALUES ('spaced 1')", "INSERT INTO users (name) VALUES ('spaced 2'), ('spaced 3')",
+			"INSERT INTO orders (user_id) VALUES (1), (2), (3)", "INSERT INTO orders (user_id) VALUES (1)", "INSERT INTO orders (id, user_id) VALUES (9001, 1)", "INSERT INTO orders (user_id) VALUES (1)"}
+		for round := range 4 {
+			for _, sql := range map[bool][]string{true: spaced, false: {
 				"INSERT INTO users (name) VALUES ('a%d')",
 				"INSERT INTO users (name) VALUES ('b%d'), ('c%d'), ('d%d')",
 				"INSERT INTO users SET name = 'e%d'",
@@ -58,7 +60,9 @@ func TestDrawnIDs(t *testing.T) {
 				"INSERT INTO users (id, name) VALUES (2%d00, 'k%d')",
 				"INSERT INTO users (name) VALUES ('l%d')",
 				"SELECT @@identity",
-			} {
+				"SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", "INSERT INTO users VALUES (0, 'v%d', 1)", "INSERT INTO users VALUES (NULL, 'w%d', 1)", "INSERT INTO users (name) VALUES ('x%d')",
+				"DELETE FROM users WHERE id = 0", "SET sql_mode = DEFAULT", "INSERT INTO users VALUES (0, 'y%d', 1)",
+			}}[round == 3] {
 				sql = strings.ReplaceAll(sql, "%d", fmt.Sprint(round+1))
 				want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
 				if w, g := toldWithID(want, sql), toldWithID(got, sql); w != g {
@@ -238,7 +242,9 @@ func TestDrawnIDsOfSomeNewRows(t *testing.T) {
 	schema := strings.Replace(countedSchema, "CREATE TABLE order_items (user_id INT, v VARCHAR(30))",
 		"CREATE TABLE order_items (id INT AUTO_INCREMENT PRIMARY KEY, user_id INT NOT NULL, v INT NOT NULL DEFAULT 0, UNIQUE KEY (user_id))", 1)
 	onShards(t, schema, func(t *testing.T, s *shards) {
-		last := func(c *mysqltest.RawClient) string { return fmt.Sprintf("%s", must(t, c, "SELECT LAST_INSERT_ID()").Rows) }
+		last := func(c *mysqltest.RawClient) string {
+			return fmt.Sprintf("%s", must(t, c, "SELECT LAST_INSERT_ID()").Rows)
+		}
 		for _, tt := range []struct {
 			sql      string
 			new, old int // of the first of these users the OK packet has the id; old where no row is new

@@ -73,7 +73,7 @@ func (l *lookup) withRowIDs(ids *idStmt) *execution {
 		if row < len(ids.params.IDs) && ids.params.IDs[row] == k && l.execution.Left(row) {
 			ex.types = append(ex.types, byte(mysql.TypeLongLong), unsignedType)
 			ex.values = binary.LittleEndian.AppendUint64(ex.values, next)
-			next += l.ids.increment
+			next += l.ids.spacing.Increment
 			continue
 		}
 		ex.types = append(ex.types, b.ex.types[2*arg], b.ex.types[2*arg+1])
