@@ -28,6 +28,9 @@ func (s *Sequences) List() []Status {
 	return all
 }
 
+// Next returns the id that is handed out next, 0 where this process does not know it.
+func (q *Sequence) Next() uint64 { return q.status(name{}).Next }
+
 func (q *Sequence) status(n name) Status {
 	q.mu.Lock()
 	defer q.mu.Unlock()

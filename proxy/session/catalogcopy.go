@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"kingshard/mysql"
@@ -64,7 +65,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		return "", err
 	}
 	c := filling{copying: i, source: "information_schema." + strings.ToUpper(name), columns: informationTables[name], sized: name == "tables" && i.sized(),
-		shards: map[router.Shard]*router.Table{}, here: map[dbTable]bool{}}
+		shards: map[router.Shard]*router.Table{}, here: map[dbTable]bool{}, next: map[*router.Table]uint64{}}
 	shown, order := "*", listed[name]
 	if name == "check_constraints" && !i.c.mode.MariaDB {
 		c.source, shown = mysqlChecks, mysqlCheckColumns
@@ -117,7 +118,8 @@ type filling struct {
 	sized, moved  bool
 	tables        []*router.Table
 	shards        map[router.Shard]*router.Table
-	here          map[dbTable]bool // tables that the copy has rows of
+	here          map[dbTable]bool         // tables that the copy has rows of
+	next          map[*router.Table]uint64 // AUTO_INCREMENT: the largest of the shards
 }
 
 // place brings what the copy says of tables that have a rule into order.
@@ -169,6 +171,9 @@ func (c *filling) place() error {
 		}
 		if err := c.name(shard, t); err != nil {
 			return err
+		}
+		if next := max(c.next[t], c.s.routing.nextID(t)); c.next[t] > 0 {
+			totals[t] = append(totals[t], "AUTO_INCREMENT = "+strconv.FormatUint(next, 10))
 		}
 		if len(totals[t]) > 0 {
 			if err := c.exec("UPDATE " + c.table + " SET " + strings.Join(totals[t], ", ") + " WHERE " + c.in(c.columns[:2], []dbTable{{t.DB, t.Name}})); err != nil {
@@ -258,13 +263,16 @@ func (c *filling) nodeRows(l *txn.Lease, keep map[*router.Table]router.Shard, to
 
 // size adds the sizes of shards on a node to those of their tables, as assignments of an UPDATE.
 func (c *filling) size(l *txn.Lease, shards []dbTable, owner map[dbTable]router.Shard, totals map[*router.Table][]string) error {
-	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+" FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards)+noLimit, 2+len(summed),
+	return l.Conn.Rows("SELECT TABLE_SCHEMA, TABLE_NAME, "+strings.Join(summed, ", ")+", AUTO_INCREMENT FROM information_schema.TABLES WHERE "+c.in(c.columns[:2], shards)+noLimit, 3+len(summed),
 		func(row []string) {
 			shard, ok := owner[dbTable{row[0], row[1]}]
 			if !ok {
 				return
 			}
 			t := c.shards[shard]
+			if n, err := strconv.ParseUint(row[2+len(summed)], 10, 64); err == nil {
+				c.next[t] = max(c.next[t], n)
+			}
 			for k, column := range summed {
 				if n := row[2+k]; n != "NULL" && len(totals[t]) > k {
 					totals[t][k] += " + " + n

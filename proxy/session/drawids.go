@@ -179,6 +179,14 @@ func (ro *routing) sequenceTable(t *router.Table) *sequence.Table {
 	return made.(*sequence.Table)
 }
 
+// nextID returns the id that a table's next row gets, as far as this process knows it; 0 if it does not.
+func (ro *routing) nextID(t *router.Table) uint64 {
+	if t.Kind != router.Sharded || len(t.Shards) < 2 {
+		return 0
+	}
+	return ro.client.shared.Sequences.Of(ro.sequenceTable(t)).Next()
+}
+
 // idStep is how many ids are reserved at a time.
 const idStep = 1000
 

@@ -217,7 +217,7 @@ func TestDrawnIDIsThereAlready(t *testing.T) {
 func TestIDsOfDefinitions(t *testing.T) {
 	onShards(t, countedSchema, func(t *testing.T, s *shards) {
 		for _, sql := range []string{
-			"INSERT INTO users (name) VALUES ('a'), ('b')", "ALTER TABLE users AUTO_INCREMENT = 50", "INSERT INTO users (name) VALUES ('c')",
+			"INSERT INTO users (name) VALUES ('a'), ('b')", "SHOW CREATE TABLE users", "SHOW TABLE STATUS LIKE 'users'", "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 'users'", "ALTER TABLE users AUTO_INCREMENT = 50", "INSERT INTO users (name) VALUES ('c')",
 			"ALTER TABLE users ADD x INT, AUTO_INCREMENT = 60, COMMENT = 'y'", "INSERT INTO users (name) VALUES ('d')", "ALTER TABLE users AUTO_INCREMENT = 5", "INSERT INTO users (name) VALUES ('e')",
 			"TRUNCATE TABLE users", "INSERT INTO users (name) VALUES ('a')", "INSERT INTO orders (user_id) VALUES (1)",
 			"DROP TABLE users, orders", "CREATE TABLE users (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))",
@@ -228,6 +228,17 @@ func TestIDsOfDefinitions(t *testing.T) {
 			want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
 			if w, g := toldWithID(want, sql), toldWithID(got, sql); w != g && strings.HasPrefix(sql, "INSERT") {
 				t.Errorf("%s\n got %s\nwant %s", sql, g, w)
+			}
+			if strings.HasPrefix(sql, "SHOW CREATE") {
+				if w, g := fmt.Sprintf("%s", want.Rows), fmt.Sprintf("%s", got.Rows); w != g || !strings.Contains(g, " AUTO_INCREMENT=3 ") {
+					t.Errorf("%s\n got %s\nwant %s", sql, g, w)
+				}
+			}
+			if strings.Contains(sql, "information_schema") && fmt.Sprintf("%s", got.Rows) != "[[3]]" {
+				t.Errorf("%s: %s", sql, got.Rows)
+			}
+			if strings.HasPrefix(sql, "SHOW TABLE") && fmt.Sprintf("%s", got.Rows[0][10]) != "3" {
+				t.Errorf("%s: %s", sql, got.Rows)
 			}
 			if t.Failed() {
 				return

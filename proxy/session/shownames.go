@@ -1,6 +1,8 @@
 package session
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"kingshard/mysql"
@@ -16,8 +18,9 @@ type shownNames struct {
 	names  map[string]string // logical ones by physical
 	mode   sqltext.Mode
 	layout value.Layout
-	whole  []int // columns that are a name
-	text   int   // that of the statement that makes the table; -1 without one
+	whole  []int  // columns that are a name
+	text   int    // that of the statement that makes the table; -1 without one
+	next   uint64 // the table's AUTO_INCREMENT; 0: as the server shows it
 	row    value.Row
 }
 
@@ -29,12 +32,15 @@ func (ro *routing) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext
 	n := &shownNames{names: map[string]string{}, mode: m, text: -1}
 	for _, t := range ro.client.schema.Plans.router().Tables() {
 		for _, other := range t.Shards {
+			if other == shard {
+				n.next = ro.nextID(t)
+			}
 			if other.Node == shard.Node && other.DB == shard.DB && other.Table != t.Name {
 				n.names[other.Table] = t.Name
 			}
 		}
 	}
-	if len(n.names) == 0 {
+	if len(n.names) == 0 && n.next == 0 {
 		return nil
 	}
 	if ro.client.entry.Command() == mysql.ComStmtExecute {
@@ -80,7 +86,8 @@ func (n *shownNames) Row(b, row []byte) ([]byte, error) {
 // the table's.
 func (n *shownNames) definition(text string) string {
 	var b strings.Builder
-	at := 0
+	at, depth, before := 0, 0, ""
+	counts := n.next > 0 && countsIDs.MatchString(text)
 	l := sqltext.NewLexer(text, n.mode)
 	for {
 		t := l.Next()
@@ -88,6 +95,25 @@ func (n *shownNames) definition(text string) string {
 			break
 		}
 		from, to := t.Pos, t.End
+		if depth == 0 && counts && strings.EqualFold(before, "ENGINE=") {
+			b.WriteString(text[at:to])
+			if n.next > 1 {
+				b.WriteString(counterOption + strconv.FormatUint(n.next, 10))
+			}
+			at = to
+			if own, found := strings.CutPrefix(text[to:], counterOption); found { // as the server shows that of the shard, if it is not 1
+				at = len(text) - len(strings.TrimLeft(own, "0123456789"))
+			}
+		}
+		switch word := text[from:to]; {
+		case word == "(":
+			depth++
+		case word == ")":
+			depth--
+		}
+		if before += text[from:to]; !strings.HasPrefix("ENGINE=", strings.ToUpper(before)) {
+			before = ""
+		}
 		switch t.Kind {
 		case sqltext.KindQuotedIdent:
 			from, to = from+1, to-1
@@ -102,6 +128,11 @@ func (n *shownNames) definition(text string) string {
 	}
 	return b.String() + text[at:]
 }
+
+// counterOption is how servers write the option of a table's counter, and countsIDs finds the column.
+const counterOption = " AUTO_INCREMENT="
+
+var countsIDs = regexp.MustCompile(` AUTO_INCREMENT[ ,\n]`)
 
 // logical gives the name that takes the place of one in a definition.
 func (n *shownNames) logical(word string) (string, bool) {
