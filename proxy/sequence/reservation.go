@@ -14,10 +14,10 @@ import (
 	"kingshard/proxy/kserror"
 )
 
-// definition is the table of sequences: next follows all blocks, owner is the process that reserved the last one, and shared says that others had
-// blocks, too, since the row was made.
+// definition is the table of sequences: next follows all blocks, server is the server_id of the one where the last was reserved, owner the process that
+// reserved it, and shared says that others had blocks, too, since the row was made.
 const definition = "CREATE TABLE IF NOT EXISTS " + sqltext.ProxySchema + ".sequence (" +
-	"db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, `next` BIGINT UNSIGNED NOT NULL, owner VARBINARY(32) NOT NULL DEFAULT '', shared TINYINT NOT NULL DEFAULT 0, " +
+	"db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, `next` BIGINT UNSIGNED NOT NULL, server INT UNSIGNED NOT NULL DEFAULT 0, owner VARBINARY(32) NOT NULL DEFAULT '', shared TINYINT NOT NULL DEFAULT 0, " +
 	"PRIMARY KEY (db, name)) ENGINE=InnoDB"
 
 // reservation is one block on its way.
@@ -27,6 +27,8 @@ type reservation struct {
 	at    string // address of the server that is asked
 	floor uint64 // the least id that it may have
 	ids   uint64 // how many it has
+	// skip is how many ids are left out where another server reserved the last block: this one took its place, and may lack some of the last.
+	skip uint64
 }
 
 // setting is what connections for reservations carry.
@@ -89,18 +91,19 @@ func errExhausted() error {
 
 // on reserves the block on a connection to the node's primary, and makes what is not there yet: the row is the last, so that it is tried again.
 func (r *reservation) on(c *backend.Conn) (first uint64, err error) {
-	if r.ids > idMax || r.floor > idMax-r.ids {
+	all := r.ids + r.skip
+	if r.ids > idMax || r.floor > idMax-all {
 		return 0, errExhausted()
 	}
 	for range 3 {
-		ok, err := change(c, fmt.Sprintf("UPDATE %s.sequence SET `next` = LAST_INSERT_ID(GREATEST(`next`, %d)) + %d, shared = shared OR owner <> '' AND owner <> '%s', owner = '%s'%s AND `next` <= %d",
-			sqltext.ProxySchema, max(r.floor, 1), r.ids, r.owner, r.owner, r.row(), idMax-r.ids))
+		ok, err := change(c, fmt.Sprintf("UPDATE %s.sequence SET `next` = LAST_INSERT_ID(GREATEST(`next`, %d) + IF(server = @@server_id, 0, %d)) + %d, server = @@server_id, "+
+			"shared = shared OR owner <> '' AND owner <> '%s', owner = '%s'%s AND `next` <= %d", sqltext.ProxySchema, max(r.floor, 1), r.skip, r.ids, r.owner, r.owner, r.row(), idMax-all))
 		var refused *mysql.SQLError
 		switch {
 		case err == nil && ok.AffectedRows > 0:
 			return ok.LastInsertID, nil
 		case err == nil:
-			_, err = change(c, fmt.Sprintf("INSERT IGNORE INTO %s.sequence (db, name, `next`) VALUES (%s, %s, %d)", sqltext.ProxySchema, literal(r.t.DB), literal(r.t.Name), max(r.floor, 1)))
+			_, err = change(c, fmt.Sprintf("INSERT IGNORE INTO %s.sequence (db, name, `next`, server) VALUES (%s, %s, %d, @@server_id)", sqltext.ProxySchema, literal(r.t.DB), literal(r.t.Name), max(r.floor, 1)))
 		case errors.As(err, &refused) && (refused.Code == erNoSuchTable || refused.Code == erBadDB):
 			if _, err = change(c, "CREATE DATABASE IF NOT EXISTS "+sqltext.ProxySchema); err == nil || errors.As(err, &refused) {
 				_, err = change(c, definition) // the schema may be there for an account that must not make one
@@ -172,8 +175,8 @@ func (r *reservation) explain(err error) error {
 	return kserror.New(kserror.Sequence, fmt.Sprintf("ids of %s.%s are reserved in %s.sequence on node %s, which refuses it: %s", r.t.DB, r.t.Name, sqltext.ProxySchema, r.t.Node.Name, refused.Message))
 }
 
-// largest asks all shards for the largest id of the table; 0 where there are no rows.
-func (r *reservation) largest(deadline time.Time) (largest uint64, err error) {
+// largest asks all shards for the largest id of the table, 0 where there are no rows, and for the largest that the column takes, 0 where there is none.
+func (r *reservation) largest(deadline time.Time) (largest, limit uint64, err error) {
 	byNode := map[*backend.Node][]Shard{}
 	for _, s := range r.t.Shards {
 		byNode[s.Node] = append(byNode[s.Node], s)
@@ -181,24 +184,24 @@ func (r *reservation) largest(deadline time.Time) (largest uint64, err error) {
 	for node, shards := range byNode {
 		err := onPrimary(node, deadline, func(c *backend.Conn) error {
 			for _, s := range shards {
-				n, err := largestOf(c, s)
+				n, takes, err := largestOf(c, s)
 				if err != nil && !missing(err) {
 					return err
 				}
-				largest = max(largest, n)
+				largest, limit = max(largest, n), max(limit, takes)
 			}
 			return nil
 		})
 		if refused := new(mysql.SQLError); errors.As(err, &refused) {
-			return 0, kserror.New(kserror.Sequence, fmt.Sprintf("the largest id of %s.%s on node %s is not known: %s", r.t.DB, r.t.Name, node.Name, refused.Message))
+			return 0, 0, kserror.New(kserror.Sequence, fmt.Sprintf("the largest id of %s.%s on node %s is not known: %s", r.t.DB, r.t.Name, node.Name, refused.Message))
 		} else if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	if largest >= idMax {
-		return 0, errExhausted()
+		return 0, 0, errExhausted()
 	}
-	return largest, nil
+	return largest, limit, nil
 }
 
 // missing reports whether an error is of a table that is not there.
@@ -207,20 +210,35 @@ func missing(err error) bool {
 	return errors.As(err, &refused) && (refused.Code == erNoSuchTable || refused.Code == erBadDB)
 }
 
-// largestOf asks for the largest id of a physical table. Its column is the one with AUTO_INCREMENT, which begins a key.
-func largestOf(c *backend.Conn, s Shard) (largest uint64, err error) {
-	column := ""
-	err = c.Rows("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+text(s.DB)+" AND TABLE_NAME = "+text(s.Table)+" AND EXTRA LIKE '%auto_increment%'", 1,
-		func(row []string) { column = row[0] })
+// largestOf asks for the largest id of a physical table, and for the largest that its column takes. The column is the one with AUTO_INCREMENT, which
+// begins a key.
+func largestOf(c *backend.Conn, s Shard) (largest, limit uint64, err error) {
+	column, kind := "", ""
+	err = c.Rows("SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+text(s.DB)+" AND TABLE_NAME = "+text(s.Table)+
+		" AND EXTRA LIKE '%auto_increment%' LIMIT 1", 2, func(row []string) { column, kind = row[0], row[1] })
 	if err != nil || column == "" {
-		return 0, err
+		return 0, 0, err
 	}
-	err = c.Rows("SELECT COALESCE(MAX("+quote(column)+"), 0) FROM "+quote(s.DB)+"."+quote(s.Table), 1, func(row []string) {
+	err = c.Rows("SELECT COALESCE(MAX("+quote(column)+"), 0) FROM "+quote(s.DB)+"."+quote(s.Table)+" LIMIT 1", 1, func(row []string) {
 		if n, parsed := strconv.ParseUint(row[0], 10, 64); parsed == nil { // else it is below 0
 			largest = n
 		}
 	})
-	return largest, err
+	return largest, limitOf(kind), err
+}
+
+// limitOf returns the largest id that a column of a type takes, such as "int(10) unsigned". MySQL manual: "Integer Types".
+func limitOf(kind string) uint64 {
+	bits, signed := 63, 1
+	for word, n := range map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32} {
+		if strings.HasPrefix(strings.ToLower(kind), word) {
+			bits = n
+		}
+	}
+	if bits == 63 || strings.Contains(strings.ToLower(kind), "unsigned") {
+		signed = 0
+	}
+	return 1<<(bits-signed) - 1
 }
 
 // text writes a name as a string of UTF-8.

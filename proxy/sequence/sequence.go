@@ -21,6 +21,7 @@ type Sequence struct {
 	known bool   // the largest id of all shards is below floor
 	at    string // address of the server that has the row
 	node  string // its node
+	limit uint64 // the largest id that the column takes; 0 before it is known
 	// reserving is the reservation under way; nil without one.
 	reserving *reserving
 
@@ -75,7 +76,7 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 		q.use, q.ahead = q.ahead, block{}
 		first, ok = q.use.take(n, s)
 	}
-	if q.ahead.left() == 0 && q.use.left() < t.Step/2 {
+	if q.ahead.left() == 0 && q.use.left() < q.stepLocked(t)/2 {
 		q.reserveLocked(t, 1)
 	}
 	if ok {
@@ -173,7 +174,7 @@ func (q *Sequence) Fill(t *Table, n int, s Spacing, deadline time.Time, cancel <
 
 // reserve reserves a block of at least n ids, unless blocks that are there have as many.
 func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
-	r := reservation{t: t, owner: q.owner, ids: max(n, t.Step), at: t.Node.Primary.Addr}
+	r := reservation{t: t, owner: q.owner, at: t.Node.Primary.Addr}
 	if enough, err := q.learn(&r, n, deadline); enough || err != nil {
 		return err
 	}
@@ -202,9 +203,9 @@ func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough b
 	q.mu.Lock()
 	known := q.known && q.at == r.at
 	q.mu.Unlock()
-	largest := uint64(0)
+	largest, limit := uint64(0), uint64(0)
 	if !known {
-		if largest, err = r.largest(deadline); err != nil {
+		if largest, limit, err = r.largest(deadline); err != nil {
 			return false, err
 		}
 	}
@@ -216,11 +217,24 @@ func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough b
 			q.forgetLocked(max(q.floor, q.use.next, q.ahead.next))
 		}
 		q.passLocked(largest + 1)
-		q.known, q.at, q.node = true, r.at, r.t.Node.Name
+		q.known, q.at, q.node, q.limit = true, r.at, r.t.Node.Name, limit
 		enough = q.use.left() >= n || q.ahead.left() >= n
 	}
-	r.floor = q.floor
+	r.floor, r.ids = q.floor, max(n, q.stepLocked(r.t))
+	r.skip = skipBlocks * r.ids
 	return enough, nil
+}
+
+// skipBlocks is more than the blocks that all proxies together have reserved and not yet used up, of which a server that takes another's place may not
+// know.
+const skipBlocks = 100
+
+// stepLocked is how many ids a block has: as few of a small type as it can lose with a thousand processes.
+func (q *Sequence) stepLocked(t *Table) uint64 {
+	if q.limit == 0 {
+		return t.Step
+	}
+	return min(t.Step, q.limit/1000+1)
 }
 
 // Begin has the ids begin at next, unless larger ones were handed out or are in the table: other proxies know it when it returns.

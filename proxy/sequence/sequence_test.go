@@ -226,12 +226,18 @@ func TestAnotherServerHasTheRow(t *testing.T) {
 		for range 25 {
 			draw(t, q, table, 1, plain)
 		}
-		run(t, db, "UPDATE ks_meta.sequence SET `next` = 7") // as on a replica that was late
+		run(t, db, "UPDATE ks_meta.sequence SET `next` = 7, server = server + 1") // as on a replica that was late
 		q.mu.Lock()
 		q.at = "another"
 		q.mu.Unlock()
 		if id := draw(t, q, table, 1, plain); id < 26 {
 			t.Errorf("behind 25 comes %d", id)
+		}
+		// A process that begins now, and those that have not heard of it yet, do not meet.
+		run(t, db, "UPDATE ks_meta.sequence SET `next` = 7, server = server + 1", "INSERT INTO shop.t_0 VALUES (31, 1)")
+		var late Sequences
+		if id := draw(t, late.Of(table), table, 1, plain); id < 32+skipBlocks*10 {
+			t.Errorf("a process that begins behind the change begins with %d", id)
 		}
 	})
 }
@@ -272,6 +278,62 @@ func TestMissingRights(t *testing.T) {
 		err = late.Of(table).Fill(table, 1, plain, time.Now().Add(10*time.Second), nil)
 		if refused, is := err.(*mysql.SQLError); !is || refused.Code != 1467 {
 			t.Errorf("at the end of all ids: %v", err)
+		}
+	})
+}
+
+// A column of a small type is not used up by processes that begin and end.
+func TestSmallTypes(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		run(t, db, "DROP TABLE shop.t_0, shop.t_1", "CREATE TABLE shop.t_0 (id TINYINT AUTO_INCREMENT PRIMARY KEY)", "CREATE TABLE shop.t_1 LIKE shop.t_0")
+		table := tableOn(t, s, 1000, mysqltest.User, mysqltest.Password)
+		for process := range 20 {
+			var all Sequences
+			if id := draw(t, all.Of(table), table, 1, plain); id > uint64(3*process+1) {
+				t.Errorf("process %d begins with %d", process, id)
+			}
+		}
+	})
+	for kind, want := range map[string]uint64{
+		"tinyint(4)": 127, "tinyint unsigned": 255, "smallint": 1<<15 - 1, "mediumint(8) unsigned": 1<<24 - 1, "int": 1<<31 - 1, "INT(10) UNSIGNED": 1<<32 - 1,
+		"bigint": 1<<63 - 1, "bigint(20) unsigned": 1<<63 - 1, "double": 1<<63 - 1,
+	} {
+		if got := limitOf(kind); got != want {
+			t.Errorf("%s: %d", kind, got)
+		}
+	}
+}
+
+// An operator sets where ids go on.
+func TestSet(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var one, other Sequences
+		set := func(next uint64, forced bool) error {
+			return one.Of(table).Set(table, next, forced, time.Now().Add(20*time.Second))
+		}
+		if err := set(100, false); err != nil {
+			t.Fatal(err)
+		}
+		if id := draw(t, one.Of(table), table, 1, plain); id != 100 {
+			t.Errorf("set to 100 it begins with %d", id)
+		}
+		if id := draw(t, other.Of(table), table, 1, plain); id < 110 || id > 120 {
+			t.Errorf("another process has %d", id)
+		}
+		if err := set(50, false); err != ErrBelow {
+			t.Errorf("lower: %v", err)
+		}
+		run(t, db, "INSERT INTO shop.t_1 VALUES (60, 1)")
+		if err := set(50, true); err != nil {
+			t.Error(err)
+		}
+		if id := draw(t, one.Of(table), table, 1, plain); id != 61 {
+			t.Errorf("lowered by force, above 60 comes %d", id)
+		}
+		list := one.List()
+		if len(list) != 1 || list[0].DB != "shop" || list[0].Table != "t" || list[0].Node != "n" || list[0].Next != 62 || list[0].Drawn != 2 || list[0].Blocks != 2 || list[0].Left == 0 {
+			t.Errorf("it stands at %+v", list)
 		}
 	})
 }

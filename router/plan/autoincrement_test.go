@@ -159,3 +159,15 @@ func TestGivenIDs(t *testing.T) {
 		t.Errorf("a 0 of the SET form: %v", err)
 	}
 }
+
+// EXPLAIN says that ids come first.
+func TestExplainDrawn(t *testing.T) {
+	p, err := build("insert into seq (id, a) values (1, 2)", testRouter(t), typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := Explain(p)
+	if err != nil || len(steps) != 1 || steps[0].Plan != "insert" || !strings.Contains(steps[0].Reason, "drawn") || len(steps[0].Shards) != 2 || steps[0].SQL != p.Statement.Text {
+		t.Errorf("%+v, %v", steps, err)
+	}
+}
