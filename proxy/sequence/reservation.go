@@ -74,8 +74,11 @@ func (r *reservation) make(deadline time.Time) (block, error) {
 	return block{first, first + r.ids}, nil
 }
 
-// Errors of a table or a schema that is not there yet, and of a counter that has no more ids. MySQL manual: "Server Error Message Reference".
+// Errors of a table or a schema that is not there yet, of a statement that gave way to others, and of a counter that has no more ids. MySQL manual:
+// "Server Error Message Reference".
 const (
+	erLockWait      = 1205
+	erDeadlock      = 1213
 	erNoSuchTable   = 1146
 	erBadDB         = 1049
 	erAutoincFailed = 1467
@@ -95,26 +98,33 @@ func (r *reservation) on(c *backend.Conn) (first uint64, err error) {
 	if r.ids > idMax || r.floor > idMax-all {
 		return 0, errExhausted()
 	}
-	for range 3 {
+	made := false // the row, or it was there
+	for attempt := 1; ; attempt++ {
 		ok, err := change(c, fmt.Sprintf("UPDATE %s.sequence SET `next` = LAST_INSERT_ID(GREATEST(`next`, %d) + IF(server = @@server_id, 0, %d)) + %d, server = @@server_id, "+
 			"shared = shared OR owner <> '' AND owner <> '%s', owner = '%s'%s AND `next` <= %d", sqltext.ProxySchema, max(r.floor, 1), r.skip, r.ids, r.owner, r.owner, r.row(), idMax-all))
 		var refused *mysql.SQLError
 		switch {
 		case err == nil && ok.AffectedRows > 0:
 			return ok.LastInsertID, nil
+		case err == nil && made:
+			return 0, errExhausted() // it stands too high
 		case err == nil:
 			_, err = change(c, fmt.Sprintf("INSERT IGNORE INTO %s.sequence (db, name, `next`, server) VALUES (%s, %s, %d, @@server_id)", sqltext.ProxySchema, literal(r.t.DB), literal(r.t.Name), max(r.floor, 1)))
+			made = err == nil
 		case errors.As(err, &refused) && (refused.Code == erNoSuchTable || refused.Code == erBadDB):
 			if _, err = change(c, "CREATE DATABASE IF NOT EXISTS "+sqltext.ProxySchema); err == nil || errors.As(err, &refused) {
 				_, err = change(c, definition) // the schema may be there for an account that must not make one
 			}
 		}
-		if err != nil {
+		// Several proxies that make the row at the same time may wait for each other's gaps.
+		if gaveWay := errors.As(err, &refused) && (refused.Code == erDeadlock || refused.Code == erLockWait); err != nil && (!gaveWay || attempt == triesMax) {
 			return 0, err
 		}
 	}
-	return 0, errExhausted()
 }
+
+// triesMax is how often a reservation is tried that gave way to others.
+const triesMax = 20
 
 // drop takes the row away where no other process has reserved a block since it was made; gone says that it is not there any more.
 func (r *reservation) drop(deadline time.Time) (gone bool, err error) {
