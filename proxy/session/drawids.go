@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/sequence"
@@ -42,8 +43,11 @@ type rowIDs struct {
 // drawn reports whether there are ids that the client did not bring.
 func (ids *rowIDs) drawn() bool { return ids != nil && ids.first != 0 }
 
-// settled reports whether it is known what LAST_INSERT_ID() is after the statement, whatever its server makes of it.
-func (ids *rowIDs) settled() bool { return ids != nil && (ids.brought || ids.first != 0) }
+// idsSettled reports whether it is known what LAST_INSERT_ID() is after a statement, whatever its server makes of it: all ids are known, and nothing else
+// in it gives one.
+func (q *query) idsSettled() bool {
+	return q.ids != nil && (q.ids.brought || q.ids.first != 0) && !q.info.Has(sqltext.LastInsertIDSet) && q.reached&stored.State == 0
+}
 
 // placeDrawn draws the ids that the rows of a statement need, and places the statement with them. Where they are not there it returns
 // [plan.ErrDraws] and has changed nothing; errReplan says that q is another text now, which has no plan yet.
@@ -236,18 +240,14 @@ func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
 		c.shared.Sequences.Of(q.ids.table).Saw(q.ids.table, q.ids.largest, idSpacing(&c.state))
 	}
 	switch {
-	case !q.ids.settled(), q.info.Has(sqltext.LastInsertIDSet) && !q.ids.drawn():
-		return false
-	case q.ids.brought:
-		return true
 	case q.ids.newest != 0:
 		c.state.InsertID = state.InsertIDOf(q.ids.newest)
 		return true
-	case q.ids.inserted(res):
+	case q.ids.drawn() && q.ids.inserted(res):
 		c.state.InsertID = state.InsertIDOf(q.ids.first)
 		return true
 	}
-	return !q.info.Has(sqltext.LastInsertIDSet)
+	return q.idsSettled()
 }
 
 // inserted reports whether a response says that rows with drawn ids are in the table.

@@ -12,7 +12,7 @@ import (
 
 // mayGiveID reports whether a statement that inserts may itself have given the id.
 func (xs *exchanges) mayGiveID(q *query, id uint64) bool {
-	if q.ids.settled() && !q.info.Has(sqltext.LastInsertIDSet) {
+	if q.idsSettled() {
 		return false // the server made none of them
 	}
 	switch q.info.Class {

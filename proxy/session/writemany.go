@@ -46,7 +46,7 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := cs.newRows(c, r, q.ids); err != nil {
 		return c, true, cs.writeFailed(c, err, nil)
 	}
-	if !q.ids.settled() || q.info.Has(sqltext.LastInsertIDSet) {
+	if !q.idsSettled() {
 		if err := cs.shards.insertedOnShards(q, c.loans, ex); err != nil {
 			return c, true, cs.writeFailed(c, err, nil)
 		}
