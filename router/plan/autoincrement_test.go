@@ -171,3 +171,40 @@ func TestExplainDrawn(t *testing.T) {
 		t.Errorf("%+v, %v", steps, err)
 	}
 }
+
+// FuzzWithIDs: whatever INSERT ids are drawn for, with them it is one of as many rows that brings them.
+func FuzzWithIDs(f *testing.F) {
+	for _, tt := range drawn {
+		f.Add(tt.text)
+	}
+	r := testRouter(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := build(text, r, typed)
+		if err != nil || p == nil || p.Statement.Insert == nil {
+			return
+		}
+		e := new(Execution)
+		e.Bind(p, nil)
+		if _, err := e.Route(); !errors.Is(err, ErrDraws) {
+			return
+		}
+		with, err := e.WithIDs(nil, 1<<40, 1)
+		if err != nil {
+			return // it is refused
+		}
+		again, err := build(string(with), r, typed)
+		if err != nil || again == nil || again.Statement.Insert == nil || len(again.Statement.Insert.Rows) != len(p.Statement.Insert.Rows) {
+			t.Fatalf("%q became %q: %v", text, with, err)
+		}
+		other := new(Execution)
+		other.Bind(again, nil)
+		if _, err := other.Route(); errors.Is(err, ErrDraws) {
+			t.Fatalf("%q became %q, which needs ids", text, with)
+		}
+		for k := range e.Draws() {
+			if !strings.Contains(string(with), fmt.Sprint(1<<40+k)) {
+				t.Fatalf("%q became %q, without id %d", text, with, k)
+			}
+		}
+	})
+}
