@@ -65,7 +65,7 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if st, is, err := parseLoad(text, tokens, m); is {
 		return st, err
 	}
-	read, tokens, returning := unread(text, tokens, m)
+	read, tokens, returning, names := unread(text, tokens, m)
 	ms := marks(tokens, watched, false)
 	node, err := parse(markText(read, ms), m)
 	if err != nil {
@@ -86,6 +86,9 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	if err := c.statement(node); err != nil {
 		return nil, err
+	}
+	if len(names) > 0 && !c.st.changed().take(names) {
+		return nil, parseError(fmt.Errorf("near %q", text[names[0].Pos:]), nil)
 	}
 	if d := c.st.Definition; d != nil && d.Verb == DropTable {
 		d.List = dropList(tokens)

@@ -8,11 +8,11 @@ import (
 
 // unread puts blanks over clauses that the parser does not know and that no plan looks into, and takes their tokens out:
 // the alias of the new row in MySQL's INSERT ... VALUES (...) AS new ON DUPLICATE KEY UPDATE, and MariaDB's RETURNING, which
-// it tells of. A clause in which names or parameters may matter stays. MySQL manual: "INSERT ... ON DUPLICATE KEY UPDATE
-// Statement"; MariaDB manual: "INSERT...RETURNING".
-func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []token, returning bool) {
+// it tells of, with the names that columns in it are qualified by. A clause in which parameters or queries may matter stays. MySQL manual: "INSERT ...
+// ON DUPLICATE KEY UPDATE Statement"; MariaDB manual: "INSERT...RETURNING".
+func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []token, returning bool, names []qualifier) {
 	if len(tokens) == 0 {
-		return text, tokens, false
+		return text, tokens, false, nil
 	}
 	verb := strings.ToLower(tokens[0].word)
 	from, to := 0, 0
@@ -21,14 +21,66 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 		from, to = newRowAlias(tokens)
 	case m.MariaDB && (verb == "insert" || verb == "replace" || verb == "delete"):
 		from, to = returningClause(tokens)
-		returning = from < to
+		returning, names = from < to, qualifiers(tokens[from:to])
 	}
 	if from == to {
-		return text, tokens, false
+		return text, tokens, false, nil
 	}
 	begin, end := tokens[from].Pos, tokens[to-1].End
 	rest = append(append(rest, tokens[:from]...), tokens[to:]...)
-	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning
+	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning, names
+}
+
+// qualifier is what a column is qualified by: [database.]table.
+type qualifier struct {
+	Span
+	db, table string
+}
+
+// qualifiers finds those of a clause.
+func qualifiers(clause []token) (found []qualifier) {
+	name := func(k int) bool {
+		return k < len(clause) && (clause[k].Kind == sqltext.KindWord || clause[k].Kind == sqltext.KindQuotedIdent)
+	}
+	for k := 0; k < len(clause); {
+		first := k
+		for name(k) && k+1 < len(clause) && clause[k+1].word == "." && clause[k+1].Kind == sqltext.KindOp {
+			k += 2
+		}
+		switch n := (k - first) / 2; {
+		case n == 0:
+			k++
+			continue
+		case n == 1:
+			found = append(found, qualifier{Span{clause[first].Pos, clause[first].End}, "", clause[first].word})
+		default:
+			found = append(found, qualifier{Span{clause[first].Pos, clause[k-2].End}, clause[first].word, clause[k-2].word})
+		}
+		k++ // the column, or a star
+	}
+	return found
+}
+
+// changed is the table that an INSERT, a REPLACE, or a DELETE from one table is about; nil of other statements.
+func (st *Statement) changed() *Table {
+	switch {
+	case st.Insert != nil:
+		return st.Insert.Table
+	case st.Kind == DeleteKind && !st.Change.Multi && len(st.Tables) > 0:
+		return st.Tables[0]
+	}
+	return nil
+}
+
+// take has the qualifiers of RETURNING be places that name the table that a change is about; false where they are another's.
+func (t *Table) take(names []qualifier) bool {
+	for _, n := range names {
+		if t == nil || n.table != t.Name || n.db != "" && t.DB != "" && n.db != t.DB {
+			return false
+		}
+		t.Qualifiers = append(t.Qualifiers, n.Span)
+	}
+	return true
 }
 
 // newRowAlias finds AS new, or AS new(a, b), ahead of ON DUPLICATE KEY UPDATE; from and to are equal without it.
@@ -63,7 +115,7 @@ func returningClause(tokens []token) (from, to int) {
 	for k, t := range tokens {
 		depth += t.nesting()
 		switch {
-		case from > 0 && (t.word == "." || t.Kind == sqltext.KindParam || is(t, "select")):
+		case from > 0 && (t.Kind == sqltext.KindParam || is(t, "select")):
 			return 0, 0
 		case from == 0 && depth == 0 && k > 0 && is(t, "returning") && tokens[k-1].word != "." && tokens[k-1].word != "," && !is(tokens[k-1], "as"):
 			from = k

@@ -26,7 +26,11 @@ func TestUnread(t *testing.T) {
 		{"delete from users where id = 1 returning id", maria, true, true},
 		{"delete from users where returning = 1", maria, false, false},
 		{"delete from users where users.returning = 1", maria, true, false},
-		{"delete from users where id = 1 returning users.id", maria, false, false},
+		{"delete from users where id = 1 returning users.id", maria, true, true},
+		{"insert into users (id) values (1) returning `users`.`id`, users.*, shop . users . a + users.b", maria, true, true},
+		{"insert into users (id) values (1) returning other.id", maria, false, false},
+		{"delete from users where id = 1 returning users.id + (select 1)", maria, false, false},
+		{"insert into shop.users (id) values (1) returning other.users.id", maria, false, false},
 		{"delete from users where id = 1 returning a + ?", maria, false, false},
 		{"delete from users where id = 1 returning id", mysql8, false, false},
 	} {

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"log/slog"
 	"net"
@@ -22,7 +23,7 @@ const ormDB = "shop"
 const ormLocations = 2
 
 // ormTables are the tables with their sharding keys.
-var ormTables = map[string]string{"users": "id", "orders": "user_id"}
+var ormTables = map[string]string{"users": "id", "orders": "user_id", "notes": "owner"}
 
 // ormPlace is where an application runs.
 type ormPlace struct {
@@ -54,9 +55,11 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 		}
 	})
 	nodes := []*mysqltest.RealServer{server, second}
+	sharded := startShardedProxy(t, nodes)
 	return append(places, ormPlace{
-		name: "sharded", endpoint: startShardedProxy(t, nodes), oneNode: true,
+		name: "sharded", endpoint: sharded, oneNode: true,
 		createTables: func(t *testing.T) {
+			beginIDs(t, sharded)
 			for k, node := range nodes {
 				createORMTables(t, node, ormSuffixes(k)...)
 			}
@@ -68,6 +71,21 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 			}
 		},
 	})
+}
+
+// beginIDs has the ids of notes begin at 1: the tables of the application before are dropped past the proxy.
+func beginIDs(t *testing.T, e endpoint) {
+	t.Helper()
+	db, err := sql.Open("mysql", "root:root@tcp("+e.addr()+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{"KS SEQUENCE " + ormDB + ".notes SET 1 FORCE"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // ormSuffixes are those of the sub-tables on the node with index k.
@@ -144,7 +162,7 @@ addr: 127.0.0.1:0
 log_sql: off
 max_allowed_packet: 256M
 user_list:
-- {user: root, password: root}
+- {user: root, password: root, rights: operate}
 nodes:
 - {name: n1, user: root, password: root, master: %[1]q, max_conns_limit: %[3]d}
 - {name: n2, user: root, password: root, master: %[2]q, max_conns_limit: %[3]d}
@@ -155,6 +173,7 @@ schema_list:
   shard:
   - {db: %[4]s, table: users, key: id, nodes: [n1, n2], type: hash, locations: [%[5]d, %[5]d]}
   - {db: %[4]s, table: orders, key: user_id, colocate_with: users}
+  - {db: %[4]s, table: notes, key: owner, colocate_with: users}
 `, nodes[0].Addr, nodes[1].Addr, ceiling, ormDB, ormLocations))
 }
 

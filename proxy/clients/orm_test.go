@@ -15,8 +15,8 @@ import (
 )
 
 // ormSteps are what each application does, in order: it reads the schema as its ORM does; it creates, reads, pages, joins
-// and updates, each write on one shard; its writes reach several shards.
-var ormSteps = []string{"introspect", "shop", "many"}
+// and updates, each write on one shard; its writes reach several shards; it makes a table whose ids it leaves to the server.
+var ormSteps = []string{"introspect", "shop", "many", "ids"}
 
 // ormApp is a shop written with one ORM. It writes a transcript with a heading "== STEP" for each step. But for what the
 // ORM finds in the schema, the transcripts of all of them are the same, and are testdata/orm/transcript.txt.

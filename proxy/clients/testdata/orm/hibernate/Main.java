@@ -30,11 +30,16 @@ public class Main {
 
   /** Connects, and compares the tables with the classes. */
   static SessionFactory open(String url, Class<?>... entities) {
+    return open(url, "validate", entities);
+  }
+
+  /** Connects, and does with the tables what hibernate.hbm2ddl.auto says. */
+  static SessionFactory open(String url, String tables, Class<?>... entities) {
     Configuration c = new Configuration();
     c.setProperty("hibernate.connection.url", url);
     c.setProperty("hibernate.connection.username", "root");
     c.setProperty("hibernate.connection.password", "root");
-    c.setProperty("hibernate.hbm2ddl.auto", "validate");
+    c.setProperty("hibernate.hbm2ddl.auto", tables);
     c.setProperty("hibernate.jdbc.batch_size", "10");
     for (Class<?> entity : entities) c.addAnnotatedClass(entity);
     return c.buildSessionFactory();
@@ -45,6 +50,9 @@ public class Main {
     try (SessionFactory f = open(args[0], User.class, Order.class)) {
       step("shop", () -> new Shop(f).run());
       step("many", () -> new Many(f).run());
+    }
+    try (SessionFactory f = open(args[0], "create", Note.class)) {
+      step("ids", () -> new Ids(f).run());
     }
     System.exit(failed ? 1 : 0);
   }

@@ -22,7 +22,7 @@ settings.configure(
 )
 django.setup()
 
-from django_app.models import Order, User  # noqa: E402, after the set-up, which it needs
+from django_app.models import Note, Order, User  # noqa: E402, after the set-up, which it needs
 
 
 def introspect():
@@ -175,4 +175,23 @@ def transfer(i, j):
             u.save(update_fields=["balance"])
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many})
+def ids():
+    with connection.schema_editor() as editor:
+        editor.create_model(Note)
+    made = [Note.objects.create(owner=i, title="note %d" % i) for i in range(1, 5)]
+    say("made:", *(n.id for n in made))
+    Note.objects.bulk_create([Note(owner=5, title=title) for title in shop.TITLES])
+    for n in Note.objects.filter(owner=5).order_by("id"):
+        say("together:", shop.note_line(n))
+    for n in Note.objects.order_by("-id")[1:4]:
+        say("page:", shop.note_line(n))
+    n = Note.objects.get(pk=made[1].id)
+    n.title = "changed"
+    n.save(update_fields=["title"])
+    say("changed:", shop.note_line(Note.objects.get(pk=n.id)))
+    Note.objects.get(pk=made[0].id).delete()
+    say("left: %d" % Note.objects.count())
+    say("next:", Note.objects.create(owner=6, title="last").id)
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids})

@@ -11,6 +11,7 @@ NAMES = [
 ]
 COUNTRIES = ["DE", "FR", "PL"]
 STATUSES = ["new", "paid", "sent"]
+TITLES = ["one", "two", "three"]
 
 
 def money(cents):
@@ -55,6 +56,10 @@ def user_line(u):
 
 def order_line(o):
     return "%d %d %s %.2f %s" % (o.id, o.user_id, o.status, o.amount, time(o.created))
+
+
+def note_line(n):
+    return "%d %d %s" % (n.id, n.owner, n.title)
 
 
 class Undone(Exception):

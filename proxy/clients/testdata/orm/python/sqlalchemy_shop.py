@@ -43,6 +43,13 @@ class Order(Base):
     user: Mapped[User] = relationship(back_populates="orders")
 
 
+class Note(Base):
+    __tablename__ = "notes"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    owner: Mapped[int] = mapped_column(BigInteger)
+    title: Mapped[str] = mapped_column(String(100))
+
+
 def introspect():
     with engine.connect() as c:
         d = c.dialect
@@ -206,4 +213,36 @@ def pair(what, s):
         say(what, user_line(u))
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many})
+def ids():
+    Note.__table__.create(engine)
+    made = []
+    for i in range(1, 5):
+        with Session(engine) as s, s.begin():
+            n = Note(owner=i, title="note %d" % i)
+            s.add(n)
+            s.flush()
+            made.append(n.id)
+    say("made:", *made)
+    with Session(engine) as s, s.begin():
+        s.execute(insert(Note), [{"owner": 5, "title": title} for title in shop.TITLES])
+    with Session(engine) as s:
+        for n in s.scalars(select(Note).where(Note.owner == 5).order_by(Note.id)):
+            say("together:", shop.note_line(n))
+        for n in s.scalars(select(Note).order_by(Note.id.desc()).limit(3).offset(1)):
+            say("page:", shop.note_line(n))
+        s.rollback()
+        s.execute(update(Note).where(Note.id == made[1], Note.owner == 2).values(title="changed"))
+        s.commit()
+        say("changed:", shop.note_line(s.get(Note, made[1])))
+        s.rollback()
+        s.execute(delete(Note).where(Note.id == made[0], Note.owner == 1))
+        s.commit()
+        say("left: %d" % s.scalar(select(func.count(Note.id))))
+        s.rollback()
+        n = Note(owner=6, title="last")
+        s.add(n)
+        s.commit()
+        say("next:", n.id)
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids})

@@ -1,4 +1,4 @@
-"""The tables of the shop. They exist: Django does not make them."""
+"""The tables of the shop. Those of users and orders exist; that of notes Django makes."""
 
 from django.db import models
 
@@ -25,4 +25,13 @@ class Order(models.Model):
 
     class Meta:
         db_table = "orders"
+        managed = False
+
+
+class Note(models.Model):
+    owner = models.BigIntegerField()
+    title = models.CharField(max_length=100)
+
+    class Meta:
+        db_table = "notes"
         managed = False
