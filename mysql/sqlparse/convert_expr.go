@@ -87,10 +87,12 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		c.st.Match = true
 		return c.other(n)
 	case *ast.ValuesExpr:
+		e := &Expr{Op: Values}
 		if n.Column != nil {
 			c.qualifier(n.Column.Name)
+			e.Name = c.name(n.Column.Name.Name)
 		}
-		return &Expr{Op: Values}
+		return e
 	case *ast.FuncCallExpr:
 		return c.call(n)
 	}

@@ -47,10 +47,8 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 		if r == nil {
 			return nil, Refuse("the table %s has no place", ch.From.Table.Name)
 		}
-		for _, set := range ch.Set {
-			if r.keyOf(set.Column) >= 0 {
-				return nil, keyChange(r, set.Column)
-			}
+		if err := keyKept(r, ch.Set, false); err != nil {
+			return nil, err
 		}
 		if len(ch.Set) > 0 {
 			if err := keyStays(r); err != nil {
@@ -99,6 +97,27 @@ func keyStays(r *Ref) error {
 		if d := r.column(key); d != nil && d.Flags&onUpdateNow != 0 {
 			return Refuse("%s is the sharding key of %s and has ON UPDATE CURRENT_TIMESTAMP: a change of a row would change it; take that from the column", d.Name, r.Parsed.Name)
 		}
+	}
+	return nil
+}
+
+// keyKept refuses assignments that may give a row of r another shard. The sharding key may be given its own value; and inserted says that it may be given
+// that of the row that was to be inserted, which lies on the same shard, in all its columns.
+func keyKept(r *Ref, assignments []sqlparse.Assignment, inserted bool) error {
+	given, column := 0, ""
+	for _, a := range assignments {
+		switch e := a.Expr; {
+		case r.keyOf(a.Column) < 0:
+		case e.Op == sqlparse.Column && router.SameColumn(e.Name, a.Column) && (e.Table == "" || lower(e.Table) == lower(r.Parsed.Label())):
+		case inserted && e.Op == sqlparse.Values && router.SameColumn(e.Name, a.Column):
+			given++
+			column = a.Column
+		default:
+			return keyChange(r, a.Column)
+		}
+	}
+	if given > 0 && given != len(r.Table.Keys) {
+		return keyChange(r, column)
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func (b *builder) insertPlan() error {
 			return err
 		}
 	}
+	if err := keyKept(p.Target, in.OnUpdate, p.Statement.Query == nil); err != nil {
+		return err
+	}
 	for _, a := range in.OnUpdate {
-		if p.Target.keyOf(a.Column) >= 0 {
-			return keyChange(p.Target, a.Column)
-		}
 		b.analyzer.expr(a.Expr, &blockInfo{scope: &scope{}})
 	}
 	if p.Statement.Query != nil {
