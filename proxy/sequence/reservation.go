@@ -29,6 +29,8 @@ type reservation struct {
 	ids   uint64 // how many it has
 	// skip is how many ids are left out where another server reserved the last block: this one took its place, and may lack some of the last.
 	skip uint64
+	// forgotten is the sequence's when the block was asked for.
+	forgotten uint64
 }
 
 // setting is what connections for reservations carry.

@@ -24,6 +24,12 @@ type Sequence struct {
 	limit uint64 // the largest id that the column takes; 0 before it is known
 	// reserving is the reservation under way; nil without one.
 	reserving *reserving
+	// doubts counts what makes known untrue: what a reservation found out before that does not hold.
+	doubts uint64
+	// forgotten counts the calls of forgetLocked: a block that was asked for before one is not used.
+	forgotten uint64
+	// taken is the first id of the last Take, 0 once others came into use.
+	taken uint64
 
 	drawn, blocks, collisions uint64
 }
@@ -81,6 +87,7 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 	}
 	if ok {
 		q.drawn += uint64(n)
+		q.taken = first
 	}
 	return first, ok
 }
@@ -89,8 +96,8 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.use.next == last+max(s.Increment, 1) && q.floor <= first {
-		q.use.next = first
+	if q.taken == first && q.use.next == last+max(s.Increment, 1) && q.floor <= first {
+		q.use.next, q.taken = first, 0
 	}
 }
 
@@ -98,7 +105,7 @@ func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 func (q *Sequence) Saw(t *Table, id uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if id < q.use.next && q.known {
+	if id < q.use.next && q.known || q.limit > 0 && id > q.limit {
 		return
 	}
 	next := id
@@ -122,14 +129,33 @@ func (q *Sequence) passLocked(next uint64) {
 // forgetLocked drops the blocks: the next ids are above all that the shards have, and from floor on.
 func (q *Sequence) forgetLocked(floor uint64) {
 	q.use, q.ahead, q.floor, q.known = block{}, block{}, floor, false
+	q.doubts++
+	q.forgotten++
+	q.taken = 0
 }
 
 // Doubt has the next ids be larger than all that the shards have by then, as somebody has used ids that were reserved here.
 func (q *Sequence) Doubt() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.known = false
+	q.doubtLocked()
 	q.collisions++
+}
+
+func (q *Sequence) doubtLocked() {
+	q.known = false
+	q.doubts++
+}
+
+// Relearn has the next ids be larger than all that the shards have, as a client brought some that are not known here. It never waits.
+func (q *Sequence) Relearn(t *Table) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	there := q.known
+	q.doubtLocked()
+	if there {
+		q.reserveLocked(t, 1) // other proxies are to know it before their blocks come to it
+	}
 }
 
 // fillTimeout bounds a reservation.
@@ -185,6 +211,9 @@ func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.blocks++
+	if q.forgotten != r.forgotten {
+		return nil // it may be of before a restart
+	}
 	got.pass(q.floor)
 	switch {
 	case q.use.end == got.next: // the blocks are one
@@ -201,7 +230,7 @@ func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
 // that are there have n larger ones.
 func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough bool, err error) {
 	q.mu.Lock()
-	known := q.known && q.at == r.at
+	known, doubts := q.known && q.at == r.at, q.doubts
 	q.mu.Unlock()
 	largest, limit := uint64(0), uint64(0)
 	if !known {
@@ -212,16 +241,24 @@ func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough b
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !known {
+		trusted := q.doubts == doubts
 		if q.at != r.at {
 			// Another server has the row now, and may not have what was reserved on the one before.
 			q.forgetLocked(max(q.floor, q.use.next, q.ahead.next))
 		}
 		q.passLocked(largest + 1)
-		q.known, q.at, q.node, q.limit = true, r.at, r.t.Node.Name, limit
-		enough = q.use.left() >= n || q.ahead.left() >= n
+		q.at, q.node, q.limit = r.at, r.t.Node.Name, limit
+		if limit > 0 && q.floor > limit+1 {
+			q.floor = largest + 1 // an id that no shard can have taken
+		}
+		q.known = trusted
+		enough = trusted && (q.use.left() >= n || q.ahead.left() >= n)
 	}
 	r.floor, r.ids = q.floor, max(n, q.stepLocked(r.t))
-	r.skip = skipBlocks * r.ids
+	r.skip, r.forgotten = skipBlocks*r.ids, q.forgotten
+	if q.limit > 0 {
+		r.skip = min(r.skip, q.limit/64)
+	}
 	return enough, nil
 }
 
@@ -276,6 +313,9 @@ var ErrBelow = errors.New("the sequence stands higher already")
 // ids that the shards have are not handed out again in any case, but others of before may be.
 func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) error {
 	r := reservation{t: t, owner: q.owner, floor: next, ids: 1}
+	if !forced {
+		r.skip = skipBlocks * t.Step
+	}
 	if err := r.set(forced, deadline); err != nil {
 		return err
 	}

@@ -120,9 +120,9 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	if err := ro.obeyNode(q, &r); err != nil {
 		return actionProcedure, err
 	}
-	if largest := e.LargestID(); largest > 0 && q.ids == nil {
+	if largest, unknown := e.LargestID(), e.UnknownIDs(); (largest > 0 || unknown) && q.ids == nil {
 		l := ro.client.lookup()
-		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, plainly: p.InsertsAll()}
+		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, unknown: unknown, plainly: p.InsertsAll()}
 		l.ids.last, l.ids.brought = e.BringsIDs()
 		q.ids = &l.ids
 	}

@@ -27,6 +27,7 @@ type rowIDs struct {
 	// largest is that of those that the client brought, 0 without any; brought says that it brought all, of which last is that of the last row.
 	largest uint64
 	brought bool
+	unknown bool // only a server knows some that the client brought
 	// plainly says that each row is a new row of the table unless the statement fails; replaces that one may take the place of another, be left out
 	// for it, or change it.
 	plainly, replaces bool
@@ -127,12 +128,13 @@ func (ids *rowIDs) met(e *mysql.SQLError) bool {
 		return false
 	}
 	_, entry, _ := strings.Cut(e.Message, "'")
-	digits := 0
-	for digits < len(entry) && entry[digits] >= '0' && entry[digits] <= '9' {
-		digits++
+	entry, _, _ = strings.Cut(entry, "' for key ")
+	for part := range strings.SplitSeq(entry, "-") { // of a key of several columns
+		if id, err := strconv.ParseUint(part, 10, 64); err == nil && id >= ids.first && id <= ids.last {
+			return true
+		}
 	}
-	id, err := strconv.ParseUint(entry[:digits], 10, 64)
-	return err == nil && digits < len(entry) && (entry[digits] == '\'' || entry[digits] == '-') && id >= ids.first && id <= ids.last
+	return false
 }
 
 // drawsAgain reports whether a statement, which ended with err, is to run again with other ids, and prepares it for that.
@@ -236,7 +238,9 @@ func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
 	if q.ids == nil || res.Kind != mysql.ResponseOK && res.Kind != mysql.ResponseRows {
 		return false
 	}
-	if q.ids.largest > 0 {
+	if q.ids.unknown {
+		c.shared.Sequences.Of(q.ids.table).Relearn(q.ids.table)
+	} else if q.ids.largest > 0 {
 		c.shared.Sequences.Of(q.ids.table).Saw(q.ids.table, q.ids.largest, idSpacing(&c.state))
 	}
 	switch {

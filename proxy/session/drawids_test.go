@@ -294,3 +294,25 @@ func TestDrawnIDsOfSomeNewRows(t *testing.T) {
 		}
 	})
 }
+
+// Ids that a statement brings without the proxy's reading them in its text are not given to other rows, on whatever shards.
+func TestDrawnIDsBehindUnknownOnes(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		for _, step := range [][2]string{
+			{"INSERT INTO orders (user_id) VALUES (1), (2), (3), (4)"},
+			{"INSERT INTO orders (id, user_id, v) SELECT id + 4, user_id, 'copied' FROM orders"},
+			{"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
+			{"INSERT INTO orders (id, user_id, v) SELECT id + 5000, user_id, 'far' FROM orders WHERE user_id = 2"},
+			{"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
+			{"INSERT INTO orders (id, user_id) VALUES (ASCII(SUBSTRING(VERSION(), 1, 0)) + 7000, 3)"},
+			{"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
+			{"LOAD DATA LOCAL INFILE 'x' INTO TABLE orders (id, user_id, v)", "7006\t1\tx\n7009\t2\ty\n"},
+			{"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
+			{"BEGIN"}, {"LOAD DATA LOCAL INFILE 'x' INTO TABLE orders (id, user_id, v)", "9500\t4\tx\n"}, {"INSERT INTO orders (user_id) VALUES (4)"}, {"COMMIT"},
+		} {
+			if s.both(t, step[0], step[1], "orders"); t.Failed() {
+				return
+			}
+		}
+	})
+}

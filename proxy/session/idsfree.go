@@ -37,6 +37,7 @@ func (cs *changes) newRows(c *change, r *plan.Route, ids *rowIDs) error {
 	if !ids.drawn() || ids.plainly || ids.first == ids.last {
 		return nil
 	}
+	ids.newest = 0
 	for k := range r.Queries {
 		id, err := cs.leastID(c, &r.Queries[k], ids)
 		if err != nil {

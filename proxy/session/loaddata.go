@@ -58,6 +58,10 @@ func (cs *changes) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 	if err := cs.commitChange(l.c); err != nil {
 		return true, err
 	}
+	if l.largest > 0 {
+		t := cs.routing.sequenceTable(p.Target.Table)
+		cs.client.shared.Sequences.Of(t).Saw(t, l.largest, idSpacing(&cs.client.state))
+	}
 	return false, cs.wrote(l.c, l.total)
 }
 
@@ -74,6 +78,7 @@ type loading struct {
 	fields  []int // of a line that are looked at; keyAt and the others count in them
 	keyAt   []int
 	autoAt  int
+	largest uint64 // id of a line
 	varAt   []int
 
 	parts []*part // by position; nil for shards of nodes that take no part
@@ -294,6 +299,7 @@ func (l *loading) route(line *loadfile.Line) error {
 	var auto value.Value
 	if l.autoAt >= 0 {
 		auto = fieldValue(line.Fields[l.autoAt])
+		l.largest = max(l.largest, plan.ID(auto))
 	}
 	position, err := l.plan.LoadShard(l.key, auto, l.format.UTF8)
 	if err != nil {

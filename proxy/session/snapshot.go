@@ -7,6 +7,7 @@ import (
 	"kingshard/router"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,9 +83,17 @@ func (s *Snapshot) SequenceTable(t *router.Table) *sequence.Table {
 // that all users have the same.
 func (p *Plans) sequenceTable(cfg *config.Config, t *router.Table) *sequence.Table {
 	made := &sequence.Table{DB: t.DB, Name: t.Name, Node: p.first, Step: idStep}
+	same := func(one config.Shard) bool {
+		return strings.EqualFold(one.DB, t.DB) && strings.EqualFold(one.Table, t.Name)
+	}
 	for _, sc := range cfg.SchemaList {
-		if slices.ContainsFunc(sc.Shard, func(one config.Shard) bool { return one.DB == t.DB && one.Table == t.Name }) && p.nodes[sc.Default] != nil {
-			made.Node = p.nodes[sc.Default]
+		if slices.ContainsFunc(sc.Shard, func(one config.Shard) bool { return one.DB == t.DB && one.Table == t.Name }) {
+			same = func(one config.Shard) bool { return one.DB == t.DB && one.Table == t.Name }
+		}
+	}
+	for _, sc := range cfg.SchemaList {
+		if k := slices.IndexFunc(sc.Shard, same); k >= 0 && p.nodes[sc.Default] != nil {
+			made.DB, made.Name, made.Node = sc.Shard[k].DB, sc.Shard[k].Table, p.nodes[sc.Default]
 			break
 		}
 	}

@@ -57,9 +57,10 @@ func (s *Session) finishHanded(first step) *endError {
 	x := s.client.task().x
 	q := &s.client.task().query
 	var err error
-	again := first == stepRepeat
+	collided := q.ids != nil && q.ids.collided // which other ids are drawn for
+	again := first == stepRepeat && !collided
 	switch {
-	case again:
+	case again, collided:
 	case first == stepAlone:
 		err = s.alone(&x, q)
 	default:

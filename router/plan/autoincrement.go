@@ -150,11 +150,19 @@ func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
 		return 0, needsAuto(a.column, e.plan.Target.Parsed.Name)
 	case n.Int() == 0 && !e.ZeroStays:
 		return 0, nil
-	case n.Kind() == value.Int && n.Int() < 1:
+	case n.Kind() == value.Int && n.Int() < 1, n.Uint() == 0:
 		e.ids.unknown = true // what a server tells of it
 		return 1, nil
 	}
 	return n.Uint(), nil
+}
+
+// ID returns the id that a value for an AUTO_INCREMENT column is; 0 for one that no counter gets to.
+func ID(v value.Value) uint64 {
+	if n, ok := rule.WholeNumber(v); ok && (n.Kind() == value.Uint || n.Int() > 0) {
+		return n.Uint()
+	}
+	return 0
 }
 
 // Draws returns how many ids the rows need, after Route returned ErrDraws.
@@ -170,6 +178,9 @@ func (e *Execution) LargestID() uint64 { return e.ids.largest }
 func (e *Execution) BringsIDs() (last uint64, brings bool) {
 	return e.ids.last, e.ids.draws == 0 && e.ids.largest > 0 && !e.ids.unknown
 }
+
+// UnknownIDs reports whether some ids that the statement brings are such as only the server knows.
+func (e *Execution) UnknownIDs() bool { return e.ids.unknown }
 
 // InsertsAll reports whether each row of an INSERT is one row of the table in the end, or the INSERT fails.
 func (p *Plan) InsertsAll() bool {

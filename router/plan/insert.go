@@ -233,6 +233,7 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	if auto != nil && (auto.cell < 0 || auto.mayLeave(0)) {
 		return needsAuto(auto.column, in.Table.Name)
 	}
+	p.unknownIDs = auto != nil
 	p.Operator, p.Reason = Change{}, ""
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Single {
