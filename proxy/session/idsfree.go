@@ -20,16 +20,11 @@ func (cs *changes) idsFree(c *change, r *plan.Route, ids *rowIDs) error {
 	if !ids.drawn() || !ids.replaces {
 		return nil
 	}
-	for k := range r.Queries {
-		id, err := cs.leastID(c, &r.Queries[k], ids)
-		if err != nil {
-			return err
-		}
-		if id != 0 {
-			return mysql.NewSQLError(mysql.ERDupEntry, "Duplicate entry '%d' for key 'PRIMARY'", id)
-		}
+	id, err := cs.leastID(c, r, ids)
+	if err == nil && id != 0 {
+		err = mysql.NewSQLError(mysql.ERDupEntry, "Duplicate entry '%d' for key 'PRIMARY'", id)
 	}
-	return nil
+	return err
 }
 
 // newRows finds the least drawn id that is in the shards after a statement of several rows of which not all need be new.
@@ -37,21 +32,27 @@ func (cs *changes) newRows(c *change, r *plan.Route, ids *rowIDs) error {
 	if !ids.drawn() || ids.plainly || ids.first == ids.last {
 		return nil
 	}
-	ids.newest = 0
-	for k := range r.Queries {
-		id, err := cs.leastID(c, &r.Queries[k], ids)
-		if err != nil {
-			return err
-		}
-		if id != 0 && (ids.newest == 0 || id < ids.newest) {
-			ids.newest = id
-		}
-	}
-	return nil
+	var err error
+	ids.newest, err = cs.leastID(c, r, ids)
+	return err
 }
 
-// leastID asks for the least of the drawn ids that a shard has; 0 if it has none.
-func (cs *changes) leastID(c *change, query *plan.Query, ids *rowIDs) (least uint64, err error) {
+// leastID finds the least of the drawn ids that are in the shards that the rows go to; 0 if none is.
+func (cs *changes) leastID(c *change, r *plan.Route, ids *rowIDs) (least uint64, err error) {
+	for k := range r.Queries {
+		id, err := cs.leastOfShard(c, &r.Queries[k], ids)
+		if err != nil {
+			return 0, err
+		}
+		if id != 0 && (least == 0 || id < least) {
+			least = id
+		}
+	}
+	return least, nil
+}
+
+// leastOfShard asks for the least of the drawn ids that a shard has; 0 if it has none.
+func (cs *changes) leastOfShard(c *change, query *plan.Query, ids *rowIDs) (least uint64, err error) {
 	l := txn.Find(c.loans, query.Node)
 	if l.Kept {
 		if err := cs.client.state.Found.Settle(l.Conn, false); err != nil { // the question finds a row

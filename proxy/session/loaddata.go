@@ -299,12 +299,12 @@ func (l *loading) route(line *loadfile.Line) error {
 	var auto value.Value
 	if l.autoAt >= 0 {
 		auto = fieldValue(line.Fields[l.autoAt])
-		l.largest = max(l.largest, plan.ID(auto))
 	}
-	position, err := l.plan.LoadShard(l.key, auto, l.format.UTF8)
+	position, id, err := l.plan.LoadShard(l.key, auto, l.format.UTF8)
 	if err != nil {
 		return lineError(line.Number, err)
 	}
+	l.largest = max(l.largest, id)
 	p := l.parts[position]
 	if p == nil {
 		return newError(KSTransactionNodes, fmt.Sprintf("transaction in multi node: line %d of the file belongs to another node", line.Number))

@@ -157,14 +157,6 @@ func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
 	return n.Uint(), nil
 }
 
-// ID returns the id that a value for an AUTO_INCREMENT column is; 0 for one that no counter gets to.
-func ID(v value.Value) uint64 {
-	if n, ok := rule.WholeNumber(v); ok && (n.Kind() == value.Uint || n.Int() > 0) {
-		return n.Uint()
-	}
-	return 0
-}
-
 // Draws returns how many ids the rows need, after Route returned ErrDraws.
 func (e *Execution) Draws() int { return e.ids.draws }
 

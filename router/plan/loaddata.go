@@ -3,7 +3,7 @@ package plan
 import (
 	"errors"
 	"slices"
-	"strings"
+	"strconv"
 
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/value"
@@ -161,32 +161,24 @@ func needsAuto(column, table string) error {
 }
 
 // LoadShard gives the position of the shard of a line of a Load, by its key as the file has it; auto is the AUTO_INCREMENT column's
-// field where there is one. utf8 tells whether the file is in UTF-8. Errors are refusals.
-func (p *Plan) LoadShard(key []value.Value, auto value.Value, utf8 bool) (int, error) {
+// field where there is one, and id the number above zero that it must be, so that no server counts in its place. utf8 tells whether the file is in
+// UTF-8. Errors are refusals.
+func (p *Plan) LoadShard(key []value.Value, auto value.Value, utf8 bool) (position int, id uint64, err error) {
 	t, l := p.Target, p.Operator.(*Load)
-	if l.Auto >= 0 && !positive(auto) {
-		return 0, needsAuto(l.auto, t.Parsed.Name)
+	if l.Auto >= 0 {
+		if id, _ = strconv.ParseUint(auto.Text(), 10, 64); id == 0 { // one that is too large is the largest
+			return 0, 0, needsAuto(l.auto, t.Parsed.Name)
+		}
 	}
 	columns := l.foreign
 	if utf8 {
 		columns = l.utf8
 	}
-	position, err := t.Table.Place(key, columns)
+	position, err = t.Table.Place(key, columns)
 	if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
-		return 0, Refuse("%s: %v", t.Parsed.Name, err)
+		return 0, 0, Refuse("%s: %v", t.Parsed.Name, err)
 	}
-	return position, err
-}
-
-// positive tells whether a text is a whole number above zero, so that no server counts in its place.
-func positive(v value.Value) bool {
-	digits := strings.TrimLeft(v.Text(), "0")
-	for k := range len(digits) {
-		if digits[k] < '0' || digits[k] > '9' {
-			return false
-		}
-	}
-	return !v.IsNull() && digits != ""
+	return position, id, err
 }
 
 // loads are the shards that the lines go to, with the statement of each.
