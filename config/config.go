@@ -395,7 +395,7 @@ type Shard struct {
 	// Every sub-table by node and name, in the order of their indexes, instead of nodes, locations, sub_table and sub_db.
 	Tables []PhysicalTable `yaml:"tables"`
 	// Another table of the schema, as table or db.table, whose rule, nodes and number of sub-tables this one has too: rows with
-	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table and sub_db.
+	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table, sub_db and sequence.
 	ColocateWith string `yaml:"colocate_with"`
 	// How texts are placed, which never changes under one name. By the key's collation: utf8mb4_bin_v1, utf8mb4_general_ci_v1,
 	// utf8mb4_unicode_ci_v1, utf8mb4_unicode_520_ci_v1, utf8mb4_0900_ai_ci_v1, utf8mb4_uca1400_ai_ci_v1, latin1_swedish_ci_v1;
@@ -408,6 +408,21 @@ type Shard struct {
 	// For date types: make the sub-tables of date_range that are missing, like the newest that is there, at start, after a
 	// reload and every day.
 	AutoCreate bool `yaml:"auto_create"`
+	// Where an AUTO_INCREMENT column has its ids from, for tables with several sub-tables.
+	Sequence Sequence `yaml:"sequence"`
+}
+
+// Sequence is where the ids of a table's AUTO_INCREMENT column come from. Schemas that have the same table must have the same.
+type Sequence struct {
+	// block: ids that follow each other, reserved many at a time. snowflake: ids of 41 bits of milliseconds since 2024, 10 bits of a number that
+	// each proxy leases, and 12 bits that count; for BIGINT columns. Empty: block.
+	Kind string `yaml:"kind"`
+	// How many ids a proxy reserves at a time, 1 to 1000000: more cost fewer round trips, and more are lost when a proxy ends. Empty: 1000.
+	// A small column type has fewer, a thousandth of what it takes. For kind block.
+	Step int `yaml:"step"`
+	// The node that keeps the sequence, among those of the schema; empty: the default node. Another one begins above all ids that the table
+	// has, and leaves out 100 times step: reload all proxies one soon after the other. It leases the numbers of kind snowflake.
+	Node string `yaml:"node"`
 }
 
 // PhysicalTable is a sub-table on a node.

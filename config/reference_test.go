@@ -32,6 +32,7 @@ var sections = []struct {
 	{"nodes[].tls", reflect.TypeFor[NodeTLS](), reflect.ValueOf(NodeTLS{Mode: tlsDisabled})},
 	{"schema_list[]", reflect.TypeFor[Schema](), reflect.ValueOf(Schema{})},
 	{"schema_list[].shard[]", reflect.TypeFor[Shard](), reflect.ValueOf(Shard{})},
+	{"schema_list[].shard[].sequence", reflect.TypeFor[Sequence](), reflect.ValueOf(Sequence{})},
 	{"schema_list[].shard[].tables[]", reflect.TypeFor[PhysicalTable](), reflect.ValueOf(PhysicalTable{})},
 }
 

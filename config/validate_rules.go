@@ -27,6 +27,7 @@ func (s *Schema) checkRule(r *report, path string, k int) {
 			r.fault(path+"."+f.key, "is required")
 		}
 	}
+	s.checkSequence(r, path, k)
 	if rule.ColocateWith != "" {
 		s.checkColocated(r, path, k)
 		return
@@ -55,10 +56,10 @@ func (s *Schema) checkColocated(r *report, path string, k int) {
 	rule := &s.Shard[k]
 	at := path + ".colocate_with"
 	only := Shard{
-		DB: rule.DB, Table: rule.Table, Key: rule.Key, SubTable: rule.SubTable, SubDB: rule.SubDB, ColocateWith: rule.ColocateWith,
+		DB: rule.DB, Table: rule.Table, Key: rule.Key, SubTable: rule.SubTable, SubDB: rule.SubDB, ColocateWith: rule.ColocateWith, Sequence: rule.Sequence,
 	}
 	if !reflect.DeepEqual(*rule, only) {
-		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table and sub_db: remove the others")
+		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table, sub_db and sequence: remove the others")
 	}
 	resolved, err := s.Resolved(k)
 	if err != nil {

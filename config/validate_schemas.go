@@ -29,6 +29,7 @@ func (c *Config) checkSchemas(r *report) {
 		s.checkNodes(r, path, nodes)
 		s.checkRules(r, path)
 	}
+	c.checkSequences(r)
 }
 
 func (s *Schema) checkNodes(r *report, path string, nodes map[string]bool) {

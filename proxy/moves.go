@@ -46,7 +46,8 @@ func moves(old, new *config.Config) (fields []string, err error) {
 // blamed are the changed keys of a rule; the rule itself where they are another one's that it goes by.
 func blamed(m router.Movement, changes []config.Change) (fields []string) {
 	for _, c := range changes {
-		if c.Path == m.Path() || strings.HasPrefix(c.Path, m.Path()+".") && c.Path != m.Path()+".auto_create" {
+		key, within := strings.CutPrefix(c.Path, m.Path()+".")
+		if c.Path == m.Path() || within && key != "auto_create" && !strings.HasPrefix(key, "sequence") {
 			fields = append(fields, c.Path)
 		}
 	}

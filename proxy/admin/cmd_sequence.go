@@ -61,6 +61,9 @@ func (a *Admin) setSequence(w change.Who, name string, next uint64, forced bool)
 		if errors.Is(err, sequence.ErrBelow) {
 			return change.Failed("the ids of %s are beyond %d already: FORCE lowers them, but not below the largest that the shards have", name, next)
 		}
+		if errors.Is(err, sequence.ErrSnowflake) {
+			return change.Failed("the ids of %s are snowflakes, which follow the clock: the rule says so", name)
+		}
 		if refused := new(mysql.SQLError); err != nil && !errors.As(err, &refused) {
 			return change.Failed("%v", err)
 		}

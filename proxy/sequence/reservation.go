@@ -29,6 +29,8 @@ type reservation struct {
 	ids   uint64 // how many it has
 	// skip is how many ids are left out where another server reserved the last block: this one took its place, and may lack some of the last.
 	skip uint64
+	// had says that the row was there: where it is not, this server took the place of one that had it.
+	had bool
 	// forgotten is the sequence's when the block was asked for.
 	forgotten uint64
 }
@@ -111,18 +113,29 @@ func (r *reservation) on(c *backend.Conn) (first uint64, err error) {
 		case err == nil && made:
 			return 0, errExhausted() // it stands too high
 		case err == nil:
-			_, err = change(c, fmt.Sprintf("INSERT IGNORE INTO %s.sequence (db, name, `next`, server) VALUES (%s, %s, %d, @@server_id)", sqltext.ProxySchema, literal(r.t.DB), literal(r.t.Name), max(r.floor, 1)))
+			server := "@@server_id"
+			if r.had {
+				server = "0" // other proxies may have blocks, too
+			}
+			_, err = change(c, fmt.Sprintf("INSERT IGNORE INTO %s.sequence (db, name, `next`, server) VALUES (%s, %s, %d, %s)", sqltext.ProxySchema, literal(r.t.DB), literal(r.t.Name), max(r.floor, 1), server))
 			made = err == nil
 		case errors.As(err, &refused) && (refused.Code == erNoSuchTable || refused.Code == erBadDB):
-			if _, err = change(c, "CREATE DATABASE IF NOT EXISTS "+sqltext.ProxySchema); err == nil || errors.As(err, &refused) {
-				_, err = change(c, definition) // the schema may be there for an account that must not make one
-			}
+			err = makeTable(c)
 		}
 		// Several proxies that make the row at the same time may wait for each other's gaps.
 		if gaveWay := errors.As(err, &refused) && (refused.Code == erDeadlock || refused.Code == erLockWait); err != nil && (!gaveWay || attempt == triesMax) {
 			return 0, err
 		}
 	}
+}
+
+// makeTable makes the table of sequences where it is not there.
+func makeTable(c *backend.Conn) error {
+	_, err := change(c, "CREATE DATABASE IF NOT EXISTS "+sqltext.ProxySchema)
+	if refused := new(mysql.SQLError); err == nil || errors.As(err, &refused) {
+		_, err = change(c, definition) // the schema may be there for an account that must not make one
+	}
+	return err
 }
 
 // triesMax is how often a reservation is tried that gave way to others.

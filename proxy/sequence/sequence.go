@@ -13,6 +13,8 @@ import (
 type Sequence struct {
 	owner string
 	log   *slog.Logger
+	// worker is what snowflake ids have their number from; nil where ids come in blocks. Their use is a millisecond, and ahead is empty.
+	worker *worker
 
 	mu    sync.Mutex
 	use   block
@@ -22,6 +24,7 @@ type Sequence struct {
 	at    string // address of the server that has the row
 	node  string // its node
 	limit uint64 // the largest id that the column takes; 0 before it is known
+	had   bool   // the row is there, as a block was reserved since the last restart
 	// reserving is the reservation under way; nil without one.
 	reserving *reserving
 	// doubts counts what makes known untrue: what a reservation found out before that does not hold.
@@ -32,6 +35,8 @@ type Sequence struct {
 	taken uint64
 
 	drawn, blocks, collisions uint64
+	// back are those among drawn that were given back, and are not counted when they are taken again.
+	back uint64
 }
 
 // reserving is a reservation that a goroutine makes.
@@ -78,15 +83,24 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 	if !q.known || q.at != t.Node.Primary.Addr {
 		return 0, false
 	}
-	if first, ok = q.use.take(n, s); !ok && q.ahead.left() > 0 {
-		q.use, q.ahead = q.ahead, block{}
-		first, ok = q.use.take(n, s)
+	soon := false // to be reserved
+	if q.worker != nil {
+		first, ok = q.worker.take(&q.use, n, s)
+		soon = q.worker.runsOut()
+	} else {
+		if first, ok = q.use.take(n, s); !ok && q.ahead.left() > 0 {
+			q.use, q.ahead = q.ahead, block{}
+			first, ok = q.use.take(n, s)
+		}
+		soon = q.ahead.left() == 0 && q.use.left() < q.stepLocked(t)/2
 	}
-	if q.ahead.left() == 0 && q.use.left() < q.stepLocked(t)/2 {
+	if soon {
 		q.reserveLocked(t, 1)
 	}
 	if ok {
-		q.drawn += uint64(n)
+		again := min(uint64(n), q.back)
+		q.back -= again
+		q.drawn += uint64(n) - again
 		q.taken = first
 	}
 	return first, ok
@@ -98,6 +112,7 @@ func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 	defer q.mu.Unlock()
 	if q.taken == first && q.use.next == last+max(s.Increment, 1) && q.floor <= first {
 		q.use.next, q.taken = first, 0
+		q.back += (last-first)/max(s.Increment, 1) + 1
 	}
 }
 
@@ -105,7 +120,7 @@ func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 func (q *Sequence) Saw(t *Table, id uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if id < q.use.next && q.known || q.limit > 0 && id > q.limit {
+	if q.worker != nil || id < q.use.next && q.known || q.limit > 0 && id > q.limit {
 		return
 	}
 	next := id
@@ -143,8 +158,10 @@ func (q *Sequence) Doubt() {
 }
 
 func (q *Sequence) doubtLocked() {
-	q.known = false
-	q.doubts++
+	if q.worker == nil {
+		q.known = false
+		q.doubts++
+	}
 }
 
 // Relearn has the next ids be larger than all that the shards have, as a client brought some that are not known here. It never waits.
@@ -153,7 +170,7 @@ func (q *Sequence) Relearn(t *Table) {
 	defer q.mu.Unlock()
 	there := q.known
 	q.doubtLocked()
-	if there {
+	if there && !q.known {
 		q.reserveLocked(t, 1) // other proxies are to know it before their blocks come to it
 	}
 }
@@ -183,6 +200,9 @@ func (q *Sequence) reserveLocked(t *Table, n uint64) *reserving {
 // Fill waits until ids are reserved, so many at least that Take has n spaced as s says, unless others take them first: until the deadline, or until
 // cancel is closed. Errors are *mysql.SQLError, those of the pool, or of a connection.
 func (q *Sequence) Fill(t *Table, n int, s Spacing, deadline time.Time, cancel <-chan struct{}) error {
+	if needed := uint64(n) * max(s.Increment, 1); q.worker != nil && needed > perMillisecond {
+		return tooMany(needed)
+	}
 	q.mu.Lock()
 	r := q.reserveLocked(t, (uint64(n)+1)*max(s.Increment, 1))
 	q.mu.Unlock()
@@ -200,6 +220,9 @@ func (q *Sequence) Fill(t *Table, n int, s Spacing, deadline time.Time, cancel <
 
 // reserve reserves a block of at least n ids, unless blocks that are there have as many.
 func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
+	if q.worker != nil {
+		return q.lease(t, deadline)
+	}
 	r := reservation{t: t, owner: q.owner, at: t.Node.Primary.Addr}
 	if enough, err := q.learn(&r, n, deadline); enough || err != nil {
 		return err
@@ -211,6 +234,7 @@ func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.blocks++
+	q.had = true
 	if q.forgotten != r.forgotten {
 		return nil // it may be of before a restart
 	}
@@ -255,7 +279,7 @@ func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough b
 		enough = trusted && (q.use.left() >= n || q.ahead.left() >= n)
 	}
 	r.floor, r.ids = q.floor, max(n, q.stepLocked(r.t))
-	r.skip, r.forgotten = skipBlocks*r.ids, q.forgotten
+	r.skip, r.had, r.forgotten = skipBlocks*r.ids, q.had || r.t.Placed && largest > 0, q.forgotten
 	if q.limit > 0 {
 		r.skip = min(r.skip, q.limit/64)
 	}
@@ -274,8 +298,11 @@ func (q *Sequence) stepLocked(t *Table) uint64 {
 	return min(t.Step, q.limit/1000+1)
 }
 
-// Begin has the ids begin at next, unless larger ones were handed out or are in the table: other proxies know it when it returns.
+// Begin has the ids begin at next, unless larger ones were handed out or are in the table, or they are snowflakes: other proxies know it when it returns.
 func (q *Sequence) Begin(t *Table, next uint64, deadline time.Time, cancel <-chan struct{}) error {
+	if q.worker != nil {
+		return nil
+	}
 	q.mu.Lock()
 	q.passLocked(next)
 	q.mu.Unlock()
@@ -293,8 +320,11 @@ func (q *Sequence) Begin(t *Table, next uint64, deadline time.Time, cancel <-cha
 }
 
 // Restart has the ids of a table that is empty, or was made anew, begin at 1. Where other processes may have ids of before it does nothing: they
-// would come again.
+// would come again. Nor does it where ids are snowflakes.
 func (q *Sequence) Restart(t *Table, deadline time.Time) error {
+	if q.worker != nil {
+		return nil
+	}
 	r := reservation{t: t, owner: q.owner}
 	gone, err := r.drop(deadline)
 	if err != nil || !gone {
@@ -303,15 +333,22 @@ func (q *Sequence) Restart(t *Table, deadline time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.forgetLocked(0)
+	q.had = false
 	return nil
 }
 
 // ErrBelow says that ids would begin at less than the sequence stands at.
 var ErrBelow = errors.New("the sequence stands higher already")
 
+// ErrSnowflake says that ids are of the clock.
+var ErrSnowflake = errors.New("the ids are snowflakes, which follow the clock")
+
 // Set has the ids of all proxies begin at next from their next blocks on. Where the sequence stands higher it returns ErrBelow unless it is forced;
-// ids that the shards have are not handed out again in any case, but others of before may be.
+// ids that the shards have are not handed out again in any case, but others of before may be. Snowflake ids cannot be set: ErrSnowflake.
 func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) error {
+	if q.worker != nil {
+		return ErrSnowflake
+	}
 	r := reservation{t: t, owner: q.owner, floor: next, ids: 1}
 	if !forced {
 		r.skip = skipBlocks * t.Step

@@ -239,6 +239,15 @@ func TestAnotherServerHasTheRow(t *testing.T) {
 		if id := draw(t, late.Of(table), table, 1, plain); id < 32+skipBlocks*10 {
 			t.Errorf("a process that begins behind the change begins with %d", id)
 		}
+		// A server that lacks the row as well is one that had not heard of it.
+		run(t, db, "DELETE FROM ks_meta.sequence")
+		stood := q.Next()
+		q.mu.Lock()
+		q.at = "another"
+		q.mu.Unlock()
+		if id := draw(t, q, table, 1, plain); id < stood+skipBlocks*10 {
+			t.Errorf("behind %d, without the row, comes %d", stood, id)
+		}
 	})
 }
 

@@ -10,9 +10,11 @@ type Status struct {
 	DB, Table string
 	// Node keeps the sequence; "" before the first block.
 	Node string
-	// Next is the id that is handed out next, 0 where a block is to be reserved first; Left is how many follow without a round trip.
+	// Kind is block or snowflake.
+	Kind string
+	// Next is the id that is handed out next, 0 where a block is to be reserved first, or ids follow the clock; Left is how many follow without a round trip.
 	Next, Left uint64
-	// Drawn counts ids that were handed out, Blocks the reservations, and Collisions the ids that were in a shard already.
+	// Drawn counts ids that were handed out, Blocks the reservations, or the leases of a worker number, and Collisions the ids that were in a shard already.
 	Drawn, Blocks, Collisions uint64
 }
 
@@ -35,7 +37,9 @@ func (q *Sequence) status(n name) Status {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	s := Status{DB: n.db, Table: n.table, Node: q.node, Drawn: q.drawn, Blocks: q.blocks, Collisions: q.collisions}
-	if q.known {
+	if s.Kind = "block"; q.worker != nil {
+		s.Kind = "snowflake"
+	} else if q.known {
 		s.Left = q.use.left() + q.ahead.left()
 		if q.use.left() > 0 {
 			s.Next = q.use.next

@@ -79,10 +79,11 @@ func (s *Snapshot) SequenceTable(t *router.Table) *sequence.Table {
 	return nil
 }
 
-// sequenceTable makes a table's description for its sequence: the first schema of the configuration that has the table says which node has that, so
-// that all users have the same.
+// sequenceTable makes a table's description for its sequence: the first schema of the configuration that has the table says where that is, so that
+// all users have the same.
 func (p *Plans) sequenceTable(cfg *config.Config, t *router.Table) *sequence.Table {
 	made := &sequence.Table{DB: t.DB, Name: t.Name, Node: p.first, Step: idStep}
+	configured := config.Sequence{}
 	same := func(one config.Shard) bool {
 		return strings.EqualFold(one.DB, t.DB) && strings.EqualFold(one.Table, t.Name)
 	}
@@ -93,9 +94,16 @@ func (p *Plans) sequenceTable(cfg *config.Config, t *router.Table) *sequence.Tab
 	}
 	for _, sc := range cfg.SchemaList {
 		if k := slices.IndexFunc(sc.Shard, same); k >= 0 && p.nodes[sc.Default] != nil {
-			made.DB, made.Name, made.Node = sc.Shard[k].DB, sc.Shard[k].Table, p.nodes[sc.Default]
+			made.DB, made.Name, made.Node, configured = sc.Shard[k].DB, sc.Shard[k].Table, p.nodes[sc.Default], sc.Shard[k].Sequence
 			break
 		}
+	}
+	if configured.Step > 0 {
+		made.Step = uint64(configured.Step)
+	}
+	made.Snowflake = configured.Snowflake()
+	if node := p.nodes[configured.Node]; node != nil {
+		made.Node, made.Placed = node, true
 	}
 	for _, shard := range t.Shards {
 		made.Shards = append(made.Shards, sequence.Shard{Node: p.nodes[shard.Node], DB: shard.DB, Table: shard.Table})
