@@ -15,7 +15,7 @@ func (c *Cutter) content() (outcome, error) {
 		return nothing, nil
 	}
 	if c.pos == len(c.buf) {
-		return c.endField(false, whole), nil
+		return c.endField(c.pos, false, whole), nil
 	}
 	b := int(c.buf[c.pos])
 	if b == c.escaped {
@@ -24,15 +24,17 @@ func (c *Cutter) content() (outcome, error) {
 		}
 	}
 	if !c.inside && c.at(c.pos, c.f.LinesTerminated) {
+		end := c.pos
 		c.pos += len(c.f.LinesTerminated)
-		return c.endField(false, whole), nil
+		return c.endField(end, false, whole), nil
 	}
 	if c.inside && b == c.enclosed {
 		return c.quote(), nil
 	}
 	if !c.inside && c.at(c.pos, c.f.FieldsTerminated) {
+		end := c.pos
 		c.pos += len(c.f.FieldsTerminated)
-		return c.endField(false, nothing), nil
+		return c.endField(end, false, nothing), nil
 	}
 	c.take(b)
 	c.pos++
@@ -44,7 +46,7 @@ func (c *Cutter) escape() (done bool, out outcome, err error) {
 	if c.pos+1 == len(c.buf) {
 		c.take(c.escaped)
 		c.pos++
-		return true, c.endField(false, whole), nil
+		return true, c.endField(c.pos, false, whole), nil
 	}
 	next := c.buf[c.pos+1]
 	if c.escaped == c.enclosed && int(next) != c.escaped {
@@ -86,25 +88,25 @@ func (c *Cutter) quote() outcome {
 	switch {
 	case behind == len(c.buf):
 		c.pos = behind
-		return c.endField(true, whole)
+		return c.endField(behind, true, whole)
 	case int(c.buf[behind]) == c.enclosed:
 		c.take(c.enclosed)
 		c.pos += 2
 		return nothing
 	case c.at(behind, c.f.LinesTerminated):
 		c.pos = behind + len(c.f.LinesTerminated)
-		return c.endField(true, whole)
+		return c.endField(behind, true, whole)
 	case c.at(behind, c.f.FieldsTerminated):
 		c.pos = behind + len(c.f.FieldsTerminated)
-		return c.endField(true, nothing)
+		return c.endField(behind, true, nothing)
 	}
 	c.take(c.enclosed)
 	c.pos = behind
 	return nothing
 }
 
-// endField ends a field; out says whether the line ends with it. enclosed tells that it had both its quotes.
-func (c *Cutter) endField(enclosed bool, out outcome) outcome {
+// endField ends a field at a place; out says whether the line ends with it. enclosed tells that it had both its quotes.
+func (c *Cutter) endField(end int, enclosed bool, out outcome) outcome {
 	if k := c.want[c.field]; k >= 0 {
 		text := c.text
 		if enclosed {
@@ -114,7 +116,7 @@ func (c *Cutter) endField(enclosed bool, out outcome) outcome {
 		c.textAt[k] = len(c.texts)
 		c.texts = append(c.texts, text...)
 		c.textTo[k] = len(c.texts)
-		c.line.Fields[k] = Field{Null: null}
+		c.line.Fields[k] = Field{Null: null, Begin: c.fieldAt, End: end - c.start}
 	}
 	c.field++
 	switch {

@@ -14,6 +14,8 @@ type Field struct {
 	Text []byte
 	// Null is \N, and the word NULL without quotes where there are quotes. Missing: the line ended before it.
 	Null, Missing bool
+	// Begin and End are the place of the field in the line's Raw, with its quotes.
+	Begin, End int
 }
 
 // Line is one line of the file.
@@ -23,6 +25,8 @@ type Line struct {
 	Raw []byte
 	// Fields are those asked for, in that order.
 	Fields []Field
+	// Begin is where the first field begins in Raw.
+	Begin int
 	// Number counts the file's lines from 1, those that were skipped included.
 	Number uint64
 }
@@ -57,6 +61,7 @@ type Cutter struct {
 	line       Line
 
 	field          int  // number of the field
+	fieldAt        int  // where it begins, from start on
 	inside         bool // it began with a quote
 	sawN           bool // it has \N
 	text           []byte
@@ -254,6 +259,9 @@ func (c *Cutter) beginField() outcome {
 			return over
 		}
 		return whole
+	}
+	if c.fieldAt = c.pos - c.start; c.field == 0 {
+		c.line.Begin = c.fieldAt
 	}
 	c.keep = c.want[c.field] >= 0
 	c.text, c.sawN, c.inside = c.text[:0], false, false

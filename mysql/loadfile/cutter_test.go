@@ -21,6 +21,14 @@ func cut(f Format, fields int, want []int, skip uint64, file string, n int) (sho
 				return
 			}
 			raw = append(raw, line.Raw...)
+			if f.LinesStarting == "" && line.Begin != 0 {
+				err = fmt.Errorf("the first field begins at %d", line.Begin)
+			}
+			for k, field := range line.Fields {
+				if in := line.Raw[field.Begin:field.End]; !field.Missing && !field.Null && f.Escaped == "" && f.Enclosed == "" && string(in) != string(field.Text) {
+					err = fmt.Errorf("field %d is %q, but %q is at its place", want[k], field.Text, in)
+				}
+			}
 			fmt.Fprintf(&b, "%d", line.Number)
 			for _, field := range line.Fields {
 				switch {
@@ -158,6 +166,37 @@ func BenchmarkCutter(b *testing.B) {
 			if line, err := c.Next(); line == nil || err != nil {
 				break
 			}
+		}
+	}
+}
+
+// What is put in the place of a field is that field, and no other changes.
+func TestPlaces(t *testing.T) {
+	csv := Format{FieldsTerminated: ",", Enclosed: `"`, Escaped: `\`, LinesStarting: ">", LinesTerminated: "\r\n", UTF8: true}
+	for file, want := range map[string]string{
+		"x>\"a,\r\n\"\"b\",NULL,\"c\"\r\n":    "x>7,NULL,\"c\"\r\n|x>\"a,\r\n\"\"b\",7,\"c\"\r\n|x>\"a,\r\n\"\"b\",NULL,7\r\n",
+		">\\N,,\"0\"":                         ">7,,\"0\"|>\\N,7,\"0\"|>\\N,,7",
+		">a\\,b,\\\"\\é,é\r\n>":               ">7,\\\"\\é,é\r\n|>a\\,b,7,é\r\n|>a\\,b,\\\"\\é,7\r\n",
+		">1,2,3,4,5\r\n":                      ">7,2,3,4,5\r\n|>1,7,3,4,5\r\n|>1,2,7,4,5\r\n",
+		">\"not closed\r\n,":                  ">7",
+		">\"ends\"":                           ">7",
+		"two >\"x\" y,\"\"\"\",\\\r\n,z,\r\n": "two >7",
+	} {
+		c := New(csv, 3, []int{0, 1, 2}, 0)
+		c.Feed([]byte(file))
+		c.End()
+		line, err := c.Next()
+		if err != nil || line == nil {
+			t.Fatalf("%q: %v", file, err)
+		}
+		var got []string
+		for _, f := range line.Fields {
+			if !f.Missing {
+				got = append(got, string(line.Raw[:f.Begin])+"7"+string(line.Raw[f.End:]))
+			}
+		}
+		if shown := strings.Join(got, "|"); shown != want {
+			t.Errorf("%q\n got %q\nwant %q", file, shown, want)
 		}
 	}
 }

@@ -24,7 +24,11 @@ type Load struct {
 	Ignore                              Span // IGNORE n LINES
 	// Fields are the columns and variables in parentheses; nil without them.
 	Fields []LoadField
-	Set    []Assignment
+	// List is where that list begins, behind its parenthesis.
+	List int
+	Set  []Assignment
+	// Replace says that rows take the place of others with the same keys.
+	Replace bool
 }
 
 // LoadField is where a field of the file goes: to a column, or to a user variable.
@@ -57,6 +61,7 @@ func parseLoad(text string, tokens []token, m sqltext.Mode) (st *Statement, is b
 	l.Local = s.skip("local")
 	s.need("infile")
 	s.str()
+	l.Replace = s.word() == "replace"
 	s.skip("replace", "ignore")
 	s.need("into")
 	s.need("table")
@@ -67,6 +72,7 @@ func parseLoad(text string, tokens []token, m sqltext.Mode) (st *Statement, is b
 	}
 	s.format(l)
 	if s.op("(") {
+		l.List = s.tokens[s.k-1].End
 		s.fields(l)
 	}
 	if err := s.set(st); err != nil {

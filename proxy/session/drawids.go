@@ -155,16 +155,16 @@ func (s *Session) placeWithIDs(q *query, p *plan.Plan) (n action, err error) {
 		if n, err = s.routing.place(q, p); !errors.Is(err, plan.ErrDraws) {
 			return n, err
 		}
-		if err := s.leases.fillIDs(s.routing.sequenceTable(p.Target.Table)); err != nil {
+		if err := s.leases.fillIDs(s.routing.sequenceTable(p.Target.Table), s.client.lookup().execution.Draws()); err != nil {
 			return actionProcedure, err
 		}
 	}
 }
 
-// fillIDs waits until the ids that a statement needs are there.
-func (ls *leases) fillIDs(t *sequence.Table) error {
+// fillIDs waits until n ids are there.
+func (ls *leases) fillIDs(t *sequence.Table, n int) error {
 	deadline := ls.client.entry.Now().Add(ls.client.snap.Config.PoolWaitTimeout.Duration())
-	err := ls.client.shared.Sequences.Of(t).Fill(t, ls.client.lookup().execution.Draws(), idSpacing(&ls.client.state), deadline, ls.client.entry.Cancelled())
+	err := ls.client.shared.Sequences.Of(t).Fill(t, n, idSpacing(&ls.client.state), deadline, ls.client.entry.Cancelled())
 	var refused *mysql.SQLError
 	switch {
 	case err == nil:

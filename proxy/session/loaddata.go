@@ -11,6 +11,7 @@ import (
 	"kingshard/mysql/loadfile"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
@@ -58,6 +59,9 @@ func (cs *changes) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 	if err := cs.commitChange(l.c); err != nil {
 		return true, err
 	}
+	if l.drawn > 0 {
+		cs.client.state.InsertID = state.InsertIDOf(l.drawn)
+	}
 	if l.largest > 0 {
 		t := cs.routing.sequenceTable(p.Target.Table)
 		cs.client.shared.Sequences.Of(t).Saw(t, l.largest, idSpacing(&cs.client.state))
@@ -78,7 +82,9 @@ type loading struct {
 	fields  []int // of a line that are looked at; keyAt and the others count in them
 	keyAt   []int
 	autoAt  int
-	largest uint64 // id of a line
+	largest uint64 // id that a line brings
+	drawn   uint64 // the first id that was drawn, 0 without one
+	line    []byte // the last line with an id that was drawn
 	varAt   []int
 
 	parts []*part // by position; nil for shards of nodes that take no part
@@ -126,6 +132,9 @@ func (l *loading) admit() error {
 		if err := admitVariables([]string{v.Name}); err != nil {
 			return err
 		}
+	}
+	if l.shape.Leaves && st.Replace {
+		return newError(KSRefusedSharding, "LOAD DATA REPLACE that leaves the AUTO_INCREMENT column to the sharded table "+l.plan.Target.Parsed.Name+": give the ids")
 	}
 	if st.IgnoreLines > 0 && (st.LinesTerminated == "" || st.LinesTerminated == st.FieldsTerminated) {
 		return newError(KSRefusedSharding, "LOAD DATA into a sharded table: IGNORE LINES of a file without lines")
@@ -207,6 +216,10 @@ func (l *loading) wanted() {
 		return k
 	}
 	for _, field := range l.shape.Keys {
+		if field < 0 {
+			l.keyAt = append(l.keyAt, -1)
+			continue
+		}
 		l.keyAt = append(l.keyAt, at(field))
 	}
 	l.autoAt = -1
@@ -293,23 +306,26 @@ func (l *loading) route(line *loadfile.Line) error {
 		}
 		return nil
 	}
+	raw, drawn, err := l.withID(line)
+	if err != nil {
+		return err
+	}
 	for k, at := range l.keyAt {
-		l.key[k] = fieldValue(line.Fields[at])
+		if at < 0 || at == l.autoAt && drawn > 0 {
+			l.key[k] = value.NewUint(drawn)
+		} else {
+			l.key[k] = fieldValue(line.Fields[at])
+		}
 	}
-	var auto value.Value
-	if l.autoAt >= 0 {
-		auto = fieldValue(line.Fields[l.autoAt])
-	}
-	position, id, err := l.plan.LoadShard(l.key, auto, l.format.UTF8)
+	position, err := l.plan.LoadShard(l.key, l.format.UTF8)
 	if err != nil {
 		return lineError(line.Number, err)
 	}
-	l.largest = max(l.largest, id)
 	p := l.parts[position]
 	if p == nil {
 		return newError(KSTransactionNodes, fmt.Sprintf("transaction in multi node: line %d of the file belongs to another node", line.Number))
 	}
-	return l.add(p, line.Raw)
+	return l.add(p, raw)
 }
 
 func fieldValue(f loadfile.Field) value.Value {

@@ -139,7 +139,7 @@ func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
 	}
 	v, ok := o.of(&e.values, row)
 	if !ok {
-		return 0, needsAuto(a.column, e.plan.Target.Parsed.Name)
+		return 0, noID(a.column, e.plan.Target.Parsed.Name)
 	}
 	if v.IsNull() {
 		return 0, nil
@@ -147,7 +147,7 @@ func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
 	n, ok := rule.WholeNumber(v)
 	switch {
 	case !ok:
-		return 0, needsAuto(a.column, e.plan.Target.Parsed.Name)
+		return 0, noID(a.column, e.plan.Target.Parsed.Name)
 	case n.Int() == 0 && !e.ZeroStays:
 		return 0, nil
 	case n.Kind() == value.Int && n.Int() < 1, n.Uint() == 0:

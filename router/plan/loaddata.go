@@ -15,10 +15,14 @@ import (
 type Load struct {
 	// Fields is the number of fields that the statement reads of a line.
 	Fields int
-	// Keys are the fields of the key columns, in order; none for a table that is whole on every node.
+	// Keys are the fields of the key columns, in order; none for a table that is whole on every node. -1 is the AUTO_INCREMENT column, where it
+	// is left out.
 	Keys []int
 	// Auto is the field of the AUTO_INCREMENT column, -1 without one.
 	Auto int
+	// Leaves says that the statement leaves the AUTO_INCREMENT column out: that is then the first column of the shards' statements, and each line
+	// has its id ahead of its fields.
+	Leaves bool
 	// Variables are the user variables that fields go to: a file leaves the last line's values in them.
 	Variables []LoadVariable
 
@@ -127,9 +131,25 @@ func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadFiel
 	at := func(column string) int {
 		return slices.IndexFunc(fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
 	}
+	for _, d := range t.columns() {
+		if d.Flags&autoIncrementFlag == 0 {
+			continue
+		}
+		if slices.ContainsFunc(l.Set, func(a sqlparse.Assignment) bool { return router.SameColumn(a.Column, d.Name) }) {
+			return Refuse("LOAD DATA into the sharded table %s must give the AUTO_INCREMENT column %s by a field, or leave it out, not by SET", l.Table.Name, d.Name)
+		}
+		shape.Auto, shape.auto = at(d.Name), d.Name
+		shape.Leaves = shape.Auto < 0
+		if shape.Leaves && l.Fields == nil {
+			return Refuse("LOAD DATA that leaves the invisible AUTO_INCREMENT column %s out must list its columns", d.Name)
+		}
+		if shape.Leaves && l.FieldsTerminated == "" {
+			return Refuse("LOAD DATA that leaves the AUTO_INCREMENT column %s out needs FIELDS TERMINATED BY", d.Name)
+		}
+	}
 	for _, key := range t.Table.Keys {
 		k := at(key)
-		if k < 0 {
+		if k < 0 && !(shape.Leaves && router.SameColumn(shape.auto, key)) {
 			return Refuse("LOAD DATA must give the sharding key: column %s of %s is not among the fields of the file", key, l.Table.Name)
 		}
 		if t.column(key) == nil {
@@ -143,16 +163,6 @@ func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadFiel
 		c.Foreign = true
 		shape.foreign = append(shape.foreign, c)
 	}
-	for _, d := range t.columns() {
-		if d.Flags&autoIncrementFlag == 0 {
-			continue
-		}
-		k := at(d.Name)
-		if k < 0 || slices.ContainsFunc(l.Set, func(a sqlparse.Assignment) bool { return router.SameColumn(a.Column, d.Name) }) {
-			return needsAuto(d.Name, l.Table.Name)
-		}
-		shape.Auto, shape.auto = k, d.Name
-	}
 	return nil
 }
 
@@ -160,25 +170,37 @@ func needsAuto(column, table string) error {
 	return Refuse("AUTO_INCREMENT column %s of the sharded table %s needs a value: each sub-table would count for itself", column, table)
 }
 
-// LoadShard gives the position of the shard of a line of a Load, by its key as the file has it; auto is the AUTO_INCREMENT column's
-// field where there is one, and id the number above zero that it must be, so that no server counts in its place. utf8 tells whether the file is in
-// UTF-8. Errors are refusals.
-func (p *Plan) LoadShard(key []value.Value, auto value.Value, utf8 bool) (position int, id uint64, err error) {
-	t, l := p.Target, p.Operator.(*Load)
-	if l.Auto >= 0 {
-		if id, _ = strconv.ParseUint(auto.Text(), 10, 64); id == 0 { // one that is too large is the largest
-			return 0, 0, needsAuto(l.auto, t.Parsed.Name)
-		}
+// noID refuses a value for an AUTO_INCREMENT column that a server would make a number of, or an error.
+func noID(column, table string) error {
+	return Refuse("AUTO_INCREMENT column %s of the sharded table %s must be given a whole number, or be left to the table", column, table)
+}
+
+// LoadID gives the id that a line's field of the AUTO_INCREMENT column has; draws says that it leaves the id to the table. A 0 does so unless
+// zeroStays. Errors are refusals.
+func (p *Plan) LoadID(field value.Value, zeroStays bool) (id uint64, draws bool, err error) {
+	if field.IsNull() {
+		return 0, true, nil
 	}
+	id, err = strconv.ParseUint(field.Text(), 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // one that is too large is the largest
+		return 0, false, noID(p.Operator.(*Load).auto, p.Target.Parsed.Name)
+	}
+	return id, id == 0 && !zeroStays, nil
+}
+
+// LoadShard gives the position of the shard of a line of a Load, by its key as the file has it. utf8 tells whether the file is in UTF-8. Errors are
+// refusals.
+func (p *Plan) LoadShard(key []value.Value, utf8 bool) (position int, err error) {
+	t, l := p.Target, p.Operator.(*Load)
 	columns := l.foreign
 	if utf8 {
 		columns = l.utf8
 	}
 	position, err = t.Table.Place(key, columns)
 	if errors.Is(err, rule.ErrNoShard) || errors.Is(err, rule.ErrConvert) {
-		return 0, 0, Refuse("%s: %v", t.Parsed.Name, err)
+		return 0, Refuse("%s: %v", t.Parsed.Name, err)
 	}
-	return position, id, err
+	return position, err
 }
 
 // loads are the shards that the lines go to, with the statement of each.

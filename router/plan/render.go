@@ -61,7 +61,15 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		return nil, err
 	}
 	edits = append(edits, names...)
-	if _, loads := p.Operator.(*Load); loads && !st.Load.Ignore.Empty() {
+	load, loads := p.Operator.(*Load)
+	if loads && load.Leaves {
+		column := p.quote(load.auto)
+		if len(st.Load.Fields) > 0 {
+			column += ", "
+		}
+		edits = append(edits, edit{span: sqlparse.Span{Pos: st.Load.List, End: st.Load.List}, insert: column})
+	}
+	if loads && !st.Load.Ignore.Empty() {
 		edits = append(edits, edit{span: st.Load.Ignore, insert: " "}) // the proxy leaves the lines out
 	}
 	if st.Show != nil {
