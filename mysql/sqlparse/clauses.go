@@ -322,6 +322,26 @@ func InsertList(text string, m sqltext.Mode) (at int, listed, ok bool) {
 	return 0, false, false
 }
 
+// InsertSelectList finds, in an INSERT ... SELECT, where its columns are listed, behind the parenthesis, unless listed is false, and where the word
+// SELECT begins. ok is false for other forms, and for a query in parentheses.
+func InsertSelectList(text string, m sqltext.Mode) (list int, listed bool, query int, ok bool) {
+	tokens, ok := lex(text, m)
+	depth, open := 0, -1
+	for k, t := range tokens {
+		if depth += t.nesting(); depth == 1 && t.word == "(" {
+			open = k
+		}
+		if ok && depth == 0 && k > 0 && is(t, "select") && tokens[k-1].word != "." {
+			listed = tokens[k-1].word == ")" && open > 0 && !is(tokens[open-1], "partition")
+			if listed {
+				list = tokens[open].End
+			}
+			return list, listed, t.Pos, true
+		}
+	}
+	return 0, false, 0, false
+}
+
 // WithoutAlias gives the place of an item's expression: of "a + 1 AS x" and "a + 1 x" that of "a + 1". The item is known
 // to have an alias.
 func WithoutAlias(text string, s Span) Span {

@@ -292,6 +292,10 @@ func (s *shards) compare(t *testing.T, q shape) string {
 	}
 	for _, table := range shapeTables {
 		check := "SELECT * FROM " + table
+		if q.ID == "D07" && table == "orders" { // which row has which id is not said
+			check = "SELECT user_id, status, amount, created_at FROM orders"
+			s.both(t, "SELECT id FROM orders", "")
+		}
 		if w, g := shownAnswer(must(t, s.oracle, check), check, false), shownAnswer(must(t, s.subject, check), check, false); w != g {
 			t.Errorf("%s, then %s\n got %s\nwant %s", sql, check, g, w)
 		}

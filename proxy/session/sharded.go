@@ -247,6 +247,8 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 		})
 	case plan.Change, *plan.Insert:
 		return s.exchanges.several().changes.writeMany(q, p, r, ex)
+	case *plan.InsertSelect:
+		return s.exchanges.several().changes.insertSelect(q, p, r, ex)
 	case *plan.Choose:
 		return s.exchanges.several().changes.chooseMany(q, p, r, ex)
 	case *plan.Load:

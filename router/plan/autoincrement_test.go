@@ -208,3 +208,28 @@ func FuzzWithIDs(f *testing.F) {
 		}
 	})
 }
+
+// An INSERT ... SELECT that leaves ids to the table has them by the numbers of its rows.
+func TestNumbered(t *testing.T) {
+	const row = "ROW_NUMBER() OVER ()"
+	const id = "100 + (" + row + " - 1) * 5 + CAST(IF(" + row + " > 3, POW(2, 1023 + " + row + "), 0) AS UNSIGNED)"
+	r := testRouter(t)
+	for _, c := range []struct{ sql, want, args string }{
+		{"insert into seq (id, a) select id, a from seq where a = ?", "insert into `seq_0001` (`n`, id, a) select " + id + ", id, a from `seq_0001` AS `seq` where a = ?", "[0]"},
+		{"insert into seq (id, n, a) select all id , 0 , ? from seq where a = ?", "insert into `seq_0001` (id, n, a) select all id , " + id + ", ? from `seq_0001` AS `seq` where a = ?", "[0 1]"},
+		{"insert into seq select null, id, a from seq", "insert into `seq_0001` select " + id + ", id, a from `seq_0001` AS `seq`", "[]"},
+	} {
+		p, err := build(c.sql, r, typed)
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		e := new(Execution)
+		e.Bind(p, []value.Value{value.NewInt(1), value.NewInt(2)}[:len(p.Statement.Params)])
+		if _, err := e.Route(); err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		if q := e.Numbered(1, 100, 3, 5); q.Text != c.want || fmt.Sprint(q.Args) != c.args {
+			t.Errorf("%s\n got %s %v\nwant %s %s", c.sql, q.Text, q.Args, c.want, c.args)
+		}
+	}
+}

@@ -210,7 +210,7 @@ func TestGoldensCoverEveryWay(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose"} {
+	for _, name := range []string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose", "number"} {
 		if !slices.Contains(seen, name) {
 			t.Errorf("no plan is %q", name)
 		}

@@ -231,10 +231,18 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 		return err
 	}
 	if auto != nil && (auto.cell < 0 || auto.mayLeave(0)) {
-		return needsAuto(auto.column, in.Table.Name)
+		o, err := b.insertSelectIDs(in, auto)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Table.Kind == router.Single }) {
+			return needsAuto(auto.column, in.Table.Name)
+		}
+		p.Operator, p.Reason = o, ""
+	} else {
+		p.unknownIDs = auto != nil
+		p.Operator, p.Reason = Change{}, ""
 	}
-	p.unknownIDs = auto != nil
-	p.Operator, p.Reason = Change{}, ""
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Single {
 			p.Operator, p.Reason = Refused{}, "the table "+r.Parsed.Name+" is on one node"

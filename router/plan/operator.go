@@ -2,8 +2,8 @@ package plan
 
 import "fmt"
 
-// Operator is what a plan does where a statement concerns several shards. It is one of Refused, Forward, *Merge, *Finish, Change, *Insert, *Load,
-// *Choose and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
+// Operator is what a plan does where a statement concerns several shards. It is one of Refused, Forward, *Merge, *Finish, Change, *Insert,
+// *InsertSelect, *Load, *Choose and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
 type Operator interface {
 	// Name is the word that EXPLAIN and SHOW KS PLANS have for the operator.
 	Name() string
@@ -39,6 +39,9 @@ func (*Finish) Name() string { return "finish" }
 
 // Name is insert.
 func (*Insert) Name() string { return "insert" }
+
+// Name is number.
+func (*InsertSelect) Name() string { return "number" }
 
 // Name is load.
 func (*Load) Name() string { return "load" }
@@ -117,6 +120,9 @@ func (f *Finish) String() string {
 	return string(b)
 }
 
+// String shows the AUTO_INCREMENT column.
+func (o *InsertSelect) String() string { return "number " + o.Column }
+
 // String shows how many rows the text has, which may stand for more, and the AUTO_INCREMENT column that they must have a value for.
 func (shape *Insert) String() string {
 	text := fmt.Sprintf("insert %d rows", shape.count)
@@ -153,12 +159,13 @@ func (o *Each) String() string {
 	return text
 }
 
-func (Refused) operator() {}
-func (Forward) operator() {}
-func (Change) operator()  {}
-func (*Merge) operator()  {}
-func (*Finish) operator() {}
-func (*Insert) operator() {}
-func (*Load) operator()   {}
-func (*Choose) operator() {}
-func (*Each) operator()   {}
+func (Refused) operator()       {}
+func (Forward) operator()       {}
+func (Change) operator()        {}
+func (*Merge) operator()        {}
+func (*Finish) operator()       {}
+func (*Insert) operator()       {}
+func (*InsertSelect) operator() {}
+func (*Load) operator()         {}
+func (*Choose) operator()       {}
+func (*Each) operator()         {}

@@ -77,6 +77,8 @@ func (e *Execution) Route() (Route, error) {
 		return e.routeInsert(o)
 	case *Load:
 		return e.loads(), nil
+	case *InsertSelect:
+		return e.routeCounts(o)
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
 		if _, refused := p.Operator.(Refused); refused {
