@@ -89,6 +89,11 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 		if state.ShowsStatus(q.text, s.client.mode()) {
 			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
 		}
+	case sqltext.Set:
+		if q.ex.attributes == nil && q.st.readsAlike(&s.client.state, s.client.mode()) {
+			q.asText(s.client.mode())
+			return s.local(q)
+		}
 	case sqltext.Kill:
 		text, err := s.stmts.bound(q.st, q.ex)
 		if err != nil {
@@ -105,6 +110,30 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 		return true, s.executeOwn(q)
 	}
 	return false, nil
+}
+
+// readsAlike reports whether a prepared statement's text, sent now, means what it did when it was prepared: it has no parameters, and what its
+// literals and names go by is as it was.
+func (st *stmt) readsAlike(s *state.State, m sqltext.Mode) bool {
+	if st.params > 0 || st.mode != m || st.db != s.DB() {
+		return false
+	}
+	now := s.Setting()
+	for _, name := range [...]string{"character_set_client", "collation_connection"} {
+		then, _ := st.setting.Value(name)
+		if value, _ := now.Value(name); value != then {
+			return false
+		}
+	}
+	return true
+}
+
+// asText makes an execution the statement that the client could have sent as a text.
+func (q *query) asText(m sqltext.Mode) {
+	q.text, q.source = q.st.source, q.st.source
+	q.st, q.ex, q.within = nil, nil, nil
+	q.info = sqltext.Classify(q.text, m)
+	q.readWithin(m)
 }
 
 // decodeExecution takes the packet apart and remembers parameter types for executions that leave them out.
