@@ -286,12 +286,8 @@ func (i *copying) prepareShow() error {
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
+	var columns, shown []string
 	for k, d := range i.f.definitions {
-		if text.WriteString(", "); k == 0 {
-			text.Reset()
-			text.WriteString("SELECT ")
-		}
 		column := d.Name
 		if known, ok := shownAs[c.show.What][d.Name]; ok {
 			column = known
@@ -311,21 +307,26 @@ func (i *copying) prepareShow() error {
 		if !ok {
 			return unreadableName()
 		}
-		text.WriteString(column + " AS " + alias)
+		columns, shown = append(columns, column+" AS "+alias), append(shown, alias)
 	}
-	text.WriteString(" FROM " + table + " WHERE " + db + " = " + i.s.client.textIn("character_set_client", c.db))
+	rows := " FROM " + table + " WHERE " + db + " = " + i.s.client.textIn("character_set_client", c.db)
 	if c.show.Like != "" {
-		text.WriteString(" AND " + i.compared(name) + " LIKE " + c.show.Like)
+		rows += " AND " + i.compared(name) + " LIKE " + c.show.Like
+	}
+	order := []string{name}
+	if c.show.What == sqlparse.ShowTriggers {
+		order = append(order, triggerOrder[:]...)
 	}
 	if !c.show.Where.Empty() {
-		text.WriteString(" HAVING " + c.text[c.show.Where.Pos:c.show.Where.End])
+		// The condition speaks of the columns as they are shown, so it is about a table that has them.
+		for k, by := range order {
+			order[k] = "ks_o" + strconv.Itoa(k)
+			columns = append(columns, by+" AS "+order[k])
+		}
+		rows = " FROM (SELECT " + strings.Join(columns, ", ") + rows + ") AS ks_shown WHERE " + c.text[c.show.Where.Pos:c.show.Where.End]
+		columns = shown
 	}
-	if c.show.What == sqlparse.ShowTriggers {
-		text.WriteString(" ORDER BY EVENT_OBJECT_TABLE, " + triggerOrder)
-	} else {
-		text.WriteString(" ORDER BY " + name)
-	}
-	i.f.text = text.String()
+	i.f.text = "SELECT " + strings.Join(columns, ", ") + rows + " ORDER BY " + strings.Join(order, ", ")
 	i.f.args = upTo(params)
 	return nil
 }
@@ -339,7 +340,7 @@ func (i *copying) compared(name string) string {
 }
 
 // triggerOrder lists triggers of a table as servers do.
-const triggerOrder = "FIELD(ACTION_TIMING, 'BEFORE', 'AFTER'), FIELD(EVENT_MANIPULATION, 'INSERT', 'UPDATE', 'DELETE'), ACTION_ORDER"
+var triggerOrder = [...]string{"FIELD(ACTION_TIMING, 'BEFORE', 'AFTER')", "FIELD(EVENT_MANIPULATION, 'INSERT', 'UPDATE', 'DELETE')", "ACTION_ORDER"}
 
 // shownAs gives the columns of information_schema that SHOW gives other names.
 var shownAs = map[sqlparse.ShowWhat]map[string]string{
