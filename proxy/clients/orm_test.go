@@ -38,7 +38,7 @@ func ormApps(t *testing.T) []ormApp {
 	if err := installORM(); err != nil {
 		t.Fatal(err)
 	}
-	return []ormApp{pythonORM(t, "django"), pythonORM(t, "sqlalchemy"), hibernate(t), gorm(t)}
+	return []ormApp{pythonORM(t, "django"), pythonORM(t, "sqlalchemy"), hibernate(t), gorm(t), sequelize(t), activeRecord(t), phpORM(t, "eloquent"), phpORM(t, "doctrine")}
 }
 
 func pythonORM(t *testing.T, name string) ormApp {
@@ -86,6 +86,42 @@ func gorm(t *testing.T) ormApp {
 	})
 	return ormApp{name: "gorm", start: func(_ mysqltest.Kind, e endpoint) program {
 		return program{path: path, args: []string{e.addr(), ormDB}}
+	}}
+}
+
+// sequelize is the application of Sequelize, which has a dialect and a driver for each server.
+func sequelize(t *testing.T) ormApp {
+	t.Helper()
+	node := tool(t, "node", "install Node.js")
+	return ormApp{name: "sequelize", start: func(kind mysqltest.Kind, e endpoint) program {
+		dialect := "mariadb"
+		if kind == mysqltest.MySQL9 {
+			dialect = "mysql"
+		}
+		modules := []string{installed(t, "orm-node", "node_modules"), installed(t, "node", "node_modules")}
+		return program{
+			path: node,
+			args: []string{testdata(t, "orm", "sequelize", "main.js"), dialect, e.host, fmt.Sprint(e.port), ormDB},
+			env:  []string{"NODE_PATH=" + strings.Join(modules, string(os.PathListSeparator))},
+		}
+	}}
+}
+
+// activeRecord is the application of ActiveRecord, of the system's packages. Ruby warns of what later versions will say.
+func activeRecord(t *testing.T) ormApp {
+	t.Helper()
+	ruby := tool(t, "ruby", "install_orm.sh installs it on Debian")
+	return ormApp{name: "activerecord", start: func(_ mysqltest.Kind, e endpoint) program {
+		return program{path: ruby, args: []string{"-W0", testdata(t, "orm", "activerecord", "main.rb"), e.host, fmt.Sprint(e.port), ormDB}, env: []string{"LC_ALL=C.UTF-8"}}
+	}}
+}
+
+// phpORM is an application of the system's packages.
+func phpORM(t *testing.T, name string) ormApp {
+	t.Helper()
+	php := tool(t, "php", "install_orm.sh installs it on Debian")
+	return ormApp{name: name, start: func(_ mysqltest.Kind, e endpoint) program {
+		return program{path: php, args: []string{testdata(t, "orm", "php", name, "main.php"), e.host, fmt.Sprint(e.port), ormDB}}
 	}}
 }
 

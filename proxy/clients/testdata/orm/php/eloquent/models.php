@@ -1,0 +1,37 @@
+<?php
+// The tables of the shop. Those of users and orders exist; the others come by migrations.
+
+use Illuminate\Database\Eloquent\Model;
+
+class User extends Model
+{
+    public $timestamps = false;
+    public $incrementing = false;
+    protected $guarded = [];
+    protected $dateFormat = Shop\TIME;
+    protected $casts = ['balance' => 'decimal:2', 'created' => 'datetime'];
+
+    public function orders()
+    {
+        return $this->hasMany(Order::class);
+    }
+}
+
+class Order extends Model
+{
+    public $timestamps = false;
+    public $incrementing = false;
+    protected $guarded = [];
+    protected $dateFormat = Shop\TIME;
+    protected $casts = ['amount' => 'decimal:2', 'created' => 'datetime'];
+
+    public function user()
+    {
+        return $this->belongsTo(User::class);
+    }
+}
+
+class Note extends Model
+{
+    protected $guarded = [];
+}
