@@ -10,19 +10,22 @@ import (
 type TableNames interface {
 	// Named gives the destination's name of a table of the source; ok is false for one that has the same there, or that it does not know.
 	Named(node, schema, table string) (name TableName, ok bool)
+	// Constraint gives the destination's name of a constraint of some table of the source's schema; ok is false for one that is no part's: see
+	// [PartConstraint].
+	Constraint(node, schema, own string) (name string, ok bool)
 }
 
 // RenameText puts the destination's names into a message of a server, an error's or a warning's with that code: those of tables, of
-// columns, and of what the server named after a table. Values that the message quotes stay.
+// columns, and of what has its name after a table: see [PartConstraint]. Values that the message quotes stay.
 func RenameText(code uint16, text string, names []TableName) string {
 	if len(names) == 0 {
 		return text
 	}
 	from, to := quotedValue(code, text)
 	r := renaming{names: names}
-	r.copy(text[:from])
+	r.copy(unescapePairs(text[:from]))
 	r.out = append(r.out, text[from:to]...)
-	r.copy(text[to:])
+	r.copy(unescapePairs(text[to:]))
 	return string(r.out)
 }
 
@@ -84,6 +87,8 @@ type renaming struct {
 	out   []byte
 	// schema is that of the table named last with one: names behind it without one are of this schema.
 	schema string
+	// last is the table named last that the statement does not name.
+	last *TableName
 }
 
 // copy adds a part of the message with other names.
@@ -133,6 +138,9 @@ func (r *renaming) replace(text string, word int) int {
 	if word == 0 {
 		return 0
 	}
+	if r.constraint(text[:word]) {
+		return word
+	}
 	for k := range r.names {
 		if shown, ok := r.names[k].Columns[text[:word]]; ok {
 			return word + r.column(shown, text[word:])
@@ -149,11 +157,46 @@ func (r *renaming) replace(text string, word int) int {
 				r.schema = schema
 			}
 			r.table(&other)
+			r.last = &other
 			return len(table)
 		}
 		break
 	}
 	return 0
+}
+
+// constraint adds the name that a table has for a constraint of one of its parts; false where a word is no end of such a name.
+func (r *renaming) constraint(word string) bool {
+	if !strings.Contains(word, tagMark) {
+		return false
+	}
+	// The whole name tells whether it is packed; the word is but its end where others than letters are in it.
+	begin := bytes.LastIndexAny(r.out, "`'") + 1
+	name, ok := r.constraintNamed(string(r.out[begin:]) + word)
+	if ok {
+		r.out = append(r.out[:begin], name...)
+	}
+	return ok
+}
+
+// constraintNamed looks for the table that has a constraint: the one named last, those of the statement, then any.
+func (r *renaming) constraintNamed(own string) (name string, ok bool) {
+	if r.last != nil {
+		if name, ok = TableConstraint(own, r.last.Table, r.last.FromTable); ok {
+			return name, true
+		}
+	}
+	for k := range r.names {
+		if name, ok = TableConstraint(own, r.names[k].Table, r.names[k].FromTable); ok {
+			return name, true
+		}
+	}
+	for k := range r.names {
+		if n := &r.names[k]; n.Others != nil {
+			return n.Others.Constraint(n.Node, n.FromSchema, own)
+		}
+	}
+	return own, false
 }
 
 // table adds a table's name, and changes that of the schema in front of it.

@@ -10,6 +10,10 @@ func (otherTables) Named(node, schema, table string) (TableName, bool) {
 	return TableName{FromSchema: schema, FromTable: table, Schema: schema, Table: name}, ok
 }
 
+func (otherTables) Constraint(node, schema, own string) (string, bool) {
+	return TableConstraint(own, "x", "x_2024_03")
+}
+
 // Values that a message quotes stay, though they read as a table; names are those of their schema.
 func TestRenameText(t *testing.T) {
 	names := []TableName{{FromSchema: "shop", FromTable: "u_0003", Schema: "shop", Table: "u", Node: "n1", Others: otherTables{}}}
@@ -43,6 +47,14 @@ func TestRenameText(t *testing.T) {
 		{1451, "Cannot delete or update a parent row: a foreign key constraint fails (`depot`.`w_0001`, CONSTRAINT `w_0001_ibfk_1` FOREIGN KEY (`u`) REFERENCES `shop`.`u_0003` (`id`))",
 			"Cannot delete or update a parent row: a foreign key constraint fails (`depot`.`ware`, CONSTRAINT `ware_ibfk_1` FOREIGN KEY (`u`) REFERENCES `shop`.`u` (`id`))"},
 		{1451, "a foreign key constraint fails (`other`.`w_0001`, CONSTRAINT `x`)", "a foreign key constraint fails (`other`.`w_0001`, CONSTRAINT `x`)"},
+		{1451, "a foreign key constraint fails (`depot`.`w_0001`, CONSTRAINT `fk user$477eef38` FOREIGN KEY (`u`) REFERENCES `shop`.`u_0003` (`id`))",
+			"a foreign key constraint fails (`depot`.`ware`, CONSTRAINT `fk user` FOREIGN KEY (`u`) REFERENCES `shop`.`u` (`id`))"},
+		{3819, "Check constraint 'positive-n$0003' is violated.", "Check constraint 'positive-n' is violated."},
+		{3780, "in foreign key constraint 'of the reference$2024_03' are incompatible.", "in foreign key constraint 'of the reference' are incompatible."},
+		{3819, "Check constraint 'positive$0004' is violated.", "Check constraint 'positive$0004' is violated."},
+		{1062, "Duplicate entry 'x$0003' for key 'u_0003.x'", "Duplicate entry 'x$0003' for key 'u.x'"},
+		{1826, "Duplicate foreign key constraint name 'auth_user_user_permi_permission_id_1fbb5f2c_fk_auth_pe\\CABB\\C76A\\CB16\\C99F\\C3AA$0003'",
+			"Duplicate foreign key constraint name 'auth_user_user_permi_permission_id_1fbb5f2c_fk_auth_permission_i'"},
 		{3819, "Check constraint 'u_0003_chk_1' is violated.", "Check constraint 'u_chk_1' is violated."},
 	} {
 		if got := RenameText(c.code, c.in, names); got != c.out {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"kingshard/mysql"
 	"kingshard/router"
 )
@@ -18,4 +20,19 @@ func (o others) Named(node, schema, table string) (name mysql.TableName, ok bool
 		return name, false
 	}
 	return mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: node}, true
+}
+
+// Constraint is that of mysql.TableNames.
+func (o others) Constraint(node, schema, own string) (name string, ok bool) {
+	for _, t := range o.Tables() {
+		for _, s := range t.Shards {
+			if s.Node != node || !strings.EqualFold(s.DB, schema) {
+				continue
+			}
+			if name, ok = mysql.TableConstraint(own, t.Name, s.Table); ok {
+				return name, true
+			}
+		}
+	}
+	return own, false
 }
