@@ -38,8 +38,8 @@ type Definition struct {
 	Columns []ColumnChange
 	// SetByServer are columns with ON UPDATE CURRENT_TIMESTAMP and generated ones.
 	SetByServer []string
-	// ForeignKeys and Checks are the constraints that are added with a name.
-	ForeignKeys, Checks []string
+	// Keys are the names of constraints and indexes, in the order of the text.
+	Keys []KeyName
 	// Collation is what CREATE TABLE and ALTER TABLE say of the whole table.
 	Collation Collation
 	// Converts says that ALTER TABLE ... CONVERT TO gives all columns of text another character set.
@@ -94,11 +94,8 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 		d.Verb = CreateTable
 		d.Temporary = n.TemporaryKeyword != ast.TemporaryNone
 		d.Query, d.Like = n.Select != nil, n.ReferTable != nil
-		for _, constraint := range n.Constraints {
-			d.constraint(constraint)
-		}
 		for _, col := range n.Cols {
-			d.columnConstraints(col)
+			d.setByServer(col)
 			if family(col.Tp) == Texts {
 				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), c.collationOf(col)})
 			}
@@ -124,6 +121,7 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 	case *ast.CreateViewStmt:
 		d.Verb = CreateView
 	}
+	d.Keys = keyNames(c.tokens, d.Verb, c.mariaDB)
 	return d
 }
 
@@ -159,34 +157,15 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 			d.Columns = append(d.Columns, change)
 		}
 	}
-	d.constraint(spec.Constraint)
-	for _, constraint := range spec.NewConstraints {
-		d.constraint(constraint)
-	}
 	for _, col := range spec.NewColumns {
-		d.columnConstraints(col)
+		d.setByServer(col)
 	}
 }
 
-// constraint notes the name of a foreign key or a check.
-func (d *Definition) constraint(n *ast.Constraint) {
-	if n == nil || n.Name == "" {
-		return
-	}
-	switch n.Tp {
-	case ast.ConstraintForeignKey:
-		d.ForeignKeys = append(d.ForeignKeys, n.Name)
-	case ast.ConstraintCheck:
-		d.Checks = append(d.Checks, n.Name)
-	}
-}
-
-func (d *Definition) columnConstraints(col *ast.ColumnDef) {
+// setByServer notes a column whose values the server makes.
+func (d *Definition) setByServer(col *ast.ColumnDef) {
 	for _, o := range col.Options {
-		switch {
-		case o.Tp == ast.ColumnOptionCheck && o.ConstraintName != "":
-			d.Checks = append(d.Checks, o.ConstraintName)
-		case o.Tp == ast.ColumnOptionOnUpdate, o.Tp == ast.ColumnOptionGenerated:
+		if o.Tp == ast.ColumnOptionOnUpdate || o.Tp == ast.ColumnOptionGenerated {
 			d.SetByServer = append(d.SetByServer, col.Name.Name.O)
 		}
 	}

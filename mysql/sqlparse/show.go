@@ -35,6 +35,8 @@ type Show struct {
 	Where    Span // of the condition
 	// Named are the places in the condition of the column that has the table's name.
 	Named []Span
+	// NamedKeys are those of the column that has the name of an index.
+	NamedKeys []Span
 }
 
 // OneTable tells whether the statement is about one table.
@@ -174,7 +176,7 @@ func (sh *Show) filter(s *scan, text string, m sqltext.Mode) (ok bool) {
 	return false
 }
 
-// named finds the places of the column that has the table's name.
+// named finds the places of the columns that have the table's name, and an index's.
 func (sh *Show) named(tokens []token) {
 	for k, t := range tokens {
 		if t.Kind != sqltext.KindQuotedIdent && t.Kind != sqltext.KindWord || k > 0 && tokens[k-1].word == "." {
@@ -182,6 +184,8 @@ func (sh *Show) named(tokens []token) {
 		}
 		if w := strings.ToLower(t.word); w == "table" || w == "table_name" {
 			sh.Named = append(sh.Named, Span{t.Pos, t.End})
+		} else if w == "key_name" || w == "index_name" {
+			sh.NamedKeys = append(sh.NamedKeys, Span{t.Pos, t.End})
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // unread puts blanks over clauses that the parser does not know and that no plan looks into, and takes their tokens out:
-// the alias of the new row in MySQL's INSERT ... VALUES (...) AS new ON DUPLICATE KEY UPDATE, and MariaDB's RETURNING, which
-// it tells of, with the names that columns in it are qualified by. A clause in which parameters or queries may matter stays. MySQL manual: "INSERT ...
+// the alias of the new row in MySQL's INSERT ... VALUES (...) AS new ON DUPLICATE KEY UPDATE, IF EXISTS and its like in MariaDB's ALTER TABLE,
+// and MariaDB's RETURNING, which it tells of, with the names that columns in it are qualified by. A clause in which parameters or queries may matter stays. MySQL manual: "INSERT ...
 // ON DUPLICATE KEY UPDATE Statement"; MariaDB manual: "INSERT...RETURNING".
 func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []token, returning bool, names []qualifier) {
 	if len(tokens) == 0 {
@@ -17,6 +17,15 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 	verb := strings.ToLower(tokens[0].word)
 	from, to := 0, 0
 	switch {
+	case verb == "alter" && m.MariaDB:
+		at := 0
+		for _, cut := range withoutIf(tokens) {
+			begin, end := tokens[cut[0]].Pos, tokens[cut[1]-1].End
+			read += text[len(read):begin] + strings.Repeat(" ", end-begin)
+			rest = append(rest, tokens[at:cut[0]]...)
+			at = cut[1]
+		}
+		return read + text[len(read):], append(rest, tokens[at:]...), false, nil
 	case verb == "insert" && !m.MariaDB:
 		from, to = newRowAlias(tokens)
 	case m.MariaDB && (verb == "insert" || verb == "replace" || verb == "delete"):
@@ -29,6 +38,24 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 	begin, end := tokens[from].Pos, tokens[to-1].End
 	rest = append(append(rest, tokens[:from]...), tokens[to:]...)
 	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning, names
+}
+
+// withoutIf gives the places of IF EXISTS and IF NOT EXISTS in MariaDB's ALTER TABLE, by token: the parser knows few of them, and no plan looks
+// into them. MariaDB manual: "ALTER TABLE".
+func withoutIf(tokens []token) (cuts [][2]int) {
+	for k := 1; k+1 < len(tokens); k++ {
+		end := k + 1
+		if !is(tokens[k], "if") {
+			continue
+		}
+		if is(tokens[end], "not") {
+			end++
+		}
+		if end < len(tokens) && is(tokens[end], "exists") && tokens[k-1].word != "." && tokens[k-1].Kind == sqltext.KindWord {
+			cuts = append(cuts, [2]int{k, end + 1})
+		}
+	}
+	return cuts
 }
 
 // qualifier is what a column is qualified by: [database.]table.

@@ -8,6 +8,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/router"
+	"kingshard/router/plan"
 )
 
 // definition is what a server says of a sub-table, by the name of the part: column k, key PRIMARY, table.
@@ -27,7 +28,7 @@ func Differences(ctx context.Context, t *router.Table, nodes map[string]*backend
 	found := map[router.Shard]definition{}
 	unknown := map[string]bool{}
 	for _, node := range t.Nodes {
-		if err := definitions(ctx, nodes[node], onNode(t, node), found); err != nil {
+		if err := definitions(ctx, t, nodes[node], onNode(t, node), found); err != nil {
 			unknown[node] = true
 			findings = append(findings, unasked(node, err))
 		}
@@ -67,21 +68,21 @@ func differ(model, d definition, of string) (all []string) {
 }
 
 // definitions adds those of the sub-tables that are there.
-func definitions(ctx context.Context, n *backend.Node, shards []router.Shard, found map[router.Shard]definition) error {
+func definitions(ctx context.Context, t *router.Table, n *backend.Node, shards []router.Shard, found map[router.Shard]definition) error {
 	a, err := ask(ctx, n)
 	if err != nil {
 		return err
 	}
 	defer a.close()
 	for part := range slices.Chunk(shards, tablesAtOnce) {
-		if err := a.define(part, found); err != nil {
+		if err := a.define(t, part, found); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *asking) define(shards []router.Shard, found map[router.Shard]definition) error {
+func (a *asking) define(t *router.Table, shards []router.Shard, found map[router.Shard]definition) error {
 	where := among(shards)
 	shard := func(row []string) router.Shard {
 		k := slices.IndexFunc(shards, func(s router.Shard) bool { return s.DB == row[0] && s.Table == row[1] })
@@ -124,14 +125,15 @@ func (a *asking) define(shards []router.Shard, found map[router.Shard]definition
 		if row[6] != "NULL" {
 			column += "(" + row[6] + ")"
 		}
-		k := keys[s]["key "+row[2]]
+		index, _ := plan.ConstraintOf(t, s, row[2])
+		k := keys[s]["key "+index]
 		if k == nil {
 			k = []string{row[4]}
 			if row[3] == "0" {
 				k[0] = "UNIQUE " + k[0]
 			}
 		}
-		keys[s]["key "+row[2]] = append(k, column)
+		keys[s]["key "+index] = append(k, column)
 	})
 	for s, of := range keys {
 		for part, words := range of {

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router"
+	"kingshard/router/plan"
 )
 
 // informationTables are those of information_schema that speak of tables, with the columns that name them: the database's and the
@@ -30,6 +33,13 @@ var informationTables = map[string][]string{
 	"column_statistics":            {"SCHEMA_NAME", "TABLE_NAME"},
 	"st_geometry_columns":          {"TABLE_SCHEMA", "TABLE_NAME"},
 	"geometry_columns":             {"F_TABLE_SCHEMA", "F_TABLE_NAME"},
+}
+
+// constraintColumns are the columns of some of them that have names of constraints, or of indexes that may have the name of one: a column
+// for each pair.
+var constraintColumns = map[string][]string{
+	"statistics": {"INDEX_NAME"}, "key_column_usage": {"CONSTRAINT_NAME"}, "table_constraints": {"CONSTRAINT_NAME"}, "table_constraints_extensions": {"CONSTRAINT_NAME"},
+	"referential_constraints": {"CONSTRAINT_NAME", "UNIQUE_CONSTRAINT_NAME"}, "check_constraints": {"CONSTRAINT_NAME"},
 }
 
 // alikeTables are those of information_schema that have the same rows on all servers of a version.
@@ -64,7 +74,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 	if table, err = i.scratch(); err != nil {
 		return "", err
 	}
-	c := filling{copying: i, source: "information_schema." + strings.ToUpper(name), columns: informationTables[name], sized: name == "tables" && i.sized(),
+	c := filling{copying: i, source: "information_schema." + strings.ToUpper(name), columns: informationTables[name], constraints: constraintColumns[name], sized: name == "tables" && i.sized(),
 		shards: map[router.Shard]*router.Table{}, here: map[dbTable]bool{}, next: map[*router.Table]uint64{}}
 	shown, order := "*", listed[name]
 	if name == "check_constraints" && !i.c.mode.MariaDB {
@@ -115,6 +125,7 @@ type filling struct {
 	*copying
 	table, source string
 	columns       []string
+	constraints   []string
 	sized, moved  bool
 	tables        []*router.Table
 	shards        map[router.Shard]*router.Table
@@ -294,12 +305,42 @@ func (c *filling) name(shard router.Shard, t *router.Table) error {
 	}
 	c.moved = true
 	delete(c.here, at)
-	return c.rename(c.columns[:2], t, []dbTable{at})
+	return c.rename(0, t, []dbTable{at})
 }
 
-// rename gives tables that columns of the copy name another name.
-func (c *filling) rename(pair []string, t *router.Table, tables []dbTable) error {
-	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + state.Quote(t.DB) + ", " + pair[1] + " = " + state.Quote(t.Name) + " WHERE " + c.in(pair, tables))
+// rename gives shards of a table that a pair of columns of the copy names the table's name, and their constraints theirs.
+func (c *filling) rename(k int, t *router.Table, shards []dbTable) error {
+	pair := c.columns[k : k+2]
+	if k/2 < len(c.constraints) {
+		if err := c.renameConstraints(c.constraints[k/2], c.in(pair, shards), t); err != nil {
+			return err
+		}
+	}
+	return c.exec("UPDATE " + c.table + " SET " + pair[0] + " = " + state.Quote(t.DB) + ", " + pair[1] + " = " + state.Quote(t.Name) + " WHERE " + c.in(pair, shards))
+}
+
+// renameConstraints gives constraints of a table's shards that a column of the copy names, where a condition holds, the names that clients know.
+func (c *filling) renameConstraints(column, where string, t *router.Table) error {
+	var cases strings.Builder
+	// Hexadecimal: a name may have characters that the client's set lacks.
+	err := c.f.last.Conn.Rows("SELECT DISTINCT HEX(CONVERT("+column+" USING utf8mb4)) FROM "+c.table+" WHERE ("+where+") AND "+column+" IS NOT NULL"+noLimit, 1, func(row []string) {
+		own, err := hex.DecodeString(row[0])
+		if err != nil {
+			return
+		}
+		if name, changed := plan.ConstraintOf(t, t.Shards[0], string(own)); changed {
+			fmt.Fprintf(&cases, " WHEN X'%s' THEN X'%x'", row[0], name)
+		}
+	})
+	var unknown *mysql.SQLError
+	switch {
+	case errors.As(err, &unknown) && unknown.Code == erBadField:
+		return nil // an old server's
+	case err != nil || cases.Len() == 0:
+		return err
+	}
+	return c.exec("UPDATE " + c.table + " SET " + column + " = CONVERT(CASE CONVERT(CONVERT(" + column + " USING utf8mb4) USING binary)" + cases.String() +
+		" ELSE CONVERT(" + column + " USING utf8mb4) END USING utf8mb4) WHERE " + where)
 }
 
 // mention gives the tables that rows are not about but name, too, their logical names.
@@ -313,7 +354,7 @@ func (c *filling) mention() error {
 				}
 			}
 			if len(tables) > 0 {
-				if err := c.rename(c.columns[k:k+2], t, tables); err != nil {
+				if err := c.rename(k, t, tables); err != nil {
 					return err
 				}
 			}
@@ -356,11 +397,14 @@ func (c *filling) in(pair []string, tables []dbTable) string {
 // exec runs a statement on a copy. Old servers lack some of the columns: then nothing is to be done.
 func (c *filling) exec(sql string) error {
 	err := c.s.client.observed.Run(c.f.last.Pooled, c.s.client.state.DB(), sql)
-	if e, ok := err.(*mysql.SQLError); ok && e.Code == 1054 {
+	if e, ok := err.(*mysql.SQLError); ok && e.Code == erBadField {
 		return nil
 	}
 	return err
 }
+
+// erBadField says that there is no such column. MySQL manual: "Server Error Message Reference".
+const erBadField = 1054
 
 // unknownTable lets pass that a server has no such table in information_schema.
 func unknownTable(err error) error {

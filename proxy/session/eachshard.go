@@ -23,6 +23,17 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 	if err := ds.defaultsFollowed(p, r); err != nil {
 		return true, err
 	}
+	if p.Operator.(*plan.Each).Known {
+		keys, err := ds.keysThere(p.Target.Table)
+		if err != nil {
+			return true, err
+		}
+		route, err := p.Define(keys)
+		if err != nil {
+			return true, planError(err)
+		}
+		r = &route
+	}
 	if err := ds.leases.endForDDL(); err != nil {
 		return true, err
 	}
@@ -55,6 +66,10 @@ const (
 	erDupFieldname       = 1060
 	erDupKeyname         = 1061
 	erCantDropFieldOrKey = 1091
+	erFKDupName          = 1826 // in MariaDB also of a CHECK constraint
+	erCheckConstraintDup = 3822
+	erCheckNotFound      = 3821
+	erConstraintNotFound = 3940
 )
 
 // asWanted gives the errors that say of a statement that it was carried out before.
@@ -67,7 +82,7 @@ func asWanted(st *sqlparse.Statement) []uint16 {
 		return []uint16{erTableExists}
 	case sqlparse.AlterTable, sqlparse.CreateIndex, sqlparse.DropIndex:
 		if !st.Definition.Renames {
-			return []uint16{erDupFieldname, erDupKeyname, erCantDropFieldOrKey}
+			return []uint16{erDupFieldname, erDupKeyname, erCantDropFieldOrKey, erFKDupName, erCheckConstraintDup, erCheckNotFound, erConstraintNotFound}
 		}
 	}
 	return nil

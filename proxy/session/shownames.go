@@ -10,15 +10,19 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
+	"kingshard/router/plan"
 )
 
 // shownNames puts the logical names of tables into the rows that a server shows of one of their shards: the column that names the
 // table, and the text that makes it. It is a mysql.RowChanger.
 type shownNames struct {
 	names  map[string]string // logical ones by physical
+	table  *router.Table     // the one that is shown, and its shard
+	shard  router.Shard
 	mode   sqltext.Mode
 	layout value.Layout
 	whole  []int  // columns that are a name
+	key    int    // that of an index; -1 without one
 	text   int    // that of the statement that makes the table; -1 without one
 	next   uint64 // the table's AUTO_INCREMENT; 0: as the server shows it
 	row    value.Row
@@ -29,11 +33,11 @@ func (ro *routing) shownNamesOf(sh *sqlparse.Show, shard router.Shard, m sqltext
 	if sh == nil || sh.What == sqlparse.ShowColumns {
 		return nil
 	}
-	n := &shownNames{names: map[string]string{}, mode: m, text: -1}
+	n := &shownNames{names: map[string]string{}, mode: m, shard: shard, text: -1, key: -1}
 	for _, t := range ro.client.schema.Plans.router().Tables() {
 		for _, other := range t.Shards {
 			if other == shard {
-				n.next = ro.nextID(t)
+				n.table, n.next = t, ro.nextID(t)
 			}
 			if other.Node == shard.Node && other.DB == shard.DB && other.Table != t.Name {
 				n.names[other.Table] = t.Name
@@ -60,6 +64,8 @@ func (n *shownNames) Column(def *mysql.ColumnDefinition41) {
 	switch string(def.Name) {
 	case "Table", "View":
 		n.whole = append(n.whole, k)
+	case "Key_name":
+		n.key = k
 	case "Create Table", "Create View":
 		n.text = k
 	}
@@ -76,17 +82,21 @@ func (n *shownNames) Row(b, row []byte) ([]byte, error) {
 			n.row.Cells[k] = value.Cell(name)
 		}
 	}
+	if n.key >= 0 && n.table != nil {
+		if name, changed := plan.ConstraintOf(n.table, n.shard, string(n.row.Cells[n.key])); changed {
+			n.row.Cells[n.key] = value.Cell(name)
+		}
+	}
 	if n.text >= 0 && n.row.Cells[n.text] != nil {
 		n.row.Cells[n.text] = value.Cell(n.definition(string(n.row.Cells[n.text])))
 	}
 	return n.layout.AppendVisible(b, n.row.Cells), nil
 }
 
-// definition changes the names in the text that makes a table: those of tables, and those that the server gave to constraints after
-// the table's.
+// definition changes the names in the text that makes a table: those of tables, of constraints, and of indexes that have the name of one.
 func (n *shownNames) definition(text string) string {
 	var b strings.Builder
-	at, depth, before := 0, 0, ""
+	at, depth, before, last := 0, 0, "", ""
 	counts := n.next > 0 && countsIDs.MatchString(text)
 	l := sqltext.NewLexer(text, n.mode)
 	for {
@@ -114,6 +124,8 @@ func (n *shownNames) definition(text string) string {
 		if before += text[from:to]; !strings.HasPrefix("ENGINE=", strings.ToUpper(before)) {
 			before = ""
 		}
+		behind := last
+		last = text[from:to]
 		switch t.Kind {
 		case sqltext.KindQuotedIdent:
 			from, to = from+1, to-1
@@ -121,7 +133,11 @@ func (n *shownNames) definition(text string) string {
 		default:
 			continue
 		}
-		if name, ok := n.logical(text[from:to]); ok {
+		name, ok := n.names[text[from:to]]
+		if behind == "KEY" || behind == "CONSTRAINT" {
+			name, ok = n.constraint(text[from:to])
+		}
+		if ok {
 			b.WriteString(text[at:from] + name)
 			at = to
 		}
@@ -134,16 +150,11 @@ const counterOption = " AUTO_INCREMENT="
 
 var countsIDs = regexp.MustCompile(` AUTO_INCREMENT[ ,\n]`)
 
-// logical gives the name that takes the place of one in a definition.
-func (n *shownNames) logical(word string) (string, bool) {
-	if name, ok := n.names[word]; ok {
-		return name, true
+// constraint gives the name that takes the place of one of a constraint or an index, as it is quoted.
+func (n *shownNames) constraint(own string) (name string, changed bool) {
+	if n.table == nil {
+		return own, false
 	}
-	for _, made := range [...]string{"_ibfk_", "_chk_"} {
-		if k := strings.LastIndex(word, made); k > 0 {
-			name, ok := n.names[word[:k]]
-			return name + word[k:], ok
-		}
-	}
-	return "", false
+	name, changed = plan.ConstraintOf(n.table, n.shard, strings.ReplaceAll(own, "``", "`"))
+	return strings.ReplaceAll(name, "`", "``"), changed
 }

@@ -15,6 +15,9 @@ type Each struct {
 	// Unnamed are the key columns of the plan's Target whose collations a definition leaves to defaults.
 	Unnamed []Unnamed
 
+	// Known says that what the names of constraints and indexes are called in the physical tables must be known, for [Plan.Define].
+	Known bool
+
 	drop sqlparse.Span // the names of a DROP TABLE that runs once on each node
 }
 
@@ -27,7 +30,10 @@ func (b *builder) eachPlan() error {
 	d := p.Statement.Definition
 	if d != nil {
 		var err error
-		if each.Unnamed, err = define(d, p.Target, p.Refs, p.Mode.MariaDB); err != nil {
+		if each.Unnamed, err = define(d, p.Target, p.Refs); err != nil {
+			return err
+		}
+		if each.Known, err = p.keys(); err != nil {
 			return err
 		}
 	}
@@ -36,6 +42,9 @@ func (b *builder) eachPlan() error {
 		if dropping && !d.List.Empty() {
 			each.drop = d.List
 			return nil
+		}
+		if d != nil && (d.Verb == sqlparse.CreateTable && !d.Like || d.Verb == sqlparse.AlterTable && !d.Renames) {
+			return Refuse("a foreign key of %s that refers to %s, whose rows are not on the same shards: colocate_with in the rule of one, or a reference table", p.Target.Parsed.Name, r.Parsed.Name)
 		}
 		return Refuse("one statement on %s and %s, which are not on the same nodes: use one each", p.Target.Parsed.Name, r.Parsed.Name)
 	}
@@ -59,7 +68,7 @@ func stranger(target *router.Table, refs []*Ref, dropping bool) *Ref {
 }
 
 // define refuses definitions that cannot be right on shards, and returns the key columns whose collations it leaves to defaults.
-func define(d *sqlparse.Definition, target *Ref, refs []*Ref, mariaDB bool) ([]Unnamed, error) {
+func define(d *sqlparse.Definition, target *Ref, refs []*Ref) ([]Unnamed, error) {
 	first, name := refs[0], target.Parsed.Name
 	switch {
 	case d.Temporary:
@@ -92,7 +101,7 @@ func define(d *sqlparse.Definition, target *Ref, refs []*Ref, mariaDB bool) ([]U
 	if err != nil {
 		return nil, err
 	}
-	return unnamed, constraints(target, d, mariaDB)
+	return unnamed, nil
 }
 
 // Unnamed is a key column of text whose collation a definition leaves to a default, which only the servers know.
@@ -203,27 +212,6 @@ func familyOf(c rule.Class) sqlparse.Family {
 		return sqlparse.Dates
 	}
 	return sqlparse.OtherFamily
-}
-
-// constraints refuses names that a server wants to be unique in a database where several of the physical tables are in one.
-func constraints(t *Ref, d *sqlparse.Definition, mariaDB bool) error {
-	names := d.ForeignKeys
-	if !mariaDB {
-		names = slices.Concat(names, d.Checks)
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	seen := map[[2]string]bool{}
-	for _, s := range t.Table.Shards {
-		place := [2]string{s.Node, s.DB}
-		if seen[place] {
-			return Refuse("the name of the constraint %s must be unique in its database, and %s has several sub-tables there: leave the name to the server",
-				names[0], t.Parsed.Name)
-		}
-		seen[place] = true
-	}
-	return nil
 }
 
 // perNode is DROP TABLE of tables that do not lie together: one statement for each node, with all that it has of them.

@@ -31,6 +31,7 @@ type Execution struct {
 	// Apart has an INSERT for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
 	Apart bool
 	ids   countedIDs
+	keys  map[router.Shard]Keys // of the physical tables that a definition is about, as far as they are known
 }
 
 // executionMax bounds the memory that an Execution keeps for the next one, in bytes, rows and shards alike.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/router"
@@ -24,6 +25,8 @@ type edit struct {
 	// begins there: it belongs to pieces that begin ahead of the item only, as hidden columns are copies of items.
 	insert string
 	item   int
+	// key is the name of a constraint or an index that the place has.
+	key *sqlparse.KeyName
 }
 
 // tableEdits lists the places to change, in the order of the text.
@@ -61,6 +64,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		return nil, err
 	}
 	edits = append(edits, names...)
+	edits = append(edits, p.keyEdits()...)
 	load, loads := p.Operator.(*Load)
 	if loads && load.Leaves {
 		column := p.quote(load.auto)
@@ -76,8 +80,13 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		if !st.Show.From.Empty() {
 			edits = append(edits, edit{span: st.Show.From, insert: " "}) // the database is in front of the name then
 		}
-		// What the client sees in the column. A literal would be folded, and the result described otherwise.
 		t := p.Refs[0].Table
+		if tag := mysql.PartTag(t.Name, t.Shards[0].Table); tag != "" {
+			for _, span := range st.Show.NamedKeys {
+				edits = append(edits, edit{span: span, insert: "REPLACE(" + st.Text[span.Pos:span.End] + ", " + p.literalOf("$"+tag) + ", '')"})
+			}
+		}
+		// What the client sees in the column. A literal would be folded, and the result described otherwise.
 		for _, span := range st.Show.Named {
 			if t.Shards[0].Table == t.Name {
 				break
@@ -159,12 +168,15 @@ type writer struct {
 	values *values
 	at     places
 	names  map[*Ref]string // of scratch tables in the place of physical ones; nil without
+	keys   map[router.Shard]Keys
 	buf    []byte
 	args   []int
 }
 
 // writer makes one for the places at hand.
-func (e *Execution) writer() writer { return writer{p: e.plan, values: &e.values, at: e.at} }
+func (e *Execution) writer() writer {
+	return writer{p: e.plan, values: &e.values, at: e.at, keys: e.keys}
+}
 
 // copy writes a piece of the form as the client's text has it, with the tables' physical names.
 func (w *writer) copy(pos, end int) {
@@ -178,9 +190,12 @@ func (w *writer) copy(pos, end int) {
 			continue
 		}
 		w.piece(from, e.span.Pos)
-		if e.insert != "" {
+		switch {
+		case e.insert != "":
 			w.add(e.insert)
-		} else {
+		case e.key != nil:
+			w.key(e.key)
+		default:
 			w.name(e)
 		}
 		from = e.span.End
