@@ -97,6 +97,7 @@ func FuzzClassify(f *testing.F) {
 		ParseKill(sql, m)
 		ParseUse(sql, m)
 		ParseExecute(sql, m)
+		ParseExecuteImmediate(sql, m)
 		ParseDeallocate(sql, m)
 		ParseShow(sql, m)
 		Unquote(sql, m)

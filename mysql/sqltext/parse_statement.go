@@ -77,13 +77,13 @@ func ParseUse(sql string, m Mode) (db string, ok bool) {
 	return db, true
 }
 
-// ExecuteStmt is EXECUTE name USING @variables.
+// ExecuteStmt is EXECUTE name USING values.
 type ExecuteStmt struct {
 	Name  string   // lower case, without quotes
-	Using []string // lower case, without @ and quotes
+	Using []string // as they are written: user variables, in MariaDB any expressions
 }
 
-// ParseExecute takes EXECUTE apart. MySQL manual: "EXECUTE Statement".
+// ParseExecute takes EXECUTE apart. MySQL manual: "EXECUTE Statement"; MariaDB Knowledge Base: "EXECUTE Statement".
 func ParseExecute(sql string, m Mode) (ExecuteStmt, bool) {
 	p := newParser(sql, m)
 	if !p.words("execute") || m.MariaDB && p.is("immediate") {
@@ -91,18 +91,51 @@ func ParseExecute(sql string, m Mode) (ExecuteStmt, bool) {
 	}
 	name, ok := p.ident()
 	s := ExecuteStmt{Name: strings.ToLower(name)}
-	if ok && p.words("using") {
-		for more := true; ok && more; more = p.op(",") {
-			var v string
-			if v, ok = p.userVar(); ok {
-				s.Using = append(s.Using, v)
-			}
-		}
+	if ok {
+		s.Using, ok = p.using()
 	}
 	if !ok || !p.done() {
 		return ExecuteStmt{}, false
 	}
 	return s, true
+}
+
+// ParseExecuteImmediate returns the values of the parameters of MariaDB's EXECUTE IMMEDIATE as they are written. MariaDB Knowledge Base: "EXECUTE
+// IMMEDIATE".
+func ParseExecuteImmediate(sql string, m Mode) (using []string, ok bool) {
+	p := newParser(sql, m)
+	if !m.MariaDB || !p.words("execute", "immediate") {
+		return nil, false
+	}
+	for depth := 0; p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon && (depth > 0 || !p.is("using")); p.next() {
+		depth += p.nesting()
+	}
+	if using, ok = p.using(); !ok || !p.done() {
+		return nil, false
+	}
+	return using, true
+}
+
+// using passes over USING and the values behind it, if that comes next, and returns these as they are written.
+func (p *parser) using() (list []string, ok bool) {
+	if !p.words("using") {
+		return nil, true
+	}
+	for more := true; more; more = p.op(",") {
+		from, to, edges, n, depth := p.tok.Pos, p.tok.Pos, p.edges, 0, 0
+		for ; p.tok.Kind != KindEOF && p.tok.Kind != KindSemicolon && (depth > 0 || !p.isOp(",")); p.next() {
+			if n++; p.edges != edges || !p.mode.MariaDB && (p.tok.Kind != KindUserVar || n > 1) {
+				return nil, false
+			}
+			depth += p.nesting()
+			to = p.tok.End
+		}
+		if n == 0 {
+			return nil, false
+		}
+		list = append(list, p.sql[from:to])
+	}
+	return list, true
 }
 
 // ParseDeallocate takes DEALLOCATE PREPARE and DROP PREPARE apart and returns the name in lower case, without quotes.

@@ -144,16 +144,39 @@ func TestParsePrepared(t *testing.T) {
 		ok   bool
 	}{
 		{"execute s", ExecuteStmt{Name: "s"}, true},
-		{"execute S using @A, @`b c`;", ExecuteStmt{Name: "s", Using: []string{"a", "b c"}}, true},
+		{"execute S using @A, @`b c`;", ExecuteStmt{Name: "s", Using: []string{"@A", "@`b c`"}}, true},
 		{"execute s using", ExecuteStmt{}, false},
 		{"execute s using @a,", ExecuteStmt{}, false},
-		{"execute s using 1", ExecuteStmt{}, false},
+		{"execute s using ,@a", ExecuteStmt{}, false},
+		{"execute s using @a; x", ExecuteStmt{}, false},
+		{"execute s @a", ExecuteStmt{}, false},
 		{"execute immediate 'x'", ExecuteStmt{}, false},
 		{"execute", ExecuteStmt{}, false},
 	} {
-		if got, ok := ParseExecute(c.sql, maria); ok != c.ok || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%q: %+v %v", c.sql, got, ok)
+		for _, m := range []Mode{maria, mysql84} {
+			if c.sql == "execute immediate 'x'" && m == mysql84 {
+				continue // of a statement of that name, and no server reads it
+			}
+			if got, ok := ParseExecute(c.sql, m); ok != c.ok || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%q: %+v %v", c.sql, got, ok)
+			}
 		}
+	}
+	const values = " using 1, concat('a,b', @x) /* , */, NULL;"
+	want := []string{"1", "concat('a,b', @x)", "NULL"}
+	if got, ok := ParseExecute("execute s"+values, maria); !ok || !reflect.DeepEqual(got.Using, want) {
+		t.Errorf("%q %v", got, ok)
+	}
+	if got, ok := ParseExecuteImmediate("execute immediate convert('select ?' using utf8)"+values, maria); !ok || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q %v", got, ok)
+	}
+	for _, sql := range []string{"execute s" + values, "execute s using @a @b", "execute s using (@a)"} {
+		if got, ok := ParseExecute(sql, mysql84); ok {
+			t.Errorf("MySQL, %q: %+v", sql, got)
+		}
+	}
+	if _, ok := ParseExecuteImmediate("execute immediate 'select 1'", mysql84); ok {
+		t.Error("MySQL has EXECUTE IMMEDIATE")
 	}
 	for _, c := range []struct {
 		sql, name string

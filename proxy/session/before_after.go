@@ -196,7 +196,7 @@ const preparesUnseen = 1<<txn.PinProcedure | 1<<txn.PinUnknown | 1<<txn.PinTrack
 
 // executesNothing reports whether q is an EXECUTE on a connection on which nothing can have been prepared.
 func (xs *exchanges) executesNothing(q *query, added txn.Pins) bool {
-	if q.info.Class != sqltext.Execute || xs.client.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || len(xs.client.textStmts) > 0 {
+	if q.info.Class != sqltext.Execute || xs.client.txn.Pins&^added&(1<<txn.PinPrepare|preparesUnseen) != 0 || xs.client.textStmts.held() {
 		return false
 	}
 	_, named := sqltext.ParseExecute(q.text, xs.client.mode())
@@ -221,7 +221,7 @@ func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pi
 		xs.client.txn.Unpin(txn.PinLockTables)
 	case q.info.Class == sqltext.XA && xaVerb(q.text, "COMMIT", "ROLLBACK"):
 		xs.client.txn.Unpin(txn.PinXA)
-	case q.info.Class == sqltext.Deallocate && len(xs.client.textStmts) == 0:
+	case q.info.Class == sqltext.Deallocate && !xs.client.textStmts.held():
 		xs.client.txn.Unpin(txn.PinPrepare)
 	case q.info.Class == sqltext.Commit, q.info.Class == sqltext.Rollback, commitsByItself(q.info.Class):
 		if xs.client.txn.Unpin(txn.PinNextTransaction); !p.Conn.Status.Has(mysql.ServerStatusInTrans) {

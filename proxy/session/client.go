@@ -41,7 +41,7 @@ type client struct {
 	// txn has the connections that the session keeps between commands, and why.
 	txn txn.Connections
 	// textStmts are the names given by PREPARE and not yet deallocated.
-	textStmts map[string]textStmt
+	textStmts textStmts
 	// sink, while it is set, takes answers in the client's place.
 	sink *sink
 	// tasked is for the command under way; nil between commands, and before one needs it.

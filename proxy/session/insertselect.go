@@ -34,9 +34,6 @@ func (cs *changes) insertSelect(q *query, p *plan.Plan, r *plan.Route, ex *bound
 	}
 }
 
-// erDataOutOfRange is the error of a row for which there is no id. MySQL manual: "Server Error Message Reference".
-const erDataOutOfRange = 1690
-
 // tryInsertSelect makes one attempt; the change that it returns says what held locks. again says that other ids may help: there were more rows than were
 // counted, or an id was there already.
 func (cs *changes) tryInsertSelect(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, again, failed bool, err error) {

@@ -54,9 +54,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return s.admin(q)
 	case sqltext.Prepare, sqltext.Execute, sqltext.Deallocate:
 		had := s.client.txn.Pins
-		err := s.stmts.textPrepare(q)
+		handled, err := s.stmts.textPrepare(q)
 		q.pinned = s.client.txn.Pins &^ had
-		return false, err
+		return handled, err
 	}
 	return false, nil
 }
@@ -69,46 +69,42 @@ func (ri *rights) admitSetQuery(text string, m sqltext.Mode) error {
 	return nil
 }
 
-// textPrepare follows PREPARE, EXECUTE and DEALLOCATE: the statements live on one connection, which is held for as long
-// as there are any.
-func (ss *stmts) textPrepare(q *query) error {
+// textPrepare carries out PREPARE and DEALLOCATE of texts that the proxy keeps, and follows all others, and EXECUTE: these statements live on one
+// connection, which is held for as long as there are any.
+func (ss *stmts) textPrepare(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Prepare:
+		if handled, err := ss.keep(q); handled || err != nil {
+			return true, err
+		}
 		ss.exchanges.prepared(&sqltext.Inner{Text: q.text, Info: q.info, Mode: ss.client.mode()}, ss.rights.readsOnlyEverywhere(q.text, &q.info, ss.client.mode()), q)
 	case sqltext.Deallocate:
 		name, ok := sqltext.ParseDeallocate(q.text, ss.client.mode())
 		if ok {
-			delete(ss.client.textStmts, strings.ToLower(name))
-			return nil
+			kept := ss.client.textStmts[name].kept != nil
+			delete(ss.client.textStmts, name)
+			if kept {
+				ss.client.writeOK()
+			}
+			return kept, nil
 		}
 	case sqltext.Execute:
 		// What the text does was not looked at when it was prepared: it may set or lock anything.
 		ss.client.txn.Pin(txn.PinPrepare)
-		return ss.admitExecute(q)
+		return false, ss.admitExecute(q)
 	}
 	ss.client.txn.Pin(txn.PinPrepare)
-	return nil
-}
-
-// textStmt is what is known of a statement that PREPARE has given a name.
-type textStmt struct {
-	reads bool // only
-	sets  bool // it may change how texts are read
-	text  string
-	info  sqltext.Info // of text
+	return false, nil
 }
 
 // prepared notes the name that a PREPARE, which is q or within it, gives.
 func (xs *exchanges) prepared(in *sqltext.Inner, reads bool, q *query) {
-	l := sqltext.NewLexer(in.Text, in.Mode)
-	l.Next()
-	t := l.Next()
 	if xs.client.textStmts == nil {
-		xs.client.textStmts = make(map[string]textStmt)
+		xs.client.textStmts = make(textStmts)
 	}
-	name := strings.ToLower(sqltext.UnquoteIdent(in.Text[t.Pos:t.End], in.Mode))
-	name = strings.Clone(name)
-	_, had := xs.client.textStmts[name]
+	name := preparedName(in.Text, in.Mode)
+	was, had := xs.client.textStmts[name]
+	had = had && was.kept == nil                     // else no server has one of that name
 	xs.client.textStmts[name] = textStmt{sets: true} // should it fail, the name may go on standing for what it did
 	if q.info.Class != sqltext.Prepare {
 		return

@@ -206,6 +206,11 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 		}
 		defer s.client.account.End()
 	}
+	if q.info.Class == sqltext.Execute && q.st == nil {
+		if err := s.unfold(q); err != nil {
+			return true, err
+		}
+	}
 	if q.verdict.Timeout > 0 {
 		x := s.client.entry.ExpireAfter(q.verdict.Timeout)
 		failed, err = s.carryOut(q)

@@ -118,13 +118,22 @@ func unknownStmt(arg []byte, command string) *mysql.SQLError {
 	return mysql.NewSQLError(mysql.ERUnknownStmtHandler, "Unknown prepared statement handler (%d) given to %s", id, command)
 }
 
+// full reports whether the client has as many statements as it may have, named ones included.
+func (ss *stmts) full() bool {
+	return len(ss.byID)+len(ss.client.textStmts) >= ss.client.snap.Config.MaxPreparedStmts
+}
+
+// tooMany is what the client hears of one more.
+func (ss *stmts) tooMany() error {
+	return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount, "Can't create more than max_prepared_stmt_count statements (current value: %d)", ss.client.snap.Config.MaxPreparedStmts)
+}
+
 // comStmtPrepare prepares the text on a backend, every time: only the server knows whether it is right and what its
 // columns are today. MySQL manual: "COM_STMT_PREPARE".
 func (ss *stmts) comStmtPrepare(text string) error {
 	ss.lastID = 0
-	if len(ss.byID) >= ss.client.snap.Config.MaxPreparedStmts {
-		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount,
-			"Can't create more than max_prepared_stmt_count statements (current value: %d)", ss.client.snap.Config.MaxPreparedStmts)
+	if ss.full() {
+		return ss.tooMany()
 	}
 	if err := ss.rights.readyForText(text); err != nil {
 		return err

@@ -129,6 +129,11 @@ func TestStmtsMost(t *testing.T) {
 	if _, code := a.prepares(t, ss, "SELECT 4"); code != 0 {
 		t.Errorf("error %d behind the end of one", code)
 	}
+	ss.comStmtClose(idOf(2))
+	a.client.textStmts = textStmts{"s": {}}
+	if _, code := a.prepares(t, ss, "SELECT 5"); code != mysql.ERMaxPreparedStmtCount {
+		t.Errorf("error %d beside one that PREPARE named", code)
+	}
 }
 
 // An execution goes to a server by the id that the statement has there, prepared first where it is not.

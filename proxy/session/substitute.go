@@ -59,16 +59,7 @@ func (c *client) substitute(q *query) error {
 			edits = append(edits, edit{i.End, i.End, " AS " + alias})
 		}
 	}
-	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos)) })
-	var b strings.Builder
-	last := 0
-	for _, e := range edits {
-		b.WriteString(q.text[last:e.pos])
-		b.WriteString(e.text)
-		last = e.end
-	}
-	b.WriteString(q.text[last:])
-	q.text = b.String()
+	q.text = withEdits(q.text, edits)
 	return nil
 }
 
@@ -76,6 +67,20 @@ func (c *client) substitute(q *query) error {
 type edit struct {
 	pos, end int
 	text     string
+}
+
+// withEdits returns a text with edits made, none of which is within another.
+func withEdits(text string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos)) })
+	var b strings.Builder
+	last := 0
+	for _, e := range edits {
+		b.WriteString(text[last:e.pos])
+		b.WriteString(e.text)
+		last = e.end
+	}
+	b.WriteString(text[last:])
+	return b.String()
 }
 
 // aliasMax is the longest alias of a column, in bytes.

@@ -3,9 +3,57 @@ package session
 import (
 	"strings"
 
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 )
+
+// ask runs a query that reads user variables and no table, on a connection that has those of the session: the held one, or any. It begins no
+// transaction.
+func (ls *leases) ask(sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
+	if err := ls.startOfStatement(); err != nil {
+		return err
+	}
+	p := ls.client.txn.Held()
+	if p.Pooled == nil {
+		return ls.aside(ls.client.schema.Default, func(p backend.Pooled) error { return p.Conn.RawRows(sql, row) })
+	}
+	if err := ls.prepareOther(p); err != nil {
+		return err
+	}
+	if !ls.client.setRunning(p) {
+		return interrupted()
+	}
+	if err := ls.client.state.Found.Settle(p.Conn, false); err != nil {
+		return ls.lost(p, err)
+	}
+	ls.client.txn.LastOnHeld = false
+	if err := p.Conn.RawRows(sql, row); err != nil {
+		return ls.afterFailure(p, err)
+	}
+	ls.release(p)
+	return nil
+}
+
+// aside has something done on a connection to a node's primary that is in the session's state, and has no part in its transaction.
+func (ls *leases) aside(n *backend.Node, do func(backend.Pooled) error) error {
+	for attempt := 0; ; attempt++ {
+		p, err := ls.freshConn(n, nil)
+		if err != nil {
+			return ls.notBorrowed(nil, err)
+		}
+		switch err = do(p); {
+		case err == nil, isSQLError(err):
+			p.Put()
+			return err
+		case !ls.replaces(p, attempt, err):
+			p.Taint()
+			return backendError(err)
+		}
+	}
+}
 
 // variableName spells a user variable, whose name is a plain text, as the session's state names it; the server does not tell cases apart.
 func variableName(name string) string { return "@`" + strings.ToLower(name) + "`" }

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 )
@@ -57,6 +58,41 @@ func (ri *rights) learnText(q *query) error {
 	if err := ri.inspect(&evaluated, false); err != nil {
 		return err
 	}
+	text, question := "NULL", "SELECT HEX(CONVERT(("+expr+") USING "+charset+")) LIMIT 1"
+	if variable {
+		err := ri.leases.ask(question, func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
+			if cells[0] != nil {
+				text = string(cells[0])
+			}
+		})
+		if err != nil {
+			return err
+		}
+	} else if err := ri.compute(q, &evaluated, question, func(row []string) { text = row[0] }); err != nil {
+		return err
+	}
+	known, literal := "", "NULL"
+	if text != "NULL" {
+		b, err := hex.DecodeString(text)
+		if err != nil {
+			return refuse("the text of PREPARE or EXECUTE IMMEDIATE cannot be read: give it as a literal")
+		}
+		known, literal = string(b), "_"+charset+" x'"+text+"'"
+	}
+	c, m := q.within, ri.client.mode()
+	if m.MariaDB {
+		q.text = c.Text[:d.Pos] + literal + c.Text[d.End:]
+		hint := q.info.NodeHint
+		q.info = sqltext.Classify(q.text, m)
+		q.info.NodeHint = hint
+	}
+	q.known, q.value = true, known
+	c.Know(known, m)
+	return nil
+}
+
+// compute has the server that q is to run on compute an expression, of which a DO was looked at, by a question.
+func (ri *rights) compute(q, evaluated *query, question string, row func([]string)) error {
 	ri.client.txn.Pin(txn.PinPrepare) // what the expression leaves behind is left on the connection that the statement runs on
 	p, err := ri.leases.acquire(ri.routing.route(q))
 	if err != nil {
@@ -65,15 +101,12 @@ func (ri *rights) learnText(q *query) error {
 	if err := ri.exchanges.clearDiagnostics(p, q); err != nil {
 		return ri.leases.unprepared(p, err)
 	}
-	if !variable {
-		ri.exchanges.pinFor(evaluated.text, &evaluated.info)
-		p.Conn.Marked = true
-	}
+	ri.exchanges.pinFor(evaluated.text, &evaluated.info)
+	p.Conn.Marked = true
 	if err := ri.client.state.Found.Settle(p.Conn, false); err != nil {
 		return ri.leases.lost(p, err)
 	}
-	text := "NULL"
-	err = p.Conn.Rows("SELECT HEX(CONVERT(("+expr+") USING "+charset+")) LIMIT 1", 1, func(row []string) { text = row[0] })
+	err = p.Conn.Rows(question, 1, row)
 	if e, ok := err.(*mysql.SQLError); ok {
 		ri.leases.release(p)
 		return e
@@ -83,23 +116,6 @@ func (ri *rights) learnText(q *query) error {
 	}
 	ri.leases.release(p)
 	ri.client.txn.LastOnHeld = false
-	value, literal := "", "NULL"
-	if text != "NULL" {
-		b, err := hex.DecodeString(text)
-		if err != nil {
-			return refuse("the text of PREPARE or EXECUTE IMMEDIATE cannot be read: give it as a literal")
-		}
-		value, literal = string(b), "_"+charset+" x'"+text+"'"
-	}
-	c, m := q.within, ri.client.mode()
-	if m.MariaDB {
-		q.text = c.Text[:d.Pos] + literal + c.Text[d.End:]
-		hint := q.info.NodeHint
-		q.info = sqltext.Classify(q.text, m)
-		q.info.NodeHint = hint
-	}
-	q.known, q.value = true, value
-	c.Know(value, m)
 	return nil
 }
 
