@@ -3,6 +3,8 @@ package subtables
 import (
 	"regexp"
 	"strings"
+
+	"kingshard/mysql"
 )
 
 var counter = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
@@ -37,4 +39,22 @@ func body(text, table string) (definition string, ok bool) {
 		options = options[:at[0]] + options[at[1]:]
 	}
 	return head + "\n" + strings.Join(inside, ",\n") + "\n" + strings.Join(append([]string{options}, lines[end+1:]...), "\n"), true
+}
+
+var keyName = regexp.MustCompile("(?m)^(  (?:KEY|CONSTRAINT) `)((?:[^`]|``)+)")
+
+// forPart gives the definition of a part of a table, as body gave it, with the names that constraints have in another part: see
+// [mysql.PartConstraint].
+func forPart(definition, table, like, part string) string {
+	return keyName.ReplaceAllStringFunc(definition, func(line string) string {
+		head, own, _ := strings.Cut(line, "`")
+		name, changed := mysql.TableConstraint(strings.ReplaceAll(own, "``", "`"), table, like)
+		if !changed {
+			return line
+		}
+		if own, changed = mysql.PartConstraint(name, table, part); !changed {
+			return line
+		}
+		return head + quote(own)[:len(quote(own))-1]
+	})
 }

@@ -21,3 +21,11 @@ func TestBody(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestForPart(t *testing.T) {
+	definition := " (\n  `id$202401` int,\n  KEY `a``b$202401` (`id`),\n  KEY `own` (`id`),\n  CONSTRAINT `small$202401` CHECK (`id` < 9),\n  CONSTRAINT `t_202401_chk_1` CHECK (`id` > 1)\n) COMMENT='x$202401'"
+	want := " (\n  `id$202401` int,\n  KEY `a``b$202403` (`id`),\n  KEY `own` (`id`),\n  CONSTRAINT `small$202403` CHECK (`id` < 9),\n  CONSTRAINT `t_202403_chk_1` CHECK (`id` > 1)\n) COMMENT='x$202401'"
+	if got := forPart(definition, "t", "t_202401", "t_202403"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}

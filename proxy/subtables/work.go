@@ -71,7 +71,7 @@ func (w *work) run() bool {
 			if definition == "" {
 				definition, err = w.define(like)
 			}
-			sql = "CREATE TABLE IF NOT EXISTS " + name(shard) + definition
+			sql = "CREATE TABLE IF NOT EXISTS " + name(shard) + forPart(definition, t.Name, t.Shards[newest].Table, shard.Table)
 		}
 		if err == nil {
 			err = w.make(position, sql)
