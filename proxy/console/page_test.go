@@ -127,6 +127,17 @@ func TestPage(t *testing.T) {
 	mysqltest.WaitFor(t, "the session to end", func() bool { _, err := victim.Query("SELECT 1"); return err != nil })
 	b.wait("document.querySelectorAll('#view tbody tr').length === 0")
 
+	// A table's ids are at the table.
+	ids := p.client("root")
+	if r, err := ids.Query("KS SEQUENCE shop.orders SET 5"); err != nil || r.Err != nil {
+		t.Fatalf("%v %v", r, err)
+	}
+	ids.Close()
+	b.view("5", "Tables")
+	b.wait("document.querySelector('#view').textContent.includes('n1: 4, n2: 4')")
+	b.eval("[...document.querySelectorAll('#view tbody tr')].find((r) => r.textContent.includes('shop.orders')).click()")
+	b.wait("document.querySelector('#view .detail-row')?.textContent.includes('of the next block')")
+
 	// The file changes: the check shows it, the reload brings it into force.
 	b.key("Escape")
 	b.key("Escape")

@@ -1,4 +1,5 @@
 import { bar, el } from "../dom.js";
+import { count } from "../format.js";
 import { grid } from "../grid.js";
 
 export default {
@@ -13,14 +14,16 @@ export default {
       { name: "key", title: "Key", cell: (t) => t.key || "" },
       { name: "shards", title: "Shards", number: true },
       { name: "nodes", title: "On nodes", wide: true, cell: (t) => spread(t.places) },
+      { name: "drawn", title: "Ids drawn", number: true, cell: (t) => (t.sequence ? count(t.sequence.drawn) : "") },
       { name: "detail", title: "More", long: true, cell: (t) => t.detail || "" },
-    ], { key: (t) => t.user + "\n" + t.name, order: "name", open: (t) => places(t.places), empty: "No table is sharded: everything goes to the default nodes." });
+    ], { key: (t) => t.user + "\n" + t.name, order: "name", open: (t) => detail(t), empty: "No table is sharded: everything goes to the default nodes." });
     const defaults = el("div", { class: "facts" });
 
     async function refresh() {
-      const [rules, physical] = await Promise.all([context.rows("rules"), context.rows("tables")]);
+      const [rules, physical, sequences] = await Promise.all([context.rows("rules"), context.rows("tables"), context.rows("sequences")]);
+      const ids = new Map(sequences.map((s) => [(s.db + "." + s.table).toLowerCase(), s]));
       const of = Map.groupBy(physical, (p) => JSON.stringify([p.user, p.db, p.table]));
-      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [] })));
+      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [], sequence: ids.get((r.db + "." + r.table).toLowerCase()) })).map((t) => ({ ...t, drawn: t.sequence?.drawn ?? null })));
       defaults.replaceChildren(...rules.filter((r) => r.table === null).map((r) => el("div", {}, el("span", {}, r.user), el("span", {}, r.nodes))));
     }
     const element = el("div", { class: "detail" }, table.element, el("section", { class: "panel detail" }, el("h2", {}, "Default nodes, for tables without a rule"), defaults));
@@ -35,6 +38,18 @@ function spread(list) {
   const nodes = [...Map.groupBy(list, (p) => p.node)].sort((a, b) => a[0].localeCompare(b[0], "en", { numeric: true }));
   const text = nodes.map(([name, of]) => `${name}: ${of.length}`).join(", ");
   return el("div", {}, bar(nodes.map(([, of], k) => [colours[k % colours.length], of.length]), list.length, text, "split"), el("span", { class: "dim" }, text));
+}
+
+// detail shows the physical tables, and where ids that the table is left come from.
+function detail(t) {
+  return el("div", { class: "detail" }, places(t.places), t.sequence ? ids(t.sequence) : null);
+}
+
+function ids(s) {
+  const fact = (name, value) => el("div", {}, el("span", {}, name), el("span", {}, value));
+  return el("div", { class: "detail" }, el("h3", {}, "Ids"), el("div", { class: "facts" },
+    fact("kind", s.kind), fact("kept by", s.node || "no node yet"), fact("next", s.kind === "snowflake" ? "of the clock" : s.next === null ? "of the next block" : String(s.next)), fact("reserved", count(s.left)),
+    fact("drawn", count(s.drawn)), fact(s.kind === "block" ? "blocks" : "leases", count(s.blocks)), fact("there already", count(s.collisions))));
 }
 
 function places(list) {
