@@ -67,14 +67,14 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	read, tokens, returning, names := unread(text, tokens, m)
 	ms := marks(tokens, watched, false)
-	node, err := parse(markText(read, ms), m)
+	node, err := parse(spelled(markText(read, ms), m), m)
 	if err != nil {
 		strict := marks(tokens, watched, true)
 		if len(strict) == len(ms) {
 			return nil, parseError(err, ms)
 		}
 		ms = strict
-		if node, err = parse(markText(read, ms), m); err != nil {
+		if node, err = parse(spelled(markText(read, ms), m), m); err != nil {
 			return nil, parseError(err, ms)
 		}
 	}
