@@ -91,6 +91,22 @@ func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 	return ok, err
 }
 
+// ReadReturned reads the answer to a change that returns rows, of either protocol: row is given each as it came, valid during the call only. MariaDB
+// Knowledge Base: "INSERT...RETURNING".
+func (c *Conn) ReadReturned(row func(p []byte)) (definitions []mysql.ColumnDefinition41, end mysql.OKPacket, err error) {
+	if err := c.ReadAhead(); err != nil {
+		return nil, end, err
+	}
+	r := response{c: c}
+	if definitions, err = r.open(); err != nil {
+		return nil, end, err
+	}
+	err = r.rows(func(p []byte) error { row(p); return nil })
+	end = r.end
+	end.StateChanges, end.Info = nil, nil
+	return definitions, end, err
+}
+
 // RawRows runs a query of the proxy's own and gives each row's cells as they came, with the columns' definitions. Both are
 // valid during the call only.
 func (c *Conn) RawRows(sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {

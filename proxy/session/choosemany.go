@@ -54,13 +54,13 @@ func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 		case !cs.client.mode().MariaDB:
 			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
 		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
-			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex)
+			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex, readChange)
 		}
 	}
 	for len(rows) > 0 && err == nil {
 		n := min(len(rows), chosenBatch)
 		var sum mysql.OKPacket
-		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(rows[:n]), ex); err == nil {
+		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(rows[:n]), ex, readChange); err == nil {
 			addChange(&total, sum)
 		}
 		rows = rows[n:]

@@ -21,6 +21,9 @@ var notOfRow = map[uint16]bool{1205: true, 1213: true, 1317: true, erReadOnlyTra
 // rows, while each shard tells of its own first one. So the rows are tried again in their order; the caller undoes that.
 func (cs *changes) firstFault(c *change, runs []plan.Query, ex *boundExecution, cause error) error {
 	var sqlErr *mysql.SQLError
+	if c.returned != nil && c.returned.failed {
+		return cause // of the proxy's own
+	}
 	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
 		return cause
 	}
@@ -39,7 +42,12 @@ func (cs *changes) firstFault(c *change, runs []plan.Query, ex *boundExecution, 
 		if err := cs.shards.sendTo(l, runs[k].Text, runs[k].Args, ex); err != nil {
 			return err
 		}
-		_, err := l.Conn.ReadChange()
+		var err error
+		if c.returned != nil {
+			_, _, err = l.Conn.ReadReturned(func([]byte) {})
+		} else {
+			_, err = l.Conn.ReadChange()
+		}
 		l.Ended(err)
 		if errors.As(err, &sqlErr) {
 			e := *sqlErr

@@ -35,7 +35,15 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := cs.idsFree(c, r, q.ids); err != nil {
 		return c, true, cs.writeFailed(c, err, nil)
 	}
-	total, err := cs.writeAll(c.loans, p, r, ex)
+	read := readChange
+	if p.Statement.Returning {
+		c.returned = &returned{most: uint64(cs.client.snap.Config.FinishMaxBytes)}
+		read = c.returned.read
+	}
+	total, err := cs.writeAll(c.loans, p, r, ex, read)
+	if err == nil && c.returned != nil {
+		err = c.returned.fault(cs.client, q)
+	}
 	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
 		err = cs.firstFault(c, cs.client.lookup().execution.InOrder(runsMax), ex, err)
 		err = cs.refuseNull(p, err)
@@ -54,7 +62,11 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err := cs.commitChange(c); err != nil {
 		return c, true, err
 	}
-	q.tellIDs(cs.client, &mysql.Response{Kind: mysql.ResponseOK, OK: total})
+	res := mysql.Response{Kind: mysql.ResponseOK, OK: total}
+	if c.returned != nil {
+		res.Kind, res.Rows = mysql.ResponseRows, uint64(len(c.returned.rows))
+	}
+	q.tellIDs(cs.client, &res)
 	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
 		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
@@ -89,6 +101,8 @@ type change struct {
 	next txn.Characteristics
 	// at is when the first node was told to keep it, of a change of several nodes.
 	at time.Time
+	// returned are the rows that it gives; nil where it gives none.
+	returned *returned
 	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
 	hurried bool
 }
@@ -248,17 +262,21 @@ func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
 	total.Info = infoWarnings(total.Info, total.Warnings)
 	cs.client.task().query.ids.told(&total)
 	cs.client.state.Diagnostics.WarningCount = int(total.Warnings)
-	cs.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
-	cs.client.conn.WriteOK(&total)
+	if c.returned != nil {
+		c.returned.write(cs.client, &total)
+	} else {
+		cs.client.state.Diagnostics.RowCount = int64(total.AffectedRows)
+		cs.client.conn.WriteOK(&total)
+	}
 	if lost {
 		return &endError{process.EndBackendLost, errGivenUp}
 	}
 	return nil
 }
 
-// writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered: so no two
+// writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered, which read reads: so no two
 // statements, of whichever proxies, wait for each other's rows on different nodes.
-func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution) (total mysql.OKPacket, err error) {
+func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution, read readAnswer) (total mysql.OKPacket, err error) {
 	queries := slices.Clone(r.Queries)
 	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
 	for k := range queries {
@@ -271,7 +289,7 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if err := cs.shards.sendTo(l, query.Text, query.Args, ex); err != nil {
 			return total, err
 		}
-		ok, err := l.Conn.ReadChange()
+		ok, err := read(l, p, query, first)
 		l.Ended(err)
 		if err != nil {
 			return total, err

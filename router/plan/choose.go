@@ -102,6 +102,9 @@ func (e *Execution) chooses(c *Choose) (Route, error) {
 	if e.digest != nil {
 		return Route{}, ErrOwnText // the query is another text, in which the literals have other places
 	}
+	if e.plan.Statement.Returning {
+		return Route{}, Refuse("RETURNING of a DELETE with LIMIT over several shards")
+	}
 	r, err := c.query.Route(e.bound[min(c.params, len(e.bound)):])
 	if err != nil {
 		return Route{}, err

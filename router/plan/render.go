@@ -296,6 +296,17 @@ func (q *Query) Row(n int) int {
 	return row + 1
 }
 
+// Rows gives the numbers, from 1, that the rows of a part of an INSERT have in the client's, in their order; none of anything else.
+func (q *Query) Rows() (numbers []int) {
+	if q.next == nil {
+		return nil
+	}
+	for row := q.first; row >= 0; row = q.next[row] {
+		numbers = append(numbers, row+1)
+	}
+	return numbers
+}
+
 // whole writes the client's statement as it is, but for the names.
 func (e *Execution) whole(node string) *Query { return e.wholeNamed(node, nil) }
 

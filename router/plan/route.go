@@ -208,13 +208,7 @@ func (e *Execution) each() Route {
 	return r
 }
 
-// errReturning refuses rows that a change of several shards would have to give.
-var errReturning = Refuse("RETURNING of a change of several shards")
-
 func (e *Execution) writes(set rule.Set) (Route, error) {
-	if e.plan.Statement.Returning {
-		return Route{}, errReturning
-	}
 	r := Route{Operator: Change{}, Positions: set}
 	for _, at := range set {
 		node := e.stand(at)

@@ -56,9 +56,6 @@ func (e *Execution) routeInsert(o *Insert) (Route, error) {
 	if at := e.positions[0]; !e.Apart && !slices.ContainsFunc(e.positions, func(p int) bool { return p != at }) {
 		return Route{One: e.wholeAgain(e.stand(at)), Operator: o, Positions: all[at : at+1]}, nil
 	}
-	if e.plan.Statement.Returning {
-		return Route{}, errReturning
-	}
 	if o.rows == nil { // the SET form
 		q := *e.whole(e.stand(e.positions[0]))
 		q.next = []int{-1}
