@@ -19,7 +19,7 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 	switch {
 	case verb == "alter" && m.MariaDB:
 		at := 0
-		for _, cut := range withoutIf(tokens) {
+		for _, cut := range alterWords(tokens) {
 			begin, end := tokens[cut[0]].Pos, tokens[cut[1]-1].End
 			read += text[len(read):begin] + strings.Repeat(" ", end-begin)
 			rest = append(rest, tokens[at:cut[0]]...)
@@ -40,9 +40,16 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning, names
 }
 
-// withoutIf gives the places of IF EXISTS and IF NOT EXISTS in MariaDB's ALTER TABLE, by token: the parser knows few of them, and no plan looks
-// into them. MariaDB manual: "ALTER TABLE".
-func withoutIf(tokens []token) (cuts [][2]int) {
+// alterWords gives the places of ONLINE, IGNORE, IF EXISTS and IF NOT EXISTS in MariaDB's ALTER TABLE, by token: the parser knows few of them, and no
+// plan looks into them. MariaDB manual: "ALTER TABLE".
+func alterWords(tokens []token) (cuts [][2]int) {
+	table := 1
+	for table < len(tokens) && (is(tokens[table], "online") || is(tokens[table], "ignore")) {
+		table++
+	}
+	if table > 1 && table < len(tokens) && is(tokens[table], "table") {
+		cuts = append(cuts, [2]int{1, table})
+	}
 	for k := 1; k+1 < len(tokens); k++ {
 		end := k + 1
 		if !is(tokens[k], "if") {

@@ -36,6 +36,9 @@ func TestUnread(t *testing.T) {
 		{"insert into shop.users (id) values (1) returning other.users.id", maria, false, false},
 		{"delete from users where id = 1 returning a + ?", maria, false, false},
 		{"delete from users where id = 1 returning id", mysql8, false, false},
+		{"alter table if exists users add constraint fk foreign key (a) references users (id)", maria, true, false},
+		{"ALTER ONLINE IGNORE TABLE IF EXISTS users DROP FOREIGN KEY IF EXISTS fk", maria, true, false},
+		{"alter table if exists users add b int", mysql8, false, false},
 	} {
 		st, err := Parse(c.text, c.mode, watchedNames("users"))
 		if (err == nil) != c.readable {
