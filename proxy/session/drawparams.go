@@ -29,8 +29,9 @@ func newIDStmt(st *stmt, e *plan.Execution) (*idStmt, error) {
 	if len(params.Args) > 65535 {
 		return nil, mysql.NewSQLError(erPSManyParam, "Prepared statement contains too many placeholders")
 	}
+	// What the text tells of the statement before is in it by now: st's text is made anew where that has changed, and with its plan this one.
 	return &idStmt{params: params, of: st.plan, zeroes: e.ZeroStays, stmt: stmt{
-		text: params.Text, source: st.source, info: sqltext.Classify(params.Text, st.mode), params: len(params.Args), setting: st.setting, sharded: true, db: st.db, mode: st.mode,
+		text: params.Text, source: params.Text, info: sqltext.Classify(params.Text, st.mode), params: len(params.Args), setting: st.setting, sharded: true, db: st.db, mode: st.mode,
 	}}, nil
 }
 
