@@ -183,7 +183,10 @@ func (c *filling) place() error {
 		if err := c.name(shard, t); err != nil {
 			return err
 		}
-		if next := max(c.next[t], c.s.routing.nextID(t)); c.next[t] > 0 {
+		if next := c.next[t]; next > 0 {
+			if drawn := c.s.routing.nextID(t); drawn > 0 {
+				next = drawn
+			}
 			totals[t] = append(totals[t], "AUTO_INCREMENT = "+strconv.FormatUint(next, 10))
 		}
 		if len(totals[t]) > 0 {

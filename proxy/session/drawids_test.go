@@ -217,7 +217,7 @@ func TestDrawnIDIsThereAlready(t *testing.T) {
 func TestIDsOfDefinitions(t *testing.T) {
 	onShards(t, countedSchema, func(t *testing.T, s *shards) {
 		for _, sql := range []string{
-			"INSERT INTO users (name) VALUES ('a'), ('b')", "SHOW CREATE TABLE users", "SHOW TABLE STATUS LIKE 'users'", "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 'users'", "ALTER TABLE users AUTO_INCREMENT = 50", "INSERT INTO users (name) VALUES ('c')",
+			"INSERT INTO users (name) VALUES ('a'), ('b')", "!", "SHOW CREATE TABLE users", "SHOW TABLE STATUS LIKE 'users'", "SELECT AUTO_INCREMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME = 'users'", "ALTER TABLE users AUTO_INCREMENT = 50", "INSERT INTO users (name) VALUES ('c')",
 			"ALTER TABLE users ADD x INT, AUTO_INCREMENT = 60, COMMENT = 'y'", "INSERT INTO users (name) VALUES ('d')", "ALTER TABLE users AUTO_INCREMENT = 5", "INSERT INTO users (name) VALUES ('e')",
 			"TRUNCATE TABLE users", "INSERT INTO users (name) VALUES ('a')", "INSERT INTO orders (user_id) VALUES (1)",
 			"DROP TABLE users, orders", "CREATE TABLE users (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))",
@@ -225,6 +225,14 @@ func TestIDsOfDefinitions(t *testing.T) {
 			"INSERT INTO users (name) VALUES ('a'), ('b')", "INSERT INTO orders (user_id) VALUES (1), (2)", "DELETE FROM orders", "INSERT INTO orders (user_id) VALUES (3)",
 			"CREATE TABLE IF NOT EXISTS users (id INT AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 9000", "INSERT INTO users (name) VALUES ('z')",
 		} {
+			if sql == "!" { // what a shard counts by itself, behind rows that failed, is not what is drawn next
+				for _, node := range s.nodes {
+					for _, row := range must(t, node, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'shop' AND TABLE_NAME LIKE 'users\\_0%'").Rows {
+						must(t, node, fmt.Sprintf("ALTER TABLE shop.%s AUTO_INCREMENT = 40", row[0]))
+					}
+				}
+				continue
+			}
 			want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
 			if w, g := toldWithID(want, sql), toldWithID(got, sql); w != g && strings.HasPrefix(sql, "INSERT") {
 				t.Errorf("%s\n got %s\nwant %s", sql, g, w)
