@@ -122,7 +122,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	}
 	if largest, unknown := e.LargestID(), e.UnknownIDs(); (largest > 0 || unknown) && q.ids == nil {
 		l := ro.client.lookup()
-		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, unknown: unknown, plainly: p.InsertsAll()}
+		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, unknown: unknown, plainly: p.InsertsAll(), rows: e.InsertRows(), returning: p.Statement.Returning}
 		l.ids.last, l.ids.brought = e.BringsIDs()
 		q.ids = &l.ids
 	}

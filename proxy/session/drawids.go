@@ -31,6 +31,8 @@ type rowIDs struct {
 	// plainly says that each row is a new row of the table unless the statement fails; replaces that one may take the place of another, be left out
 	// for it, or change it.
 	plainly, replaces bool
+	rows              int  // how many there are
+	returning         bool // the answer is rows, at whose end no id is told
 	// column is the one of the ids. newest is the least id of new rows of a statement that replaces, where that has been asked for.
 	column   string
 	newest   uint64
@@ -59,6 +61,10 @@ func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 		return actionProcedure, newError(KSRefusedSharding, "RETURNING of REPLACE, INSERT IGNORE and ON DUPLICATE KEY UPDATE that leave the AUTO_INCREMENT column to the sharded table "+
 			p.Target.Parsed.Name+": give the ids")
 	}
+	if replaces && q.heldAloneTells(ro.client) {
+		return actionProcedure, newError(KSRefusedSharding, "REPLACE, INSERT IGNORE or ON DUPLICATE KEY UPDATE that leaves the AUTO_INCREMENT column to the sharded table "+p.Target.Parsed.Name+
+			", with FOUND_ROWS() or @@warning_count, which only the session's connection knows: SELECT them first")
+	}
 	t, spacing := ro.sequenceTable(p.Target.Table), idSpacing(&ro.client.state)
 	seq := ro.client.shared.Sequences.Of(t)
 	if given := l.execution.LargestID(); given > 0 {
@@ -70,7 +76,7 @@ func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 	}
 	l.ids = rowIDs{
 		table: t, first: first, last: first + uint64(n-1)*spacing.Increment, spacing: spacing, plainly: p.InsertsAll(), largest: l.execution.LargestID(), st: q.st, ex: q.ex,
-		replaces: replaces, column: p.AutoIncrement(),
+		replaces: replaces, returning: p.Statement.Returning, rows: l.execution.InsertRows(), unknown: l.execution.UnknownIDs(), column: p.AutoIncrement(),
 	}
 	q.ids = &l.ids
 	var err error
@@ -222,7 +228,7 @@ func zeroStays(c *client) bool {
 // told makes the id of an OK packet the one that one server would have told that made the ids itself.
 func (ids *rowIDs) told(ok *mysql.OKPacket) {
 	switch {
-	case ids == nil:
+	case ids == nil, ids.returning:
 	case ids.newest != 0:
 		ok.LastInsertID = ids.newest
 	case !ids.plainly:
@@ -231,6 +237,16 @@ func (ids *rowIDs) told(ok *mysql.OKPacket) {
 	case ids.brought:
 		ok.LastInsertID = ids.last
 	}
+}
+
+// ofLastRow returns the id that one server would tell of a statement of several rows that all bring ids, of which some are left out or change another:
+// that of the last row, whether it is one of these or not, unless all are left out. id is what a shard told whose last row is row, from 1, and no shard
+// with a later one told any.
+func (ids *rowIDs) ofLastRow(row int, id uint64) uint64 {
+	if ids != nil && ids.brought && row < ids.rows {
+		return ids.last
+	}
+	return id
 }
 
 // tellIDs notes what a response, which is no error, says of the ids of an INSERT; told says that LAST_INSERT_ID() is known by that.

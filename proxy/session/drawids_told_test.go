@@ -2,10 +2,54 @@ package session_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"kingshard/mysql/mysqltest"
 )
+
+// toldSchema has ids beside the sharding key, which rows may bring: those of several users may be the same.
+var toldSchema = strings.Replace(countedSchema, "id BIGINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, user_id INT NOT NULL, v VARCHAR(30)",
+	"id INT AUTO_INCREMENT, user_id INT NOT NULL, v INT NOT NULL DEFAULT 0, PRIMARY KEY (user_id, id), KEY (id)", 1)
+
+// Of rows of several shards some of which are left out or change others, the id that is told is that of the last row, or of the first whose id was
+// drawn, as on one server. At the end of RETURNING there is none.
+func TestIDToldOfSeveralRows(t *testing.T) {
+	onShards(t, toldSchema, func(t *testing.T, s *shards) {
+		mariaDB := strings.Contains(s.oracle.Greeting.ServerVersion, "MariaDB")
+		for n, sql := range []string{
+			"INSERT INTO orders (user_id, id) VALUES (1, 11), (2, 12), (3, 13), (4, 14)",
+			"INSERT IGNORE INTO orders (user_id, id) VALUES (5, 20), (6, 15), (7, 22), (8, 17)", // the last row is not the one of the largest id
+			"INSERT IGNORE INTO orders (user_id, id) VALUES (1, 31), (2, 12)",                   // it is left out
+			"INSERT IGNORE INTO orders (user_id, id) VALUES (1, 11), (2, 12)",                   // all are
+			"INSERT INTO orders (user_id, id) VALUES (1, 41), (2, 12) ON DUPLICATE KEY UPDATE v = v + 1",
+			"INSERT INTO orders (user_id, id) VALUES (4, 14), (2, 35) ON DUPLICATE KEY UPDATE v = v + 1",
+			"INSERT INTO orders (user_id, id) VALUES (1, DEFAULT), (2, 12) ON DUPLICATE KEY UPDATE v = v + 1", // the only id that is drawn
+			"INSERT INTO orders (user_id, id) VALUES (2, 12), (3, NULL) ON DUPLICATE KEY UPDATE v = v + 1",
+			"INSERT IGNORE INTO orders (user_id, id) VALUES (3, 0), (3, 13), (2, 12)",
+			"!INSERT INTO orders (user_id) VALUES (3) RETURNING id, v", "!INSERT INTO orders (user_id, id) VALUES (3, 300) RETURNING id",
+		} {
+			sql, returning := strings.CutPrefix(sql, "!")
+			if returning && !mariaDB {
+				continue
+			}
+			want, got := must(t, s.oracle, sql), must(t, s.subject, sql)
+			if w, g := toldWithID(want, sql)+fmt.Sprint(" at the end ", want.End.LastInsertID), toldWithID(got, sql)+fmt.Sprint(" at the end ", got.End.LastInsertID); w != g {
+				t.Errorf("%s\n got %s\nwant %s", sql, g, w)
+			}
+			if w, g := must(t, s.oracle, "SELECT LAST_INSERT_ID()"), must(t, s.subject, "SELECT LAST_INSERT_ID()"); fmt.Sprintf("%s", w.Rows) != fmt.Sprintf("%s", g.Rows) {
+				t.Errorf("%s: LAST_INSERT_ID() is %s, not %s", sql, g.Rows, w.Rows)
+			}
+			// What a server loses of ids beside ones that are brought is its own.
+			for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+				must(t, c, fmt.Sprintf("INSERT INTO orders (user_id, id) VALUES (9, %d)", 1000*(n+1)))
+			}
+			if s.sameTables(t, sql, "orders"); t.Failed() {
+				return
+			}
+		}
+	})
+}
 
 // A prepared INSERT without ids that has what the statement before leaves in its text, on the connection of a transaction where that is known to the
 // server.
@@ -36,6 +80,36 @@ func TestDrawnIDsBesideFoundRows(t *testing.T) {
 					return
 				}
 			}
+		}
+	})
+}
+
+// A REPLACE whose ids are looked for ahead of it must not tell of that question.
+func TestDrawnIDsOfReplaceBesideFoundRows(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+			must(t, c, "INSERT INTO orders (id, user_id, v) VALUES (1, 3, 'x'), (2, 3, 'x'), (3, 3, 'x')")
+		}
+		for _, ahead := range []string{"SELECT SQL_CALC_FOUND_ROWS id FROM orders WHERE user_id = 3 ORDER BY id LIMIT 1", "SELECT id FROM orders WHERE user_id = 3", "SELECT COUNT(*) FROM orders WHERE user_id = 3"} {
+			const sql = "REPLACE INTO orders (user_id, v) VALUES (3, FOUND_ROWS())"
+			for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+				must(t, c, "BEGIN")
+				must(t, c, ahead)
+			}
+			r, err := s.subject.Query(sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refused := strings.Contains(ahead, "CALC"); refused != (r.Err != nil && r.Err.Code == 9012) {
+				t.Errorf("behind %s: %v", ahead, r.Err)
+			}
+			if r.Err == nil {
+				must(t, s.oracle, sql)
+			}
+			for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+				must(t, c, "COMMIT")
+			}
+			s.sameTables(t, ahead, "orders")
 		}
 	})
 }

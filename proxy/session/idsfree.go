@@ -27,9 +27,18 @@ func (cs *changes) idsFree(c *change, r *plan.Route, ids *rowIDs) error {
 	return err
 }
 
+// heldAloneTells reports whether a statement's text asks the held connection for what the question for ids that are there would change.
+func (q *query) heldAloneTells(c *client) bool {
+	traits := q.info.Traits
+	if q.st != nil {
+		traits = q.st.info.Traits
+	}
+	return c.txn.Holding() && (traits&sqltext.FoundRows != 0 && c.txn.Conn() == c.state.Found.OnlyOn() || traits&sqltext.SysVarWarningCount != 0 && c.heldTells())
+}
+
 // newRows finds the least drawn id that is in the shards after a statement of several rows of which not all need be new.
 func (cs *changes) newRows(c *change, r *plan.Route, ids *rowIDs) error {
-	if !ids.drawn() || ids.plainly || ids.first == ids.last {
+	if !ids.drawn() || ids.plainly || ids.rows == 1 {
 		return nil
 	}
 	var err error

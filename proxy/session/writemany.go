@@ -277,6 +277,8 @@ func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
 // writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered, which read reads: so no two
 // statements, of whichever proxies, wait for each other's rows on different nodes.
 func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution, read readAnswer) (total mysql.OKPacket, err error) {
+	_, inserts := r.Operator.(*plan.Insert)
+	lastRow, lastID := 0, uint64(0) // the last row of a shard that tells an id, which is 0 for sure where all rows are new, and that id
 	queries := slices.Clone(r.Queries)
 	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
 	for k := range queries {
@@ -294,7 +296,7 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if err != nil {
 			return total, err
 		}
-		if _, inserts := r.Operator.(*plan.Insert); inserts && len(ok.Info) == 0 && (len(queries) > 1 || query.Row(2) > 0) {
+		if inserts && len(ok.Info) == 0 && (len(queries) > 1 || query.Row(2) > 0) {
 			// A server says nothing of a single row, but here it is one of several.
 			ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
 		}
@@ -315,6 +317,12 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if counts {
 			addChange(&total, ok)
 		}
+		if row := query.LastRow(); inserts && row > lastRow && (ok.LastInsertID != 0 || p.InsertsAll()) {
+			lastRow, lastID = row, ok.LastInsertID
+		}
+	}
+	if lastRow > 0 {
+		total.LastInsertID = cs.client.task().query.ids.ofLastRow(lastRow, lastID)
 	}
 	return total, nil
 }

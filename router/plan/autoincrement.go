@@ -160,6 +160,9 @@ func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
 // Draws returns how many ids the rows need, after Route returned ErrDraws.
 func (e *Execution) Draws() int { return e.ids.draws }
 
+// InsertRows returns how many rows an INSERT into a table with an AUTO_INCREMENT column has, after Route.
+func (e *Execution) InsertRows() int { return len(e.ids.left) }
+
 // Left reports whether a row, from 0, needs an id.
 func (e *Execution) Left(row int) bool { return e.ids.left[row] }
 

@@ -307,6 +307,18 @@ func (q *Query) Rows() (numbers []int) {
 	return numbers
 }
 
+// LastRow returns the number of the last row of an INSERT that the query has, from 1; 0 of any other statement.
+func (q *Query) LastRow() int {
+	if q.next == nil {
+		return 0
+	}
+	row := q.first
+	for q.next[row] >= 0 {
+		row = q.next[row]
+	}
+	return row + 1
+}
+
 // whole writes the client's statement as it is, but for the names.
 func (e *Execution) whole(node string) *Query { return e.wholeNamed(node, nil) }
 
