@@ -61,6 +61,7 @@ func TestDrawnIDs(t *testing.T) {
 				"INSERT INTO users (name) VALUES ('l%d')",
 				"SELECT @@identity",
 				"SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", "INSERT INTO users VALUES (0, 'v%d', 1)", "INSERT INTO users VALUES (NULL, 'w%d', 1)", "INSERT INTO users (name) VALUES ('x%d')",
+				"DELETE FROM users WHERE id = 0", "INSERT INTO users VALUES (DEFAULT, 'z%d', 1)", "INSERT INTO orders (id, user_id) VALUES (DEFAULT, 8)", "DELETE FROM orders WHERE id = 0",
 				"DELETE FROM users WHERE id = 0", "SET sql_mode = DEFAULT", "INSERT INTO users VALUES (0, 'y%d', 1)",
 			}}[round == 3] {
 				sql = strings.ReplaceAll(sql, "%d", fmt.Sprint(round+1))

@@ -22,7 +22,7 @@ type autoIncrement struct {
 	column string
 	quoted string    // in backticks
 	cell   int       // its number among the columns of the INSERT, from 0; -1: it is left out
-	values []operand // by row; none where it is left out. That of DEFAULT is NULL
+	values []operand // by row; none where it is left out. That of DEFAULT is 0
 	// list is where the text takes the column in, of an INSERT that leaves it out: among others where listed is set, else with names in front
 	// of it.
 	list   int
@@ -53,7 +53,7 @@ func autoIncrementOf(t *Ref, columns []string, rows [][]*sqlparse.Expr, m sqltex
 		v, known := operandOf(row[a.cell])
 		switch {
 		case row[a.cell].Op == sqlparse.Default:
-			v = operand{param: -1}
+			v = operand{value: value.NewInt(0), param: -1} // and so it stays 0 where that is no request for an id
 		case !known:
 			v = operand{param: notKnown}
 		}
