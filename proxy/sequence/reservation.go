@@ -244,6 +244,10 @@ func largestOf(c *backend.Conn, s Shard) (largest, limit uint64, err error) {
 	if err != nil || column == "" {
 		return 0, 0, err
 	}
+	// Rows that are not committed yet count too: their transaction may have told that they are there.
+	if _, err = change(c, "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"); err != nil {
+		return 0, 0, err
+	}
 	err = c.Rows("SELECT COALESCE(MAX("+quote(column)+"), 0) FROM "+quote(s.DB)+"."+quote(s.Table)+" LIMIT 1", 1, func(row []string) {
 		if n, parsed := strconv.ParseUint(row[0], 10, 64); parsed == nil { // else it is below 0
 			largest = n

@@ -74,6 +74,7 @@ func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	if err := cs.commitChange(c); err != nil {
 		return c, true, err
 	}
+	q.tellIDs(cs.client, &mysql.Response{Kind: mysql.ResponseOK, OK: total})
 	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
 		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 
 	"kingshard/mysql/sqltext"
@@ -122,7 +123,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	}
 	if largest, unknown := e.LargestID(), e.UnknownIDs(); (largest > 0 || unknown) && q.ids == nil {
 		l := ro.client.lookup()
-		l.ids = rowIDs{table: ro.sequenceTable(p.Target.Table), largest: largest, unknown: unknown, plainly: p.InsertsAll(), rows: e.InsertRows(), returning: p.Statement.Returning}
+		l.ids = rowIDs{table: ro.sequenceTable(cmp.Or(p.GainsIDs(), p.Target.Table)), largest: largest, unknown: unknown, plainly: p.InsertsAll(), rows: e.InsertRows(), returning: p.Statement.Returning}
 		l.ids.last, l.ids.brought = e.BringsIDs()
 		q.ids = &l.ids
 	}

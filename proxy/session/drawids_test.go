@@ -318,9 +318,33 @@ func TestDrawnIDsBehindUnknownOnes(t *testing.T) {
 			{"LOAD DATA LOCAL INFILE 'x' INTO TABLE orders (id, user_id, v)", "7006\t1\tx\n7009\t2\ty\n"},
 			{"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
 			{"BEGIN"}, {"LOAD DATA LOCAL INFILE 'x' INTO TABLE orders (id, user_id, v)", "9500\t4\tx\n"}, {"INSERT INTO orders (user_id) VALUES (4)"}, {"COMMIT"},
+			{"INSERT INTO orders (id, user_id) VALUES (40000, 3) ON DUPLICATE KEY UPDATE v = 'z'"},
+			{"INSERT INTO orders (id, user_id) VALUES (40000, 3) ON DUPLICATE KEY UPDATE id = 50000"}, {"INSERT INTO orders (user_id) VALUES (4), (3), (2), (1)"},
 		} {
 			if s.both(t, step[0], step[1], "orders"); t.Failed() {
 				return
+			}
+		}
+	})
+}
+
+// An UPDATE may give ids, too. MySQL draws larger ones from then on; MariaDB would come to them, and the proxy must not.
+func TestDrawnIDsBehindUpdates(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		must(t, s.subject, "INSERT INTO orders (user_id) VALUES (1), (2), (3), (4)")
+		for _, sql := range []string{
+			"UPDATE orders SET id = 700 WHERE id = 2", "UPDATE orders SET v = 'x', id = id + 1000 WHERE user_id = 3", "UPDATE orders AS o SET o.id = o.id + 3000 WHERE o.user_id IN (1, 2) AND o.id = 700",
+			"BEGIN", "UPDATE orders SET id = 6000 WHERE user_id = 1 AND id = 1", "COMMIT", "UPDATE orders SET id = id + 9000 WHERE user_id > 0 ORDER BY id DESC LIMIT 1",
+			"UPDATE orders SET id = LAST_INSERT_ID(id + 20000) WHERE user_id = 4 ORDER BY id LIMIT 1",
+		} {
+			must(t, s.subject, sql)
+			if sql == "BEGIN" {
+				continue
+			}
+			var largest uint64
+			_, _ = fmt.Sscan(fmt.Sprintf("%s", must(t, s.subject, "SELECT MAX(id) FROM orders").Rows[0][0]), &largest)
+			if r := must(t, s.subject, "INSERT INTO orders (user_id) VALUES (1)"); r.OK.LastInsertID != largest+1 {
+				t.Errorf("%s: the next id is %d, the largest before was %d", sql, r.OK.LastInsertID, largest)
 			}
 		}
 	})

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/router"
 	"kingshard/router/rule"
 )
 
@@ -104,7 +106,7 @@ type countedIDs struct {
 
 // countIDs notes which rows need an id, and the largest id that others give; it returns ErrDraws if there are any of the first.
 func (e *Execution) countIDs(o *Insert) error {
-	e.ids.draws, e.ids.largest, e.ids.unknown, e.ids.left = 0, 0, false, e.ids.left[:0]
+	e.ids.draws, e.ids.largest, e.ids.unknown, e.ids.left = 0, 0, e.plan.gainsIDs != nil, e.ids.left[:0]
 	a := o.auto
 	if a == nil {
 		return nil
@@ -177,9 +179,43 @@ func (e *Execution) BringsIDs() (last uint64, brings bool) {
 // UnknownIDs reports whether some ids that the statement brings are such as only the server knows.
 func (e *Execution) UnknownIDs() bool { return e.ids.unknown }
 
+// givesIDs notes that rows of r get ids by assignments that are not in the text of any row.
+func (p *Plan) givesIDs(r *Ref, assignments []sqlparse.Assignment) {
+	if len(r.Table.Shards) < 2 {
+		return
+	}
+	for _, d := range r.columns() {
+		if d.Flags&autoIncrementFlag == 0 {
+			continue
+		}
+		for _, a := range assignments {
+			if router.SameColumn(a.Column, d.Name) && !knownID(a) {
+				p.gainsIDs = r
+			}
+		}
+	}
+}
+
+// knownID reports whether an assignment gives an id that the row has, or that of the row that was to be inserted.
+func knownID(a sqlparse.Assignment) bool {
+	e := a.Expr
+	if e.Op == sqlparse.Call && strings.EqualFold(e.Name, "last_insert_id") && len(e.Args) == 1 {
+		e = e.Args[0]
+	}
+	return (e.Op == sqlparse.Column || e.Op == sqlparse.Values) && router.SameColumn(e.Name, a.Column)
+}
+
+// GainsIDs returns the table that gets ids which only the servers know; nil if none does.
+func (p *Plan) GainsIDs() *router.Table {
+	if p.gainsIDs == nil {
+		return nil
+	}
+	return p.gainsIDs.Table
+}
+
 // InsertsAll reports whether each row of an INSERT is one row of the table in the end, or the INSERT fails.
 func (p *Plan) InsertsAll() bool {
-	return !p.Statement.Insert.Ignore && len(p.Statement.Insert.OnUpdate) == 0
+	return p.Statement.Insert != nil && !p.Statement.Insert.Ignore && len(p.Statement.Insert.OnUpdate) == 0
 }
 
 // AutoIncrement returns the name of the AUTO_INCREMENT column of an INSERT for which Route returned ErrDraws.

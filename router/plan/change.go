@@ -25,6 +25,7 @@ func (b *builder) changePlan() error {
 	}
 	p.Target = targets[0]
 	for _, t := range targets {
+		p.givesIDs(t, ch.Set)
 		if t.Table.Kind != p.Target.Table.Kind {
 			return Refuse("%s and %s are changed together: one is %v, the other %v", p.Target.Parsed.Name, t.Parsed.Name, p.Target.Table.Kind, t.Table.Kind)
 		}

@@ -52,7 +52,7 @@ func (e *Execution) BindText(p *Plan, sql string, d *sqltext.Digest) bool {
 
 func (e *Execution) begin(p *Plan) {
 	e.plan = p
-	e.ids.draws, e.ids.largest, e.ids.unknown = 0, 0, p.unknownIDs
+	e.ids.draws, e.ids.largest, e.ids.unknown = 0, 0, p.gainsIDs != nil
 	clear(e.queries)
 	e.buf, e.queries, e.shards = e.buf[:0], e.queries[:0], e.shards[:0]
 }

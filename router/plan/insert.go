@@ -38,6 +38,7 @@ func (b *builder) insertPlan() error {
 	if err := keyKept(p.Target, in.OnUpdate, p.Statement.Query == nil); err != nil {
 		return err
 	}
+	p.givesIDs(p.Target, in.OnUpdate)
 	for _, a := range in.OnUpdate {
 		b.analyzer.expr(a.Expr, &blockInfo{scope: &scope{}})
 	}
@@ -240,7 +241,9 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 		}
 		p.Operator, p.Reason = o, ""
 	} else {
-		p.unknownIDs = auto != nil
+		if auto != nil {
+			p.gainsIDs = p.Target
+		}
 		p.Operator, p.Reason = Change{}, ""
 	}
 	for _, r := range p.Refs {

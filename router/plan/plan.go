@@ -32,10 +32,10 @@ type Plan struct {
 	// Reason says why the operator is not a simpler one; of Refused it is what the client hears.
 	Reason string
 
-	// unknownIDs: rows that a query finds bring their ids.
-	unknownIDs bool
-	edits      []edit
-	router     *router.Router
+	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
+	gainsIDs *Ref
+	edits    []edit
+	router   *router.Router
 	// short are the parameters of a form whose literals must be short for the plan to serve a text.
 	short []int
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
