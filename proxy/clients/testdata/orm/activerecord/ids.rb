@@ -1,6 +1,12 @@
-# Makes tables by migrations, and leaves the ids to them.
-def ids
+# Runs the migrations up to one, as rake does.
+def migrate(version)
+  ENV["VERSION"] = version
   ActiveRecord::Tasks::DatabaseTasks.migrate
+end
+
+# Makes a table by a migration, and leaves the ids to it.
+def ids
+  migrate("20240101000000")
   made = (1..4).map { |i| Note.create!(owner: i, title: "note #{i}") }
   puts "made: #{made.map(&:id).join(' ')}"
   now = Time.now

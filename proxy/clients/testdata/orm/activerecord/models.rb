@@ -16,6 +16,14 @@ class Order < ActiveRecord::Base
   end
 end
 
+class Basket < ActiveRecord::Base
+  has_many :items, -> { order(:id) }
+end
+
+class Item < ActiveRecord::Base
+  belongs_to :basket
+end
+
 class Note < ActiveRecord::Base
   def to_s
     "#{id} #{owner} #{title}"

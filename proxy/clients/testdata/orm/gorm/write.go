@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -84,13 +83,7 @@ func undo(db *gorm.DB) error {
 }
 
 func duplicate(db *gorm.DB) error {
-	err := db.Create(newUser(1)).Error
-	var refusal *mysql.MySQLError
-	if !errors.As(err, &refusal) {
-		return fmt.Errorf("a second user with the same id: %w", err)
-	}
-	fmt.Println("duplicate: refused", refusal.Number)
-	return nil
+	return refused("duplicate:", db.Create(newUser(1)).Error)
 }
 
 func remove(db *gorm.DB) error { return db.Select("Orders").Delete(&User{ID: userID(4)}).Error }

@@ -13,6 +13,7 @@ const NAMES = [
 const COUNTRIES = ['DE', 'FR', 'PL'];
 const STATUSES = ['new', 'paid', 'sent'];
 const TITLES = ['one', 'two', 'three'];
+const FRUIT = ['apple', 'pear'];
 const TIME = 'Y-m-d H:i:s.u';
 
 /** Undone is thrown to have a transaction rolled back. */

@@ -22,7 +22,7 @@ settings.configure(
 )
 django.setup()
 
-from django_app.models import Note, Order, User  # noqa: E402, after the set-up, which it needs
+from django_app.models import Basket, Item, Note, Order, User  # noqa: E402, after the set-up, which it needs
 
 
 def introspect():
@@ -194,4 +194,32 @@ def ids():
     say("next:", Note.objects.create(owner=6, title="last").id)
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids})
+def related():
+    with connection.schema_editor() as editor:
+        editor.create_model(Basket)
+        editor.create_model(Item)
+    made = []
+    for i in range(1, 5):
+        with transaction.atomic():
+            made.append(Basket.objects.create(title="basket %d" % i))
+            Item.objects.bulk_create([Item(basket=made[-1], name=name) for name in shop.FRUIT])
+    say("baskets:", *(b.id for b in made))
+    for b in Basket.objects.prefetch_related("item_set").order_by("id"):
+        say("loaded: %s:" % b.title, ", ".join("%d %s" % (i.id, i.name) for i in sorted(b.item_set.all(), key=lambda i: i.id)))
+    i = Item.objects.get(pk=6)
+    say("item: %s of %s" % (i.name, i.basket.title))
+    pears = Item.objects.select_related("basket").filter(name="pear").order_by("-basket__title")[:3]
+    say("pears:", "; ".join(i.basket.title for i in pears))
+    try:
+        Item.objects.create(basket_id=99, name="plum")
+    except IntegrityError as e:
+        say("orphan: refused", e.args[0])
+    try:
+        Basket.objects.filter(pk=1)._raw_delete("default")
+    except IntegrityError as e:
+        say("parent: refused", e.args[0])
+    made[1].delete()
+    say("left: %d baskets, %d items" % (Basket.objects.count(), Item.objects.count()))
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related})

@@ -12,6 +12,7 @@ NAMES = [
 COUNTRIES = ["DE", "FR", "PL"]
 STATUSES = ["new", "paid", "sent"]
 TITLES = ["one", "two", "three"]
+FRUIT = ["apple", "pear"]
 
 
 def money(cents):

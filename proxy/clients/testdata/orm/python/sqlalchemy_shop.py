@@ -50,6 +50,21 @@ class Note(Base):
     title: Mapped[str] = mapped_column(String(100))
 
 
+class Basket(Base):
+    __tablename__ = "baskets"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str] = mapped_column(String(100))
+    items: Mapped[list["Item"]] = relationship(back_populates="basket", order_by="Item.id")
+
+
+class Item(Base):
+    __tablename__ = "items"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    basket_id: Mapped[int] = mapped_column(ForeignKey("baskets.id"))
+    name: Mapped[str] = mapped_column(String(100))
+    basket: Mapped[Basket] = relationship(back_populates="items")
+
+
 def introspect():
     with engine.connect() as c:
         d = c.dialect
@@ -245,4 +260,41 @@ def ids():
         say("next:", n.id)
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids})
+def refused(what, change):
+    """Tell by which error a change is refused."""
+    with Session(engine) as s:
+        try:
+            change(s)
+            s.commit()
+        except IntegrityError as e:
+            say(what, "refused", e.orig.args[0])
+
+
+def related():
+    Base.metadata.create_all(engine, tables=[Basket.__table__, Item.__table__])
+    made = []
+    for i in range(1, 5):
+        with Session(engine) as s, s.begin():
+            b = Basket(title="basket %d" % i, items=[Item(name=name) for name in shop.FRUIT])
+            s.add(b)
+            s.flush()
+            made.append(b.id)
+    say("baskets:", *made)
+    with Session(engine) as s:
+        for b in s.scalars(select(Basket).options(selectinload(Basket.items)).order_by(Basket.id)):
+            say("loaded: %s:" % b.title, ", ".join("%d %s" % (i.id, i.name) for i in b.items))
+        s.expunge_all()
+        i = s.get(Item, 6)
+        say("item: %s of %s" % (i.name, i.basket.title))
+        pears = select(Item).join(Item.basket).options(contains_eager(Item.basket)).where(Item.name == "pear").order_by(Basket.title.desc()).limit(3)
+        say("pears:", "; ".join(i.basket.title for i in s.scalars(pears)))
+    refused("orphan:", lambda s: s.add(Item(basket_id=99, name="plum")))
+    refused("parent:", lambda s: s.execute(delete(Basket).where(Basket.id == 1)))
+    with Session(engine) as s, s.begin():
+        s.execute(delete(Item).where(Item.basket_id == 2))
+        s.execute(delete(Basket).where(Basket.id == 2))
+    with Session(engine) as s:
+        say("left: %d baskets, %d items" % (s.scalar(select(func.count(Basket.id))), s.scalar(select(func.count(Item.id)))))
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related})

@@ -109,3 +109,38 @@ class Note
     #[ORM\Column(length: 100)]
     public string $title;
 }
+
+#[ORM\Entity]
+#[ORM\Table(name: 'baskets')]
+class Basket
+{
+    use Columns;
+
+    #[ORM\Id, ORM\GeneratedValue, ORM\Column]
+    public int $id;
+    #[ORM\Column(length: 100)]
+    public string $title;
+    #[ORM\OneToMany(targetEntity: Item::class, mappedBy: 'basket', cascade: ['persist'])]
+    #[ORM\OrderBy(['id' => 'ASC'])]
+    public Collection $items;
+
+    public function __construct()
+    {
+        $this->items = new ArrayCollection();
+    }
+}
+
+#[ORM\Entity]
+#[ORM\Table(name: 'items')]
+class Item
+{
+    use Columns;
+
+    #[ORM\Id, ORM\GeneratedValue, ORM\Column]
+    public int $id;
+    #[ORM\ManyToOne(targetEntity: Basket::class, inversedBy: 'items')]
+    #[ORM\JoinColumn(nullable: false)]
+    public Basket $basket;
+    #[ORM\Column(length: 100)]
+    public string $name;
+}

@@ -10,8 +10,8 @@ function noteLine(Note $n): string
     return "$n->id $n->owner $n->title";
 }
 
-/** migrate does what artisan's command does. */
-function migrate(): void
+/** migrate does what artisan's command does with one migration. */
+function migrate(string $name): void
 {
     $databases = DB::connection()->getName();
     $resolver = (new Note())->getConnectionResolver();
@@ -21,13 +21,13 @@ function migrate(): void
     if (!$migrator->repositoryExists()) {
         $repository->createRepository();
     }
-    $migrator->run([__DIR__ . '/migrations']);
+    $migrator->run([__DIR__ . "/migrations/$name.php"]);
 }
 
-/** ids makes tables by migrations, and leaves the ids to them. */
+/** ids makes a table by a migration, and leaves the ids to it. */
 function ids(): void
 {
-    migrate();
+    migrate('2024_01_01_000000_create_notes_table');
     $made = [];
     for ($i = 1; $i <= 4; $i++) {
         $made[] = Note::create(['owner' => $i, 'title' => "note $i"]);

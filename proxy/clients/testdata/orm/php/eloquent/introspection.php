@@ -11,7 +11,9 @@ function introspect(): void
     say('has', json_encode([$schema->hasTable('users'), $schema->hasTable('nothing'), $schema->hasColumns('orders', ['id', 'status'])]));
     say('server', DB::connection()->getPdo()->getAttribute(PDO::ATTR_SERVER_VERSION), json_encode(DB::connection()->isMaria()));
     foreach (['users', 'orders'] as $table) {
-        say($table, json_encode($schema->getColumnListing($table)));
+        $columns = $schema->getColumnListing($table); // in no certain order
+        sort($columns);
+        say($table, json_encode($columns));
         foreach (['id', 'created'] as $column) {
             say('  type', $column, $schema->getColumnType($table, $column));
         }

@@ -35,3 +35,23 @@ class Note extends Model
 {
     protected $guarded = [];
 }
+
+class Basket extends Model
+{
+    protected $guarded = [];
+
+    public function items()
+    {
+        return $this->hasMany(Item::class)->orderBy('id');
+    }
+}
+
+class Item extends Model
+{
+    protected $guarded = [];
+
+    public function basket()
+    {
+        return $this->belongsTo(Basket::class);
+    }
+}

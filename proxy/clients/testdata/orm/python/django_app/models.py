@@ -1,4 +1,4 @@
-"""The tables of the shop. Those of users and orders exist; that of notes Django makes."""
+"""The tables of the shop. Those of users and orders exist; the others Django makes."""
 
 from django.db import models
 
@@ -34,4 +34,21 @@ class Note(models.Model):
 
     class Meta:
         db_table = "notes"
+        managed = False
+
+
+class Basket(models.Model):
+    title = models.CharField(max_length=100)
+
+    class Meta:
+        db_table = "baskets"
+        managed = False
+
+
+class Item(models.Model):
+    basket = models.ForeignKey(Basket, on_delete=models.CASCADE)
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        db_table = "items"
         managed = False
