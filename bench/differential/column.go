@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 )
 
@@ -31,6 +32,7 @@ type column struct {
 	folds     bool
 	indexable bool
 	notNull   bool
+	counted   bool // ids are drawn for it
 	// pool are the values; the first ones are drawn more often, so that there are ties.
 	pool []value
 }
@@ -54,6 +56,8 @@ func keyColumn(r *rand.Rand, t *table, name string, d dialect) *column {
 	switch {
 	case name == "code":
 		return codeColumn(r, t, d)
+	case name == t.drawn:
+		return drawnColumn(r, t)
 	case name == "day":
 		c.class, c.decl = temporal, []string{"DATE NOT NULL", "DATETIME NOT NULL"}[r.IntN(2)]
 		for range 24 {
@@ -83,6 +87,20 @@ func keyColumn(r *rand.Rand, t *table, name string, d dialect) *column {
 			c.decl += " AUTO_INCREMENT"
 		}
 	}
+	return c
+}
+
+// drawnColumn has ids that the proxy draws, of any type that holds those of a scenario. NULL, and mostly 0, asks for one.
+func drawnColumn(r *rand.Rand, t *table) *column {
+	c := &column{name: t.drawn, class: integer, notNull: true, counted: true}
+	c.decl = []string{"SMALLINT", "MEDIUMINT", "INT", "BIGINT", "SMALLINT UNSIGNED", "INT UNSIGNED", "BIGINT UNSIGNED"}[r.IntN(7)]
+	for k := range int64(40) {
+		c.pool = append(c.pool, intValue(k+1))
+	}
+	if t.kind == hashed && !strings.HasSuffix(c.decl, "UNSIGNED") {
+		c.pool = append(c.pool, intValue(-1))
+	}
+	c.decl += " NOT NULL AUTO_INCREMENT"
 	return c
 }
 

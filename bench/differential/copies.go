@@ -91,7 +91,6 @@ func (w *worker) copies(st *statement, c copying) (list []otherPlan, err error) 
 func (w *worker) copy(c copying) (side, error) {
 	db := w.oracle.db + "_copy"
 	texts := []string{
-		"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
 		"DROP DATABASE IF EXISTS " + db, "CREATE DATABASE " + db + " CHARACTER SET utf8mb4",
 	}
 	for _, t := range w.store.schema.tables {
@@ -115,7 +114,6 @@ func (w *worker) copy(c copying) (side, error) {
 		}
 		texts = append(texts, text)
 	}
-	texts = append(texts, "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
 	if err := runBatch(w.store.oracle, texts); err != nil {
 		return side{}, err
 	}

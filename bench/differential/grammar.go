@@ -8,17 +8,21 @@ import (
 type grammar struct {
 	dice
 	terms *terms
+	// spaced says that ids are more than one from each other in this scenario.
+	spaced bool
 }
 
 // newGrammar makes a grammar of a dialect on a schema; texts are read in sqlMode.
 func newGrammar(r *rand.Rand, s *schema, d dialect, sqlMode string) grammar {
-	return grammar{dice{r}, &terms{dice: dice{r}, schema: s, dialect: d, mode: sqlMode}}
+	return grammar{dice: dice{r}, terms: &terms{dice: dice{r}, schema: s, dialect: d, mode: sqlMode}}
 }
 
 // scenario makes the next statements to run.
 func (g *grammar) scenario() scenario {
 	g.terms.names = 0
-	switch n := g.IntN(100); {
+	switch n := g.IntN(130); {
+	case n >= 100:
+		return g.ids()
 	case n < 60:
 		return g.wrapped(scenario{g.query()})
 	case n < 63:

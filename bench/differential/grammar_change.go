@@ -149,11 +149,12 @@ func (g *grammar) insertJoined(t *table) *statement {
 	}
 	values.kids = append(values.kids, words(x.alias+".a"), words(y.alias+".d"))
 	values.least = len(values.kids)
-	s := &statement{writes: []string{t.name}}
+	s := &statement{writes: []string{t.name}, draws: t.drawn != "" && !t.brings()}
 	verb := pickOne(g.dice, []string{"INSERT IGNORE INTO", "INSERT IGNORE INTO", "REPLACE INTO", "INSERT INTO"})
+	s.gaps = verb != "INSERT INTO"
 	var update *part
 	if verb == "INSERT INTO" && g.one(2) {
-		s.upserts = true
+		s.upserts, s.gaps = true, true
 		update = words("ON DUPLICATE KEY UPDATE a = 4")
 	}
 	on := fmt.Sprintf("ON %s.%s = %s.%s", x.alias, g.number(from), y.alias, g.number(o))

@@ -1,6 +1,9 @@
 package differential
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // clientsMax is how many sessions a scenario has at most on each side.
 const clientsMax = 4
@@ -21,7 +24,7 @@ func (g *grammar) clients() scenario {
 		list = append(list, s)
 	}
 	for k := range 2 + g.IntN(clientsMax-1) {
-		home := g.terms.tableNamed(pickOne(g.dice, []string{"one", "one", "loc", "loc", "h1", "h2"}))
+		home := g.terms.tableNamed(pickOne(g.dice, []string{"one", "one", "loc", "loc", "h1", "h2", "i1", "i2", "i3"}))
 		c := &client{number: k + 1, home: home, key: 5000 + 100*k}
 		all = append(all, c)
 		run(c, &statement{root: words("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")})
@@ -57,8 +60,8 @@ func (g *grammar) step(c *client) *statement {
 	own := fmt.Sprintf("%s = %d", key, c.key+g.IntN(2))
 	second := ""
 	if len(c.home.keys) > 1 {
-		second = ", n"
-		own = fmt.Sprintf("%s = %d AND n = %d", key, c.key, 1+g.IntN(3))
+		second = ", " + c.home.keys[1].name
+		own = fmt.Sprintf("%s = %d AND %s = %d", key, c.key, c.home.keys[1].name, 1+g.IntN(3))
 	} else if c.home.kind == hashed {
 		own = fmt.Sprintf("%s = %d", key, c.key)
 	}
@@ -90,6 +93,23 @@ func (g *grammar) step(c *client) *statement {
 		values += fmt.Sprintf(", %d", 1+g.IntN(3))
 	}
 	a := pickOne(g.dice, []string{"1", "@v", "LAST_INSERT_ID()", "@u", "2", "ROW_COUNT()", "FOUND_ROWS()"})
+	if c.home.drawn != "" && g.one(2) {
+		columns, first, more := "", "", ""
+		if c.home.shardKey != c.home.drawn {
+			columns, first, more = "user_id, ", fmt.Sprintf("%d, ", c.key), fmt.Sprintf("%d, ", c.key)
+		}
+		if !c.home.brings() {
+			columns, first, more = columns+"n, ", first+fmt.Sprintf("%d, ", 1+g.IntN(3)), more+fmt.Sprintf("%d, ", 4+g.IntN(3))
+		}
+		insert := "INSERT INTO " + table + " ("
+		text := pickOne(g.dice, []string{
+			insert + columns + "a) VALUES (" + first + a + ")", insert + columns + "a) VALUES (" + first + a + "), (" + more + "4)", insert + "id, " + columns + "a) VALUES (NULL, " + first + a + ")",
+			insert + columns + "id, a) VALUES (" + first + "0, 3)", "REPLACE INTO " + table + " (" + columns + "a) VALUES (" + first + a + ")",
+			insert + columns + "a) VALUES (" + first + "2) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), a = 3", "INSERT IGNORE INTO " + table + " (" + columns + "a) VALUES (" + first + a + ")",
+		})
+		s.root, s.draws, s.gaps = words(text), true, strings.Contains(text, "IGNORE") || strings.Contains(text, "DUPLICATE")
+		return s
+	}
 	if c.home.counts() && g.one(2) {
 		s.root = words(pickOne(g.dice, []string{
 			"INSERT INTO " + table + " (a) VALUES (" + a + ")", "INSERT INTO " + table + " (a) VALUES (" + a + "), (4), (5)", "INSERT INTO " + table + " (id, a) VALUES (NULL, " + a + ")",
@@ -105,6 +125,10 @@ func (g *grammar) step(c *client) *statement {
 		fmt.Sprintf("UPDATE %s SET a = %s WHERE %s", table, a, own), fmt.Sprintf("UPDATE %s SET a = LAST_INSERT_ID(a + 1) WHERE %s", table, own),
 		fmt.Sprintf("DELETE FROM %s WHERE %s", table, own), fmt.Sprintf("UPDATE %s SET d = 0.25, s = @w WHERE %s", table, own),
 	}))
+	if c.home.drawn != "" {
+		s.gaps = strings.Contains(s.root.text, "IGNORE") || strings.Contains(s.root.text, "DUPLICATE")
+		s.draws = !c.home.brings() && !strings.HasPrefix(s.root.text, "UPDATE") && !strings.HasPrefix(s.root.text, "DELETE")
+	}
 	return s
 }
 

@@ -33,16 +33,28 @@ func (g *grammar) insert(t *table) *statement {
 	if t.counts() && g.one(3) {
 		names = names[1:] // its key counts up by itself
 	}
-	if len(names) == 0 {
+	names = g.leaveID(t, names)
+	if len(names) == 0 && (t.drawn == "" || g.one(2)) {
 		names = []string{"a"}
 	}
-	if g.one(8) {
+	ids := &rowIDs{grammar: g, table: t}
+	if g.spaced {
+		ids.only = pickOne(g.dice, []string{"bring", "leave"})
+	}
+	fresh := func(name string) *part {
+		if c := t.column(name); c.counted {
+			return ids.of(c)
+		}
+		return g.fresh(t, name)
+	}
+	if len(names) > 0 && g.one(8) {
 		set := listOf(1)
 		for _, name := range names {
-			set.kids = append(set.kids, phrase(words(name+" ="), g.fresh(t, name)))
+			set.kids = append(set.kids, phrase(words(name+" ="), fresh(name)))
 		}
 		set.least = len(set.kids)
-		s.root = phrase(words(verb), g.terms.tableName(t), words("SET"), set, g.onDuplicate(s, verb))
+		s.root = phrase(words(verb), g.terms.tableName(t), words("SET"), set, g.onDuplicate(s, t, verb))
+		ids.note(s, names, verb, 1)
 		return s
 	}
 	columns := words("(" + wordList(names...).text + ")")
@@ -53,11 +65,15 @@ func (g *grammar) insert(t *table) *statement {
 	for len(rows.kids) == 0 || g.one(2) && len(rows.kids) < 6 {
 		row := listOf(len(names))
 		for _, name := range names {
-			row.kids = append(row.kids, g.fresh(t, name))
+			row.kids = append(row.kids, fresh(name))
 		}
 		rows.kids = append(rows.kids, join(words("("), row, words(")")))
 	}
-	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, verb))
+	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, t, verb))
+	if t.drawn != "" && g.terms.dialect.mariaDB && g.one(8) {
+		s.root.kids = append(s.root.kids, maybe(words("RETURNING "+pickOne(g.dice, []string{"id", "id, a", t.name + ".id AS i, a + 1", "*"}))))
+	}
+	ids.note(s, names, verb, len(rows.kids))
 	return s
 }
 
@@ -78,13 +94,18 @@ func (g *grammar) fresh(t *table, name string) *part {
 }
 
 // onDuplicate makes ON DUPLICATE KEY UPDATE for a plain INSERT, or nil.
-func (g *grammar) onDuplicate(s *statement, verb string) *part {
+func (g *grammar) onDuplicate(s *statement, t *table, verb string) *part {
 	if verb != "INSERT INTO" && verb != "INSERT IGNORE INTO" || !g.one(4) {
 		return nil
 	}
 	s.upserts = true
 	if !g.terms.dialect.mariaDB && g.one(4) {
 		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
+	}
+	if t.drawn != "" && g.one(2) {
+		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{
+			"id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "id = VALUES(id)", "id = id", "a = LAST_INSERT_ID(a + 1)",
+		}))))
 	}
 	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
 }
@@ -112,7 +133,7 @@ func (g *grammar) insertSelect(t *table) *statement {
 	order := &part{kids: sc.primary(), sep: ", "}
 	return &statement{
 		root:   phrase(words(verb), g.terms.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.terms.tableName(from), words("AS "+src.alias), where, words("ORDER BY"), order),
-		writes: []string{t.name},
+		writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), gaps: verb != "INSERT INTO",
 	}
 }
 
@@ -149,6 +170,9 @@ func (g *grammar) update(t *table) *statement {
 	set.kids = append(set.kids, phrase(a, words("="), pickOne(g.dice, []*part{phrase(a, words("+ 1")), constant(intValue(5)), words("NULL"), words("COALESCE(a, 1)")})))
 	for g.one(2) && len(set.kids) < 3 {
 		c := t.columns[len(t.keys)+1+g.IntN(len(t.columns)-len(t.keys)-1)]
+		if c.counted {
+			break // two shards may not have one id
+		}
 		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 	}
 	if g.one(5) {
@@ -158,6 +182,9 @@ func (g *grammar) update(t *table) *statement {
 	verb := pickOne(g.dice, []string{"UPDATE", "UPDATE", "UPDATE", "UPDATE IGNORE"})
 	if verb == "UPDATE" && g.one(25) { // of several rows that want one key IGNORE lets any have it
 		c := pickOne(g.dice, t.keys)
+		if c.counted && g.terms.dialect.mariaDB {
+			c = t.keys[0] // it draws ids up to one that a row has been given
+		}
 		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 	}
 	order, limit := g.writeLimit(sc)

@@ -13,6 +13,7 @@ import (
 // Report is the outcome of a round, or of several added up.
 type Report struct {
 	Statements int // that the subject was asked, those of shrinking apart
+	Drawing    int // of the statements, those with rows that leave their ids to a sharded table
 	Equal      int
 	Errors     int            // of the equal ones, those that both sides answered with an error
 	Refused    map[string]int // by code and beginning of the message
@@ -82,6 +83,7 @@ func (r *Report) known(f Failure) bool {
 // add adds another report.
 func (r *Report) add(o *Report) {
 	r.Statements += o.Statements
+	r.Drawing += o.Drawing
 	r.Equal += o.Equal
 	r.Errors += o.Errors
 	for text, n := range o.Refused {
@@ -114,8 +116,8 @@ func (r *Report) String() string {
 	for _, n := range r.Refused {
 		refused += n
 	}
-	fmt.Fprintf(&b, "%d statements: %d equal (%d of them errors), %d refused (%.2f%%), %d failures\n",
-		r.Statements, r.Equal, r.Errors, refused, 100*float64(refused)/float64(max(r.Statements, 1)), r.Mismatches())
+	fmt.Fprintf(&b, "%d statements, %d of them with ids to draw: %d equal (%d of them errors), %d refused (%.2f%%), %d failures\n",
+		r.Statements, r.Drawing, r.Equal, r.Errors, refused, 100*float64(refused)/float64(max(r.Statements, 1)), r.Mismatches())
 	texts := slices.SortedFunc(maps.Keys(r.Refused), func(x, y string) int {
 		if d := r.Refused[y] - r.Refused[x]; d != 0 {
 			return d

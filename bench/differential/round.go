@@ -62,6 +62,9 @@ func (r Round) Run(ctx context.Context) (*Report, error) {
 	if err := r.makeZones(); err != nil {
 		return nil, err
 	}
+	if err := r.forgetIDs(); err != nil {
+		return nil, err
+	}
 	reports := make([]*Report, len(r.Databases))
 	errs := make([]error, len(r.Databases))
 	var workers sync.WaitGroup
@@ -116,5 +119,8 @@ func (r Round) open(d Database) (*worker, error) {
 func (w *worker) close() error {
 	w.oracle.closeAll()
 	w.subject.closeAll()
+	if w.control != nil {
+		_ = w.control.Close()
+	}
 	return w.store.close()
 }

@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -29,10 +30,12 @@ type table struct {
 	keys     []*column // of the primary key
 	columns  []*column // keys first, then a, s and d, then those of random types
 	indexes  []string  // columns with an index of their own
+	drawn    string    // the AUTO_INCREMENT column, whose ids the proxy draws; "" for none
 	rows     [][]value // to begin with
 }
 
-// tables are those of every schema; h2 lies beside h1, user_id = id.
+// tables are those of every schema; h2 lies beside h1, user_id = id. Those that begin with i leave their ids to the proxy: as the sharding key, as a
+// part of the primary key, and as an id beside both, which rows never bring, since no server would find one that two shards have.
 var tables = []table{
 	{name: "h1", kind: hashed, shardKey: "id", primary: []string{"id"}},
 	{name: "h2", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "n"}},
@@ -43,6 +46,10 @@ var tables = []table{
 	{name: "loc", kind: unplaced, primary: []string{"id"}},
 	{name: "k1", kind: exactText, shardKey: "code", primary: []string{"code", "id"}},
 	{name: "k2", kind: foldedText, shardKey: "code", primary: []string{"code"}},
+	{name: "i1", kind: hashed, shardKey: "id", primary: []string{"id"}, drawn: "id"},
+	{name: "i2", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "id"}, drawn: "id"},
+	{name: "i3", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "n"}, drawn: "id"},
+	{name: "i4", kind: ranged, shardKey: "id", primary: []string{"id"}, drawn: "id"},
 }
 
 func tableNames() []string {
@@ -71,6 +78,9 @@ func newSchema(r *rand.Rand, d dialect) *schema {
 		}
 		t.columns = append(t.columns, t.keys...)
 		t.columns = append(t.columns, smallColumn("a"), stringColumn(r, "s", "VARCHAR(20)", d), doubleColumn("d"))
+		if t.drawn != "" && !slices.Contains(t.primary, t.drawn) {
+			t.columns = append(t.columns, drawnColumn(r, &t))
+		}
 		for k := range 3 + r.IntN(4) {
 			t.columns = append(t.columns, randomColumn(r, fmt.Sprintf("c%d", k), d))
 		}
@@ -93,6 +103,9 @@ func (t *table) fill(r *rand.Rand) {
 	seen := map[string]bool{}
 	for range 1 + r.IntN(rowsMax) {
 		row := t.row(r)
+		if t.drawn != "" && !t.brings() {
+			row[t.place(t.drawn)] = intValue(int64(1 + len(t.rows)))
+		}
 		if t.kind == exactText && t.keys[0].folds && strings.HasSuffix(row[0].text(), " ") {
 			continue // it would equal keys of other shards: the proxy refuses to write it
 		}
@@ -129,15 +142,16 @@ func (t *table) column(name string) *column {
 	return nil
 }
 
-// shardColumn is where the sharding key is among the columns, 0 for tables that have none.
-func (t *table) shardColumn() int {
-	for k, c := range t.columns {
-		if c.name == t.shardKey {
-			return k
-		}
-	}
-	return 0
+// place is where a column is among the others, 0 where there is none of that name.
+func (t *table) place(name string) int {
+	return max(0, slices.IndexFunc(t.columns, func(c *column) bool { return c.name == name }))
 }
+
+// shardColumn is where the sharding key is among the columns, 0 for tables that have none.
+func (t *table) shardColumn() int { return t.place(t.shardKey) }
+
+// brings tells whether rows may bring ids to a table that has them drawn.
+func (t *table) brings() bool { return slices.Contains(t.primary, t.drawn) }
 
 // lastKey is the last column of the key, or another where that is no number.
 func (t *table) lastKey() *column {
@@ -167,6 +181,13 @@ func (t *table) create(db, name string) string {
 	}
 	for _, name := range t.indexes {
 		fmt.Fprintf(&b, "KEY (%s), ", name)
+	}
+	switch {
+	case t.drawn == "" || t.primary[0] == t.drawn:
+	case t.brings():
+		fmt.Fprintf(&b, "KEY (%s), ", t.drawn)
+	default:
+		fmt.Fprintf(&b, "UNIQUE KEY (%s), ", t.drawn)
 	}
 	fmt.Fprintf(&b, "PRIMARY KEY (%s)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4", strings.Join(t.primary, ", "))
 	return b.String()

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"kingshard/mysql"
@@ -14,7 +15,7 @@ const sessionSettings = "SET NAMES utf8mb4, SESSION group_concat_max_len = 10000
 // sqlModes are those that databases are compared under, by turns; the first is the server's own.
 var sqlModes = []string{
 	"", "", "ANSI,STRICT_TRANS_TABLES", "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT", "",
-	"TRADITIONAL,HIGH_NOT_PRECEDENCE,ONLY_FULL_GROUP_BY", "NO_ENGINE_SUBSTITUTION",
+	"TRADITIONAL,HIGH_NOT_PRECEDENCE,ONLY_FULL_GROUP_BY", "NO_ENGINE_SUBSTITUTION", "STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO",
 }
 
 // answerTimeout is how long one answer may take, on a machine that has other work too.
@@ -38,7 +39,11 @@ func dial(addr, db string) (*mysqltest.RawClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Exec(sessionSettings); err != nil {
+	settings := sessionSettings
+	if !strings.Contains(c.Greeting.ServerVersion, "MariaDB") {
+		settings += ", information_schema_stats_expiry = 0" // or it tells ids of a day ago
+	}
+	if _, err := c.Exec(settings); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

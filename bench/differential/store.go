@@ -20,7 +20,12 @@ type store struct {
 
 	oracle *mysqltest.RawClient
 	nodes  []*mysqltest.RawClient
+	// renumbered are, by table, the ids of the oracle that stand for others of the subject in this scenario.
+	renumbered map[string]renumbering
 }
+
+// storeSettings are of the sessions here: they see rows before they are committed, and bring any id.
+const storeSettings = "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SET sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')"
 
 // open connects to all servers.
 func (s *store) open(oracle string) (err error) {
@@ -34,7 +39,9 @@ func (s *store) open(oracle string) (err error) {
 		}
 		s.nodes = append(s.nodes, c)
 	}
-	return nil
+	batch := newBatches(s)
+	batch.each(storeSettings)
+	return batch.run(s)
 }
 
 func (s *store) close() error {
@@ -73,6 +80,9 @@ func (s *store) reload(names map[string]bool) error {
 			continue
 		}
 		batch.oracle = append(batch.oracle, t.refill(s.db, t.name, t.rows)...)
+		if t.drawn != "" {
+			batch.oracle = append(batch.oracle, "ALTER TABLE "+s.db+"."+t.name+" AUTO_INCREMENT = 1")
+		}
 		places := s.layout.places(t)
 		rows := make([][][]value, len(places))
 		for _, row := range t.rows {
@@ -88,6 +98,9 @@ func (s *store) reload(names map[string]bool) error {
 		}
 		for i, p := range places {
 			batch.nodes[p.node] = append(batch.nodes[p.node], t.refill(s.subject, p.name, rows[i])...)
+			if t.drawn != "" && s.layout.plain() {
+				batch.nodes[p.node] = append(batch.nodes[p.node], "ALTER TABLE "+s.subject+"."+p.name+" AUTO_INCREMENT = 1")
+			}
 		}
 	}
 	batch.each("COMMIT")
@@ -184,6 +197,7 @@ func (s *store) compareTable(t *table, unlocked bool) (*Difference, error) {
 		}
 		all = append(all, rows...)
 	}
+	s.renumbered[t.name].rows(all, t.place(t.drawn))
 	if t.kind == reference {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
 )
 
 const (
@@ -29,6 +30,7 @@ type worker struct {
 	store           store
 	dirty           map[string]bool // tables that have had other rows since reset
 	recent          []string
+	control         *mysqltest.RawClient // tells the subject which ids are next; nil before the first time
 	open            [clientsMax + 1]bool // the clients in a transaction
 	grammar         grammar
 }
@@ -104,14 +106,29 @@ func (w *worker) reset() error {
 	if len(w.dirty) == 0 {
 		return nil
 	}
-	if err := w.store.reload(w.dirty); err != nil {
-		return fmt.Errorf("%w: behind %q", err, w.recent)
+	if err := w.refill(w.dirty); err != nil {
+		return err
 	}
 	clear(w.dirty)
 	return nil
 }
 
-// rollback ends transactions on both sides. A session that cannot is closed, which does the same.
+// refill gives tables the rows and the ids that they had to begin with.
+func (w *worker) refill(names map[string]bool) error {
+	err := w.store.reload(names)
+	for _, t := range w.store.schema.tables {
+		if err == nil && names[t.name] && t.drawn != "" {
+			err = w.level(t)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: behind %q", err, w.recent)
+	}
+	return nil
+}
+
+// rollback ends transactions on both sides, and takes back what a scenario that was broken off has set. A session that cannot is closed, which does the
+// same.
 func (w *worker) rollback() {
 	for _, s := range []*side{&w.oracle, &w.subject} {
 		for n := range s.others {
@@ -119,7 +136,7 @@ func (w *worker) rollback() {
 			if c.conn == nil {
 				continue
 			}
-			if _, err := c.conn.Exec("ROLLBACK"); err != nil {
+			if _, err := c.conn.Exec("ROLLBACK; " + unspaced + "; DO LAST_INSERT_ID(100)"); err != nil {
 				c.close()
 			}
 		}
@@ -133,13 +150,25 @@ func (w *worker) rollback() {
 func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	w.recent = append(w.recent[max(0, len(w.recent)-12):], fmt.Sprint(w.texts(s)))
 	w.touch(s.tables())
+	w.store.renumbered = nil
 	var refused [clientsMax + 1]bool
 	failed := uint16(0) // the error of the statement before
+	open := false       // which ids come next
 	for k, st := range s {
-		if refused[st.client] && !st.ends {
+		if (refused[st.client] || len(w.store.renumbered) > 0 && !st.follows) && !st.ends || st.next && open {
 			continue // what follows builds on the statement
 		}
+		before, err := w.nextIDs(st)
+		if err != nil {
+			return nil, err
+		}
+		if w.mayDrawBrought(st, before) {
+			continue
+		}
 		count.Statements++
+		if st.draws {
+			count.Drawing++
+		}
 		got, err := w.subject.client(st.client).run(st)
 		if err != nil {
 			w.oracle.closeAll()
@@ -152,11 +181,17 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 			}
 			count.refuse(got.Err)
 			refused[st.client] = true
+			if err := w.levelAll(st.writes); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		want, err := w.oracle.client(st.client).run(st)
 		if err != nil {
 			return nil, fmt.Errorf("on the oracle: %s: %w", st.root.render(w.oracle.db, false).sql, err)
+		}
+		if err := w.renumber(st, before, want, got); err != nil {
+			return nil, err
 		}
 		if st.own && failed != 0 {
 			errorAlone(want, failed)
@@ -175,9 +210,19 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 			}
 			count.Planned[d.Kind]++
 		}
+		if st.root.text == unspaced {
+			if err := w.store.forgetSpacing(); err != nil {
+				return nil, err
+			}
+		}
 		if count.Equal++; want.Err != nil {
 			count.Errors++
 		}
+		levelled, err := w.settleIDs(st, before, want)
+		if err != nil {
+			return nil, err
+		}
+		open = levelled || open && !st.draws
 	}
 	if !s.writes() {
 		return nil, nil
@@ -186,7 +231,10 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	if d != nil && d.Kind == "locks" {
 		w.subject.closeAll()
 	}
-	return d, err
+	if d != nil || err != nil {
+		return d, err
+	}
+	return nil, w.renumberedAgain(s)
 }
 
 // errorAlone leaves in the rows of SHOW WARNINGS the error that the client has heard: behind a change of several shards that
