@@ -22,19 +22,8 @@ const ormDB = "shop"
 // ormLocations is how many sub-tables of a table either node has.
 const ormLocations = 2
 
-// relatedLocations is that of tables of which one refers to the other.
-const relatedLocations = 2
-
-// ormTable is a table of the applications: its sharding key, and how many sub-tables either node has.
-type ormTable struct {
-	key       string
-	locations int
-}
-
-var ormTables = map[string]ormTable{
-	"users": {"id", ormLocations}, "orders": {"user_id", ormLocations}, "notes": {"owner", ormLocations},
-	"baskets": {"id", relatedLocations}, "items": {"basket_id", relatedLocations},
-}
+// ormTables are the tables of the applications that are sharded, with their sharding keys.
+var ormTables = map[string]string{"users": "id", "orders": "user_id", "notes": "owner", "baskets": "id", "items": "basket_id"}
 
 // migrationTables are those in which ORMs note which migrations have run: tables without a rule.
 var migrationTables = []string{"schema_migrations", "ar_internal_metadata", "migrations"}
@@ -44,20 +33,16 @@ type ormPlace struct {
 	name         string
 	endpoint     endpoint
 	createTables func(t *testing.T)
-	check        func(t *testing.T, refusals map[string]string) // after a run
+	check        func(t *testing.T) // after a run
 	sharded      bool
 }
 
-// refusals gives the steps of an ORM that the proxy refuses to carry out, with a part of what it says. docs/sharding.md lists them.
-func (p ormPlace) refusals(orm string, kind mysqltest.Kind) map[string]string {
+// refusals gives the steps that the proxy refuses to carry out, with a part of what it says. docs/sharding.md lists them.
+func (p ormPlace) refusals() map[string]string {
 	if !p.sharded {
 		return nil
 	}
-	refusals := map[string]string{"many": "transaction in multi node"}
-	if orm == "gorm" && kind == mysqltest.MariaDB {
-		refusals["related"] = "RETURNING of REPLACE, INSERT IGNORE and ON DUPLICATE KEY UPDATE"
-	}
-	return refusals
+	return map[string]string{"many": "transaction in multi node"}
 }
 
 // ormPlaces gives the places of one kind of server; the first is the server itself.
@@ -65,7 +50,7 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 	t.Helper()
 	server := mysqltest.Shared(t, kind)
 	plain := func(t *testing.T) { createORMTables(t, server, "") }
-	idle := func(t *testing.T, _ map[string]string) { noTransactions(t, server) }
+	idle := func(t *testing.T) { noTransactions(t, server) }
 	places := []ormPlace{
 		{name: "direct", endpoint: direct(server), createTables: plain, check: idle},
 		{name: "proxy", endpoint: startProxy(t, server), createTables: plain, check: idle},
@@ -89,10 +74,10 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 				createORMTables(t, node, ormSuffixes(k, ormLocations)...)
 			}
 		},
-		check: func(t *testing.T, refusals map[string]string) {
+		check: func(t *testing.T) {
 			for k, node := range nodes {
 				noTransactions(t, node)
-				checkORMPlacement(t, node, k, refusals["related"] != "")
+				checkORMPlacement(t, node, k)
 			}
 		},
 	})
@@ -150,9 +135,8 @@ func createORMTables(t *testing.T, s *mysqltest.RealServer, suffixes ...string) 
 	}
 }
 
-// checkORMPlacement wants the node with index k to have its sub-tables and no other, and each to have only its own rows, and some;
-// unrelated says that baskets and items have none.
-func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, k int, unrelated bool) {
+// checkORMPlacement wants the node with index k to have its sub-tables and no other, and each to have only its own rows, and some.
+func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, k int) {
 	t.Helper()
 	db, err := s.DB(ormDB)
 	if err != nil {
@@ -160,16 +144,15 @@ func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, k int, unrelated b
 	}
 	defer db.Close()
 	want := 0
-	for name, table := range ormTables {
-		for _, suffix := range ormSuffixes(k, table.locations) {
+	for name, key := range ormTables {
+		for _, suffix := range ormSuffixes(k, ormLocations) {
 			want++
 			var rows, strangers int
-			count := fmt.Sprintf("SELECT COUNT(*), COUNT(CASE WHEN %s %% %d <> %s THEN 1 END) FROM %s%s", table.key, 2*table.locations, suffix[1:], name, suffix)
+			count := fmt.Sprintf("SELECT COUNT(*), COUNT(CASE WHEN %s %% %d <> %s THEN 1 END) FROM %s%s", key, 2*ormLocations, suffix[1:], name, suffix)
 			if err := db.QueryRow(count).Scan(&rows, &strangers); err != nil {
 				t.Fatal(err)
 			}
-			none := unrelated && (name == "baskets" || name == "items")
-			if (rows == 0) != none || strangers > 0 {
+			if rows == 0 || strangers > 0 {
 				t.Errorf("%s%s has %d rows, %d of them of another sub-table", name, suffix, rows, strangers)
 			}
 		}
@@ -204,9 +187,9 @@ schema_list:
   - {db: %[4]s, table: users, key: id, nodes: [n1, n2], type: hash, locations: [%[5]d, %[5]d]}
   - {db: %[4]s, table: orders, key: user_id, colocate_with: users}
   - {db: %[4]s, table: notes, key: owner, colocate_with: users}
-  - {db: %[4]s, table: baskets, key: id, nodes: [n1, n2], type: hash, locations: [%[6]d, %[6]d]}
+  - {db: %[4]s, table: baskets, key: id, nodes: [n1, n2], type: hash, locations: [%[5]d, %[5]d]}
   - {db: %[4]s, table: items, key: basket_id, colocate_with: baskets}
-`, nodes[0].Addr, nodes[1].Addr, ceiling, ormDB, ormLocations, relatedLocations))
+`, nodes[0].Addr, nodes[1].Addr, ceiling, ormDB, ormLocations))
 }
 
 // serveProxy runs a proxy with the configuration given until the test ends. The test fails if it does not shut down in order.

@@ -143,7 +143,7 @@ func TestORM(t *testing.T) {
 					wants := maps.Clone(want)
 					for _, place := range places {
 						t.Run(place.name, func(t *testing.T) {
-							refusals := place.refusals(app.name, kind)
+							refusals := place.refusals()
 							got := runORM(t, app.start(kind, place.endpoint), place, refusals)
 							if wants["introspect"] == "" {
 								wants["introspect"] = got["introspect"]
@@ -167,7 +167,7 @@ func runORM(t *testing.T, p program, place ormPlace, refusals map[string]string)
 		t.Errorf("%v\n%s", err, lastLines(errs, 30))
 	}
 	if place.check != nil {
-		place.check(t, refusals)
+		place.check(t)
 	}
 	return sections
 }

@@ -57,10 +57,6 @@ func (q *query) idsSettled() bool {
 func (ro *routing) placeDrawn(q *query, p *plan.Plan) (action, error) {
 	l := ro.client.lookup()
 	n, replaces := l.execution.Draws(), !p.InsertsAll() || q.info.Class == sqltext.Replace
-	if replaces && p.Statement.Returning {
-		return actionProcedure, newError(KSRefusedSharding, "RETURNING of REPLACE, INSERT IGNORE and ON DUPLICATE KEY UPDATE that leave the AUTO_INCREMENT column to the sharded table "+
-			p.Target.Parsed.Name+": give the ids")
-	}
 	if replaces && q.heldAloneTells(ro.client) {
 		return actionProcedure, newError(KSRefusedSharding, "REPLACE, INSERT IGNORE or ON DUPLICATE KEY UPDATE that leaves the AUTO_INCREMENT column to the sharded table "+p.Target.Parsed.Name+
 			", with FOUND_ROWS() or @@warning_count, which only the session's connection knows: SELECT them first")

@@ -21,6 +21,10 @@ func TestReturning(t *testing.T) {
 			"INSERT INTO users (id, name) VALUES (20, 'l'), (21, 'm'), (21, 'n'), (22, 'o') RETURNING id", "INSERT INTO users (id, name) VALUES (20, 'l'), (21, 'm') RETURNING nosuch", "SELECT COUNT(*) FROM users",
 			"REPLACE INTO users (id, name, n) VALUES (3, 'cc', 8), (2, 'bb', 9), (40, 'p', 9), (41, 'q', 1) RETURNING id, n", "SELECT ROW_COUNT()",
 			"INSERT INTO users (id, name) VALUES (3, 'r'), (42, 's'), (2, 't'), (43, 'u') ON DUPLICATE KEY UPDATE n = n + 100 RETURNING id, n, name", "INSERT IGNORE INTO users (id, name) VALUES (50, 'v'), (51, 'w'), (52, 'x') RETURNING id",
+			"INSERT INTO orders (user_id, v) VALUES (5, 'o1'), (6, 'o2'), (7, 'o3') ON DUPLICATE KEY UPDATE user_id = VALUES(user_id) RETURNING id", "SELECT LAST_INSERT_ID()",
+			"INSERT INTO orders (user_id, v) VALUES (6, 'o4') ON DUPLICATE KEY UPDATE v = VALUES(v) RETURNING id, v", "SELECT LAST_INSERT_ID()",
+			"REPLACE INTO orders (user_id, v) VALUES (9, 'o5'), (8, 'o6') RETURNING id, user_id", "SELECT LAST_INSERT_ID()", "REPLACE INTO users (name) VALUES ('o7') RETURNING id", "SELECT LAST_INSERT_ID()",
+			"INSERT IGNORE INTO orders (user_id, v) VALUES (9, 'o8'), (8, 'o9') RETURNING id, user_id", "SELECT LAST_INSERT_ID()",
 			"INSERT INTO countries VALUES ('DE', 'Germany'), ('FR', 'France') RETURNING code", "DELETE FROM countries WHERE code = 'FR' RETURNING name, code",
 			"BEGIN", "DELETE FROM orders WHERE user_id = 5 RETURNING user_id, v", "ROLLBACK", "DELETE FROM users WHERE id > 40 RETURNING id, name", "SELECT ROW_COUNT()", "DELETE FROM users WHERE id > 1000 RETURNING *", "SELECT FOUND_ROWS()",
 		} {
