@@ -349,3 +349,45 @@ func TestDrawnIDsBehindUpdates(t *testing.T) {
 		}
 	})
 }
+
+// What only a server computes for an AUTO_INCREMENT column must be an id: a sub-table that numbered the row by itself would give ids of others.
+func TestIDsOfExpressions(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		s.both(t, "INSERT INTO orders (user_id) VALUES (1), (2), (3), (4)", "", "orders")
+		for _, sql := range []string{
+			"INSERT INTO orders (id, user_id) VALUES (NULLIF(8, 1) + 20, 1), (31, 2), (ABS(-32), 3)",
+			"INSERT INTO orders (user_id, id) VALUES (1, (SELECT 50 + 1))",
+			"INSERT INTO orders (id, user_id, v) SELECT id + 60, user_id, 'x' FROM orders WHERE id < 3",
+			"INSERT INTO orders (user_id, id, v) SELECT o.user_id, o.id + 80 AS v, 'y' FROM orders AS o WHERE o.user_id = 2 AND o.id < 3",
+			"INSERT INTO orders (id, user_id) VALUES (LENGTH('ab') + 100, 3) ON DUPLICATE KEY UPDATE v = 'z'",
+		} {
+			s.both(t, sql, "", "orders")
+		}
+		for sql, code := range map[string]uint16{
+			"INSERT INTO orders (id, user_id) VALUES (NULLIF(1, 1), 1)":                                                 1242,
+			"INSERT INTO orders (id, user_id) VALUES (200, 1), (ABS(0), 2)":                                             1242,
+			"INSERT INTO orders (user_id, id) VALUES (1, (SELECT NULL))":                                                1242,
+			"INSERT INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders":                               1242,
+			"INSERT INTO orders (id, user_id) SELECT id - id AS v, user_id FROM orders WHERE user_id = 3":               1242,
+			"INSERT INTO orders SET id = NULLIF(1, 1), user_id = 5":                                                     9012,
+			"INSERT INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders UNION SELECT 1, 1 FROM orders": 9012,
+		} {
+			if r, err := s.subject.Query(sql); err != nil || r.Err == nil || r.Err.Code != code {
+				t.Errorf("%s: %v %v, not %d", sql, r, err, code)
+			}
+		}
+		s.sameTables(t, "the errors", "orders")
+		st, err := s.subject.Prepare("INSERT INTO orders (id, user_id, v) VALUES (NULLIF(?, ?), ?, ?)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Execute(300, 1, 2, "p"); err != nil {
+			t.Error(err)
+		}
+		if r, err := st.Execute(1, 1, 2, "p"); err == nil && r.Err == nil {
+			t.Errorf("an id of NULL is taken: %+v", r.OK)
+		}
+		must(t, s.oracle, "INSERT INTO orders (id, user_id, v) VALUES (300, 2, 'p')")
+		s.sameTables(t, "the executions", "orders")
+	})
+}

@@ -18,6 +18,10 @@ func (cs *changes) insertSelect(q *query, p *plan.Plan, r *plan.Route, ex *bound
 	if q.info.Class == sqltext.Replace {
 		return true, newError(KSRefusedSharding, "REPLACE ... SELECT that leaves the AUTO_INCREMENT column to the sharded table "+p.Target.Parsed.Name+": give the ids")
 	}
+	if p.Operator.(*plan.InsertSelect).Zero && zeroStays(cs.client) {
+		return true, newError(KSRefusedSharding, "INSERT ... SELECT of 0 for the AUTO_INCREMENT column of the sharded table "+p.Target.Parsed.Name+
+			" under NO_AUTO_VALUE_ON_ZERO: give other ids, or NULL to have them drawn")
+	}
 	if info := cs.client.schema.Default.Info(); info != nil && !info.MariaDB && info.Number < 80000 {
 		return true, newError(KSRefusedSharding, "INSERT ... SELECT that leaves the AUTO_INCREMENT column to the sharded table "+p.Target.Parsed.Name+
 			" numbers its rows by ROW_NUMBER(), which MySQL has since 8.0: give the ids")

@@ -79,7 +79,9 @@ func (a *autoIncrement) mayLeave(row int) bool {
 
 // findPlaces finds where the text takes the column in.
 func (a *autoIncrement) findPlaces(t *Ref, in *sqlparse.Insert, text string, m sqltext.Mode) error {
-	a.set = in.SetForm
+	if a.set = in.SetForm; a.set && a.cell >= 0 && a.values[0].param == notKnown {
+		return Refuse("SET of the AUTO_INCREMENT column %s of the sharded table %s to an expression: give a value, leave it out, or use VALUES", a.column, in.Table.Name)
+	}
 	if a.cell >= 0 {
 		return nil
 	}

@@ -243,6 +243,9 @@ func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	} else {
 		if auto != nil {
 			p.gainsIDs = p.Target
+			if err := p.guardSelected(in, auto); err != nil {
+				return err
+			}
 		}
 		p.Operator, p.Reason = Change{}, ""
 	}

@@ -14,6 +14,8 @@ import (
 type InsertSelect struct {
 	// Column is the AUTO_INCREMENT column.
 	Column string
+	// Zero says that the query gives it 0, which is a value under the sql_mode NO_AUTO_VALUE_ON_ZERO.
+	Zero bool
 
 	list    int // where the columns are listed, behind the parenthesis
 	cell    int // the column's number among them, from 0; -1: it is left out
@@ -24,7 +26,7 @@ type InsertSelect struct {
 // insertSelectIDs plans the statement; the error tells why it cannot be.
 func (b *builder) insertSelectIDs(in *sqlparse.Insert, auto *autoIncrement) (*InsertSelect, error) {
 	s, text, m := b.p.Statement.Query.Select, b.p.Statement.Text, b.p.Mode
-	o := &InsertSelect{Column: auto.column, cell: auto.cell}
+	o := &InsertSelect{Column: auto.column, Zero: auto.cell >= 0 && !auto.values[0].value.IsNull(), cell: auto.cell}
 	why := ""
 	list, listed, query, ok := sqlparse.InsertSelectList(text, m)
 	if ok {

@@ -35,7 +35,9 @@ type Plan struct {
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
 	gainsIDs *Ref
 	edits    []edit
-	router   *router.Router
+	// guarded is where an INSERT ... SELECT computes the AUTO_INCREMENT column.
+	guarded sqlparse.Span
+	router  *router.Router
 	// short are the parameters of a form whose literals must be short for the plan to serve a text.
 	short []int
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil

@@ -64,7 +64,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		return nil, err
 	}
 	edits = append(edits, names...)
-	edits = append(edits, p.keyEdits()...)
+	edits = append(append(edits, p.keyEdits()...), p.guardIDs()...)
 	load, loads := p.Operator.(*Load)
 	if loads && load.Leaves {
 		column := p.quote(load.auto)
