@@ -38,6 +38,8 @@ type Definition struct {
 	Columns []ColumnChange
 	// SetByServer are columns with ON UPDATE CURRENT_TIMESTAMP and generated ones.
 	SetByServer []string
+	// Emptied are columns that a foreign key sets to NULL or to their default, by ON DELETE or ON UPDATE.
+	Emptied []string
 	// Keys are the names of constraints and indexes, in the order of the text.
 	Keys []KeyName
 	// Collation is what CREATE TABLE and ALTER TABLE say of the whole table.
@@ -100,6 +102,9 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), c.collationOf(col)})
 			}
 		}
+		for _, one := range n.Constraints {
+			c.emptied(d, one)
+		}
 		d.Collation = tableCollation(n.Options)
 		d.AutoIncrement = autoIncrement(n.Options)
 	case *ast.AlterTableStmt:
@@ -160,6 +165,30 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 	for _, col := range spec.NewColumns {
 		d.setByServer(col)
 	}
+	if spec.Constraint != nil {
+		c.emptied(d, spec.Constraint)
+	}
+	for _, one := range spec.NewConstraints {
+		c.emptied(d, one)
+	}
+}
+
+// emptied notes the columns that a foreign key sets. MySQL manual: "FOREIGN KEY Constraints".
+func (c *converter) emptied(d *Definition, one *ast.Constraint) {
+	if one.Tp != ast.ConstraintForeignKey || !empties(one.Refer) {
+		return
+	}
+	for _, key := range one.Keys {
+		if key.Column != nil {
+			d.Emptied = append(d.Emptied, c.name(key.Column.Name))
+		}
+	}
+}
+
+// empties reports whether a foreign key sets its columns to NULL or to their default.
+func empties(refer *ast.ReferenceDef) bool {
+	sets := func(o ast.ReferOptionType) bool { return o == ast.ReferOptionSetNull || o == ast.ReferOptionSetDefault }
+	return refer != nil && (refer.OnDelete != nil && sets(refer.OnDelete.ReferOpt) || refer.OnUpdate != nil && sets(refer.OnUpdate.ReferOpt))
 }
 
 // setByServer notes a column whose values the server makes.
@@ -167,6 +196,9 @@ func (d *Definition) setByServer(col *ast.ColumnDef) {
 	for _, o := range col.Options {
 		if o.Tp == ast.ColumnOptionOnUpdate || o.Tp == ast.ColumnOptionGenerated {
 			d.SetByServer = append(d.SetByServer, col.Name.Name.O)
+		}
+		if o.Tp == ast.ColumnOptionReference && empties(o.Refer) {
+			d.Emptied = append(d.Emptied, col.Name.Name.O)
 		}
 	}
 }

@@ -97,6 +97,11 @@ func define(d *sqlparse.Definition, target *Ref, refs []*Ref) ([]Unnamed, error)
 			return nil, Refuse("%s is the sharding key of %s: with ON UPDATE, or an expression, the server would set it, and rows would not be found by it", c, name)
 		}
 	}
+	for _, c := range d.Emptied {
+		if target.keyOf(c) >= 0 && len(target.Table.Shards) > 1 {
+			return nil, Refuse("%s is the sharding key of %s: with ON DELETE or ON UPDATE SET NULL the server would set it, and rows would not be found by it; use RESTRICT or CASCADE", c, name)
+		}
+	}
 	unnamed, err := keyCollations(target, d)
 	if err != nil {
 		return nil, err
