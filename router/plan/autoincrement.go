@@ -116,11 +116,11 @@ func (e *Execution) countIDs(o *Insert) error {
 	for row := range e.rows(o.count) {
 		left := a.cell < 0
 		if !left {
-			n, err := e.idOf(a, row)
+			n, leaves, err := e.idOf(a, row)
 			if err != nil {
 				return err
 			}
-			left = n == 0
+			left = leaves
 			e.ids.largest, e.ids.last = max(e.ids.largest, n), n
 		}
 		e.ids.left = append(e.ids.left, left)
@@ -134,31 +134,31 @@ func (e *Execution) countIDs(o *Insert) error {
 	return nil
 }
 
-// idOf gives the id that a row gives: 0 if it leaves it to the table, 1 for one that no counter gets to or that only the server knows.
-func (e *Execution) idOf(a *autoIncrement, row int) (uint64, error) {
+// idOf gives the id that a row gives, unless it leaves it to the table: 1 for one that no counter gets to or that only the server knows.
+func (e *Execution) idOf(a *autoIncrement, row int) (id uint64, leaves bool, err error) {
 	o := &a.values[min(row, len(a.values)-1)]
 	if o.param == notKnown {
 		e.ids.unknown = true
-		return 1, nil
+		return 1, false, nil
 	}
 	v, ok := o.of(&e.values, row)
 	if !ok {
-		return 0, noID(a.column, e.plan.Target.Parsed.Name)
+		return 0, false, noID(a.column, e.plan.Target.Parsed.Name)
 	}
 	if v.IsNull() {
-		return 0, nil
+		return 0, true, nil
 	}
 	n, ok := rule.WholeNumber(v)
 	switch {
 	case !ok:
-		return 0, noID(a.column, e.plan.Target.Parsed.Name)
-	case n.Int() == 0 && !e.ZeroStays:
-		return 0, nil
-	case n.Kind() == value.Int && n.Int() < 1, n.Uint() == 0:
+		return 0, false, noID(a.column, e.plan.Target.Parsed.Name)
+	case n.Uint() == 0:
+		return 0, !e.ZeroStays, nil
+	case n.Kind() == value.Int && n.Int() < 1:
 		e.ids.unknown = true // what a server tells of it
-		return 1, nil
+		return 1, false, nil
 	}
-	return n.Uint(), nil
+	return n.Uint(), false, nil
 }
 
 // Draws returns how many ids the rows need, after Route returned ErrDraws.
@@ -251,11 +251,10 @@ func (e *Execution) IDParams() (*IDParams, error) {
 		p.IDs[row] = -1
 		left[row] = o.auto.cell < 0
 		if !left[row] && o.auto.values[row].param == -1 {
-			n, err := e.idOf(o.auto, row)
-			if err != nil {
+			var err error
+			if _, left[row], err = e.idOf(o.auto, row); err != nil {
 				return nil, err
 			}
-			left[row] = n == 0
 		}
 	}
 	seen := 0

@@ -129,10 +129,10 @@ func TestGivenIDs(t *testing.T) {
 		{"insert into seq (n, id) values (7, 1), (9, 2), (8, 3)", false, 9, ""},
 		{"insert into seq (n, id) values (18446744073709551615, 1)", false, 1<<64 - 1, ""},
 		{"insert into seq (n, id) values (-7, 1)", false, 1, ""},
-		{"insert into seq (n, id) values (0, 1)", true, 1, ""},
+		{"insert into seq (n, id) values (0, 1)", true, 0, ""},
 		{"insert into seq (n, id) values (NULL, 1)", true, 0, ErrDraws.Error()},
 		{"insert into seq (n, id) values ('x', 1)", false, 0, "AUTO_INCREMENT column n"},
-		{"insert into seq set n = 0, id = 1", true, 1, ""},
+		{"insert into seq set n = 0, id = 1", true, 0, ""},
 		{"insert into seq (n, id) values (UNIX_TIMESTAMP(), 1)", false, 1, ""},
 	} {
 		p, err := build(tt.text, r, typed)
