@@ -391,3 +391,18 @@ func TestIDsOfExpressions(t *testing.T) {
 		s.sameTables(t, "the executions", "orders")
 	})
 }
+
+// A row without values has all columns for ON DUPLICATE KEY UPDATE to ask for.
+func TestDrawnIDsOfEmptyRows(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		for _, sql := range []string{
+			"INSERT INTO users () VALUES () ON DUPLICATE KEY UPDATE n = VALUES(n) + 1", "INSERT INTO users VALUES (), () ON DUPLICATE KEY UPDATE n = VALUES(n) + 1",
+			"INSERT INTO users () VALUES (), () AS fresh ON DUPLICATE KEY UPDATE n = fresh.n + 1", "INSERT INTO users VALUES () AS fresh ON DUPLICATE KEY UPDATE name = fresh.name",
+		} {
+			if strings.Contains(sql, "fresh") && strings.Contains(s.oracle.Greeting.ServerVersion, "MariaDB") {
+				continue
+			}
+			s.both(t, sql, "", "users")
+		}
+	})
+}

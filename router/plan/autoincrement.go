@@ -30,6 +30,7 @@ type autoIncrement struct {
 	list   int
 	listed bool
 	others []string // that are to be listed behind it
+	empty  bool     // its rows are empty: the others have their defaults, as ON DUPLICATE KEY UPDATE may ask for them
 	set    bool     // the SET form
 }
 
@@ -89,9 +90,12 @@ func (a *autoIncrement) findPlaces(t *Ref, in *sqlparse.Insert, text string, m s
 	if a.list, a.listed, ok = sqlparse.InsertList(text, m); !ok {
 		return needsAuto(a.column, in.Table.Name)
 	}
-	if !a.listed && len(in.Rows[0]) > 0 {
+	a.empty = len(in.Rows[0]) == 0 && len(in.OnUpdate) > 0
+	if a.empty || !a.listed && len(in.Rows[0]) > 0 {
 		for _, d := range t.Columns {
-			a.others = append(a.others, d.Name)
+			if !router.SameColumn(d.Name, a.column) {
+				a.others = append(a.others, d.Name)
+			}
 		}
 	}
 	return nil
@@ -302,6 +306,9 @@ func (e *Execution) takeIn(b []byte, left []bool, id func(b []byte, row, at int)
 			if len(o.rows[0].Cells) > 0 {
 				b = append(b, ", "...)
 			}
+			if a.empty {
+				b = append(b, strings.Repeat(", DEFAULT", len(a.others))...)
+			}
 			at = begin
 		}
 	}
@@ -329,18 +336,19 @@ func (a *autoIncrement) appendColumn(b []byte, p *Plan) []byte {
 	switch {
 	case a.set:
 		return append(append(append(b, ' '), a.quoted...), " = "...)
-	case a.listed:
-		b = append(b, a.quoted...)
-		if len(p.Statement.Insert.Rows[0]) > 0 {
-			b = append(b, ", "...)
-		}
-		return b
+	case a.listed && len(p.Statement.Insert.Rows[0]) > 0:
+		return append(append(b, a.quoted...), ", "...)
+	case !a.listed:
+		b = append(b, '(')
 	}
-	b = append(append(b, '('), a.quoted...)
+	b = append(b, a.quoted...)
 	for _, other := range a.others {
 		b = append(append(b, ", "...), p.quote(other)...)
 	}
-	return append(b, ") "...)
+	if !a.listed {
+		b = append(b, ") "...)
+	}
+	return b
 }
 
 // replaceIDs appends the text with what id appends in the place of the values that leave the column to the table.
