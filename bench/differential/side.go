@@ -2,6 +2,7 @@ package differential
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,11 +40,18 @@ func dial(addr, db string) (*mysqltest.RawClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	version, err := c.Query("SELECT VERSION()") // a proxy's greeting may be older than what it knows of its servers
+	if err == nil && version.Err != nil {
+		err = version.Err
+	}
 	settings := sessionSettings
-	if !strings.Contains(c.Greeting.ServerVersion, "MariaDB") {
+	if err == nil && !strings.Contains(fmt.Sprintf("%s", version.Rows), "MariaDB") {
 		settings += ", information_schema_stats_expiry = 0" // or it tells ids of a day ago
 	}
-	if _, err := c.Exec(settings); err != nil {
+	if err == nil {
+		_, err = c.Exec(settings)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
