@@ -91,14 +91,25 @@ func (c *Conn) ReadChange() (mysql.OKPacket, error) {
 	return ok, err
 }
 
-// ReadReturned reads the answer to a change that returns rows, of either protocol: row is given each as it came, valid during the call only. MariaDB
-// Knowledge Base: "INSERT...RETURNING".
+// ReadReturned reads the answer to a change that returns rows, of either protocol: row is given each as it came, valid during the call only. Without
+// definitions it is that of a change that returns none, as a DELETE is whose condition never holds. MariaDB Knowledge Base: "INSERT...RETURNING".
 func (c *Conn) ReadReturned(row func(p []byte)) (definitions []mysql.ColumnDefinition41, end mysql.OKPacket, err error) {
 	if err := c.ReadAhead(); err != nil {
 		return nil, end, err
 	}
 	r := response{c: c}
-	if definitions, err = r.open(); err != nil {
+	_, part, err := r.next()
+	switch {
+	case err != nil:
+		return nil, end, err
+	case part == mysql.PartOK:
+		end = r.end
+		end.StateChanges, end.Info = nil, slices.Clone(end.Info)
+		return nil, end, nil
+	case part != mysql.PartColumns:
+		return nil, end, broken(mysql.ErrMalformedPacket)
+	}
+	if definitions, err = r.definitions(); err != nil {
 		return nil, end, err
 	}
 	err = r.rows(func(p []byte) error { row(p); return nil })

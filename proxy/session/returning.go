@@ -24,6 +24,7 @@ func readChange(l *txn.Lease, _ *plan.Plan, _ *plan.Query, _ bool) (mysql.OKPack
 // returned are the rows of RETURNING of a change of several shards. The client gets none before all shards have kept the change. MariaDB Knowledge Base:
 // "INSERT...RETURNING", "DELETE".
 type returned struct {
+	// columns are nil where no shard gave any, not even for no rows.
 	columns     []mysql.ColumnDefinition41
 	rows        []returnedRow
 	bytes, most uint64
@@ -56,7 +57,7 @@ func (rt *returned) read(l *txn.Lease, p *plan.Plan, q *plan.Query, first bool) 
 	if n := len(rt.rows) - had; n > 0 && n != len(numbers) && len(numbers) > 0 {
 		rt.unordered = true
 	}
-	if err == nil && first {
+	if err == nil && rt.columns == nil && columns != nil {
 		names := renames(p, q.Shards)
 		for k := range columns {
 			columns[k].Rename(names)

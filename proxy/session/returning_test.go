@@ -26,6 +26,7 @@ func TestReturning(t *testing.T) {
 			"REPLACE INTO orders (user_id, v) VALUES (9, 'o5'), (8, 'o6') RETURNING id, user_id", "SELECT LAST_INSERT_ID()", "REPLACE INTO users (name) VALUES ('o7') RETURNING id", "SELECT LAST_INSERT_ID()",
 			"INSERT IGNORE INTO orders (user_id, v) VALUES (9, 'o8'), (8, 'o9') RETURNING id, user_id", "SELECT LAST_INSERT_ID()",
 			"INSERT INTO countries VALUES ('DE', 'Germany'), ('FR', 'France') RETURNING code", "DELETE FROM countries WHERE code = 'FR' RETURNING name, code",
+			"DELETE FROM countries WHERE code = 'DE' AND code = 'FR' RETURNING code", "DELETE FROM users WHERE n = 1 AND n = 2 RETURNING id", "DELETE FROM users WHERE 1 = 2 RETURNING id", "SELECT ROW_COUNT()",
 			"BEGIN", "DELETE FROM orders WHERE user_id = 5 RETURNING user_id, v", "ROLLBACK", "DELETE FROM users WHERE id > 40 RETURNING id, name", "SELECT ROW_COUNT()", "DELETE FROM users WHERE id > 1000 RETURNING *", "SELECT FOUND_ROWS()",
 		} {
 			want, got := load(t, s.oracle, sql, ""), load(t, s.subject, sql, "")

@@ -44,6 +44,9 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	if err == nil && c.returned != nil {
 		err = c.returned.fault(cs.client, q)
 	}
+	if err == nil && c.returned != nil && c.returned.columns == nil {
+		c.returned = nil
+	}
 	if _, inserts := r.Operator.(*plan.Insert); inserts && err != nil {
 		err = cs.firstFault(c, cs.client.lookup().execution.InOrder(runsMax), ex, err)
 		err = cs.refuseNull(p, err)
