@@ -236,6 +236,13 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	if name := s.routing.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.client.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
 	}
+	if !p.ReadOnly && q.heldAloneTells(&s.client) {
+		if q.ids.drawn() {
+			q.ids.giveBack(&s.client.shared.Sequences)
+		}
+		return true, newError(KSTransactionNodes, "FOUND_ROWS() or @@warning_count is known only to the connection to node "+s.client.txn.Held().Instance.Node+
+			": a change of several shards cannot take it from there; SELECT it first")
+	}
 	switch r.Operator.(type) {
 	case *plan.Merge:
 		return s.exchanges.several().shards.underNext(func() (bool, error) {
