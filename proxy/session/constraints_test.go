@@ -101,7 +101,7 @@ var constraintMigrations = map[string][]string{
 	"gorm": {
 		"DROP TABLE orders",
 		"CREATE TABLE `orders` (`id` bigint unsigned,`customer_id` bigint,`amount` int,`note` longtext,PRIMARY KEY (`id`),CONSTRAINT `fk_customers_orders` FOREIGN KEY (`customer_id`) " +
-			"REFERENCES `customers`(`id`) ON DELETE SET NULL ON UPDATE CASCADE,CONSTRAINT `chk_orders_amount` CHECK (amount > 0))",
+			"REFERENCES `customers`(`id`) ON DELETE CASCADE ON UPDATE CASCADE,CONSTRAINT `chk_orders_amount` CHECK (amount > 0))",
 		"#",
 		"ALTER TABLE `orders` DROP FOREIGN KEY `fk_customers_orders`",
 		"ALTER TABLE `orders` DROP CONSTRAINT `chk_orders_amount`",
