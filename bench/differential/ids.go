@@ -18,7 +18,7 @@ import (
 // statement itself are others, the n-th that the subject drew stands for the n-th of the oracle up to the end of the scenario, in which nothing more
 // is asked than LAST_INSERT_ID(). All else is compared as it is, from the first id of a table to the last.
 
-// renumbering is ids of the subject, as text, with those of the oracle that they stand for.
+// renumbering maps ids that the subject drew to the ids that the oracle drew for the same rows, both as decimal text.
 type renumbering map[string]string
 
 // pair makes the renumbering of ids that were drawn for one statement, nil where they are the same. So it is where their numbers differ: the rows do, then.

@@ -12,7 +12,7 @@ import (
 	"kingshard/mysql/mysqltest"
 )
 
-// snowflakesOn is tableOn for snowflake ids.
+// snowflakesOn makes the table shop.t, with two sub-tables on one server, whose ids are made of the time.
 func snowflakesOn(t *testing.T, s *mysqltest.RealServer) *Table {
 	table := tableOn(t, s, 1, mysqltest.User, mysqltest.Password)
 	table.Snowflake = true

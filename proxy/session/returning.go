@@ -16,7 +16,7 @@ import (
 // readAnswer reads the answer of one shard to its part of a change; first says that it is the first one's.
 type readAnswer func(l *txn.Lease, p *plan.Plan, q *plan.Query, first bool) (mysql.OKPacket, error)
 
-// readChange is that of a change that returns no rows.
+// readChange reads the OK packet, or the error, of a shard whose part of a change returns no rows.
 func readChange(l *txn.Lease, _ *plan.Plan, _ *plan.Query, _ bool) (mysql.OKPacket, error) {
 	return l.Conn.ReadChange()
 }

@@ -298,25 +298,24 @@ func (q *Query) Row(n int) int {
 
 // Rows gives the numbers, from 1, that the rows of a part of an INSERT have in the client's, in their order; none of anything else.
 func (q *Query) Rows() (numbers []int) {
-	if q.next == nil {
-		return nil
-	}
-	for row := q.first; row >= 0; row = q.next[row] {
-		numbers = append(numbers, row+1)
-	}
+	q.eachRow(func(number int) { numbers = append(numbers, number) })
 	return numbers
 }
 
 // LastRow returns the number of the last row of an INSERT that the query has, from 1; 0 of any other statement.
-func (q *Query) LastRow() int {
+func (q *Query) LastRow() (last int) {
+	q.eachRow(func(number int) { last = number })
+	return last
+}
+
+// eachRow calls f with the numbers of Rows.
+func (q *Query) eachRow(f func(number int)) {
 	if q.next == nil {
-		return 0
+		return
 	}
-	row := q.first
-	for q.next[row] >= 0 {
-		row = q.next[row]
+	for row := q.first; row >= 0; row = q.next[row] {
+		f(row + 1)
 	}
-	return row + 1
 }
 
 // whole writes the client's statement as it is, but for the names.
