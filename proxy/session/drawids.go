@@ -163,6 +163,19 @@ func (s *Session) placeWithIDs(q *query, p *plan.Plan) (n action, err error) {
 	}
 }
 
+// draw draws n ids, spaced as the session has it, and waits for them; the first is returned.
+func (ls *leases) draw(t *sequence.Table, n int) (first uint64, err error) {
+	for {
+		first, ok := ls.client.shared.Sequences.Of(t).Take(t, n, idSpacing(&ls.client.state))
+		if ok {
+			return first, nil
+		}
+		if err := ls.fillIDs(t, n); err != nil {
+			return 0, err
+		}
+	}
+}
+
 // fillIDs waits until n ids are there.
 func (ls *leases) fillIDs(t *sequence.Table, n int) error {
 	deadline := ls.client.entry.Now().Add(ls.client.snap.Config.PoolWaitTimeout.Duration())

@@ -123,15 +123,11 @@ func (cs *changes) countRows(c *change, p *plan.Plan, r *plan.Route, ex *boundEx
 func (cs *changes) drawMany(p *plan.Plan, n uint64) (*rowIDs, error) {
 	t, spacing := cs.routing.sequenceTable(p.Target.Table), idSpacing(&cs.client.state)
 	ids := &rowIDs{table: t, spacing: spacing, plainly: true}
-	for n > 0 {
-		first, ok := cs.client.shared.Sequences.Of(t).Take(t, int(n), spacing)
-		if ok {
-			ids.first, ids.last = first, first+(n-1)*spacing.Increment
-			break
-		}
-		if err := cs.leases.fillIDs(t, int(n)); err != nil {
-			return nil, err
-		}
+	if n == 0 {
+		return ids, nil
 	}
-	return ids, nil
+	var err error
+	ids.first, err = cs.leases.draw(t, int(n))
+	ids.last = ids.first + (n-1)*spacing.Increment
+	return ids, err
 }

@@ -42,20 +42,13 @@ func (l *loading) withID(line *loadfile.Line) (raw []byte, drawn uint64, err err
 // draw draws an id, above all that lines before have brought.
 func (l *loading) draw() (uint64, error) {
 	c := l.s.client
-	t, spacing := l.s.routing.sequenceTable(l.plan.Target.Table), idSpacing(&c.state)
-	seq := c.shared.Sequences.Of(t)
+	t := l.s.routing.sequenceTable(l.plan.Target.Table)
 	if l.largest > 0 {
-		seq.Saw(t, l.largest, spacing)
+		c.shared.Sequences.Of(t).Saw(t, l.largest, idSpacing(&c.state))
 	}
-	for {
-		if id, ok := seq.Take(t, 1, spacing); ok {
-			if l.drawn == 0 {
-				l.drawn = id
-			}
-			return id, nil
-		}
-		if err := l.s.leases.fillIDs(t, 1); err != nil {
-			return 0, err
-		}
+	id, err := l.s.leases.draw(t, 1)
+	if l.drawn == 0 {
+		l.drawn = id
 	}
+	return id, err
 }
