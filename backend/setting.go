@@ -114,6 +114,38 @@ func (s *Setting) With(name, value string) *Setting {
 	return Intern(s.DB, s.Flags, vars)
 }
 
+// Beside gives s as a connection that carries current can take it on and lay it off in the middle of a transaction: with current's autocommit,
+// which would commit it, with current's value of what servers refuse to change there, and with current's database if s has none, which only
+// a new login takes away.
+func (s *Setting) Beside(current *Setting) *Setting {
+	if s == current || s == nil || current == nil {
+		return s
+	}
+	vars := make([]Var, 0, len(s.Vars))
+	for _, v := range s.Vars {
+		if !ofTransactions(v.Name) {
+			vars = append(vars, v)
+		}
+	}
+	for _, v := range current.Vars {
+		if ofTransactions(v.Name) {
+			vars = append(vars, v)
+		}
+	}
+	db := s.DB
+	if db == "" {
+		db = current.DB
+	}
+	return Intern(db, current.Flags, vars)
+}
+
+// ofTransactions reports whether a variable is about transactions and the log of them, and not about how texts are read. MySQL manual:
+// "Binary Logging Options and Variables", "Server System Variables", autocommit.
+func ofTransactions(name string) bool {
+	return name == "autocommit" || name == "completion_type" || name == "sql_log_bin" || strings.HasPrefix(name, "transaction_") ||
+		strings.HasPrefix(name, "binlog_") || strings.HasPrefix(name, "gtid_")
+}
+
 // diff gives the SET statements that turn a connection that carries s into one that carries want; none when only the
 // database differs. System variables come before user variables, in a statement of their own: the text of a user
 // variable is to be read under the new character set.

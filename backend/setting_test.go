@@ -88,6 +88,23 @@ func TestSettingDiff(t *testing.T) {
 	}
 }
 
+// What a transaction goes by, and the database that only a new login takes away, are the connection's own.
+func TestSettingBeside(t *testing.T) {
+	current := Intern("a", 0, []Var{{"autocommit", "0"}, {"sql_mode", "''"}, {"transaction_isolation", "'SERIALIZABLE'"}})
+	for _, c := range []struct {
+		of, want *Setting
+	}{
+		{current, current},
+		{nil, nil},
+		{Intern("", 0, []Var{{"autocommit", "1"}, {"@x", "5"}, {"sql_log_bin", "0"}}), Intern("a", 0, []Var{{"autocommit", "0"}, {"@x", "5"}, {"transaction_isolation", "'SERIALIZABLE'"}})},
+		{Intern("b", 0, []Var{{"sql_mode", "'ANSI'"}}), Intern("b", 0, []Var{{"autocommit", "0"}, {"sql_mode", "'ANSI'"}, {"transaction_isolation", "'SERIALIZABLE'"}})},
+	} {
+		if got := c.of.Beside(current); got != c.want {
+			t.Errorf("%+v beside %+v: %+v, want %+v", c.of, current, got, c.want)
+		}
+	}
+}
+
 func TestParseVersion(t *testing.T) {
 	for _, c := range []struct {
 		text   string

@@ -122,3 +122,47 @@ func TestAutocommitOffKeepsConnection(t *testing.T) {
 		}
 	})
 }
+
+// A statement that was prepared with autocommit on, or without a database, is prepared again on the connection of an open transaction, and
+// the transaction stays open.
+func TestPreparedAgainInTransaction(t *testing.T) {
+	onBoth(t, 2, func(t *testing.T, server *mysqltest.RealServer, addr string) {
+		direct := dial(t, server.Addr, accept())
+		must(t, direct, "DROP TABLE IF EXISTS again")
+		must(t, direct, "CREATE TABLE again (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
+		held := make([]*mysqltest.RawClient, 2)
+		for k := range held {
+			held[k] = dial(t, addr, accept())
+		}
+		n := 0
+		for _, db := range []string{"", "accept"} {
+			for _, begin := range []string{"SET autocommit = 0", "BEGIN"} {
+				for k := range held { // either of the two connections is the one that has it prepared
+					n++
+					c := dial(t, addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: db})
+					st, err := c.Prepare(fmt.Sprintf("UPDATE accept.again SET v = v + %d", n))
+					if err != nil {
+						t.Fatal(err)
+					}
+					must(t, c, "USE accept")
+					for _, other := range held {
+						must(t, other, "BEGIN")
+						must(t, other, "SELECT COUNT(*) FROM again")
+					}
+					must(t, held[k], "COMMIT")
+					must(t, c, begin)
+					must(t, c, "INSERT INTO again (v) VALUES (1)")
+					if r, err := st.Execute(); err != nil || r.OK == nil || r.OK.AffectedRows != 1 {
+						t.Errorf("prepared in %q, %s, connection %d: %+v, %v", db, begin, k, r.OK, err)
+					}
+					must(t, c, "ROLLBACK")
+					must(t, held[1-k], "COMMIT")
+					if rows := must(t, direct, "SELECT COUNT(*) FROM again").Rows; fmt.Sprint(rows) != "[[0]]" {
+						t.Errorf("prepared in %q, %s, connection %d: %v rows after ROLLBACK", db, begin, k, rows)
+					}
+					c.Close()
+				}
+			}
+		}
+	})
+}

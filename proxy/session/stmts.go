@@ -343,10 +343,9 @@ func (xs *exchanges) backendStmt(p backend.Pooled, text string, st *stmt, ex *ex
 	if bs := xs.preparedStmt(p, text, st, ex); bs != nil {
 		return bs, nil
 	}
-	setting := st.setting
-	key := backend.StmtKey{Setting: setting, Text: text}
+	key := backend.StmtKey{Setting: st.setting, Text: text}
 	current := xs.client.state.Setting()
-	if err := xs.client.observed.Apply(p, xs.client.state.DB(), setting); err != nil {
+	if err := xs.client.observed.Apply(p, xs.client.state.DB(), st.setting.Beside(current)); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {
