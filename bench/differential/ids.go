@@ -108,9 +108,15 @@ func (w *worker) nextIDs(st *statement) (map[string]uint64, error) {
 // proxy to all of them ahead, above those that are brought.
 func (w *worker) mayDrawBrought(st *statement, before map[string]uint64) bool {
 	const rows = 8 // more than a statement has
+	var brought []uint64
+	for _, text := range st.brought {
+		if id, err := strconv.ParseUint(text, 10, 64); err == nil && st.draws {
+			brought = append(brought, id)
+		}
+	}
 	for _, first := range before {
-		for _, text := range st.brought {
-			if id, err := strconv.ParseUint(text, 10, 64); err == nil && st.draws && id >= first && id < first+rows {
+		for _, from := range append([]uint64{first}, brought...) { // a server goes on from the ones that are brought
+			if slices.ContainsFunc(brought, func(id uint64) bool { return id >= first && id > from && id < from+rows || id == first }) {
 				return true
 			}
 		}
@@ -148,7 +154,7 @@ func (w *worker) settleIDs(st *statement, before map[string]uint64, want answer)
 		}
 	}
 	for _, t := range w.drawing(st.writes) {
-		open := st.gaps || want.Err != nil
+		open := st.gaps || want.Err != nil || w.moved[t.name] && !st.draws
 		if st.begins && !open { // a server lowers the next id, too
 			after, err := w.store.nextID(t)
 			if err != nil {
@@ -156,7 +162,9 @@ func (w *worker) settleIDs(st *statement, before map[string]uint64, want answer)
 			}
 			open = after < before[t.name]
 		}
-		if open {
+		if st.moves {
+			w.moved[t.name] = true
+		} else if open {
 			levelled = true
 			if err := w.level(t); err != nil {
 				return false, err

@@ -29,9 +29,10 @@ type statement struct {
 	// inner is the statement that this one runs, nil for a plain one. Other plans are asked of it.
 	inner *statement
 	// draws says that some rows leave their ids to the table, gaps that a server is free to use up more ids than it has rows, or fewer: what is drawn
-	// next is open. brought are ids that other rows of the statement give. begins says that it says which id is next.
-	draws, gaps, begins bool
-	brought             []string
+	// next is open. brought are ids that other rows of the statement give. begins says that it says which id is next, moves that it gives rows other ids
+	// than they had: whether those come again is open once they are not there any more.
+	draws, gaps, begins, moves bool
+	brought                    []string
 	// next says that it asks for the id that comes next.
 	next bool
 	// client is which of several sessions runs it, and ends says that it runs even behind one that was refused there.

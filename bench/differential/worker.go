@@ -29,6 +29,7 @@ type worker struct {
 	oracle, subject side
 	store           store
 	dirty           map[string]bool // tables that have had other rows since reset
+	moved           map[string]bool // those whose rows have got other ids since
 	recent          []string
 	control         *mysqltest.RawClient // tells the subject which ids are next; nil before the first time
 	open            [clientsMax + 1]bool // the clients in a transaction
@@ -110,6 +111,7 @@ func (w *worker) reset() error {
 		return err
 	}
 	clear(w.dirty)
+	clear(w.moved)
 	return nil
 }
 

@@ -39,7 +39,7 @@ type Sequence struct {
 	back uint64
 }
 
-// reserving is a reservation that a goroutine makes.
+// reserving is a reservation that a goroutine makes, or what keeps one from beginning.
 type reserving struct {
 	over chan struct{} // closed at its end
 	err  error         // valid then
@@ -168,9 +168,8 @@ func (q *Sequence) doubtLocked() {
 func (q *Sequence) Relearn(t *Table) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	there := q.known
-	q.doubtLocked()
-	if there && !q.known {
+	if q.worker == nil {
+		q.doubtLocked()
 		q.reserveLocked(t, 1) // other proxies are to know it before their blocks come to it
 	}
 }
@@ -353,6 +352,11 @@ func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) e
 	if !forced {
 		r.skip = skipBlocks * t.Step
 	}
+	done, err := q.alone(deadline)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if err := r.set(forced, deadline); err != nil {
 		return err
 	}
@@ -360,4 +364,32 @@ func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) e
 	defer q.mu.Unlock()
 	q.forgetLocked(next)
 	return nil
+}
+
+// alone waits until no reservation is under way, and keeps others from beginning until done is called: a block that one takes from the row in
+// between would be lost. The error is pool.ErrTimeout.
+func (q *Sequence) alone(deadline time.Time) (done func(), err error) {
+	own := &reserving{over: make(chan struct{})}
+	for {
+		q.mu.Lock()
+		other := q.reserving
+		if other == nil {
+			q.reserving = own
+		}
+		q.mu.Unlock()
+		if other == nil {
+			break
+		}
+		select {
+		case <-other.over:
+		case <-time.After(time.Until(deadline)):
+			return nil, pool.ErrTimeout
+		}
+	}
+	return func() {
+		q.mu.Lock()
+		q.reserving = nil
+		q.mu.Unlock()
+		close(own.over)
+	}, nil
 }

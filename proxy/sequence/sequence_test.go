@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"kingshard/backend"
+	"kingshard/backend/pool"
 	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
@@ -313,6 +314,36 @@ func TestSmallTypes(t *testing.T) {
 			t.Errorf("%s: %d", kind, got)
 		}
 	}
+}
+
+// No block is taken from the row while an operator sets where ids go on: it would be lost.
+func TestSetAlone(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var one Sequences
+		q := one.Of(table)
+		draw(t, q, table, 1, plain)
+		for range 3 {
+			q.Relearn(table)
+			done, err := q.alone(time.Now().Add(20 * time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := one.List()[0].Blocks
+			q.Relearn(table)
+			if err := q.Fill(table, 1, plain, time.Now().Add(50*time.Millisecond), nil); err != pool.ErrTimeout {
+				t.Errorf("a reservation beside it: %v", err)
+			}
+			if _, err := q.alone(time.Now().Add(50 * time.Millisecond)); err != pool.ErrTimeout {
+				t.Errorf("another one beside it: %v", err)
+			}
+			if after := one.List()[0].Blocks; after != before {
+				t.Errorf("%d blocks were reserved beside it", after-before)
+			}
+			done()
+			draw(t, q, table, 1, plain)
+		}
+	})
 }
 
 // An operator sets where ids go on.
