@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
@@ -195,7 +196,7 @@ func (cs *changes) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err er
 		row := chosenRow{}
 		var parts []string
 		for k, name := range keys {
-			text, err := variableLiteral(&columns[k], cells[k], info)
+			text, err := keyLiteral(&columns[k], cells[k], info)
 			if err != nil {
 				return err
 			}
@@ -214,4 +215,18 @@ func (cs *changes) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err er
 		return nil, newError(KSFinishLimit, "the keys of the rows that the statement chooses are longer than "+strconv.Itoa(chosenBytesMax>>20)+" MB: use a smaller LIMIT")
 	}
 	return rows, nil
+}
+
+// widerCharsets are those whose texts are the same bytes in another one, which has no warning that it goes as MySQL has one of these for each
+// literal.
+var widerCharsets = map[string]string{"ucs2": "utf16", "utf8mb3": "utf8mb4", "utf8": "utf8mb4"}
+
+// keyLiteral writes the value of a key's column to compare the column with, in whose collation that is done.
+func keyLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) (string, error) {
+	if info != nil && cell != nil && isText(d) {
+		if wider := widerCharsets[info.Collations[d.Charset].Charset]; wider != "" {
+			return textLiteral(cell, wider), nil
+		}
+	}
+	return variableLiteral(d, cell, info)
 }

@@ -121,6 +121,28 @@ func TestChangeWithLimit(t *testing.T) {
 	})
 }
 
+// Rows are found again by keys in character sets that MySQL warns of, and the warnings are those of one server: none.
+func TestChangeWithLimitByOldCharsets(t *testing.T) {
+	const schema = `
+CREATE TABLE users (id INT, name VARCHAR(20) CHARACTER SET ucs2 COLLATE ucs2_bin, n INT, PRIMARY KEY (name, id))
+CREATE TABLE orders (user_id INT, note VARCHAR(20) CHARACTER SET utf8mb3, amount INT, PRIMARY KEY (note, user_id))`
+	onShards(t, schema, func(t *testing.T, s *shards) {
+		for k, name := range []string{"a", "A", "é", "", "日本", "a ", "ß", "x'y"} {
+			s.everywhere(t, fmt.Sprintf("INSERT INTO users VALUES (%d, '%s', 1)", k, strings.ReplaceAll(name, "'", "''")))
+			s.everywhere(t, fmt.Sprintf("INSERT INTO orders VALUES (%d, '%s', 1)", k, strings.ReplaceAll(name, "'", "''")))
+		}
+		for _, sql := range []string{
+			"UPDATE users SET n = n + 1 ORDER BY name, id LIMIT 5", "DELETE FROM users WHERE name IN ('', 'a', 'é') ORDER BY name DESC, id LIMIT 2",
+			"UPDATE orders SET amount = 5 ORDER BY note, user_id LIMIT 5", "DELETE FROM orders WHERE amount = 5 ORDER BY user_id LIMIT 3",
+		} {
+			s.both(t, sql, "", "users", "orders")
+		}
+		if n := mustInt(t, s.oracle, "SELECT COUNT(*) FROM users") + mustInt(t, s.oracle, "SELECT COUNT(*) FROM orders"); n != 16-5 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
 func TestChangeWithLimitInTransaction(t *testing.T) {
 	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
 		s.fillRows(t)
