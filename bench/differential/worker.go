@@ -165,6 +165,7 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 			return nil, err
 		}
 		if w.mayDrawBrought(st, before) {
+			refused[st.client] = true
 			continue
 		}
 		count.Statements++

@@ -325,6 +325,11 @@ func (q *Sequence) Restart(t *Table, deadline time.Time) error {
 		return nil
 	}
 	r := reservation{t: t, owner: q.owner}
+	done, err := q.alone(deadline)
+	if err != nil {
+		return err
+	}
+	defer done()
 	gone, err := r.drop(deadline)
 	if err != nil || !gone {
 		return err
@@ -367,7 +372,7 @@ func (q *Sequence) Set(t *Table, next uint64, forced bool, deadline time.Time) e
 }
 
 // alone waits until no reservation is under way, and keeps others from beginning until done is called: a block that one takes from the row in
-// between would be lost. The error is pool.ErrTimeout.
+// between would be lost, or be of before. The error is pool.ErrTimeout.
 func (q *Sequence) alone(deadline time.Time) (done func(), err error) {
 	own := &reserving{over: make(chan struct{})}
 	for {

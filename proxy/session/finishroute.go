@@ -553,7 +553,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		for ref, name := range f.names {
 			f.rename = append(f.rename, mysql.TableName{
 				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref),
-				KeyFlags: ref.Counters(), Columns: query.Columns,
+				KeyFlags: ref.OtherKeys(), Columns: query.Columns,
 			})
 		}
 	}

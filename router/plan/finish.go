@@ -271,17 +271,15 @@ func (p *Plan) KeyFlags(r *Ref) map[string]uint16 {
 	if q == nil || q.Select == nil || r.sub || r.block != q.Select || len(q.Select.Group) > 0 || q.Select.Distinct || fieldsHave(q.Select, sqlparse.Aggregate) {
 		return nil
 	}
-	return r.flagged(keyFlags)
+	return r.OtherKeys()
 }
 
-// Counters gives the flag of a reference's AUTO_INCREMENT column, which a scratch table has not where it has the key.
-func (r *Ref) Counters() map[string]uint16 { return r.flagged(autoIncrementFlag) }
-
-// flagged gives those of some flags that the reference's columns have.
-func (r *Ref) flagged(some uint16) map[string]uint16 {
+// OtherKeys gives the key flags of a reference's columns: where a scratch table has the primary key, it has neither the other ones nor the
+// AUTO_INCREMENT.
+func (r *Ref) OtherKeys() map[string]uint16 {
 	flags := map[string]uint16{}
 	for _, d := range r.columns() {
-		if f := d.Flags & some; f != 0 {
+		if f := d.Flags & keyFlags; f != 0 {
 			flags[d.Name] = f
 		}
 	}
