@@ -153,6 +153,8 @@ func (ss *stmts) admitExecute(q *query) error {
 	}
 	name := ""
 	switch {
+	case st.info.Has(sqltext.FoundRows) && ss.client.state.Found.Unknown():
+		return errLostRows
 	case st.info.Traits&diagnostics != 0 && !ss.client.txn.LastOnHeld:
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
 	case st.info.Has(sqltext.FoundRows) && !ss.client.state.Found.Gives(ss.client.txn.Conn()):

@@ -16,6 +16,10 @@ const own = sqltext.ConnectionID | sqltext.CurrentUser | sqltext.SysVarPseudoThr
 // diagnostics are those that speak of the statement before, which may have run on another connection.
 const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 
+// errLostRows refuses FOUND_ROWS() where nobody knows it; see state.FoundRows.
+var errLostRows = refuse("FOUND_ROWS() behind a change, behind SET of a variable to what a query gives: MySQL tells of that query then, and its connection has gone to others; " +
+	"SELECT FOUND_ROWS() ahead of the change")
+
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
 func (c *client) substitute(q *query) error {
@@ -33,6 +37,9 @@ func (c *client) substitute(q *query) error {
 	}
 	if want == 0 {
 		return nil
+	}
+	if want&sqltext.FoundRows != 0 && c.state.Found.Unknown() {
+		return errLostRows
 	}
 	spans := sqltext.Functions(q.text, c.mode(), want)
 	if len(spans) == 0 {

@@ -25,6 +25,8 @@ type FoundRows struct {
 	same  *backend.Conn
 	// hidden is the connection on which a SET has found rows that MySQL tells of behind the next change only, else nil.
 	hidden *backend.Conn
+	// lost says that such a connection went to others, and unknown that a change came behind that: nobody knows what FOUND_ROWS() gives.
+	lost, unknown bool
 }
 
 // FoundRowsOf returns a FoundRows that gives n, whatever statement that is of.
@@ -48,6 +50,10 @@ func (f *FoundRows) FoundBy(info []byte) {
 // OnlyOn returns the held connection that alone knows what FOUND_ROWS() gives; nil if there is none.
 func (f *FoundRows) OnlyOn() *backend.Conn { return f.on }
 
+// Unknown reports whether nobody knows what FOUND_ROWS() gives: a change came behind a SET to what a query gives, of which MySQL tells then, and
+// the connection of the SET is not there any more.
+func (f *FoundRows) Unknown() bool { return f.unknown }
+
 // Gives reports whether FOUND_ROWS() gives on the held connection what it is to give.
 func (f *FoundRows) Gives(held *backend.Conn) bool { return held == f.on || held == f.same }
 
@@ -67,6 +73,7 @@ func (f *FoundRows) Known(held *backend.Conn, last bool) {
 		f.same = held
 	}
 	if f.fresh = false; held == nil {
+		f.lost = f.lost || f.hidden != nil
 		f.hidden = nil
 	}
 }
@@ -114,6 +121,7 @@ func (f *FoundRows) Answered(c *backend.Conn, info *sqltext.Info, text string, m
 			f.doubt = true // MariaDB finds none where there is no table
 		}
 	case sqltext.Insert, sqltext.Replace:
+		f.unknown = f.unknown || f.lost
 		if len(res.OK.Info) > 0 && (mentions(text, "select") || mentions(text, "table")) {
 			f.FoundBy(res.OK.Info)
 			f.doubt = f.doubt || m.MariaDB // which finds no row where there is no table
@@ -125,6 +133,7 @@ func (f *FoundRows) Answered(c *backend.Conn, info *sqltext.Info, text string, m
 			f.FoundBy(res.OK.Info)
 		}
 	case sqltext.Update, sqltext.Delete:
+		f.unknown = f.unknown || f.lost
 		if FindsUnseen(class, text) {
 			f.doubt = !m.MariaDB || class == sqltext.Update || severalTables(text)
 		} else if class == sqltext.Update && !m.MariaDB {

@@ -110,6 +110,12 @@ func TestFoundRowsHidden(t *testing.T) {
 		if f.Answered(c, &info, text, sqltext.Mode{}, res); f.doubt {
 			t.Errorf("%s is in doubt behind a connection that went back", text)
 		}
+		if f.Unknown() != (info.Class != sqltext.Explain) {
+			t.Errorf("%s: unknown is %v behind a connection that went back", text, f.Unknown())
+		}
+		if f.Found(1); f.Unknown() {
+			t.Error("unknown behind a query")
+		}
 	}
 }
 
