@@ -149,7 +149,7 @@ func (g *grammar) insertJoined(t *table) *statement {
 	}
 	values.kids = append(values.kids, words(x.alias+".a"), words(y.alias+".d"))
 	values.least = len(values.kids)
-	s := &statement{writes: []string{t.name}, draws: t.drawn != "" && !t.brings()}
+	s := &statement{writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), brings: t.drawn != "" && t.brings()}
 	verb := pickOne(g.dice, []string{"INSERT IGNORE INTO", "INSERT IGNORE INTO", "REPLACE INTO", "INSERT INTO"})
 	s.gaps = verb != "INSERT INTO"
 	var update *part

@@ -53,7 +53,7 @@ func (g *grammar) insert(t *table) *statement {
 			set.kids = append(set.kids, phrase(words(name+" ="), fresh(name)))
 		}
 		set.least = len(set.kids)
-		s.root = phrase(words(verb), g.terms.tableName(t), words("SET"), set, g.onDuplicate(s, t, verb))
+		s.root = phrase(words(verb), g.terms.tableName(t), words("SET"), set, g.onDuplicate(s, t, verb, 1))
 		ids.note(s, names, verb, 1)
 		return s
 	}
@@ -69,7 +69,7 @@ func (g *grammar) insert(t *table) *statement {
 		}
 		rows.kids = append(rows.kids, join(words("("), row, words(")")))
 	}
-	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, t, verb))
+	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, t, verb, len(rows.kids)))
 	if t.drawn != "" && g.terms.dialect.mariaDB && g.one(8) {
 		s.root.kids = append(s.root.kids, maybe(words("RETURNING "+pickOne(g.dice, []string{"id", "id, a", t.name + ".id AS i, a + 1", "*"}))))
 	}
@@ -93,8 +93,8 @@ func (g *grammar) fresh(t *table, name string) *part {
 	return constant(c.pick(g.Rand))
 }
 
-// onDuplicate makes ON DUPLICATE KEY UPDATE for a plain INSERT, or nil.
-func (g *grammar) onDuplicate(s *statement, t *table, verb string) *part {
+// onDuplicate makes ON DUPLICATE KEY UPDATE for a plain INSERT of so many rows, or nil.
+func (g *grammar) onDuplicate(s *statement, t *table, verb string, rows int) *part {
 	if verb != "INSERT INTO" && verb != "INSERT IGNORE INTO" || !g.one(4) {
 		return nil
 	}
@@ -103,9 +103,11 @@ func (g *grammar) onDuplicate(s *statement, t *table, verb string) *part {
 		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
 	}
 	if t.drawn != "" && g.one(2) {
-		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{
-			"id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "id = VALUES(id)", "id = id", "a = LAST_INSERT_ID(a + 1)",
-		}))))
+		list := []string{"id = VALUES(id)", "id = id"}
+		if rows == 1 { // of several the last one tells, and a server refuses to update one that it has just inserted: error 1869
+			list = append(list, "id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "a = LAST_INSERT_ID(a + 1)")
+		}
+		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, list))))
 	}
 	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
 }
@@ -133,7 +135,7 @@ func (g *grammar) insertSelect(t *table) *statement {
 	order := &part{kids: sc.primary(), sep: ", "}
 	return &statement{
 		root:   phrase(words(verb), g.terms.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.terms.tableName(from), words("AS "+src.alias), where, words("ORDER BY"), order),
-		writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), gaps: verb != "INSERT INTO",
+		writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), brings: t.drawn != "" && t.brings(), gaps: verb != "INSERT INTO",
 	}
 }
 

@@ -33,6 +33,8 @@ type statement struct {
 	// than they had: whether those come again is open once they are not there any more.
 	draws, gaps, begins, moves bool
 	brought                    []string
+	// brings says that the rows of a query bring ids: the answer tells that of the one which comes last.
+	brings bool
 	// next says that it asks for the id that comes next.
 	next bool
 	// client is which of several sessions runs it, and ends says that it runs even behind one that was refused there.
