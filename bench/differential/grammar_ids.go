@@ -92,8 +92,9 @@ func (g *grammar) idStep(t *table, transaction bool) scenario {
 	case n == 21:
 		return scenario{g.prepare(g.update(t))}
 	case n == 22 && t.primary[0] != t.drawn && t.brings() && !g.terms.dialect.mariaDB: // which draws ids up to that one
-		s := text(fmt.Sprintf("UPDATE %s SET id = %d WHERE id = %d", t.name, 60+g.IntN(200), 1+g.IntN(40)))
-		s.moves = true
+		id := 60 + g.IntN(200)
+		s := text(fmt.Sprintf("UPDATE %s SET id = %d WHERE id = %d", t.name, id, 1+g.IntN(40)))
+		s.moves = uint64(id)
 		return scenario{s}
 	}
 	return scenario{g.prepare(g.insertLeaving(t))}

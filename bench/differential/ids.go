@@ -155,16 +155,16 @@ func (w *worker) settleIDs(st *statement, before map[string]uint64, want answer)
 	}
 	for _, t := range w.drawing(st.writes) {
 		open := st.gaps || want.Err != nil || w.moved[t.name] && !st.draws
-		if st.begins && !open { // a server lowers the next id, too
+		if (st.begins || st.moves > 0) && !open {
 			after, err := w.store.nextID(t)
 			if err != nil {
 				return false, err
 			}
-			open = after < before[t.name]
+			// A server lowers the next id, too, and counts on from one that UPDATE gave by the spacing of ids of before.
+			open = st.begins && after < before[t.name] || st.moves > 0 && after > st.moves+1
 		}
-		if st.moves {
-			w.moved[t.name] = true
-		} else if open {
+		w.moved[t.name] = w.moved[t.name] || st.moves > 0
+		if open {
 			levelled = true
 			if err := w.level(t); err != nil {
 				return false, err

@@ -29,10 +29,11 @@ type statement struct {
 	// inner is the statement that this one runs, nil for a plain one. Other plans are asked of it.
 	inner *statement
 	// draws says that some rows leave their ids to the table, gaps that a server is free to use up more ids than it has rows, or fewer: what is drawn
-	// next is open. brought are ids that other rows of the statement give. begins says that it says which id is next, moves that it gives rows other ids
-	// than they had: whether those come again is open once they are not there any more.
-	draws, gaps, begins, moves bool
-	brought                    []string
+	// next is open. brought are ids that other rows of the statement give. begins says that it says which id is next. moves is an id
+	// that a row gets which had another: whether it comes again is open once it is not there any more.
+	draws, gaps, begins bool
+	moves               uint64
+	brought             []string
 	// brings says that the rows of a query bring ids: the answer tells that of the one which comes last.
 	brings bool
 	// next says that it asks for the id that comes next.

@@ -145,9 +145,12 @@ const triesMax = 20
 func (r *reservation) drop(deadline time.Time) (gone bool, err error) {
 	err = onPrimary(r.t.Node, deadline, func(c *backend.Conn) error {
 		ok, err := change(c, fmt.Sprintf("DELETE FROM %s.sequence%s AND shared = 0 AND owner IN ('', '%s')", sqltext.ProxySchema, r.row(), r.owner))
-		gone = ok.AffectedRows > 0
-		if missing(err) {
-			return nil
+		switch gone = ok.AffectedRows > 0; {
+		case missing(err):
+			gone, err = true, nil
+		case err == nil && !gone: // it is another process's, too, or there is none
+			gone = true
+			err = c.Rows(fmt.Sprintf("SELECT 1 FROM %s.sequence%s", sqltext.ProxySchema, r.row()), 1, func([]string) { gone = false })
 		}
 		return err
 	})

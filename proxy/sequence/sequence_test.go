@@ -346,6 +346,32 @@ func TestSetAlone(t *testing.T) {
 	})
 }
 
+// A table that is emptied twice begins at 1 again, whatever ids it was brought in between.
+func TestRestartTwice(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		table := tableOn(t, s, 10, mysqltest.User, mysqltest.Password)
+		var one Sequences
+		q := one.Of(table)
+		restart := func() {
+			t.Helper()
+			if err := q.Restart(table, time.Now().Add(20*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q.Saw(table, 5, plain)
+		restart() // there is no table of sequences yet
+		if id := draw(t, q, table, 1, plain); id != 1 {
+			t.Errorf("it begins with %d", id)
+		}
+		restart()
+		q.Saw(table, 19, plain)
+		restart()
+		if id := draw(t, q, table, 1, plain); id != 1 {
+			t.Errorf("emptied twice it begins with %d", id)
+		}
+	})
+}
+
 // An operator sets where ids go on.
 func TestSet(t *testing.T) {
 	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
