@@ -140,6 +140,17 @@ func TestCompareColumns(t *testing.T) {
 			t.Errorf("%+v: %q, not %q", got, d.Kind, test.want)
 		}
 	}
+	expression := mysql.ColumnDefinition41{Name: "n", Type: mysql.TypeLongLong}
+	named, other := expression, expression
+	named.OrgName, other.OrgName = "n", "m"
+	for _, test := range []struct {
+		got  mysql.ColumnDefinition41
+		same bool
+	}{{named, true}, {other, false}} {
+		if d := new(statement).compareColumns("metadata", []mysql.ColumnDefinition41{expression}, []mysql.ColumnDefinition41{test.got}, same); (d == nil) != test.same {
+			t.Errorf("an expression with the original name %q: %v", test.got.OrgName, d)
+		}
+	}
 }
 
 // TestErrorAlone: behind an error which of several faulty rows it names is open, and nothing else of the errors is.
