@@ -95,9 +95,9 @@ func (d *Diagnostics) SortByRow() {
 // ERDeprecated is the code of the warning of syntax that goes. MySQL manual: "Server Error Message Reference".
 const ERDeprecated = 1287
 
-// ofText are the codes of warnings about the text of a statement: that something in it is deprecated. MySQL manual: "Server
-// Error Message Reference".
-var ofText = map[uint16]bool{ERDeprecated: true, 1681: true, 3719: true, 3720: true, 3778: true}
+// ofText are the codes of warnings about the text of a statement: that something in it is deprecated, or a name in GROUP BY is that of a column
+// and of an alias. MySQL manual: "Server Error Message Reference".
+var ofText = map[uint16]bool{1052: true, ERDeprecated: true, 1681: true, 3719: true, 3720: true, 3778: true}
 
 // erTruncatedWrongValue is the code of a value that is none of a type. MySQL manual: "Server Error Message Reference".
 const erTruncatedWrongValue = 1292

@@ -121,12 +121,12 @@ func TestOnceForAll(t *testing.T) {
 		params bool
 		want   string
 	}{
-		{"SELECT a FROM t WHERE a = 'x1'", false, "W1287 W1292 W1292 W1292 W1292"}, {"SELECT a FROM t", false, "W1287 W1292 W1292 W1292 W1292 W1292 W1292"},
-		{"SELECT a FROM t WHERE a = ?", true, "W1287 W1292 W1292 W1292 W1292"},
+		{"SELECT a FROM t WHERE a = 'x1'", false, "W1287 W1052 W1292 W1292 W1292 W1292"}, {"SELECT a FROM t", false, "W1287 W1052 W1292 W1292 W1292 W1292 W1292 W1292"},
+		{"SELECT a FROM t WHERE a = ?", true, "W1287 W1052 W1292 W1292 W1292 W1292"},
 	} {
 		var d Diagnostics
 		for range 3 {
-			d.Add([]Warning{{Level: "W", Code: ERDeprecated}, constant, rows})
+			d.Add([]Warning{{Level: "W", Code: ERDeprecated}, {Level: "W", Code: 1052}, constant, rows})
 		}
 		if d.OnceForAll(3, c.text, c.params); levels(d.Warnings) != c.want {
 			t.Errorf("%s: %s, want %s", c.text, levels(d.Warnings), c.want)

@@ -22,11 +22,11 @@ type FoundRows struct {
 	doubt bool
 	// fresh says that the statement under way gave n by its answer, and same is the held connection while that gives n, too.
 	fresh bool
-	same  *backend.Conn
+	// lost says that a connection like hidden went to others, and unknown that a change came behind that: nobody knows what FOUND_ROWS() gives.
+	lost, unknown bool
+	same          *backend.Conn
 	// hidden is the connection on which a SET has found rows that MySQL tells of behind the next change only, else nil.
 	hidden *backend.Conn
-	// lost says that such a connection went to others, and unknown that a change came behind that: nobody knows what FOUND_ROWS() gives.
-	lost, unknown bool
 }
 
 // FoundRowsOf returns a FoundRows that gives n, whatever statement that is of.
