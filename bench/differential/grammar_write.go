@@ -103,9 +103,9 @@ func (g *grammar) onDuplicate(s *statement, t *table, verb string, rows int) *pa
 		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
 	}
 	if t.drawn != "" && g.one(2) {
-		list := []string{"id = VALUES(id)", "id = id"}
+		list := []string{"id = id"}
 		if rows == 1 { // of several the last one tells, and a server refuses to update one that it has just inserted: error 1869
-			list = append(list, "id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "a = LAST_INSERT_ID(a + 1)")
+			list = append(list, "id = VALUES(id)", "id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "a = LAST_INSERT_ID(a + 1)")
 		}
 		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, list))))
 	}

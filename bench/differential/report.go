@@ -20,6 +20,7 @@ type Report struct {
 	// Planned are those of the equal ones that the oracle gives itself, but under another plan than it chose; by the kind of
 	// the difference.
 	Planned  map[string]int
+	Waits    int            // statements that waited for a lock in vain on one side alone
 	Failures []Failure      // the first of each sort
 	Repeated map[string]int // further failures, by kind: of a sort that is there, or too many to be made shorter
 
@@ -86,6 +87,7 @@ func (r *Report) add(o *Report) {
 	r.Drawing += o.Drawing
 	r.Equal += o.Equal
 	r.Errors += o.Errors
+	r.Waits += o.Waits
 	for text, n := range o.Refused {
 		r.Refused[text] += n
 	}
@@ -129,6 +131,9 @@ func (r *Report) String() string {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.Planned)) {
 		fmt.Fprintf(&b, "%8d equal to what the server answers under another plan: %s\n", r.Planned[kind], kind)
+	}
+	if r.Waits > 0 {
+		fmt.Fprintf(&b, "%8d waited for a lock in vain on one side alone\n", r.Waits)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.Repeated)) {
 		fmt.Fprintf(&b, "%8d more failures: %s\n", r.Repeated[kind], kind)

@@ -167,10 +167,16 @@ func plainRow(row []any) string {
 // binaryCharset is the number of the character set of bytes and numbers.
 const binaryCharset = 63
 
+// swappedComma is a comma and a space in JSON that MariaDB has made of texts in ucs2, with the bytes of each character the other way round: no JSON.
+const swappedComma = "\u2c00\u2000"
+
 // sortedBag sorts the members of a list, which is JSON or has commas between them. Members that fold alike are written
 // alike.
 func sortedBag(v string, folds bool) string {
 	members := strings.Split(v, ",")
+	if strings.Contains(v, swappedComma) {
+		members = strings.Split(v, "")
+	}
 	var array []any
 	if strings.HasPrefix(v, "[") && json.Unmarshal([]byte(v), &array) == nil {
 		members = members[:0]

@@ -193,6 +193,11 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		if err != nil {
 			return nil, fmt.Errorf("on the oracle: %s: %w", st.root.render(w.oracle.db, false).sql, err)
 		}
+		if waits(want, got) && slices.ContainsFunc(s, func(other *statement) bool { return other.client != st.client }) {
+			// Locks are of the gaps between rows, too, and each side has other neighbours: what follows is open.
+			count.Waits++
+			return nil, w.reset()
+		}
 		if err := w.renumber(st, before, want, got); err != nil {
 			return nil, err
 		}
@@ -239,6 +244,15 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 	}
 	return nil, w.renumberedAgain(s)
 }
+
+// waits reports whether one side alone has waited for a lock in vain.
+func waits(want, got answer) bool {
+	waited := func(a answer) bool { return a.Err != nil && a.Err.Code == erLockWaitTimeout }
+	return waited(want) != waited(got)
+}
+
+// erLockWaitTimeout is the code of a lock that was not had in time. MySQL manual: "Server Error Message Reference".
+const erLockWaitTimeout = 1205
 
 // errorAlone leaves in the rows of SHOW WARNINGS the error that the client has heard: behind a change of several shards that
 // failed the proxy has no more, as it knows neither which warnings the rest of the rows would have had nor which came of
