@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kingshard/backend/stored"
+	"kingshard/mysql/sqltext"
 )
 
 // Grants are the rights of an account, as SHOW GRANTS lists them. Those on single tables, and those that come by roles, are not
@@ -55,11 +56,11 @@ func (g *Grants) add(line string) {
 // neverNeeded are rights that are about the server, other accounts or its files, and so none of a proxy's clients.
 var neverNeeded = []string{"ALL PRIVILEGES", "SUPER", "FILE", "GRANT OPTION", "SHUTDOWN", "CREATE USER", "RELOAD", "SYSTEM_USER", "SET_USER_ID", "SYSTEM_VARIABLES_ADMIN"}
 
-// Excess lists the rights on everything that no account of a proxy needs, each once.
+// Excess lists the rights on everything that no account of a proxy needs, each once. GRANT OPTION counts on any database, but for the proxies' own.
 func (g Grants) Excess() (rights []string) {
 	for _, never := range neverNeeded {
 		if slices.ContainsFunc(g.lines, func(one grant) bool {
-			return (one.pattern == "" || never == "GRANT OPTION") && slices.Contains(one.rights, never)
+			return (one.pattern == "" || never == "GRANT OPTION" && strings.ReplaceAll(one.pattern, `\_`, "_") != sqltext.ProxySchema) && slices.Contains(one.rights, never)
 		}) {
 			rights = append(rights, never)
 		}
@@ -79,14 +80,29 @@ func (g Grants) Holds(rights ...string) (held []string) {
 	return held
 }
 
+// HoldsOn lists those of the rights that the account has on a database, as far as it does not have them by roles.
+func (g Grants) HoldsOn(db string, rights ...string) (held []string) {
+	for _, right := range rights {
+		if g.has(db, right) {
+			held = append(held, right)
+		}
+	}
+	return held
+}
+
+// has reports whether a line gives a right on a database; on everything where db is "".
+func (g Grants) has(db, right string) bool {
+	return slices.ContainsFunc(g.lines, func(one grant) bool {
+		all := slices.Contains(one.rights, "ALL PRIVILEGES") && right != "GRANT OPTION" // which is written by itself
+		return (one.pattern == "" || db != "" && stored.Like(one.pattern, db)) && (all || slices.Contains(one.rights, right))
+	})
+}
+
 // Lacks lists those of the rights that the account does not have on a database; on everything where db is "". Of an account with
 // roles nothing is known to be lacking.
 func (g Grants) Lacks(db string, rights ...string) (missing []string) {
 	for _, right := range rights {
-		has := g.roles || slices.ContainsFunc(g.lines, func(one grant) bool {
-			return (one.pattern == "" || db != "" && stored.Like(one.pattern, db)) && (slices.Contains(one.rights, right) || slices.Contains(one.rights, "ALL PRIVILEGES"))
-		})
-		if !has {
+		if !g.roles && !g.has(db, right) {
 			missing = append(missing, right)
 		}
 	}

@@ -34,3 +34,29 @@ func TestGrants(t *testing.T) {
 		}
 	}
 }
+
+// What an account has on one database is found whatever pattern gives it; GRANT OPTION on the proxies' own schema is no excess.
+func TestGrantsOnDatabase(t *testing.T) {
+	for _, c := range []struct {
+		lines          []string
+		excess, onMeta []string // of SELECT, DROP and GRANT OPTION
+	}{
+		{lines: []string{"GRANT SELECT, CREATE ON `ks_meta`.* TO `own`@`%` WITH GRANT OPTION"}, onMeta: []string{"SELECT", "GRANT OPTION"}},
+		{lines: []string{"GRANT SELECT ON `ks\\_meta`.* TO `own`@`%` WITH GRANT OPTION"}, onMeta: []string{"SELECT", "GRANT OPTION"}},
+		{lines: []string{"GRANT SELECT ON `%`.* TO `own`@`%` WITH GRANT OPTION"}, excess: []string{"GRANT OPTION"}, onMeta: []string{"SELECT", "GRANT OPTION"}},
+		{lines: []string{"GRANT ALL PRIVILEGES ON `ks%`.* TO `own`@`%`"}, onMeta: []string{"SELECT", "DROP"}},
+		{lines: []string{"GRANT DROP ON *.* TO `own`@`%`", "GRANT SELECT ON `shop`.* TO `own`@`%`"}, onMeta: []string{"DROP"}},
+		{lines: []string{"GRANT USAGE ON *.* TO `own`@`%`", "GRANT `role`@`%` TO `own`@`%`", "GRANT SELECT ON `ks_meta`.`sequence` TO `own`@`%`"}},
+	} {
+		var g Grants
+		for _, line := range c.lines {
+			g.add(line)
+		}
+		if got := g.Excess(); !slices.Equal(got, c.excess) {
+			t.Errorf("%q: too much: %q, want %q", c.lines, got, c.excess)
+		}
+		if got := g.HoldsOn("ks_meta", "SELECT", "DROP", "GRANT OPTION"); !slices.Equal(got, c.onMeta) {
+			t.Errorf("%q: on ks_meta: %q, want %q", c.lines, got, c.onMeta)
+		}
+	}
+}
