@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"proxy/process":             {"backend", "mysql", "proxy/lockwaits"},
 	"proxy/kserror":             {"mysql"},
 	"proxy/txn":                 {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
+	"proxy/txn/decisions":       {"backend", "mysql", "mysql/sqltext"},
 	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},

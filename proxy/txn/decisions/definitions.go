@@ -1,0 +1,136 @@
+package decisions
+
+import (
+	"fmt"
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+const schema = sqltext.ProxySchema
+
+// version is in the comment of each object: other definitions under the same names have another one.
+const version = "kingshard 1"
+
+// clockSkewMax bounds how far the session's clock, which SET timestamp stops, may be from the server's, in microseconds.
+const clockSkewMax = 5_000_000
+
+// clockRuns is true where the session's clock is the server's. NOW() is that of the session, SYSDATE() the server's, but where the server was started
+// with sysdate-is-now.
+var clockRuns = fmt.Sprintf("ABS(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))) < %d", clockSkewMax)
+
+// object is a table or procedure, and what information_schema says of one that is right.
+type object struct {
+	name      string
+	procedure bool
+	// parts are the columns of a table or the parameters of a procedure: name, type, and of columns whether they may be NULL, collation and key.
+	parts []string
+	// parameters and close are parts of the statement that makes it.
+	parameters, close string
+	body              string // of a procedure
+}
+
+func (o *object) full() string { return schema + "." + o.name }
+
+// kind is the word for what o is in statements.
+func (o *object) kind() string {
+	if o.procedure {
+		return "PROCEDURE"
+	}
+	return "TABLE"
+}
+
+// statement makes o.
+func (o *object) statement() string {
+	return "CREATE " + o.kind() + " " + o.full() + " (" + o.parameters + ")" + o.close + o.body
+}
+
+const (
+	ascii   = " CHARACTER SET ascii COLLATE ascii_bin"
+	innodb  = " ENGINE=InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin COMMENT='" + version + "'"
+	definer = " MODIFIES SQL DATA SQL SECURITY DEFINER COMMENT '" + version + "' "
+)
+
+// The longest that a row takes. Parameters take more, so that it is the procedure's own sql_mode that refuses what is too long: servers cut parameters
+// off by that of who calls.
+const (
+	gtridMax = 40
+	partsMax = 2048
+	connsMax = 16384
+)
+
+// objects are all, in the order in which they are made.
+var objects = []*object{
+	{
+		name: "dtx",
+		parameters: fmt.Sprintf("gtrid CHAR(%d)%s NOT NULL PRIMARY KEY, state CHAR(1)%s NOT NULL, parts VARCHAR(%d)%s NOT NULL, conns VARCHAR(%d)%s NOT NULL, mac CHAR(64)%s NOT NULL, "+
+			"ts TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), done_ts TIMESTAMP(6) NULL DEFAULT NULL, KEY state_done_ts (state, done_ts), KEY ts (ts)",
+			gtridMax, ascii, ascii, partsMax, ascii, connsMax, ascii, ascii),
+		close: innodb,
+		parts: []string{
+			fmt.Sprintf("gtrid char(%d) NO ascii_bin PRI", gtridMax), "state char(1) NO ascii_bin MUL", fmt.Sprintf("parts varchar(%d) NO ascii_bin", partsMax),
+			fmt.Sprintf("conns varchar(%d) NO ascii_bin", connsMax), "mac char(64) NO ascii_bin", "ts timestamp(6) NO MUL", "done_ts timestamp(6) YES",
+		},
+	},
+	{
+		name:       "secret",
+		parameters: "id CHAR(1)" + ascii + " NOT NULL PRIMARY KEY, secret BINARY(32) NOT NULL, ts TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)",
+		close:      innodb,
+		parts:      []string{"id char(1) NO ascii_bin PRI", "secret binary(32) NO", "ts timestamp(6) NO"},
+	},
+	{
+		name: "ks_branch", procedure: true,
+		parameters: "in_gtrid VARCHAR(255)" + ascii + ", in_mac VARCHAR(255)" + ascii,
+		close:      definer,
+		parts:      []string{"in_gtrid varchar(255)", "in_mac varchar(255)"},
+		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(" + clockRuns + ", 'B', NULL); " +
+			"INSERT INTO " + schema + ".dtx (gtrid, state, parts, conns, mac) VALUES (in_gtrid, outcome, '', '', in_mac); END",
+	},
+	{
+		// What the deadline says is looked at before the row, so that what is written to the binary log is its outcome even where statements are
+		// logged, and an error of the INSERT ends the procedure, as nothing handles it: COMMIT is not reached.
+		name: "ks_decide", procedure: true,
+		parameters: "in_gtrid VARCHAR(255)" + ascii + ", in_parts TEXT" + ascii + ", in_conns TEXT" + ascii + ", in_deadline DATETIME(6), in_mac VARCHAR(255)" + ascii,
+		close:      definer,
+		parts:      []string{"in_gtrid varchar(255)", "in_parts text", "in_conns text", "in_deadline datetime(6)", "in_mac varchar(255)"},
+		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(UTC_TIMESTAMP(6) < in_deadline AND " + clockRuns + ", 'C', NULL); " +
+			"INSERT INTO " + schema + ".dtx (gtrid, state, parts, conns, mac) VALUES (in_gtrid, outcome, in_parts, in_conns, in_mac); COMMIT AND NO CHAIN NO RELEASE; END",
+	},
+}
+
+// The sql_mode and character set under which objects are made: procedures keep them, whatever those of who calls are.
+const (
+	makingMode  = "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
+	makingNames = "utf8mb4"
+)
+
+// beforehand are the statements that a connection begins with which makes objects.
+var beforehand = []string{
+	"SET NAMES " + makingNames + " COLLATE utf8mb4_bin",
+	"SET SESSION sql_mode = '" + makingMode + "', autocommit = 1",
+}
+
+// makeSchema makes the database.
+const makeSchema = "CREATE DATABASE " + schema
+
+// grants are the statements that let an account call the procedures.
+func grants(account string) (list []string) {
+	for _, o := range objects {
+		if o.procedure {
+			list = append(list, "GRANT EXECUTE ON PROCEDURE "+o.full()+" TO "+account)
+		}
+	}
+	return list
+}
+
+// quoteAccount writes what CURRENT_USER() gives as statements name it. A host has no @.
+func quoteAccount(current string) string {
+	k := strings.LastIndexByte(current, '@')
+	if k < 0 {
+		return quote(current)
+	}
+	return quote(current[:k]) + "@" + quote(current[k+1:])
+}
+
+// quote writes a name as an identifier.
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
