@@ -24,7 +24,7 @@ UNION ALL SELECT 'right', '', 'SHOW_ROUTINE', '', '' FROM information_schema.TAB
  WHERE TABLE_SCHEMA = 'mysql' AND TABLE_NAME = 'proc' AND PRIVILEGE_TYPE = 'SELECT' AND GRANTEE = ` + grantee + `
 UNION ALL SELECT 'trigger', EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, IFNULL(ACTION_STATEMENT, ''), SQL_MODE FROM information_schema.TRIGGERS
 UNION ALL SELECT 'view', TABLE_SCHEMA, TABLE_NAME, IFNULL(VIEW_DEFINITION, ''), '' FROM information_schema.VIEWS WHERE TABLE_SCHEMA <> 'sys'
-UNION ALL SELECT ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME, IFNULL(ROUTINE_DEFINITION, ''), SQL_MODE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA <> 'sys'`
+UNION ALL SELECT ROUTINE_TYPE, ROUTINE_SCHEMA, ROUTINE_NAME, IFNULL(ROUTINE_DEFINITION, ''), SQL_MODE FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA NOT IN ('sys', '` + sqltext.ProxySchema + `')`
 
 // grantee is the account as information_schema writes it.
 const grantee = `CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')`
@@ -188,8 +188,9 @@ func modeOf(sqlMode string, m sqltext.Mode) sqltext.Mode {
 	return m
 }
 
-// systemDatabases hold nothing that leaves a trace, but for sys, whose objects Ask leaves out: see [Sys].
-var systemDatabases = map[string]bool{"information_schema": true, "performance_schema": true, "mysql": true, "sys": true}
+// systemDatabases hold nothing that leaves a trace, but for sys, whose objects Ask leaves out: see [Sys]. No statement of a client reaches those of the
+// proxies' own schema.
+var systemDatabases = map[string]bool{"information_schema": true, "performance_schema": true, "mysql": true, "sys": true, sqltext.ProxySchema: true}
 
 // Sys is the database of views and functions that come with the servers; some set user variables of their own.
 const Sys = "sys"

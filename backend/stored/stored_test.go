@@ -241,7 +241,7 @@ func (a account) Rows(sql string, columns int, row func([]string)) error {
 func TestAskBoth(t *testing.T) {
 	writes := "SET @x = 1"
 	clients := account{[][]string{
-		{"database", "a", "", "", ""}, {"database", "b", "", "", ""}, {"right", "b", "TRIGGER", "", ""},
+		{"database", "a", "", "", ""}, {"database", "ks_meta", "", "", ""}, {"database", "b", "", "", ""}, {"right", "b", "TRIGGER", "", ""},
 		{"view", "a", "known", "", ""}, {"view", "a", "hidden", "", ""}, {"view", "b", "theirs", "select 1", ""}, {"trigger", "b", "t", writes, ""}, {"FUNCTION", "a", "f", "", ""},
 	}}
 	own := account{[][]string{
