@@ -405,3 +405,16 @@ func TestSet(t *testing.T) {
 		}
 	})
 }
+
+// Rights on the table of sequences alone are enough where the schema is there.
+func TestRightsOnTheTable(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		run(t, db, "DROP USER IF EXISTS drawer", "CREATE USER drawer IDENTIFIED BY 'drawer'", "CREATE DATABASE ks_meta", "GRANT SELECT ON shop.* TO drawer",
+			"GRANT CREATE, SELECT, INSERT, UPDATE, DELETE ON ks_meta.sequence TO drawer")
+		var all Sequences
+		table := tableOn(t, s, 10, "drawer", "drawer")
+		if first := draw(t, all.Of(table), table, 1, plain); first != 1 {
+			t.Errorf("the first id is %d", first)
+		}
+	})
+}
