@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	"proxy/admin/login":       {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
 	"proxy":              {"backend", "backend/health", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
-	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "router", "router/plan", "router/rule"},
+	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.

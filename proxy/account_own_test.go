@@ -347,7 +347,7 @@ func TestCheckAccounts(t *testing.T) {
 		out := check(text, 0)
 		has(out, knows, require...)
 		has(out, true, "own lacks "+killRight(server.Kind))
-		has(out, false, "admin_user:", "CREATE ROUTINE", " in its place")
+		has(out, false, "admin_user:", "has CREATE ROUTINE", " in its place")
 		if knows {
 			must(t, direct, "SET GLOBAL password_require_current = ON")
 			has(check(text, 0), false, require...)

@@ -30,6 +30,7 @@ func checkServers(cfg *config.Config) (ok bool) {
 		return false
 	}
 	ok = true
+	several := spanning(cfg)
 	for _, nc := range cfg.Nodes {
 		n := nodes[nc.Name]
 		for _, i := range n.Instances() {
@@ -62,6 +63,12 @@ func checkServers(cfg *config.Config) (ok bool) {
 				fmt.Printf("%s: warning: %s lacks %s: statements that may reach triggers, views or routines keep their connections\n", place, own.name, right)
 			}
 			recommend(place, user, own)
+			if i == n.Primary && slices.Contains(several, nc.Name) {
+				if err := checkDecisions(place, n, own, cfg.ConnectTimeout.Duration()); err != nil {
+					fmt.Printf("%s: %v\n", place, err)
+					ok = false
+				}
+			}
 			if format, err := temporaryInLog(i, cfg.ConnectTimeout.Duration()); err != nil {
 				fmt.Printf("%s: %v\n", place, err)
 				ok = false

@@ -28,7 +28,7 @@ var commands []*command
 
 func init() {
 	commands = []*command{
-		&check, &explainCommand, &routeCommand,
+		&check, &initCommand, &explainCommand, &routeCommand,
 		{name: "admin", args: "[-e 'SQL']", summary: "admin SQL at a running proxy", about: remote.AdminAbout, bind: remote.Admin},
 		{name: "top", summary: "what a running proxy does, live", about: remote.TopAbout, bind: remote.Top},
 		{name: "upgrade", summary: "a running proxy hands over to a new binary", about: remote.UpgradeAbout, bind: remote.Upgrade},

@@ -10,7 +10,7 @@ import (
 )
 
 // invocation is a call of the binary in the code of a document.
-var invocation = regexp.MustCompile("(?m)(?:^    (?:[a-z0-9]*[$#] )?(?:[A-Z_]+=\\S+ )*|`|\\| )(?:bin/)?kingshard ((?:-|check |explain |route |admin |top |upgrade |hash-password|demo|completion )[^`|\\n]*)")
+var invocation = regexp.MustCompile("(?m)(?:^    (?:[a-z0-9]*[$#] )?(?:[A-Z_]+=\\S+ )*|`|\\| )(?:bin/)?kingshard ((?:-|check |init |explain |route |admin |top |upgrade |hash-password|demo|completion )[^`|\\n]*)")
 
 // Every flag and subcommand that a document gives the binary is one that it has.
 func TestDocumentedInvocations(t *testing.T) {

@@ -2,6 +2,7 @@
 //
 //	kingshard -config /etc/ks.yaml        run the proxy
 //	kingshard check ks.yaml               validate the configuration: every fault is printed
+//	kingshard init ks.yaml                make the proxy's own tables and procedures on the servers
 //	kingshard explain -config ks.yaml SQL how a statement would run, without a server
 //	kingshard route -config ks.yaml T KEY the sub-tables of keys
 //	kingshard admin -e SQL                admin SQL at a running proxy

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql/sqltext"
 )
 
-const schema = sqltext.ProxySchema
+// Schema has all of it.
+const Schema = sqltext.ProxySchema
+
+const schema = Schema
 
 // version is in the comment of each object: other definitions under the same names have another one.
 const version = "kingshard 1"
@@ -123,8 +127,56 @@ func grants(account string) (list []string) {
 	return list
 }
 
-// quoteAccount writes what CURRENT_USER() gives as statements name it. A host has no @.
-func quoteAccount(current string) string {
+// The rights on [Schema] that the proxy's own account needs: to make what is missing, and to let another account call the procedures, and to use it.
+var (
+	MakersRights = []string{"CREATE", "SELECT", "INSERT", "UPDATE", "DELETE", "CREATE ROUTINE", "ALTER ROUTINE", "EXECUTE", "GRANT OPTION"}
+	usersRights  = []string{"SELECT", "INSERT", "UPDATE", "DELETE", "EXECUTE"}
+)
+
+// Accounts are the two of a node as statements write them; Own is "" where it has no admin_user.
+type Accounts struct{ Own, User string }
+
+// Statement is one of those that [Statements] lists.
+type Statement struct{ About, SQL string }
+
+// Statements lists what makes all of it on a server where any or all may be there, and gives a node's accounts the rights on it. Who runs them is whose
+// rights the procedures have. The key is not among them: proxies make it.
+func Statements(a Accounts) (list []Statement) {
+	for _, sql := range beforehand {
+		list = append(list, Statement{SQL: sql})
+	}
+	list = append(list, Statement{SQL: strings.Replace(makeSchema, "CREATE DATABASE", "CREATE DATABASE IF NOT EXISTS", 1)})
+	for _, o := range objects {
+		if o.procedure {
+			list = append(list, Statement{SQL: "DROP PROCEDURE IF EXISTS " + o.full()}, Statement{SQL: o.statement()})
+		} else {
+			list = append(list, Statement{SQL: strings.Replace(o.statement(), "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)})
+		}
+	}
+	own := a.Own
+	if own == "" {
+		own = a.User
+	}
+	about := "What the proxy does of its own: it ends transactions that were left, keeps the key, and takes away rows that are done with."
+	list = append(list, Statement{about, "GRANT " + strings.Join(usersRights, ", ") + " ON " + schema + ".* TO " + own})
+	if a.Own != "" {
+		about := "Clients' statements run under this account, which needs nothing else on what was made here."
+		for _, sql := range grants(a.User) {
+			list = append(list, Statement{about, sql})
+			about = ""
+		}
+	}
+	return list
+}
+
+// Account asks which account of the server a connection has, as statements write it.
+func Account(c *backend.Conn) (account string, err error) {
+	err = c.Rows("SELECT CURRENT_USER()", 1, func(row []string) { account = QuoteAccount(row[0]) })
+	return account, err
+}
+
+// QuoteAccount writes what CURRENT_USER() gives, a name, @ and a host, as statements do.
+func QuoteAccount(current string) string {
 	k := strings.LastIndexByte(current, '@')
 	if k < 0 {
 		return quote(current)

@@ -54,8 +54,8 @@ func look(i *backend.Instance, own *backend.Conn, deadline time.Time) (*Found, e
 	if err := f.objects(own); err != nil {
 		return nil, err
 	}
-	err := own.Rows("SELECT CURRENT_USER()", 1, func(row []string) { f.Maker = quoteAccount(row[0]) })
-	if err != nil {
+	var err error
+	if f.Maker, err = Account(own); err != nil {
 		return nil, err
 	}
 	c, err := i.Dial(0, deadline)
@@ -141,8 +141,8 @@ func describe(c *backend.Conn, there map[string]*described) error {
 // caller looks at the account of clients' statements, on a connection of its own: whether it can call the procedures, by calls that end with an error ahead
 // of their row, and what else it may do.
 func (f *Found) caller(c *backend.Conn) error {
-	err := c.Rows("SELECT CURRENT_USER()", 1, func(row []string) { f.Caller = quoteAccount(row[0]) })
-	if err != nil {
+	var err error
+	if f.Caller, err = Account(c); err != nil {
 		return err
 	}
 	for _, o := range objects {
@@ -218,7 +218,7 @@ func open(c *backend.Conn) ([]string, error) {
 // Warning says what is open to clients' statements, should one come through that names the schema; "" where nothing is.
 func (f *Found) Warning() string {
 	switch {
-	case f.OneAccount:
+	case f.OneAccount && len(f.Missing) < len(objects):
 		return "the node has no admin_user, so " + f.Caller + ", under which clients' statements run, can read and write " + schema + ".dtx and " + schema + ".secret: only that statements which name " + schema + " are refused keeps clients from it"
 	case len(f.Open) > 0:
 		return f.Caller + ", under which clients' statements run, has " + strings.Join(f.Open, ", ") + ": it needs EXECUTE on the procedures alone"

@@ -70,6 +70,36 @@ func TestMakeTogether(t *testing.T) {
 	})
 }
 
+// Another account's statements do the same, also where all is there, and the proxy's own needs no right to make anything then.
+func TestStatements(t *testing.T) {
+	onServers(t, func(t *testing.T, b *bench) {
+		must(t, b.root, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM own")
+		n := nodesAt(t, true, b.server)[0]
+		for range 2 {
+			for _, s := range Statements(Accounts{Own: "`own`@`%`", User: "`clients`@`%`"}) {
+				must(t, b.root, s.SQL)
+			}
+			if f, made, err := Make(n.Primary, soon()); err != nil || len(made) > 0 || !f.Complete() || len(f.Open) > 0 {
+				t.Fatalf("%+v, %v, %v", f, made, err)
+			}
+			if _, err := Agree([]*backend.Node{n}, soon()); err != nil {
+				t.Error(err)
+			}
+		}
+		must(t, b.root, "DROP DATABASE ks_meta")
+		must(t, b.root, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM clients")
+		for _, s := range Statements(Accounts{User: "`clients`@`%`"}) {
+			must(t, b.root, s.SQL)
+		}
+		must(t, dial(t, b.server, "clients", password), "CALL ks_meta.ks_branch('a', 'b')")
+		for account, want := range map[string]string{"a@%": "`a`@`%`", "a@b@10.%": "`a@b`@`10.%`", "o`x@": "`o``x`@``", "role": "`role`"} {
+			if got := QuoteAccount(account); got != want {
+				t.Errorf("%s: %s, want %s", account, got, want)
+			}
+		}
+	})
+}
+
 // What the clients' account may do besides is said, however it came to it.
 func TestOpen(t *testing.T) {
 	onServers(t, func(t *testing.T, b *bench) {

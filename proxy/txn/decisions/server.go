@@ -44,7 +44,9 @@ func AskNode(n *backend.Node, deadline time.Time) (Server, error) {
 	defer c.Close()
 	c.Net.SetDeadline(deadline)
 	s, err := Ask(c)
-	s.Replicated = len(n.Replicas) > 0
+	for _, r := range n.Replicas {
+		s.Replicated = s.Replicated || !r.IsSource
+	}
 	return s, err
 }
 
