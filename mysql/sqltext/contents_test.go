@@ -150,6 +150,9 @@ func TestSystemNames(t *testing.T) {
 		{"drop database mysql", "", "mysql."},
 		{"update t, mysql.user set a = 1", "", "mysql.user"},
 		{"call sys.execute_prepared_stmt('x')", "", "sys.execute_prepared_stmt"},
+		{"select * from \u212As_meta.dtx, `\u212aS_Meta`.Secret", "", "ks_meta.dtx ks_meta.secret"},
+		{"call KS_Meta.ks_branch()", "", "ks_meta.ks_branch"},
+		{"select a.\u212As_meta, k\u017f_meta.dtx, 's_meta', \u212as_metax.dtx, \u212ay.s", "", ""},
 	} {
 		var got []string
 		for _, n := range SystemNames(c.sql, maria, c.db) {
@@ -160,6 +163,12 @@ func TestSystemNames(t *testing.T) {
 		}
 		if c.db == "" && Classify(c.sql, maria).Has(SystemSchema) != (c.want != "") {
 			t.Errorf("%s: trait", c.sql)
+		}
+	}
+	gb := Mode{ServerVersion: 80000, Charset: GB18030}
+	for _, sql := range []string{"select * from \x816\xbf2s_meta.dtx", "select * from `\x816\xbf2S_META`.dtx"} {
+		if names := SystemNames(sql, gb, ""); len(names) != 1 || names[0] != (SystemName{ProxySchema, "dtx"}) || !Classify(sql, gb).Has(SystemSchema) {
+			t.Errorf("%q: %v", sql, names)
 		}
 	}
 }

@@ -66,6 +66,9 @@ func (s *scanner) advance() {
 		w := lookup(s.sql[t.Pos:t.End])
 		switch k := words[w].key; {
 		case w == 0:
+			if s.sql[t.Pos] >= 0x80 && s.prev.sig != sigDot && wideProxySchema(s.sql[t.Pos:t.End]) {
+				s.info.Traits |= SystemSchema
+			}
 		case s.prev.sig != sigDot:
 			s.cur.w, s.cur.sig = w, sig(k)
 			if systemSchema[k] {

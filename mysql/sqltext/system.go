@@ -6,7 +6,8 @@ import "strings"
 var systemSchema = [kwXA + 1]bool{kwInformationSchema: true, kwKSMeta: true, kwMySQL: true, kwPerformanceSchema: true, kwSys: true}
 
 // systemLengths has the bit of each length that the name of a schema of the servers' own has.
-const systemLengths = 1<<len("sys") | 1<<len("mysql") | 1<<len(ProxySchema) | 1<<len("information_schema")
+const systemLengths = 1<<len("sys") | 1<<len("mysql") | 1<<len(ProxySchema) | 1<<len("information_schema") | 1<<(len(ProxySchema)-1+len(kelvin)) |
+	1<<(len(ProxySchema)-1+len(kelvinGB18030))
 
 // ProxySchema is the schema that has the proxies' own tables.
 const ProxySchema = "ks_meta"
@@ -16,8 +17,29 @@ func IsSystemSchema(name string) bool {
 	return len(name) < 32 && systemLengths>>len(name)&1 != 0 && isSystemSchema(name)
 }
 
+// kelvin is the only letter beyond ASCII that the letters of ks_meta are the lower case of: a server with lower_case_table_names takes it for a k. Of the
+// character sets that clients may have, UTF-8 and GB18030 have it. The names of the other schemas are not stored so, or have no k.
+const (
+	kelvin        = "\u212A"
+	kelvinGB18030 = "\x816\xbf2"
+)
+
+// IsProxySchema reports whether a server may take a name for that of the proxies' own schema.
+func IsProxySchema(name string) bool {
+	return foldEqual(name, ProxySchema) || wideProxySchema(name)
+}
+
+// wideProxySchema is IsProxySchema of a name that begins with a letter beyond ASCII.
+func wideProxySchema(name string) bool {
+	rest, ok := strings.CutPrefix(name, kelvin)
+	if !ok {
+		rest, ok = strings.CutPrefix(name, kelvinGB18030)
+	}
+	return ok && foldEqual(rest, ProxySchema[1:])
+}
+
 func isSystemSchema(name string) bool {
-	return foldEqual(name, "sys") || foldEqual(name, "mysql") || foldEqual(name, ProxySchema) || foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
+	return foldEqual(name, "sys") || foldEqual(name, "mysql") || IsProxySchema(name) || foldEqual(name, "information_schema") || foldEqual(name, "performance_schema")
 }
 
 // systemQuoted reports whether the quoted identifier from pos to end is such a name.
@@ -42,7 +64,10 @@ func SystemNames(sql string, m Mode, db string) (list []SystemName) {
 		if t.Kind != KindWord && t.Kind != KindQuotedIdent {
 			return "", false
 		}
-		return strings.ToLower(UnquoteIdent(sql[t.Pos:t.End], m)), true
+		if name = UnquoteIdent(sql[t.Pos:t.End], m); IsProxySchema(name) {
+			return ProxySchema, true
+		}
+		return strings.ToLower(name), true
 	}
 	l := NewLexer(sql, m)
 	named, dotted := false, false // of the token before: it is a name, or a dot behind one

@@ -170,7 +170,7 @@ func (se settings) useDB(db string) error {
 	if db == "" {
 		return mysql.NewSQLError(mysql.ERNoDB, "No database selected")
 	}
-	if strings.EqualFold(db, sqltext.ProxySchema) {
+	if sqltext.IsProxySchema(db) {
 		return errProxySchema
 	}
 	if !se.client.txn.Holding() && se.client.txn.Begin == "" {
