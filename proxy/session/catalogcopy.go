@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router"
@@ -93,7 +94,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 			}
 		}
 	}
-	where := ""
+	where := " WHERE " + c.columns[0] + " <> " + state.Quote(sqltext.ProxySchema)
 	if db != "" {
 		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.client.textIn("character_set_client", db)), ", ") + ")"
 	}

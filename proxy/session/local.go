@@ -43,9 +43,7 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		s.rights.ownGrants(q)
 		s.client.hidePasswords(q)
-		if state.ShowsStatus(q.text, s.client.mode()) {
-			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
-		}
+		changeShown(&s.client, q)
 		return false, nil
 	case sqltext.Other:
 		if handled, err := s.ours().own(q); handled {
