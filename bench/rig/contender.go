@@ -119,15 +119,18 @@ func (c *Contender) Close() error {
 // began notes the contender's process and waits until clients can log in.
 func (c *Contender) began(ctx context.Context, p *process, login load.Login) error {
 	c.process, c.PID, c.login = p, p.pid(), login
-	return p.wait(ctx, func() error {
-		client, err := load.Dial(login)
-		if err != nil {
-			return err
-		}
-		defer client.Close()
-		_, err = client.Query("SELECT 1")
+	return p.wait(ctx, func() error { return canLogin(login) })
+}
+
+// canLogin logs in and asks for something.
+func canLogin(login load.Login) error {
+	client, err := load.Dial(login)
+	if err != nil {
 		return err
-	})
+	}
+	defer client.Close()
+	_, err = client.Query("SELECT 1")
+	return err
 }
 
 func clientTLS(pem []byte) (*tls.Config, error) {

@@ -41,6 +41,45 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestClusterConfig: the ks.yaml of a cluster, with rules, with more lines and without either, is one that the proxy takes, with a node for each server.
+func TestClusterConfig(t *testing.T) {
+	server := func(addr string) *mysqltest.RealServer { return &mysqltest.RealServer{Addr: addr} }
+	rule := func(nodes []string) []string {
+		return []string{"{db: d, table: t, key: id, nodes: [" + strings.Join(nodes, ", ") + "], type: mod}"}
+	}
+	for name, c := range map[string]struct {
+		servers []*mysqltest.RealServer
+		options ClusterOptions
+		rules   int
+	}{
+		"one node":    {[]*mysqltest.RealServer{server("127.0.0.1:3")}, ClusterOptions{Config: "log_sql: on\nlog_level: debug"}, 0},
+		"three nodes": {[]*mysqltest.RealServer{server("127.0.0.1:3"), server("127.0.0.1:4"), server("127.0.0.1:5")}, ClusterOptions{Shard: rule}, 1},
+	} {
+		cluster := Cluster{options: c.options, dir: t.TempDir(), servers: c.servers}
+		cluster.login.Addr = "127.0.0.1:1"
+		got, faults := config.Parse([]byte(cluster.config()), cluster.dir, config.Options{})
+		if got == nil {
+			t.Fatalf("%s: %v\n%s", name, faults, cluster.config())
+		}
+		if len(got.Nodes) != len(c.servers) || len(got.SchemaList[0].Shard) != c.rules {
+			t.Errorf("%s: %d nodes, %d rules", name, len(got.Nodes), len(got.SchemaList[0].Shard))
+		}
+	}
+}
+
+// TestKillProxyThatEnded: a proxy that is gone already is an error with what it said, as it was not the kill that ended it.
+func TestKillProxyThatEnded(t *testing.T) {
+	p, err := startProcess(exec.Command("sh", "-c", "echo gone"), filepath.Join(t.TempDir(), "log"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+	c := Cluster{proxy: p}
+	if err := c.KillProxy(t.Context()); err == nil || !strings.Contains(err.Error(), "by itself") || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestSample(t *testing.T) {
 	text := "# HELP a_total x\na_total{x=\"1\"} 5\na_total_other 1\na_total 1.5e+06\n"
 	if n, err := sample(strings.NewReader(text), "a_total"); err != nil || n != 1.5e6 {
