@@ -81,6 +81,7 @@ var allowed = map[string][]string{
 	"bench/load":           {"bench/procstat", "mysql", "mysql/mysqltest", "mysql/rawio", "mysql/transport"},
 	"bench/rig":            {"bench/load", "mysql/mysqltest"},
 	"bench/report":         nil,
+	"bench/tpcc":           nil,
 	"bench/scenario":       {"bench/load", "bench/procstat", "bench/report", "bench/rig"},
 	"bench":                {"bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
