@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"bench/report":         nil,
 	"bench/tpcc":           nil,
 	"bench/scenario":       {"bench/load", "bench/procstat", "bench/report", "bench/rig"},
-	"bench":                {"bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "mysql/mysqltest"},
+	"bench":                {"bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "bench/tpcc", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
 	// Helm, for the tests of the chart, a module of its own.

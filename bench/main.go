@@ -7,6 +7,7 @@
 //	                                                highest rate that holds, and machines that carry the goal
 //	go run ./bench -docs docs                       all of them, and docs/performance.md from what they found
 //	go run ./bench -render FILE.jsonl               docs/performance.md from a run's file
+//	go run ./bench tpcc                             TPC-C transactions, on one server and through the proxy
 //
 // Every run writes a file into bench/results. docs/benchmark.md says more.
 package main
@@ -23,12 +24,15 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
 func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(args) > 0 && args[0] == "tpcc" {
+		return runTPCC(ctx, args[1:])
+	}
 	o, ok := parseOptions(args)
 	if !ok {
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var err error
 	switch {
 	case o.list:

@@ -9,6 +9,7 @@ const (
 	Mean Metric = "mean"
 	P50  Metric = "p50"
 	P90  Metric = "p90"
+	P95  Metric = "p95"
 	P99  Metric = "p99"
 	P999 Metric = "p99.9"
 	Max  Metric = "max"
@@ -30,6 +31,14 @@ const (
 	HighestRate Metric = "highest rate" // that holds the SLO
 	Rate        Metric = "rate"         // that was asked for
 
+	// Of transactions that are run again when they fail.
+	TPM        Metric = "tpmC"        // new-orders committed a minute
+	RolledBack Metric = "rolled back" // by the client, as they must be
+	Retries    Metric = "retries"
+	Refused    Metric = "refused"  // by the proxy
+	Unknown    Metric = "unknown"  // whether they were committed
+	Violated   Metric = "violated" // conditions that do not hold afterwards
+
 	// How disturbed the machine was.
 	OtherCPU        Metric = "other cpu"        // used by processes that have no part in the benchmark, of all processors
 	Steal           Metric = "steal"            // taken by the hypervisor
@@ -40,9 +49,9 @@ const (
 
 // units are those of metrics in reports; a latency or CPU time is in microseconds.
 var units = map[Metric]string{
-	QPS: "1/s", Mean: "µs", P50: "µs", P90: "µs", P99: "µs", P999: "µs", Max: "µs",
+	QPS: "1/s", Mean: "µs", P50: "µs", P90: "µs", P95: "µs", P99: "µs", P999: "µs", Max: "µs",
 	ProxyCPU: "µs", ProxyUser: "µs", ProxySystem: "µs", ClientCPU: "µs", ServerCPU: "µs",
-	RSS: "KiB", RSSGrowth: "KiB", PerClient: "KiB", HighestRate: "1/s", Rate: "1/s",
+	RSS: "KiB", RSSGrowth: "KiB", PerClient: "KiB", HighestRate: "1/s", Rate: "1/s", TPM: "1/min",
 	OtherCPU: "%", Steal: "%", CalibrationCPU: "µs", CalibrationWall: "µs",
 }
 

@@ -107,11 +107,12 @@ var columns = []struct {
 	title  string
 	digits int
 }{
-	{QPS, "per second", 0}, {Rate, "asked for", 0}, {HighestRate, "highest rate", 0},
-	{P50, "p50 µs", 0}, {P99, "p99 µs", 0}, {P999, "p99.9 µs", 0}, {Max, "max µs", 0},
+	{TPM, "tpmC", 0}, {QPS, "per second", 0}, {Rate, "asked for", 0}, {HighestRate, "highest rate", 0},
+	{P50, "p50 µs", 0}, {P95, "p95 µs", 0}, {P99, "p99 µs", 0}, {P999, "p99.9 µs", 0}, {Max, "max µs", 0},
 	{ProxyCPU, "proxy CPU µs", 1}, {ProxyUser, "user", 1}, {ProxySystem, "system", 1}, {ServerCPU, "server CPU µs", 1}, {ClientCPU, "client CPU µs", 1},
 	{Allocations, "allocations", 2}, {Syscalls, "system calls", 2},
 	{PerClient, "KiB per client", 1}, {Clients, "held", 0}, {RSS, "RSS KiB", 0}, {RSSGrowth, "growth KiB", 0},
+	{RolledBack, "rolled back", 0}, {Retries, "retries", 0}, {Refused, "refused", 0}, {Unknown, "unknown", 0}, {Violated, "violated", 0},
 }
 
 // table makes a family's table, its first line the titles.
