@@ -415,19 +415,28 @@ func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
 // Explained gives the statement that EXPLAIN is about; ok is false for other forms, such as EXPLAIN FOR CONNECTION.
 func Explained(text string, m sqltext.Mode) (string, bool) {
 	tokens, ok := lex(text, m)
-	if !ok || len(tokens) < 2 {
+	if !ok {
 		return "", false
 	}
+	first := explainedFrom(tokens)
+	if first == 0 {
+		return "", false
+	}
+	return text[tokens[first].Pos:], true
+}
+
+// explainedFrom finds the first token of the statement that EXPLAIN is about; 0 is none.
+func explainedFrom(tokens []token) int {
 	opened := 0 // parentheses right ahead of the word: a set operation may begin with one
 	for k := 1; k < len(tokens) && k < 6+opened; k++ {
 		switch strings.ToLower(tokens[k].word) {
 		case "select", "insert", "replace", "update", "delete", "with", "table", "values":
-			return text[tokens[k-opened].Pos:], true
+			return k - opened
 		case "(":
 			opened++
 		default:
 			opened = 0
 		}
 	}
-	return "", false
+	return 0
 }

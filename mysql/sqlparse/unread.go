@@ -9,12 +9,17 @@ import (
 // unread puts blanks over clauses that the parser does not know and that no plan looks into, and takes their tokens out:
 // the alias of the new row in MySQL's INSERT ... VALUES (...) AS new ON DUPLICATE KEY UPDATE, IF EXISTS and its like in MariaDB's ALTER TABLE,
 // and MariaDB's RETURNING, which it tells of, with the names that columns in it are qualified by. A clause in which parameters or queries may matter stays. MySQL manual: "INSERT ...
-// ON DUPLICATE KEY UPDATE Statement"; MariaDB manual: "INSERT...RETURNING".
+// ON DUPLICATE KEY UPDATE Statement"; MariaDB manual: "INSERT...RETURNING". Of a statement that EXPLAIN is about it only takes them out: who
+// explains it parses it by itself.
 func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []token, returning bool, names []qualifier) {
 	if len(tokens) == 0 {
 		return text, tokens, false, nil
 	}
-	verb := strings.ToLower(tokens[0].word)
+	verb, explains := strings.ToLower(tokens[0].word), false
+	if verb == "explain" || verb == "describe" || verb == "desc" {
+		first := explainedFrom(tokens)
+		verb, explains = strings.ToLower(tokens[first].word), first > 0
+	}
 	from, to := 0, 0
 	switch {
 	case verb == "alter" && m.MariaDB:
@@ -37,6 +42,9 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 	}
 	begin, end := tokens[from].Pos, tokens[to-1].End
 	rest = append(append(rest, tokens[:from]...), tokens[to:]...)
+	if explains {
+		returning, names = false, nil
+	}
 	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning, names
 }
 

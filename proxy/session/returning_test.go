@@ -42,6 +42,15 @@ func TestReturning(t *testing.T) {
 				s.sameTables(t, sql, "users", "orders", "countries")
 			}
 		}
+		for sql, plan := range map[string]string{
+			"EXPLAIN DELETE FROM users WHERE id = 1 RETURNING id": "forward", "EXPLAIN DELETE FROM users WHERE n = 1 RETURNING users.id, name": "write",
+			"EXPLAIN INSERT INTO users (id, name) VALUES (70, 'a'), (71, 'b'), (72, 'c'), (73, 'd') RETURNING *": "insert",
+		} {
+			if r := must(t, s.subject, sql); len(r.Rows) == 0 || r.Rows[0][1] != plan {
+				t.Errorf("%s: %v", sql, r.Rows)
+			}
+		}
+		fails(t, s.subject, "EXPLAIN DELETE FROM users WHERE id = 1 RETURNING other.id", 9013)
 		r := must(t, s.subject, "SELECT COUNT(*) FROM users")
 		left := "INSERT IGNORE INTO users (id, name) VALUES (1, 'x1'), (2, 'x2'), (3, 'x3'), (4, 'x4'), (60, 'x5'), (61, 'x6'), (62, 'x7'), (63, 'x8') RETURNING id"
 		fails(t, s.subject, left, 9012)
