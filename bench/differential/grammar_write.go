@@ -102,12 +102,11 @@ func (g *grammar) onDuplicate(s *statement, t *table, verb string, rows int) *pa
 	if !g.terms.dialect.mariaDB && g.one(4) {
 		return maybe(words("AS fresh ON DUPLICATE KEY UPDATE a = fresh.a + 1"))
 	}
-	if t.drawn != "" && g.one(2) {
-		list := []string{"id = id"}
-		if rows == 1 { // of several the last one tells, and a server refuses to update one that it has just inserted: error 1869
-			list = append(list, "id = VALUES(id)", "id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "a = LAST_INSERT_ID(a + 1)")
-		}
-		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, list))))
+	// Of several rows the last one tells, and a server refuses to give an id to one that it has just inserted: error 1869.
+	if t.drawn != "" && rows == 1 && g.one(2) {
+		return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{
+			"id = LAST_INSERT_ID(id)", "id = LAST_INSERT_ID(id), a = COALESCE(a, 0) + 1", "a = 5, id = LAST_INSERT_ID(id)", "id = VALUES(id)", "id = id", "a = LAST_INSERT_ID(a + 1)",
+		}))))
 	}
 	return maybe(phrase(words("ON DUPLICATE KEY UPDATE"), words(pickOne(g.dice, []string{"a = a + 1", "a = VALUES(a)", "a = 4, d = 0.25", "a = a", "s = CONCAT('u', VALUES(a)), a = 1", "a = COALESCE(a, 0) + 2"}))))
 }

@@ -72,15 +72,23 @@ func (f *FoundRows) Known(held *backend.Conn, last bool) {
 	case f.fresh:
 		f.same = held
 	}
-	if f.fresh = false; held == nil {
-		f.lost = f.lost || f.hidden != nil
-		f.hidden = nil
+	if f.fresh = false; f.hidden != held {
+		f.loseHidden()
 	}
+}
+
+// loseHidden notes that the connection on which a SET has found rows, if there is one, does not tell of them any more.
+func (f *FoundRows) loseHidden() {
+	f.lost = f.lost || f.hidden != nil
+	f.hidden = nil
 }
 
 // Settle finds out what FOUND_ROWS() is, if c alone knows, before it goes to others; one that is kept goes on knowing. An error is of the
 // question: what FOUND_ROWS() is nobody knows then.
 func (f *FoundRows) Settle(c *backend.Conn, kept bool) error {
+	if !kept && f.hidden == c {
+		f.loseHidden()
+	}
 	if !f.doubt && (f.on != c || kept) {
 		return nil
 	}

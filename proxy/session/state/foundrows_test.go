@@ -116,6 +116,18 @@ func TestFoundRowsHidden(t *testing.T) {
 		if f.Found(1); f.Unknown() {
 			t.Error("unknown behind a query")
 		}
+		for what, happens := range map[string]func(){
+			"another connection is held": func() { f.Known(other, true) },
+			"the connection is asked":    func() { _ = f.Settle(c, false) },
+		} {
+			f = FoundRows{}
+			f.Answered(c, &setting, set, sqltext.Mode{}, okOf(0, 0, ""))
+			f.Known(c, true)
+			happens()
+			if f.Answered(c, &info, text, sqltext.Mode{}, res); f.Unknown() != (info.Class != sqltext.Explain) {
+				t.Errorf("%s, %s: unknown is %v", what, text, f.Unknown())
+			}
+		}
 	}
 }
 
