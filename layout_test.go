@@ -44,16 +44,18 @@ var allowed = map[string][]string{
 	// The rules are made from the configuration's.
 	"proxy/queryrule": {"config", "mysql/sqltext"},
 	// Statements that are sent once more are counted by their rules.
-	"proxy/mirror":              {"backend", "mysql", "proxy/queryrule"},
-	"proxy/account":             {"config", "mysql/auth"},
-	"proxy/ddl":                 {"backend"},
-	"proxy/halfdone":            nil,
-	"proxy/sequence":            {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
-	"proxy/lockwaits":           {"backend", "mysql"},
-	"proxy/process":             {"backend", "mysql", "proxy/lockwaits"},
-	"proxy/kserror":             {"mysql"},
-	"proxy/txn":                 {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
-	"proxy/txn/decisions":       {"backend", "mysql", "mysql/sqltext"},
+	"proxy/mirror":        {"backend", "mysql", "proxy/queryrule"},
+	"proxy/account":       {"config", "mysql/auth"},
+	"proxy/ddl":           {"backend"},
+	"proxy/halfdone":      nil,
+	"proxy/sequence":      {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
+	"proxy/lockwaits":     {"backend", "mysql"},
+	"proxy/process":       {"backend", "mysql", "proxy/lockwaits"},
+	"proxy/kserror":       {"mysql"},
+	"proxy/txn":           {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
+	"proxy/txn/decisions": {"backend", "mysql", "mysql/sqltext"},
+	// What decides about transactions of several nodes knows neither servers nor sessions.
+	"proxy/txn/twophase":        nil,
 	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
@@ -188,7 +190,7 @@ func contains(list []string, s string) bool {
 // TestWhoWaits keeps sockets and goroutines out of what decides: plans and a session's connections know neither, a session begins no goroutine of
 // its own.
 func TestWhoWaits(t *testing.T) {
-	sockets := map[string]bool{"router/plan": false, "proxy/txn": false, "proxy/session": true}
+	sockets := map[string]bool{"router/plan": false, "proxy/txn": false, "proxy/txn/twophase": false, "proxy/session": true}
 	checked := 0
 	walk(t, func(dir, file string) {
 		may, listed := sockets[dir]

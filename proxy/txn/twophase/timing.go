@@ -1,0 +1,38 @@
+package twophase
+
+import "time"
+
+// Timing is how long things may take. Durations that a state machine measures are of its process, by a clock that does not jump.
+type Timing struct {
+	// Prepare bounds the answers to what is sent ahead of the decision.
+	Prepare time.Duration
+	// DecideAnswer is how long the anchor may take to answer the decision before the coordinator fences itself to learn what came of it.
+	DecideAnswer time.Duration
+	// Decide is how long the client waits for the decision before it hears that the outcome is unknown.
+	Decide time.Duration
+	// Complete is how long the client waits for branches of a transaction that is decided.
+	Complete time.Duration
+	// Retry is the pause before a question that was not answered is asked again.
+	Retry time.Duration
+	// Deadline is how long after the anchor is asked for its time it accepts the decision, by its own clock.
+	Deadline time.Duration
+	// ResolveAfter is how long a prepared branch is left to its coordinator.
+	ResolveAfter time.Duration
+	// Retention is how long decisions are kept. Branches that began earlier, and of which there is no decision, are left to the operator.
+	Retention time.Duration
+	// Settle is how long each step of the audit lets the one before rest. It is longer than Spread.
+	Settle time.Duration
+	// Spread is the longest that a reader may take from its first question to its last answer.
+	Spread time.Duration
+	// FenceKeep is how long Aborted rows stay at least.
+	FenceKeep time.Duration
+}
+
+// DefaultTiming returns the durations of the design.
+func DefaultTiming() Timing {
+	return Timing{
+		Prepare: 5 * time.Second, DecideAnswer: 4 * time.Second, Decide: 10 * time.Second, Complete: 2 * time.Second, Retry: 200 * time.Millisecond,
+		Deadline: 10 * time.Second, ResolveAfter: 3 * time.Second, Retention: time.Hour, Settle: 10 * time.Second, Spread: 2 * time.Second,
+		FenceKeep: 10 * time.Minute,
+	}
+}
