@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// family is a kind of server.
+// family is a kind of server. What the families differ in was measured; TestModelIsReal compares.
 type family uint8
 
 const (
@@ -668,7 +668,7 @@ func (m *model) xa(c *modelConn, cmd command) uint16 {
 			return errUnknownXID
 		case t.dead:
 			t.xa = xaIdle
-			return errXADeadlock
+			return m.dead(t)
 		}
 		t.xa = xaIdle
 		return 0
@@ -679,8 +679,7 @@ func (m *model) xa(c *modelConn, cmd command) uint16 {
 		case !own:
 			return errUnknownXID
 		case t.dead:
-			m.undo(t)
-			return errXADeadlock
+			return errXARMFail
 		}
 		t.xa, t.prepared = xaPrepared, m.l.now
 		m.prepared[t.xid] = t
@@ -708,8 +707,10 @@ func (m *model) xa(c *modelConn, cmd command) uint16 {
 func (m *model) endPrepared(c *modelConn, cmd command) uint16 {
 	t := c.trx
 	switch {
-	case t != nil && t.xa == xaNone:
+	case t != nil && t.xa == xaNone && m.family == mariadb:
 		return errXAOutside
+	case t != nil && t.xa == xaNone:
+		return errXARMFail
 	case t != nil && t.xid != cmd.xid, t != nil && t.xa == xaActive, t != nil && t.xa == xaIdle && cmd.op == opXACommit:
 		return errXARMFail
 	case t != nil && cmd.op == opXARollback:
