@@ -71,7 +71,7 @@ func (d Do) String() string {
 // Action is one thing to do. Which fields have a meaning, Do says.
 type Action struct {
 	Do       Do
-	Node     NodeID
+	Node     NodeID // where; to one that is not in the configuration any more the answer is NoAnswer
 	XID      XID    // the branch
 	Row      Row    // what is inserted or, by its key, read, changed or deleted
 	Stepwise bool   // each statement is sent when the one before was answered with OK, and otherwise not at all

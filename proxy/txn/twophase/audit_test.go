@@ -85,3 +85,19 @@ func TestAuditor(t *testing.T) {
 	expect(u.Listed(1, forged, true, 0), "report")
 	expect(u.Listed(1, forged, true, time.Hour), "")
 }
+
+func TestTiming(t *testing.T) {
+	if err := DefaultTiming().Validate(); err != nil {
+		t.Error(err)
+	}
+	for k, change := range []func(*Timing){
+		func(x *Timing) { x.DecideAnswer = x.Decide }, func(x *Timing) { x.Decide = 2 * x.Settle }, func(x *Timing) { x.Spread = x.Settle },
+		func(x *Timing) { x.FenceKeep = x.Decide }, func(x *Timing) { x.Retention = 0 },
+	} {
+		timing := DefaultTiming()
+		change(&timing)
+		if timing.Validate() == nil {
+			t.Errorf("change %d was taken", k)
+		}
+	}
+}

@@ -71,7 +71,7 @@ type Prepared struct {
 }
 
 // Listed takes the answer to XA RECOVER of the primary of the node n. now is of a clock that does not jump, wall is the time in seconds since
-// 1970. Where two nodes are one server, each lists the branches of both; whoever is first ends them.
+// 1970. Where two nodes are one server, each takes the branches that are its own.
 func (r *Resolver) Listed(n NodeID, rows []Prepared, now time.Duration, wall int64) []Action {
 	for x, f := range r.found {
 		if x.Node == n {

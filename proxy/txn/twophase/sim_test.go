@@ -265,6 +265,10 @@ func newSim(seed uint64, m mutation) *sim {
 	if s.chance(4) {
 		s.slowReads = 3 * time.Second
 	}
+	s.timing.DecideAnswer, s.timing.Decide = 2*time.Second, 5*time.Second // as the rests of the audit are shorter, too
+	if err := s.timing.Validate(); err != nil {
+		panic(err)
+	}
 	s.strict = s.chance(2)
 	s.forging = s.chance(8)
 	s.lossy = s.chance(8)

@@ -23,7 +23,8 @@ import (
 //	ks_meta.ks_decide(gtrid, parts, conns, deadline, mac) -- inserts the row IF(UTC_TIMESTAMP(6) < deadline, 'C', NULL), which 1048 refuses, then COMMIT
 //	ks_meta.ks_recent()                                   -- the rows in the states 'B', 'C' and, of those without done_ts, 'D', as Snapshot.Rows
 //
-// The procedures run with their owner's rights and a strict sql_mode of their own. Clients' accounts have EXECUTE on them and no other right.
+// The procedures run with their owner's rights and a strict sql_mode of their own, and refuse conns that do not end in a colon and the caller's
+// CONNECTION_ID(): what another connection was seen to call is of no use. Clients' accounts have EXECUTE on them and no other right.
 // The proxies' account has SELECT, INSERT, UPDATE and DELETE on the table, CONNECTION_ADMIN or SUPER for KILL, PROCESS, and in MySQL
 // XA_RECOVER_ADMIN; its connections have the settings of [Administers].
 
@@ -49,8 +50,8 @@ func List(after string, limit int) string {
 		" AND done_ts IS NULL AND state IN ('C', 'A', 'D') ORDER BY gtrid LIMIT " + strconv.Itoa(limit)
 }
 
-// Expire returns the statement that deletes what was kept for those who ask. It may be early where the server's clock jumps: nobody needs these
-// rows any more.
+// Expire returns the statement that deletes what was kept for those who ask. It may be early where the server's clock jumps: the protocol needs these
+// rows for twice Timing.Settle behind the decision, which the [Auditor] has measured.
 func Expire(retention time.Duration, limit int) string {
 	return "DELETE FROM ks_meta.dtx WHERE state = 'D' AND done_ts < NOW(6) - INTERVAL " +
 		strconv.FormatInt(int64(retention/time.Second), 10) + " SECOND LIMIT " + strconv.Itoa(limit)

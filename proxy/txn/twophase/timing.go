@@ -1,6 +1,9 @@
 package twophase
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Timing is how long things may take. Durations that a state machine measures are of its process, by a clock that does not jump.
 type Timing struct {
@@ -20,7 +23,7 @@ type Timing struct {
 	ResolveAfter time.Duration
 	// Retention is how long decisions are kept. Branches that began earlier, and of which there is no decision, are left to the operator.
 	Retention time.Duration
-	// Settle is how long each step of the audit lets the one before rest. It is longer than Spread.
+	// Settle is how long each step of the audit lets the one before rest. It is longer than Spread, and more than half of Decide.
 	Settle time.Duration
 	// Spread is the longest that a reader may take from its first question to its last answer.
 	Spread time.Duration
@@ -35,4 +38,20 @@ func DefaultTiming() Timing {
 		Deadline: 10 * time.Second, ResolveAfter: 3 * time.Second, Retention: time.Hour, Settle: 10 * time.Second, Spread: 2 * time.Second,
 		FenceKeep: 10 * time.Minute,
 	}
+}
+
+// Validate returns an error if the durations do not fit each other.
+func (t Timing) Validate() error {
+	switch {
+	case t.DecideAnswer >= t.Decide:
+		return errors.New("twophase: DecideAnswer is not shorter than Decide")
+	case t.Decide >= 2*t.Settle:
+		// A coordinator that still asks must not take a row that the audit has let go for one that was never there.
+		return errors.New("twophase: Decide is not shorter than the two rests of an audit")
+	case t.Spread >= t.Settle:
+		return errors.New("twophase: Spread is not shorter than Settle")
+	case t.ResolveAfter >= t.Retention, t.FenceKeep <= t.Decide:
+		return errors.New("twophase: rows are not kept for as long as they are needed")
+	}
+	return nil
 }
