@@ -199,6 +199,7 @@ func (w *worker) renumberedAgain(s scenario) error {
 			}
 		}
 	}
+	w.store.renumbered = nil
 	return w.refill(names)
 }
 
