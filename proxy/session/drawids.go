@@ -46,6 +46,9 @@ type rowIDs struct {
 // drawn reports whether there are ids that the client did not bring.
 func (ids *rowIDs) drawn() bool { return ids != nil && ids.first != 0 }
 
+// idsBrought reports whether the client brought the ids of all rows.
+func (q *query) idsBrought() bool { return q.ids != nil && q.ids.brought }
+
 // idsSettled reports whether it is known what LAST_INSERT_ID() is after a statement, whatever its server makes of it: all ids are known, and nothing else
 // in it gives one.
 func (q *query) idsSettled() bool {

@@ -27,7 +27,7 @@ func TestIDToldOfSeveralRows(t *testing.T) {
 			"INSERT INTO orders (user_id, id) VALUES (1, DEFAULT), (2, 12) ON DUPLICATE KEY UPDATE v = v + 1", // the only id that is drawn
 			"INSERT INTO orders (user_id, id) VALUES (2, 12), (3, NULL) ON DUPLICATE KEY UPDATE v = v + 1",
 			"INSERT IGNORE INTO orders (user_id, id) VALUES (3, 0), (3, 13), (2, 12)",
-			"SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", "INSERT IGNORE INTO orders (user_id, id) VALUES (5, 50), (6, 0)", "INSERT INTO orders (user_id, id) VALUES (6, 51), (7, 0) ON DUPLICATE KEY UPDATE v = v + 1",
+			"SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'", "INSERT IGNORE INTO orders (user_id, id) VALUES (5, 50), (6, 0)", "INSERT IGNORE INTO orders (user_id, id) VALUES (7, 0), (5, 50)", "INSERT INTO orders (user_id, id) VALUES (6, 51), (7, 0) ON DUPLICATE KEY UPDATE v = v + 1",
 			"INSERT INTO orders (user_id, id) VALUES (8, 52), (9, 0)", "SET sql_mode = DEFAULT",
 			"!INSERT INTO orders (user_id) VALUES (3) RETURNING id, v", "!INSERT INTO orders (user_id, id) VALUES (3, 300) RETURNING id",
 		} {

@@ -320,7 +320,9 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if counts {
 			addChange(&total, ok)
 		}
-		if row := query.LastRow(); inserts && row > lastRow && (ok.LastInsertID != 0 || p.InsertsAll()) {
+		// A row whose id is 0 is there, too, though nothing is told of it.
+		there := ok.LastInsertID != 0 || p.InsertsAll() || ok.AffectedRows > 0 && cs.client.task().query.idsBrought()
+		if row := query.LastRow(); inserts && row > lastRow && there {
 			lastRow, lastID = row, ok.LastInsertID
 		}
 	}
