@@ -56,7 +56,8 @@ var allowed = map[string][]string{
 	"proxy/txn/decisions": {"backend", "mysql", "mysql/sqltext"},
 	// What decides about transactions of several nodes knows neither servers nor sessions.
 	"proxy/txn/twophase":        nil,
-	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "router", "router/plan"},
+	"proxy/txn/driver":          {"backend", "mysql", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
+	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
@@ -72,7 +73,7 @@ var allowed = map[string][]string{
 	"proxy/admin/statement":   {"mysql/sqltext", "proxy/kserror"},
 	"proxy/admin/login":       {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
-	"proxy":              {"backend", "backend/health", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "router"},
+	"proxy":              {"backend", "backend/health", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "proxy/txn/driver", "router"},
 	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

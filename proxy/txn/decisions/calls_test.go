@@ -60,7 +60,7 @@ func (b *bench) there(t *testing.T) string {
 // clock is the server's, as the coordinator asks for it.
 func clock(t *testing.T, c *mysqltest.RawClient) time.Time {
 	t.Helper()
-	now, err := ParseClock(must(t, c, Clock+" FROM DUAL").Rows[0][0].(string))
+	now, err := time.Parse(clockFormat, must(t, c, clockQuery+" FROM DUAL").Rows[0][0].(string))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,11 +70,10 @@ func clock(t *testing.T, c *mysqltest.RawClient) time.Time {
 // A decision commits what the caller changed, and leaves no transaction; one that is too late, or that another was ahead of, leaves the transaction open
 // and nothing committed.
 func TestDecide(t *testing.T) {
-	var key Key
 	onCallers(t, func(t *testing.T, b *bench, c *mysqltest.RawClient) {
 		now := clock(t, b.root)
 		decide := func(gtrid string, in time.Duration) string {
-			return key.Decision(gtrid, "0001,0002", "uuid:1,uuid:2", now.Add(in))
+			return decideCall(gtrid, "0001,0002", "uuid:1,uuid:2", now.Add(in))
 		}
 		sees := func(want string) {
 			t.Helper()
@@ -101,13 +100,13 @@ func TestDecide(t *testing.T) {
 		}{
 			{decide("a", time.Minute), mysql.ERDupEntry}, {decide("b", 0), erBadNull}, {decide("b", -time.Hour), erBadNull}, {decide("b", -24*time.Hour), erBadNull},
 			{strings.Replace(decide("b", time.Minute), "'b'", "NULL", 1), erBadNull}, {decide(strings.Repeat("b", gtridMax+1), time.Minute), erDataTooLong},
-			{key.Decision("b", strings.Repeat("1", partsMax+1), "", now.Add(time.Minute)), erDataTooLong}, {key.Decision("b", "", strings.Repeat("1", connsMax+1), now.Add(time.Minute)), erDataTooLong},
+			{decideCall("b", strings.Repeat("1", partsMax+1), "", now.Add(time.Minute)), erDataTooLong}, {decideCall("b", "1", strings.Repeat("1", connsMax+1), now.Add(time.Minute)), erDataTooLong},
 			{"CALL ks_meta.ks_decide('b', '1', '1', NULL, 'm')", erBadNull},
 		} {
 			must(t, c, "START TRANSACTION")
 			must(t, c, "INSERT INTO shop.t VALUES (2)")
 			r, err := c.Query(one.sql)
-			if err != nil || r.Err == nil || r.Err.Code != one.code || !NotCommitted(r.Err) {
+			if err != nil || r.Err == nil || r.Err.Code != one.code || !notCommitted(r.Err) {
 				t.Errorf("%.80s: %+v, %v", one.sql, r, err)
 			}
 			sees("1 a=C")
@@ -133,15 +132,14 @@ func TestDecide(t *testing.T) {
 
 // A decision in a transaction of XA, in one that only reads, and through a prepared statement.
 func TestDecideElsewhere(t *testing.T) {
-	var key Key
 	onServers(t, func(t *testing.T, b *bench) {
 		made(t, b)
 		c := dial(t, b.server, "clients", password)
-		decide := func(gtrid string) string { return key.Decision(gtrid, "1", "1", clock(t, b.root).Add(time.Minute)) }
+		decide := func(gtrid string) string { return decideCall(gtrid, "1", "1", clock(t, b.root).Add(time.Minute)) }
 		fails := func(sql string, code uint16) {
 			t.Helper()
 			r, err := c.Query(sql)
-			if err != nil || r.Err == nil || r.Err.Code != code || !NotCommitted(r.Err) {
+			if err != nil || r.Err == nil || r.Err.Code != code || !notCommitted(r.Err) {
 				t.Errorf("%s: %v, %v, want %d", sql, r.Err, err, code)
 			}
 		}
@@ -163,27 +161,23 @@ func TestDecideElsewhere(t *testing.T) {
 		if got := b.there(t); got != "1 b=C" {
 			t.Errorf("%q is there", got)
 		}
-		r := Row{GTRID: "b", State: Committed, Parts: "1", Conns: "1"}
 		conn, err := nodesAt(t, true, b.server)[0].Primary.OwnUntil(soon())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		if got, found, err := Find(conn, "b"); err != nil || !found || !key.Signed(&got) || got.Parts != r.Parts || got.Conns != r.Conns {
-			t.Errorf("%+v, %t, %v", got, found, err)
+		if got := fmt.Sprint(must(t, b.root, "SELECT gtrid, state, parts, conns, mac FROM ks_meta.dtx").Rows); got != fmt.Sprintf("[[b C 1 1:%d %s]]", c.Greeting.ConnectionID, mac) {
+			t.Errorf("%s is there", got)
 		}
-		if _, found, err := Find(conn, "c"); err != nil || found {
-			t.Errorf("%t, %v", found, err)
-		}
-		if err := conn.Exec(key.Fence("c")); err != nil {
+		if err := conn.Exec(fenceInsert("c")); err != nil {
 			t.Error(err)
 		}
 		fails(decide("c"), mysql.ERDupEntry)
-		if got, found, err := Find(conn, "c"); err != nil || !found || !key.Signed(&got) || got.State != Aborted {
-			t.Errorf("%+v, %t, %v", got, found, err)
+		if got := b.there(t); got != "1 b=C,c=A" {
+			t.Errorf("%q is there", got)
 		}
 		var told *mysql.SQLError
-		if err := conn.Exec(key.Fence("b")); !errors.As(err, &told) || told.Code != mysql.ERDupEntry {
+		if err := conn.Exec(fenceInsert("b")); !errors.As(err, &told) || told.Code != mysql.ERDupEntry {
 			t.Errorf("a fence behind the decision: %v", err)
 		}
 	})
@@ -191,17 +185,16 @@ func TestDecideElsewhere(t *testing.T) {
 
 // A fence waits for a decision that is under way, and the other way round: one of the two is written.
 func TestDecideOrFence(t *testing.T) {
-	var key Key
 	onServers(t, func(t *testing.T, b *bench) {
 		made(t, b)
 		c := dial(t, b.server, "clients", password)
 		must(t, b.root, "START TRANSACTION")
-		must(t, b.root, key.Fence("a"))
+		must(t, b.root, fenceInsert("a"))
 		must(t, c, "START TRANSACTION")
 		must(t, c, "INSERT INTO shop.t VALUES (1)")
 		waited := make(chan uint16)
 		go func() {
-			r, err := c.Query(key.Decision("a", "1", "1", time.Now().Add(time.Minute)))
+			r, err := c.Query(decideCall("a", "1", "1", time.Now().Add(time.Minute)))
 			if err != nil || r.Err == nil {
 				waited <- 0
 				return
@@ -226,11 +219,10 @@ func TestDecideOrFence(t *testing.T) {
 
 // A branch's row is part of its transaction, also of one of XA.
 func TestBranch(t *testing.T) {
-	var key Key
 	onCallers(t, func(t *testing.T, b *bench, c *mysqltest.RawClient) {
 		must(t, c, "XA START 'g','b',1")
 		must(t, c, "INSERT INTO shop.t VALUES (1)")
-		must(t, c, key.Branch("a"))
+		must(t, c, branchCall("a"))
 		if got := b.there(t); got != " " {
 			t.Errorf("%q is there before it is prepared", got)
 		}
@@ -245,10 +237,10 @@ func TestBranch(t *testing.T) {
 		}
 		must(t, c, "XA START 'g','c',1")
 		must(t, c, "INSERT INTO shop.t VALUES (2)")
-		if code := refused(t, c, key.Branch("a")); code != mysql.ERDupEntry {
+		if code := refused(t, c, branchCall("a")); code != mysql.ERDupEntry {
 			t.Errorf("a second row: %d", code)
 		}
-		if code := refused(t, c, key.Branch(strings.Repeat("x", gtridMax+1))); code != erDataTooLong {
+		if code := refused(t, c, branchCall(strings.Repeat("x", gtridMax+1))); code != erDataTooLong {
 			t.Errorf("a long name: %d", code)
 		}
 		must(t, c, "XA END 'g','c',1")
@@ -256,38 +248,34 @@ func TestBranch(t *testing.T) {
 		if got := b.there(t); got != "1 a=B" {
 			t.Errorf("%q is there", got)
 		}
-		conn := must(t, b.root, "SELECT gtrid, state, parts, conns, mac FROM ks_meta.dtx").Rows[0]
-		r := Row{conn[0].(string), conn[1].(string), conn[2].(string), conn[3].(string), conn[4].(string)}
-		if !key.Signed(&r) {
-			t.Errorf("%+v is not genuine", r)
+		if got := fmt.Sprint(must(t, b.root, "SELECT gtrid, state, parts, conns, mac FROM ks_meta.dtx").Rows); got != fmt.Sprintf("[[a B 1,2 1=uuid:1,2=uuid:%d %s]]", c.Greeting.ConnectionID, mac) {
+			t.Errorf("%s is there", got)
 		}
 	})
 }
 
 // A session whose clock SET timestamp stops can decide nothing: no deadline would hold there.
 func TestStoppedClock(t *testing.T) {
-	var key Key
 	onServers(t, func(t *testing.T, b *bench) {
 		made(t, b)
 		c := dial(t, b.server, "clients", password)
 		now := time.Now()
 		for _, at := range []time.Duration{-24 * time.Hour, -10 * time.Second, 10 * time.Second, 24 * time.Hour} {
 			must(t, c, fmt.Sprintf("SET timestamp = %d", now.Add(at).Unix()))
-			for _, sql := range []string{key.Branch("a"), key.Decision("a", "", "", now.Add(48*time.Hour)), key.Decision("a", "", "", now.Add(time.Minute))} {
+			for _, sql := range []string{branchCall("a"), decideCall("a", "", "", now.Add(48*time.Hour)), decideCall("a", "", "", now.Add(time.Minute))} {
 				if code := refused(t, c, sql); code != erBadNull {
 					t.Errorf("%s %v from now: %d", sql, at, code)
 				}
 			}
 		}
 		must(t, c, "SET timestamp = DEFAULT")
-		must(t, c, key.Branch("a"))
-		must(t, c, key.Decision("b", "", "", now.Add(time.Minute)))
+		must(t, c, branchCall("a"))
+		must(t, c, decideCall("b", "", "", now.Add(time.Minute)))
 	})
 }
 
 // A KILL may come behind the COMMIT of a decision: such an error does not tell that nothing was committed.
 func TestKilledDecision(t *testing.T) {
-	var key Key
 	onServers(t, func(t *testing.T, b *bench) {
 		made(t, b)
 		c := dial(t, b.server, "clients", password)
@@ -303,7 +291,7 @@ func TestKilledDecision(t *testing.T) {
 				time.Sleep(time.Duration(rounds%40) * 10 * time.Microsecond)
 				_, _ = b.root.Query("KILL QUERY " + id)
 			}()
-			r, err := c.Query(key.Decision(gtrid, "", "", time.Now().Add(time.Minute)))
+			r, err := c.Query(decideCall(gtrid, "", "", time.Now().Add(time.Minute)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +305,7 @@ func TestKilledDecision(t *testing.T) {
 			case r.Err == nil && got[0] != "1":
 				t.Fatal("it was said to be committed, and is not")
 			case r.Err == nil:
-			case NotCommitted(r.Err):
+			case notCommitted(r.Err):
 				t.Fatalf("a KILL is %v", r.Err)
 			case got[0] == "1":
 				committed++
@@ -326,5 +314,29 @@ func TestKilledDecision(t *testing.T) {
 			}
 		}
 		t.Logf("%d decisions, of those with an error %d were committed and %d were not", rounds, committed, rolledBack)
+	})
+}
+
+// What one connection was seen to call is of no use to another one.
+func TestCallOfAnother(t *testing.T) {
+	onServers(t, func(t *testing.T, b *bench) {
+		made(t, b)
+		c := dial(t, b.server, "clients", password)
+		seen := strings.NewReplacer("CONNECTION_ID()", fmt.Sprint(b.root.Greeting.ConnectionID))
+		for _, sql := range []string{
+			branchCall("a"), decideCall("a", "1", "1=uuid", time.Now().Add(time.Minute)),
+		} {
+			if code := refused(t, c, seen.Replace(sql)); code != erBadNull {
+				t.Errorf("%s: error %d", sql, code)
+			}
+		}
+		for _, conns := range []string{"''", "NULL", "'7'", "CONNECTION_ID()", "CONCAT(':', CONNECTION_ID(), ' ')", "CONCAT(':', CONNECTION_ID(), '0')"} {
+			if code := refused(t, c, "CALL ks_meta.ks_branch('a', '1', "+conns+", 'm')"); code != erBadNull {
+				t.Errorf("%s: error %d", conns, code)
+			}
+		}
+		if got := b.there(t); got != " " {
+			t.Errorf("%q is there", got)
+		}
 	})
 }

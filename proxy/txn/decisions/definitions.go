@@ -23,6 +23,9 @@ const clockSkewMax = 5_000_000
 // with sysdate-is-now.
 var clockRuns = fmt.Sprintf("ABS(TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6))) < %d", clockSkewMax)
 
+// ownConnection is true where the last of the connections that a row names is the caller's: what another one was seen to call is of no use.
+const ownConnection = "in_conns LIKE CONCAT('%:', CONNECTION_ID())"
+
 // object is a table or procedure, and what information_schema says of one that is right.
 type object struct {
 	name      string
@@ -84,11 +87,11 @@ var objects = []*object{
 	},
 	{
 		name: "ks_branch", procedure: true,
-		parameters: "in_gtrid VARCHAR(255)" + ascii + ", in_mac VARCHAR(255)" + ascii,
+		parameters: "in_gtrid VARCHAR(255)" + ascii + ", in_parts TEXT" + ascii + ", in_conns TEXT" + ascii + ", in_mac VARCHAR(255)" + ascii,
 		close:      definer,
-		parts:      []string{"in_gtrid varchar(255)", "in_mac varchar(255)"},
-		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(" + clockRuns + ", 'B', NULL); " +
-			"INSERT INTO " + schema + ".dtx (gtrid, state, parts, conns, mac) VALUES (in_gtrid, outcome, '', '', in_mac); END",
+		parts:      []string{"in_gtrid varchar(255)", "in_parts text", "in_conns text", "in_mac varchar(255)"},
+		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(" + clockRuns + " AND " + ownConnection + ", 'B', NULL); " +
+			"INSERT INTO " + schema + ".dtx (gtrid, state, parts, conns, mac) VALUES (in_gtrid, outcome, in_parts, in_conns, in_mac); END",
 	},
 	{
 		// What the deadline says is looked at before the row, so that what is written to the binary log is its outcome even where statements are
@@ -97,7 +100,7 @@ var objects = []*object{
 		parameters: "in_gtrid VARCHAR(255)" + ascii + ", in_parts TEXT" + ascii + ", in_conns TEXT" + ascii + ", in_deadline DATETIME(6), in_mac VARCHAR(255)" + ascii,
 		close:      definer,
 		parts:      []string{"in_gtrid varchar(255)", "in_parts text", "in_conns text", "in_deadline datetime(6)", "in_mac varchar(255)"},
-		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(UTC_TIMESTAMP(6) < in_deadline AND " + clockRuns + ", 'C', NULL); " +
+		body: "BEGIN DECLARE outcome CHAR(1)" + ascii + " DEFAULT IF(UTC_TIMESTAMP(6) < in_deadline AND " + clockRuns + " AND " + ownConnection + ", 'C', NULL); " +
 			"INSERT INTO " + schema + ".dtx (gtrid, state, parts, conns, mac) VALUES (in_gtrid, outcome, in_parts, in_conns, in_mac); COMMIT AND NO CHAIN NO RELEASE; END",
 	},
 }

@@ -170,15 +170,15 @@ func TestStore(t *testing.T) {
 		if again, err := s.Ready(nodes, soon()); err != nil || again != key {
 			t.Errorf("again: %v, %v", again, err)
 		}
-		r, err := b.root.Query(key.Branch("a"))
-		if err != nil || r.Err == nil || !Lacking(r.Err) {
+		r, err := b.root.Query(branchCall("a"))
+		if err != nil || r.Err == nil || !Lacking(r.Err.Code) {
 			t.Errorf("a call of what is not there: %+v, %v", r, err)
 		}
 		s.Forget(nodes[0])
 		if again, err := s.Ready(nodes, soon()); err != nil || again != key {
 			t.Errorf("behind Forget: %v, %v", again, err)
 		}
-		must(t, b.root, key.Branch("a"))
+		must(t, b.root, branchCall("a"))
 		if text := log.String(); strings.Contains(text, "WARN") || !strings.Contains(text, "made=ks_meta.ks_branch") {
 			t.Errorf("told again:\n%s", text)
 		}

@@ -44,9 +44,8 @@ func onServers(t *testing.T, f func(t *testing.T, b *bench)) {
 }
 
 const (
-	ownGrant  = "GRANT CREATE, SELECT, INSERT, UPDATE, DELETE, CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON ks_meta.* TO own WITH GRANT OPTION"
-	password  = "a-password"
-	firstTest = "ks1000100000001000000010000000001"
+	ownGrant = "GRANT CREATE, SELECT, INSERT, UPDATE, DELETE, CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON ks_meta.* TO own WITH GRANT OPTION"
+	password = "a-password"
 )
 
 func fresh(t *testing.T, s *mysqltest.RealServer) *bench {

@@ -2,7 +2,6 @@ package decisions
 
 import (
 	"cmp"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,22 +30,6 @@ func (k Key) GoString() string { return k.String() }
 
 // Format is String, whatever the verb.
 func (k Key) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(k.String())) }
-
-// MAC returns the code of a row with the given name, state, nodes and connections. That of a row that is done is the one that it had before.
-func (k Key) MAC(r *Row) string {
-	state := r.State
-	if state == Done {
-		state = Committed
-	}
-	h := hmac.New(sha256.New, k[:])
-	for _, field := range []string{state, r.GTRID, r.Parts, r.Conns} {
-		_, _ = fmt.Fprintf(h, "%d:%s,", len(field), field)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// Signed reports whether a row was written by who has the key.
-func (k Key) Signed(r *Row) bool { return hmac.Equal([]byte(k.MAC(r)), []byte(r.MAC)) }
 
 // Agree finds the key that the primaries of nodes have, within the deadline, and copies it to those that lack it. Where none has one it makes one, on
 // the node whose name is the least: the first of several proxies is the one that others find. That needs an answer of every node, as one that is not

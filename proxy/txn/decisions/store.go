@@ -15,11 +15,12 @@ type Store struct {
 	log    *slog.Logger
 	unsafe bool
 
-	mu    sync.Mutex
-	ready map[string]bool // by address of primaries
-	told  map[string]bool // what was logged
-	key   Key
-	known bool // key is
+	mu      sync.Mutex
+	ready   map[string]bool   // by address of primaries
+	servers map[string]Server // by address, those that were asked
+	told    map[string]bool   // what was logged
+	key     Key
+	known   bool // key is
 	// making has a token for who makes servers ready: the others wait, and find it done.
 	making chan struct{}
 }
@@ -30,7 +31,7 @@ func NewStore(log *slog.Logger, unsafe bool) *Store {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{log: log, unsafe: unsafe, ready: map[string]bool{}, told: map[string]bool{}, making: make(chan struct{}, 1)}
+	return &Store{log: log, unsafe: unsafe, ready: map[string]bool{}, servers: map[string]Server{}, told: map[string]bool{}, making: make(chan struct{}, 1)}
 }
 
 // Ready sees to it that the primaries of nodes have all that a transaction over them needs, and returns the key: at once where that is known, or else by
@@ -86,7 +87,14 @@ func (s *Store) have(nodes []*backend.Node) (Key, bool) {
 	return s.key, s.known
 }
 
-// Forget has Ready look at a node's primary anew: it was said to lack something, see [Lacking], or to be another server than before.
+// Server returns what is known of the server at an address, which Ready has seen.
+func (s *Store) Server(addr string) Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.servers[addr]
+}
+
+// Forget has Ready look at a node's primary anew: it was said to lack something, or to be another server than before.
 func (s *Store) Forget(n *backend.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,6 +108,9 @@ func (s *Store) fit(n *backend.Node, deadline time.Time) error {
 	if err != nil {
 		return place(i, err)
 	}
+	s.mu.Lock()
+	s.servers[i.Addr] = server
+	s.mu.Unlock()
 	if v := Judge(server); v.Fitness == No || v.Fitness == Unsafe && !s.unsafe {
 		return place(i, fmt.Errorf("no transactions over several nodes there: %s", v))
 	} else if v.Fitness == Unsafe {
