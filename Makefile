@@ -25,6 +25,7 @@ demo: build install-mariadb ## two nodes with replicas, a small shop and the pro
 test: install-servers lint ## everything: installs what it needs, unit and integration tests under the race detector
 	CGO_ENABLED=1 GOFLAGS=-pgo=off GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -p $(PACKAGES) -timeout 30m \
 		./proxy/session ./proxy ./bench/differential ./proxy/clients ./...
+	GOFLAGS=-pgo=off $(GO) test -vet=off -run 'TestSimulator$$' ./proxy/txn/twophase
 
 unit: ## tests that need no database server
 	CGO_ENABLED=1 GOFLAGS=-pgo=off $(GO) test -race -short ./...

@@ -70,6 +70,12 @@ type Config struct {
 	// distributed, and the dashboards in etc/grafana do not.
 	ClassicHistograms bool `yaml:"classic_histograms" reload:"set"`
 
+	// How a statement that changes rows on several nodes ends there: single, each node commits by itself, one behind the other; atomic, all nodes keep
+	// it or none, through crashes of proxies and servers; see sharding.md.
+	TransactionMode string `yaml:"transaction_mode" reload:"set"`
+	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
+	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
+
 	// File of forbidden statements, one per line, compared by fingerprint; empty: none.
 	BlacklistSQLFile string `yaml:"blacklist_sql_file"`
 	// Rules of what is done with statements, in their order, up to 1000; see query-rules.md.

@@ -35,6 +35,7 @@ func (c *Config) setDefaults(func(string) string) {
 		LogKeep:              10,
 		FastLane:             true,
 		Digests:              1000,
+		TransactionMode:      transactionSingle,
 		ClassicHistograms:    true,
 		Tracing:              Tracing{SampleRatio: 0.01, MaxParents: 100},
 		ProxyCharset:         "utf8mb4",

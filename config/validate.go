@@ -88,6 +88,7 @@ func (c *Config) checkWebLogin(r *report) {
 func (c *Config) checkLogs(r *report) {
 	r.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	r.oneOf("log_format", c.LogFormat, "text", "json")
+	r.oneOf("transaction_mode", c.TransactionMode, transactionSingle, transactionAtomic)
 	if c.LogSQL != "on" && c.LogSQL != "off" && c.LogSQL != "" {
 		r.warn("log_sql", "is neither on nor off: taken as on")
 	}
@@ -113,6 +114,15 @@ func (c *Config) checkLogs(r *report) {
 
 // StateDir is the directory of what outlives the proxy; empty: there is none.
 func (c *Config) StateDir() string { return cmp.Or(c.StatePath, c.LogPath) }
+
+// The values of transaction_mode.
+const (
+	transactionSingle = "single"
+	transactionAtomic = "atomic"
+)
+
+// Atomic reports whether all nodes keep what a statement changes on several, or none.
+func (c *Config) Atomic() bool { return c.TransactionMode == transactionAtomic }
 
 // LogsStatements tells whether statements are logged.
 func (c *Config) LogsStatements() bool {

@@ -22,6 +22,7 @@ import (
 	"kingshard/proxy/process"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
+	"kingshard/proxy/txn/driver"
 )
 
 // Server is a running proxy.
@@ -95,6 +96,7 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	s.shared.LockWaits.Log(log)
 	s.shared.Started = time.Now()
 	s.shared.Mirror = mirror.New(log)
+	s.shared.Atomic = driver.New(log, cfg.XAOnUnsafeServer, func() map[string]*backend.Node { return s.shared.Snapshot.Load().Nodes })
 	var err error
 	if s.proxied, err = config.ParseNets(cfg.ProxyProtocol); err != nil {
 		return nil, fmt.Errorf("proxy_protocol: %w", err)
@@ -185,6 +187,7 @@ func (s *Server) Serve() error {
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
+	s.running.Go(func() { s.shared.Atomic.Run(s.stop, func() bool { return s.Config().Atomic() }) })
 	s.listeners.gate.open(len(s.listeners.opened))
 	for _, l := range s.listeners.clients {
 		s.log.Info("listening", "addr", l.Addr().String())
@@ -284,6 +287,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.finishHTTP(ctx, httpPatience)
 	s.lanes.Drain()
 	s.running.Wait()
+	s.shared.Atomic.Wait()
 	s.closeAll()
 	return err
 }

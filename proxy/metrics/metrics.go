@@ -44,6 +44,8 @@ var (
 	descCommands = desc("commands_total", "Commands answered, by the manual's name.", "command")
 	descErrors   = desc("errors_total", "Errors that clients heard, by where they came from.", "origin")
 	descEnds     = desc("session_ends_total", "Sessions that ended, by reason.", "reason")
+	descAtomic   = desc("atomic_changes_total", "Changes of several nodes that all keep or none, by how they ended: committed, rolled_back, unknown.", "end")
+	descResolved = desc("atomic_resolved_total", "Branches that were left behind and that this proxy ended, by how: commit, rollback.", "as")
 	descPins     = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
 	descLatency  = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts    = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
@@ -124,6 +126,18 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("half_done_changes_total", "Changes of several nodes that were not known to be whole when they ended.", half.Added)
 	gauge("half_done_unwritten", "Records of them that are in memory only, and would not outlive the proxy.", float64(half.Unwritten))
 	counter("half_done_write_failures_total", "Times that the file of those records could not be read or written.", half.Failures)
+	ended := r.shared.Atomic.Stats()
+	for end, n := range map[string]uint64{"committed": ended.Committed, "rolled_back": ended.RolledBack, "unknown": ended.Unknown} {
+		counted(descAtomic, n, end)
+	}
+	ch <- prometheus.MustNewConstMetric(desc("atomic_commit_seconds_total", "Time that changes of several nodes, which all keep or none, took to commit."), prometheus.CounterValue, ended.Time.Seconds())
+	counter("atomic_background_total", "Branches of such changes that were committed behind the client's answer.", ended.Background)
+	counter("atomic_fenced_total", "Such changes that were left behind, and that this proxy decided to roll back.", ended.Fenced)
+	counted(descResolved, ended.ResolvedCommits, "commit")
+	counted(descResolved, ended.ResolvedRollbacks, "rollback")
+	gauge("atomic_in_doubt", "Branches that were prepared when this proxy looked last.", float64(ended.InDoubt))
+	gauge("atomic_in_doubt_oldest_seconds", "How long the oldest of them has been seen.", ended.Oldest.Seconds())
+	counter("atomic_incidents_total", "What was found that no proxy can mend; the log names each.", r.shared.Atomic.Incidents.Total())
 	classic := snap.Config.ClassicHistograms
 	ch <- histogramOf(descLatency, &t.Latency, classic)
 	for class, name := range observe.ClassNames {

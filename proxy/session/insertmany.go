@@ -27,12 +27,8 @@ func (cs *changes) firstFault(c *change, runs []plan.Query, ex *boundExecution, 
 	if !errors.As(cause, &sqlErr) || notOfRow[sqlErr.Code] || len(runs) == 0 {
 		return cause
 	}
-	for _, l := range c.loans {
-		for _, sql := range []string{c.undo, c.begin} {
-			if err := cs.client.observed.Run(l.Pooled, cs.client.state.DB(), sql); err != nil {
-				return err
-			}
-		}
+	if err := cs.beginAgain(c); err != nil {
+		return err
 	}
 	if err := cs.shards.hurryBack(c); err != nil { // the rows come in the client's order
 		return err

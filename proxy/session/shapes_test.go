@@ -40,7 +40,7 @@ const shardedRules = `
 `
 
 // startShards starts the servers of one kind and a proxy over n nodes with the sub-tables of locations.
-func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int, schema string) *shards {
+func startShards(t *testing.T, servers []*mysqltest.RealServer, locations []int, schema string, more ...string) *shards {
 	t.Helper()
 	login := mysqltest.ClientConfig{User: "root", Password: "root", Capabilities: mysqltest.ScriptCapabilities&^(mysql.ClientConnectWithDB|mysql.ClientFoundRows) | mysql.ClientMultiStatements | mysql.ClientLocalFiles}
 	s := &shards{}
@@ -65,6 +65,7 @@ schema_list:
     nodes: [%s]
     default: n0
     shard:%s`, strings.Join(nodeList, "\n"), strings.Join(names, ", "), fmt.Sprintf(shardedRules, strings.Join(names, ", "), strings.Join(counts, ", ")))
+	text += "\n" + strings.Join(more, "\n")
 	s.config = text
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {

@@ -25,6 +25,7 @@ import (
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/tracing"
 	"kingshard/proxy/txn"
+	"kingshard/proxy/txn/driver"
 )
 
 // Snapshot is everything of the configuration that sessions read. Immutable: a reload builds another one and swaps the
@@ -147,6 +148,8 @@ type Shared struct {
 	Log      *slog.Logger
 	// Sequences are those of the sharded tables with AUTO_INCREMENT.
 	Sequences sequence.Sequences
+	// Atomic ends the changes of several nodes that all of them keep or none. Set before the first session begins.
+	Atomic *driver.Driver
 	// Queries takes what statements did.
 	Queries querylog.Log
 	// Spans sends those of traced statements.

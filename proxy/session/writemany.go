@@ -13,6 +13,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
 	"kingshard/proxy/txn"
+	"kingshard/proxy/txn/driver"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -100,6 +101,8 @@ type change struct {
 	loans []txn.Lease
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
+	// atomic is the transaction of a change that several nodes keep or none; nil of others. See package driver.
+	atomic *driver.Transaction
 	// next is what SET TRANSACTION said of it.
 	next txn.Characteristics
 	// at is when the first node was told to keep it, of a change of several nodes.
@@ -140,10 +143,18 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	if err := cs.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
+	if !inTransaction && len(nodes) > 1 && cs.client.snap.Config.Atomic() {
+		if c.atomic, err = cs.beginAtomic(nodes); err != nil {
+			return c, err
+		}
+	}
 	if !inTransaction {
 		c.next, cs.client.txn.Next = cs.client.txn.Next, txn.Characteristics{} // for all of the nodes, not for the one that is held
 	}
 	for attempt := 0; ; attempt++ {
+		if attempt > 0 && c.atomic != nil {
+			c.atomic = c.atomic.Again()
+		}
 		if c.loans, err = cs.shards.borrow(nodes, false); err != nil {
 			cs.client.txn.Next = c.next
 			return c, err
@@ -184,8 +195,9 @@ func (cs *changes) beginAll(c *change) (failure error) {
 	for k := range c.loans {
 		l := &c.loans[k]
 		cs.client.state.InsertID.Queue(l.Conn)
-		l.Span = cs.client.observed.OwnSpan(l.Instance, cs.client.state.DB(), c.begin)
-		l.Conn.Command(mysql.ComQuery, c.begin)
+		begin := c.beginOn(l)
+		l.Span = cs.client.observed.OwnSpan(l.Instance, cs.client.state.DB(), begin)
+		l.Conn.Command(mysql.ComQuery, begin)
 		if failure = l.Conn.Flush(); failure != nil {
 			l.Ended(failure)
 			break
@@ -207,6 +219,9 @@ func (cs *changes) beginAll(c *change) (failure error) {
 func (cs *changes) commitChange(c *change) error {
 	if cs.client.entry.EndRowWait() {
 		return cs.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
+	}
+	if c.atomic != nil {
+		return cs.commitAtomic(c)
 	}
 	intent := cs.intend(c)
 	err := cs.commitEach(c)
@@ -397,7 +412,7 @@ func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) 
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		err := cs.client.observed.Run(l.Pooled, cs.client.state.DB(), c.undo)
+		err := cs.undoOn(c, l)
 		var e *mysql.SQLError
 		switch {
 		case err != nil && l.Kept && !errors.As(err, &e):

@@ -487,7 +487,11 @@ func seeds(t *testing.T, n int) int {
 // TestSimulator lets transactions meet faults in as many worlds as there are seeds. A world that fails is the same again with KS_SEED.
 func TestSimulator(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	first, n := uint64(1), seeds(t, 20_000)
+	worlds := 20_000
+	if underRace {
+		worlds = 1000
+	}
+	first, n := uint64(1), seeds(t, worlds)
 	if text := os.Getenv("KS_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {

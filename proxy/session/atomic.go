@@ -1,0 +1,126 @@
+package session
+
+import (
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/proxy/txn"
+	"kingshard/proxy/txn/driver"
+	"kingshard/proxy/txn/twophase"
+)
+
+// beginAtomic returns a transaction for a change of several nodes, the first of which decides; see docs/design/atomic-commit.md.
+func (cs *changes) beginAtomic(nodes []*backend.Node) (*driver.Transaction, error) {
+	anchor := nodes[0]
+	for _, n := range nodes {
+		if n.Name < anchor.Name { // connections are borrowed in the order of the names
+			anchor = n
+		}
+	}
+	t, err := cs.client.shared.Atomic.Begin(anchor, cs.client.entry.Now().Add(cs.client.snap.Config.PoolWaitTimeout.Duration()))
+	if err != nil {
+		return nil, newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
+	}
+	return t, nil
+}
+
+// beginOn returns the statement that begins a change on one of its connections.
+func (c *change) beginOn(l *txn.Lease) string {
+	if c.atomic == nil {
+		return c.begin
+	}
+	begin := c.atomic.Join(l.Pooled)
+	c.atomic.Changed(l.Pooled)
+	return begin
+}
+
+// undoOn rolls a change back on one of its connections. An error that is no *mysql.SQLError says that the connection broke.
+func (cs *changes) undoOn(c *change, l *txn.Lease) error {
+	if c.atomic != nil {
+		return c.atomic.Undo(l.Pooled, cs.client.run)
+	}
+	return cs.client.run(l.Pooled, c.undo)
+}
+
+// beginAgain takes back what a change has done, and begins it anew.
+func (cs *changes) beginAgain(c *change) error {
+	for k := range c.loans {
+		if err := cs.undoOn(c, &c.loans[k]); err != nil {
+			return err
+		}
+	}
+	if c.atomic != nil {
+		c.atomic = c.atomic.Again()
+	}
+	for k := range c.loans {
+		if err := cs.client.run(c.loans[k].Pooled, c.beginOn(&c.loans[k])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commitAtomic has all nodes keep a change, or none.
+func (cs *changes) commitAtomic(c *change) error {
+	clocks, err := cs.startClocks(c)
+	if err != nil {
+		return cs.writeFailed(c, err, nil)
+	}
+	o := c.atomic.Commit()
+	stateful := false
+	var loans []txn.Lease
+	for k, l := range c.loans {
+		if c.atomic.Usable(l.Pooled) {
+			if clocks == nil || clocks[k](nil) == nil {
+				loans = append(loans, l)
+				continue
+			}
+			l.Taint()
+		}
+		stateful = stateful || l.Kept
+		cs.client.txn.Remove(l.Pooled)
+		l.Ended(errGivenUp)
+	}
+	c.loans = loans
+	if o.End == twophase.Commit && !stateful {
+		return nil
+	}
+	cs.client.entry.Unpublish()
+	for k := range c.loans {
+		if cs.shards.unhurried(&c.loans[k]) {
+			cs.giveBackHeld(c.loans[k : k+1])
+		} else {
+			c.loans[k].Taint()
+		}
+	}
+	e := cs.outcomeError(&o, c.atomic.GTRID())
+	return cs.leases.lostWith(e, stateful, e)
+}
+
+// startClocks has the clocks of the connections go that SET timestamp has stopped, as the decision has a deadline. The functions, one for each, stop
+// them again; without any there are none.
+func (cs *changes) startClocks(c *change) (stop []func(error) error, err error) {
+	if cs.client.state.Value("timestamp") == "" {
+		return nil, nil
+	}
+	for k := range c.loans {
+		one, err := cs.shards.setAside(c.loans[k].Pooled, "timestamp", "DEFAULT")
+		if err != nil {
+			return nil, notSQL(err) // the connections are closed, as some of them have another clock now
+		}
+		stop = append(stop, one)
+	}
+	return stop, nil
+}
+
+// outcomeError is what a client hears of a change that not all nodes are known to have kept, or with which the session's state went.
+func (cs *changes) outcomeError(o *twophase.Outcome, gtrid string) *mysql.SQLError {
+	switch {
+	case o.End == twophase.Commit:
+		return newError(KSBackendLost, "All nodes keep the change, and a connection with the session's state was lost behind it.")
+	case o.End == twophase.Unknown:
+		return newError(KSBackendLost, "Whether the change is kept is not known yet: "+o.Cause.String()+". All nodes keep it or none, under the name "+gtrid+".")
+	case o.Cause.Reason == twophase.Refused && (o.Cause.Code == mysql.ERLockDeadlock || o.Cause.Code == erLockWaitTimeout):
+		return errGaveWay()
+	}
+	return newError(KSNotCarriedOut, "No node has kept the change: "+o.Cause.String()+".")
+}

@@ -1,0 +1,188 @@
+package driver
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/proxy/txn/twophase"
+)
+
+// The pauses between two looks at what was left behind.
+const (
+	resolveEvery = 2 * time.Second
+	auditEvery   = 10 * time.Second
+)
+
+// expireMax is how many rows are deleted at a time that are kept for those who ask.
+const expireMax = 1000
+
+// Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted reports whether transactions over
+// several nodes may be there.
+func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
+	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}}
+	defer r.close()
+	for {
+		pause := time.NewTimer(resolveEvery/2 + rand.N(resolveEvery))
+		select {
+		case <-stop:
+			pause.Stop()
+			return
+		case <-d.wake:
+			pause.Stop()
+		case <-pause.C:
+		}
+		if wanted() {
+			r.look(stop)
+		}
+	}
+}
+
+// resolving is what Run knows.
+type resolving struct {
+	d        *Driver
+	secret   twophase.Secret
+	resolver *twophase.Resolver // nil before the key of rows is known
+	auditor  *twophase.Auditor
+	began    time.Time
+	audited  time.Time
+	admins   map[string]*administrator // by the address of the primary
+}
+
+func (r *resolving) close() {
+	for _, a := range r.admins {
+		a.conn.Close()
+	}
+}
+
+// now is by a clock that does not jump.
+func (r *resolving) now() time.Duration { return time.Since(r.began) }
+
+// look looks at all nodes once.
+func (r *resolving) look(stop <-chan struct{}) {
+	if r.resolver == nil {
+		secret, err := r.d.ready(time.Now().Add(adminTimeout))
+		if err != nil {
+			return // who begins a transaction hears of it
+		}
+		r.secret, r.resolver, r.auditor = secret, twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret)
+	}
+	audits := time.Since(r.audited) >= auditEvery
+	if audits {
+		r.audited = time.Now()
+	}
+	for _, n := range r.d.sorted() {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		r.resolve(n)
+		if audits {
+			r.audit(n)
+		}
+	}
+	doubt, oldest := r.resolver.InDoubt(r.now())
+	r.d.counts.inDoubt(doubt, oldest)
+}
+
+// admin returns a connection to a node's primary, nil if there is none now.
+func (r *resolving) admin(n *backend.Node) *administrator {
+	addr := n.Primary.Addr
+	if a := r.admins[addr]; a != nil {
+		return a
+	}
+	a, err := administer(n, time.Now().Add(adminTimeout))
+	if err != nil {
+		return nil
+	}
+	r.admins[addr] = a
+	return a
+}
+
+// lost closes a connection that is out of step.
+func (r *resolving) lost(n *backend.Node) {
+	if a := r.admins[n.Primary.Addr]; a != nil {
+		a.conn.Close()
+		delete(r.admins, n.Primary.Addr)
+	}
+}
+
+// do carries an action out; on the node's primary.
+func (r *resolving) do(a twophase.Action) twophase.Answer {
+	answer := twophase.Answer{Do: a.Do, Node: a.Node, Key: a.Row.Key, Result: twophase.NoAnswer}
+	n := r.d.node(a.Node)
+	if n == nil {
+		return answer
+	}
+	admin := r.admin(n)
+	if admin == nil {
+		return answer
+	}
+	if answer = admin.do(a, time.Now().Add(adminTimeout)); answer.Result == twophase.NoAnswer {
+		r.lost(n)
+	}
+	return answer
+}
+
+// resolve ends the branches of one node.
+func (r *resolving) resolve(n *backend.Node) {
+	admin := r.admin(n)
+	if admin == nil {
+		return
+	}
+	list, err := admin.prepared(time.Now().Add(adminTimeout))
+	if err != nil {
+		r.lost(n)
+		return
+	}
+	todo := r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
+	for len(todo) > 0 {
+		a := todo[0]
+		todo = todo[1:]
+		if a.Do == twophase.DoReport {
+			r.d.report(a.Incident)
+			continue
+		}
+		answer := r.do(a)
+		if answer.Result == twophase.OK {
+			r.d.counts.resolved(a.Do)
+		}
+		todo = append(todo, r.resolver.Answered(a.XID, answer)...)
+	}
+}
+
+// audit follows the decisions of one node until all have them.
+func (r *resolving) audit(n *backend.Node) {
+	id := twophase.NodeIDOf(n.Name)
+	for after, last := "", false; !last; {
+		admin := r.admin(n)
+		if admin == nil {
+			return
+		}
+		list, err := admin.decided(after, time.Now().Add(adminTimeout))
+		if err != nil {
+			r.lost(n)
+			return
+		}
+		if last = len(list) < listMax; !last {
+			after = list[len(list)-1].Key
+		}
+		todo := r.auditor.Listed(id, list, last, r.now())
+		for len(todo) > 0 {
+			a := todo[0]
+			todo = todo[1:]
+			if a.Do == twophase.DoReport {
+				r.d.report(a.Incident)
+				continue
+			}
+			todo = append(todo, r.auditor.Answered(a.XID.GTRID, r.do(a), r.now())...)
+		}
+	}
+	if admin := r.admin(n); admin != nil {
+		admin.conn.Net.SetDeadline(time.Now().Add(adminTimeout))
+		if err := admin.conn.Exec(twophase.Expire(r.d.timing.Retention, expireMax)); err != nil {
+			r.lost(n)
+		}
+	}
+}
