@@ -115,3 +115,37 @@ func TestDrawnIDsOfReplaceBesideFoundRows(t *testing.T) {
 		}
 	})
 }
+
+// An EXECUTE of a text that asks for ROW_COUNT() behind an INSERT whose id was drawn tells what one server does, or is refused: LAST_INSERT_ID() may have to be
+// set ahead of it.
+func TestExecutedRowCountBehindDrawnID(t *testing.T) {
+	onShards(t, countedSchema, func(t *testing.T, s *shards) {
+		asked := 0
+		for _, begin := range []string{"BEGIN", "SET autocommit = 0", "SELECT 1"} {
+			for _, insert := range []string{"INSERT INTO orders (user_id) VALUES (1)", "INSERT INTO orders (user_id, id) VALUES (1, NULL), (1, NULL)", "INSERT INTO users (name) VALUES ('x')"} {
+				s.everywhere(t, "PREPARE p FROM 'SELECT LAST_INSERT_ID(), ROW_COUNT()'")
+				s.everywhere(t, begin)
+				if r, err := s.subject.Query(insert); err != nil || r.Err != nil && r.Err.Code != 9004 {
+					t.Fatalf("%s: %+v, %v", insert, r, err)
+				} else if r.Err != nil { // of another node than the transaction
+					s.everywhere(t, "ROLLBACK")
+					s.everywhere(t, "SET autocommit = 1")
+					continue
+				}
+				must(t, s.oracle, insert)
+				want := must(t, s.oracle, "EXECUTE p")
+				got, err := s.subject.Query("EXECUTE p")
+				asked++
+				if err != nil || got.Err != nil && got.Err.Code != 9004 || got.Err == nil && fmt.Sprintf("%s", got.Rows) != fmt.Sprintf("%s", want.Rows) {
+					t.Errorf("%s, %s: %s %v, %v, want %s", begin, insert, got.Rows, got.Err, err, want.Rows)
+				}
+				s.everywhere(t, "ROLLBACK")
+				s.everywhere(t, "SET autocommit = 1")
+				s.everywhere(t, "DEALLOCATE PREPARE p")
+			}
+		}
+		if asked < 3 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}

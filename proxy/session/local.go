@@ -153,7 +153,7 @@ func (ss *stmts) admitExecute(q *query) error {
 	switch {
 	case st.info.Has(sqltext.FoundRows) && ss.client.state.Found.Unknown():
 		return errLostRows
-	case st.info.Traits&diagnostics != 0 && !ss.client.txn.LastOnHeld:
+	case st.info.Traits&diagnostics != 0 && (!ss.client.txn.LastOnHeld || ss.exchanges.lacksInsertID(ss.client.txn.Held(), q)): // which a SET ahead of it would bring
 		name = "ROW_COUNT(), @@warning_count or @@error_count"
 	case st.info.Has(sqltext.FoundRows) && !ss.client.state.Found.Gives(ss.client.txn.Conn()):
 		name = "FOUND_ROWS()"
