@@ -8,15 +8,10 @@ import (
 	"kingshard/proxy/txn/twophase"
 )
 
-// beginAtomic returns a transaction for a change of several nodes, the first of which decides; see docs/design/atomic-commit.md.
+// beginAtomic returns a transaction for a change of several nodes, the first of which decides; see docs/design/atomic-commit.md. Connections are
+// borrowed in the order of the nodes' names.
 func (cs *changes) beginAtomic(nodes []*backend.Node) (*driver.Transaction, error) {
-	anchor := nodes[0]
-	for _, n := range nodes {
-		if n.Name < anchor.Name { // connections are borrowed in the order of the names
-			anchor = n
-		}
-	}
-	t, err := cs.client.shared.Atomic.Begin(anchor, cs.client.entry.Now().Add(cs.client.snap.Config.PoolWaitTimeout.Duration()))
+	t, err := cs.client.shared.Atomic.Begin(nodes, cs.client.entry.Now().Add(cs.client.snap.Config.PoolWaitTimeout.Duration()))
 	if err != nil {
 		return nil, newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
 	}

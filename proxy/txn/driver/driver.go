@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type Driver struct {
 	sequence atomic.Uint64 // of the last transaction
 	wake     chan struct{} // has Run look at once
 	running  sync.WaitGroup
+	agreed   atomic.Bool // all nodes have had one key
 	nodes    func() map[string]*backend.Node
 	// Incidents are what an operator has to look at.
 	Incidents Incidents
@@ -41,13 +43,14 @@ func New(log *slog.Logger, unsafe bool, nodes func() map[string]*backend.Node) *
 	return d
 }
 
-// Begin returns a transaction whose anchor is on the node given. Where it is not known yet that the servers of all nodes qualify, they are asked by
-// the deadline, and made ready.
-func (d *Driver) Begin(anchor *backend.Node, deadline time.Time) (*Transaction, error) {
-	secret, err := d.ready(deadline)
+// Begin returns a transaction over nodes, of which the one whose name is the least is to be the anchor. Where it is not known yet that their servers
+// qualify, they are asked by the deadline, and made ready; the first time those of all nodes of the configuration are, which then have one key.
+func (d *Driver) Begin(nodes []*backend.Node, deadline time.Time) (*Transaction, error) {
+	secret, err := d.ready(nodes, deadline)
 	if err != nil {
 		return nil, err
 	}
+	anchor := slices.MinFunc(nodes, byName)
 	return &Transaction{
 		driver: d, secret: secret,
 		gtrid: twophase.GTRID{
@@ -56,31 +59,37 @@ func (d *Driver) Begin(anchor *backend.Node, deadline time.Time) (*Transaction, 
 	}, nil
 }
 
-// ready returns the key of rows, once the servers are ready.
-func (d *Driver) ready(deadline time.Time) (twophase.Secret, error) {
-	nodes := d.sorted()
-	names := make([]string, len(nodes))
-	for k, n := range nodes {
-		names[k] = n.Name
-	}
-	if one, other, found := twophase.SameID(names); found {
-		return nil, fmt.Errorf("the nodes %s and %s have one id in the names of transactions: one of them needs another name", one, other)
+// ready returns the key of rows, once the servers of nodes are ready.
+func (d *Driver) ready(nodes []*backend.Node, deadline time.Time) (twophase.Secret, error) {
+	if !d.agreed.Load() {
+		nodes = d.sorted()
+		if one, other, found := sameID(nodes); found {
+			return nil, fmt.Errorf("the nodes %s and %s have one id in the names of transactions: one of them needs another name", one, other)
+		}
 	}
 	key, err := d.store.Ready(nodes, deadline)
 	if err != nil {
 		return nil, err
 	}
+	d.agreed.Store(true)
 	return key[:], nil
 }
 
-// sorted lists the nodes by name.
-func (d *Driver) sorted() []*backend.Node {
-	var list []*backend.Node
-	for _, n := range d.nodes() {
-		list = append(list, n)
+// sameID returns the names of two nodes with one id.
+func sameID(nodes []*backend.Node) (one, other string, found bool) {
+	names := make([]string, len(nodes))
+	for k, n := range nodes {
+		names[k] = n.Name
 	}
-	slices.SortFunc(list, func(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) })
-	return list
+	return twophase.SameID(names)
+}
+
+// byName compares nodes.
+func byName(a, b *backend.Node) int { return strings.Compare(a.Name, b.Name) }
+
+// sorted lists the nodes of the configuration by name.
+func (d *Driver) sorted() []*backend.Node {
+	return slices.SortedFunc(maps.Values(d.nodes()), byName)
 }
 
 // Wake has Run look for what was left behind at once.

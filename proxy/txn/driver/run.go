@@ -1,10 +1,12 @@
 package driver
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql"
 	"kingshard/proxy/txn/twophase"
 )
 
@@ -20,7 +22,7 @@ const expireMax = 1000
 // Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted reports whether transactions over
 // several nodes may be there.
 func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
-	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}}
+	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}}
 	defer r.close()
 	for {
 		pause := time.NewTimer(resolveEvery/2 + rand.N(resolveEvery))
@@ -47,6 +49,7 @@ type resolving struct {
 	began    time.Time
 	audited  time.Time
 	admins   map[string]*administrator // by the address of the primary
+	told     map[string]string         // what was logged last of a node
 }
 
 func (r *resolving) close() {
@@ -61,7 +64,7 @@ func (r *resolving) now() time.Duration { return time.Since(r.began) }
 // look looks at all nodes once.
 func (r *resolving) look(stop <-chan struct{}) {
 	if r.resolver == nil {
-		secret, err := r.d.ready(time.Now().Add(adminTimeout))
+		secret, err := r.d.ready(r.d.sorted(), time.Now().Add(adminTimeout))
 		if err != nil {
 			return // who begins a transaction hears of it
 		}
@@ -100,6 +103,16 @@ func (r *resolving) admin(n *backend.Node) *administrator {
 	return a
 }
 
+// failed closes a connection to a node that did not answer as it should, and logs what it said: once, where that is a server's error.
+func (r *resolving) failed(n *backend.Node, err error) {
+	var refused *mysql.SQLError
+	if text := err.Error(); errors.As(err, &refused) && r.told[n.Name] != text {
+		r.told[n.Name] = text
+		r.d.log.Warn("what other proxies left behind cannot be looked for", "node", n.Name, "instance", n.Primary.Addr, "error", text)
+	}
+	r.lost(n)
+}
+
 // lost closes a connection that is out of step.
 func (r *resolving) lost(n *backend.Node) {
 	if a := r.admins[n.Primary.Addr]; a != nil {
@@ -133,7 +146,7 @@ func (r *resolving) resolve(n *backend.Node) {
 	}
 	list, err := admin.prepared(time.Now().Add(adminTimeout))
 	if err != nil {
-		r.lost(n)
+		r.failed(n, err)
 		return
 	}
 	todo := r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
@@ -162,7 +175,7 @@ func (r *resolving) audit(n *backend.Node) {
 		}
 		list, err := admin.decided(after, time.Now().Add(adminTimeout))
 		if err != nil {
-			r.lost(n)
+			r.failed(n, err)
 			return
 		}
 		if last = len(list) < listMax; !last {
@@ -182,7 +195,7 @@ func (r *resolving) audit(n *backend.Node) {
 	if admin := r.admin(n); admin != nil {
 		admin.conn.Net.SetDeadline(time.Now().Add(adminTimeout))
 		if err := admin.conn.Exec(twophase.Expire(r.d.timing.Retention, expireMax)); err != nil {
-			r.lost(n)
+			r.failed(n, err)
 		}
 	}
 }
