@@ -67,6 +67,13 @@ func TestInit(t *testing.T) {
 		says(1, doInit, true, "kingshard init: node n ("+server.Addr+"): ks_meta.dtx has the comment 'kingshard 0'")
 		write(strings.ReplaceAll(ownText(server, "own-account-password"), "user: clients, password: clients-password, admin_user: own, admin_password: own-account-password", "user: root, password: root"))
 		says(0, check, true, place+"warning: the node has no admin_user, so `root`@`%`, under which clients' statements run, can read and write ks_meta.dtx")
+		write("transaction_mode: atomic\n" + ownText(server, "own-account-password"))
+		const lacks = "warning: own lacks XA_RECOVER_ADMIN: this proxy does not find what another one has left behind\n"
+		says(0, check, server.Kind == mysqltest.MySQL9, place+lacks)
+		if server.Kind == mysqltest.MySQL9 {
+			must(t, direct, "GRANT XA_RECOVER_ADMIN ON *.* TO own")
+			says(0, check, false, lacks)
+		}
 		one := configText([]node{{name: "n", master: server.Addr, conns: 8}})
 		write(one)
 		says(0, doInit, true, "no schema has several nodes: there is nothing to make")
