@@ -4,8 +4,7 @@ package mysql
 type RowChanger interface {
 	// Column is told of the definitions of the columns, in order, before the first row. They are valid during the call.
 	Column(def *ColumnDefinition41)
-	// Row appends to b what takes the place of a row, both as payloads. They are valid during the call. Where it appends nothing the row is left out. An
-	// error says that the row is none.
+	// Row appends to b what takes the place of a row, both as payloads. They are valid during the call. An error says that the row is none.
 	Row(b, row []byte) ([]byte, error)
 }
 
@@ -37,9 +36,6 @@ func (f *forward) changedRows() error {
 		}
 		if b, err = f.o.Rows.Row(b[:0], p); err != nil {
 			return f.protocolError(err)
-		}
-		if len(b) == 0 {
-			continue
 		}
 		f.res.Rows++
 		f.res.Bytes += uint64(headerLen + len(b))

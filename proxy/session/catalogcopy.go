@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"kingshard/mysql"
-	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router"
@@ -94,7 +93,7 @@ func (i *copying) fill(name, db string) (table string, err error) {
 			}
 		}
 	}
-	where := " WHERE " + c.columns[0] + " <> " + state.Quote(sqltext.ProxySchema)
+	where := ""
 	if db != "" {
 		where = " WHERE " + c.columns[0] + " IN (" + strings.Join(append(dbs, i.s.client.textIn("character_set_client", db)), ", ") + ")"
 	}

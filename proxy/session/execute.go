@@ -86,8 +86,8 @@ func (s *Session) localExecution(q *query) (handled bool, err error) {
 	switch q.info.Class {
 	case sqltext.Show:
 		s.client.hidePasswords(q)
-		if changeShown(&s.client, q); q.rows != nil {
-			q.ex.flags &^= cursorTypes // rows that change go out at once
+		if state.ShowsStatus(q.text, s.client.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
 		}
 	case sqltext.Set:
 		if q.ex.attributes == nil && q.st.readsAlike(&s.client.state, s.client.mode()) {

@@ -6,7 +6,6 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
-	"kingshard/proxy/session/state"
 )
 
 // ownGrants has SHOW GRANTS FOR the client's own account speak of the one that the proxy has on the server, as SHOW GRANTS does: the
@@ -33,16 +32,6 @@ func (c *client) hidePasswords(q *query) {
 		g.layout.Format = value.BinaryRow
 	}
 	q.rows = g
-}
-
-// changeShown has the answer to a SHOW go to the client with its own values, and without the proxies' own schema.
-func changeShown(c *client, q *query) {
-	switch m := c.mode(); {
-	case state.ShowsStatus(q.text, m):
-		q.rows = &state.StatusRows{Values: state.ConnectionStatus(c.conn), Binary: q.st != nil}
-	case state.ListsSchemas(q.text, m):
-		q.rows = &state.SchemaRows{Binary: q.st != nil}
-	}
 }
 
 // grantRows takes passwords out of the rows of SHOW GRANTS. It is a mysql.RowChanger.

@@ -43,7 +43,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		}
 		s.rights.ownGrants(q)
 		s.client.hidePasswords(q)
-		changeShown(&s.client, q)
+		if state.ShowsStatus(q.text, s.client.mode()) {
+			q.rows = &state.StatusRows{Values: state.ConnectionStatus(s.client.conn), Binary: q.st != nil}
+		}
 		return false, nil
 	case sqltext.Other:
 		if handled, err := s.ours().own(q); handled {

@@ -23,9 +23,6 @@ var errLostRows = refuse("FOUND_ROWS() behind a change, behind SET of a variable
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
 func (c *client) substitute(q *query) error {
-	if q.info.Class == sqltext.Select || q.info.Class == sqltext.With {
-		q.text = state.WithoutProxySchema(q.text, c.mode(), c.state.DB())
-	}
 	if q.info.Class == sqltext.Select {
 		q.text = state.StatusTable(q.text, c.mode(), c.state.DB(), c.conn)
 	}

@@ -83,6 +83,11 @@ func ShowsStatus(text string, m sqltext.Mode) bool {
 	return strings.EqualFold(text[t.Pos:t.End], "status")
 }
 
+// notAlias are the words that may follow a table's name and are no alias.
+var notAlias = map[string]bool{"where": true, "order": true, "group": true, "limit": true, "join": true, "inner": true, "left": true, "right": true,
+	"cross": true, "natural": true, "on": true, "using": true, "union": true, "having": true, "for": true, "use": true, "force": true, "ignore": true,
+	"straight_join": true, "into": true, "window": true, "except": true, "intersect": true, "lock": true, "procedure": true, "offset": true, "fetch": true}
+
 // StatusTable returns the text of a query where it reads the values of the client's own connection from the table of status variables. db is
 // the current database. The text is the same where the query does not, and where the servers' own values are right.
 func StatusTable(text string, m sqltext.Mode, db string, conn *mysql.Conn) string {
@@ -93,24 +98,65 @@ func StatusTable(text string, m sqltext.Mode, db string, conn *mysql.Conn) strin
 	if algorithm, _ := conn.Compression(); !secure && algorithm == mysql.NoCompression {
 		return text // the servers' own table has its columns' definitions too
 	}
-	return replaceTables(text, m, db, func(schema, table string) string {
-		if table != "session_status" || !isStatusSchema(schema) {
+	var tokens []sqltext.Token
+	l := sqltext.NewLexer(text, m)
+	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
+		tokens = append(tokens, t)
+	}
+	word := func(i int) string {
+		if i < 0 || i >= len(tokens) {
 			return ""
 		}
-		return statusTable(schema, conn)
-	})
+		return strings.ToLower(sqltext.UnquoteIdent(text[tokens[i].Pos:tokens[i].End], m))
+	}
+	var b strings.Builder
+	kept := 0
+	places := newTablePlaces()
+	before := ""
+	for i, t := range tokens {
+		written := strings.ToLower(text[t.Pos:t.End])
+		isTable := places.next(before, written, word(i))
+		before = written
+		if written == "." || i > 0 && word(i-1) == "." {
+			continue // the first part of the name tells
+		}
+		first, schema := i, db
+		if word(i+1) == "." {
+			schema, i = word(i), i+2
+		}
+		if !isTable || i >= len(tokens) || word(i) != "session_status" || !isName(tokens[i]) || word(i+1) == "." || !isStatusSchema(schema) ||
+			first == i && places.common["session_status"] {
+			continue
+		}
+		b.WriteString(text[kept:tokens[first].Pos])
+		writeStatusTable(&b, schema, conn)
+		if !isAlias(tokens, i+1, word(i+1)) {
+			b.WriteString(" AS session_status")
+		}
+		kept = tokens[i].End
+	}
+	if kept == 0 {
+		return text
+	}
+	return b.String() + text[kept:]
 }
 
-// statusTable is a derived table with the rows of session_status of a schema, where those of the client's connection are its own.
-func statusTable(schema string, conn *mysql.Conn) string {
-	var b strings.Builder
+// isAlias reports whether token i, which reads word, begins an alias of the table before it.
+func isAlias(tokens []sqltext.Token, i int, word string) bool {
+	if i >= len(tokens) || !isName(tokens[i]) {
+		return false
+	}
+	return tokens[i].Kind == sqltext.KindQuotedIdent || !notAlias[word]
+}
+
+// writeStatusTable writes a derived table with the rows of session_status of a schema, where those of the client's connection are its own.
+func writeStatusTable(b *strings.Builder, schema string, conn *mysql.Conn) {
 	values := ConnectionStatus(conn)
 	b.WriteString("(SELECT VARIABLE_NAME, CASE LOWER(VARIABLE_NAME)")
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		b.WriteString(" WHEN '" + name + "' THEN " + Quote(values[name]))
 	}
 	b.WriteString(" ELSE VARIABLE_VALUE END AS VARIABLE_VALUE FROM " + schema + ".session_status)")
-	return b.String()
 }
 
 // isStatusSchema reports whether a database is one that has a table of status variables.
