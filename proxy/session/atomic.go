@@ -38,19 +38,20 @@ func (cs *changes) undoOn(c *change, l *txn.Lease) error {
 
 // beginAgain takes back what a change has done, and begins it anew.
 func (cs *changes) beginAgain(c *change) error {
-	for k := range c.loans {
-		if err := cs.undoOn(c, &c.loans[k]); err != nil {
-			return err
-		}
-	}
+	again := *c
 	if c.atomic != nil {
-		c.atomic = c.atomic.Again()
+		again.atomic = c.atomic.Again()
 	}
 	for k := range c.loans {
-		if err := cs.client.run(c.loans[k].Pooled, c.beginOn(&c.loans[k])); err != nil {
+		l := &c.loans[k]
+		if err := cs.undoOn(c, l); err != nil {
+			return err
+		}
+		if err := cs.client.run(l.Pooled, again.beginOn(l)); err != nil {
 			return err
 		}
 	}
+	c.atomic = again.atomic
 	return nil
 }
 

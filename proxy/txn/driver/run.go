@@ -43,7 +43,6 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
 // resolving is what Run knows.
 type resolving struct {
 	d        *Driver
-	secret   twophase.Secret
 	resolver *twophase.Resolver // nil before the key of rows is known
 	auditor  *twophase.Auditor
 	began    time.Time
@@ -68,7 +67,7 @@ func (r *resolving) look(stop <-chan struct{}) {
 		if err != nil {
 			return // who begins a transaction hears of it
 		}
-		r.secret, r.resolver, r.auditor = secret, twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret)
+		r.resolver, r.auditor = twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret)
 	}
 	audits := time.Since(r.audited) >= auditEvery
 	if audits {
