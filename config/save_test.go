@@ -124,7 +124,7 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s shows a secret", s.Path)
 		}
 		if s.Reloadable != (s.Path != "addr" && s.Path != "socket" && s.Path != "prometheus_addr" && s.Path != "web_addr" && s.Path != "web_tls_cert" && s.Path != "web_tls_key" &&
-			s.Path != "admin_addr" && s.Path != "fast_lane" && s.Path != "log_path" && s.Path != "state_path" && s.Path != "log_format" && s.Path != "proxy_protocol") {
+			s.Path != "admin_addr" && s.Path != "fast_lane" && s.Path != "xa_on_unsafe_server" && s.Path != "log_path" && s.Path != "state_path" && s.Path != "log_format" && s.Path != "proxy_protocol") {
 			t.Errorf("%s: reloadable %v", s.Path, s.Reloadable)
 		}
 	}
