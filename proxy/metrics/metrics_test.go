@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
+	"kingshard/proxy/txn/driver"
 )
 
 // accounts are those of the user u.
@@ -38,7 +40,7 @@ func scrape(t *testing.T, change func(*session.Shared)) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(nodes["n"].Close)
-	shared := new(session.Shared)
+	shared := &session.Shared{Atomic: driver.New(slog.New(slog.DiscardHandler), false, nil)}
 	shared.Snapshot.Store(&session.Snapshot{Config: config.Default(), Accounts: accounts(t), Nodes: nodes, Generation: 4})
 	if change != nil {
 		change(shared)
