@@ -79,8 +79,8 @@ func (w *worker) excuseRow(st *statement, got answer, d *Difference) (*Differenc
 	return d, nil
 }
 
-// excuseConstant is excuse for an error that a constant gives, of a statement that finds no rows: whether a server works it out before it looks for
-// rows is a matter of plans. The oracle is asked for it without conditions, over one row of each table.
+// excuseConstant returns nil where the oracle, too, gives the error that the subject gave, without conditions and over one row of each table: whether a
+// server works a constant out before it finds that there are no rows is a matter of plans. Else it returns d.
 func (w *worker) excuseConstant(st *statement, got answer, d *Difference) (*Difference, error) {
 	var gone []*part
 	st.root.clauses("WHERE", func(p *part) {
@@ -108,8 +108,8 @@ func (w *worker) excuseConstant(st *statement, got answer, d *Difference) (*Diff
 // Codes".
 const erIllegalParameterType = 4079
 
-// excuseTypes is excuse for an error of the oracle's by the type of an argument: a column of JSON is of a type of its own there, and a plain text where its
-// rows were collected. The oracle is asked over such copies.
+// excuseTypes returns nil where the oracle gives the subject's rows over copies of the tables, on which it refuses no argument for its type: a column of JSON
+// has a type of its own, and is a plain text where its rows were collected. Else it returns d.
 func (w *worker) excuseTypes(st *statement, got answer, d *Difference) (*Difference, error) {
 	s, err := w.copy(copying{})
 	if err != nil {

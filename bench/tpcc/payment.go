@@ -10,7 +10,7 @@ type payment struct {
 	now                 string
 }
 
-// badCredit is that of customers whose payments are written down.
+// badCredit marks the customers whose payments are written down in their own row.
 const badCredit = "BC"
 
 func drawPayment(r *random, home int, remote bool) payment {
