@@ -116,9 +116,9 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 	return i
 }
 
-// Dial opens a connection outside the pool; the caller closes it.
+// Dial opens a connection outside the pool; the caller closes it. It ends with an error by the deadline, or when the node is cut off.
 func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, error) {
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	ctx, cancel := context.WithDeadline(i.open.dials, deadline)
 	defer cancel()
 	return i.DialContext(ctx, flags)
 }

@@ -175,3 +175,12 @@ func (n *Node) Close() {
 		i.close()
 	}
 }
+
+// CutOff is Close for good: also who waits for a server, for a connection or by one, hears an error at once. It is for the end of the process.
+func (n *Node) CutOff() {
+	for _, i := range n.Instances() {
+		i.pool.Drain()
+		i.open.stopDials()
+		i.EndConns()
+	}
+}

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -20,9 +21,16 @@ type openConns struct {
 	heard time.Time
 	// answered is when a probe was answered last, or, if none has been, when the first instance at the address was made.
 	answered time.Time
+	// dials ends with the dials of borrowers, by stopDials.
+	dials     context.Context
+	stopDials context.CancelFunc
 }
 
-func newOpenConns() *openConns { return &openConns{answered: time.Now()} }
+func newOpenConns() *openConns {
+	o := &openConns{answered: time.Now()}
+	o.dials, o.stopDials = context.WithCancel(context.Background())
+	return o
+}
 
 // greetsFor is for how long after the last answer to a probe connections that are closed tell that the instance is there: a server that takes
 // logins and answers nothing else is no use to anybody.

@@ -18,7 +18,7 @@ func (i *Instance) Own(ctx context.Context) (*Conn, error) { return i.as(ctx, &i
 
 // OwnUntil is Own until a deadline.
 func (i *Instance) OwnUntil(deadline time.Time) (*Conn, error) {
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	ctx, cancel := context.WithDeadline(i.open.dials, deadline)
 	defer cancel()
 	return i.Own(ctx)
 }

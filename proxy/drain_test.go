@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kingshard/backend"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -97,6 +98,29 @@ func TestShutdownCutsOff(t *testing.T) {
 			t.Errorf("%d rows of a transaction that was cut off", n)
 		}
 	})
+}
+
+// A server that takes connections and says nothing does not keep the process, however long a login there may take.
+func TestShutdownWaitsForNoServer(t *testing.T) {
+	t.Parallel()
+	v := stopping(t, startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB}))
+	p := startProxy(t, oneNode(v.addr, 4, "health_timeout: 1h"), "connect_timeout: 1h", "pool_wait_timeout: 1h")
+	mysqltest.WaitFor(t, "the server", func() bool { return p.primary("n").State() == backend.Up })
+	c := p.client("")
+	v.vanish()
+	t.Cleanup(v.comeBack)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Query("DO 1")
+		answered <- err
+	}()
+	mysqltest.WaitFor(t, "the statement to wait for a login", func() bool { return p.primary("n").Stats().Dialling == 1 })
+	if err := p.stop(0); err == nil || !strings.Contains(err.Error(), "1 sessions") {
+		t.Errorf("the drain: %v", err)
+	}
+	if <-answered == nil {
+		t.Error("the statement was answered")
+	}
 }
 
 // A second Shutdown, and one of a proxy that has no clients, end at once.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync"
@@ -222,11 +223,20 @@ func parse(t testing.TB, text string) *config.Config {
 	return cfg
 }
 
+// shutdownMax is how long behind the drain a shutdown cannot take on any machine: it hangs.
+const shutdownMax = 2 * time.Minute
+
 // stop shuts the proxy down; what a test leaves open must not keep it longer than the time given.
 func (p *testProxy) stop(drain time.Duration) (err error) {
 	p.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), drain)
 		defer cancel()
+		hangs := time.AfterFunc(drain+shutdownMax, func() {
+			var stacks strings.Builder
+			_ = pprof.Lookup("goroutine").WriteTo(&stacks, 1)
+			panic("a shutdown hangs in " + p.t.Name() + ":\n" + stacks.String())
+		})
+		defer hangs.Stop()
 		err = p.Shutdown(ctx)
 		if err := <-p.served; err != nil {
 			p.t.Errorf("serve: %v", err)

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -268,66 +267,6 @@ func (s *Server) stopping() bool {
 	default:
 		return false
 	}
-}
-
-// Shutdown drains the server: no new clients; sessions end when they are idle and outside of a transaction. Those that
-// are not by the time ctx ends are cut off. It returns when everything the server started has stopped.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.shared.Draining.Store(true)
-	s.shared.Pause.Cut()
-	s.serving.Lock()
-	if !s.stopping() {
-		close(s.stop)
-	}
-	s.serving.Unlock()
-	s.listeners.closeForClients()
-	s.stopReceiving()
-	err := s.drain(ctx)
-	s.logins.closeAll()
-	s.finishHTTP(ctx, httpPatience)
-	s.lanes.Drain()
-	s.running.Wait()
-	s.shared.Atomic.Wait()
-	s.closeAll()
-	return err
-}
-
-// drainPoll is how often a drain looks for sessions that have become idle.
-const drainPoll = 20 * time.Millisecond
-
-// drain ends idle sessions again and again until none is left or ctx ends; then all.
-func (s *Server) drain(ctx context.Context) error {
-	tick := time.NewTicker(drainPoll)
-	defer tick.Stop()
-	for {
-		left := 0
-		for _, one := range s.shared.Sessions.All() {
-			if !one.CloseIfIdle(process.EndDrained) {
-				left++
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			for _, one := range s.shared.Sessions.All() {
-				one.Interrupt(true)
-			}
-			return fmt.Errorf("%d sessions did not end within drain_timeout and were cut off", left)
-		}
-	}
-}
-
-// httpPatience is how long a shutdown waits for answers to HTTP requests that are under way: a scrape, or the one that asked for it.
-const httpPatience = time.Second
-
-// finishHTTP ends the HTTP servers, those requests answered that do not take longer than the patience.
-func (s *Server) finishHTTP(ctx context.Context, patience time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	s.listeners.finishHTTP(ctx)
 }
 
 // closeAll closes what New opened, the latest first.
