@@ -37,6 +37,14 @@ func (v *Variables) Has(name string) (has, known bool) {
 	return has, true
 }
 
+// Value returns that of new sessions, "" if it is not known.
+func (v *Variables) Value(name string) string {
+	if all := v.all.Load(); all != nil {
+		return (*all)[name]
+	}
+	return ""
+}
+
 // Lacks notes that sessions have no such variables.
 func (v *Variables) Lacks(names []string) {
 	for _, name := range names {

@@ -7,6 +7,8 @@ type Transaction struct {
 	ConsistentSnapshot, ReadOnly, ReadWrite bool
 	// Chain and Release are what COMMIT and ROLLBACK name.
 	Chain, Release bool
+	// Name is that of the savepoint, without quotes. It may alias the text.
+	Name string
 }
 
 // ParseTransaction takes BEGIN, START TRANSACTION, COMMIT, ROLLBACK and the statements of savepoints apart. MySQL manual:
@@ -33,11 +35,13 @@ func (p *parser) transaction() (t Transaction, ok bool) {
 	case p.words("rollback"):
 		t.Class = Rollback
 	case p.words("savepoint"):
-		_, ok = p.ident()
-		return Transaction{Class: Savepoint}, ok
+		t.Name, ok = p.ident()
+		t.Class = Savepoint
+		return t, ok
 	case p.words("release", "savepoint"):
-		_, ok = p.ident()
-		return Transaction{Class: ReleaseSavepoint}, ok
+		t.Name, ok = p.ident()
+		t.Class = ReleaseSavepoint
+		return t, ok
 	default:
 		return t, false
 	}
@@ -46,8 +50,9 @@ func (p *parser) transaction() (t Transaction, ok bool) {
 		if p.is("savepoint") {
 			p.savepointWord()
 		}
-		_, ok = p.ident()
-		return Transaction{Class: RollbackTo}, ok
+		t.Name, ok = p.ident()
+		t.Class = RollbackTo
+		return t, ok
 	}
 	return p.completion(t)
 }

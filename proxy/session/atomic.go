@@ -88,7 +88,7 @@ func (cs *changes) commitAtomic(c *change) error {
 			c.loans[k].Taint()
 		}
 	}
-	e := cs.outcomeError(&o, c.atomic.GTRID())
+	e := outcomeError(&o, c.atomic.GTRID(), "change")
 	return cs.leases.lostWith(e, stateful, e)
 }
 
@@ -108,15 +108,16 @@ func (cs *changes) startClocks(c *change) (stop []func(error) error, err error) 
 	return stop, nil
 }
 
-// outcomeError is what a client hears of a change that not all nodes are known to have kept, or with which the session's state went.
-func (cs *changes) outcomeError(o *twophase.Outcome, gtrid string) *mysql.SQLError {
+// outcomeError is what a client hears of what, a change or a transaction, that not all nodes are known to have kept, or with which the session's state
+// went.
+func outcomeError(o *twophase.Outcome, gtrid, what string) *mysql.SQLError {
 	switch {
 	case o.End == twophase.Commit:
-		return newError(KSBackendLost, "All nodes keep the change, and a connection with the session's state was lost behind it.")
+		return newError(KSBackendLost, "All nodes keep the "+what+", and a connection with the session's state was lost behind it.")
 	case o.End == twophase.Unknown:
-		return newError(KSBackendLost, "Whether the change is kept is not known yet: "+o.Cause.String()+". All nodes keep it or none, under the name "+gtrid+".")
+		return newError(KSBackendLost, "Whether the "+what+" is kept is not known yet: "+o.Cause.String()+". All nodes keep it or none, under the name "+gtrid+".")
 	case o.Cause.Reason == twophase.Refused && (o.Cause.Code == mysql.ERLockDeadlock || o.Cause.Code == erLockWaitTimeout):
 		return errGaveWay()
 	}
-	return newError(KSNotCarriedOut, "No node has kept the change: "+o.Cause.String()+".")
+	return newError(KSNotCarriedOut, "No node has kept the "+what+": "+o.Cause.String()+".")
 }

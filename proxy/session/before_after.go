@@ -274,8 +274,9 @@ func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pi
 		xs.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard
 	}
 	xs.client.state.Found.Known(xs.client.txn.Conn(), xs.client.txn.LastOnHeld)
-	xs.client.txn.LastNames = xs.client.txn.LastNames[:0]
 	if xs.client.txn.LastOnHeld {
-		xs.client.txn.LastNames = append(xs.client.txn.LastNames, q.rename...)
+		xs.client.txn.SetLastNames(q.rename)
+	} else {
+		xs.client.txn.SetLastNames(nil)
 	}
 }

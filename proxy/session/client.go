@@ -40,6 +40,8 @@ type client struct {
 	state state.State
 	// txn has the connections that the session keeps between commands, and why.
 	txn txn.Connections
+	// spread is what the open transaction has, or would bring, on further nodes; nil without any.
+	spread *spread
 	// textStmts are the names given by PREPARE and not yet deallocated.
 	textStmts textStmts
 	// sink, while it is set, takes answers in the client's place.
@@ -100,7 +102,7 @@ func (c *client) patchOK(ok *mysql.OKPacket) {
 		c.tasked.query.ids.told(ok)
 	}
 	c.state.ServerStatus = ok.Status
-	if c.txn.HasOthers() && !ok.Status.Has(mysql.ServerStatusAutocommit) && (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && !endsTransaction(c.observed.Class) {
+	if c.txn.HasOthers() && (c.txn.Branches || !ok.Status.Has(mysql.ServerStatusAutocommit)) && (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && !endsTransaction(c.observed.Class) {
 		ok.Status |= mysql.ServerStatusInTrans
 	}
 	if c.more {

@@ -69,7 +69,7 @@ func TestClientPatchesOK(t *testing.T) {
 	a.txn.Pin(txn.PinAutocommit)
 	a.txn.Keep(p)
 	a.txn.Release(p, true, true, a.run)
-	a.txn.StepAside("n2")
+	a.txn.StepAside("n2", nil)
 	p.Conn.Status |= inTrans
 	if ok = (mysql.OKPacket{}); !a.txn.HasOthers() || !a.txn.ReadsInTransaction(false) {
 		t.Fatal("the connection is not beside")

@@ -37,6 +37,10 @@ func (ls *leases) getHolding(i *backend.Instance, want *backend.Setting, have []
 // giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
 func (ls *leases) giveWay() error {
 	ls.client.observed.Counters.Deadlocks.Add(1)
+	if ls.client.txn.Branches {
+		ls.branches().undo()
+		return errGaveWay()
+	}
 	ls.client.txn.EndOthers(ls.client.run)
 	if p := ls.client.txn.Held(); p.Pooled != nil {
 		if p.Conn.Status.Has(mysql.ServerStatusInTrans) {

@@ -26,13 +26,19 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 		return backend.Pooled{}, err
 	}
 	if !t.Reads && ls.client.state.InsertID.OnlyOn() == nil {
-		ls.client.txn.StepAside(t.Node.Name)
+		ls.branches().stepAside(t.Node.Name)
 	}
-	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit); {
+	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit, ls.branches().joins()); {
 	case err != nil:
 		return backend.Pooled{}, err
 	case place == txn.FromHeld:
-		return ls.client.txn.Held(), ls.prepare(ls.client.txn.Held())
+		if err := ls.prepare(ls.client.txn.Held()); err != nil {
+			return ls.client.txn.Held(), err
+		}
+		if !t.Reads {
+			ls.branches().changes(ls.client.txn.Held())
+		}
+		return ls.client.txn.Held(), nil
 	case place == txn.FromOther:
 		return ls.acquireOther(t)
 	}
@@ -47,7 +53,10 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 		if err = ls.bring(p); ls.replaces(p, attempt, err) {
 			continue
 		}
-		return p, ls.brought(p, err)
+		if err = ls.brought(p, err); err == nil && !t.Reads {
+			ls.client.txn.Changed = true // of the transaction that it may begin
+		}
+		return p, err
 	}
 }
 
@@ -112,9 +121,9 @@ func (ls *leases) acquireIn(db string) (backend.Pooled, error) {
 	return p, nil
 }
 
-// acquireOther gives a connection of the open transaction to a node that it only reads from.
+// acquireOther gives a connection of the open transaction to a further node.
 func (ls *leases) acquireOther(t txn.Target) (backend.Pooled, error) {
-	l, err := ls.lease(t.Node, true, nil)
+	l, err := ls.lease(t.Node, t.Reads, nil)
 	if err != nil {
 		return backend.Pooled{}, ls.notBorrowed(nil, err)
 	}
@@ -274,6 +283,9 @@ func (ls *leases) release(p backend.Pooled) {
 // drop closes a connection that is out of step.
 func (ls *leases) drop(p backend.Pooled) {
 	ls.client.entry.TakeRunning()
+	if ls.client.txn.Branches && (ls.client.txn.Holds(p) || ls.client.txn.Beside(p)) {
+		ls.client.spread.broken = true
+	}
 	ls.client.txn.Remove(p)
 	if ls.sharing() == nil { // else who shares it closes it
 		p.Taint()

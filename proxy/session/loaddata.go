@@ -142,11 +142,11 @@ func (l *loading) admit() error {
 	return nil
 }
 
-// nodes are those whose shards take part: in the client's transaction the one where it is.
+// nodes are those whose shards take part: in a transaction of the client's that may change rows of one node, that one.
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
 	nodes := l.s.routing.nodesOf(r.Queries)
 	held := l.s.client.txn.Held()
-	if held.Pooled == nil || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
+	if held.Pooled == nil || l.s.leases.branches().joins() || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
 		return nodes
 	}
 	if k := slices.IndexFunc(nodes, func(n *backend.Node) bool { return n.Name == held.Instance.Node }); k >= 0 {

@@ -221,11 +221,23 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
+	failed, err = s.throttled(q)
+	if s.client.spread != nil || q.info.Class == sqltext.Savepoint {
+		s.leases.branches().settle(q, failed, err)
+	}
+	return failed, err
+}
+
+// throttled runs a statement when the rule that bounds how many run at a time lets it.
+func (s *Session) throttled(q *query) (failed bool, err error) {
 	if r := q.verdict.Throttle; r != nil {
 		if err := s.rights.enterRule(r); err != nil {
 			return true, err
 		}
 		defer r.Leave()
+	}
+	if handled, err := s.leases.branches().aheadOf(q); handled || err != nil {
+		return err != nil, err
 	}
 	if handled, err := s.local(q); handled || err != nil {
 		return err != nil, err
@@ -453,6 +465,7 @@ func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		p.Conn.Diagnosed = xs.client.id
 		p.Conn.Status &^= mysql.ServerMoreResultsExists
 		xs.client.heard(res.Err, observe.OriginBackend)
+		xs.client.spread.failed(&xs.client.txn, p, res.Err.Code)
 		q.ids.failed(&xs.client.shared.Sequences, res.Err.Code)
 		xs.client.state.InsertID.Failed(&q.info, q.text, xs.client.mode(), res.Err.Code)
 		xs.client.state.Found.Failed(q.info.Class, q.text, xs.client.mode().MariaDB, res.Err.Code)

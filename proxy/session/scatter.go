@@ -28,8 +28,7 @@ type shards struct {
 	exchanges *exchanges
 }
 
-// borrow gets a connection in the session's state to each node's primary. With readOnly a transaction may be on others than the one that it
-// changes.
+// borrow gets a connection in the session's state to each node's primary. With readOnly nothing is changed nor locked there.
 func (sh *shards) borrow(nodes []*backend.Node, readOnly bool) ([]txn.Lease, error) {
 	leases, err := sh.client.txn.Borrow(nodes, func(n *backend.Node, have []txn.Lease) (txn.Lease, error) { return sh.leases.lease(n, readOnly, have) })
 	if err != nil {
@@ -51,19 +50,27 @@ func (ls *leases) notBorrowed(leases []txn.Lease, err error) error {
 // lease gets a connection to a node for a statement that has some already: the one that the session has there, or a fresh one, which joins
 // the transaction. After an error there is none to give back.
 func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.Lease, error) {
-	switch l, ok := ls.client.txn.On(n.Name); {
-	case ok && ls.client.txn.Holds(l.Pooled):
-		return l, ls.prepare(l.Pooled)
-	case ok:
-		return l, ls.prepareOther(l.Pooled)
+	if l, ok := ls.client.txn.On(n.Name); ok {
+		prepare := ls.prepareOther
+		if ls.client.txn.Holds(l.Pooled) {
+			prepare = ls.prepare
+		}
+		err := prepare(l.Pooled)
+		if err == nil && !readOnly {
+			ls.branches().changes(l.Pooled)
+		}
+		return l, err
 	}
 	p, err := ls.freshConn(n, have)
 	if err != nil {
 		return txn.Lease{}, err
 	}
-	l, err := ls.client.txn.Join(p, n.Name, readOnly, ls.client.state.Autocommit, ls.client.run)
+	l, err := ls.client.txn.Join(p, n.Name, ls.branches().joining(n, readOnly))
 	if err != nil {
 		return l, backendError(err)
+	}
+	if !readOnly {
+		ls.branches().changes(p)
 	}
 	return l, nil
 }

@@ -54,7 +54,7 @@ func (se settings) learnLate() *endError {
 	if p.Pooled == nil {
 		return nil
 	}
-	if err := se.exchanges.learnUnseen(p, &query{rename: se.client.txn.LastNames}); err != nil {
+	if err := se.exchanges.learnUnseen(p, &query{rename: se.client.txn.LastNames()}); err != nil {
 		se.leases.dropAnswered(p, err)
 		return &endError{process.EndBackendLost, err}
 	}

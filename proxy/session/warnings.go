@@ -55,10 +55,10 @@ func (se settings) show(q *query) (handled bool, err error) {
 		return true, nil
 	}
 	if se.client.heldTells() {
-		if len(se.client.txn.LastNames) == 0 && se.client.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
+		if len(se.client.txn.LastNames()) == 0 && se.client.entry.Command() != mysql.ComStmtExecute || sh.What == sqltext.CountWarnings || sh.What == sqltext.CountErrors {
 			return false, nil
 		}
-		if err := se.client.fetchWarnings(se.client.txn.Held(), se.client.txn.LastNames); err != nil {
+		if err := se.client.fetchWarnings(se.client.txn.Held(), se.client.txn.LastNames()); err != nil {
 			return true, se.leases.lost(se.client.txn.Held(), err)
 		}
 	}

@@ -101,6 +101,8 @@ type change struct {
 	loans []txn.Lease
 	// begin, undo and end are the statements that begin it, roll it back and keep it, or a savepoint's.
 	begin, undo, end string
+	// within says that it is part of the client's transaction.
+	within bool
 	// atomic is the transaction of a change that several nodes keep or none; nil of others. See package driver.
 	atomic *driver.Transaction
 	// next is what SET TRANSACTION said of it.
@@ -119,9 +121,10 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	c = &change{text: text}
 	inTransaction := cs.client.txn.InTransaction() || !cs.client.state.Autocommit
 	if len(nodes) == 1 && cs.client.state.InsertID.OnlyOn() == nil {
-		cs.client.txn.StepAside(nodes[0].Name)
+		cs.leases.branches().stepAside(nodes[0].Name)
 	}
-	if inTransaction && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
+	joins := cs.leases.branches().joins()
+	if inTransaction && !joins && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
 		return c, newError(KSTransactionNodes, "transaction in multi node")
 	}
 	if !inTransaction && cs.client.txn.Pins.Has(txn.PinNextTransaction) {
@@ -129,14 +132,14 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	}
 	if inTransaction && !cs.client.txn.Holding() {
 		// The transaction begins here.
-		if _, err := cs.shards.borrow(nodes, true); err != nil {
+		if _, err := cs.shards.borrow(nodes, !joins); err != nil {
 			return c, err
 		}
 	}
 	cs.client.observed.Counters.Scattered.Add(1)
 	cs.client.state.Diagnostics.Clear()
 	c.begin, c.undo, c.end = txn.SQLBegin, txn.SQLRollback, txn.SQLCommit
-	if inTransaction {
+	if c.within = inTransaction; c.within {
 		c.begin, c.undo, c.end = "SAVEPOINT "+savepoint, "ROLLBACK TO "+savepoint, "RELEASE SAVEPOINT "+savepoint
 	}
 	// Before anything is borrowed: it may find the held connection broken, and end it.
@@ -223,10 +226,23 @@ func (cs *changes) commitChange(c *change) error {
 	if c.atomic != nil {
 		return cs.commitAtomic(c)
 	}
+	if c.within {
+		return cs.endWithin(c)
+	}
 	intent := cs.intend(c)
 	err := cs.commitEach(c)
 	cs.client.shared.HalfDone.End(intent)
 	return err
+}
+
+// endWithin ends a change that is part of the client's transaction, with which it is kept.
+func (cs *changes) endWithin(c *change) error {
+	for k := range c.loans {
+		if err := cs.client.observed.Run(c.loans[k].Pooled, cs.client.state.DB(), c.end); err != nil {
+			return cs.writeFailed(c, err, nil)
+		}
+	}
+	return nil
 }
 
 // commitEach has one node after the other keep a change.
@@ -410,6 +426,9 @@ func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) 
 	if victim && sqlErr.Code == mysql.ERQueryInterrupted {
 		sqlErr = errGaveWay()
 	}
+	if c.within && cs.client.txn.Branches {
+		return cs.undoWithin(c, sqlErr, names)
+	}
 	for k := range c.loans {
 		l := &c.loans[k]
 		err := cs.undoOn(c, l)
@@ -428,6 +447,24 @@ func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) 
 		cs.client.txn.Next = c.next // a server finds that out before it begins
 	}
 	e := *sqlErr
+	mysql.RenameError(&e, names)
+	return &e
+}
+
+// undoWithin undoes a change that is part of a transaction over several nodes, on each of them, unless the error ends the transaction.
+func (cs *changes) undoWithin(c *change, cause *mysql.SQLError, names []mysql.TableName) error {
+	s := cs.client.spread
+	for k := range c.loans {
+		s.failed(&cs.client.txn, c.loans[k].Pooled, cause.Code)
+	}
+	for k := range c.loans {
+		l := &c.loans[k]
+		if !s.broken && !s.parts.Doomed() && cs.undoOn(c, l) != nil || !cs.shards.unhurried(l) {
+			s.broken = true // then it is rolled back whole: see branches.settle
+		}
+	}
+	cs.leases.giveBack(c.loans)
+	e := *cause
 	mysql.RenameError(&e, names)
 	return &e
 }

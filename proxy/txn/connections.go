@@ -11,19 +11,22 @@ type Connections struct {
 	counts *PinCounts
 	// held is the connection that stays with the session, for its transaction or a pin; without a Conn there is none.
 	held backend.Pooled
-	// others are connections to further nodes that the open transaction reads from, by node.
+	// others are connections to further nodes that the open transaction reads from, or changes; by node.
 	others map[string]backend.Pooled
 
 	// Begin is the BEGIN that the client has sent and that goes to a server ahead of the next statement; "" for none.
 	Begin string
-	// LastNames are the physical names in the diagnostics that LastOnHeld speaks of, with the logical ones.
-	LastNames []mysql.TableName
+	// lastNames is nil before there were any.
+	lastNames *[]mysql.TableName
 	// Pins are the reasons why the held connection is kept. Pin adds one.
 	Pins Pins
 	// Cursors counts statements with a cursor on the held connection, MixedStmts those that PinParameterTypes is for.
 	Cursors, MixedStmts int32
 	// Next is what SET TRANSACTION said of the next transaction, Current what it had said of the one that the held connection is in.
 	Next, Current Characteristics
+	// Changed says that the transaction may have changed rows on the held connection, ReadOnly that the client began it as READ ONLY, or will with
+	// Begin. Branches says that the others are parts that end together with the held one: rows may be changed there.
+	Changed, ReadOnly, Branches bool
 	// LastOnHeld says that the statement before this one ran on the held connection, so that its diagnostics are there.
 	LastOnHeld bool
 	// Unlearned says that the server is to be asked, on the held connection, for what a statement has set unseen.
@@ -64,6 +67,36 @@ func (c *Connections) Beside(p backend.Pooled) bool {
 
 // Others returns the connections to further nodes that the transaction reads from, by node. It is not to be changed, nor kept.
 func (c *Connections) Others() map[string]backend.Pooled { return c.others }
+
+// All lists the connections of the open transaction, the held one first.
+func (c *Connections) All() (list []backend.Pooled) {
+	if c.held.Pooled != nil {
+		list = append(list, c.held)
+	}
+	for _, p := range c.others {
+		list = append(list, p)
+	}
+	return list
+}
+
+// LastNames are the physical names in the diagnostics that LastOnHeld speaks of, with the logical ones.
+func (c *Connections) LastNames() []mysql.TableName {
+	if c.lastNames == nil {
+		return nil
+	}
+	return *c.lastNames
+}
+
+// SetLastNames keeps a copy of what LastNames returns.
+func (c *Connections) SetLastNames(names []mysql.TableName) {
+	if c.lastNames == nil {
+		if len(names) == 0 {
+			return
+		}
+		c.lastNames = new([]mysql.TableName)
+	}
+	*c.lastNames = append((*c.lastNames)[:0], names...)
+}
 
 // Free reports whether nothing at a server binds the session's next statement, nor a transaction that the client has asked for.
 func (c *Connections) Free() bool {

@@ -94,7 +94,7 @@ func TestPlace(t *testing.T) {
 		if test.open {
 			held.Conn.Status = mysql.ServerStatusInTrans
 		}
-		got, err := r.Place(test.target, test.begins, test.autocommit)
+		got, err := r.Place(test.target, test.begins, test.autocommit, false)
 		if err != nil {
 			got = refused
 			if e := (*mysql.SQLError)(nil); !errors.As(err, &e) || e.Code != kserror.TransactionNodes {
@@ -106,7 +106,7 @@ func TestPlace(t *testing.T) {
 		}
 	}
 	r.held, r.Next = backend.Pooled{}, Characteristics{}
-	if got, err := r.Place(b, true, true); got != FromPool || err != nil {
+	if got, err := r.Place(b, true, true, false); got != FromPool || err != nil {
 		t.Errorf("nothing held: %d, %v", got, err)
 	}
 	held.Conn.Status = 0
@@ -183,16 +183,16 @@ func TestStepAside(t *testing.T) {
 	r := newRig(t)
 	r.Pin(PinAutocommit)
 	p, _ := r.statement(0, "SELECT a FROM t")
-	r.StepAside("a")
+	r.StepAside("a", nil)
 	if !r.Holds(p) {
 		t.Error("it steps aside for its own node")
 	}
 	r.Pin(PinSavepoint)
-	if r.StepAside("b"); !r.Holds(p) {
+	if r.StepAside("b", nil); !r.Holds(p) {
 		t.Error("it steps aside with a savepoint")
 	}
 	r.Unpin(PinSavepoint)
-	if r.StepAside("b"); r.Holding() || !r.Beside(p) || r.Pins != 0 {
+	if r.StepAside("b", nil); r.Holding() || !r.Beside(p) || r.Pins != 0 {
 		t.Error("it does not step aside")
 	}
 	if r.ReadsInTransaction(false) {

@@ -16,9 +16,9 @@ const (
 	FromOther              // it is one that the transaction reads from, or becomes one; see On and Join
 )
 
-// Place decides where the connection of a statement to t comes from. begins says that the statement may begin a transaction. The error is
-// what the client hears.
-func (c *Connections) Place(t Target, begins, autocommit bool) (Place, error) {
+// Place decides where the connection of a statement to t comes from. begins says that the statement may begin a transaction, joins that one may change rows
+// of several nodes. The error is what the client hears.
+func (c *Connections) Place(t Target, begins, autocommit, joins bool) (Place, error) {
 	if c.held.Pooled == nil {
 		return FromPool, nil
 	}
@@ -28,7 +28,7 @@ func (c *Connections) Place(t Target, begins, autocommit bool) (Place, error) {
 	}
 	switch bound := !t.Stateless && c.Pins&^OfTransaction != 0; {
 	case !bound && (c.InTransaction() || c.Pins != 0 && c.Pins&^OfTransaction == 0):
-		if !t.Reads {
+		if !t.Reads && !joins {
 			return 0, errOtherNode()
 		}
 		return FromOther, nil
@@ -42,15 +42,24 @@ func (c *Connections) Place(t Target, begins, autocommit bool) (Place, error) {
 }
 
 // StepAside makes the held connection one that the transaction only read from, if it is on another node than the statement's and has
-// nothing but that: a transaction changes rows of one node, which a first read elsewhere does not choose.
-func (c *Connections) StepAside(node string) {
+// nothing but that: the node that a transaction changes rows of, or that decides for all, is not chosen by a read that began nothing there. Where the
+// transaction may change rows of several nodes, in which case undo is not nil, the connection is given back: a statement that failed may have begun a
+// transaction unseen, which undo ends.
+func (c *Connections) StepAside(node string, undo Exec) {
 	p := c.held
-	if p.Pooled == nil || p.Instance.Node == node || c.Pins != 1<<PinAutocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+	if p.Pooled == nil || p.Instance.Node == node || c.Pins != 1<<PinAutocommit || p.Conn.Status.Has(mysql.ServerStatusInTrans) || undo != nil && len(c.others) > 0 {
 		return
 	}
-	c.addOther(p.Instance.Node, p)
 	c.held, c.LastOnHeld = backend.Pooled{}, false
 	c.Unpin(PinAutocommit)
+	switch {
+	case undo == nil:
+		c.addOther(p.Instance.Node, p)
+	case undo(p, SQLRollback) == nil:
+		p.Put()
+	default:
+		p.Taint()
+	}
 }
 
 // Keep reports whether there is a reason to keep p, whose last command is through: its server says that a transaction is open, or a pin.
@@ -102,6 +111,7 @@ func (c *Connections) Remove(p backend.Pooled) {
 	if c.Beside(p) {
 		delete(c.others, p.Instance.Node)
 	}
+	c.Branches = c.Branches && len(c.others) > 0
 	c.LastOnHeld = false
 }
 

@@ -121,7 +121,7 @@ func (r *rig) get(k int) backend.Pooled {
 // join borrows a connection to node k and has it join the transaction.
 func (r *rig) join(k int, readOnly, autocommit bool) (Lease, error) {
 	r.t.Helper()
-	return r.Join(r.get(k), r.nodes[k].Name, readOnly, autocommit, r.exec)
+	return r.Join(r.get(k), r.nodes[k].Name, Joining{Reads: readOnly, Autocommit: autocommit, Exec: r.exec})
 }
 
 // statement runs a statement of a session on node k, which is not held, as a driver does.

@@ -38,6 +38,9 @@ func (c *Connections) NextUsedUp(autocommit bool) {
 // begins says that the statement may begin a transaction: SET does not, nor do commands other than statements.
 func (c *Connections) Begun(p backend.Pooled, begins, autocommit bool) {
 	inTransaction, pinned := p.Conn.Status.Has(mysql.ServerStatusInTrans), c.Pins.Has(PinNextTransaction)
+	if c.Begin != "" || !inTransaction {
+		c.began()
+	}
 	switch {
 	case begins && c.Next.IsSet():
 		if c.Begin == "" {
@@ -52,22 +55,35 @@ func (c *Connections) Begun(p backend.Pooled, begins, autocommit bool) {
 	c.Begin = ""
 }
 
+// Joining says how a connection becomes part of the open transaction.
+type Joining struct {
+	// Reads says that what is to run there changes and locks nothing.
+	Reads      bool
+	Autocommit bool // the session's
+	Exec       Exec
+	// Branch begins a part of the transaction on a node other than the first one, where its parts end together; nil where one node alone may change
+	// rows.
+	Branch func(p backend.Pooled) error
+}
+
+// sqlBeginReads begins a transaction on a further node where the client's forbids changes.
+const sqlBeginReads = SQLBegin + " READ ONLY"
+
 // Join makes p, a connection just borrowed to a node, part of the open transaction if there is one, and returns its lease. The session's
-// first one becomes the held one; further ones may only read: a transaction that changes rows has one node. With an error p is the pool's
-// again, or closed.
-func (c *Connections) Join(p backend.Pooled, node string, readOnly, autocommit bool, exec Exec) (Lease, error) {
+// first one becomes the held one. With an error p is the pool's again, or closed.
+func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, error) {
 	l := Lease{Pooled: p, Node: node}
-	if !c.InTransaction() && autocommit {
+	if !c.InTransaction() && j.Autocommit {
 		return l, nil
 	}
-	if !readOnly {
+	if !j.Reads && j.Branch == nil {
 		p.Put()
 		return Lease{}, errOtherNode()
 	}
-	first, next := c.Begin, c.Next
+	first, next, further := c.Begin, c.Next, c.held.Pooled != nil
 	if first == "" {
 		first = SQLBegin
-		if c.held.Pooled != nil {
+		if further {
 			next = c.Current
 		}
 	}
@@ -75,22 +91,43 @@ func (c *Connections) Join(p backend.Pooled, node string, readOnly, autocommit b
 		p.Put()
 		return Lease{}, c.NextIsElsewhere("this transaction")
 	}
+	branch := further && j.Branch != nil && !c.Forbids()
+	switch {
+	case branch:
+		first = ""
+	case further && c.Forbids():
+		first = sqlBeginReads
+	}
 	for _, sql := range [...]string{next.Text(), first} {
 		if sql == "" {
 			continue
 		}
-		if err := exec(p, sql); err != nil {
+		if err := j.Exec(p, sql); err != nil {
 			p.Taint()
 			return Lease{}, err
 		}
 	}
-	if l.Kept = true; c.held.Pooled == nil {
+	if branch {
+		if err := j.Branch(p); err != nil {
+			p.Taint()
+			return Lease{}, err
+		}
+		c.Branches = true
+	}
+	if l.Kept = true; !further {
+		c.began()
 		c.held, c.Begin, c.Current, c.Next = p, "", next, Characteristics{}
 		return l, nil
 	}
 	c.addOther(node, p)
 	return l, nil
 }
+
+// began notes that a transaction begins, on its first node. One that the client did not ask for is not READ ONLY.
+func (c *Connections) began() { c.Changed, c.ReadOnly = false, c.ReadOnly && c.Begin != "" }
+
+// Forbids reports whether the open transaction is READ ONLY, as far as its own statements say.
+func (c *Connections) Forbids() bool { return c.ReadOnly || accesses[c.Current.access] == "READ ONLY" }
 
 // addOther notes a connection that the transaction reads from.
 func (c *Connections) addOther(node string, p backend.Pooled) {
@@ -106,10 +143,17 @@ func (c *Connections) Commit(exec Exec) error { return exec(c.held, SQLCommit) }
 // Rollback is Commit for a transaction that is undone.
 func (c *Connections) Rollback(exec Exec) error { return exec(c.held, SQLRollback) }
 
-// EndOthers ends the transaction on the nodes that were only read, and gives their connections back.
+// EndOthers ends the transaction on the nodes that were only read, and gives their connections back. Branches are undone: who keeps them has done
+// so before.
 func (c *Connections) EndOthers(exec Exec) {
+	branches := c.Branches
+	c.Branches = false
 	for node, p := range c.others {
 		delete(c.others, node)
+		if branches {
+			p.Taint()
+			continue
+		}
 		p.Conn.Net.SetDeadline(time.Now().Add(CleanupTimeout))
 		if err := exec(p, SQLCommit); err != nil {
 			p.Taint()

@@ -43,14 +43,18 @@ func New(log *slog.Logger, unsafe bool, nodes func() map[string]*backend.Node) *
 	return d
 }
 
-// Begin returns a transaction over nodes, of which the one whose name is the least is to be the anchor. Where it is not known yet that their servers
-// qualify, they are asked by the deadline, and made ready; the first time those of all nodes of the configuration are, which then have one key.
+// Begin returns a transaction over nodes, of which the one whose name is the least is to be the anchor. It does as BeginAt.
 func (d *Driver) Begin(nodes []*backend.Node, deadline time.Time) (*Transaction, error) {
+	return d.BeginAt(slices.MinFunc(nodes, byName), nodes, deadline)
+}
+
+// BeginAt returns a transaction over nodes, one of which is to be the anchor. Where it is not known yet that their servers
+// qualify, they are asked by the deadline, and made ready; the first time those of all nodes of the configuration are, which then have one key.
+func (d *Driver) BeginAt(anchor *backend.Node, nodes []*backend.Node, deadline time.Time) (*Transaction, error) {
 	secret, err := d.ready(nodes, deadline)
 	if err != nil {
 		return nil, err
 	}
-	anchor := slices.MinFunc(nodes, byName)
 	return &Transaction{
 		driver: d, secret: secret,
 		gtrid: twophase.GTRID{

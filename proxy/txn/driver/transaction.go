@@ -42,6 +42,23 @@ func (t *Transaction) Join(p backend.Pooled) string {
 	return t.open.BeginsWith(one.id)
 }
 
+// BranchBegins returns the statement that begins the part of the transaction which Join is told of when it was carried out: on p, a connection to a
+// node that has none yet, and is not the anchor.
+func (t *Transaction) BranchBegins(p backend.Pooled) string {
+	return t.open.BeginsWith(twophase.NodeIDOf(p.Instance.Node))
+}
+
+// Failed notes that a statement on p was answered with an error, after some of which nothing but a rollback is allowed.
+func (t *Transaction) Failed(p backend.Pooled, code uint16) {
+	t.open.Failed(twophase.NodeIDOf(p.Instance.Node), code)
+}
+
+// Doomed reports whether nothing but a rollback is allowed.
+func (t *Transaction) Doomed() bool {
+	_, doomed := t.open.Doomed()
+	return doomed
+}
+
 // Changed notes that what is sent on p may change rows.
 func (t *Transaction) Changed(p backend.Pooled) { t.open.Change(twophase.NodeIDOf(p.Instance.Node)) }
 
