@@ -219,13 +219,13 @@ func TestRowLocks(t *testing.T) {
 	look := &circles{make(chan *lockwaits.Wait, 1), make(chan *lockwaits.Wait, 1)}
 	victims := 0
 	e.Publish([]backend.Pooled{p})
-	e.WatchRowLocks(look, func() { victims++ })
+	e.WatchRowLocks(look, nil, func() { victims++ })
 	if e.EndRowWait() || e.several.rowWait != nil {
 		t.Error("one server is watched")
 	}
 	e.Unpublish()
 	e.Publish([]backend.Pooled{p, q})
-	e.WatchRowLocks(look, func() { victims++ })
+	e.WatchRowLocks(look, nil, func() { victims++ })
 	w := <-look.entered
 	if w.ID != e.ID() || !slices.Equal(w.Instances, []*backend.Instance{p.Instance, q.Instance}) ||
 		!slices.Equal(w.Threads, []lockwaits.Thread{{Addr: p.Instance.Addr, ID: p.Conn.ThreadID}, {Addr: q.Instance.Addr, ID: q.Conn.ThreadID}}) {
@@ -245,7 +245,7 @@ func TestRowLocks(t *testing.T) {
 	}
 	e.Finish(Kept{})
 	e.Publish([]backend.Pooled{p, q})
-	e.WatchRowLocks(look, func() { victims++ })
+	e.WatchRowLocks(look, nil, func() { victims++ })
 	w = <-look.entered
 	if e.Unpublish() || <-look.left != w {
 		t.Error("the end of the statement does not end the watch")

@@ -1,8 +1,10 @@
 package process
 
 import (
+	"slices"
 	"time"
 
+	"kingshard/backend"
 	"kingshard/proxy/lockwaits"
 )
 
@@ -11,6 +13,7 @@ type rowWait struct {
 	entry   *Entry
 	circles Circles
 	gaveWay func()
+	beside  []backend.Pooled
 	began   time.Time
 	timer   *time.Timer
 	// Under the entry's lock.
@@ -24,17 +27,21 @@ type Circles interface {
 	Leave(*lockwaits.Wait)
 }
 
-// WatchRowLocks has circles know of a statement that was published, when it has gone on for [lockwaits.After]. It ends with EndRowWait or
-// Unpublish. gaveWay is called, under the entry's lock, if the statement is told to give way. It
-// is the session's.
-func (e *Entry) WatchRowLocks(circles Circles, gaveWay func()) {
-	if len(e.several.published()) < 2 {
+// WatchRowLocks has circles know of a statement that was published, or runs, when it has gone on for [lockwaits.After]. beside are further connections
+// of its transaction, on which it does not run: they may have locks. It ends with EndRowWait or Unpublish. gaveWay is called, under the entry's
+// lock, if the statement is told to give way. It is the session's.
+func (e *Entry) WatchRowLocks(circles Circles, beside []backend.Pooled, gaveWay func()) {
+	runs := len(e.several.published())
+	if e.running.Pooled != nil {
+		runs++
+	}
+	if runs+len(beside) < 2 {
 		return // a server sees its own circles
 	}
-	w := &rowWait{entry: e, circles: circles, gaveWay: gaveWay, began: time.Now()}
+	w := &rowWait{entry: e, circles: circles, gaveWay: gaveWay, beside: beside, began: time.Now()}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.several.rowWait = w
+	e.severalLocked().rowWait = w
 	w.timer = time.AfterFunc(lockwaits.After, w.awaited)
 }
 
@@ -47,7 +54,11 @@ func (w *rowWait) awaited() {
 		return
 	}
 	w.entered = &lockwaits.Wait{ID: e.id, Began: w.began, GiveWay: w.giveWay}
-	for _, p := range e.several.conns {
+	conns := slices.Concat(e.several.conns, w.beside)
+	if e.running.Pooled != nil {
+		conns = append(conns, e.running)
+	}
+	for _, p := range conns {
 		w.entered.Instances = append(w.entered.Instances, p.Instance)
 		w.entered.Threads = append(w.entered.Threads, lockwaits.Thread{Addr: p.Instance.Addr, ID: p.Conn.ThreadID})
 	}

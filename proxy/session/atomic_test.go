@@ -73,9 +73,14 @@ func TestAtomicOnUnsafeServers(t *testing.T) {
 
 // onAtomicShards is onShards with the mode on.
 func onAtomicShards(t *testing.T, schema string, f func(t *testing.T, s *shards)) {
+	onAtomicShardsOf(t, false, schema, f)
+}
+
+// onAtomicShardsOf is onAtomicShards, with observed on servers that say who waits for whom.
+func onAtomicShardsOf(t *testing.T, observed bool, schema string, f func(t *testing.T, s *shards)) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
-			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOfSort(t, nodeSort{kind, observed})...)
 			for _, locations := range [][]int{{1, 1}, {2, 2}} {
 				t.Run(fmt.Sprint(locations), func(t *testing.T) { f(t, startShards(t, servers, locations, schema, atomicConfig)) })
 			}

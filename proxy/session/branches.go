@@ -111,6 +111,23 @@ func (b branches) spread() *spread {
 	return b.client.spread
 }
 
+// watchRowLocks begins to watch a statement that may wait for row locks, which runs on the connections that runs says, for circles with statements on
+// other nodes where its transaction has locks.
+func (b branches) watchRowLocks(runs func(p backend.Pooled) bool) {
+	var beside []backend.Pooled
+	if b.client.txn.Branches {
+		beside = slices.DeleteFunc(b.client.txn.All(), runs)
+	}
+	b.client.entry.WatchRowLocks(&b.client.shared.LockWaits, beside, func() { b.client.observed.Counters.RowDeadlocks.Add(1) })
+}
+
+// gaveWay makes the error of a statement that was told to give way the one that ends a transaction.
+func (b branches) gaveWay(e *mysql.SQLError) {
+	if e.Code == mysql.ERQueryInterrupted && b.client.entry.EndRowWait() {
+		*e = *errGaveWay()
+	}
+}
+
 // failed notes that a statement on p, a connection of the transaction if there is one, was answered with an error.
 func (s *spread) failed(c *txn.Connections, p backend.Pooled, code uint16) {
 	if s == nil || s.parts == nil || !c.Holds(p) && !c.Beside(p) {
@@ -207,7 +224,7 @@ func (b branches) keep() error {
 		return errGaveWay()
 	}
 	held := b.client.txn.Held()
-	b.client.entry.GoOn()
+	b.client.entry.TransactionOver() // a client that goes away now changes nothing
 	o := s.parts.Commit()
 	stateful := false
 	for _, p := range b.client.txn.All() {
@@ -235,7 +252,6 @@ func (b branches) after(held backend.Pooled) {
 	b.client.txn.Forget()
 	b.client.txn.Unpin(txn.PinNextTransaction)
 	b.client.spread = nil
-	b.client.entry.TransactionOver()
 	if held.Pooled != nil && b.client.txn.Holds(held) {
 		b.leases.release(held)
 	}

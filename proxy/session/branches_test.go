@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
 )
 
 // Transactions of a client that change rows of several nodes are what one server makes of them: answers, savepoints, errors in the middle, what ends them.
@@ -72,6 +73,75 @@ func (s *shards) nothingPrepared(t *testing.T) {
 			t.Errorf("prepared: %v", rows)
 		}
 	}
+}
+
+// Two transactions wait for each other's rows on two nodes, which no server sees: one of them is told so, and is undone on both.
+func TestDeadlockOverNodes(t *testing.T) {
+	onAtomicShardsOf(t, true, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		one, other := s.onTwoNodes(t)
+		a, b := s.subject, dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+		update := func(id string, n int) string { return fmt.Sprintf("UPDATE users SET n = %d WHERE id = %s", n, id) }
+		for round := range 3 {
+			n := 1000 * (round + 1)
+			for c, id := range map[*mysqltest.RawClient]string{a: one, b: other} {
+				must(t, c, "BEGIN")
+				must(t, c, update(id, n))
+			}
+			answers := make(chan *mysqltest.RawResult, 1)
+			go func() {
+				r, err := a.Query(update(other, n+1))
+				if err != nil {
+					t.Error(err)
+				}
+				answers <- r
+			}()
+			r, err := b.Query(update(one, n+2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := <-answers
+			if first == nil || (first.Err == nil) == (r.Err == nil) {
+				t.Fatalf("both or none gave way: %+v, %+v", first, r)
+			}
+			winner, n2 := a, n+1
+			if first.Err != nil {
+				winner, n2, r = b, n+2, first
+			}
+			if r.Err.Code != mysql.ERLockDeadlock {
+				t.Errorf("%v", r.Err)
+			}
+			must(t, winner, "COMMIT")
+			want := fmt.Sprintf("[[%d] [%d]]", n, n2)
+			if got := fmt.Sprint(must(t, a, "SELECT n FROM users WHERE id IN ("+one+", "+other+") ORDER BY n").Rows); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			for _, c := range []*mysqltest.RawClient{a, b} {
+				if r := must(t, c, "DO 1"); r.Status.Has(mysql.ServerStatusInTrans) {
+					t.Error("a transaction is open")
+				}
+			}
+		}
+		s.nothingPrepared(t)
+	})
+}
+
+// onTwoNodes returns the ids of two users whose rows are on different nodes.
+func (s *shards) onTwoNodes(t *testing.T) (one, other string) {
+	t.Helper()
+	var ids []string
+	for _, n := range s.nodes {
+		for _, table := range must(t, n, "SHOW TABLES LIKE 'users%'").Rows {
+			if rows := must(t, n, fmt.Sprintf("SELECT MIN(id) FROM %s HAVING MIN(id) IS NOT NULL", table[0])).Rows; len(rows) == 1 {
+				ids = append(ids, fmt.Sprint(rows[0][0]))
+				break
+			}
+		}
+	}
+	if len(ids) != 2 {
+		t.Fatalf("ids %v", ids)
+	}
+	return ids[0], ids[1]
 }
 
 // Random transactions over nodes, beside one server.

@@ -96,7 +96,14 @@ func (xs *exchanges) start(x *exchange, q *query) error {
 // finish takes the responses to the statement to the client. failed says that the client heard an error, again that the statement is to be
 // sent on another connection; see repeats.
 func (xs *exchanges) finish(x *exchange, q *query) (failed, again bool, err error) {
+	spread := xs.client.txn.Branches && !x.target.Reads
+	if spread {
+		xs.leases.branches().watchRowLocks(func(p backend.Pooled) bool { return p.Pooled == x.p.Pooled })
+	}
 	failed, err = xs.responses(x.p, q)
+	if spread {
+		xs.client.entry.EndRowWait()
+	}
 	xs.client.observed.EndResponse(x.span, failed, err)
 	if err != nil {
 		if xs.leases.repeats(x, q, err) {

@@ -421,6 +421,13 @@ func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err err
 	if q.verdict.Timeout > 0 {
 		o.PatchError = xs.client.patchExpired
 	}
+	if expired := o.PatchError; xs.client.txn.Branches {
+		o.PatchError = func(e *mysql.SQLError) {
+			if xs.leases.branches().gaveWay(e); expired != nil {
+				expired(e)
+			}
+		}
+	}
 	if xs.client.ahead().lease != nil {
 		o.Arrived = &xs.client.ahead().lease.walk
 	}

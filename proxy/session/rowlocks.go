@@ -17,7 +17,10 @@ import (
 // watchRowLocks begins to watch a statement that has been published, which may hold row locks on one node while it waits for some of
 // another one.
 func (sh *shards) watchRowLocks() {
-	sh.client.entry.WatchRowLocks(&sh.client.shared.LockWaits, func() { sh.client.observed.Counters.RowDeadlocks.Add(1) })
+	loans := sh.client.task().loans
+	sh.leases.branches().watchRowLocks(func(p backend.Pooled) bool {
+		return slices.ContainsFunc(loans, func(l txn.Lease) bool { return l.Pooled.Pooled == p.Pooled })
+	})
 }
 
 // errGaveWay is what the client of a statement hears that gave way. MySQL manual: "InnoDB Error Handling".
