@@ -70,8 +70,9 @@ type Config struct {
 	// distributed, and the dashboards in etc/grafana do not.
 	ClassicHistograms bool `yaml:"classic_histograms" reload:"set"`
 
-	// How a statement that changes rows on several nodes ends there: single, each node commits by itself, one behind the other; atomic, all nodes keep
-	// it or none, through crashes of proxies and servers; see sharding.md.
+	// What may change rows on several nodes, and how it ends there: single, statements outside of transactions, and each node commits by itself, one
+	// behind the other; best_effort, transactions, too, likewise; atomic, both, and all nodes keep them or none, through crashes of proxies and
+	// servers. Clients may SET ks_transaction_mode; see sharding.md.
 	TransactionMode string `yaml:"transaction_mode" reload:"set"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
@@ -182,6 +183,8 @@ type User struct {
 	LocalInfile bool `yaml:"local_infile"`
 	// Let the user see and kill other users' sessions; true by default for root.
 	Process bool `yaml:"process"`
+	// The transaction_mode of the user; empty: that of all.
+	TransactionMode string `yaml:"transaction_mode"`
 	// What the user may do to the proxy itself, each with all before it: none, read (look at its state), operate (kill sessions,
 	// take instances down and up, reload) or admin (change the configuration). admin by default for root; a user without a
 	// password has none.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -88,7 +89,7 @@ func (c *Config) checkWebLogin(r *report) {
 func (c *Config) checkLogs(r *report) {
 	r.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	r.oneOf("log_format", c.LogFormat, "text", "json")
-	r.oneOf("transaction_mode", c.TransactionMode, transactionSingle, transactionAtomic)
+	r.oneOf("transaction_mode", c.TransactionMode, TransactionModes...)
 	if c.LogSQL != "on" && c.LogSQL != "off" && c.LogSQL != "" {
 		r.warn("log_sql", "is neither on nor off: taken as on")
 	}
@@ -117,12 +118,18 @@ func (c *Config) StateDir() string { return cmp.Or(c.StatePath, c.LogPath) }
 
 // The values of transaction_mode.
 const (
-	transactionSingle = "single"
-	transactionAtomic = "atomic"
+	TransactionSingle     = "single"
+	TransactionBestEffort = "best_effort"
+	TransactionAtomic     = "atomic"
 )
 
-// Atomic reports whether all nodes keep what a statement changes on several, or none.
-func (c *Config) Atomic() bool { return c.TransactionMode == transactionAtomic }
+// TransactionModes are the values of transaction_mode.
+var TransactionModes = []string{TransactionSingle, TransactionBestEffort, TransactionAtomic}
+
+// Atomic reports whether there are users whose transactions all nodes keep, or none.
+func (c *Config) Atomic() bool {
+	return c.TransactionMode == TransactionAtomic || slices.ContainsFunc(c.UserList, func(u User) bool { return u.TransactionMode == TransactionAtomic })
+}
 
 // LogsStatements tells whether statements are logged.
 func (c *Config) LogsStatements() bool {

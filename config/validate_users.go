@@ -49,6 +49,9 @@ func (u *User) check(r *report, path string) {
 	if _, err := ParseNets(u.Hosts); err != nil {
 		r.fault(path+".hosts", "%v", err)
 	}
+	if u.TransactionMode != "" {
+		r.oneOf(path+".transaction_mode", u.TransactionMode, TransactionModes...)
+	}
 	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)

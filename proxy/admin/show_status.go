@@ -54,6 +54,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Connection_deadlocks", t.Deadlocks)
 	count("Row_lock_deadlocks", t.RowDeadlocks)
 	count("Row_lock_retries", t.LockRetries)
+	count("Best_effort_transactions", t.BestEffort)
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
 	up, down := 0, 0
 	for _, n := range v.snap.InOrder() {

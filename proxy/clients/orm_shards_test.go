@@ -34,15 +34,6 @@ type ormPlace struct {
 	endpoint     endpoint
 	createTables func(t *testing.T)
 	check        func(t *testing.T) // after a run
-	sharded      bool
-}
-
-// refusals gives the steps that the proxy refuses to carry out, with a part of what it says. docs/sharding.md lists them.
-func (p ormPlace) refusals() map[string]string {
-	if !p.sharded {
-		return nil
-	}
-	return map[string]string{"many": "transaction in multi node"}
 }
 
 // ormPlaces gives the places of one kind of server; the first is the server itself.
@@ -67,7 +58,7 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 	nodes := []*mysqltest.RealServer{server, second}
 	sharded := startShardedProxy(t, nodes)
 	return append(places, ormPlace{
-		name: "sharded", endpoint: sharded, sharded: true,
+		name: "sharded", endpoint: sharded,
 		createTables: func(t *testing.T) {
 			beginIDs(t, sharded)
 			for k, node := range nodes {
@@ -179,6 +170,8 @@ addr: 127.0.0.1:0
 log_sql: off
 max_allowed_packet: 256M
 health_timeout: 30s
+transaction_mode: atomic
+xa_on_unsafe_server: true # they need not survive a loss of power
 user_list:
 - {user: root, password: root, rights: operate}
 nodes:

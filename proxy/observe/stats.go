@@ -51,7 +51,7 @@ type Counters struct {
 	commands [mysql.CommandsMax]atomic.Uint64 // but those of latency
 	errors   [origins]atomic.Uint64
 
-	Scattered, Deadlocks, RowDeadlocks, LockRetries, Late, Handed atomic.Uint64
+	Scattered, Deadlocks, RowDeadlocks, LockRetries, BestEffort, Late, Handed atomic.Uint64
 
 	_ [64]byte
 }
@@ -122,6 +122,7 @@ type Totals struct {
 	Handed       uint64 // times that the fast lane handed a session to a goroutine
 	Deadlocks    uint64 // transactions rolled back as sessions waited for each other's connections
 	RowDeadlocks uint64 // statements rolled back as they waited for each other's row locks across nodes
+	BestEffort   uint64 // transactions of several nodes that committed one node behind the other
 	LockRetries  uint64 // times that a change of several nodes began anew, as it came too late for a lock
 	Adopted      uint64 // sessions that came from the process of another binary
 	Latency      Times
@@ -151,6 +152,7 @@ func (s *Stats) Totals() Totals {
 		t.Deadlocks += c.Deadlocks.Load()
 		t.RowDeadlocks += c.RowDeadlocks.Load()
 		t.LockRetries += c.LockRetries.Load()
+		t.BestEffort += c.BestEffort.Load()
 	}
 	t.Adopted = s.Adopted.Load()
 	return t

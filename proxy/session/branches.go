@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"kingshard/backend"
+	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/proxy/txn/driver"
 	"kingshard/proxy/txn/twophase"
@@ -17,6 +19,8 @@ import (
 type spread struct {
 	// parts are those of the transaction, once it has a second node; see package driver.
 	parts *driver.Transaction
+	// changed are the nodes that may have changed rows, in the mode best_effort, in which there are no parts; else nil.
+	changed map[string]bool
 	// savepoints are the client's, by name, the oldest first: a node that joins later gets them, too.
 	savepoints []string
 	// broken says that a part of it is lost, or may not be as the others are: the rest may only be rolled back.
@@ -25,16 +29,31 @@ type spread struct {
 
 // branches carry a client's transaction out on several nodes: the first one has a plain transaction, each further one a branch of package driver.
 type branches struct {
-	client *client
-	leases *leases
+	client    *client
+	leases    *leases
+	exchanges *exchanges // nil where no statement ends
 }
 
+// branches are those of the session's transaction, for who takes part in it.
+func (ls *leases) branches() branches { return branches{ls.client, ls, nil} }
+
 // branches are those of the session's transaction.
-func (ls *leases) branches() branches { return branches{ls.client, ls} }
+func (xs *exchanges) branches() branches { return branches{xs.client, xs.leases, xs} }
+
+// mode is the transaction_mode in force: the session's, the user's, or that of all.
+func (b branches) mode() string {
+	switch {
+	case b.client.transactionMode != modeUnset:
+		return config.TransactionModes[b.client.transactionMode-1]
+	case b.client.account.TransactionMode != "":
+		return b.client.account.TransactionMode
+	}
+	return b.client.snap.Config.TransactionMode
+}
 
 // joins reports whether a transaction may change rows of further nodes.
 func (b branches) joins() bool {
-	return b.client.txn.Branches || b.client.snap.Config.Atomic() && (!b.client.txn.HasOthers() || b.client.txn.Forbids())
+	return b.client.txn.Branches || b.mode() != config.TransactionSingle && (!b.client.txn.HasOthers() || b.client.txn.Forbids())
 }
 
 // stepAside has a change of a node go ahead of what the session has elsewhere; see [txn.Connections.StepAside].
@@ -58,7 +77,13 @@ func (b branches) joining(n *backend.Node, reads bool) txn.Joining {
 // begin begins the part of the transaction on a further node.
 func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 	s := b.spread()
-	if s.parts == nil {
+	if !s.spreads() && b.mode() == config.TransactionBestEffort {
+		s.changed = map[string]bool{}
+		if b.client.txn.Changed {
+			s.changed[b.client.txn.Held().Instance.Node] = true
+		}
+	}
+	if s.parts == nil && s.changed == nil {
 		held := b.client.txn.Held()
 		anchor := b.client.snap.Nodes[held.Instance.Node]
 		if anchor == nil || anchor.Primary.Addr != held.Instance.Addr {
@@ -74,7 +99,11 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 		}
 		s.parts = parts
 	}
-	if err := b.client.run(p, s.parts.BranchBegins(p)); err != nil {
+	begin := txn.SQLBegin
+	if s.parts != nil {
+		begin = s.parts.BranchBegins(p)
+	}
+	if err := b.client.run(p, begin); err != nil {
 		return err
 	}
 	for _, name := range s.savepoints {
@@ -82,9 +111,17 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 			return err
 		}
 	}
-	s.parts.Join(p)
+	if s.parts != nil {
+		s.parts.Join(p)
+	}
 	return nil
 }
+
+// spreads reports whether the transaction has further nodes. They end together.
+func (s *spread) spreads() bool { return s != nil && (s.parts != nil || s.changed != nil) }
+
+// doomed reports whether nothing but a rollback is allowed.
+func (s *spread) doomed() bool { return s.broken || s.parts != nil && s.parts.Doomed() }
 
 // quote writes the name of a savepoint.
 func (b branches) quote(name string) string {
@@ -96,10 +133,13 @@ func (b branches) quote(name string) string {
 func (b branches) changes(p backend.Pooled) {
 	s := b.client.spread
 	switch {
-	case s == nil || s.parts == nil:
+	case !s.spreads():
 		b.client.txn.Changed = true
-	case b.client.txn.Holds(p) || b.client.txn.Beside(p):
+	case !b.client.txn.Holds(p) && !b.client.txn.Beside(p):
+	case s.parts != nil:
 		s.parts.Changed(p)
+	default:
+		s.changed[p.Instance.Node] = true
 	}
 }
 
@@ -130,10 +170,10 @@ func (b branches) gaveWay(e *mysql.SQLError) {
 
 // failed notes that a statement on p, a connection of the transaction if there is one, was answered with an error.
 func (s *spread) failed(c *txn.Connections, p backend.Pooled, code uint16) {
-	if s == nil || s.parts == nil || !c.Holds(p) && !c.Beside(p) {
+	if !s.spreads() || !c.Holds(p) && !c.Beside(p) {
 		return
 	}
-	s.parts.Failed(p, code)
+	s.broken = s.broken || twophase.RollsBack(code)
 	if code == erLockWaitTimeout && p.Instance.Variables.Value("innodb_rollback_on_timeout") == "ON" {
 		s.broken = true
 	}
@@ -149,7 +189,8 @@ func (b branches) aheadOf(q *query) (handled bool, err error) {
 	case class == sqltext.Commit, class == sqltext.Rollback:
 		return b.end(q)
 	case class == sqltext.Begin, commitsByItself(class), class == sqltext.LockTables, class == sqltext.Set && b.endedByAutocommit(q):
-		return false, b.keep()
+		_, err := b.keep()
+		return false, err
 	case class == sqltext.Savepoint, class == sqltext.RollbackTo, class == sqltext.ReleaseSavepoint:
 		return false, b.savepoint(q)
 	case class == sqltext.XA && !xaVerb(q.text, "RECOVER"):
@@ -199,32 +240,45 @@ func (b branches) end(q *query) (handled bool, err error) {
 	case "RELEASE", "'RELEASE'", "2":
 		t.Release = t.Release || !sqltext.Mentions(q.text, "release")
 	}
-	current, readOnly := b.client.txn.Current, b.client.txn.ReadOnly
+	current, readOnly, each := b.client.txn.Current, b.client.txn.ReadOnly, false
 	if q.info.Class == sqltext.Rollback {
 		b.undo()
-	} else if err := b.keep(); err != nil {
+	} else if each, err = b.keep(); err != nil {
 		return true, err
-	}
-	if t.Release {
-		b.client.writeOK()
-		return true, errQuit
 	}
 	if t.Chain {
 		b.client.txn.Begin, b.client.txn.Next, b.client.txn.ReadOnly = txn.SQLBegin, current, readOnly
 	}
-	b.client.writeOK()
+	b.client.noWarnings()
+	b.client.state.Diagnostics.RowCount = 0
+	answer := mysql.OKPacket{Status: b.client.status()}
+	if each {
+		b.client.state.Diagnostics.Warnings = append(b.client.state.Diagnostics.Warnings, noteBestEffort)
+		b.client.state.Diagnostics.WarningCount, answer.Warnings = 1, 1
+	}
+	b.client.conn.WriteOK(&answer)
+	if t.Release {
+		return true, errQuit
+	}
 	return true, nil
 }
 
-// keep has all nodes keep the transaction, or none. An error that ends the session, or that the client hears, says which.
-func (b branches) keep() error {
+// noteBestEffort is what SHOW WARNINGS gives behind a COMMIT that some nodes might have carried out and others not.
+var noteBestEffort = state.Warning{Level: "Note", Code: KSTransactionNodes, Message: "transaction_mode is best_effort: the nodes committed one behind the other"}
+
+// keep has all nodes keep the transaction, or none. An error that ends the session, or that the client hears, says which. each says that several nodes
+// have committed one behind the other, as the mode best_effort has it.
+func (b branches) keep() (each bool, err error) {
 	s := b.client.spread
-	if s.broken || s.parts.Doomed() {
+	if s.doomed() {
 		b.undo()
-		return errGaveWay()
+		return false, errGaveWay()
 	}
 	held := b.client.txn.Held()
 	b.client.entry.TransactionOver() // a client that goes away now changes nothing
+	if s.parts == nil {
+		return b.keepEach(held)
+	}
 	o := s.parts.Commit()
 	stateful := false
 	for _, p := range b.client.txn.All() {
@@ -236,10 +290,32 @@ func (b branches) keep() error {
 	}
 	b.after(held)
 	if o.End == twophase.Commit && !stateful {
-		return nil
+		return false, nil
 	}
 	e := outcomeError(&o, s.parts.GTRID(), "transaction")
-	return b.leases.lostWith(e, stateful, e)
+	return false, b.leases.lostWith(e, stateful, e)
+}
+
+// keepEach has one node after the other keep the transaction, in the mode best_effort. It is the changes that deal with one that some may have kept.
+func (b branches) keepEach(held backend.Pooled) (several bool, err error) {
+	c := &change{text: "COMMIT", undo: txn.SQLRollback, end: txn.SQLCommit}
+	for _, p := range b.client.txn.All() {
+		if b.client.spread.changed[p.Instance.Node] {
+			c.loans = append(c.loans, txn.Lease{Pooled: p, Node: p.Instance.Node, Kept: true})
+		} else if b.client.run(p, txn.SQLCommit) != nil {
+			b.leases.drop(p) // it was only read there
+		}
+	}
+	b.client.txn.Branches = false
+	err = b.exchanges.several().changes.keepWhole(c)
+	var refused *mysql.SQLError
+	if err == nil || errors.As(err, &refused) {
+		b.after(held)
+	}
+	if several = len(c.loans) > 1; several {
+		b.client.observed.Counters.BestEffort.Add(1)
+	}
+	return several, err
 }
 
 // after gives back what is left of the connections of a transaction that has ended, and forgets it. held is the one that the session had.
@@ -262,7 +338,7 @@ func (b branches) after(held backend.Pooled) {
 func (b branches) undo() {
 	s, held := b.client.spread, b.client.txn.Held()
 	for _, p := range b.client.txn.All() {
-		if s.parts.Undo(p, b.client.run) == nil {
+		if b.undoOn(s, p) == nil {
 			continue
 		}
 		if b.client.txn.Holds(p) && b.client.txn.Pins&^txn.OfTransaction != 0 {
@@ -272,6 +348,14 @@ func (b branches) undo() {
 		b.leases.drop(p)
 	}
 	b.after(held)
+}
+
+// undoOn rolls the part of the transaction back that is on p.
+func (b branches) undoOn(s *spread, p backend.Pooled) error {
+	if s.parts != nil {
+		return s.parts.Undo(p, b.client.run)
+	}
+	return b.client.run(p, txn.SQLRollback)
 }
 
 // settle follows a statement that is over. It ends what is left of a transaction over several nodes after which nothing but a rollback is allowed: a
@@ -288,9 +372,9 @@ func (b branches) settle(q *query, failed bool, err error) {
 	held := b.client.txn.Held()
 	if !b.client.txn.Branches {
 		switch {
-		case s.broken && s.parts != nil:
+		case s.broken && s.spreads():
 			b.undo() // its further nodes are lost
-		case s.parts != nil, !b.client.txn.InTransaction() && !b.client.txn.Pins.Has(txn.PinAutocommit):
+		case s.spreads(), !b.client.txn.InTransaction() && !b.client.txn.Pins.Has(txn.PinAutocommit):
 			b.client.spread = nil // it is over
 		}
 		return
@@ -299,7 +383,7 @@ func (b branches) settle(q *query, failed bool, err error) {
 	if errors.As(err, &refused) && held.Pooled != nil {
 		s.failed(&b.client.txn, held, refused.Code)
 	}
-	if held.Pooled == nil || s.broken || s.parts.Doomed() {
+	if held.Pooled == nil || s.doomed() {
 		b.undo()
 	}
 }

@@ -223,7 +223,7 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	failed, err = s.throttled(q)
 	if s.client.spread != nil || q.info.Class == sqltext.Savepoint {
-		s.leases.branches().settle(q, failed, err)
+		s.exchanges.branches().settle(q, failed, err)
 	}
 	return failed, err
 }
@@ -236,7 +236,7 @@ func (s *Session) throttled(q *query) (failed bool, err error) {
 		}
 		defer r.Leave()
 	}
-	if handled, err := s.leases.branches().aheadOf(q); handled || err != nil {
+	if handled, err := s.exchanges.branches().aheadOf(q); handled || err != nil {
 		return err != nil, err
 	}
 	if handled, err := s.local(q); handled || err != nil {

@@ -40,6 +40,9 @@ func (se settings) set(q *query) error {
 		_, err := se.exchanges.forwardWith(q, nil)
 		return err
 	}
+	if slices.ContainsFunc(assignments, ownVariable) {
+		return se.setOwn(assignments)
+	}
 	if assignments[0].Scope == sqltext.NextTransaction {
 		if handled, err := se.setNext(q, assignments); handled {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
@@ -146,7 +147,7 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	if err := cs.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
-	if !inTransaction && len(nodes) > 1 && cs.client.snap.Config.Atomic() {
+	if !inTransaction && len(nodes) > 1 && cs.leases.branches().mode() == config.TransactionAtomic {
 		if c.atomic, err = cs.beginAtomic(nodes); err != nil {
 			return c, err
 		}
@@ -229,6 +230,11 @@ func (cs *changes) commitChange(c *change) error {
 	if c.within {
 		return cs.endWithin(c)
 	}
+	return cs.keepWhole(c)
+}
+
+// keepWhole has one node after the other keep a change, and notes what is known where some of them may not have done so.
+func (cs *changes) keepWhole(c *change) error {
 	intent := cs.intend(c)
 	err := cs.commitEach(c)
 	cs.client.shared.HalfDone.End(intent)
@@ -459,7 +465,7 @@ func (cs *changes) undoWithin(c *change, cause *mysql.SQLError, names []mysql.Ta
 	}
 	for k := range c.loans {
 		l := &c.loans[k]
-		if !s.broken && !s.parts.Doomed() && cs.undoOn(c, l) != nil || !cs.shards.unhurried(l) {
+		if !s.doomed() && cs.undoOn(c, l) != nil || !cs.shards.unhurried(l) {
 			s.broken = true // then it is rolled back whole: see branches.settle
 		}
 	}

@@ -225,3 +225,15 @@ func (f *Found) Warning() string {
 	}
 	return ""
 }
+
+// There reports whether a node's primary has the table of decisions, and so may have branches of anybody's.
+func There(n *backend.Node, deadline time.Time) (there bool, err error) {
+	c, err := n.Primary.OwnUntil(deadline)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	c.Net.SetDeadline(deadline)
+	err = c.Rows("SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = '"+schema+"' AND TABLE_NAME = 'dtx'", 1, func([]string) { there = true })
+	return there, err
+}

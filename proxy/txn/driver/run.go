@@ -7,6 +7,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/txn/decisions"
 	"kingshard/proxy/txn/twophase"
 )
 
@@ -19,10 +20,11 @@ const (
 // expireMax is how many rows are deleted at a time that are kept for those who ask.
 const expireMax = 1000
 
-// Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted reports whether transactions over
-// several nodes may be there.
+// Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted reports whether the configuration
+// has transactions over several nodes; else it looks where this process has made some, or servers have their table, as of another configuration or
+// of clients that asked for them.
 func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
-	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}}
+	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, asked: map[string]bool{}}
 	defer r.close()
 	for {
 		pause := time.NewTimer(resolveEvery/2 + rand.N(resolveEvery))
@@ -34,7 +36,7 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
 			pause.Stop()
 		case <-pause.C:
 		}
-		if wanted() {
+		if wanted() || d.agreed.Load() || r.tableThere(stop) {
 			r.look(stop)
 		}
 	}
@@ -49,6 +51,24 @@ type resolving struct {
 	audited  time.Time
 	admins   map[string]*administrator // by the address of the primary
 	told     map[string]string         // what was logged last of a node
+	asked    map[string]bool           // by the address of the primary: whether it has the table
+	there    bool                      // one of them has
+}
+
+// tableThere reports whether a server has the table of decisions. Each is asked once.
+func (r *resolving) tableThere(stop <-chan struct{}) bool {
+	for _, n := range r.d.sorted() {
+		select {
+		case <-stop:
+			return false
+		default:
+		}
+		if addr := n.Primary.Addr; !r.there && !r.asked[addr] {
+			there, err := decisions.There(n, time.Now().Add(adminTimeout))
+			r.asked[addr], r.there = err == nil, there
+		}
+	}
+	return r.there
 }
 
 func (r *resolving) close() {

@@ -68,10 +68,18 @@ func (t *Transaction) Change(n NodeID) {
 // Failed notes that a statement on the node n was answered with an error. After some of them the server has rolled the transaction back
 // there: statements sent behind would be transactions of their own (MySQL bug #99045), so the whole transaction may only be rolled back.
 func (t *Transaction) Failed(n NodeID, code uint16) {
-	switch code {
-	case errDeadlock, errXADeadlock, errXARolledBack, errXATimeout, errLockTableFull, errCheckRead:
+	if RollsBack(code) {
 		t.Doom(Cause{Reason: Refused, Node: n, Code: code})
 	}
+}
+
+// RollsBack reports whether a server that answers with the error has rolled the whole transaction back. MySQL manual: "InnoDB Error Handling".
+func RollsBack(code uint16) bool {
+	switch code {
+	case errDeadlock, errXADeadlock, errXARolledBack, errXATimeout, errLockTableFull, errCheckRead:
+		return true
+	}
+	return false
 }
 
 // Lost notes that the connection of the node n broke, and its branch with it. An anchor is lost, too, when another server takes the place of

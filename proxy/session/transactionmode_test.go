@@ -1,0 +1,122 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/txn/twophase"
+)
+
+// A session says which transactions it wants, where the configuration says it for all.
+func TestTransactionMode(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			s := startShards(t, servers, []int{1, 1}, rowsSchema, "xa_on_unsafe_server: true")
+			s.fillRows(t)
+			c := s.subject
+			one, other := s.onTwoNodes(t)
+			both := func(n int) (statements []string) {
+				return []string{"BEGIN", fmt.Sprintf("UPDATE users SET n = %d WHERE id = %s", n, one), fmt.Sprintf("UPDATE users SET n = %d WHERE id = %s", n, other)}
+			}
+			for _, sql := range both(1)[:2] {
+				must(t, c, sql)
+			}
+			fails(t, c, both(1)[2], 9004)
+			fails(t, c, "SET ks_transaction_mode = 'atomic'", mysql.ERCantChangeTxIsolation)
+			must(t, c, "ROLLBACK")
+			fails(t, c, "SET ks_transaction_mode = 'most'", mysql.ERWrongValueForVar)
+			fails(t, c, "SET ks_transaction_modes = 'atomic'", 1193)
+			fails(t, c, "SET ks_transaction_mode = 'atomic', sql_mode = ''", 9005)
+			committed := func() (n int) {
+				for _, node := range s.nodes {
+					if len(must(t, node, "SHOW DATABASES LIKE 'ks_meta'").Rows) > 0 {
+						n += mustInt(t, node, "SELECT COUNT(*) FROM ks_meta.dtx WHERE state = 'C'")
+					}
+				}
+				return n
+			}
+			for k, test := range []struct {
+				set                 string
+				decisions, warnings int
+			}{
+				{"SET ks_transaction_mode = 'best_effort'", 0, 1}, {"SET SESSION ks_transaction_mode = atomic", 1, 0}, {"SET @@ks_transaction_mode = \"best_effort\"", 0, 1},
+			} {
+				must(t, c, test.set)
+				for _, sql := range both(100 + k) {
+					must(t, c, sql)
+				}
+				r := must(t, c, "COMMIT")
+				if n := committed(); n != test.decisions || int(r.Warnings) != test.warnings {
+					t.Errorf("%s: %d decisions, %d warnings", test.set, n, r.Warnings)
+				}
+				if rows := fmt.Sprint(must(t, c, "SHOW WARNINGS").Rows); strings.Contains(rows, "9004") != (test.warnings > 0) {
+					t.Errorf("%s: %s", test.set, rows)
+				}
+				if n := mustInt(t, c, fmt.Sprintf("SELECT COUNT(*) FROM users WHERE n = %d", 100+k)); n != 2 {
+					t.Errorf("%s: %d rows", test.set, n)
+				}
+				for _, end := range []string{"ROLLBACK", "ROLLBACK TO a"} {
+					for _, sql := range append(both(200)[:2], "SAVEPOINT a", both(200)[2], fmt.Sprintf("UPDATE users SET n = 201 WHERE id IN (%s, %s)", one, other), end) {
+						must(t, c, sql)
+					}
+					want := 0
+					if end != "ROLLBACK" {
+						want = 1
+						must(t, c, "COMMIT")
+					}
+					if n := mustInt(t, c, "SELECT COUNT(*) FROM users WHERE n >= 200"); n != want {
+						t.Errorf("%s, %s: %d rows", test.set, end, n)
+					}
+				}
+				must(t, c, fmt.Sprintf("UPDATE users SET n = 1 WHERE id IN (%s, %s)", one, other))
+				if k == 1 {
+					must(t, s.nodes[0], "DELETE FROM ks_meta.dtx")
+					must(t, s.nodes[1], "DELETE FROM ks_meta.dtx")
+				}
+			}
+			must(t, c, "SET ks_transaction_mode = DEFAULT")
+			must(t, c, both(1)[0])
+			must(t, c, both(1)[1])
+			fails(t, c, both(1)[2], 9004)
+			must(t, c, "ROLLBACK")
+		})
+	}
+}
+
+// What a proxy has left behind is ended by one whose configuration has no such transactions any more.
+func TestLeftBehindInAnotherMode(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			text := ""
+			t.Run("made", func(t *testing.T) {
+				s := startShards(t, servers, []int{1, 1}, rowsSchema, atomicConfig)
+				s.fillRows(t)
+				must(t, s.subject, "UPDATE users SET n = 1")
+				text = s.config
+			})
+			direct := dial(t, servers[2].Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+			left := twophase.XID{
+				GTRID: twophase.GTRID{Anchor: twophase.NodeIDOf("n0"), Proxy: 1, Start: uint32(time.Now().Unix()), Sequence: 1}, Node: twophase.NodeIDOf("n1"),
+			}.String()
+			for _, sql := range []string{"XA START " + left, "UPDATE users_0001 SET n = 1000", "XA END " + left, "XA PREPARE " + left} {
+				must(t, direct, sql)
+			}
+			if len(must(t, direct, "XA RECOVER").Rows) != 1 {
+				t.Fatal("nothing is left behind")
+			}
+			direct.Close()
+			startProxyText(t, strings.Replace(text, "transaction_mode: atomic", "transaction_mode: single", 1))
+			direct = dial(t, servers[2].Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+			mysqltest.WaitFor(t, "the branch to be ended", func() bool { return len(must(t, direct, "XA RECOVER").Rows) == 0 })
+			if n := mustInt(t, direct, "SELECT COUNT(*) FROM users_0001 WHERE n = 1000"); n != 0 {
+				t.Errorf("%d rows are changed", n)
+			}
+		})
+	}
+}
