@@ -45,13 +45,13 @@ type reserving struct {
 	err  error         // valid then
 }
 
-// block are ids from next on, ahead of end.
+// block are ids from next on, ahead of end. A next beyond end is where the block that follows begins: so far InnoDB counts by spaced ids.
 type block struct{ next, end uint64 }
 
-func (b block) left() uint64 { return b.end - b.next }
+func (b block) left() uint64 { return b.end - min(b.next, b.end) }
 
 // pass leaves out what is ahead of next.
-func (b *block) pass(next uint64) { b.next = min(max(b.next, next), b.end) }
+func (b *block) pass(next uint64) { b.next = max(b.next, min(next, b.end)) }
 
 // take takes n ids, spaced as s says.
 func (b *block) take(n int, s Spacing) (first uint64, ok bool) {
@@ -60,7 +60,7 @@ func (b *block) take(n int, s Spacing) (first uint64, ok bool) {
 	if n < 1 || first < b.next || last < first || last >= b.end {
 		return 0, false
 	}
-	b.next = min(last+max(s.Increment, 1), b.end) // as InnoDB counts
+	b.next = last + max(s.Increment, 1) // as InnoDB counts
 	return first, true
 }
 
@@ -89,8 +89,12 @@ func (q *Sequence) Take(t *Table, n int, s Spacing) (first uint64, ok bool) {
 		soon = q.worker.runsOut()
 	} else {
 		if first, ok = q.use.take(n, s); !ok && q.ahead.left() > 0 {
+			q.ahead.next = max(q.ahead.next, q.use.next)
 			q.use, q.ahead = q.ahead, block{}
 			first, ok = q.use.take(n, s)
+		}
+		if last := first + uint64(n-1)*max(s.Increment, 1); ok && q.limit > last {
+			q.use.next = min(q.use.next, q.limit) // which no counter of InnoDB passes
 		}
 		soon = q.ahead.left() == 0 && q.use.left() < q.stepLocked(t)/2
 	}
@@ -120,7 +124,7 @@ func (q *Sequence) GiveBack(first, last uint64, s Spacing) {
 func (q *Sequence) Saw(t *Table, id uint64, s Spacing) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.worker != nil || id < q.use.next && q.known || q.limit > 0 && id > q.limit {
+	if q.worker != nil || id < min(q.use.next, q.use.end) && q.known || q.limit > 0 && id > q.limit {
 		return
 	}
 	next := id
@@ -238,6 +242,7 @@ func (q *Sequence) reserve(t *Table, n uint64, deadline time.Time) error {
 		return nil // it may be of before a restart
 	}
 	got.pass(q.floor)
+	got.next = max(got.next, q.use.next)
 	switch {
 	case q.use.end == got.next: // the blocks are one
 		q.use.end = got.end
@@ -277,7 +282,7 @@ func (q *Sequence) learn(r *reservation, n uint64, deadline time.Time) (enough b
 		q.known = trusted
 		enough = trusted && (q.use.left() >= n || q.ahead.left() >= n)
 	}
-	r.floor, r.ids = q.floor, max(n, q.stepLocked(r.t))
+	r.floor, r.ids = max(q.floor, q.use.next), max(n, q.stepLocked(r.t))
 	r.skip, r.had, r.forgotten = skipBlocks*r.ids, q.had || r.t.Placed && largest > 0, q.forgotten
 	if q.limit > 0 {
 		r.skip = min(r.skip, q.limit/64)

@@ -268,6 +268,67 @@ func TestSpacing(t *testing.T) {
 	})
 }
 
+// Where a block ends changes nothing of what comes next: that is an increment beyond the last id, whatever the next statement's spacing is.
+func TestSpacingOverBlocks(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		for _, kind := range []string{"TINYINT UNSIGNED", "BIGINT UNSIGNED"} { // blocks of one id, and of five
+			run(t, db, "ALTER TABLE shop.t_0 MODIFY id "+kind+" AUTO_INCREMENT", "ALTER TABLE shop.t_1 MODIFY id "+kind+" AUTO_INCREMENT", "DROP DATABASE IF EXISTS ks_meta")
+			table := tableOn(t, s, 5, mysqltest.User, mysqltest.Password)
+			var all Sequences
+			q := all.Of(table)
+			next := uint64(1)
+			for k := range 24 {
+				spacing, n := []Spacing{{7, 5}, plain, {3, 2}, plain, plain}[k%5], 1+k%4%3
+				want := spacing.first(next)
+				next = want + uint64(n)*spacing.Increment
+				if first := draw(t, q, table, n, spacing); first != want {
+					t.Fatalf("%s: draw %d, %d ids, %+v: they begin at %d, not %d", kind, k, n, spacing, first, want)
+				}
+				if k%3 == 0 {
+					q.GiveBack(want, next-spacing.Increment, spacing)
+					if first := draw(t, q, table, n, spacing); first != want {
+						t.Fatalf("%s: draw %d, given back, begins at %d, not %d", kind, k, first, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Near the largest id of the column it is as on a server of MySQL; one of MariaDB has no more ids then.
+func TestSpacingToTheLargest(t *testing.T) {
+	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
+		if strings.HasSuffix(t.Name(), string(mysqltest.MariaDB)) {
+			t.Skip("the ids are those of MySQL")
+		}
+		run(t, db, "CREATE TABLE shop.one (id TINYINT UNSIGNED AUTO_INCREMENT PRIMARY KEY)", "INSERT INTO shop.one VALUES (250)", "INSERT INTO shop.t_0 VALUES (250, 1)",
+			"ALTER TABLE shop.t_0 MODIFY id TINYINT UNSIGNED AUTO_INCREMENT", "ALTER TABLE shop.t_1 MODIFY id TINYINT UNSIGNED AUTO_INCREMENT")
+		one, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		var all Sequences
+		table := tableOn(t, s, 5, mysqltest.User, mysqltest.Password)
+		for _, spacing := range []Spacing{{7, 1}, plain} {
+			var want uint64
+			for _, sql := range []string{
+				fmt.Sprintf("SET auto_increment_increment = %d, auto_increment_offset = %d", spacing.Increment, spacing.Offset), "INSERT INTO shop.one VALUES ()",
+			} {
+				if _, err := one.ExecContext(t.Context(), sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := one.QueryRowContext(t.Context(), "SELECT LAST_INSERT_ID()").Scan(&want); err != nil {
+				t.Fatal(err)
+			}
+			if first := draw(t, all.Of(table), table, 1, spacing); first != want {
+				t.Errorf("near the largest, %+v: %d, not %d", spacing, first, want)
+			}
+		}
+	})
+}
+
 // Errors say what the account lacks, and where.
 func TestMissingRights(t *testing.T) {
 	onServers(t, func(t *testing.T, s *mysqltest.RealServer, db *sql.DB) {
