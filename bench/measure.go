@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,8 +75,9 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	found.Ended = time.Now().UTC()
-	if o.judge {
-		found.Checks = report.Judge(found, scenario.Checks())
+	found.Checks = report.Judge(found, scenario.Checks())
+	if !o.judge { // only those whose scenarios have run
+		found.Checks = slices.DeleteFunc(found.Checks, func(c report.Outcome) bool { return !c.Measured })
 	}
 	path, writeErr := write(found, o.results)
 	if err := errors.Join(err, writeErr); err != nil {

@@ -3,6 +3,7 @@ package load
 import (
 	"crypto/tls"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"kingshard/mysql"
@@ -22,7 +23,9 @@ type Client struct {
 	commands [][]byte // shared with others, unless prepared
 	keys     uint64
 	prepared bool
-	next     uint64 // random state
+	next     uint64         // random state
+	serial   *atomic.Uint64 // the last key of all clients; nil where keys are random
+	made     []byte         // the last command with a serial key
 	closed   bool
 }
 

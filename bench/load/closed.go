@@ -25,6 +25,7 @@ type crew struct {
 	login     Login
 	statement Statement
 	commands  [][]byte
+	serial    *atomic.Uint64 // counts keys; nil where they are random
 	clients   []*Client
 	faults    faults
 	recorder  *recorder
@@ -43,7 +44,7 @@ func newCrew(ctx context.Context, login Login, s Statement, n int, run time.Dura
 		return nil, err
 	}
 	c := &crew{
-		login: login, statement: s, commands: s.commands(), recorder: newRecorder(), deadline: time.Now().Add(run + overtime),
+		login: login, statement: s, commands: s.commands(), serial: s.serial(), recorder: newRecorder(), deadline: time.Now().Add(run + overtime),
 	}
 	var err error
 	c.clients, err = dialAll(ctx, n, func(i int) (*Client, error) { return c.dial(uint64(i)) })
@@ -57,7 +58,7 @@ func (c *crew) dial(seed uint64) (*Client, error) {
 	}
 	err = client.conn.Net.SetDeadline(c.deadline)
 	if err == nil {
-		err = client.use(c.statement, c.commands, seed+1)
+		err = client.use(c.statement, c.commands, c.serial, seed+1)
 	}
 	if err != nil {
 		client.Close()

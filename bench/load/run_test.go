@@ -2,7 +2,9 @@ package load
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,6 +65,45 @@ func TestDo(t *testing.T) {
 	s.SetHandler(func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) { c.Cut() })
 	if _, err := c.Query("x"); err == nil || goesOn(err) {
 		t.Errorf("cut: %v", err)
+	}
+}
+
+// TestSerialKeys: no key comes twice, in whichever protocol, and those of a later run are larger.
+func TestSerialKeys(t *testing.T) {
+	last := uint64(0)
+	for _, prepared := range []bool{false, true, false} {
+		s := rowServer(t, threeRows)
+		_, err := Closed{
+			Login: loginTo(s), Clients: 4, Statement: Statement{Text: "SELECT a FROM t WHERE id = ? AND 1", Serial: true, Prepared: prepared},
+			Warmup: 5 * time.Millisecond, Duration: 20 * time.Millisecond,
+		}.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := make(map[uint64]bool)
+		for _, c := range s.Commands() {
+			var key uint64
+			switch c.Command {
+			case mysql.ComQuery:
+				if _, err := fmt.Sscanf(string(c.Payload), "SELECT a FROM t WHERE id = %d AND 1", &key); err != nil {
+					t.Fatalf("%q: %v", c.Payload, err)
+				}
+			case mysql.ComStmtExecute:
+				key = binary.LittleEndian.Uint64(c.Payload[len(c.Payload)-8:])
+			default:
+				continue
+			}
+			if keys[key] || key <= last {
+				t.Fatalf("prepared %v: the key %d comes again, or is not above %d", prepared, key, last)
+			}
+			keys[key] = true
+		}
+		for key := range keys {
+			last = max(last, key)
+		}
+		if len(keys) < 10 {
+			t.Errorf("prepared %v: %d keys", prepared, len(keys))
+		}
 	}
 }
 

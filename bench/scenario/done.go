@@ -165,13 +165,18 @@ func memoryChecks() []report.Check {
 }
 
 func scatterChecks() []report.Check {
-	return []report.Check{
+	checks := []report.Check{
 		{Line: 7, Promise: "CPU of an ordered merge of 100 rows of 2 shards", Bound: 60, Unit: "µs",
 			Figure: report.Value(at(scatterName("ordered-limit", 2), proxyName, report.ProxyCPU))},
 		{Line: 7, Promise: "CPU of COUNT over 8 shards over that of a point select", Bound: 8 * 1.2,
 			Figure: report.Ratio(at(scatterName("count", 8), proxyName, report.ProxyCPU),
 				at("scatter/unsharded-point-select", proxyName, report.ProxyCPU))},
 	}
+	for _, prepared := range []bool{false, true} {
+		checks = append(checks, report.Check{Line: 7, Promise: "CPU of an INSERT whose id is drawn over that of one that brings it, " + form(prepared), Bound: 1.1,
+			Figure: report.Ratio(at(idsName(prepared), drawing.Name, report.ProxyCPU), at(idsName(prepared), bringing.Name, report.ProxyCPU))})
+	}
+	return checks
 }
 
 func openChecks() []report.Check {
@@ -202,13 +207,14 @@ func tlsChecks() []report.Check {
 type plan struct{ rounds, seconds int }
 
 // promised are the scenarios that the checks look at. Those with a figure of HAProxy's in them have five rounds, with as many seconds
-// as keep a whole run below 45 minutes.
+// as keep a whole run below 45 minutes; those of ids more, as they differ by less than two turns of one of them do.
 var promised = map[string]plan{
 	pointSelect("text", 64): {5, 2}, pointSelect("prepared", 64): {5, 2}, "tls/text/64": {5, 1}, "tls/prepared/64": {5, 1},
 	pointSelect("text", 4): {5, 1}, pointSelect("prepared", 4): {5, 1}, pointSelect("text", 16): {5, 1}, pointSelect("prepared", 16): {5, 1},
 	"one-client/text": {5, 2}, "rows/100": {5, 2}, million: {3, 5}, "orm-select/400": {5, 1}, "columns/400": {5, 1},
 	"statement-bytes/1000": {3, 1}, "statement-bytes/17000": {3, 1}, "statement-bytes/170000": {3, 1},
 	"conns/update-index/256": {3, 1}, "conns/update-index-hot/256": {3, 1}, "conns/point-select/256": {3, 1}, crowd: {3, 1},
+	idsName(false): {14, 1}, idsName(true): {14, 1},
 	"idle/10000": {3, 1}, "idle/50000": {1, 1},
 	scatterName("ordered-limit", 2): {5, 2}, scatterName("count", 8): {5, 2}, "scatter/unsharded-point-select": {5, 2},
 	capacity60: {3, 5}, "slo": {1, 3},

@@ -60,6 +60,7 @@ func TestRunner(t *testing.T) {
 		{Family: "closed", Work: closed{clients: 2, statement: fewKeys}, Against: []rig.Spec{directTLS, haproxyTLS, plainTLS}},
 		{Family: "open", Work: openRate{rate: 100, stallFor: time.Millisecond, stallEach: 20 * time.Millisecond}, Against: []rig.Spec{plain}},
 		{Family: "logins", Work: logins{2}, Against: []rig.Spec{plainTLS}},
+		{Family: "ids", Work: ids()[0].Work, Against: []rig.Spec{bringing, drawing}},
 		{Family: "idle", Work: idleClients{50}, Against: []rig.Spec{plain}},
 		{Family: "missing", Work: logins{1}, Against: []rig.Spec{{Name: "missing", Kind: rig.Kingshard, Binary: "/nowhere/kingshard"}}},
 	}
@@ -76,7 +77,7 @@ func TestRunner(t *testing.T) {
 		}
 		last = s.Began
 	}
-	if len(samples) != 3+3+1+1+1+1 {
+	if len(samples) != 3+3+1+1+2+1+1 {
 		t.Errorf("%d samples", len(samples))
 	}
 }
