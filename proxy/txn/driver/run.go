@@ -27,7 +27,7 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
 	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, asked: map[string]bool{}}
 	defer r.close()
 	for {
-		pause := time.NewTimer(resolveEvery/2 + rand.N(resolveEvery))
+		pause := time.NewTimer(r.pause())
 		select {
 		case <-stop:
 			pause.Stop()
@@ -75,6 +75,17 @@ func (r *resolving) close() {
 	for _, a := range r.admins {
 		a.conn.Close()
 	}
+}
+
+// pause returns how long to wait for the next look. A branch that was found is not kept waiting for longer than it has to.
+func (r *resolving) pause() time.Duration {
+	pause := resolveEvery/2 + rand.N(resolveEvery)
+	if r.resolver != nil {
+		if after, is := r.resolver.Due(r.now()); is {
+			pause = min(pause, after)
+		}
+	}
+	return pause
 }
 
 // now is by a clock that does not jump.
@@ -157,15 +168,29 @@ func (r *resolving) do(a twophase.Action) twophase.Answer {
 	return answer
 }
 
+// prepared lists what is prepared on a node, and reports whether it could. A connection that was there from before may be one to a server that has
+// started again meanwhile: the look is not put off for that.
+func (r *resolving) prepared(n *backend.Node) (list []twophase.Prepared, ok bool) {
+	for kept := r.admins[n.Primary.Addr] != nil; ; kept = false {
+		admin := r.admin(n)
+		if admin == nil {
+			return nil, false
+		}
+		list, err := admin.prepared(time.Now().Add(adminTimeout))
+		if err == nil {
+			return list, true
+		}
+		r.failed(n, err)
+		if !kept {
+			return nil, false
+		}
+	}
+}
+
 // resolve ends the branches of one node.
 func (r *resolving) resolve(n *backend.Node) {
-	admin := r.admin(n)
-	if admin == nil {
-		return
-	}
-	list, err := admin.prepared(time.Now().Add(adminTimeout))
-	if err != nil {
-		r.failed(n, err)
+	list, ok := r.prepared(n)
+	if !ok {
 		return
 	}
 	todo := r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())

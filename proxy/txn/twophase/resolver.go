@@ -63,6 +63,16 @@ func (r *Resolver) InDoubt(now time.Duration) (n int, oldest time.Duration) {
 	return n, oldest
 }
 
+// Due returns how long it is until the next one of the branches that were listed has waited for long enough, and whether there is one that has not yet.
+func (r *Resolver) Due(now time.Duration) (after time.Duration, is bool) {
+	for _, f := range r.found {
+		if wait := f.first + r.timing.ResolveAfter - now; f.listed && wait > 0 && (!is || wait < after) {
+			after, is = wait, true
+		}
+	}
+	return after, is
+}
+
 // Prepared is a row of XA RECOVER.
 type Prepared struct {
 	FormatID                 int64

@@ -1,6 +1,7 @@
 package twophase
 
 import (
+	"fmt"
 	"testing"
 	"time"
 )
@@ -43,6 +44,33 @@ func (d *doubt) answer(a Answer) []Action {
 func (d *doubt) row(state State, key string) *Row {
 	row := Secret("k").sign(Row{Key: key, State: state, Parts: "00000001,00000002", Conns: "00000001=s:7,00000002=u:8"})
 	return &row
+}
+
+// The next look is due when a branch that was found has waited for long enough, and none is when it has.
+func TestResolverIsDue(t *testing.T) {
+	d := newDoubt(t)
+	due := func(second int) string {
+		after, is := d.r.Due(time.Duration(second) * time.Second)
+		return fmt.Sprint(after, is)
+	}
+	for _, step := range []struct {
+		second int
+		listed bool
+		want   string
+	}{{0, false, "0s false"}, {1, true, "3s true"}, {3, true, "1s true"}, {4, true, "0s false"}, {6, true, "0s false"}} {
+		if step.listed {
+			d.list(1, step.second)
+		}
+		if got := due(step.second); got != step.want {
+			t.Errorf("after %d s: due in %s, want %s", step.second, got, step.want)
+		}
+	}
+	gone := newDoubt(t)
+	gone.list(1, 0)
+	gone.r.Listed(2, nil, time.Second, 1001)
+	if _, is := gone.r.Due(time.Second); is {
+		t.Error("a branch that is not listed any more is due")
+	}
 }
 
 func TestResolver(t *testing.T) {
