@@ -132,7 +132,14 @@ const (
 	IncidentOld
 	// IncidentFormatID is a foreign format id on the server.
 	IncidentFormatID
+	// IncidentUndecided is a branch that was committed, and whose anchor has no decision.
+	IncidentUndecided
 )
+
+// Name is a word for it.
+func (k IncidentKind) Name() string {
+	return [...]string{"unknown", "lost", "half", "forged", "old", "format_id", "undecided"}[k]
+}
 
 // String tells an operator.
 func (k IncidentKind) String() string {
@@ -145,6 +152,8 @@ func (k IncidentKind) String() string {
 		return "a row of ks_meta.dtx was not made by a proxy; the transaction was rolled back"
 	case IncidentOld:
 		return "a prepared branch is older than decisions are kept, and there is no decision"
+	case IncidentUndecided:
+		return "a branch was committed, and the node that decided it has no decision any more: it may have lost its part"
 	case IncidentFormatID:
 		return "an XA transaction has a foreign format id, which can make MySQL lose prepared branches when it crashes (bug #120125)"
 	}

@@ -2,7 +2,7 @@ package twophase
 
 import "time"
 
-// phase is where a [Coordinator] is.
+// Phase is where a [Coordinator] is.
 //
 //	reading ──> ending ──────────────────────────────> over        at most one changed branch
 //	preparing ──> deciding ──> completing ──────────-> over
@@ -12,10 +12,10 @@ import "time"
 //	   └────────────┴──────────> aborting ───────────────┘
 //
 // From fencing, which is where an answer was lost, it may also be over with the outcome unknown.
-type phase uint8
+type Phase uint8
 
 const (
-	reading    phase = iota // branches without changes end ahead of the changed one; strict transactions alone
+	reading    Phase = iota // branches without changes end ahead of the changed one; strict transactions alone
 	ending                  // all end by a commit of one phase
 	preparing               // nothing is decided
 	deciding                // the anchor is asked
@@ -25,6 +25,14 @@ const (
 	aborting                // rolled back; branches are told
 	over
 )
+
+// Phases is how many there are, that of what is over not counted.
+const Phases = over
+
+// String tells an operator what goes on.
+func (p Phase) String() string {
+	return [...]string{"committing", "committing", "preparing", "deciding", "asking", "asking", "completing", "rolling back", "over"}[p]
+}
 
 // part is a branch, and what was said to it.
 type part struct {
@@ -47,7 +55,7 @@ type Coordinator struct {
 	timing   Timing
 	secret   Secret
 	strict   bool
-	phase    phase
+	phase    Phase
 	parts    []part // the anchor first
 	row      Row    // the anchor's
 	deadline string
@@ -108,6 +116,9 @@ func (c *Coordinator) Rollback() []Action {
 
 // Over reports whether nothing is left to do.
 func (c *Coordinator) Over() bool { return c.phase == over }
+
+// Phase returns where it is.
+func (c *Coordinator) Phase() Phase { return c.phase }
 
 // Outcome returns what the client hears, and whether that is known yet.
 func (c *Coordinator) Outcome() (Outcome, bool) { return c.outcome, c.told }

@@ -3,6 +3,7 @@ package twophase
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -48,6 +49,7 @@ const (
 	opKill
 	opFind
 	opList
+	opListBranches // of the node cmd.xid.Node
 )
 
 // command is one of a connection's.
@@ -789,6 +791,14 @@ func (m *model) administer(c *modelConn, cmd command, done func(reply)) {
 		var rows []Row
 		for _, key := range sortedKeys(m.dtx) {
 			if d := m.dtx[key]; d.owner == nil && !d.done && d.row.State != BranchRow && d.row.Key[:3] == gtridPrefix {
+				rows = append(rows, d.row)
+			}
+		}
+		done(reply{rows: rows})
+	case opListBranches:
+		var rows []Row
+		for _, key := range sortedKeys(m.dtx) {
+			if d := m.dtx[key]; d.owner == nil && d.row.State == BranchRow && strings.HasPrefix(key, branchPrefix+cmd.xid.Node.String()) {
 				rows = append(rows, d.row)
 			}
 		}

@@ -19,6 +19,7 @@ type proxy struct {
 	links    []*link
 	resolver *Resolver
 	auditor  *Auditor
+	orphans  *BranchAuditor
 }
 
 // start begins a process.
@@ -29,6 +30,7 @@ func (p *proxy) start() {
 	p.links = nil
 	p.seq = uint64(p.life) << 32
 	p.resolver, p.auditor = NewResolver(p.s.timing, p.s.secret), NewAuditor(p.s.timing, p.s.secret)
+	p.orphans = NewBranchAuditor(p.s.secret)
 	for n := range p.s.nodes {
 		p.later(p.s.between(0, resolveEvery), func() { p.resolve(n) })
 		p.later(p.s.between(0, p.s.auditEvery), func() { p.audit(n) })
@@ -229,6 +231,13 @@ func (p *proxy) audit(node int) {
 	if p.s.chance(3) {
 		p.ask(node, []command{{op: opExpire}}, func([]reply, bool) {})
 	}
+	if p.s.mutation == mutationNone {
+		p.ask(node, []command{{op: opListBranches, xid: XID{Node: p.s.nodes[node]}}}, func(replies []reply, lost bool) {
+			if !lost {
+				p.seeking(p.orphans.Listed(p.s.nodes[node], replies[0].rows))
+			}
+		})
+	}
 }
 
 func (p *proxy) auditing(list []Action) {
@@ -238,5 +247,15 @@ func (p *proxy) auditing(list []Action) {
 			continue
 		}
 		p.administer(a, func(ans Answer) { p.auditing(p.auditor.Answered(a.XID.GTRID, ans, p.s.now)) })
+	}
+}
+
+func (p *proxy) seeking(list []Action) {
+	for _, a := range list {
+		if a.Do == DoReport {
+			p.s.incident(a.Incident)
+			continue
+		}
+		p.administer(a, func(ans Answer) { p.seeking(p.orphans.Answered(a.XID, ans)) })
 	}
 }

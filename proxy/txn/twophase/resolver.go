@@ -31,6 +31,7 @@ type found struct {
 	first    time.Duration // when it was listed first
 	listed   bool          // by the last XA RECOVER
 	step     step
+	waits    Wait
 	tooOld   bool
 	verdict  State
 	own      *Row // the branch's row, nil if there was none
@@ -126,6 +127,10 @@ func (r *Resolver) Answered(x XID, a Answer) []Action {
 	if f == nil {
 		return nil
 	}
+	return r.answered(f, a)
+}
+
+func (r *Resolver) answered(f *found, a Answer) []Action {
 	was := f.step
 	f.step = waiting
 	switch {
@@ -134,9 +139,11 @@ func (r *Resolver) Answered(x XID, a Answer) []Action {
 	case was == resolving && a.Do == DoFence && a.Result == OK:
 		return f.finish(Aborted)
 	case was == resolving && a.Do == DoFence && a.Result == Rejected && a.Code == errDuplicate:
-		return []Action{f.ask(asking, Action{Do: DoRead, Node: x.Anchor, Row: Row{Key: x.GTRID.String()}})}
+		return []Action{f.ask(asking, Action{Do: DoRead, Node: f.xid.Anchor, Row: Row{Key: f.xid.GTRID.String()}})}
 	case was == asking && a.Do == DoRead && a.Result == OK:
 		return r.decided(f, a)
+	case was == finishing && (a.Do == DoCommitBranch || a.Do == DoRollbackBranch) && a.Result == OK:
+		f.waits = WaitNothing
 	case was == finishing && (a.Do == DoCommitBranch || a.Do == DoRollbackBranch) && a.Result == Rejected:
 		return r.refused(f, a)
 	case was == checking && a.Do == DoReadLocked && a.Result != NoAnswer:
@@ -156,17 +163,23 @@ func (r *Resolver) peeked(f *found, a Answer) []Action {
 	if f.tooOld {
 		return []Action{f.ask(asking, Action{Do: DoRead, Node: f.xid.Anchor, Row: Row{Key: key}})}
 	}
-	row := Row{Key: key, State: Aborted}
-	if f.own != nil {
-		row.Parts, row.Conns = f.own.Parts, conns(Branch{Node: f.xid.Anchor, Holder: holderOf(f.own.Conns, f.xid.Anchor)})
+	return []Action{f.ask(resolving, Action{Do: DoFence, Node: f.xid.Anchor, Row: r.secret.fence(f.xid.GTRID, f.own)})}
+}
+
+// fence returns the Aborted row of a transaction, of which own is the row of a branch, nil if none is known.
+func (s Secret) fence(g GTRID, own *Row) Row {
+	row := Row{Key: g.String(), State: Aborted}
+	if own != nil {
+		row.Parts, row.Conns = own.Parts, conns(Branch{Node: g.Anchor, Holder: holderOf(own.Conns, g.Anchor)})
 	}
-	return []Action{f.ask(resolving, Action{Do: DoFence, Node: f.xid.Anchor, Row: r.secret.sign(row)})}
+	return s.sign(row)
 }
 
 // decided takes the anchor's row.
 func (r *Resolver) decided(f *found, a Answer) []Action {
 	if a.Row == nil {
 		if f.tooOld {
+			f.waits = WaitOperator
 			return f.report(IncidentOld, nil)
 		}
 		return nil // it was deleted between the fence and now; the next fence tells
@@ -198,6 +211,7 @@ func (r *Resolver) checked(f *found, a Answer) []Action {
 			holder = holderOf(f.own.Conns, f.xid.Node)
 		}
 		if f.killed || holder.Connection() == 0 {
+			f.waits = WaitHolder
 			return nil
 		}
 		f.killed = true
@@ -219,7 +233,13 @@ func (f *found) finish(verdict State) []Action {
 }
 
 func (f *found) ask(s step, a Action) Action {
-	f.step = s
+	f.step, f.waits = s, WaitBranch
+	switch s {
+	case resolving, asking:
+		f.waits = WaitAnchor
+	case killing:
+		f.waits = WaitHolder
+	}
 	a.XID = f.xid
 	return a
 }

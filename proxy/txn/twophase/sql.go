@@ -85,14 +85,11 @@ func (a Action) Statements() []string {
 // administers are the statements for connections of the proxies' account.
 func (a Action) administers() []string {
 	where := "gtrid = " + quote(a.Row.Key)
-	state := " AND state = " + quote(string(rune(a.Row.State)))
 	connection := strconv.FormatUint(a.Holder.Connection(), 10)
 	switch a.Do {
 	case DoFence:
 		return []string{"INSERT INTO ks_meta.dtx (gtrid, state, parts, conns, mac) VALUES (" +
 			quote(a.Row.Key, string(rune(a.Row.State)), a.Row.Parts, a.Row.Conns, a.Row.MAC) + ")"}
-	case DoRead:
-		return []string{columns + where}
 	case DoReadLocked:
 		return []string{columns + where + " LOCK IN SHARE MODE"}
 	case DoPeek:
@@ -101,14 +98,25 @@ func (a Action) administers() []string {
 		return []string{"KILL CONNECTION " + connection}
 	case DoFind:
 		return []string{"SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + connection}
-	case DoMark:
-		return []string{"UPDATE ks_meta.dtx SET state = 'D' WHERE " + where + " AND state = 'C'"}
-	case DoDelete:
-		return []string{"DELETE FROM ks_meta.dtx WHERE " + where + state}
-	case DoFinish:
-		return []string{"UPDATE ks_meta.dtx SET done_ts = NOW(6) WHERE " + where + " AND state = 'D' AND done_ts IS NULL"}
+	case DoRead, DoMark, DoDelete, DoFinish:
+		return []string{a.onRows(where)}
 	}
 	return nil
+}
+
+// onRows is the statement of an action on rows that are there.
+func (a Action) onRows(where string) string {
+	switch a.Do {
+	case DoRead:
+		return columns + where
+	case DoMark:
+		return "UPDATE ks_meta.dtx SET state = 'D' WHERE " + where + " AND state = 'C'"
+	case DoDelete:
+		return "DELETE FROM ks_meta.dtx WHERE " + where + " AND state = " + quote(string(rune(a.Row.State)))
+	case DoFinish:
+		return "UPDATE ks_meta.dtx SET done_ts = NOW(6) WHERE " + where + " AND state = 'D' AND done_ts IS NULL"
+	}
+	return ""
 }
 
 // quote returns literals with commas between them. A text that is not one of ours is quoted for any sql_mode and character set.
