@@ -144,5 +144,12 @@ func (a *administrator) decided(after string, deadline time.Time) (list []twopha
 	return list, err
 }
 
+// branches lists rows of a node's branches behind a key, at most listMax.
+func (a *administrator) branches(n twophase.NodeID, after string, deadline time.Time) (list []twophase.Row, err error) {
+	a.conn.Net.SetDeadline(deadline)
+	err = a.conn.Rows(twophase.ListBranches(n, after, seekAfter, listMax), 5, func(row []string) { list = append(list, *rowOf(row)) })
+	return list, err
+}
+
 // listMax is how many rows are listed at a time.
 const listMax = 500

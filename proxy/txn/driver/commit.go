@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kingshard/backend"
@@ -16,9 +17,10 @@ import (
 func (t *Transaction) Commit() twophase.Outcome {
 	began := time.Now()
 	e := &ending{
-		t: t, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, false),
+		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, false),
 		answers: make(chan twophase.Answer, len(t.parts)+1), expired: make(chan twophase.Timer), over: make(chan struct{}),
 	}
+	t.driver.ongoing.add(e)
 	e.carryOut(e.c.Commit())
 	outcome, told := e.c.Outcome()
 	for !told {
@@ -51,6 +53,9 @@ type ending struct {
 	over    chan struct{} // closed when nobody waits any more
 	timers  []*time.Timer
 	working sync.WaitGroup
+	began   time.Time
+	phase   atomic.Uint32 // twophase.Phase
+	since   time.Time     // when that began
 }
 
 // step waits for an answer or a timer, and does what follows from it.
@@ -68,6 +73,7 @@ func (e *ending) rest() {
 	for !e.c.Over() {
 		e.step()
 	}
+	e.t.driver.ongoing.remove(e)
 	close(e.over)
 	for _, timer := range e.timers {
 		timer.Stop()
@@ -82,6 +88,7 @@ func (e *ending) rest() {
 
 // carryOut begins what a coordinator asks for.
 func (e *ending) carryOut(list []twophase.Action) {
+	e.enter(e.c.Phase())
 	for _, a := range list {
 		switch one := e.t.part(a.Node); {
 		case a.Do == twophase.DoTimer:

@@ -17,6 +17,9 @@ type counts struct {
 	rolledBack atomic.Uint64
 	doubt      atomic.Int64
 	oldest     atomic.Int64
+	phases     [twophase.Phases]atomic.Int64 // nanoseconds, by twophase.Phase
+	// Branches ended as an operator decided.
+	operatorCommits, operatorRollbacks atomic.Uint64
 }
 
 // ended counts a transaction that ended within d.
@@ -55,15 +58,34 @@ type Stats struct {
 	// InDoubt is how many branches were prepared when the resolver looked last, of which the oldest had been seen for Oldest.
 	InDoubt int
 	Oldest  time.Duration
+	// Waiting is how many of them wait for an operator.
+	Waiting int
+	// Ongoing are the transactions that are being committed now.
+	Ongoing int
+	// Phases is how long transactions have been in each phase of their commits, together.
+	Phases map[string]time.Duration
+	// OperatorCommits and OperatorRollbacks are the branches that were ended as an operator decided.
+	OperatorCommits, OperatorRollbacks uint64
 }
 
 // Stats returns what was counted.
 func (d *Driver) Stats() Stats {
 	c := &d.counts
+	phases := map[string]time.Duration{}
+	for p := range c.phases {
+		phases[twophase.Phase(p).String()] += time.Duration(c.phases[p].Load())
+	}
+	waiting := 0
+	for _, one := range d.doubts() {
+		if one.Waits == twophase.WaitOperator {
+			waiting++
+		}
+	}
 	return Stats{
 		Committed: c.ends[twophase.Commit].Load(), RolledBack: c.ends[twophase.Rollback].Load(), Unknown: c.ends[twophase.Unknown].Load(),
 		Background: c.background.Load(), Time: time.Duration(c.nanos.Load()),
 		Fenced: c.fenced.Load(), ResolvedCommits: c.committed.Load(), ResolvedRollbacks: c.rolledBack.Load(),
-		InDoubt: int(c.doubt.Load()), Oldest: time.Duration(c.oldest.Load()),
+		InDoubt: int(c.doubt.Load()), Oldest: time.Duration(c.oldest.Load()), Waiting: waiting,
+		Ongoing: d.ongoing.len(), Phases: phases, OperatorCommits: c.operatorCommits.Load(), OperatorRollbacks: c.operatorRollbacks.Load(),
 	}
 }

@@ -31,6 +31,8 @@ type Driver struct {
 	// Incidents are what an operator has to look at.
 	Incidents Incidents
 	counts    counts
+	ongoing   ongoing
+	doubtful  atomic.Pointer[[]twophase.Doubt] // what Run saw last
 }
 
 // New returns a driver that has ended nothing, and logs to log. nodes returns the nodes of the configuration in force; with unsafe servers are taken that

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -12,11 +13,20 @@ const incidentsMax = 1000
 
 // Incident is what an operator has to look at, and when it was found.
 type Incident struct {
+	ID uint64
 	At time.Time
 	twophase.Incident
 }
 
-// Incidents are those that this process has found since it began. Any goroutine may use them.
+// GTRID returns the name of the transaction, "" where it is about a server.
+func (i *Incident) GTRID() string {
+	if i.XID.GTRID == (twophase.GTRID{}) {
+		return ""
+	}
+	return i.XID.GTRID.String()
+}
+
+// Incidents are those that this process has found since it began, but for those that an operator has closed. Any goroutine may use them.
 type Incidents struct {
 	mu    sync.Mutex
 	list  []Incident
@@ -31,11 +41,35 @@ func (i *Incidents) List() []Incident {
 	return append([]Incident(nil), i.list...)
 }
 
+// Open returns how many List has.
+func (i *Incidents) Open() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.list)
+}
+
 // Total returns how many there were.
 func (i *Incidents) Total() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.total
+}
+
+// Forget closes one that an operator has mended, and reports whether it was there. This process does not list it again; one that is not mended is found
+// again by others, and after a restart.
+func (i *Incidents) Forget(id uint64) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	before := len(i.list)
+	i.list = slices.DeleteFunc(i.list, func(one Incident) bool { return one.ID == id })
+	return len(i.list) < before
+}
+
+// ForgetAll closes all.
+func (i *Incidents) ForgetAll() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.list = nil
 }
 
 // add notes one, and reports whether it is new.
@@ -50,7 +84,7 @@ func (i *Incidents) add(one twophase.Incident) bool {
 	}
 	i.known[one] = true
 	i.total++
-	i.list = append(i.list, Incident{time.Now(), one})
+	i.list = append(i.list, Incident{i.total, time.Now(), one})
 	i.list = i.list[max(0, len(i.list)-incidentsMax):]
 	return true
 }

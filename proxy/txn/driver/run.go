@@ -15,7 +15,12 @@ import (
 const (
 	resolveEvery = 2 * time.Second
 	auditEvery   = 10 * time.Second
+	// That for branches which were committed and have no decision.
+	seekEvery = time.Minute
 )
+
+// seekAfter is the age in seconds of branches' rows that the audit of decisions has had time to look at.
+const seekAfter = 60
 
 // expireMax is how many rows are deleted at a time that are kept for those who ask.
 const expireMax = 1000
@@ -24,7 +29,7 @@ const expireMax = 1000
 // has transactions over several nodes; else it looks where this process has made some, or servers have their table, as of another configuration or
 // of clients that asked for them.
 func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
-	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, asked: map[string]bool{}}
+	r := newResolving(d)
 	defer r.close()
 	for {
 		pause := time.NewTimer(r.pause())
@@ -47,8 +52,10 @@ type resolving struct {
 	d        *Driver
 	resolver *twophase.Resolver // nil before the key of rows is known
 	auditor  *twophase.Auditor
+	orphans  *twophase.BranchAuditor
 	began    time.Time
 	audited  time.Time
+	sought   time.Time                 // when branches without a decision were looked for
 	admins   map[string]*administrator // by the address of the primary
 	told     map[string]string         // what was logged last of a node
 	asked    map[string]bool           // by the address of the primary: whether it has the table
@@ -69,6 +76,10 @@ func (r *resolving) tableThere(stop <-chan struct{}) bool {
 		}
 	}
 	return r.there
+}
+
+func newResolving(d *Driver) *resolving {
+	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, asked: map[string]bool{}}
 }
 
 func (r *resolving) close() {
@@ -98,11 +109,14 @@ func (r *resolving) look(stop <-chan struct{}) {
 		if err != nil {
 			return // who begins a transaction hears of it
 		}
-		r.resolver, r.auditor = twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret)
+		r.resolver, r.auditor, r.orphans = twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret), twophase.NewBranchAuditor(secret)
 	}
-	audits := time.Since(r.audited) >= auditEvery
+	audits, seeks := time.Since(r.audited) >= auditEvery, time.Since(r.sought) >= seekEvery
 	if audits {
 		r.audited = time.Now()
+	}
+	if seeks {
+		r.sought = time.Now()
 	}
 	for _, n := range r.d.sorted() {
 		select {
@@ -114,9 +128,14 @@ func (r *resolving) look(stop <-chan struct{}) {
 		if audits {
 			r.audit(n)
 		}
+		if seeks {
+			r.seek(n)
+		}
 	}
 	doubt, oldest := r.resolver.InDoubt(r.now())
 	r.d.counts.inDoubt(doubt, oldest)
+	list := r.resolver.Doubts(r.now())
+	r.d.doubtful.Store(&list)
 }
 
 // admin returns a connection to a node's primary, nil if there is none now.
@@ -225,16 +244,9 @@ func (r *resolving) audit(n *backend.Node) {
 		if last = len(list) < listMax; !last {
 			after = list[len(list)-1].Key
 		}
-		todo := r.auditor.Listed(id, list, last, r.now())
-		for len(todo) > 0 {
-			a := todo[0]
-			todo = todo[1:]
-			if a.Do == twophase.DoReport {
-				r.d.report(a.Incident)
-				continue
-			}
-			todo = append(todo, r.auditor.Answered(a.XID.GTRID, r.do(a), r.now())...)
-		}
+		r.all(r.auditor.Listed(id, list, last, r.now()), func(a twophase.Action, answer twophase.Answer) []twophase.Action {
+			return r.auditor.Answered(a.XID.GTRID, answer, r.now())
+		})
 	}
 	if admin := r.admin(n); admin != nil {
 		admin.conn.Net.SetDeadline(time.Now().Add(adminTimeout))
