@@ -70,6 +70,12 @@ func (e *ending) step() {
 
 // rest goes on until nothing is left to do, and closes the connections that the caller did not get back.
 func (e *ending) rest() {
+	for _, one := range e.t.parts {
+		if !one.released && !one.closed {
+			// A server that never answers is not waited for: resolvers end what is prepared there.
+			one.conn.Conn.Net.SetDeadline(time.Now().Add(e.t.driver.timing.Decide))
+		}
+	}
 	for !e.c.Over() {
 		e.step()
 	}
@@ -103,6 +109,7 @@ func (e *ending) carryOut(list []twophase.Action) {
 		case a.Do == twophase.DoRelease:
 			one.released = true
 		case a.Do == twophase.DoClose:
+			one.closed = true
 			one.conn.Conn.Net.SetDeadline(time.Now()) // whoever reads from it hears of it
 		case a.Do >= twophase.DoFence:
 			e.working.Go(func() { e.answered(e.t.driver.asAdmin(a)) })

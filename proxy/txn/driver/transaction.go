@@ -25,6 +25,7 @@ type part struct {
 	conn backend.Pooled
 	// released says that nothing of the transaction is on the connection, returned that it was so when Commit returned: it is the caller's.
 	released, returned bool
+	closed             bool // whoever reads from the connection is told that it broke
 }
 
 // Join makes a connection to a node's primary part of the transaction, and returns the statement that begins it there. The first one is to the
