@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":           {"backend", "backend/pool", "proxy/account", "proxy/observe", "proxy/querylog", "proxy/sequence", "proxy/session", "proxy/subtables"},
-	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "router", "router/plan"},
+	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
 	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/predecessor": {"backend", "backend/pool", "config", "mysql", "proxy/account", "proxy/admin/change", "proxy/admin/rest", "proxy/admin/statement", "proxy/kserror", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/rest":        {"proxy/kserror"},

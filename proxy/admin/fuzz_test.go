@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/backend"
 	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
@@ -14,6 +15,7 @@ import (
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
+	"kingshard/proxy/txn/driver"
 )
 
 // still is a server that nothing changes.
@@ -36,7 +38,8 @@ func emptyAdmin(t testing.TB) *Admin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := &session.Shared{Log: slog.New(slog.DiscardHandler)}
+	log := slog.New(slog.DiscardHandler)
+	shared := &session.Shared{Log: log, Atomic: driver.New(log, false, func() map[string]*backend.Node { return nil })}
 	shared.Snapshot.Store(&session.Snapshot{Config: cfg, Accounts: accounts})
 	return New(Options{Shared: shared, Server: still{}, Log: shared.Log})
 }
@@ -49,7 +52,7 @@ func FuzzStatement(f *testing.F) {
 		f.Add("show ks " + t.name + " where " + t.columns[1].name + " is not null order by " + t.columns[0].name + " desc, " + t.columns[1].name + " limit 3 offset 1")
 	}
 	for _, text := range []string{
-		"KS EXPLAIN FOR 'u' SELECT 1", "KS RELOAD CHECK", "KS NODE n UP 'h:1'", "KS KILL QUERY 1", "KS HELP", "ADMIN HELP;;", "select @@version, user() limit 1",
+		"KS EXPLAIN FOR 'u' SELECT 1", "KS RELOAD CHECK", "KS NODE n UP 'h:1'", "KS KILL QUERY 1", "KS RESOLVE 'ks1' COMMIT FORCE", "KS FORGET INCIDENT 1", "KS HELP", "ADMIN HELP;;", "select @@version, user() limit 1",
 		"admin server(opt,k,v) values('change','slow_log_time',-1)", "admin node(opt,node,k,v) values('add','n','slave','h:1@2')", "/*!50000 ks */ help", "admin server values('add','allow_ip','::1'",
 		"set names utf8", "show full processlist", "kill 1",
 	} {

@@ -17,6 +17,7 @@ import (
 	"kingshard/proxy/admin/rest"
 	"kingshard/proxy/admin/statement"
 	"kingshard/proxy/kserror"
+	"kingshard/proxy/txn/driver"
 )
 
 // v2 is the root of our calls.
@@ -59,7 +60,16 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/half_done/{id}/forget", about: "Drops the record of a change of several nodes that somebody has mended; all of them with all in place of the id",
-			rights: account.Operate, answer: "an empty object", handle: v2ForgetHalfDone,
+			rights: account.Operate, answer: "an empty object", handle: v2Forget((*Admin).forgetHalfDone),
+		},
+		route{
+			method: "POST", path: v2 + "/incidents/{id}/forget", about: "Closes an incident that somebody has mended; all of them with all in place of the id",
+			rights: account.Operate, answer: "an empty object", handle: v2Forget((*Admin).forgetIncident),
+		},
+		route{
+			method: "POST", path: v2 + "/transactions/{gtrid}/resolve", about: "Ends the prepared branches of a transaction whose decision cannot be learned", rights: account.Operate,
+			columns: resolveColumns, handle: v2Resolve,
+			body: []field{{"as", "string", "commit or rollback"}, {"force", "boolean", "also against what the node says that decides it"}},
 		},
 		route{
 			method: "POST", path: v2 + "/sequences/set", about: "Has the ids that are drawn for a table begin at a number", rights: account.Operate, answer: "an empty object",
@@ -253,13 +263,29 @@ func v2Kill(c *request) (any, error) {
 	return struct{}{}, c.a.kill(c.who, id, body.Query)
 }
 
-func v2ForgetHalfDone(c *request) (any, error) {
-	text := c.http.PathValue("id")
-	id, err := strconv.ParseUint(text, 10, 64)
-	if err != nil && text != "all" {
-		return nil, kserror.New(kserror.AdminSyntax, "the id of a record is a number, or all")
+func v2Forget(forget func(*Admin, change.Who, uint64, bool) error) func(*request) (any, error) {
+	return func(c *request) (any, error) {
+		text := c.http.PathValue("id")
+		id, err := strconv.ParseUint(text, 10, 64)
+		if err != nil && text != "all" {
+			return nil, kserror.New(kserror.AdminSyntax, "the id of a record is a number, or all")
+		}
+		return struct{}{}, forget(c.a, c.who, id, text == "all")
 	}
-	return struct{}{}, c.a.forgetHalfDone(c.who, id, text == "all")
+}
+
+func v2Resolve(c *request) (any, error) {
+	var body struct {
+		As    string `json:"as"`
+		Force bool   `json:"force"`
+	}
+	if err := rest.Decode(c.http, &body, false); err != nil {
+		return nil, err
+	}
+	if body.As != "commit" && body.As != "rollback" {
+		return nil, kserror.New(kserror.AdminSyntax, "as is commit or rollback")
+	}
+	return c.a.resolve(c.who, driver.Resolve{GTRID: c.http.PathValue("gtrid"), Commit: body.As == "commit", Force: body.Force})
 }
 
 func v2SetSequence(c *request) (any, error) {

@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -46,6 +47,8 @@ var (
 	descEnds     = desc("session_ends_total", "Sessions that ended, by reason.", "reason")
 	descAtomic   = desc("atomic_changes_total", "Changes of several nodes that all keep or none, by how they ended: committed, rolled_back, unknown.", "end")
 	descResolved = desc("atomic_resolved_total", "Branches that were left behind and that this proxy ended, by how: commit, rollback.", "as")
+	descPhases   = desc("atomic_phase_seconds_total", "How long changes of several nodes, which all keep or none, were in each phase of their commits.", "phase")
+	descOperator = desc("atomic_operator_total", "Branches that were ended as an operator decided, by how: commit, rollback.", "as")
 	descPins     = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
 	descLatency  = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts    = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
@@ -138,6 +141,14 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counted(descResolved, ended.ResolvedRollbacks, "rollback")
 	gauge("atomic_in_doubt", "Branches that were prepared when this proxy looked last.", float64(ended.InDoubt))
 	gauge("atomic_in_doubt_oldest_seconds", "How long the oldest of them has been seen.", ended.Oldest.Seconds())
+	gauge("atomic_waiting", "Those of them of which an operator has to decide: KS RESOLVE.", float64(ended.Waiting))
+	gauge("atomic_committing", "Changes of several nodes that this proxy is committing, also behind their clients' answers: SHOW KS TRANSACTIONS.", float64(ended.Ongoing))
+	for phase, d := range ended.Phases {
+		ch <- prometheus.MustNewConstMetric(descPhases, prometheus.CounterValue, d.Seconds(), strings.ReplaceAll(phase, " ", "_"))
+	}
+	counted(descOperator, ended.OperatorCommits, "commit")
+	counted(descOperator, ended.OperatorRollbacks, "rollback")
+	gauge("atomic_incidents", "What was found that no proxy can mend, and that nobody has closed: SHOW KS INCIDENTS.", float64(r.shared.Atomic.Incidents.Open()))
 	counter("atomic_incidents_total", "What was found that no proxy can mend; the log names each.", r.shared.Atomic.Incidents.Total())
 	classic := snap.Config.ClassicHistograms
 	ch <- histogramOf(descLatency, &t.Latency, classic)
