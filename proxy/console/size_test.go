@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -63,8 +64,8 @@ func TestSizes(t *testing.T) {
 	}{{"wide", 1280, 800}, {"narrow", 390, 844}} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.size(size.width, size.height, scheme == "dark")
-			for k, title := range []string{"Overview", "Topology", "Sessions", "Statements", "Tables", "Explain", "Configuration", "Events", "Profile"} {
-				b.view(string(rune('1'+k)), title)
+			for k, title := range []string{"Overview", "Topology", "Sessions", "Statements", "Tables", "Explain", "Configuration", "Events", "Profile", "Transactions"} {
+				b.view(strconv.Itoa((k+1)%10), title)
 				b.wait("document.querySelector('#view').childElementCount > 0")
 				switch title {
 				case "Overview":
@@ -84,6 +85,9 @@ func TestSizes(t *testing.T) {
 					b.write("SELECT user_id, SUM(total) FROM shop.orders WHERE id IN (1, 2, 7) GROUP BY user_id ORDER BY 2 DESC LIMIT 10")
 					b.click("#view form button")
 					b.wait("document.querySelector('#view tbody tr')")
+				case "Transactions":
+					b.inDoubt()
+					b.wait("document.querySelectorAll('#view tbody tr').length === 2")
 				case "Profile":
 					b.size(size.width, 480, scheme == "dark") // flames make large pictures
 					b.eval("document.querySelector('#view input').value = 1")

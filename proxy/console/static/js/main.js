@@ -11,10 +11,11 @@ import explain from "./views/explain.js";
 import config from "./views/config.js";
 import events from "./views/events.js";
 import profile from "./views/profile.js";
+import transactions from "./views/transactions.js";
 
-// views in the order of their keys. Each is {id, title, every, open(context)}; open gives {element, refresh(), filter(text)}, of
+// views in the order of their keys, the tenth of which is 0. Each is {id, title, every, open(context)}; open gives {element, refresh(), filter(text)}, of
 // which only element must be. every is how often it is refreshed, in milliseconds; 0: once.
-const views = [overview, topology, sessions, digests, tables, explain, config, events, profile];
+const views = [overview, topology, sessions, digests, tables, explain, config, events, profile, transactions];
 const ranks = ["none", "read", "operate", "admin"];
 
 let who = null;
@@ -176,7 +177,7 @@ function key(event) {
     return;
   }
   if (!who || field || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const view = views[Number(event.key) - 1];
+  const view = /^\d$/.test(event.key) ? views[(Number(event.key) || 10) - 1] : undefined;
   if (view) location.hash = view.id;
   else if (event.key === "/" && !byID("filter").hidden) byID("filter").focus();
   else if (event.key === "?") byID("help").showModal();
@@ -188,7 +189,7 @@ function key(event) {
 
 function start() {
   theme(localStorage.getItem("theme") || "auto");
-  document.querySelector("nav").append(...views.map((v, k) => el("a", { href: "#" + v.id }, el("kbd", { "aria-hidden": "true" }, String(k + 1)), v.title)));
+  document.querySelector("nav").append(...views.map((v, k) => el("a", { href: "#" + v.id }, el("kbd", { "aria-hidden": "true" }, String((k + 1) % 10)), v.title)));
   byID("login").addEventListener("submit", login);
   byID("pause").addEventListener("click", pause);
   byID("theme").addEventListener("click", turnTheme);
