@@ -128,6 +128,9 @@ var wholePrograms = []*wholeProgram{
 		})
 		return "LOAD DATA", "LOAD DATA LOCAL INFILE 'Reader::" + name + "' REPLACE INTO TABLE t (id, client, v)"
 	})},
+	{name: "transaction", clients: 4, next: first(func(id, value int) (string, string) {
+		return "transaction", fmt.Sprintf("UPDATE t SET v = %d WHERE id = %d; SELECT SUM(v) FROM t WHERE client = %d FOR UPDATE; UPDATE t SET v = %[1]d WHERE id = %[4]d", value, 2*id+value%2, id, 2*id+1-value%2)
+	})},
 	{name: "INSERT and DELETE", clients: 8, next: func(id, kept, value int) (string, string, int) {
 		if kept == absent {
 			return first(nil)(id, kept, value)
@@ -201,12 +204,12 @@ func (c *wholeClient) change(ctx context.Context, g *wholeGroup, addr string) {
 	for value := 1; ctx.Err() == nil && !g.killed.Load(); value++ {
 		var text string
 		c.kind, text, c.becomes = c.program.next(c.id, c.kept, value)
-		_, c.err = db.ExecContext(ctx, text)
+		c.err = carryOut(ctx, db, text)
 		c.met = g.killed.Load()
 		c.statements++
 		var heard *driver.MySQLError
 		switch {
-		case c.err == nil || errors.As(c.err, &heard) && strings.Contains(heard.Message, "All nodes keep the change"):
+		case c.err == nil || errors.As(c.err, &heard) && strings.HasPrefix(heard.Message, "All nodes keep the "):
 			c.kept = c.becomes
 			ready()
 		case heard == nil || heard.Number == kserror.BackendLost:
@@ -216,6 +219,26 @@ func (c *wholeClient) change(ctx context.Context, g *wholeGroup, addr string) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
+}
+
+// carryOut runs a statement, or several as one transaction.
+func carryOut(ctx context.Context, db *sql.DB, text string) error {
+	statements := strings.Split(text, "; ")
+	if len(statements) == 1 {
+		_, err := db.ExecContext(ctx, text)
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
 
 // countDoubt counts the branches that are prepared now.
@@ -334,7 +357,7 @@ func (r *wholeRig) figures() string {
 		}
 	}
 	text := fmt.Sprintf("%d statements", statements)
-	for _, kind := range []string{"UPDATE", "INSERT", "DELETE", "REPLACE", "UPDATE LIMIT", "reference table", "LOAD DATA"} {
+	for _, kind := range []string{"UPDATE", "INSERT", "DELETE", "REPLACE", "UPDATE LIMIT", "reference table", "LOAD DATA", "transaction"} {
 		if f := all[kind]; f != nil {
 			text += fmt.Sprintf("\n%-15s met by %d kills, %d statements: %d heard OK, %d an error, %d nothing and are kept, %d nothing and are not", kind, len(f.kills), f.met, f.told, f.refused, f.kept, f.undone)
 		}
