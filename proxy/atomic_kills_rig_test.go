@@ -129,7 +129,7 @@ var wholePrograms = []*wholeProgram{
 		return "LOAD DATA", "LOAD DATA LOCAL INFILE 'Reader::" + name + "' REPLACE INTO TABLE t (id, client, v)"
 	})},
 	{name: "transaction", clients: 4, next: first(func(id, value int) (string, string) {
-		return "transaction", fmt.Sprintf("UPDATE t SET v = %d WHERE id = %d; SELECT SUM(v) FROM t WHERE client = %d FOR UPDATE; UPDATE t SET v = %[1]d WHERE id = %[4]d", value, 2*id+value%2, id, 2*id+1-value%2)
+		return "transaction", fmt.Sprintf("UPDATE t SET v = %d WHERE id = %d; SELECT SUM(v) FROM t WHERE id IN (%[2]d, %d) FOR UPDATE; UPDATE t SET v = %[1]d WHERE id = %[3]d", value, 2*id+value%2, 2*id+1-value%2)
 	})},
 	{name: "INSERT and DELETE", clients: 8, next: func(id, kept, value int) (string, string, int) {
 		if kept == absent {
