@@ -76,7 +76,7 @@ func (d *Driver) Stats() Stats {
 		phases[twophase.Phase(p).String()] += time.Duration(c.phases[p].Load())
 	}
 	waiting := 0
-	for _, one := range d.doubts() {
+	for _, one := range d.doubts().list {
 		if one.Waits == twophase.WaitOperator {
 			waiting++
 		}

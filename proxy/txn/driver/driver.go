@@ -32,7 +32,7 @@ type Driver struct {
 	Incidents Incidents
 	counts    counts
 	ongoing   ongoing
-	doubtful  atomic.Pointer[[]twophase.Doubt] // what Run saw last
+	doubtful  atomic.Pointer[doubtful] // what Run saw last
 }
 
 // New returns a driver that has ended nothing, and logs to log. nodes returns the nodes of the configuration in force; with unsafe servers are taken that

@@ -23,23 +23,33 @@ type InDoubt struct {
 	WaitsFor string
 }
 
-// doubts returns the branches that Run found prepared when it looked last.
-func (d *Driver) doubts() []twophase.Doubt {
-	if list := d.doubtful.Load(); list != nil {
-		return *list
+// doubtful are the branches that were prepared on the servers when they were asked last.
+type doubtful struct {
+	list    []twophase.Doubt
+	unready string // why this process can end none of them, "" where it can
+}
+
+// doubts returns those that Run found when it looked last.
+func (d *Driver) doubts() doubtful {
+	if seen := d.doubtful.Load(); seen != nil {
+		return *seen
 	}
-	return nil
+	return doubtful{}
 }
 
 // InDoubt lists the branches that were prepared on the servers when they were asked last, by any process, in the order of their transactions' names.
 func (d *Driver) InDoubt() []InDoubt {
 	doubts := d.doubts()
-	list := make([]InDoubt, 0, len(doubts))
-	for _, one := range doubts {
+	list := make([]InDoubt, 0, len(doubts.list))
+	for _, one := range doubts.list {
 		x := one.XID
+		waits := doubts.unready
+		if waits == "" {
+			waits = d.waitsFor(one)
+		}
 		list = append(list, InDoubt{
 			GTRID: x.GTRID.String(), XID: x.String(), Node: d.NodeName(x.Node), Decides: d.NodeName(x.Anchor), Proxy: proxyName(x.Proxy), Own: x.Proxy == d.proxy,
-			Began: time.Unix(int64(x.Start), 0), Seen: one.Seen, WaitsFor: d.waitsFor(one),
+			Began: time.Unix(int64(x.Start), 0), Seen: one.Seen, WaitsFor: waits,
 		})
 	}
 	return list

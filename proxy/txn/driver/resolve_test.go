@@ -34,6 +34,12 @@ func TestResolveWithoutAnchor(t *testing.T) {
 		for _, commit := range []bool{true, false} {
 			gtrid := r.prepare(false)
 			d := r.process()
+			looking := newResolving(d)
+			looking.look(nil)
+			looking.close()
+			if list := d.InDoubt(); len(list) != 2 || list[0].GTRID != gtrid || !strings.Contains(list[0].WaitsFor, "node a") || d.Stats().InDoubt != 2 {
+				t.Errorf("in doubt: %+v", list)
+			}
 			got, err := d.Resolve(Resolve{GTRID: gtrid, Commit: commit})
 			want := "[{a no answer: whether it has a branch is not known} {b rolled back} {c rolled back}]"
 			values := "0 1 1" // of the first one

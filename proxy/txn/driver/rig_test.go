@@ -3,6 +3,7 @@ package driver
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -78,11 +79,12 @@ func newRig(t *testing.T, s *mysqltest.RealServer) *rig {
 		t.Fatal(err)
 	}
 	r.driver, r.other = r.process(), r.process()
+	all := maps.Clone(r.nodes) // a test may take one away
 	t.Cleanup(func() {
 		for _, d := range []*Driver{r.driver, r.other} {
 			d.Wait()
 		}
-		for _, n := range r.nodes {
+		for _, n := range all {
 			n.Close()
 		}
 	})

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -51,6 +52,7 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
 type resolving struct {
 	d        *Driver
 	resolver *twophase.Resolver // nil before the key of rows is known
+	watcher  *twophase.Resolver // in its place until then, to list what is prepared
 	auditor  *twophase.Auditor
 	orphans  *twophase.BranchAuditor
 	began    time.Time
@@ -107,7 +109,8 @@ func (r *resolving) look(stop <-chan struct{}) {
 	if r.resolver == nil {
 		secret, err := r.d.ready(r.d.sorted(), time.Now().Add(adminTimeout))
 		if err != nil {
-			return // who begins a transaction hears of it
+			r.watch(err, stop) // who begins a transaction hears of it, too
+			return
 		}
 		r.resolver, r.auditor, r.orphans = twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret), twophase.NewBranchAuditor(secret)
 	}
@@ -132,10 +135,43 @@ func (r *resolving) look(stop <-chan struct{}) {
 			r.seek(n)
 		}
 	}
-	doubt, oldest := r.resolver.InDoubt(r.now())
+	r.publish(r.resolver, "")
+}
+
+// publish tells who asks for it what is in doubt. unready is why nothing can be done about it, "" where something can.
+func (r *resolving) publish(from *twophase.Resolver, unready string) {
+	doubt, oldest := from.InDoubt(r.now())
 	r.d.counts.inDoubt(doubt, oldest)
-	list := r.resolver.Doubts(r.now())
-	r.d.doubtful.Store(&list)
+	r.d.doubtful.Store(&doubtful{list: from.Doubts(r.now()), unready: unready})
+}
+
+// watch looks for what is prepared on the nodes that answer, and ends nothing: without the key of all nodes no row can be believed.
+func (r *resolving) watch(unready error, stop <-chan struct{}) {
+	if r.watcher == nil {
+		timing := r.d.timing
+		timing.ResolveAfter = math.MaxInt64
+		r.watcher = twophase.NewResolver(timing, nil)
+	}
+	for _, n := range r.d.sorted() {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		admin := r.admin(n)
+		if admin == nil {
+			continue
+		}
+		list, err := admin.prepared(time.Now().Add(adminTimeout))
+		if err != nil {
+			r.failed(n, err)
+			continue
+		}
+		for _, a := range r.watcher.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix()) {
+			r.d.report(a.Incident) // there is nothing else that it asks for
+		}
+	}
+	r.publish(r.watcher, unready.Error())
 }
 
 // admin returns a connection to a node's primary, nil if there is none now.
