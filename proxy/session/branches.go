@@ -93,6 +93,7 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 		if err != nil {
 			return newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
 		}
+		parts.Strict = b.serializable()
 		parts.Join(held)
 		if b.client.txn.Changed {
 			parts.Changed(held)
@@ -123,10 +124,12 @@ func (s *spread) spreads() bool { return s != nil && (s.parts != nil || s.change
 // doomed reports whether nothing but a rollback is allowed.
 func (s *spread) doomed() bool { return s.broken || s.parts != nil && s.parts.Doomed() }
 
-// quote writes the name of a savepoint.
-func (b branches) quote(name string) string {
-	text, _ := sqltext.QuoteIdent(name, b.client.mode())
-	return text
+// serializable reports whether the transaction's level is SERIALIZABLE.
+func (b branches) serializable() bool {
+	if level := b.client.txn.Current.Level(); level != "" {
+		return level == "SERIALIZABLE"
+	}
+	return strings.Contains(strings.ToUpper(b.client.state.Value("transaction_isolation")+b.client.state.Value("tx_isolation")), "SERIALIZABLE")
 }
 
 // changes notes that a statement for p, a connection of the transaction if there is one, may change rows.
@@ -361,21 +364,27 @@ func (b branches) undoOn(s *spread, p backend.Pooled) error {
 // settle follows a statement that is over. It ends what is left of a transaction over several nodes after which nothing but a rollback is allowed: a
 // server has rolled its part back, or it is lost. The client has heard, or is about to hear, the error that says so.
 func (b branches) settle(q *query, failed bool, err error) {
-	if !failed && err == nil {
-		b.noteSavepoint(q)
-	}
 	s := b.client.spread
 	var ended *endError
-	if s == nil || errors.As(err, &ended) {
+	if errors.As(err, &ended) {
 		return // the session's end rolls back
+	}
+	if !failed && err == nil {
+		b.noteSavepoint(q)
+		s = b.client.spread
+	}
+	if s == nil {
+		return
 	}
 	held := b.client.txn.Held()
 	if !b.client.txn.Branches {
-		switch {
+		switch over := !b.client.txn.InTransaction() && !b.client.txn.Pins.Has(txn.PinAutocommit); {
 		case s.broken && s.spreads():
 			b.undo() // its further nodes are lost
-		case s.spreads(), !b.client.txn.InTransaction() && !b.client.txn.Pins.Has(txn.PinAutocommit):
-			b.client.spread = nil // it is over
+		case over, !failed && endsTransaction(q.info.Class):
+			b.client.spread = nil // another one may have begun
+		default:
+			s.parts, s.changed = nil, nil // no further node took part after all
 		}
 		return
 	}
@@ -385,60 +394,5 @@ func (b branches) settle(q *query, failed bool, err error) {
 	}
 	if held.Pooled == nil || s.doomed() {
 		b.undo()
-	}
-}
-
-// savepoint carries out a statement about a savepoint on all nodes but the first, which answers the client.
-func (b branches) savepoint(q *query) error {
-	t, ok := sqltext.ParseTransaction(q.text, b.client.mode())
-	if !ok {
-		return nil // a server words the error
-	}
-	words := map[sqltext.Class]string{sqltext.Savepoint: "SAVEPOINT ", sqltext.RollbackTo: "ROLLBACK TO SAVEPOINT ", sqltext.ReleaseSavepoint: "RELEASE SAVEPOINT "}
-	for _, p := range b.client.txn.Others() {
-		err := b.client.run(p, words[q.info.Class]+b.quote(t.Name))
-		var refused *mysql.SQLError
-		switch {
-		case err == nil:
-		case errors.As(err, &refused):
-			if refused.Code != erNoSavepoint { // which the first node says, too
-				b.client.spread.broken = true
-				return refused
-			}
-		default:
-			return b.leases.lost(p, err)
-		}
-	}
-	return nil
-}
-
-// erNoSavepoint is the code of a savepoint that does not exist. MySQL manual: "Server Error Message Reference".
-const erNoSavepoint = 1305
-
-// noteSavepoint follows the savepoints of a transaction that may come to further nodes, behind a statement that has succeeded.
-func (b branches) noteSavepoint(q *query) {
-	switch q.info.Class {
-	case sqltext.Savepoint, sqltext.RollbackTo, sqltext.ReleaseSavepoint:
-	default:
-		return
-	}
-	if !b.joins() || !b.client.txn.InTransaction() {
-		return
-	}
-	t, ok := sqltext.ParseTransaction(q.text, b.client.mode())
-	if !ok {
-		return
-	}
-	s, name := b.spread(), strings.Clone(t.Name)
-	at := slices.IndexFunc(s.savepoints, func(other string) bool { return strings.EqualFold(other, name) })
-	switch {
-	case q.info.Class == sqltext.Savepoint && at >= 0:
-		s.savepoints = append(slices.Delete(s.savepoints, at, at+1), name)
-	case q.info.Class == sqltext.Savepoint:
-		s.savepoints = append(s.savepoints, name)
-	case q.info.Class == sqltext.RollbackTo && at >= 0:
-		s.savepoints = s.savepoints[:at+1]
-	case at >= 0:
-		s.savepoints = s.savepoints[:at]
 	}
 }

@@ -24,6 +24,9 @@ var (
 // IsSet reports whether there are any.
 func (c Characteristics) IsSet() bool { return c != Characteristics{} }
 
+// Level returns the isolation level, "" for the session's.
+func (c Characteristics) Level() string { return levels[c.level] }
+
 // Text returns the statement that sets them; "" for none.
 func (c Characteristics) Text() string {
 	level, access := levels[c.level], accesses[c.access]

@@ -17,7 +17,7 @@ import (
 func (t *Transaction) Commit() twophase.Outcome {
 	began := time.Now()
 	e := &ending{
-		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, false),
+		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, t.Strict),
 		answers: make(chan twophase.Answer, len(t.parts)+1), expired: make(chan twophase.Timer), over: make(chan struct{}),
 	}
 	t.driver.ongoing.add(e)

@@ -12,6 +12,9 @@ import (
 
 // Transaction is one over several nodes. One goroutine uses it at a time.
 type Transaction struct {
+	// Strict has nodes that were only read end ahead of the decision, so that a transaction of the level SERIALIZABLE is that over all of them.
+	Strict bool
+
 	driver *Driver
 	secret twophase.Secret
 	gtrid  twophase.GTRID
