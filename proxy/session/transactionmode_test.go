@@ -120,3 +120,42 @@ func TestLeftBehindInAnotherMode(t *testing.T) {
 		})
 	}
 }
+
+// A transaction that stays on one node is sent to its server as in the mode single, statement for statement.
+func TestTransactionsOfOneNodeAreSentAsBefore(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			s := startShards(t, servers, []int{1, 1}, rowsSchema, "xa_on_unsafe_server: true")
+			s.fillRows(t)
+			one, _ := s.onTwoNodes(t)
+			for _, n := range s.nodes {
+				must(t, n, "SET GLOBAL log_output = 'TABLE'")
+			}
+			sent := map[string]string{}
+			for _, mode := range []string{"single", "atomic"} {
+				must(t, s.subject, "SET ks_transaction_mode = "+mode)
+				for _, n := range s.nodes {
+					must(t, n, "TRUNCATE TABLE mysql.general_log")
+					must(t, n, "SET GLOBAL general_log = ON")
+				}
+				for _, sql := range []string{
+					"BEGIN", "SELECT n FROM users WHERE id = " + one, "UPDATE users SET n = n + 1 WHERE id = " + one, "SAVEPOINT a", "UPDATE users SET n = n + 1 WHERE id = " + one,
+					"ROLLBACK TO a", "COMMIT", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "BEGIN", "SELECT n FROM users WHERE id = " + one + " FOR UPDATE", "ROLLBACK",
+				} {
+					must(t, s.subject, sql)
+				}
+				for _, n := range s.nodes {
+					must(t, n, "SET GLOBAL general_log = OFF")
+					for _, row := range must(t, n, "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE command_type IN ('Query', 'Execute') AND thread_id IN "+
+						"(SELECT thread_id FROM mysql.general_log WHERE argument LIKE '%`users%') ORDER BY event_time").Rows {
+						sent[mode] += fmt.Sprintln(row[0])
+					}
+				}
+			}
+			if strings.Count(sent["single"], "\n") < 9 || sent["single"] != sent["atomic"] {
+				t.Errorf("single:\n%s\natomic:\n%s", sent["single"], sent["atomic"])
+			}
+		})
+	}
+}
