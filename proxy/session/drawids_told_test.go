@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -50,6 +51,52 @@ func TestIDToldOfSeveralRows(t *testing.T) {
 				return
 			}
 		}
+	})
+}
+
+// ON DUPLICATE KEY UPDATE of rows that bring their ids, each of which is new, changes or stays as it is, tells what one server does, wherever the rows lie. With
+// CLIENT_FOUND_ROWS those that stay are counted.
+func TestIDToldOfRowsThatStay(t *testing.T) {
+	var cases []string // a letter a row: n is new, c changes, s stays
+	for from, rows := 0, []string{""}; len(rows[from]) < 3; from++ {
+		rows = append(rows, rows[from]+"n", rows[from]+"c", rows[from]+"s")
+		cases = rows[1:]
+	}
+	onShards(t, toldSchema, func(t *testing.T, s *shards) {
+		id := 1000
+		for counted, clients := range map[bool][2]*mysqltest.RawClient{false: {s.oracle, s.subject}, true: s.clients(t)} {
+			if clients[1].Conn.Capabilities.Has(mysql.ClientFoundRows) != counted {
+				t.Fatalf("capabilities %v", clients[1].Conn.Capabilities)
+			}
+			for n, kinds := range cases {
+				for _, form := range []string{"INSERT INTO %s ON DUPLICATE KEY UPDATE v = VALUES(v)", "INSERT INTO %s ON DUPLICATE KEY UPDATE id = VALUES(id), v = VALUES(v)", "INSERT IGNORE INTO %s ON DUPLICATE KEY UPDATE v = VALUES(v)"} {
+					var there, rows []string
+					for k, kind := range kinds {
+						id++
+						row := fmt.Sprintf("(%d, %d, ", (n+k)%5, id)
+						switch kind {
+						case 'c':
+							there = append(there, row+"1)")
+						case 's':
+							there = append(there, row+"2)")
+						}
+						rows = append(rows, row+"2)")
+					}
+					sql := fmt.Sprintf(form, "orders (user_id, id, v) VALUES "+strings.Join(rows, ", "))
+					var told [2]string
+					for side, c := range clients {
+						if there != nil {
+							must(t, c, "INSERT INTO orders (user_id, id, v) VALUES "+strings.Join(there, ", "))
+						}
+						told[side] = toldWithID(must(t, c, sql), sql) + fmt.Sprintf(" LAST_INSERT_ID() %s", must(t, c, "SELECT LAST_INSERT_ID()").Rows)
+					}
+					if told[0] != told[1] {
+						t.Errorf("CLIENT_FOUND_ROWS %v, %s: %s\n got %s\nwant %s", counted, kinds, sql, told[1], told[0])
+					}
+				}
+			}
+		}
+		s.sameTables(t, "all", "orders")
 	})
 }
 

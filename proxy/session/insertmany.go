@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -92,13 +93,34 @@ func ofRow(message string, part *plan.Query) (string, int) {
 }
 
 // duplicates tells what a server counts as such for a single row of an INSERT: rows that REPLACE or ON DUPLICATE KEY UPDATE
-// changed, or that IGNORE left out.
-func duplicates(p *plan.Plan, affected uint64) uint64 {
+// changed or, with CLIENT_FOUND_ROWS, found, or that IGNORE left out.
+func (cs *changes) duplicates(p *plan.Plan, ok *mysql.OKPacket) uint64 {
+	insert := p.Statement.Insert
+	// One row is counted for a new row and for one that stays as it is, of which only the first has its id told.
+	stays := len(insert.OnUpdate) > 0 && cs.client.conn.Capabilities.Has(mysql.ClientFoundRows) && ok.LastInsertID == 0 && cs.client.task().query.idsBrought()
 	switch {
-	case affected == 0 && p.Statement.Insert.Ignore:
+	case ok.AffectedRows == 0 && insert.Ignore, ok.AffectedRows == 1 && stays:
 		return 1
-	case affected == 0 || p.Statement.Insert.Ignore:
+	case ok.AffectedRows == 0 || insert.Ignore:
 		return 0
 	}
-	return affected - 1
+	return ok.AffectedRows - 1
+}
+
+// tellsID reports whether the answer to a part of an INSERT tells the id of the part's last row, which may be 0, and not that all of its rows are
+// left out or stay as they are.
+func (cs *changes) tellsID(p *plan.Plan, ok *mysql.OKPacket) bool {
+	if ok.LastInsertID != 0 || p.InsertsAll() {
+		return true
+	}
+	if ok.AffectedRows == 0 || !cs.client.task().query.idsBrought() {
+		return false
+	}
+	// With CLIENT_FOUND_ROWS rows that stay as they are are among the affected ones, but among the duplicates, too.
+	var records, duplicates, warnings uint64
+	_, _ = fmt.Sscanf(string(ok.Info), infoForms[1], &records, &duplicates, &warnings)
+	if p.Statement.Insert.Ignore { // whose duplicates are all rows that are neither new nor changed
+		return records > duplicates
+	}
+	return ok.AffectedRows > duplicates
 }

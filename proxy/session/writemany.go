@@ -338,7 +338,7 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		}
 		if inserts && len(ok.Info) == 0 && (len(queries) > 1 || query.Row(2) > 0) {
 			// A server says nothing of a single row, but here it is one of several.
-			ok.Info = fmt.Appendf(nil, infoForms[1], 1, duplicates(p, ok.AffectedRows), ok.Warnings)
+			ok.Info = fmt.Appendf(nil, infoForms[1], 1, cs.duplicates(p, &ok), ok.Warnings)
 		}
 		counts := p.Target.Table.Kind != router.Reference || first
 		if ok.Warnings > 0 && counts {
@@ -357,9 +357,7 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if counts {
 			addChange(&total, ok)
 		}
-		// A row whose id is 0 is there, too, though nothing is told of it.
-		there := ok.LastInsertID != 0 || p.InsertsAll() || ok.AffectedRows > 0 && cs.client.task().query.idsBrought()
-		if row := query.LastRow(); inserts && row > lastRow && there {
+		if row := query.LastRow(); inserts && row > lastRow && cs.tellsID(p, &ok) {
 			lastRow, lastID = row, ok.LastInsertID
 		}
 	}
