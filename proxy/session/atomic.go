@@ -57,7 +57,11 @@ func (cs *changes) beginAgain(c *change) error {
 
 // commitAtomic has all nodes keep a change, or none.
 func (cs *changes) commitAtomic(c *change) error {
-	clocks, err := cs.startClocks(c)
+	var conns []backend.Pooled
+	for _, l := range c.loans {
+		conns = append(conns, l.Pooled)
+	}
+	clocks, err := cs.shards.startClocks(conns)
 	if err != nil {
 		return cs.writeFailed(c, err, nil)
 	}
@@ -94,12 +98,12 @@ func (cs *changes) commitAtomic(c *change) error {
 
 // startClocks has the clocks of the connections go that SET timestamp has stopped, as the decision has a deadline. The functions, one for each, stop
 // them again; without any there are none.
-func (cs *changes) startClocks(c *change) (stop []func(error) error, err error) {
-	if cs.client.state.Value("timestamp") == "" {
+func (sh *shards) startClocks(conns []backend.Pooled) (stop []func(error) error, err error) {
+	if sh.client.state.Value("timestamp") == "" {
 		return nil, nil
 	}
-	for k := range c.loans {
-		one, err := cs.shards.setAside(c.loans[k].Pooled, "timestamp", "DEFAULT")
+	for _, p := range conns {
+		one, err := sh.setAside(p, "timestamp", "DEFAULT")
 		if err != nil {
 			return nil, notSQL(err) // the connections are closed, as some of them have another clock now
 		}

@@ -282,11 +282,23 @@ func (b branches) keep() (each bool, err error) {
 	if s.parts == nil {
 		return b.keepEach(held)
 	}
+	conns := b.client.txn.All()
+	clocks, err := b.exchanges.several().shards.startClocks(conns)
+	if err != nil {
+		for _, p := range conns {
+			b.leases.drop(p) // and so it is rolled back
+		}
+		b.after(held)
+		return false, b.leases.lostWith(newError(KSNotCarriedOut, "No node has kept the transaction: "+err.Error()), true, err)
+	}
 	o := s.parts.Commit()
 	stateful := false
-	for _, p := range b.client.txn.All() {
+	for k, p := range conns {
 		if s.parts.Usable(p) {
-			continue
+			if clocks == nil || clocks[k](nil) == nil {
+				continue
+			}
+			p.Taint()
 		}
 		stateful = stateful || b.client.txn.Holds(p) && b.client.txn.Pins&^txn.OfTransaction != 0
 		b.client.txn.Remove(p)

@@ -36,6 +36,8 @@ func TestTransactionsOverNodes(t *testing.T) {
 			{"BEGIN", "SELECT id FROM users WHERE id < 9 ORDER BY id FOR UPDATE", "UPDATE users SET n = 41 WHERE id = 1", "UPDATE users SET n = 41 WHERE id = 2", "COMMIT"},
 			{"BEGIN", "INSERT INTO countries VALUES ('FR', 'France')", "UPDATE users SET n = 42 WHERE id = 1", "UPDATE countries SET name = UPPER(name)", "ROLLBACK", "SELECT * FROM countries ORDER BY code"},
 			{"SET completion_type = 'CHAIN'", "BEGIN", "UPDATE users SET n = 43 WHERE id IN (1, 2, 3)", "COMMIT", "UPDATE users SET n = 44 WHERE id IN (1, 2, 3)", "ROLLBACK AND NO CHAIN", "SET completion_type = DEFAULT"},
+			{"SET timestamp = 1600000000", "BEGIN", "UPDATE users SET d = NOW() WHERE id = 1", "UPDATE users SET d = NOW() WHERE id = 2", "UPDATE users SET d = NOW() WHERE id = 3", "COMMIT", "SELECT NOW()",
+				"UPDATE users SET d = NOW() WHERE id < 5", "SET timestamp = DEFAULT"},
 			{"BEGIN", "LOAD DATA LOCAL INFILE 'x' INTO TABLE users (id, name, n)", "SELECT COUNT(*) FROM users", "ROLLBACK"},
 			{"BEGIN", "UPDATE users SET n = 45 WHERE id = 1", "UPDATE users SET n = 45 WHERE id = 2", "SET @a = 1", "UPDATE users SET n = 46 WHERE id = 1", "USE shop", "UPDATE users SET n = 46 WHERE id = 3", "ROLLBACK"},
 		} {
