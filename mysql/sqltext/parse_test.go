@@ -22,12 +22,12 @@ func TestParseTransaction(t *testing.T) {
 		{"rollback", Transaction{Class: Rollback}},
 		{"rollback work release", Transaction{Class: Rollback, Release: true}},
 		{"rollback and no chain release", Transaction{Class: Rollback, Release: true}},
-		{"savepoint a", Transaction{Class: Savepoint}},
-		{"savepoint `a``b`", Transaction{Class: Savepoint}},
-		{"rollback to a", Transaction{Class: RollbackTo}},
-		{"rollback work to savepoint `A`", Transaction{Class: RollbackTo}},
-		{"rollback to savepoint", Transaction{Class: RollbackTo}},
-		{"release savepoint a -- c", Transaction{Class: ReleaseSavepoint}},
+		{"savepoint a", Transaction{Class: Savepoint, Name: "a"}},
+		{"savepoint `a``b`", Transaction{Class: Savepoint, Name: "a`b"}},
+		{"rollback to a", Transaction{Class: RollbackTo, Name: "a"}},
+		{"rollback work to savepoint `A`", Transaction{Class: RollbackTo, Name: "A"}},
+		{"rollback to savepoint", Transaction{Class: RollbackTo, Name: "savepoint"}},
+		{"release savepoint a -- c", Transaction{Class: ReleaseSavepoint, Name: "a"}},
 		{"/*!40101 commit */", Transaction{Class: Commit}},
 	} {
 		if got, ok := ParseTransaction(c.sql, mysql84); !ok || got != c.want {

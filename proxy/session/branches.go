@@ -146,6 +146,13 @@ func (b branches) changes(p backend.Pooled) {
 	}
 }
 
+// uses is changes, but for a statement that only reads, and reaches nothing that may change rows: the function of a view, say.
+func (b branches) uses(p backend.Pooled, reads bool) {
+	if !reads || (b.client.txn.InTransaction() || !b.client.state.Autocommit) && !reachesNone(p.Instance.Stored(), &b.client.task().query.info, p.Key.Database()) {
+		b.changes(p)
+	}
+}
+
 // spread returns what the client's transaction has, or gets, on several nodes.
 func (b branches) spread() *spread {
 	if b.client.spread == nil {

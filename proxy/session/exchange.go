@@ -54,7 +54,7 @@ func (xs *exchanges) note(x *exchange, q *query) {
 	x.had = x.p.Conn.Net.Received()
 	x.pins = xs.client.txn.Pins
 	x.added = xs.before(q)
-	xs.effects.mayChange(x.p, &q.info)
+	xs.leases.branches().uses(x.p, x.target.Reads)
 	if x.added.Has(txn.PinXA) { // one that it has already keeps its name: a server refuses a second
 		x.p.Conn.XID = ""
 		if q.info.Class == sqltext.XA {

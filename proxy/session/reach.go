@@ -135,7 +135,6 @@ func (ef *effects) reachOn(l *txn.Lease, text string) {
 	if reachesNone(o, info, l.Key.Database()) {
 		return
 	}
-	ef.mayChange(l.Pooled, info)
 	e := ef.reachable(o, text, info, l.Key.Database())
 	if e&(stored.UserVariables|stored.State) == 0 {
 		return
@@ -144,14 +143,6 @@ func (ef *effects) reachOn(l *txn.Lease, text string) {
 	if ef.client.txn.Holds(l.Pooled) && o != nil {
 		ef.pinReached(e)
 	}
-}
-
-// mayChange notes that a query in a transaction may change rows by what it reaches: the function of a view, say.
-func (ef *effects) mayChange(p backend.Pooled, info *sqltext.Info) {
-	if !ef.client.txn.InTransaction() && ef.client.state.Autocommit || reachesNone(p.Instance.Stored(), info, p.Key.Database()) {
-		return
-	}
-	branches{client: ef.client}.changes(p)
 }
 
 // pinReached keeps the connection for what a statement has reached.

@@ -56,8 +56,8 @@ func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 			prepare = ls.prepare
 		}
 		err := prepare(l.Pooled)
-		if err == nil && !readOnly {
-			ls.branches().changes(l.Pooled)
+		if err == nil {
+			ls.branches().uses(l.Pooled, readOnly)
 		}
 		return l, err
 	}
@@ -69,9 +69,7 @@ func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 	if err != nil {
 		return l, backendError(err)
 	}
-	if !readOnly {
-		ls.branches().changes(p)
-	}
+	ls.branches().uses(p, readOnly)
 	return l, nil
 }
 
