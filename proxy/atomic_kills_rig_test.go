@@ -266,14 +266,19 @@ func (r *wholeRig) settled() {
 		mysqltest.WaitFor(r.t, "nothing is prepared", func() bool { return len(must(r.t, c, "XA RECOVER").Rows) == 0 })
 		// What reads without locks, as health checks do, comes and goes.
 		const open = "SELECT trx_id, trx_started, trx_mysql_thread_id, trx_query, NOW() FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 0 OR trx_rows_locked > 0 OR trx_started < NOW() - INTERVAL 5 SECOND"
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			left := must(r.t, c, open).Rows
-			if len(left) == 0 {
-				break
-			}
-			if time.Now().After(end) {
-				r.t.Fatalf("transactions are left: %v", left)
-			}
+		mysqltest.WaitFor(r.t, "transactions to end", func() bool { return len(must(r.t, c, open).Rows) == 0 })
+	}
+}
+
+// faultless checks what clients changed against what they heard, and that no proxy asks for an operator.
+func (r *wholeRig) faultless() {
+	r.t.Helper()
+	for _, fault := range r.check() {
+		r.t.Error(fault)
+	}
+	for _, d := range r.proxies {
+		if strings.Contains(d.log(), "needs an operator") {
+			r.t.Errorf("an incident: %s", d.log())
 		}
 	}
 }

@@ -125,13 +125,7 @@ func (r *pointRig) update(client, value int) error {
 // surely is update until it succeeds.
 func (r *pointRig) surely(t *testing.T, client, value int) {
 	t.Helper()
-	var err error
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err = r.update(client, value); err == nil {
-			return
-		}
-	}
-	t.Fatalf("nothing can be changed: %v", err)
+	mysqltest.WaitFor(t, "a change to be carried out", func() bool { return r.update(client, value) == nil })
 }
 
 // run has a change meet the faults, and checks what came of it.

@@ -53,7 +53,7 @@ func (w workOf) takes(t timing) (longest time.Duration) {
 	return longest
 }
 
-// spread is kingshard with tables of two shards, by a name of its own.
+// spread returns the proxy over two nodes, with a table's rows on both, as the contender called name.
 func spread(name string) rig.Spec {
 	s := scattered(2)
 	s.Name = name
