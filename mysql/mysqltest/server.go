@@ -61,6 +61,7 @@ type RealServer struct {
 	binlog       bool
 	ownSession   bool
 	owner        *os.File // locked while the temporary Dir is in use; nil for a Dir that stays
+	reserved     *os.File // locked while Port is kept for this server; nil for a Port that the caller chose
 	cmd          *exec.Cmd
 	ended        chan struct{} // closed when the process is gone
 }
@@ -92,7 +93,7 @@ func (s *RealServer) open(ctx context.Context, c ServerConfig) error {
 	}
 	if s.Port == 0 {
 		var err error
-		if s.Port, err = freePort(); err != nil {
+		if s.Port, s.reserved, err = takePort(); err != nil {
 			return err
 		}
 	}

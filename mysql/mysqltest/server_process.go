@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,7 +148,12 @@ func (s *RealServer) Stop() error {
 	if s.cmd != nil {
 		s.terminate()
 	}
-	return s.removeDir()
+	err := s.removeDir()
+	if s.reserved != nil {
+		_ = s.reserved.Close()
+		s.reserved = nil
+	}
+	return err
 }
 
 // terminate ends the process and returns when it is gone.
@@ -162,18 +165,4 @@ func (s *RealServer) terminate() {
 	case <-time.After(stopTimeout):
 		s.Kill()
 	}
-}
-
-// freePort gives a loopback port that nobody listens on. It is below those that systems give to outgoing connections, so
-// that none of these takes it while a server restarts.
-func freePort() (int, error) {
-	var err error
-	for range 100 {
-		port := 20000 + rand.IntN(12000)
-		var l net.Listener
-		if l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			return port, l.Close()
-		}
-	}
-	return 0, fmt.Errorf("no free port between 20000 and 32000: %w", err)
 }
