@@ -156,6 +156,7 @@ type rowIDs struct {
 	only   string // "bring" or "leave": no row does the other
 	brings int    // rows
 	leaves int
+	zeroes int // of the rows that bring one, those that bring 0
 	ids    []string
 }
 
@@ -170,6 +171,7 @@ func (i *rowIDs) of(c *column) *part {
 			v = intValue(int64(60 + i.IntN(200)))
 		case i.one(20) && zeroStays:
 			v = intValue(0)
+			i.zeroes++
 		}
 		i.ids = append(i.ids, v.sql)
 		return constant(v)
@@ -177,6 +179,7 @@ func (i *rowIDs) of(c *column) *part {
 	n := i.IntN(40)
 	if n < 6 && zeroStays && i.table.brings() && i.only != "leave" { // it is 0
 		i.brings++
+		i.zeroes++
 		return words("DEFAULT")
 	}
 	i.leaves++
@@ -206,5 +209,6 @@ func (i *rowIDs) note(s *statement, names []string, verb string, rows int) {
 	s.draws = i.leaves > 0
 	s.gaps = s.gaps || s.upserts || strings.Contains(verb, "IGNORE") || i.leaves > 0 && i.brings > 0
 	s.gaps = s.gaps || i.spaced && i.brings > 0 // MySQL takes an increment of before
+	s.gaps = s.gaps || i.zeroes > 0             // both use up an id where the same open table gave one before
 	s.brought = i.ids
 }
