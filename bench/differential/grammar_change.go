@@ -139,6 +139,8 @@ func (g *grammar) insertJoined(t *table) *statement {
 		switch {
 		case c.class != integer:
 			values.kids = append(values.kids, constant(c.pick(g.Rand)))
+		case c.name == t.drawn: // neither NULL nor 0, which would ask for an id
+			values.kids = append(values.kids, words(fmt.Sprintf("1 + ABS(COALESCE(%s.a, 0) * 7 + COALESCE(%s.a, 0)) %% %d", x.alias, y.alias, rangeKeys-1)))
 		case t.kind == ranged:
 			values.kids = append(values.kids, words(fmt.Sprintf("ABS(%s.a * 7 + %s.a) %% %d", x.alias, y.alias, rangeKeys)))
 		case g.one(3):

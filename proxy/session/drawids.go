@@ -287,7 +287,8 @@ func (ids *rowIDs) inserted(res *mysql.Response) bool {
 	if res.Kind == mysql.ResponseRows { // RETURNING
 		return ids.plainly || res.Rows > 0
 	}
-	return ids.plainly || res.OK.LastInsertID == ids.first
+	changed := ids.rows == 1 && res.OK.AffectedRows == 2 // a row that was there, which may have got the drawn id by id = VALUES(id)
+	return ids.plainly || res.OK.LastInsertID == ids.first && !changed
 }
 
 // aheadOfID are the codes of errors that a server finds before it makes an id. MySQL manual: "Server Error Message Reference".

@@ -364,11 +364,13 @@ func TestIDsOfExpressions(t *testing.T) {
 			s.both(t, sql, "", "orders")
 		}
 		for sql, code := range map[string]uint16{
-			"INSERT INTO orders (id, user_id) VALUES (NULLIF(1, 1), 1)":                                                 1242,
-			"INSERT INTO orders (id, user_id) VALUES (200, 1), (ABS(0), 2)":                                             1242,
-			"INSERT INTO orders (user_id, id) VALUES (1, (SELECT NULL))":                                                1242,
-			"INSERT INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders":                               1242,
-			"INSERT INTO orders (id, user_id) SELECT id - id AS v, user_id FROM orders WHERE user_id = 3":               1242,
+			"INSERT INTO orders (id, user_id) VALUES (NULLIF(1, 1), 1)":                                                 1690,
+			"INSERT INTO orders (id, user_id) VALUES (200, 1), (ABS(0), 2)":                                             1690,
+			"INSERT INTO orders (user_id, id) VALUES (1, (SELECT NULL))":                                                1690,
+			"INSERT INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders":                               1690,
+			"INSERT INTO orders (id, user_id) SELECT id - id AS v, user_id FROM orders WHERE user_id = 3":               1690,
+			"INSERT IGNORE INTO orders (id, user_id) VALUES (NULLIF(1, 1), 1)":                                          1690,
+			"INSERT IGNORE INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders":                        1690,
 			"INSERT INTO orders SET id = NULLIF(1, 1), user_id = 5":                                                     9012,
 			"INSERT INTO orders (id, user_id) SELECT NULLIF(id, id), user_id FROM orders UNION SELECT 1, 1 FROM orders": 9012,
 		} {
@@ -377,7 +379,7 @@ func TestIDsOfExpressions(t *testing.T) {
 			}
 		}
 		s.sameTables(t, "the errors", "orders")
-		st, err := s.subject.Prepare("INSERT INTO orders (id, user_id, v) VALUES (NULLIF(?, ?), ?, ?)")
+		st, err := s.subject.Prepare("INSERT IGNORE INTO orders (id, user_id, v) VALUES (NULLIF(?, ?), ?, ?)")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -196,3 +196,24 @@ func TestExecutedRowCountBehindDrawnID(t *testing.T) {
 		}
 	})
 }
+
+// A row that is there and gets the drawn id by ON DUPLICATE KEY UPDATE is not a new one: LAST_INSERT_ID() stays.
+func TestDrawnIDOfARowThatWasThere(t *testing.T) {
+	schema := strings.Replace(toldSchema, "PRIMARY KEY (user_id, id), KEY (id)", "PRIMARY KEY (user_id, v), KEY (id)", 1)
+	onShards(t, schema, func(t *testing.T, s *shards) {
+		for _, sql := range []string{
+			"INSERT INTO orders (user_id, v) VALUES (1, 5)", "SELECT LAST_INSERT_ID(100)",
+			"INSERT INTO orders (user_id, v) VALUES (1, 5) ON DUPLICATE KEY UPDATE id = VALUES(id)",
+			"INSERT IGNORE INTO orders (user_id, v) VALUES (1, 5) ON DUPLICATE KEY UPDATE id = VALUES(id)",
+			"INSERT INTO orders (user_id, v) VALUES (2, 6) ON DUPLICATE KEY UPDATE id = VALUES(id)",
+		} {
+			for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+				must(t, c, sql)
+			}
+			if w, g := must(t, s.oracle, "SELECT LAST_INSERT_ID()"), must(t, s.subject, "SELECT LAST_INSERT_ID()"); fmt.Sprintf("%s", w.Rows) != fmt.Sprintf("%s", g.Rows) {
+				t.Errorf("%s: LAST_INSERT_ID() is %s, not %s", sql, g.Rows, w.Rows)
+			}
+		}
+		s.sameTables(t, "the ids", "orders")
+	})
+}

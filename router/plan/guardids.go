@@ -3,8 +3,8 @@ package plan
 import "kingshard/mysql/sqlparse"
 
 // An expression for an AUTO_INCREMENT column whose value only a server computes may be NULL or 0 there: a sub-table would number its row by itself then, and other
-// sub-tables have that id as well. Its text is sent so that the server has an error for it (1242, the subquery returns more than 1 row).
-const guardBegin, guardEnd = "COALESCE(NULLIF(", ", 0), (SELECT 1 UNION ALL SELECT 2))"
+// sub-tables have that id as well. Its text is sent so that the server has an error for it (1690, the value is out of range), which IGNORE does not make a warning.
+const guardBegin, guardEnd = "COALESCE(NULLIF(", ", 0), CAST(POW(2, 1024) AS SIGNED))"
 
 // guardIDs lists the edits of such expressions in an INSERT.
 func (p *Plan) guardIDs() (edits []edit) {
