@@ -1,6 +1,9 @@
 package differential
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // write makes a statement that changes a table.
 func (g *grammar) write() *statement {
@@ -69,8 +72,10 @@ func (g *grammar) insert(t *table) *statement {
 		}
 		rows.kids = append(rows.kids, join(words("("), row, words(")")))
 	}
-	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, g.onDuplicate(s, t, verb, len(rows.kids)))
-	if t.drawn != "" && g.terms.dialect.mariaDB && g.one(8) {
+	update := g.onDuplicate(s, t, verb, len(rows.kids))
+	s.root = phrase(words(verb), g.terms.tableName(t), columns, words(pickOne(g.dice, []string{"VALUES", "VALUES", "VALUE"})), rows, update)
+	// Whether a row is new that has the drawn id is not told with RETURNING.
+	if t.drawn != "" && g.terms.dialect.mariaDB && g.one(8) && (update == nil || !strings.Contains(update.render("", false).sql, "VALUES(id)")) {
 		s.root.kids = append(s.root.kids, maybe(words("RETURNING "+pickOne(g.dice, []string{"id", "id, a", t.name + ".id AS i, a + 1", "*"}))))
 	}
 	ids.note(s, names, verb, len(rows.kids))

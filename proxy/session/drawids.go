@@ -285,7 +285,7 @@ func (q *query) tellIDs(c *client, res *mysql.Response) (told bool) {
 // inserted reports whether a response says that rows with drawn ids are in the table.
 func (ids *rowIDs) inserted(res *mysql.Response) bool {
 	if res.Kind == mysql.ResponseRows { // RETURNING
-		return ids.plainly || res.Rows > 0
+		return ids.plainly
 	}
 	changed := ids.rows == 1 && res.OK.AffectedRows == 2 // a row that was there, which may have got the drawn id by id = VALUES(id)
 	return ids.plainly || res.OK.LastInsertID == ids.first && !changed

@@ -36,9 +36,10 @@ func (q *query) heldAloneTells(c *client) bool {
 	return c.txn.Holding() && (traits&sqltext.FoundRows != 0 && c.txn.Conn() == c.state.Found.OnlyOn() || traits&sqltext.SysVarWarningCount != 0 && c.heldTells())
 }
 
-// newRows finds the least drawn id that is in the shards after a statement of several rows of which not all need be new.
+// newRows finds the least drawn id that is in the shards after a statement not all of whose rows need be new. Of one row its answer tells that, unless the answer is
+// the row.
 func (cs *changes) newRows(c *change, r *plan.Route, ids *rowIDs) error {
-	if !ids.drawn() || ids.plainly || ids.rows == 1 {
+	if !ids.drawn() || ids.plainly || ids.rows == 1 && !ids.returning {
 		return nil
 	}
 	var err error
