@@ -72,7 +72,8 @@ type Config struct {
 
 	// What may change rows on several nodes, and how it ends there: single, statements outside of transactions, and each node commits by itself, one
 	// behind the other; best_effort, transactions, too, likewise; atomic, both, and all nodes keep them or none, through crashes of proxies and
-	// servers. Clients may SET ks_transaction_mode; see sharding.md.
+	// servers; auto, atomic where the servers of all nodes qualify, which the log and SHOW KS STATUS tell, else single. Clients may SET
+	// ks_transaction_mode; see sharding.md.
 	TransactionMode string `yaml:"transaction_mode" reload:"set"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`

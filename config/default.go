@@ -35,7 +35,7 @@ func (c *Config) setDefaults(func(string) string) {
 		LogKeep:              10,
 		FastLane:             true,
 		Digests:              1000,
-		TransactionMode:      TransactionSingle,
+		TransactionMode:      TransactionAuto,
 		ClassicHistograms:    true,
 		Tracing:              Tracing{SampleRatio: 0.01, MaxParents: 100},
 		ProxyCharset:         "utf8mb4",

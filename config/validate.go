@@ -118,17 +118,18 @@ func (c *Config) StateDir() string { return cmp.Or(c.StatePath, c.LogPath) }
 
 // The values of transaction_mode.
 const (
+	TransactionAuto       = "auto"
 	TransactionSingle     = "single"
 	TransactionBestEffort = "best_effort"
 	TransactionAtomic     = "atomic"
 )
 
 // TransactionModes are the values of transaction_mode.
-var TransactionModes = []string{TransactionSingle, TransactionBestEffort, TransactionAtomic}
+var TransactionModes = []string{TransactionAuto, TransactionSingle, TransactionBestEffort, TransactionAtomic}
 
-// Atomic reports whether there are users whose transactions all nodes keep, or none.
-func (c *Config) Atomic() bool {
-	return c.TransactionMode == TransactionAtomic || slices.ContainsFunc(c.UserList, func(u User) bool { return u.TransactionMode == TransactionAtomic })
+// HasTransactionMode reports whether a transaction_mode is that of all, or of a user.
+func (c *Config) HasTransactionMode(mode string) bool {
+	return c.TransactionMode == mode || slices.ContainsFunc(c.UserList, func(u User) bool { return u.TransactionMode == mode })
 }
 
 // LogsStatements tells whether statements are logged.

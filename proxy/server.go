@@ -186,7 +186,7 @@ func (s *Server) Serve() error {
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
-	s.running.Go(func() { s.shared.Atomic.Run(s.stop, func() bool { return s.Config().Atomic() }) })
+	s.running.Go(func() { s.shared.Atomic.Run(s.stop, func() driver.Wanted { return wantedOf(s.Config()) }) })
 	s.listeners.gate.open(len(s.listeners.opened))
 	for _, l := range s.listeners.clients {
 		s.log.Info("listening", "addr", l.Addr().String())
@@ -294,4 +294,15 @@ func (s *Server) closeAll() {
 func (s *Server) changeHalfDone(r halfdone.Record) {
 	detail := fmt.Sprintf("%d of %s: %s", r.ID, r.User, r.Statement)
 	s.admin.Trail.Note("change half done", detail, r.Outcomes())
+}
+
+// wantedOf returns whether a configuration has transactions that all nodes keep, or none.
+func wantedOf(c *config.Config) driver.Wanted {
+	switch {
+	case c.HasTransactionMode(config.TransactionAtomic):
+		return driver.WantedAlways
+	case c.HasTransactionMode(config.TransactionAuto) && len(c.Nodes) > 1:
+		return driver.WantedIfFit
+	}
+	return driver.WantedNot
 }

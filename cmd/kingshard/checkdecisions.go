@@ -35,6 +35,9 @@ func checkDecisions(place string, n *backend.Node, own *login, used bool, timeou
 	for _, note := range verdict.Notes {
 		fmt.Printf("%s: note on transactions over several nodes: %s\n", place, note)
 	}
+	if verdict.Loses != "" {
+		fmt.Printf("%s: warning: transactions over several nodes: %s\n", place, verdict.Loses)
+	}
 	if verdict.Fitness == decisions.No {
 		return nil
 	}

@@ -55,6 +55,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Row_lock_deadlocks", t.RowDeadlocks)
 	count("Row_lock_retries", t.LockRetries)
 	count("Best_effort_transactions", t.BestEffort)
+	add("Atomic_transactions", v.a.atomicTransactions())
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
 	up, down := 0, 0
 	for _, n := range v.snap.InOrder() {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"kingshard/proxy/txn/driver"
 )
 
 var transactionsTable = table{
@@ -26,3 +28,14 @@ var transactionsTable = table{
 
 // seconds shows a duration, to the millisecond.
 func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+
+// atomicTransactions says whether all nodes can keep a transaction, or none, as far as is known.
+func (a *Admin) atomicTransactions() string {
+	switch a.shared.Atomic.Fit() {
+	case driver.Qualified:
+		return "possible"
+	case driver.Unfit:
+		return "not possible: " + a.shared.Atomic.Reason()
+	}
+	return "not asked yet"
+}

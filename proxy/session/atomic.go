@@ -11,9 +11,10 @@ import (
 // beginAtomic returns a transaction for a change of several nodes, the first of which decides; see docs/design/atomic-commit.md. Connections are
 // borrowed in the order of the nodes' names.
 func (cs *changes) beginAtomic(nodes []*backend.Node) (*driver.Transaction, error) {
-	t, err := cs.client.shared.Atomic.Begin(nodes, cs.client.entry.Now().Add(cs.client.snap.Config.PoolWaitTimeout.Duration()))
+	b := cs.leases.branches()
+	t, err := cs.client.shared.Atomic.Begin(nodes, b.deadline())
 	if err != nil {
-		return nil, newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
+		return nil, newError(KSNotCarriedOut, "transaction_mode is "+b.mode()+": "+err.Error())
 	}
 	return t, nil
 }

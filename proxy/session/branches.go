@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/config"
@@ -51,9 +52,54 @@ func (b branches) mode() string {
 	return b.client.snap.Config.TransactionMode
 }
 
+// single reports whether transactions change rows of one node, as far as is known.
+func (b branches) single() bool {
+	mode := b.mode()
+	return mode == config.TransactionSingle || mode == config.TransactionAuto && b.client.shared.Atomic.Fit() == driver.Unfit
+}
+
+// atomic reports whether all nodes keep a change of several nodes that is a transaction by itself, or none. Where nobody knows yet whether the servers
+// qualify, they are asked.
+func (b branches) atomic() bool {
+	switch mode := b.mode(); {
+	case mode != config.TransactionAuto:
+		return mode == config.TransactionAtomic
+	case b.client.shared.Atomic.Fit() == driver.NotAsked:
+		return b.client.shared.Atomic.Ask(b.deadline()) == nil
+	}
+	return b.client.shared.Atomic.Fit() == driver.Qualified
+}
+
+// deadline is how long servers are waited for that nobody has asked yet.
+func (b branches) deadline() time.Time {
+	return b.client.entry.Now().Add(b.client.snap.Config.PoolWaitTimeout.Duration())
+}
+
+// unready is the error of a transaction over several nodes whose servers are not ready for it.
+func (b branches) unready(err error) error {
+	mode := b.mode()
+	if mode == config.TransactionAuto {
+		return onlyOneNode(err.Error())
+	}
+	return newError(KSNotCarriedOut, "transaction_mode is "+mode+": "+err.Error())
+}
+
+// otherNode is the error of a change of a second node in a transaction that may not have one.
+func (b branches) otherNode() error {
+	if reason := b.client.shared.Atomic.Reason(); reason != "" && b.mode() == config.TransactionAuto {
+		return onlyOneNode(reason)
+	}
+	return txn.ErrOtherNode
+}
+
+// onlyOneNode says why transactions change rows of one node where it is left to the servers.
+func onlyOneNode(reason string) error {
+	return newError(KSTransactionNodes, "transaction in multi node: transaction_mode is auto, and "+reason)
+}
+
 // joins reports whether a transaction may change rows of further nodes.
 func (b branches) joins() bool {
-	return b.client.txn.Branches || b.mode() != config.TransactionSingle && (!b.client.txn.HasOthers() || b.client.txn.Forbids())
+	return b.client.txn.Branches || !b.single() && (!b.client.txn.HasOthers() || b.client.txn.Forbids())
 }
 
 // stepAside has a change of a node go ahead of what the session has elsewhere; see [txn.Connections.StepAside].
@@ -89,9 +135,9 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 		if anchor == nil || anchor.Primary.Addr != held.Instance.Addr {
 			return newError(KSTransactionNodes, "transaction in multi node: another server is the primary of node "+held.Instance.Node+" since the transaction began")
 		}
-		parts, err := b.client.shared.Atomic.BeginAt(anchor, []*backend.Node{anchor, n}, b.client.entry.Now().Add(b.client.snap.Config.PoolWaitTimeout.Duration()))
+		parts, err := b.client.shared.Atomic.BeginAt(anchor, []*backend.Node{anchor, n}, b.deadline())
 		if err != nil {
-			return newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
+			return b.unready(err)
 		}
 		parts.Strict = b.serializable()
 		parts.Join(held)

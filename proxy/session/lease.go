@@ -29,6 +29,8 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 		ls.branches().stepAside(t.Node.Name)
 	}
 	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit, ls.branches().joins()); {
+	case errors.Is(err, txn.ErrOtherNode):
+		return backend.Pooled{}, ls.branches().otherNode()
 	case err != nil:
 		return backend.Pooled{}, err
 	case place == txn.FromHeld:

@@ -16,7 +16,7 @@ func TestTransactionMode(t *testing.T) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
-			s := startShards(t, servers, []int{1, 1}, rowsSchema, "xa_on_unsafe_server: true")
+			s := startShards(t, servers, []int{1, 1}, rowsSchema, "transaction_mode: single\nxa_on_unsafe_server: true")
 			s.fillRows(t)
 			c := s.subject
 			one, other := s.onTwoNodes(t)
@@ -155,6 +155,65 @@ func TestTransactionsOfOneNodeAreSentAsBefore(t *testing.T) {
 			}
 			if strings.Count(sent["single"], "\n") < 9 || sent["single"] != sent["atomic"] {
 				t.Errorf("single:\n%s\natomic:\n%s", sent["single"], sent["atomic"])
+			}
+		})
+	}
+}
+
+// Where it is left to the servers, they are what transactions over several nodes depend on, and a refusal says what is to be set.
+func TestTransactionModeOfTheServers(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			var roots []*mysqltest.RawClient
+			for _, server := range servers[1:] {
+				root := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+				roots = append(roots, root)
+				before := mustInt(t, root, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit")
+				defer must(t, root, fmt.Sprintf("SET GLOBAL innodb_flush_log_at_trx_commit = %d", before))
+			}
+			for _, durable := range []bool{false, true} {
+				for n, root := range roots {
+					must(t, root, fmt.Sprintf("SET GLOBAL innodb_flush_log_at_trx_commit = %d", map[bool]int{true: 1, false: n + 1}[durable])) // one of them, or none
+				}
+				for _, root := range roots {
+					must(t, root, "DROP DATABASE IF EXISTS ks_meta")
+				}
+				s := startShards(t, servers, []int{1, 1}, rowsSchema, "")
+				s.fillRows(t)
+				c := s.subject
+				decisions := func() (n int) {
+					for _, node := range s.nodes {
+						if len(must(t, node, "SHOW DATABASES LIKE 'ks_meta'").Rows) > 0 {
+							n += mustInt(t, node, "SELECT COUNT(*) FROM ks_meta.dtx WHERE state IN ('C', 'D')")
+						}
+					}
+					return n
+				}
+				one, other := s.onTwoNodes(t)
+				for round := range 2 { // before and after it is known what they are
+					must(t, c, "UPDATE users SET n = n + 1")
+					must(t, c, "BEGIN")
+					must(t, c, "UPDATE users SET n = 7 WHERE id = "+one)
+					r, err := c.Query("UPDATE users SET n = 7 WHERE id = " + other)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if durable && r.Err != nil || !durable && (r.Err == nil || r.Err.Code != 9004 || !strings.Contains(r.Err.Message, "innodb_flush_log_at_trx_commit is 2")) {
+						t.Errorf("durable %v, round %d: %v", durable, round, r.Err)
+					}
+					must(t, c, "COMMIT")
+					if n := decisions(); (n > 0) != durable {
+						t.Errorf("durable %v, round %d: %d decisions", durable, round, n)
+					}
+				}
+				want := 1
+				if durable {
+					want = 2
+				}
+				if n := mustInt(t, c, "SELECT COUNT(*) FROM users WHERE n = 7"); n != want {
+					t.Errorf("durable %v: %d rows, not %d", durable, n, want)
+				}
 			}
 		})
 	}

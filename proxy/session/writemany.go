@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"kingshard/backend"
-	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
@@ -126,7 +125,7 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	}
 	joins := cs.leases.branches().joins()
 	if inTransaction && !joins && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
-		return c, newError(KSTransactionNodes, "transaction in multi node")
+		return c, cs.leases.branches().otherNode()
 	}
 	if !inTransaction && cs.client.txn.Pins.Has(txn.PinNextTransaction) {
 		return c, cs.client.txn.NextIsElsewhere("this change")
@@ -147,7 +146,7 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	if err := cs.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
-	if !inTransaction && len(nodes) > 1 && cs.leases.branches().mode() == config.TransactionAtomic {
+	if !inTransaction && len(nodes) > 1 && cs.leases.branches().atomic() {
 		if c.atomic, err = cs.beginAtomic(nodes); err != nil {
 			return c, err
 		}

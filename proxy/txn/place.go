@@ -29,7 +29,7 @@ func (c *Connections) Place(t Target, begins, autocommit, joins bool) (Place, er
 	switch bound := !t.Stateless && c.Pins&^OfTransaction != 0; {
 	case !bound && (c.InTransaction() || c.Pins != 0 && c.Pins&^OfTransaction == 0):
 		if !t.Reads && !joins {
-			return 0, errOtherNode()
+			return 0, ErrOtherNode
 		}
 		return FromOther, nil
 	case !t.Stateless || !autocommit:
@@ -115,8 +115,8 @@ func (c *Connections) Remove(p backend.Pooled) {
 	c.LastOnHeld = false
 }
 
-// errOtherNode refuses a statement that would have a transaction change rows of a second node.
-func errOtherNode() error { return nodesError("transaction in multi node") }
+// ErrOtherNode refuses a statement that would have a transaction change rows of a second node.
+var ErrOtherNode = nodesError("transaction in multi node")
 
 // NextIsElsewhere refuses a statement on several nodes where the held connection alone may still have what SET TRANSACTION said.
 func (c *Connections) NextIsElsewhere(what string) error {

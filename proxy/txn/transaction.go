@@ -78,7 +78,7 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 	}
 	if !j.Reads && j.Branch == nil {
 		p.Put()
-		return Lease{}, errOtherNode()
+		return Lease{}, ErrOtherNode
 	}
 	first, next, further := c.Begin, c.Next, c.held.Pooled != nil
 	if first == "" {

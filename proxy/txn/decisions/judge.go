@@ -26,6 +26,8 @@ type Verdict struct {
 	Fitness Fitness
 	// Reasons say what keeps it from Yes and what to do, a sentence each. Notes are what holds beside a Yes, too.
 	Reasons, Notes []string
+	// Loses says what a fail-over of the node may lose; "" where it loses nothing that was acknowledged.
+	Loses string
 }
 
 // String gives the fitness and the reasons in one line.
@@ -117,8 +119,8 @@ func (s *Server) judgeLog(v *Verdict) {
 	if s.MariaDB {
 		v.note("after a crash of this server the binary log and InnoDB may differ on transactions that were being prepared: promote a replica, or make the replicas anew")
 	}
-	if lost := s.loses(); s.Replicated && lost != "" {
-		v.note(lost)
+	if s.Replicated {
+		v.Loses = s.loses()
 	}
 }
 

@@ -27,48 +27,49 @@ func TestJudge(t *testing.T) {
 		want    Fitness
 		reasons string // parts of them, split by |
 		notes   string
+		loses   string
 	}{
-		{"9.7.4", "", Yes, "", ""},
-		{"8.4.6", "", Yes, "", ""},
-		{"8.0.30", "", Yes, "", ""},
-		{"8.0.36-28", "", Yes, "", ""}, // Percona's
-		{"8.0.29", "", Unsafe, "MySQL before 8.0.30 can lose", ""},
-		{"5.7.7", "xa_detach_on_prepare= innodb_support_xa=ON", Unsafe, "MySQL before 8.0.30", ""},
-		{"5.7.44-log", "xa_detach_on_prepare= innodb_support_xa=OFF", Unsafe, "MySQL before 8.0.30|innodb_support_xa is OFF", ""},
-		{"5.7.6", "", No, "MySQL before 5.7.7 rolls back what is prepared", ""},
-		{"5.6.51", "", No, "MySQL before 5.7.7", ""},
-		{"9.7.4", "xa_detach_on_prepare=OFF", Unsafe, "SET PERSIST xa_detach_on_prepare = ON", ""},
-		{"9.7.4", "sync_binlog=0", Unsafe, "sync_binlog is 0", ""},
-		{"9.7.4", "sync_binlog=100 innodb_flush_log_at_trx_commit=2", Unsafe, "innodb_flush_log_at_trx_commit is 2|sync_binlog is 100", ""},
-		{"9.7.4", "binlog_format=STATEMENT", Unsafe, "binlog_format is STATEMENT", ""},
-		{"9.7.4", "binlog_format=MIXED", Unsafe, "binlog_format is MIXED", ""},
-		{"9.7.4", "binlog_format=", Yes, "", ""}, // where it can be ROW alone
-		{"9.7.4", "log_bin=OFF sync_binlog=0 binlog_format=MIXED", Yes, "", "it has no binary log"},
-		{"9.7.4", "replicas= log_bin=OFF", Unsafe, "start it with log_bin", "it has no binary log"},
-		{"9.7.4", "replicas=", Yes, "", ""},
-		{"9.7.4", "replicas= rpl_semi_sync_source_enabled=OFF", Yes, "", "use semi-synchronous replication"},
-		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= rpl_semi_sync_source_wait_point=", Yes, "", "use semi-synchronous replication"},
-		{"9.7.4", "replicas= rpl_semi_sync_source_wait_point=AFTER_COMMIT", Yes, "", "set rpl_semi_sync_source_wait_point to AFTER_SYNC"},
-		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= rpl_semi_sync_master_enabled=ON rpl_semi_sync_master_wait_point=AFTER_SYNC", Yes, "", ""},
-		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= group_replication_group_name=aa group_replication_single_primary_mode=ON", Yes, "", ""},
-		{"9.7.4", "group_replication_group_name=aa group_replication_single_primary_mode=OFF", No, "several primaries", ""},
-		{"9.7.4", "innodb_flush_log_at_trx_commit=", No, "it has no InnoDB", ""},
-		{"8.0.36", "wsrep_on=ON wsrep_provider=/usr/lib/galera.so", No, "Galera", ""},
-		{"8.0.11-TiDB-v7.5.0", "", No, "no MySQL or MariaDB server", ""},
-		{"8.0.30-Vitess", "", No, "no MySQL or MariaDB server", ""},
-		{"5.7.25-OceanBase-v4.2", "", No, "no MySQL or MariaDB server", ""},
+		{"9.7.4", "", Yes, "", "", ""},
+		{"8.4.6", "", Yes, "", "", ""},
+		{"8.0.30", "", Yes, "", "", ""},
+		{"8.0.36-28", "", Yes, "", "", ""}, // Percona's
+		{"8.0.29", "", Unsafe, "MySQL before 8.0.30 can lose", "", ""},
+		{"5.7.7", "xa_detach_on_prepare= innodb_support_xa=ON", Unsafe, "MySQL before 8.0.30", "", ""},
+		{"5.7.44-log", "xa_detach_on_prepare= innodb_support_xa=OFF", Unsafe, "MySQL before 8.0.30|innodb_support_xa is OFF", "", ""},
+		{"5.7.6", "", No, "MySQL before 5.7.7 rolls back what is prepared", "", ""},
+		{"5.6.51", "", No, "MySQL before 5.7.7", "", ""},
+		{"9.7.4", "xa_detach_on_prepare=OFF", Unsafe, "SET PERSIST xa_detach_on_prepare = ON", "", ""},
+		{"9.7.4", "sync_binlog=0", Unsafe, "sync_binlog is 0", "", ""},
+		{"9.7.4", "sync_binlog=100 innodb_flush_log_at_trx_commit=2", Unsafe, "innodb_flush_log_at_trx_commit is 2|sync_binlog is 100", "", ""},
+		{"9.7.4", "binlog_format=STATEMENT", Unsafe, "binlog_format is STATEMENT", "", ""},
+		{"9.7.4", "binlog_format=MIXED", Unsafe, "binlog_format is MIXED", "", ""},
+		{"9.7.4", "binlog_format=", Yes, "", "", ""}, // where it can be ROW alone
+		{"9.7.4", "log_bin=OFF sync_binlog=0 binlog_format=MIXED", Yes, "", "it has no binary log", ""},
+		{"9.7.4", "replicas= log_bin=OFF", Unsafe, "start it with log_bin", "it has no binary log", ""},
+		{"9.7.4", "replicas=", Yes, "", "", ""},
+		{"9.7.4", "replicas= rpl_semi_sync_source_enabled=OFF", Yes, "", "", "use semi-synchronous replication"},
+		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= rpl_semi_sync_source_wait_point=", Yes, "", "", "use semi-synchronous replication"},
+		{"9.7.4", "replicas= rpl_semi_sync_source_wait_point=AFTER_COMMIT", Yes, "", "", "set rpl_semi_sync_source_wait_point to AFTER_SYNC"},
+		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= rpl_semi_sync_master_enabled=ON rpl_semi_sync_master_wait_point=AFTER_SYNC", Yes, "", "", ""},
+		{"9.7.4", "replicas= rpl_semi_sync_source_enabled= group_replication_group_name=aa group_replication_single_primary_mode=ON", Yes, "", "", ""},
+		{"9.7.4", "group_replication_group_name=aa group_replication_single_primary_mode=OFF", No, "several primaries", "", ""},
+		{"9.7.4", "innodb_flush_log_at_trx_commit=", No, "it has no InnoDB", "", ""},
+		{"8.0.36", "wsrep_on=ON wsrep_provider=/usr/lib/galera.so", No, "Galera", "", ""},
+		{"8.0.11-TiDB-v7.5.0", "", No, "no MySQL or MariaDB server", "", ""},
+		{"8.0.30-Vitess", "", No, "no MySQL or MariaDB server", "", ""},
+		{"5.7.25-OceanBase-v4.2", "", No, "no MySQL or MariaDB server", "", ""},
 
-		{"11.8.2-MariaDB", "", Yes, "", "after a crash of this server"},
-		{"5.5.5-10.11.19-MariaDB-log", "", Yes, "", "after a crash of this server"},
-		{"10.5.0-MariaDB", "", Yes, "", "after a crash of this server"},
-		{"10.4.34-MariaDB", "", No, "MariaDB before 10.5 rolls back", ""},
-		{"10.11.19-MariaDB", "log_bin=OFF binlog_format=MIXED", Yes, "", "it has no binary log"},
-		{"10.11.19-MariaDB", "binlog_format=MIXED", Unsafe, "binlog_format is MIXED", "after a crash"},
-		{"10.11.19-MariaDB", "sync_binlog=0", Unsafe, "sync_binlog is 0", "after a crash"},
-		{"10.11.19-MariaDB", "wsrep_on=ON", Yes, "", "after a crash"}, // with nobody to talk to
-		{"10.11.19-MariaDB", "wsrep_on=ON wsrep_provider=/usr/lib/galera.so", No, "Galera", ""},
-		{"10.11.19-MariaDB", "replicas= rpl_semi_sync_master_wait_point=AFTER_COMMIT", Yes, "", "after a crash|set rpl_semi_sync_master_wait_point to AFTER_SYNC"},
-		{"10.11.19-MariaDB", "sysdate_is_now=ON", Yes, "", "after a crash|SET timestamp"},
+		{"11.8.2-MariaDB", "", Yes, "", "after a crash of this server", ""},
+		{"5.5.5-10.11.19-MariaDB-log", "", Yes, "", "after a crash of this server", ""},
+		{"10.5.0-MariaDB", "", Yes, "", "after a crash of this server", ""},
+		{"10.4.34-MariaDB", "", No, "MariaDB before 10.5 rolls back", "", ""},
+		{"10.11.19-MariaDB", "log_bin=OFF binlog_format=MIXED", Yes, "", "it has no binary log", ""},
+		{"10.11.19-MariaDB", "binlog_format=MIXED", Unsafe, "binlog_format is MIXED", "after a crash", ""},
+		{"10.11.19-MariaDB", "sync_binlog=0", Unsafe, "sync_binlog is 0", "after a crash", ""},
+		{"10.11.19-MariaDB", "wsrep_on=ON", Yes, "", "after a crash", ""}, // with nobody to talk to
+		{"10.11.19-MariaDB", "wsrep_on=ON wsrep_provider=/usr/lib/galera.so", No, "Galera", "", ""},
+		{"10.11.19-MariaDB", "replicas= rpl_semi_sync_master_wait_point=AFTER_COMMIT", Yes, "", "after a crash", "set rpl_semi_sync_master_wait_point to AFTER_SYNC"},
+		{"10.11.19-MariaDB", "sysdate_is_now=ON", Yes, "", "after a crash|SET timestamp", ""},
 	} {
 		s := Server{Version: c.version, MariaDB: strings.Contains(c.version, "MariaDB"), Variables: maps.Clone(mysql)}
 		var major, minor, patch int
@@ -91,7 +92,7 @@ func TestJudge(t *testing.T) {
 			}
 		}
 		v := Judge(s)
-		if v.Fitness != c.want || !haveParts(v.Reasons, c.reasons) || !haveParts(v.Notes, c.notes) {
+		if v.Fitness != c.want || !haveParts(v.Reasons, c.reasons) || !haveParts(v.Notes, c.notes) || (v.Loses == "") != (c.loses == "") || !strings.Contains(v.Loses, c.loses) {
 			t.Errorf("%s %s: %+v", c.version, c.set, v)
 		}
 		if (v.Fitness == Yes) != (len(v.Reasons) == 0) {

@@ -111,10 +111,14 @@ func (s *Store) fit(n *backend.Node, deadline time.Time) error {
 	s.mu.Lock()
 	s.servers[i.Addr] = server
 	s.mu.Unlock()
-	if v := Judge(server); v.Fitness == No || v.Fitness == Unsafe && !s.unsafe {
+	v := Judge(server)
+	if v.Fitness == No || v.Fitness == Unsafe && !s.unsafe {
 		return place(i, fmt.Errorf("no transactions over several nodes there: %s", v))
 	} else if v.Fitness == Unsafe {
 		s.tell(i, "transactions over several nodes may come apart when a server crashes", strings.Join(v.Reasons, "; "))
+	}
+	if v.Loses != "" {
+		s.tell(i, "transactions over several nodes may come apart in a fail-over", v.Loses)
 	}
 	f, made, err := Make(i, deadline)
 	if err != nil {

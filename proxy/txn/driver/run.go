@@ -26,10 +26,20 @@ const seekAfter = 60
 // expireMax is how many rows are deleted at a time that are kept for those who ask.
 const expireMax = 1000
 
-// Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted reports whether the configuration
-// has transactions over several nodes; else it looks where this process has made some, or servers have their table, as of another configuration or
+// Wanted is whether the configuration has transactions over several nodes.
+type Wanted uint8
+
+// What configurations say.
+const (
+	WantedNot   Wanted = iota
+	WantedIfFit        // where the servers of all nodes qualify
+	WantedAlways
+)
+
+// Run ends what any process has left behind, until stop is closed. Several processes may do so at the same time. wanted returns what the configuration
+// in force says; where it has no transactions over several nodes Run looks where this process has made some, or servers have their table, as of another configuration or
 // of clients that asked for them.
-func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
+func (d *Driver) Run(stop <-chan struct{}, wanted func() Wanted) {
 	r := newResolving(d)
 	defer r.close()
 	for {
@@ -42,8 +52,12 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() bool) {
 			pause.Stop()
 		case <-pause.C:
 		}
-		if wanted() || d.agreed.Load() || r.tableThere(stop) {
+		switch w := wanted(); {
+		case w == WantedAlways || d.agreed.Load() || r.tableThere(stop):
 			r.look(stop)
+		case w == WantedIfFit && time.Since(r.asked) >= fitEvery:
+			r.asked = time.Now()
+			_ = d.Ask(time.Now().Add(adminTimeout)) // which logs it
 		}
 	}
 }
@@ -60,8 +74,9 @@ type resolving struct {
 	sought   time.Time                 // when branches without a decision were looked for
 	admins   map[string]*administrator // by the address of the primary
 	told     map[string]string         // what was logged last of a node
-	asked    map[string]bool           // by the address of the primary: whether it has the table
-	there    bool                      // one of them has
+	seen     map[string]bool           // by the address of the primary: whether it was asked for the table
+	there    bool                      // one of them has it
+	asked    time.Time                 // when servers were asked last whether they qualify, of a configuration that leaves it to them
 }
 
 // tableThere reports whether a server has the table of decisions. Each is asked once.
@@ -72,16 +87,16 @@ func (r *resolving) tableThere(stop <-chan struct{}) bool {
 			return false
 		default:
 		}
-		if addr := n.Primary.Addr; !r.there && !r.asked[addr] {
+		if addr := n.Primary.Addr; !r.there && !r.seen[addr] {
 			there, err := decisions.There(n, time.Now().Add(adminTimeout))
-			r.asked[addr], r.there = err == nil, there
+			r.seen[addr], r.there = err == nil, there
 		}
 	}
 	return r.there
 }
 
 func newResolving(d *Driver) *resolving {
-	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, asked: map[string]bool{}}
+	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, seen: map[string]bool{}}
 }
 
 func (r *resolving) close() {
@@ -106,8 +121,8 @@ func (r *resolving) now() time.Duration { return time.Since(r.began) }
 
 // look looks at all nodes once.
 func (r *resolving) look(stop <-chan struct{}) {
+	secret, err := r.d.ask(time.Now().Add(adminTimeout))
 	if r.resolver == nil {
-		secret, err := r.d.ready(r.d.sorted(), time.Now().Add(adminTimeout))
 		if err != nil {
 			r.watch(err, stop) // who begins a transaction hears of it, too
 			return

@@ -114,7 +114,7 @@ func TestRun(t *testing.T) {
 			stop, over := make(chan struct{}), make(chan struct{})
 			gtrid := r.prepare(committed)
 			go func() {
-				r.other.Run(stop, func() bool { return true })
+				r.other.Run(stop, func() Wanted { return WantedAlways })
 				close(over)
 			}()
 			r.relays["a"].reach(true)
