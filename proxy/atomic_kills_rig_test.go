@@ -37,7 +37,7 @@ const fillers = 2000
 // wholeSettings are of its servers.
 func wholeSettings(kind mysqltest.Kind) map[string]string {
 	all := map[string]string{"sync-binlog": "1", "innodb-flush-log-at-trx-commit": "1", "transaction-isolation": "READ-COMMITTED", "innodb-buffer-pool-size": "32M"}
-	maps.Copy(all, semiSyncs[kind].plugins)
+	maps.Copy(all, semiSyncs[kind].settings)
 	return all
 }
 
@@ -266,7 +266,16 @@ func (r *wholeRig) settled() {
 		mysqltest.WaitFor(r.t, "nothing is prepared", func() bool { return len(must(r.t, c, "XA RECOVER").Rows) == 0 })
 		// What reads without locks, as health checks do, comes and goes.
 		const open = "SELECT trx_id, trx_started, trx_mysql_thread_id, trx_query, NOW() FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 0 OR trx_rows_locked > 0 OR trx_started < NOW() - INTERVAL 5 SECOND"
-		mysqltest.WaitFor(r.t, "transactions to end", func() bool { return len(must(r.t, c, open).Rows) == 0 })
+		var left [][]any
+		r.t.Cleanup(func() {
+			if len(left) > 0 {
+				r.t.Logf("open on %s at the end: %s; threads: %s", s.Addr, left, must(r.t, dial(r.t, s.Addr, rootClient()), "SHOW FULL PROCESSLIST").Rows)
+			}
+		})
+		mysqltest.WaitFor(r.t, "transactions to end", func() bool {
+			left = must(r.t, c, open).Rows
+			return len(left) == 0
+		})
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *toldClient) SetDeadline(time.Time) error { return nil }
 // first, odd ones on the second. Its user root may do anything, its user app what users may without being told so.
 func partsConfig(servers ...*mysqltest.ScriptServer) *config.Config {
 	cfg := config.Default()
-	cfg.AuthPlugin = "mysql_native_password"
+	cfg.AuthPlugin, cfg.TransactionMode = "mysql_native_password", config.TransactionSingle
 	cfg.ConnectTimeout, cfg.PoolWaitTimeout, cfg.HandshakeTimeout = config.Duration(5*time.Second), config.Duration(5*time.Second), config.Duration(5*time.Second)
 	cfg.UserList = []config.User{{User: "root", Password: "root", Process: true, Hints: true, MultiStatements: true, Rights: "admin"}, {User: "app", Password: "app"}}
 	var names []string

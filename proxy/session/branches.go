@@ -52,22 +52,16 @@ func (b branches) mode() string {
 	return b.client.snap.Config.TransactionMode
 }
 
-// single reports whether transactions change rows of one node, as far as is known.
-func (b branches) single() bool {
+// inForce is the mode, with what the servers say where it is left to them. They are asked where nobody has yet.
+func (b branches) inForce() string {
 	mode := b.mode()
-	return mode == config.TransactionSingle || mode == config.TransactionAuto && b.client.shared.Atomic.Fit() == driver.Unfit
-}
-
-// atomic reports whether all nodes keep a change of several nodes that is a transaction by itself, or none. Where nobody knows yet whether the servers
-// qualify, they are asked.
-func (b branches) atomic() bool {
-	switch mode := b.mode(); {
+	switch {
 	case mode != config.TransactionAuto:
-		return mode == config.TransactionAtomic
-	case b.client.shared.Atomic.Fit() == driver.NotAsked:
-		return b.client.shared.Atomic.Ask(b.deadline()) == nil
+		return mode
+	case b.client.shared.Atomic.Ask(b.deadline()) == driver.Qualified:
+		return config.TransactionAtomic
 	}
-	return b.client.shared.Atomic.Fit() == driver.Qualified
+	return config.TransactionSingle
 }
 
 // deadline is how long servers are waited for that nobody has asked yet.
@@ -86,8 +80,10 @@ func (b branches) unready(err error) error {
 
 // otherNode is the error of a change of a second node in a transaction that may not have one.
 func (b branches) otherNode() error {
-	if reason := b.client.shared.Atomic.Reason(); reason != "" && b.mode() == config.TransactionAuto {
-		return onlyOneNode(reason)
+	if b.mode() == config.TransactionAuto {
+		if reason := b.client.shared.Atomic.Reason(); reason != "" {
+			return onlyOneNode(reason)
+		}
 	}
 	return txn.ErrOtherNode
 }
@@ -99,11 +95,14 @@ func onlyOneNode(reason string) error {
 
 // joins reports whether a transaction may change rows of further nodes.
 func (b branches) joins() bool {
-	return b.client.txn.Branches || !b.single() && (!b.client.txn.HasOthers() || b.client.txn.Forbids())
+	return b.client.txn.Branches || (!b.client.txn.HasOthers() || b.client.txn.Forbids()) && b.inForce() != config.TransactionSingle
 }
 
 // stepAside has a change of a node go ahead of what the session has elsewhere; see [txn.Connections.StepAside].
 func (b branches) stepAside(node string) {
+	if !b.client.txn.Holding() || b.client.txn.Held().Instance.Node == node {
+		return
+	}
 	undo := b.client.run
 	if !b.joins() {
 		undo = nil

@@ -28,7 +28,8 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 	if !t.Reads && ls.client.state.InsertID.OnlyOn() == nil {
 		ls.branches().stepAside(t.Node.Name)
 	}
-	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit, ls.branches().joins()); {
+	elsewhere := ls.client.txn.Holding() && ls.client.txn.Held().Instance.Node != t.Node.Name
+	switch place, err := ls.client.txn.Place(t, ls.client.begins(), ls.client.state.Autocommit, elsewhere && ls.branches().joins()); {
 	case errors.Is(err, txn.ErrOtherNode):
 		return backend.Pooled{}, ls.branches().otherNode()
 	case err != nil:

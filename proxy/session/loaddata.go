@@ -146,7 +146,7 @@ func (l *loading) admit() error {
 func (l *loading) nodes(r *plan.Route) []*backend.Node {
 	nodes := l.s.routing.nodesOf(r.Queries)
 	held := l.s.client.txn.Held()
-	if held.Pooled == nil || l.s.leases.branches().joins() || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded {
+	if held.Pooled == nil || !l.s.client.txn.InTransaction() && l.s.client.state.Autocommit || l.plan.Target.Table.Kind != router.Sharded || l.s.leases.branches().joins() {
 		return nodes
 	}
 	if k := slices.IndexFunc(nodes, func(n *backend.Node) bool { return n.Name == held.Instance.Node }); k >= 0 {

@@ -47,7 +47,7 @@ func (b branches) noteSavepoint(q *query) {
 	default:
 		return
 	}
-	if !b.joins() || !b.client.txn.InTransaction() && b.client.state.Autocommit {
+	if !b.client.txn.InTransaction() && b.client.state.Autocommit || !b.joins() {
 		return
 	}
 	t, ok := sqltext.ParseTransaction(q.text, b.client.mode())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/process"
@@ -123,7 +124,7 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	if len(nodes) == 1 && cs.client.state.InsertID.OnlyOn() == nil {
 		cs.leases.branches().stepAside(nodes[0].Name)
 	}
-	joins := cs.leases.branches().joins()
+	joins := inTransaction && cs.leases.branches().joins()
 	if inTransaction && !joins && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
 		return c, cs.leases.branches().otherNode()
 	}
@@ -146,7 +147,7 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	if err := cs.leases.learnHeldInsertID(); err != nil {
 		return c, err
 	}
-	if !inTransaction && len(nodes) > 1 && cs.leases.branches().atomic() {
+	if !inTransaction && len(nodes) > 1 && cs.leases.branches().inForce() == config.TransactionAtomic {
 		if c.atomic, err = cs.beginAtomic(nodes); err != nil {
 			return c, err
 		}

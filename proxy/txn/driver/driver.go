@@ -27,6 +27,7 @@ type Driver struct {
 	wake     chan struct{} // has Run look at once
 	running  sync.WaitGroup
 	agreed   atomic.Bool // all nodes have had one key
+	asking   sync.Mutex  // of who asks first whether they are fit
 	fit      atomic.Uint32
 	reason   atomic.Pointer[string] // why they are not fit; nil before anybody has asked
 	nodes    func() map[string]*backend.Node

@@ -25,10 +25,17 @@ const fitEvery = 30 * time.Second
 // Fit returns what is known, which Run keeps up to date where the configuration leaves it to the servers, and asks nobody.
 func (d *Driver) Fit() Fit { return Fit(d.fit.Load()) }
 
-// Ask sees to it that the servers of all nodes are ready, by the deadline, and returns why they are not.
-func (d *Driver) Ask(deadline time.Time) error {
-	_, err := d.ask(deadline)
-	return err
+// Ask returns what Fit does, and has the servers asked by the deadline where nobody has yet.
+func (d *Driver) Ask(deadline time.Time) Fit {
+	if fit := d.Fit(); fit != NotAsked {
+		return fit
+	}
+	d.asking.Lock()
+	defer d.asking.Unlock()
+	if d.Fit() == NotAsked {
+		_, _ = d.ask(deadline) // which logs it
+	}
+	return d.Fit()
 }
 
 // ask does as Ask, and returns the key of rows. What it finds is logged where it is not what was found before.

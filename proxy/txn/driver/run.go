@@ -57,7 +57,7 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() Wanted) {
 			r.look(stop)
 		case w == WantedIfFit && time.Since(r.asked) >= fitEvery:
 			r.asked = time.Now()
-			_ = d.Ask(time.Now().Add(adminTimeout)) // which logs it
+			_, _ = d.ask(time.Now().Add(adminTimeout)) // which logs it
 		}
 	}
 }
