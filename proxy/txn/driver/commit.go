@@ -2,12 +2,12 @@ package driver
 
 import (
 	"errors"
+	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"kingshard/backend"
-	"kingshard/mysql"
 	"kingshard/proxy/txn/decisions"
 	"kingshard/proxy/txn/twophase"
 )
@@ -18,7 +18,7 @@ func (t *Transaction) Commit() twophase.Outcome {
 	began := time.Now()
 	e := &ending{
 		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, t.Strict),
-		answers: make(chan twophase.Answer, len(t.parts)+1), expired: make(chan twophase.Timer), over: make(chan struct{}),
+		answers: make(chan twophase.Answer, len(t.parts)+1), over: make(chan struct{}),
 	}
 	t.driver.ongoing.add(e)
 	e.carryOut(e.c.Commit())
@@ -39,41 +39,97 @@ func (t *Transaction) Commit() twophase.Outcome {
 	if outcome.Background > 0 || outcome.End == twophase.Unknown {
 		t.driver.Wake()
 	}
-	// What is left the client does not wait for.
-	t.driver.running.Go(e.rest)
+	if e.c.Over() && e.awaited == 0 {
+		e.rest()
+	} else {
+		t.driver.running.Go(e.rest) // the client does not wait for what is left
+	}
 	return outcome
 }
 
-// ending is a transaction that ends.
+// ending is a transaction that ends. Its methods are for one goroutine at a time: that of Commit, and then that of rest.
 type ending struct {
 	t       *Transaction
 	c       *twophase.Coordinator
 	answers chan twophase.Answer
-	expired chan twophase.Timer
 	over    chan struct{} // closed when nobody waits any more
-	timers  []*time.Timer
+	timers  []timer       // those that have not gone off, the earliest first
 	working sync.WaitGroup
 	began   time.Time
 	phase   atomic.Uint32 // twophase.Phase
 	since   time.Time     // when that began
+	awaited int           // how many answers are still to come
+	next    *exchange     // the one whose answer is, where it is the only one: it is read where it is waited for
+	limit   time.Time     // until when connections answer; the zero time is without one
 }
 
-// step waits for an answer or a timer, and does what follows from it.
+// timer is one of the coordinator's.
+type timer struct {
+	at   time.Time
+	kind twophase.Timer
+}
+
+// step waits for an answer or a timer, and does what follows from it. A timer that is due is told ahead of an answer.
 func (e *ending) step() {
-	select {
-	case a := <-e.answers:
-		e.carryOut(e.c.Answered(a))
-	case timer := <-e.expired:
-		e.carryOut(e.c.Expired(timer))
+	answer, ok := e.wait()
+	var todo []twophase.Action
+	for len(e.timers) > 0 && !time.Now().Before(e.timers[0].at) {
+		kind := e.timers[0].kind
+		e.timers = e.timers[1:]
+		todo = append(todo, e.c.Expired(kind)...)
 	}
+	if ok {
+		e.awaited--
+		todo = append(todo, e.c.Answered(answer)...)
+	}
+	e.carryOut(todo)
+}
+
+// wait waits for an answer, or until a timer is due: then ok is false.
+func (e *ending) wait() (answer twophase.Answer, ok bool) {
+	if e.next != nil {
+		return e.read()
+	}
+	var due <-chan time.Time
+	if len(e.timers) > 0 {
+		t := time.NewTimer(time.Until(e.timers[0].at))
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case answer = <-e.answers:
+		return answer, true
+	case <-due:
+		return answer, false
+	}
+}
+
+// read is wait for the only answer that is to come.
+func (e *ending) read() (answer twophase.Answer, ok bool) {
+	x := e.next
+	bound := e.limit
+	if len(e.timers) > 0 && (bound.IsZero() || e.timers[0].at.Before(bound)) {
+		bound = e.timers[0].at
+	}
+	if !x.part.closed {
+		_ = x.part.conn.Conn.Net.SetReadDeadline(bound)
+		err := x.readAwaiting()
+		_ = x.part.conn.Conn.Net.SetReadDeadline(e.limit)
+		if errors.Is(err, os.ErrDeadlineExceeded) && bound != e.limit {
+			return answer, false // it is waited for again, unless the coordinator gives it up
+		}
+	}
+	e.next = nil
+	return x.answer(), true
 }
 
 // rest goes on until nothing is left to do, and closes the connections that the caller did not get back.
 func (e *ending) rest() {
+	e.limit = time.Now().Add(e.t.driver.timing.Decide)
 	for _, one := range e.t.parts {
 		if !one.released && !one.closed {
 			// A server that never answers is not waited for: resolvers end what is prepared there.
-			one.conn.Conn.Net.SetDeadline(time.Now().Add(e.t.driver.timing.Decide))
+			_ = one.conn.Conn.Net.SetDeadline(e.limit)
 		}
 	}
 	for !e.c.Over() {
@@ -81,9 +137,6 @@ func (e *ending) rest() {
 	}
 	e.t.driver.ongoing.remove(e)
 	close(e.over)
-	for _, timer := range e.timers {
-		timer.Stop()
-	}
 	e.working.Wait()
 	for _, one := range e.t.parts {
 		if !one.returned {
@@ -95,92 +148,63 @@ func (e *ending) rest() {
 // carryOut begins what a coordinator asks for.
 func (e *ending) carryOut(list []twophase.Action) {
 	e.enter(e.c.Phase())
+	var sent []*exchange
 	for _, a := range list {
 		switch one := e.t.part(a.Node); {
 		case a.Do == twophase.DoTimer:
-			e.timers = append(e.timers, time.AfterFunc(a.After, func() {
-				select {
-				case e.expired <- a.Timer:
-				case <-e.over:
-				}
-			}))
+			e.set(timer{time.Now().Add(a.After), a.Timer})
 		case a.Do == twophase.DoReport:
 			e.t.driver.report(a.Incident)
 		case a.Do == twophase.DoRelease:
 			one.released = true
 		case a.Do == twophase.DoClose:
 			one.closed = true
-			one.conn.Conn.Net.SetDeadline(time.Now()) // whoever reads from it hears of it
+			_ = one.conn.Conn.Net.SetDeadline(time.Now()) // whoever reads from it hears of it
 		case a.Do >= twophase.DoFence:
-			e.working.Go(func() { e.answered(e.t.driver.asAdmin(a)) })
+			e.beside(func() twophase.Answer { return e.t.driver.asAdmin(a) })
+		case a.Do == twophase.DoClock || a.Stepwise:
+			e.beside(func() twophase.Answer { return asked(one, a) })
 		default:
-			e.working.Go(func() { e.answered(onConnection(one.conn.Conn, a)) })
+			sent = append(sent, newExchange(one, a))
 		}
+	}
+	e.send(sent)
+}
+
+// set sets a timer.
+func (e *ending) set(t timer) {
+	at, _ := slices.BinarySearchFunc(e.timers, t, func(x, t timer) int { return x.at.Compare(t.at) })
+	e.timers = slices.Insert(e.timers, at, t)
+}
+
+// send sends statements, which are few and short beside what a connection takes that owes nothing, and sees to it that their answers are read.
+func (e *ending) send(list []*exchange) {
+	if e.next != nil && len(list)+e.awaited > 1 {
+		x := e.next
+		e.next = nil
+		e.awaited--
+		e.beside(x.read)
+	}
+	if len(list) == 1 && e.awaited == 0 {
+		e.awaited++
+		e.next = list[0]
+		e.next.send()
+		return
+	}
+	for _, x := range list {
+		x.send()
+		e.beside(x.read)
 	}
 }
 
-// answered hands an answer over to whoever waits, if anybody does.
-func (e *ending) answered(a twophase.Answer) {
-	select {
-	case e.answers <- a:
-	case <-e.over:
-	}
-}
-
-// onConnection carries an action out on a connection of the transaction: its statements are sent at once.
-func onConnection(c *backend.Conn, a twophase.Action) twophase.Answer {
-	answer := twophase.Answer{Do: a.Do, Node: a.Node, Key: a.Row.Key}
-	var err error
-	if statements := a.Statements(); a.Do == twophase.DoClock {
-		err = c.Rows(statements[0], 1, func(row []string) { answer.Text = row[0] })
-	} else {
-		err = sent(c, &a, statements)
-	}
-	answer.Result, answer.Code = resultOf(err)
-	return answer
-}
-
-// sent sends statements that return no rows, at once where the action allows it. It returns the first error or, of a rollback, that of the last
-// statement; see twophase.Action.Statements.
-func sent(c *backend.Conn, a *twophase.Action, statements []string) (first error) {
-	if a.Stepwise {
-		for _, sql := range statements {
-			if err := c.Exec(sql); err != nil {
-				return err
-			}
+// beside has an answer got by a goroutine of its own.
+func (e *ending) beside(get func() twophase.Answer) {
+	e.awaited++
+	e.working.Go(func() {
+		answer := get()
+		select {
+		case e.answers <- answer:
+		case <-e.over:
 		}
-		return nil
-	}
-	for _, sql := range statements {
-		c.Command(mysql.ComQuery, sql)
-	}
-	if err := c.Flush(); err != nil {
-		return err
-	}
-	for k := range statements {
-		if k > 0 {
-			c.ExpectResponse()
-		}
-		_, err := c.ReadChange()
-		var refused *mysql.SQLError
-		if err != nil && !errors.As(err, &refused) {
-			return err
-		}
-		if first == nil || a.Do == twophase.DoRollbackBranch {
-			first = err
-		}
-	}
-	return first
-}
-
-// resultOf returns what an error says of a statement.
-func resultOf(err error) (twophase.Result, uint16) {
-	var refused *mysql.SQLError
-	switch {
-	case err == nil:
-		return twophase.OK, 0
-	case errors.As(err, &refused):
-		return twophase.Rejected, refused.Code
-	}
-	return twophase.NoAnswer, 0
+	})
 }

@@ -153,3 +153,45 @@ func TestOngoing(t *testing.T) {
 		}
 	})
 }
+
+// Where one answer is all that is to come, as between two nodes, it is waited for no longer either.
+func TestCommitOfTwo(t *testing.T) {
+	for _, c := range []struct {
+		node, at string
+		fault    fault
+		end      twophase.End
+		reason   twophase.Reason
+		later    int
+	}{
+		{"b", "XA PREPARE", silence, twophase.Rollback, twophase.TimedOut, 0},
+		{"b", "XA PREPARE", cutAfter, twophase.Rollback, twophase.Vanished, 0},
+		{"a", "ks_meta.ks_decide", silence, twophase.Commit, 0, 0},
+		{"a", "ks_meta.ks_decide", cutBefore, twophase.Rollback, twophase.Vanished, 0},
+		{"b", "XA COMMIT", silence, twophase.Commit, 0, 1},
+		{"b", "XA COMMIT", cutAfter, twophase.Commit, 0, 1},
+	} {
+		t.Run(fmt.Sprintf("%s %s %d", c.node, c.at, c.fault), func(t *testing.T) {
+			onServers(t, func(t *testing.T, r *rig) {
+				x, loans := r.begin("a", "b")
+				r.commit(x, loans)
+				x, loans = r.begin("a", "b")
+				r.relays[c.node].at(c.at, c.fault, false)
+				began := time.Now()
+				if o := r.commit(x, loans); o.End != c.end || o.Cause.Reason != c.reason || o.Background != c.later {
+					t.Errorf("%+v", o)
+				}
+				if took := time.Since(began); took > 3*time.Second {
+					t.Errorf("it took %v", took)
+				}
+				r.settle()
+				want := "1 1 0"
+				if c.end == twophase.Commit {
+					want = "2 2 0"
+				}
+				if got := r.values(); got != want {
+					t.Errorf("the nodes have %s, not %s", got, want)
+				}
+			})
+		})
+	}
+}
