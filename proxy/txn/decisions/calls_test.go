@@ -254,6 +254,38 @@ func TestBranch(t *testing.T) {
 	})
 }
 
+// MariaDB writes the row and prepares the branch by one statement, whatever the session has set; an error in it ends it.
+func TestBranchCompound(t *testing.T) {
+	onCallers(t, func(t *testing.T, b *bench, c *mysqltest.RawClient) {
+		if b.server.Kind != mysqltest.MariaDB {
+			t.Skip("the server has no compound statements outside of procedures")
+		}
+		compound := func(xid string) string {
+			return "BEGIN NOT ATOMIC " + branchCall("a") + "; XA END " + xid + "; XA PREPARE " + xid + "; END"
+		}
+		must(t, c, "XA START 'g','b',1")
+		must(t, c, "INSERT INTO shop.t VALUES (1)")
+		if r := must(t, c, compound("'g','b',1")); r.OK == nil || r.Next != nil {
+			t.Errorf("the answer: %+v", r)
+		}
+		if got := b.there(t); got != " " {
+			t.Errorf("%q is there before it is committed", got)
+		}
+		must(t, c, "XA COMMIT 'g','b',1")
+		must(t, c, "XA START 'g','c',1")
+		must(t, c, "INSERT INTO shop.t VALUES (2)")
+		if code := refused(t, c, compound("'g','c',1")); code != mysql.ERDupEntry {
+			t.Errorf("a second row: %d", code)
+		}
+		must(t, c, "INSERT INTO shop.t VALUES (3)") // the branch goes on
+		must(t, c, "XA END 'g','c',1")
+		must(t, c, "XA ROLLBACK 'g','c',1")
+		if got := b.there(t); got != "1 a=B" {
+			t.Errorf("%q is there", got)
+		}
+	})
+}
+
 // A session whose clock SET timestamp stops can decide nothing: no deadline would hold there.
 func TestStoppedClock(t *testing.T) {
 	onServers(t, func(t *testing.T, b *bench) {

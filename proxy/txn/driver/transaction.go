@@ -41,7 +41,7 @@ func (t *Transaction) Join(p backend.Pooled) string {
 	if t.open == nil {
 		t.open = twophase.Begin(t.gtrid, holder)
 	} else {
-		t.open.Enlist(twophase.Branch{Node: one.id, Holder: holder, Holds: !server.Detaches()})
+		t.open.Enlist(twophase.Branch{Node: one.id, Holder: holder, Holds: !server.Detaches(), Compounds: server.MariaDB})
 	}
 	return t.open.BeginsWith(one.id)
 }

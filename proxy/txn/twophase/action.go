@@ -10,7 +10,7 @@ const (
 	// DoClock reads the anchor's time, and answers with the deadline in Answer.Text.
 	DoClock Do = iota + 1
 	// DoPrepare inserts the branch's row and prepares the branch. Where the branch stays with its connection it is not prepared without a row,
-	// as the row tells which connection that is; see Action.Stepwise.
+	// as the row tells which connection that is; see Action.Compound and Action.Stepwise.
 	DoPrepare
 	// DoDecide inserts the anchor's row and commits.
 	DoDecide
@@ -74,6 +74,7 @@ type Action struct {
 	Node     NodeID // where; to one that is not in the configuration any more the answer is NoAnswer
 	XID      XID    // the branch
 	Row      Row    // what is inserted or, by its key, read, changed or deleted
+	Compound bool   // the statements are one, which ends at the first error
 	Stepwise bool   // each statement is sent when the one before was answered with OK, and otherwise not at all
 	Deadline string // of DoDecide, as DoClock's answer has it
 	Within   time.Duration

@@ -99,7 +99,7 @@ func (c *client) begin(node int, l *link) command {
 		c.t = Begin(GTRID{Anchor: n, Proxy: c.p.id, Start: uint32(c.p.seconds()), Sequence: c.p.seq}, holder)
 		return command{op: opBegin}
 	}
-	c.t.Enlist(Branch{Node: n, Holder: holder, Holds: l.m.family != mysqlDetach})
+	c.t.Enlist(Branch{Node: n, Holder: holder, Holds: l.m.family != mysqlDetach, Compounds: l.m.family == mariadb})
 	return command{op: opXAStart, xid: XID{c.t.GTRID, n}}
 }
 
@@ -201,7 +201,10 @@ func (c *client) branch(a Action) {
 		c.forge()
 	}
 	send := l.send
-	if a.Stepwise {
+	switch {
+	case a.Compound:
+		send = l.sendCompound
+	case a.Stepwise:
 		send = l.sendStepwise
 	}
 	send(c.p.commands(a), func(replies []reply, lost bool) {

@@ -58,6 +58,10 @@ var scripts = map[string]string{
 	"branch's row, rolled back":  "a xastart 1; a branch 1; a xaend 1; a xaprepare 1; close a; b peek b1; b xarollback 1; b share b1; b peek b1",
 	"branch's row twice":         "a xastart 1; a branch 1; a xaend 1; a xacommitone 1; b xastart 1; b add 0 5; b branch 1; b xaend 1; b xaprepare 1; b xarollback 1; c row b1",
 	"branch's row too late":      "a xastart 1; a xaend 1; a branch 1; a xarollback 1; c row b1",
+	"all of prepare":             "a xastart 1; a add 0 5; a prepare 1; b recover; b peek b1; a xacommit 1; b row b1; b read 0",
+	"all of prepare, row twice":  "a xastart 1; a branch 1; a xaend 1; a xacommitone 1; b xastart 1; b add 0 5; b prepare 1; c recover; b add 1 5; b xaend 1; b xarollback 1; c read 0; c read 1",
+	"all of prepare, deadlock":   "a xastart 1; a add 0 1; a add 2 1; a add 2 1; b xastart 2; b add 1 1; a! add 1 1; b add 0 1; a?; b prepare 2; c recover; b xaend 2; b xarollback 2; a xaend 1; a xarollback 1",
+	"all of prepare, ended":      "a xastart 1; a add 0 5; a xaend 1; a prepare 1; b recover; a xarollback 1; b row b1; b read 0",
 	"decide":                     "a begin; a add 0 5; a decide 1; b read 0; b row 1; a rollback; b read 0",
 	"decide, fenced":             "a begin; a add 0 5; b insert 1 A; a decide 1; b read 0; b! add 0 1; b?; a rollback; b read 0; b row 1",
 	"decide, late":               "a begin; a add 0 5; a late 1; b read 0; b row 1; a add 1 5; a rollback; b read 0; b read 1",
@@ -109,7 +113,7 @@ func parseCommand(t *testing.T, words []string, base uint64) command {
 	ops := map[string]op{"select1": opSelect1, "begin": opBegin, "commit": opCommit, "rollback": opRollback, "xastart": opXAStart, "xaend": opXAEnd, "xaprepare": opXAPrepare,
 		"xacommit": opXACommit, "xacommitone": opXACommitOne, "xarollback": opXARollback, "recover": opXARecover, "add": opAdd, "read": opRead, "lockread": opLockRead,
 		"branch": opBranch, "decide": opDecide, "late": opDecide, "insert": opInsert, "row": opRowRead, "share": opRowShare, "peek": opRowPeek, "mark": opMark,
-		"delete": opDelete, "finish": opFinish, "kill": opKill, "find": opFind}
+		"delete": opDelete, "finish": opFinish, "kill": opKill, "find": opFind, "prepare": opPrepare}
 	o, ok := ops[words[0]]
 	if !ok {
 		t.Fatalf("%v is no command", words)
@@ -128,7 +132,7 @@ func parseCommand(t *testing.T, words []string, base uint64) command {
 	switch {
 	case words[0] == "late":
 		c.deadline = -time.Hour
-	case o == opBranch || len(words) > 1 && words[1][0] == 'b':
+	case o == opBranch || o == opPrepare || len(words) > 1 && words[1][0] == 'b':
 		c.row = Row{Key: g.BranchKey(9), State: BranchRow}
 	case o == opInsert || o == opDelete:
 		c.row.State = State(words[2][0])
@@ -162,7 +166,11 @@ func (w *modelWorld) start(conn string, c command) {
 		c.id = w.conns[c.server].id
 	}
 	w.replies[conn], w.ops[conn] = nil, c.op
-	k.send(c, func(r reply) { w.replies[conn] = &r })
+	list := []command{c}
+	if c.op == opPrepare {
+		list = (*proxy)(nil).commands(Action{Do: DoPrepare, Row: c.row, XID: c.xid})
+	}
+	k.sendCompound(list, func(r reply) { w.replies[conn] = &r })
 }
 
 func (w *modelWorld) answer(conn string, wait bool) string {
@@ -281,6 +289,8 @@ func (w *realWorld) sql(c command) []string {
 	case opBranch:
 		a.Do = DoPrepare
 		return a.Statements()[:1]
+	case opPrepare:
+		a.Do, a.Compound = DoPrepare, !w.mysql
 	case opDecide:
 		a.Do, a.Deadline = DoDecide, "2100-01-01"
 		if c.deadline < 0 {
@@ -308,7 +318,9 @@ func (w *realWorld) start(conn string, c command) {
 				out <- reply{code: 2013}
 				return
 			}
-			r = read(c.op, result)
+			if r = read(c.op, result); r.code != 0 && c.op == opPrepare {
+				break
+			}
 		}
 		out <- r
 	}()

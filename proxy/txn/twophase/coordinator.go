@@ -219,7 +219,7 @@ func (c *Coordinator) prepare() {
 	for k, p := range c.parts[1:] {
 		if p.Changed {
 			row := Row{Key: c.gtrid.BranchKey(p.Node), State: BranchRow, Parts: parts, Conns: conns(anchor, p.Branch)}
-			c.ask(k+1, Action{Do: DoPrepare, Row: c.secret.sign(row), Stepwise: p.Holds})
+			c.ask(k+1, Action{Do: DoPrepare, Row: c.secret.sign(row), Compound: p.Holds && p.Compounds, Stepwise: p.Holds && !p.Compounds})
 		} else {
 			c.onePhase(k + 1)
 		}

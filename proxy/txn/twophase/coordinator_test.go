@@ -218,6 +218,26 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
+// A branch that stays with its connection is prepared behind its row: in one statement where the server takes one.
+func TestPrepareHolding(t *testing.T) {
+	tx := Begin(GTRID{Anchor: 1, Sequence: 1}, "s:1")
+	tx.Enlist(Branch{Node: 2, Holder: "s:2"})
+	tx.Enlist(Branch{Node: 3, Holder: "s:3", Holds: true})
+	tx.Enlist(Branch{Node: 4, Holder: "s:4", Holds: true, Compounds: true})
+	for n := range NodeID(4) {
+		tx.Change(n + 1)
+	}
+	got := ""
+	for _, a := range NewCoordinator(tx, DefaultTiming(), Secret("k"), false).Commit() {
+		if a.Do == DoPrepare {
+			got += fmt.Sprintf("%d: stepwise %t, compound %t, %d; ", a.Node, a.Stepwise, a.Compound, len(a.Statements()))
+		}
+	}
+	if want := "2: stepwise false, compound false, 3; 3: stepwise true, compound false, 3; 4: stepwise false, compound true, 1; "; got != want {
+		t.Error(got)
+	}
+}
+
 // Behind an error that has rolled back a branch nothing is committed.
 func TestDoomed(t *testing.T) {
 	for code, dooms := range map[uint16]bool{1213: true, 1614: true, 1205: false, 1062: false, 1020: true} {

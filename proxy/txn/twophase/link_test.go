@@ -76,6 +76,22 @@ func (k *link) send(cmds []command, done func(replies []reply, lost bool)) {
 	})
 }
 
+// sendCompound sends commands that are one statement: the server carries each out when the one before has succeeded, and answers once.
+func (k *link) sendCompound(cmds []command, done func(replies []reply, lost bool)) {
+	c := &call{done: done, want: 1}
+	if k.broken {
+		k.s.after(0, func() { k.p.deliver(func() { done(nil, true) }) })
+		return
+	}
+	k.calls = append(k.calls, c)
+	k.out = max(k.out, k.s.now+k.s.delay(k.node))
+	k.s.at(k.out, func() {
+		if !k.drop {
+			k.c.sendCompound(cmds, func(r reply) { k.replied(c, r) })
+		}
+	})
+}
+
 // sendStepwise sends each command when the one before has succeeded.
 func (k *link) sendStepwise(cmds []command, done func(replies []reply, lost bool)) {
 	k.send(cmds[:1], func(replies []reply, lost bool) {

@@ -50,6 +50,7 @@ const (
 	opFind
 	opList
 	opListBranches // of the node cmd.xid.Node
+	opPrepare      // opBranch, opXAEnd and opXAPrepare as far as they succeed, of scripts alone
 )
 
 // command is one of a connection's.
@@ -222,6 +223,17 @@ func (c *modelConn) send(cmd command, done func(reply)) {
 	}
 	c.queue = append(c.queue, queued{cmd, done})
 	c.pump()
+}
+
+// sendCompound queues commands that end at the first error, whose answer is that of all.
+func (c *modelConn) sendCompound(cmds []command, done func(reply)) {
+	c.send(cmds[0], func(r reply) {
+		if r.code != 0 || len(cmds) == 1 {
+			done(r)
+			return
+		}
+		c.sendCompound(cmds[1:], done)
+	})
 }
 
 func (c *modelConn) pump() {

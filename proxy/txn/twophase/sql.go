@@ -65,7 +65,11 @@ func (a Action) Statements() []string {
 	case DoClock:
 		return []string{"SELECT UTC_TIMESTAMP(6) + INTERVAL " + strconv.FormatInt(a.Within.Microseconds(), 10) + " MICROSECOND"}
 	case DoPrepare:
-		return []string{"CALL ks_meta.ks_branch(" + quote(a.Row.Key, a.Row.Parts, a.Row.Conns, a.Row.MAC) + ")", "XA END " + xid, "XA PREPARE " + xid}
+		list := []string{"CALL ks_meta.ks_branch(" + quote(a.Row.Key, a.Row.Parts, a.Row.Conns, a.Row.MAC) + ")", "XA END " + xid, "XA PREPARE " + xid}
+		if a.Compound { // MariaDB Knowledge Base: "Using Compound Statements Outside of Stored Programs"
+			return []string{"BEGIN NOT ATOMIC " + strings.Join(list, "; ") + "; END"}
+		}
+		return list
 	case DoDecide:
 		return []string{"CALL ks_meta.ks_decide(" + quote(a.Row.Key, a.Row.Parts, a.Row.Conns, a.Deadline, a.Row.MAC) + ")"}
 	case DoCommit:

@@ -18,6 +18,8 @@ func TestStatements(t *testing.T) {
 	}{
 		{Action{Do: DoClock, Within: 10 * time.Second}, "SELECT UTC_TIMESTAMP(6) + INTERVAL 10000000 MICROSECOND"},
 		{Action{Do: DoPrepare, XID: x, Row: row}, "CALL ks_meta.ks_branch('ks10000000100000002000000030000000004', '00000001,00000005', '00000001=s:7', 'ab'); XA END " + xid + "; XA PREPARE " + xid},
+		{Action{Do: DoPrepare, XID: x, Row: row, Compound: true},
+			"BEGIN NOT ATOMIC CALL ks_meta.ks_branch('ks10000000100000002000000030000000004', '00000001,00000005', '00000001=s:7', 'ab'); XA END " + xid + "; XA PREPARE " + xid + "; END"},
 		{Action{Do: DoDecide, Row: row, Deadline: "2026-11-26 11:00:00.000000"},
 			"CALL ks_meta.ks_decide('ks10000000100000002000000030000000004', '00000001,00000005', '00000001=s:7', '2026-11-26 11:00:00.000000', 'ab')"},
 		{Action{Do: DoCommit}, "COMMIT AND NO CHAIN NO RELEASE"},

@@ -24,6 +24,8 @@ type Branch struct {
 	Changed bool // rows were changed, or may have been
 	// Holds says that what is prepared stays with its connection, as in MariaDB, and in MySQL without xa_detach_on_prepare.
 	Holds bool
+	// Compounds says that the server takes compound statements outside of procedures, as MariaDB does.
+	Compounds bool
 }
 
 // Transaction is a transaction while it is open. Its anchor, the first node that it touches, has a plain transaction; what begins later is
