@@ -91,7 +91,7 @@ func fewPointCases() (list []pointCase) {
 	for _, s := range []pointStep{
 		{atPrepare.in(unread), killProxy}, {atPrepare.in(unread), killBranch}, {atPrepare.in(behind), killAnchor}, {atDecide.in(unsent), killBoth},
 		{atDecide.in(unsent), standStill}, {atDecide.in(unread), killProxy}, {atDecide.in(unread), killAnchor}, {atDecide.in(unread), killProxyAndBranch},
-		{atCommit.in(unsent), killBranch}, {atCommit.in(unread), killBoth},
+		{atClock.in(unread), killAnchor}, {atCommit.in(unsent), killBranch}, {atCommit.in(unread), killBoth},
 	} {
 		list = append(list, pointCase{s})
 	}

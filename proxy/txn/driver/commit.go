@@ -16,6 +16,7 @@ import (
 // reports are the caller's again; the driver closes the others.
 func (t *Transaction) Commit() twophase.Outcome {
 	began := time.Now()
+	t.open.Deadline = t.driver.clocks.in(t.parts[0].server, t.driver.timing.Deadline)
 	e := &ending{
 		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, t.Strict),
 		answers: make(chan twophase.Answer, len(t.parts)+1), over: make(chan struct{}),
@@ -35,6 +36,9 @@ func (t *Transaction) Commit() twophase.Outcome {
 		if n := t.driver.node(cause.Node); n != nil {
 			t.driver.store.Forget(n)
 		}
+	}
+	if outcome.Cause.Reason == twophase.Late {
+		t.driver.clocks.forget(t.parts[0].server)
 	}
 	if outcome.Background > 0 || outcome.End == twophase.Unknown {
 		t.driver.Wake()
@@ -163,7 +167,7 @@ func (e *ending) carryOut(list []twophase.Action) {
 		case a.Do >= twophase.DoFence:
 			e.beside(func() twophase.Answer { return e.t.driver.asAdmin(a) })
 		case a.Do == twophase.DoClock || a.Stepwise:
-			e.beside(func() twophase.Answer { return asked(one, a) })
+			e.beside(func() twophase.Answer { return e.t.driver.asked(one, a) })
 		default:
 			sent = append(sent, newExchange(one, a))
 		}

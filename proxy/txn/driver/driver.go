@@ -34,6 +34,7 @@ type Driver struct {
 	// Incidents are what an operator has to look at.
 	Incidents Incidents
 	counts    counts
+	clocks    clocks
 	ongoing   ongoing
 	doubtful  atomic.Pointer[doubtful] // what Run saw last
 }

@@ -82,11 +82,13 @@ func refused(err error) bool {
 }
 
 // asked carries an action out that needs an answer ahead of its next statement, or returns a row.
-func asked(p *part, a twophase.Action) twophase.Answer {
+func (d *Driver) asked(p *part, a twophase.Action) twophase.Answer {
 	answer := twophase.Answer{Do: a.Do, Node: a.Node, Key: a.Row.Key}
 	var err error
 	if statements := a.Statements(); a.Do == twophase.DoClock {
-		err = p.conn.Conn.Rows(statements[0], 1, func(row []string) { answer.Text = row[0] })
+		if err = p.conn.Conn.Rows(statements[0], 1, func(row []string) { answer.Text = row[0] }); err == nil {
+			d.clocks.note(p.server, answer.Text, a.Within)
+		}
 	} else {
 		err = stepwise(p.conn.Conn, statements)
 	}

@@ -24,8 +24,9 @@ type Transaction struct {
 
 // part is what a transaction has on one node.
 type part struct {
-	id   twophase.NodeID
-	conn backend.Pooled
+	id     twophase.NodeID
+	server string // what it calls itself
+	conn   backend.Pooled
 	// released says that nothing of the transaction is on the connection, returned that it was so when Commit returned: it is the caller's.
 	released, returned bool
 	closed             bool // whoever reads from the connection is told that it broke
@@ -34,10 +35,10 @@ type part struct {
 // Join makes a connection to a node's primary part of the transaction, and returns the statement that begins it there. The first one is to the
 // anchor's.
 func (t *Transaction) Join(p backend.Pooled) string {
-	one := &part{id: twophase.NodeIDOf(p.Instance.Node), conn: p}
-	t.parts = append(t.parts, one)
 	server := t.driver.store.Server(p.Instance.Addr)
-	holder := twophase.Holder(server.Identity() + ":" + strconv.FormatUint(uint64(p.Conn.ThreadID), 10))
+	one := &part{id: twophase.NodeIDOf(p.Instance.Node), server: server.Identity(), conn: p}
+	t.parts = append(t.parts, one)
+	holder := twophase.Holder(one.server + ":" + strconv.FormatUint(uint64(p.Conn.ThreadID), 10))
 	if t.open == nil {
 		t.open = twophase.Begin(t.gtrid, holder)
 	} else {

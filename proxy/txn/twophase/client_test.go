@@ -138,6 +138,7 @@ func (c *client) end(commit bool) {
 		return
 	}
 	c.sent = commit
+	c.t.Deadline = c.p.deadline(c.t.Branches()[0].Holder.Server())
 	c.co = NewCoordinator(c.t, c.s.timing, c.s.secret, c.s.strict)
 	if commit {
 		c.perform(c.co.Commit())
@@ -209,6 +210,9 @@ func (c *client) branch(a Action) {
 	}
 	send(c.p.commands(a), func(replies []reply, lost bool) {
 		ans := c.p.answer(a, replies, lost)
+		if a.Do == DoClock && ans.Result == OK {
+			c.p.clocks[l.m.name] = clockReading{replies[0].time, c.s.now}
+		}
 		if c.s.mutation == mutationNoFence && a.Do == DoDecide && lost {
 			ans.Result, ans.Code = Rejected, errNull
 		}

@@ -70,7 +70,7 @@ type Coordinator struct {
 // NewCoordinator returns the coordinator that ends t. With strict, branches that were only read end ahead of the decision even where only
 // one was changed: their locks are then known to have been there until all others were taken, which makes the transaction serializable.
 func NewCoordinator(t *Transaction, timing Timing, secret Secret, strict bool) *Coordinator {
-	c := &Coordinator{gtrid: t.GTRID, timing: timing, secret: secret, strict: strict, cause: t.doomed}
+	c := &Coordinator{gtrid: t.GTRID, timing: timing, secret: secret, strict: strict, deadline: t.Deadline, cause: t.doomed}
 	for _, b := range t.branches {
 		c.parts = append(c.parts, part{Branch: b})
 	}
@@ -215,7 +215,9 @@ func (c *Coordinator) prepare() {
 	anchor := c.parts[0].Branch
 	parts := Parts(anchor.Node, branches)
 	c.row = c.secret.sign(Row{Key: c.gtrid.String(), State: Committed, Parts: parts, Conns: conns(anchor)})
-	c.ask(0, Action{Do: DoClock, Within: c.timing.Deadline})
+	if c.deadline == "" {
+		c.ask(0, Action{Do: DoClock, Within: c.timing.Deadline})
+	}
 	for k, p := range c.parts[1:] {
 		if p.Changed {
 			row := Row{Key: c.gtrid.BranchKey(p.Node), State: BranchRow, Parts: parts, Conns: conns(anchor, p.Branch)}

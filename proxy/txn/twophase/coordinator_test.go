@@ -218,6 +218,22 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
+// An anchor whose time is known is not asked for it.
+func TestKnownDeadline(t *testing.T) {
+	tx := Begin(GTRID{Anchor: 1, Sequence: 1}, "s:1")
+	tx.Enlist(Branch{Node: 2, Holder: "s:2"})
+	tx.Change(1)
+	tx.Change(2)
+	tx.Deadline = "2026-11-26 11:00:00.000000"
+	s := &script{t, NewCoordinator(tx, DefaultTiming(), Secret("k"), false)}
+	s.expect(s.c.Commit(), "prepare 2")
+	decide := s.ok(DoPrepare, 2)
+	s.expect(decide, "decide 1")
+	if decide[0].Deadline != tx.Deadline {
+		t.Errorf("it is to be decided by %q", decide[0].Deadline)
+	}
+}
+
 // A branch that stays with its connection is prepared behind its row: in one statement where the server takes one.
 func TestPrepareHolding(t *testing.T) {
 	tx := Begin(GTRID{Anchor: 1, Sequence: 1}, "s:1")

@@ -20,6 +20,26 @@ type proxy struct {
 	resolver *Resolver
 	auditor  *Auditor
 	orphans  *BranchAuditor
+	clocks   map[string]clockReading // of servers, by name
+}
+
+// clockReading is what a server's clock was.
+type clockReading struct{ clock, at time.Duration }
+
+// clockFor is for how long clocks are reckoned.
+const clockFor = 10 * time.Second
+
+// deadline returns what a server would answer to DoClock, if that is known.
+func (p *proxy) deadline(server string) string {
+	r, ok := p.clocks[server]
+	if !ok || p.s.now-r.at > clockFor {
+		return ""
+	}
+	return p.deadlineAt(r.clock + p.s.now - r.at)
+}
+
+func (p *proxy) deadlineAt(clock time.Duration) string {
+	return strconv.FormatInt(int64(clock+p.s.timing.Deadline), 10)
 }
 
 // start begins a process.
@@ -28,6 +48,7 @@ func (p *proxy) start() {
 	p.up = true
 	p.pool = make([][]*link, len(p.s.nodes))
 	p.links = nil
+	p.clocks = map[string]clockReading{}
 	p.seq = uint64(p.life) << 32
 	p.resolver, p.auditor = NewResolver(p.s.timing, p.s.secret), NewAuditor(p.s.timing, p.s.secret)
 	p.orphans = NewBranchAuditor(p.s.secret)
@@ -157,7 +178,7 @@ func (p *proxy) answer(a Action, replies []reply, lost bool) Answer {
 	last := replies[len(replies)-1]
 	ans.Row, ans.Found = last.row, last.found
 	if a.Do == DoClock {
-		ans.Text = strconv.FormatInt(int64(last.time+p.s.timing.Deadline), 10)
+		ans.Text = p.deadlineAt(last.time)
 	}
 	return ans
 }

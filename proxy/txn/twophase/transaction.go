@@ -31,7 +31,10 @@ type Branch struct {
 // Transaction is a transaction while it is open. Its anchor, the first node that it touches, has a plain transaction; what begins later is
 // the branch of an XA transaction, as a server cannot make one of the other. The zero Transaction is of no use; see [Begin].
 type Transaction struct {
-	GTRID    GTRID
+	GTRID GTRID
+	// Deadline is what the answer to [DoClock] would be when the transaction begins to commit, where that is known well enough; "" has the
+	// coordinator ask. Clocks decide nothing alone: one that jumps has a decision refused as late, or accepted later.
+	Deadline string
 	branches []Branch // the anchor first
 	doomed   Cause
 }
