@@ -38,8 +38,10 @@ type Spec struct {
 	Binary   string // path, default that of Options
 	MaxConns int    // max_conns_limit of a node, default 2048
 	// Shards spreads events over so many nodes; 1 makes sbtest1 a table of one shard; 0 is without rules. All nodes
-	// are the same server.
+	// are the same server, unless Servers says otherwise.
 	Shards int
+	// Servers is how many servers the nodes are spread over; default 1. What is measured of the server is that of the first one.
+	Servers int
 	// Config are more lines of ks.yaml, each a key of the top level.
 	Config string
 	// Args are more arguments of the program.

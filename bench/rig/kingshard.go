@@ -34,7 +34,14 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 	addr := addrs[0]
 	c.metrics = addrs[1]
 	login := load.Login{Addr: addr, User: proxyUser, Password: proxyPassword, DB: DB}
-	file := configFile{spec: c.Spec, addr: addr, metrics: c.metrics, server: c.Server.Addr}
+	file := configFile{spec: c.Spec, addr: addr, metrics: c.metrics, servers: []string{c.Server.Addr}}
+	for k := 1; k < c.Spec.Servers; k++ {
+		s, err := r.server(ctx, c.Spec.ServerConnsMax+k) // another ceiling is another server
+		if err != nil {
+			return err
+		}
+		file.servers = append(file.servers, s.Addr)
+	}
 	if c.Spec.TLS {
 		ca, cert, key, err := mysqltest.WriteCertificates(dir)
 		if err != nil {
@@ -71,9 +78,10 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 
 // configFile is what a ks.yaml is written from.
 type configFile struct {
-	spec                  Spec
-	addr, metrics, server string
-	cert, key             string // paths, "" without TLS
+	spec          Spec
+	addr, metrics string
+	servers       []string // which the nodes take in turn
+	cert, key     string   // paths, "" without TLS
 }
 
 // text writes the file. Logs go to where the program prints.
@@ -98,7 +106,7 @@ func (f configFile) text() string {
 	for i := range names {
 		names[i] = fmt.Sprintf("node%d", i+1)
 		fmt.Fprintf(&b, "- {name: %s, max_conns_limit: %d, user: %s, password: %s, master: \"%s\"}\n",
-			names[i], maxConns, mysqltest.User, mysqltest.Password, f.server)
+			names[i], maxConns, mysqltest.User, mysqltest.Password, f.servers[i%len(f.servers)])
 	}
 	list := strings.Join(names, ", ")
 	fmt.Fprintf(&b, "schema_list:\n- user: %s\n  nodes: [%s]\n  default: node1\n", proxyUser, list)

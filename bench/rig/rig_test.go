@@ -20,7 +20,7 @@ func TestConfig(t *testing.T) {
 		"plain": {}, "one shard": {Shards: 1}, "eight shards": {Shards: 8}, "limit": {MaxConns: 16},
 		"sql log": {Config: "log_sql: on\nlog_level: debug"},
 	} {
-		text := configFile{spec: spec, addr: "127.0.0.1:1", metrics: "127.0.0.1:2", server: "127.0.0.1:3"}.text()
+		text := configFile{spec: spec, addr: "127.0.0.1:1", metrics: "127.0.0.1:2", servers: []string{"127.0.0.1:3"}}.text()
 		path := filepath.Join(t.TempDir(), "ks.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func against(scenario, contender string, m report.Metric) func(*report.Run) (flo
 
 // Checks are what "done" means for the proxy's performance, in the order of its list.
 func Checks() []report.Check {
-	checks := slices.Concat(cpuChecks(), sizeChecks(), throughputChecks(), memoryChecks(), scatterChecks(), openChecks(), tlsChecks())
+	checks := slices.Concat(cpuChecks(), sizeChecks(), throughputChecks(), memoryChecks(), scatterChecks(), openChecks(), tlsChecks(), commitChecks())
 	slices.SortStableFunc(checks, func(a, b report.Check) int { return a.Line - b.Line })
 	return checks
 }
@@ -203,11 +203,20 @@ func tlsChecks() []report.Check {
 	return checks
 }
 
+func commitChecks() []report.Check {
+	return []report.Check{
+		{Line: 10, Promise: "median of COMMIT over two nodes, all or none over one behind the other", Bound: 2.5,
+			Figure: report.Ratio(at(commitBoth, atomic.Name, report.P50), at(commitBoth, bestEffort.Name, report.P50))},
+		{Line: 10, Promise: "CPU per transaction of one node, transaction_mode atomic over single", Bound: 1.03,
+			Figure: report.Ratio(at(commitOne, atomic.Name, report.ProxyCPU), at(commitOne, single.Name, report.ProxyCPU))},
+	}
+}
+
 // plan is how often and how long a whole run measures.
 type plan struct{ rounds, seconds int }
 
 // promised are the scenarios that the checks look at. Those with a figure of HAProxy's in them have five rounds, with as many seconds
-// as keep a whole run below 45 minutes; those of ids more, as they differ by less than two turns of one of them do.
+// as keep a whole run below 45 minutes; those of ids and of one node more, as they differ by less than two turns of one of them do.
 var promised = map[string]plan{
 	pointSelect("text", 64): {5, 2}, pointSelect("prepared", 64): {5, 2}, "tls/text/64": {5, 1}, "tls/prepared/64": {5, 1},
 	pointSelect("text", 4): {5, 1}, pointSelect("prepared", 4): {5, 1}, pointSelect("text", 16): {5, 1}, pointSelect("prepared", 16): {5, 1},
@@ -215,6 +224,7 @@ var promised = map[string]plan{
 	"statement-bytes/1000": {3, 1}, "statement-bytes/17000": {3, 1}, "statement-bytes/170000": {3, 1},
 	"conns/update-index/256": {3, 1}, "conns/update-index-hot/256": {3, 1}, "conns/point-select/256": {3, 1}, crowd: {3, 1},
 	idsName(false): {14, 1}, idsName(true): {14, 1},
+	commitBoth: {5, 1}, commitOne: {7, 1},
 	"idle/10000": {3, 1}, "idle/50000": {1, 1},
 	scatterName("ordered-limit", 2): {5, 2}, scatterName("count", 8): {5, 2}, "scatter/unsharded-point-select": {5, 2},
 	capacity60: {3, 5}, "slo": {1, 3},
