@@ -55,7 +55,9 @@ var allowed = map[string][]string{
 	"proxy/txn":           {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
 	"proxy/txn/decisions": {"backend", "mysql", "mysql/sqltext"},
 	// What decides about transactions of several nodes knows neither servers nor sessions.
-	"proxy/txn/twophase":        nil,
+	"proxy/txn/twophase": nil,
+	// What checks histories of them, for tests, knows nothing of databases.
+	"proxy/txn/history":         nil,
 	"proxy/txn/driver":          {"backend", "mysql", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
 	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
