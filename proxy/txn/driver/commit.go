@@ -16,6 +16,7 @@ import (
 // reports are the caller's again; the driver closes the others.
 func (t *Transaction) Commit() twophase.Outcome {
 	began := time.Now()
+	t.checkPrimaries()
 	t.open.Deadline = t.driver.clocks.in(t.parts[0].server, t.driver.timing.Deadline)
 	e := &ending{
 		t: t, began: began, since: began, c: twophase.NewCoordinator(t.open, t.driver.timing, t.secret, t.Strict),
@@ -49,6 +50,20 @@ func (t *Transaction) Commit() twophase.Outcome {
 		t.driver.running.Go(e.rest) // the client does not wait for what is left
 	}
 	return outcome
+}
+
+// checkPrimaries dooms a transaction over several nodes of which one has another primary by now, or is not in the configuration any more: who ends what
+// a process leaves behind looks at the primaries that are, and would decide anew there.
+func (t *Transaction) checkPrimaries() {
+	if !t.open.Spans() {
+		return
+	}
+	nodes := t.driver.nodes()
+	for _, one := range t.parts {
+		if n := nodes[one.conn.Instance.Node]; n == nil || n.Primary.Addr != one.conn.Instance.Addr {
+			t.open.Doom(twophase.Cause{Reason: twophase.Moved, Node: one.id})
+		}
+	}
 }
 
 // ending is a transaction that ends. Its methods are for one goroutine at a time: that of Commit, and then that of rest.

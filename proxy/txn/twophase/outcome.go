@@ -38,6 +38,7 @@ const (
 	Late                       // the decision came behind its deadline
 	Forged                     // a row that no proxy made has the transaction's key
 	TooMany                    // more than BranchesMax nodes
+	Moved                      // another server is the node's primary since the transaction began
 )
 
 // Cause is a reason, and where it came from.
@@ -64,6 +65,8 @@ func (c Cause) String() string {
 		return "its place in ks_meta.dtx was taken by a row that no proxy made"
 	case TooMany:
 		return fmt.Sprintf("it changes more than %d nodes", BranchesMax)
+	case Moved:
+		return "another server is a node's primary since it began"
 	}
 	return "it was asked for"
 }

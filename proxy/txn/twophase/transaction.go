@@ -87,9 +87,19 @@ func RollsBack(code uint16) bool {
 	return false
 }
 
-// Lost notes that the connection of the node n broke, and its branch with it. An anchor is lost, too, when another server takes the place of
-// its own: it is never begun anew.
+// Lost notes that the connection of the node n broke, and its branch with it.
 func (t *Transaction) Lost(n NodeID) { t.Doom(Cause{Reason: Vanished, Node: n}) }
+
+// Spans reports whether rows of several nodes were changed, so that there is a decision.
+func (t *Transaction) Spans() bool {
+	changed := 0
+	for k := range t.branches {
+		if t.branches[k].Changed {
+			changed++
+		}
+	}
+	return changed > 1
+}
 
 // Doom notes for another reason that nothing but a rollback is allowed. Error 1205 is one where innodb_rollback_on_timeout is on.
 func (t *Transaction) Doom(c Cause) {
