@@ -143,6 +143,9 @@ type Config struct {
 	FinishMaxJoinSize int `yaml:"finish_max_join_size" reload:"set"`
 	// A client without a command for so long is disconnected (MySQL's wait_timeout); 0: never.
 	IdleTimeout Duration `yaml:"idle_timeout" reload:"set"`
+	// A transaction over several nodes without a command of its client for so long is rolled back on all of them, and the client's next
+	// statement gets error 1213; 0: never.
+	IdleTransactionTimeout Duration `yaml:"idle_transaction_timeout" reload:"set"`
 	// Time that sessions have to end at a shutdown, then they are cut; 0: cut at once.
 	DrainTimeout Duration `yaml:"drain_timeout" reload:"set"`
 	// Time that sessions which cannot move to the new process of an upgrade go on in the old one, at least 1s; then it shuts down.

@@ -192,6 +192,7 @@ func (c *Config) checkTimes(r *report) {
 		{"client_write_timeout", c.ClientWriteTimeout, time.Second},
 		{"finish_timeout", c.FinishTimeout, 0},
 		{"idle_timeout", c.IdleTimeout, 0},
+		{"idle_transaction_timeout", c.IdleTransactionTimeout, 0},
 		{"drain_timeout", c.DrainTimeout, 0},
 		{"upgrade_timeout", c.UpgradeTimeout, time.Second},
 		{"health_timeout", c.HealthTimeout, 100 * time.Millisecond},

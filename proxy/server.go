@@ -250,10 +250,10 @@ func (s *Server) watchSessions() {
 		case <-tick.C:
 			s.admin.Tick()
 			cfg := s.shared.Snapshot.Load().Config
-			idle, stall := cfg.IdleTimeout.Duration(), cfg.ClientWriteTimeout.Duration()
+			limits := process.Limits{Idle: cfg.IdleTimeout.Duration(), Transaction: cfg.IdleTransactionTimeout.Duration(), Stall: cfg.ClientWriteTimeout.Duration()}
 			sessions = s.shared.Sessions.AppendTo(sessions[:0])
 			for _, one := range sessions {
-				one.Tick(idle, stall, s.running.Go)
+				one.Tick(limits, s.running.Go)
 			}
 			clear(sessions) // those that end meanwhile are not kept
 		}

@@ -180,6 +180,8 @@ type Kept struct {
 	Instance *backend.Instance
 	// Others are further ones, by their nodes, that its transaction reads from; they are read before Finish returns.
 	Others map[string]backend.Pooled
+	// Whole are all connections of a transaction over several nodes, which ends as a whole; nil for another one.
+	Whole []backend.Pooled
 	// Pins are the reasons, each a bit, for which it keeps its connection beyond a transaction.
 	Pins uint32
 	// InTransaction says that the client has a transaction open. Engaged says that others may wait for what one of the pins stands for.
@@ -195,8 +197,8 @@ func (e *Entry) Finish(k Kept) time.Duration {
 	took := now.Sub(e.since)
 	e.busy, e.command, e.text, e.since = false, mysql.ComSleep, "", now
 	e.kept = kept{k.DB, k.Instance, k.Pins, k.InTransaction, k.Engaged}
-	if len(k.Others) > 0 || e.several != nil {
-		e.severalLocked().keep(k.Others)
+	if len(k.Others) > 0 || len(k.Whole) > 0 || e.several != nil {
+		e.severalLocked().keep(k.Others, k.Whole)
 	}
 	if e.killed {
 		e.killed = false

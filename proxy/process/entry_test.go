@@ -261,7 +261,7 @@ func TestBeside(t *testing.T) {
 				default:
 					e.Row()
 					l.Holdings(nil)
-					e.Tick(time.Hour, time.Hour, spawn)
+					e.Tick(Limits{Idle: time.Hour, Stall: time.Hour}, spawn)
 					e.CallToMove()
 				}
 			}

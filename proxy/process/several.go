@@ -9,6 +9,9 @@ type several struct {
 	// others are those that the transaction kept reads from beside its first one.
 	others []*backend.Instance
 	goesOn bool // the statement does though the client has gone
+	// whole are the connections of a transaction over several nodes that is open; gaveUp says that they were closed.
+	whole  []backend.Pooled
+	gaveUp bool
 }
 
 // severalLocked returns e's several, which it has from the first use on.
@@ -65,11 +68,36 @@ func (e *Entry) GoOn() {
 	e.severalLocked().goesOn = true
 }
 
-// keep notes the instances of connections that a transaction keeps beside its first one.
-func (v *several) keep(conns map[string]backend.Pooled) {
+// keep notes what a transaction keeps: the instances of the connections beside its first one, and all connections of one over several nodes.
+func (v *several) keep(beside map[string]backend.Pooled, whole []backend.Pooled) {
 	clear(v.others)
 	v.others = v.others[:0]
-	for _, p := range conns {
+	for _, p := range beside {
 		v.others = append(v.others, p.Instance)
 	}
+	clear(v.whole) // they may be others' now
+	v.whole = append(v.whole[:0], whole...)
+	v.gaveUp = v.gaveUp && len(whole) > 0
+}
+
+// giveUp closes the connections of a transaction over several nodes, if one is open, so that their servers roll it back. It reports whether it did.
+func (v *several) giveUp() bool {
+	if len(v.whole) == 0 || v.gaveUp {
+		return false
+	}
+	for _, p := range v.whole {
+		p.Conn.Close()
+	}
+	v.gaveUp = true
+	return true
+}
+
+// GaveUp reports whether the session's transaction over several nodes was ended as it idled: its connections are closed. It is the session's.
+func (e *Entry) GaveUp() bool {
+	if e.several == nil { // which it has from its own commands on
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.several.gaveUp
 }

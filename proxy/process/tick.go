@@ -16,10 +16,18 @@ func (e *Entry) SetWaitTimeout(seconds uint32) {
 	e.waitTimeout = seconds
 }
 
-// Tick is called every second: it ends a session that idles for longer than idle, or whose client takes less of its answer than RateMin, or
-// sends nothing of its file, for longer than stall, and one whose client vanished during a statement of a transaction or over several shards.
-// Zero is no limit of idle. What has to wait for a server it has run by spawn, which does not wait.
-func (e *Entry) Tick(idle, stall time.Duration, spawn func(func())) {
+// Limits are for how long clients may do nothing.
+type Limits struct {
+	Idle        time.Duration // without a command; 0: for ever
+	Transaction time.Duration // likewise, with a transaction over several nodes open
+	Stall       time.Duration // without taking anything of an answer, or sending anything of a file
+}
+
+// Tick is called every second: it ends a session that idles for longer than it may, or whose client takes less of its answer than RateMin, or
+// sends nothing of its file, and one whose client vanished during a statement of a transaction or over several shards. A transaction over
+// several nodes that idles it ends on the servers, and the session hears so from GaveUp. What has to wait for a server it has run by spawn,
+// which does not wait.
+func (e *Entry) Tick(limits Limits, spawn func(func())) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing && e.busy && e.killed {
@@ -30,11 +38,15 @@ func (e *Entry) Tick(idle, stall time.Duration, spawn func(func())) {
 	}
 	if !e.busy {
 		e.stall.seconds = 0
+		idle := limits.Idle
 		if own := time.Duration(e.waitTimeout) * time.Second; own > 0 && (idle <= 0 || own < idle) {
 			idle = own
 		}
 		if idle > 0 && time.Since(e.since) > idle {
 			e.closeLocked(EndIdle)
+		} else if e.several != nil && limits.Transaction > 0 && time.Since(e.since) > limits.Transaction && e.several.giveUp() {
+			e.kept.inTx = false // nothing that a drain waits for
+			e.log.Warn("a transaction over several nodes idled for too long, and is rolled back", "conn", e.id, "user", e.user, "after", limits.Transaction)
 		}
 		return
 	}
@@ -49,7 +61,7 @@ func (e *Entry) Tick(idle, stall time.Duration, spawn func(func())) {
 		spawn(e.abandon)
 		return
 	}
-	enough := uint64(RateMin * stall / time.Second)
+	enough := uint64(RateMin * limits.Stall / time.Second)
 	if e.uploading {
 		enough = 1
 	}
@@ -58,7 +70,7 @@ func (e *Entry) Tick(idle, stall time.Duration, spawn func(func())) {
 		e.stall.at, e.stall.seconds = moved, 0
 		return
 	}
-	if e.stall.seconds++; time.Duration(e.stall.seconds)*time.Second > stall {
+	if e.stall.seconds++; time.Duration(e.stall.seconds)*time.Second > limits.Stall {
 		e.closeLocked(EndStalled)
 	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -25,19 +26,19 @@ func TestIdleTicks(t *testing.T) {
 		e, c := new(Entry), new(phone)
 		e.Adopt(c, Who{User: "app"}, nil, "", 0, time.Now().Add(-test.idled))
 		e.SetWaitTimeout(test.own)
-		e.Tick(test.limit, time.Hour, spawn)
+		e.Tick(Limits{Idle: test.limit, Stall: time.Hour}, spawn)
 		if ended := c.closes.Load() == 1; ended != test.ends || ended && e.End(EndQuit) != EndIdle {
 			t.Errorf("%s: ended %v", test.name, ended)
 		}
 	}
 	e, c := connected(new(List))
 	e.since = time.Now().Add(-time.Hour)
-	if e.Tick(time.Second, time.Second, spawn); c.closes.Load() != 0 {
+	if e.Tick(Limits{Idle: time.Second, Stall: time.Second}, spawn); c.closes.Load() != 0 {
 		t.Error("a login idles")
 	}
 	e, c = running(t)
 	e.since = time.Now().Add(-time.Hour)
-	if e.Tick(time.Second, time.Hour, spawn); c.closes.Load() != 0 {
+	if e.Tick(Limits{Idle: time.Second, Stall: time.Hour}, spawn); c.closes.Load() != 0 {
 		t.Error("a statement idles")
 	}
 }
@@ -58,7 +59,7 @@ func TestStallTicks(t *testing.T) {
 		e.Upload(test.upload)
 		for range 10 {
 			c.moved += test.step
-			e.Tick(time.Second, 3*time.Second, spawn)
+			e.Tick(Limits{Idle: time.Second, Stall: 3 * time.Second}, spawn)
 		}
 		if ended := c.closes.Load() == 1; ended != test.ends || ended && e.End(EndQuit) != EndStalled {
 			t.Errorf("%s: ended %v", test.name, ended)
@@ -101,7 +102,7 @@ func TestTicksOfTheVanished(t *testing.T) {
 		e, c := running(t)
 		c.gone = true
 		test.begin(e)
-		e.Tick(0, time.Hour, spawn)
+		e.Tick(Limits{Stall: time.Hour}, spawn)
 		if !test.ends {
 			if time.Sleep(10 * time.Millisecond); c.closes.Load() != 0 || len(s.kills()) != 0 {
 				t.Errorf("%s: ended", test.name)
@@ -115,6 +116,43 @@ func TestTicksOfTheVanished(t *testing.T) {
 	}
 }
 
+// The connections of a transaction over several nodes are closed when it has idled for too long, and of no other one; its session stays.
+func TestTicksOfIdleTransactions(t *testing.T) {
+	s := startServer(t)
+	for _, test := range []struct {
+		name  string
+		limit time.Duration
+		kept  func(p, q backend.Pooled) Kept
+		ends  bool
+	}{
+		{"in time", time.Hour, func(p, q backend.Pooled) Kept { return Kept{InTransaction: true, Whole: []backend.Pooled{p, q}} }, false},
+		{"no limit", 0, func(p, q backend.Pooled) Kept { return Kept{InTransaction: true, Whole: []backend.Pooled{p, q}} }, false},
+		{"too long", time.Minute, func(p, q backend.Pooled) Kept { return Kept{InTransaction: true, Whole: []backend.Pooled{p, q}} }, true},
+		{"of one node", time.Minute, func(p, q backend.Pooled) Kept {
+			return Kept{InTransaction: true, Instance: p.Instance, Others: map[string]backend.Pooled{"q": q}}
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, q := s.borrow(t), s.borrow(t)
+			e, c := running(t)
+			e.log = slog.New(slog.DiscardHandler)
+			e.Finish(test.kept(p, q))
+			e.since = time.Now().Add(-2 * time.Minute)
+			for range 2 {
+				e.Tick(Limits{Transaction: test.limit, Stall: time.Hour}, spawn)
+			}
+			broken := p.Conn.Exec("DO 1") != nil && q.Conn.Exec("DO 1") != nil
+			if e.GaveUp() != test.ends || broken != test.ends || c.closes.Load() != 0 {
+				t.Errorf("gave up %v, broken %v", e.GaveUp(), broken)
+			}
+			e.Begin(mysql.ComQuery, "", time.Now())
+			if e.Finish(Kept{}); e.GaveUp() {
+				t.Error("the next one, too")
+			}
+		})
+	}
+}
+
 // A server that had not begun the statement when it was told to end it is told again, though the session is closing.
 func TestKillsAreRepeated(t *testing.T) {
 	s := startServer(t)
@@ -124,7 +162,7 @@ func TestKillsAreRepeated(t *testing.T) {
 		e, _ := running(t)
 		e.SetRunning(p)
 		e.Interrupt(connection)
-		e.Tick(0, time.Hour, spawn)
+		e.Tick(Limits{Stall: time.Hour}, spawn)
 		mysqltest.WaitFor(t, "a second KILL", func() bool { return len(s.kills()) == 2 })
 		e.TakeRunning()
 		e.InterruptAgain()

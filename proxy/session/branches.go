@@ -26,6 +26,8 @@ type spread struct {
 	savepoints []string
 	// broken says that a part of it is lost, or may not be as the others are: the rest may only be rolled back.
 	broken bool
+	// idled says that there was one, which was rolled back as it idled, and that the client is still to hear so.
+	idled bool
 }
 
 // branches carry a client's transaction out on several nodes: the first one has a plain transaction, each further one a branch of package driver.
@@ -237,6 +239,13 @@ func (s *spread) failed(c *txn.Connections, p backend.Pooled, code uint16) {
 // aheadOf does what a statement wants of a transaction over several nodes before it runs: those that end one end all of its parts. handled says that
 // this was all.
 func (b branches) aheadOf(q *query) (handled bool, err error) {
+	if s := b.client.spread; s != nil && s.idled {
+		b.client.spread = nil
+		if q.info.Class == sqltext.Rollback {
+			return false, nil // it was
+		}
+		return true, b.errIdled()
+	}
 	if !b.client.txn.Branches {
 		return false, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
@@ -69,8 +70,12 @@ func (c *client) settle(err error) *endError {
 
 // finishCommand notes that the command is over and returns how long it took.
 func (c *client) finishCommand() time.Duration {
+	var whole []backend.Pooled
+	if c.txn.Branches {
+		whole = c.txn.All()
+	}
 	return c.entry.Finish(process.Kept{
-		DB: c.state.DB(), Instance: c.txn.Held().Instance, Others: c.txn.Others(), Pins: uint32(c.txn.Pins),
+		DB: c.state.DB(), Instance: c.txn.Held().Instance, Others: c.txn.Others(), Whole: whole, Pins: uint32(c.txn.Pins),
 		InTransaction: c.txn.InTransaction(), Engaged: c.txn.Pins.Has(txn.PinXA) || c.txn.Pins.Has(txn.PinLockTables),
 	})
 }

@@ -64,7 +64,7 @@ func (la *laned) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 // free reports whether nothing binds the session's next statement to more than the setting of a connection.
 func (la *laned) free() bool {
 	la.client.snap = la.client.shared.Snapshot.Load()
-	return la.client.schemaCurrent() && la.client.txn.Free() && la.client.state.Autocommit && la.client.sink == nil && !la.client.account.Limited() && !la.client.shared.Draining.Load() &&
+	return la.client.schemaCurrent() && la.client.txn.Free() && la.client.spread == nil && la.client.state.Autocommit && la.client.sink == nil && !la.client.account.Limited() && !la.client.shared.Draining.Load() &&
 		!la.client.shared.Pause.on()
 }
 

@@ -165,6 +165,11 @@ func (s *Session) dispatch(cmd mysql.Command, arg []byte) *endError {
 		return end
 	}
 	s.client.more = false
+	if s.client.txn.Branches && s.client.entry.GaveUp() {
+		if end := s.leases.branches().idled(); end != nil {
+			return end
+		}
+	}
 	if s.client.txn.Unlearned && cmd != mysql.ComQuit {
 		if end := s.settings().learnLate(); end != nil {
 			return end

@@ -52,7 +52,7 @@ func TestClientsThatTakeLittle(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		for range 20 {
-			s.client.entry.Tick(0, 4*time.Second, func(f func()) { go f() })
+			s.client.entry.Tick(process.Limits{Stall: 4 * time.Second}, func(f func()) { go f() })
 			if s.client.entry.CloseIfIdle(process.EndDrained) {
 				break
 			}
