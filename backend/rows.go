@@ -32,6 +32,37 @@ func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 	return r.texts(columns, row)
 }
 
+// Call runs a procedure of the proxy's own whose one result has so many columns. It is Rows otherwise.
+func (c *Conn) Call(sql string, columns int, row func([]string)) error {
+	c.Command(mysql.ComQuery, sql)
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	return c.ReadCall(columns, row)
+}
+
+// ReadCall reads the answer to a call that was sent; see [Conn.Call]. Behind the result there is the end of the call.
+func (c *Conn) ReadCall(columns int, row func([]string)) error {
+	r := response{c: c}
+	if err := r.columns(); err != nil {
+		return err
+	}
+	if r.scanner.Columns != columns {
+		return broken(fmt.Errorf("%w: %d columns", mysql.ErrMalformedPacket, r.scanner.Columns))
+	}
+	if err := r.skipDefinitions(); err != nil {
+		return err
+	}
+	if err := r.texts(columns, row); err != nil {
+		return err
+	}
+	_, part, err := r.next()
+	if err == nil && part != mysql.PartOK {
+		err = broken(fmt.Errorf("%w: behind the result of a call", mysql.ErrMalformedPacket))
+	}
+	return err
+}
+
 // texts reads rows as strings; see [Conn.Rows].
 func (r *response) texts(columns int, row func([]string)) error {
 	values := make([]string, columns)

@@ -47,13 +47,13 @@ func TestInit(t *testing.T) {
 		write(ownText(server, "own-account-password"))
 		place := "primary " + server.Addr + " of node n: "
 		says(0, check, true, place+"transactions over several nodes: only with xa_on_unsafe_server: innodb_flush_log_at_trx_commit is 2", place+"note on transactions over several nodes: ",
-			place+"transactions over several nodes need ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, which are not there: own needs CREATE, ")
+			place+"transactions over several nodes need ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent, which are not there: own needs CREATE, ")
 		says(1, doInit, true, "kingshard init: node n ("+server.Addr+"): ks_meta is missing and `own`@`%` could not make it: ")
 		says(0, show, true, "-- Node n: on its primary, "+server.Addr, "CREATE TABLE IF NOT EXISTS ks_meta.dtx (", "DELIMITER //\nCREATE PROCEDURE ks_meta.ks_decide (",
 			"EXECUTE ON ks_meta.* TO `own`@`%`;\n", "GRANT EXECUTE ON PROCEDURE ks_meta.ks_decide TO `clients`@`%`;\n", "-- Node m: ")
 		must(t, direct, "GRANT CREATE, SELECT, INSERT, UPDATE, DELETE, CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON ks_meta.* TO own WITH GRANT OPTION")
 		says(0, check, true, "which are not there: the proxy makes them when it needs them, or kingshard init does")
-		says(0, doInit, true, place+"made ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide\n", "of node m: all is there\n", "all nodes have the key ")
+		says(0, doInit, true, place+"made ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent\n", "of node m: all is there\n", "all nodes have the key ")
 		says(0, doInit, false, "made", "warning", "-account-password")
 		says(0, check, false, "ks_meta", "GRANT OPTION")
 		must(t, direct, "GRANT INSERT ON ks_meta.* TO clients")

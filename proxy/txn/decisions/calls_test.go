@@ -25,7 +25,7 @@ var callers = []struct {
 	{set: "SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci"}, {set: "SET NAMES gbk"}, {set: "SET character_set_results = NULL"}, {set: "SET sql_select_limit = 0"}, {set: "SET sql_safe_updates = 1"},
 	{set: "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"}, {set: "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"}, {set: "SET unique_checks = 0, foreign_key_checks = 0"},
 	{set: "SET sql_log_bin = 0", root: true}, {set: "SET binlog_format = 'STATEMENT'", root: true}, {set: "SET sql_warnings = 1, max_error_count = 0", root: true}, {set: "SET lc_messages = 'de_DE'"},
-	{set: "SET div_precision_increment = 0"}, {set: "SET sql_auto_is_null = 1"}, {set: "SET default_storage_engine = MyISAM"}, {set: "SET max_sp_recursion_depth = 0"},
+	{set: "SET character_set_results = utf16"}, {set: "SET div_precision_increment = 0"}, {set: "SET sql_auto_is_null = 1"}, {set: "SET default_storage_engine = MyISAM"}, {set: "SET max_sp_recursion_depth = 0"},
 }
 
 // onCallers runs a test on a connection of each of them.

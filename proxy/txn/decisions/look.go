@@ -138,8 +138,8 @@ func describe(c *backend.Conn, there map[string]*described) error {
 	return err
 }
 
-// caller looks at the account of clients' statements, on a connection of its own: whether it can call the procedures, by calls that end with an error ahead
-// of their row, and what else it may do.
+// caller looks at the account of clients' statements, on a connection of its own: whether it can call the procedures, those that write by calls that end with
+// an error ahead of their row, and what else it may do.
 func (f *Found) caller(c *backend.Conn) error {
 	var err error
 	if f.Caller, err = Account(c); err != nil {
@@ -149,9 +149,15 @@ func (f *Found) caller(c *backend.Conn) error {
 		if !o.procedure || slices.Contains(f.Missing, o.full()) {
 			continue
 		}
-		err := c.Exec("CALL " + o.full() + "(" + strings.TrimSuffix(strings.Repeat("NULL, ", len(o.parts)), ", ") + ")")
+		call := "CALL " + o.full() + "(" + strings.TrimSuffix(strings.Repeat("NULL, ", len(o.parts)), ", ") + ")"
+		if o.columns > 0 {
+			err = c.Call(call, o.columns, func([]string) {})
+		} else {
+			err = c.Exec(call)
+		}
 		var refused *mysql.SQLError
 		switch {
+		case err == nil && o.columns > 0:
 		case err == nil:
 			f.Wrong = append(f.Wrong, o.full()+" writes rows without a name")
 		case !errors.As(err, &refused):

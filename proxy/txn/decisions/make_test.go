@@ -18,11 +18,11 @@ func TestMake(t *testing.T) {
 	onServers(t, func(t *testing.T, b *bench) {
 		n := nodesAt(t, true, b.server)[0]
 		f, err := Look(n.Primary, soon())
-		if err != nil || len(f.Missing) != 4 || f.Complete() || len(f.Open) > 0 || f.OneAccount || f.Maker != "`own`@`%`" || f.Caller != "`clients`@`%`" {
+		if err != nil || len(f.Missing) != 5 || f.Complete() || len(f.Open) > 0 || f.OneAccount || f.Maker != "`own`@`%`" || f.Caller != "`clients`@`%`" {
 			t.Fatalf("%+v, %v", f, err)
 		}
 		f, made, err := Make(n.Primary, soon())
-		if err != nil || !f.Complete() || !slices.Equal(made, []string{"ks_meta.dtx", "ks_meta.secret", "ks_meta.ks_branch", "ks_meta.ks_decide"}) {
+		if err != nil || !f.Complete() || !slices.Equal(made, []string{"ks_meta.dtx", "ks_meta.secret", "ks_meta.ks_branch", "ks_meta.ks_decide", "ks_meta.ks_recent"}) {
 			t.Fatalf("%+v, %v, %v", f, made, err)
 		}
 		if f, made, err = Make(n.Primary, soon()); err != nil || !f.Complete() || len(made) > 0 {
@@ -145,7 +145,7 @@ func TestMakeRefused(t *testing.T) {
 		must(t, b.root, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM own")
 		fails("ks_meta is missing and `own`@`%` could not make it: Access denied", "kingshard init -print")
 		must(t, b.root, strings.Replace(ownGrant, " WITH GRANT OPTION", "", 1))
-		fails("`clients`@`%` may not call ks_meta.ks_decide (", "), and `own`@`%` could not grant it", "run GRANT EXECUTE ON PROCEDURE ks_meta.ks_branch TO `clients`@`%`; GRANT EXECUTE ON")
+		fails("`clients`@`%` may not call ks_meta.ks_recent (", "), and `own`@`%` could not grant it", "run GRANT EXECUTE ON PROCEDURE ks_meta.ks_branch TO `clients`@`%`; GRANT EXECUTE ON")
 		must(t, b.root, "GRANT EXECUTE ON ks_meta.* TO clients")
 		if f, _, err := Make(n.Primary, soon()); err != nil || !f.Complete() {
 			t.Errorf("granted by somebody else: %+v, %v", f, err)

@@ -55,8 +55,8 @@ func Consistent(secret Secret, snapshots []Snapshot, asked map[GTRID]*Row) (Read
 					g = whole
 				}
 			}
-			if !ok || row.State == Done || branchRow != (row.State == BranchRow) || !secret.Genuine(row) {
-				continue // a row that no proxy made is no transaction's
+			if !ok || row.State == Done || branchRow != (row.State == BranchRow) {
+				continue
 			}
 			g.Anchor = anchor
 			scanned := slices.Contains(nodes, anchor)
@@ -70,8 +70,9 @@ func Consistent(secret Secret, snapshots []Snapshot, asked map[GTRID]*Row) (Read
 					whole = false
 				}
 			}
-			switch row, known := asked[g]; {
-			case whole || known && row != nil && row.State == Done && secret.Genuine(*row):
+			switch anchors, known := asked[g]; {
+			case whole || known && anchors != nil && anchors.State == Done && secret.Genuine(*anchors):
+			case !secret.Genuine(row): // no proxy made it, so it is no transaction's; looked at last, as it takes the longest
 			case scanned || known:
 				return Torn, nil
 			case !slices.Contains(ask, g):
