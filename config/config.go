@@ -75,6 +75,9 @@ type Config struct {
 	// servers; auto, atomic where the servers of all nodes qualify, which the log and SHOW KS STATUS tell, else single. Clients may SET
 	// ks_transaction_mode; see sharding.md.
 	TransactionMode string `yaml:"transaction_mode" reload:"set"`
+	// What a read of several nodes shows: node, what each node has when it is asked, so that a transaction over several nodes may be seen on one and not
+	// yet on another; atomic, all of each such transaction or nothing of it. Clients may SET ks_read_consistency; see sharding.md.
+	ReadConsistency string `yaml:"read_consistency" reload:"set"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
 
@@ -189,6 +192,8 @@ type User struct {
 	Process bool `yaml:"process"`
 	// The transaction_mode of the user; empty: that of all.
 	TransactionMode string `yaml:"transaction_mode"`
+	// The read_consistency of the user; empty: that of all.
+	ReadConsistency string `yaml:"read_consistency"`
 	// What the user may do to the proxy itself, each with all before it: none, read (look at its state), operate (kill sessions,
 	// take instances down and up, reload) or admin (change the configuration). admin by default for root; a user without a
 	// password has none.

@@ -36,6 +36,7 @@ func (c *Config) setDefaults(func(string) string) {
 		FastLane:               true,
 		Digests:                1000,
 		TransactionMode:        TransactionAuto,
+		ReadConsistency:        ReadNode,
 		ClassicHistograms:      true,
 		Tracing:                Tracing{SampleRatio: 0.01, MaxParents: 100},
 		ProxyCharset:           "utf8mb4",

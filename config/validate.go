@@ -90,6 +90,7 @@ func (c *Config) checkLogs(r *report) {
 	r.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	r.oneOf("log_format", c.LogFormat, "text", "json")
 	r.oneOf("transaction_mode", c.TransactionMode, TransactionModes...)
+	r.oneOf("read_consistency", c.ReadConsistency, ReadConsistencies...)
 	if c.LogSQL != "on" && c.LogSQL != "off" && c.LogSQL != "" {
 		r.warn("log_sql", "is neither on nor off: taken as on")
 	}
@@ -126,6 +127,15 @@ const (
 
 // TransactionModes are the values of transaction_mode.
 var TransactionModes = []string{TransactionAuto, TransactionSingle, TransactionBestEffort, TransactionAtomic}
+
+// The values of read_consistency.
+const (
+	ReadNode   = "node"
+	ReadAtomic = "atomic"
+)
+
+// ReadConsistencies are the values of read_consistency.
+var ReadConsistencies = []string{ReadNode, ReadAtomic}
 
 // HasTransactionMode reports whether a transaction_mode is that of all, or of a user.
 func (c *Config) HasTransactionMode(mode string) bool {

@@ -52,6 +52,9 @@ func (u *User) check(r *report, path string) {
 	if u.TransactionMode != "" {
 		r.oneOf(path+".transaction_mode", u.TransactionMode, TransactionModes...)
 	}
+	if u.ReadConsistency != "" {
+		r.oneOf(path+".read_consistency", u.ReadConsistency, ReadConsistencies...)
+	}
 	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)

@@ -56,6 +56,10 @@ func statusRows(v *view) (rows [][]any) {
 	count("Row_lock_retries", t.LockRetries)
 	count("Best_effort_transactions", t.BestEffort)
 	add("Atomic_transactions", v.a.atomicTransactions())
+	ended := v.a.shared.Atomic.Stats()
+	count("Atomic_reads", ended.Reads)
+	count("Atomic_read_retries", ended.ReadRetries)
+	count("Atomic_reads_given_up", ended.ReadsGivenUp)
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
 	up, down := 0, 0
 	for _, n := range v.snap.InOrder() {

@@ -148,6 +148,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	}
 	counted(descOperator, ended.OperatorCommits, "commit")
 	counted(descOperator, ended.OperatorRollbacks, "rollback")
+	counter("atomic_reads_total", "Reads of several nodes that show all of each transaction over nodes or nothing, and transactions that begin with a snapshot which does.", ended.Reads)
+	counter("atomic_read_retries_total", "Times that snapshots were taken anew for them, as the ones before showed a part of a transaction.", ended.ReadRetries)
+	counter("atomic_reads_given_up_total", "Those of them that failed with error 1213, as all snapshots showed a part.", ended.ReadsGivenUp)
 	gauge("atomic_incidents", "What was found that no proxy can mend, and that nobody has closed: SHOW KS INCIDENTS.", float64(r.shared.Atomic.Incidents.Open()))
 	counter("atomic_incidents_total", "What was found that no proxy can mend; the log names each.", r.shared.Atomic.Incidents.Total())
 	classic := snap.Config.ClassicHistograms

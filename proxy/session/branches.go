@@ -43,16 +43,8 @@ func (ls *leases) branches() branches { return branches{ls.client, ls, nil} }
 // branches are those of the session's transaction.
 func (xs *exchanges) branches() branches { return branches{xs.client, xs.leases, xs} }
 
-// mode is the transaction_mode in force: the session's, the user's, or that of all.
-func (b branches) mode() string {
-	switch {
-	case b.client.transactionMode != modeUnset:
-		return config.TransactionModes[b.client.transactionMode-1]
-	case b.client.account.TransactionMode != "":
-		return b.client.account.TransactionMode
-	}
-	return b.client.snap.Config.TransactionMode
-}
+// mode is the transaction_mode in force.
+func (b branches) mode() string { return ownTransactionMode.value(b.client) }
 
 // inForce is the mode, with what the servers say where it is left to them. They are asked where nobody has yet.
 func (b branches) inForce() string {

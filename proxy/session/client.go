@@ -22,8 +22,8 @@ type client struct {
 	id     uint32
 	salt   [auth.SaltLen]byte // of the greeting
 	port   uint16
-	// transactionMode is what SET ks_transaction_mode said.
-	transactionMode transactionMode
+	// transactionMode and readConsistency are what SET ks_transaction_mode and SET ks_read_consistency said.
+	transactionMode, readConsistency choice
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more bool
 	// passed says that the statement has been through the gate.

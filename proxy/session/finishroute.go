@@ -34,14 +34,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	}
 	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
 	f.node = r.Finishing.Final(nil).Node
-	nodes := []*backend.Node{qs.client.schema.Nodes[f.node]}
-	for _, scratch := range r.Finishing.Scratch {
-		for _, n := range qs.routing.nodesOf(scratch.Queries) {
-			if !slices.Contains(nodes, n) {
-				nodes = append(nodes, n)
-			}
-		}
-	}
+	nodes := qs.routing.finishNodes(r.Finishing)
 	if state.ReadsInsertID(&q.info, q.reached) {
 		if err := qs.leases.learnHeldInsertID(); err != nil {
 			return true, err
@@ -71,6 +64,19 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 		f.last, f.aside = aside, true
 	}
 	return f.run()
+}
+
+// finishNodes lists the nodes of a query that is finished on one of them, which is the first.
+func (ro *routing) finishNodes(f *plan.Finishing) []*backend.Node {
+	nodes := []*backend.Node{ro.client.schema.Nodes[f.Final(nil).Node]}
+	for _, scratch := range f.Scratch {
+		for _, n := range ro.nodesOf(scratch.Queries) {
+			if !slices.Contains(nodes, n) {
+				nodes = append(nodes, n)
+			}
+		}
+	}
+	return nodes
 }
 
 // scratchLoan names the connection beside those of a transaction; no node has an empty name.

@@ -22,6 +22,9 @@ const (
 // goes to goroutines where anything about it is out of the common run.
 func (la *laned) mergesLooped(q *query) bool {
 	p, r := q.plan, q.route
+	if la.leases.branches().readsAtomic() {
+		return false
+	}
 	if _, merges := r.Operator.(*plan.Merge); !merges || q.st != nil || p.CalcFoundRows() || len(r.Queries) > loopedShards || q.attributes != nil {
 		return false
 	}

@@ -64,13 +64,13 @@ func onShards(t *testing.T, schema string, f func(t *testing.T, s *shards)) {
 	onShardsOf(t, func(*testing.T) {}, schema, f)
 }
 
-func onShardsOf(t *testing.T, begin func(t *testing.T), schema string, f func(t *testing.T, s *shards)) {
+func onShardsOf(t *testing.T, begin func(t *testing.T), schema string, f func(t *testing.T, s *shards), more ...string) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			begin(t)
 			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
 			for _, locations := range [][]int{{1, 1}, {2, 2}} {
-				t.Run(fmt.Sprint(locations), func(t *testing.T) { f(t, startShards(t, servers, locations, schema)) })
+				t.Run(fmt.Sprint(locations), func(t *testing.T) { f(t, startShards(t, servers, locations, schema, more...)) })
 			}
 		})
 	}

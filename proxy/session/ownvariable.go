@@ -7,43 +7,80 @@ import (
 	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/account"
 )
 
-// transactionModeVariable is the session's own transaction_mode, which no server knows.
-const transactionModeVariable = "ks_transaction_mode"
+// ownVariable is a variable of the proxy's own, which no server knows: one of a few words, as the session says, its user, or the configuration for all.
+type ownVariable struct {
+	name  string
+	words []string
+	of    func(c *client) *choice
+	user  func(a *account.Account) string
+	all   func(c *config.Config) string
+}
 
-// transactionMode is what a session has set: one more than the mode's place in config.TransactionModes.
-type transactionMode uint8
+// choice is what a session has set: one more than the word's place among those that there are. Zero is nothing.
+type choice uint8
 
-const modeUnset transactionMode = 0
+// ownTransactionMode is the transaction_mode that is in force for a session, ownReadConsistency its read_consistency.
+var (
+	ownTransactionMode = ownVariable{
+		"ks_transaction_mode", config.TransactionModes, func(c *client) *choice { return &c.transactionMode },
+		func(a *account.Account) string { return a.TransactionMode }, func(c *config.Config) string { return c.TransactionMode },
+	}
+	ownReadConsistency = ownVariable{
+		"ks_read_consistency", config.ReadConsistencies, func(c *client) *choice { return &c.readConsistency },
+		func(a *account.Account) string { return a.ReadConsistency }, func(c *config.Config) string { return c.ReadConsistency },
+	}
+	ownVariables = []*ownVariable{&ownTransactionMode, &ownReadConsistency}
+)
 
-// ownVariable reports whether a SET is about a variable of the proxy's own.
-func ownVariable(a sqltext.Assignment) bool {
+// value returns the word that is in force for a session.
+func (v *ownVariable) value(c *client) string {
+	if set := *v.of(c); set != 0 {
+		return v.words[set-1]
+	}
+	if word := v.user(c.account); word != "" {
+		return word
+	}
+	return v.all(c.snap.Config)
+}
+
+// ownVariableNamed returns the variable of a name in lower case, nil if there is none.
+func ownVariableNamed(name string) *ownVariable {
+	if k := slices.IndexFunc(ownVariables, func(v *ownVariable) bool { return v.name == name }); k >= 0 {
+		return ownVariables[k]
+	}
+	return nil
+}
+
+// isOwn reports whether a SET is about a variable of the proxy's own.
+func isOwn(a sqltext.Assignment) bool {
 	return a.Scope == sqltext.Session && strings.HasPrefix(a.Name, "ks_")
 }
 
 // setOwn sets a variable of the proxy's own.
 func (se settings) setOwn(assignments []sqltext.Assignment) error {
 	for _, a := range assignments {
-		if a.Scope == sqltext.Session && strings.HasPrefix(a.Name, "ks_") && a.Name != transactionModeVariable {
+		if isOwn(a) && ownVariableNamed(a.Name) == nil {
 			return mysql.NewSQLError(erUnknownSystemVariable, "Unknown system variable '%s'", a.Name)
 		}
 	}
-	a := assignments[0]
+	a := assignments[slices.IndexFunc(assignments, isOwn)]
+	v := ownVariableNamed(a.Name)
 	word := strings.ToLower(strings.Trim(a.Value, "'\""))
-	at := slices.Index(config.TransactionModes, word)
+	at := slices.Index(v.words, word)
 	switch {
 	case len(assignments) > 1:
-		return newError(KSRefusedVariable, "SET "+transactionModeVariable+" is a statement by itself")
+		return newError(KSRefusedVariable, "SET "+v.name+" is a statement by itself")
 	case se.client.txn.InTransaction() || se.client.txn.ReadsInTransaction(se.client.state.Autocommit):
 		return mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
 	case word == "default":
-		se.client.transactionMode = modeUnset
+		*v.of(se.client) = 0
 	case !a.Literal || at < 0:
-		return mysql.NewSQLError(mysql.ERWrongValueForVar, "Variable '%s' can't be set to the value of '%s': it is %s or DEFAULT", transactionModeVariable, word,
-			strings.Join(config.TransactionModes, ", "))
+		return mysql.NewSQLError(mysql.ERWrongValueForVar, "Variable '%s' can't be set to the value of '%s': it is %s or DEFAULT", v.name, word, strings.Join(v.words, ", "))
 	default:
-		se.client.transactionMode = transactionMode(at + 1)
+		*v.of(se.client) = choice(at + 1)
 	}
 	se.client.writeOK()
 	return nil

@@ -73,7 +73,7 @@ func (sh *shards) replacesAll(loans []txn.Lease, attempt int, err error) bool {
 		return false
 	}
 	for k := range loans {
-		if loans[k].Kept {
+		if sh.keeps(&loans[k]) {
 			return false
 		}
 	}

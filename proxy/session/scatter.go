@@ -115,7 +115,7 @@ func (sh *shards) loseAll(loans []txn.Lease, cause error) error {
 	kept, never := false, true
 	var gone []string
 	for _, l := range loans {
-		kept = kept || l.Kept
+		kept = kept || sh.keeps(&l)
 		broken := cause != nil && l.Conn.Net.Broken()
 		if broken {
 			never = never && l.Conn.NeverArrived() // ahead of PeerGone, to which the system may tell of a reset
@@ -292,11 +292,16 @@ func (sh *shards) startFailed(loans []txn.Lease, sources []*exec.Source, at int,
 	return true, sh.loseAll(loans, err)
 }
 
+// keeps reports whether something of the session goes with a connection: its transaction, if that is not one of the proxy's own, or state.
+func (sh *shards) keeps(l *txn.Lease) bool {
+	return l.Kept && (!sh.client.task().own || sh.client.txn.Pins != 0)
+}
+
 // dropUnread closes connections that are not to be used again: the rest of a result is too long to read, or a KILL was sent. One that carried
 // the transaction takes the session with it.
 func (sh *shards) dropUnread(lost []txn.Lease) error {
 	for _, l := range lost {
-		if l.Kept {
+		if sh.keeps(&l) {
 			return sh.loseAll(lost, errors.New("the rest of a result was not read"))
 		}
 	}
@@ -305,7 +310,7 @@ func (sh *shards) dropUnread(lost []txn.Lease) error {
 
 // loseAnswered closes connections behind an answer that the client has. The session ends where one of them carried its transaction.
 func (sh *shards) loseAnswered(lost []txn.Lease, cause error) error {
-	kept := slices.ContainsFunc(lost, func(l txn.Lease) bool { return l.Kept })
+	kept := slices.ContainsFunc(lost, func(l txn.Lease) bool { return sh.keeps(&l) })
 	sh.loseAll(lost, nil)
 	if !kept {
 		return nil

@@ -40,7 +40,7 @@ func (se settings) set(q *query) error {
 		_, err := se.exchanges.forwardWith(q, nil)
 		return err
 	}
-	if slices.ContainsFunc(assignments, ownVariable) {
+	if slices.ContainsFunc(assignments, isOwn) {
 		return se.setOwn(assignments)
 	}
 	if assignments[0].Scope == sqltext.NextTransaction {

@@ -245,13 +245,11 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	}
 	switch r.Operator.(type) {
 	case *plan.Merge:
-		return s.exchanges.several().shards.underNext(func() (bool, error) {
-			return s.exchanges.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.exchanges.several().queries.scatter(q, p, r, ex) })
-		})
+		nodes := s.routing.nodesOf(r.Queries)
+		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.scatter(q, p, r, ex) })
 	case *plan.Finish:
-		return s.exchanges.several().shards.underNext(func() (bool, error) {
-			return s.exchanges.several().shards.onShards(q, p.ReadOnly, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex) })
-		})
+		nodes := s.routing.finishNodes(r.Finishing)
+		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex) })
 	case plan.Change, *plan.Insert:
 		return s.exchanges.several().changes.writeMany(q, p, r, ex)
 	case *plan.InsertSelect:

@@ -27,6 +27,12 @@ func (c Characteristics) IsSet() bool { return c != Characteristics{} }
 // Level returns the isolation level, "" for the session's.
 func (c Characteristics) Level() string { return levels[c.level] }
 
+// RepeatableRead returns c with that isolation level.
+func (c Characteristics) RepeatableRead() Characteristics {
+	c.level = uint8(slices.Index(levels[:], "REPEATABLE READ"))
+	return c
+}
+
 // Text returns the statement that sets them; "" for none.
 func (c Characteristics) Text() string {
 	level, access := levels[c.level], accesses[c.access]

@@ -225,3 +225,20 @@ func (c *Connections) LeavesCurrent(p backend.Pooled, failed bool) bool {
 func (c *Connections) OwnsXA(xid string) bool {
 	return c.Pins.Has(PinXA) && c.held.Pooled != nil && xid == c.held.Conn.XID
 }
+
+// Opened makes leases, on each of which a transaction has begun, the open one: with current, what SET TRANSACTION had said, and with parts that end together,
+// where branches says so. The first lease's connection is held if none is.
+func (c *Connections) Opened(leases []Lease, current Characteristics, branches bool) {
+	c.began()
+	for k := range leases {
+		switch l := &leases[k]; {
+		case c.held.Pooled == l.Pooled.Pooled:
+		case c.held.Pooled == nil:
+			c.held = l.Pooled
+		default:
+			c.addOther(l.Node, l.Pooled)
+		}
+		leases[k].Kept = true
+	}
+	c.Begin, c.Current, c.Next, c.Branches, c.LastOnHeld = "", current, Characteristics{}, branches, false
+}

@@ -20,6 +20,8 @@ type counts struct {
 	phases     [twophase.Phases]atomic.Int64 // nanoseconds, by twophase.Phase
 	// Branches ended as an operator decided.
 	operatorCommits, operatorRollbacks atomic.Uint64
+	// Readings, see Reading.
+	reads, readRetries, readsGivenUp atomic.Uint64
 }
 
 // ended counts a transaction that ended within d.
@@ -66,6 +68,8 @@ type Stats struct {
 	Phases map[string]time.Duration
 	// OperatorCommits and OperatorRollbacks are the branches that were ended as an operator decided.
 	OperatorCommits, OperatorRollbacks uint64
+	// Reads are those of several nodes at one moment, ReadRetries how often snapshots were taken anew for them, ReadsGivenUp those for which that was in vain.
+	Reads, ReadRetries, ReadsGivenUp uint64
 }
 
 // Stats returns what was counted.
@@ -87,5 +91,6 @@ func (d *Driver) Stats() Stats {
 		Fenced: c.fenced.Load(), ResolvedCommits: c.committed.Load(), ResolvedRollbacks: c.rolledBack.Load(),
 		InDoubt: int(c.doubt.Load()), Oldest: time.Duration(c.oldest.Load()), Waiting: waiting,
 		Ongoing: d.ongoing.len(), Phases: phases, OperatorCommits: c.operatorCommits.Load(), OperatorRollbacks: c.operatorRollbacks.Load(),
+		Reads: c.reads.Load(), ReadRetries: c.readRetries.Load(), ReadsGivenUp: c.readsGivenUp.Load(),
 	}
 }
