@@ -23,7 +23,9 @@ type snapshots struct {
 	// that a reading goes by.
 	begin, undo func(l *txn.Lease) []string
 	asks        func(l *txn.Lease) bool
-	// warnings is how many the first statement left on the first loan.
+	// renew, if set, is called when all of it is begun anew.
+	renew func()
+	// warnings is how many the statement that began it left on the first loan.
 	warnings uint16
 }
 
@@ -113,12 +115,19 @@ func (s *snapshots) wait(d time.Duration) error {
 // ask takes the snapshots once; again says that those before are to be ended. It returns the first error of a server and the loan that it is of, once
 // all answers are read, or that of a connection.
 func (s *snapshots) ask(again bool, deadline time.Time) (at int, refused error) {
+	undo := make([][]string, len(s.loans))
+	if again {
+		for k := range s.loans {
+			undo[k] = s.undo(&s.loans[k])
+		}
+		if s.renew != nil {
+			s.renew()
+		}
+	}
 	for k := range s.loans {
 		l := &s.loans[k]
 		l.Conn.Net.SetDeadline(deadline)
-		if again {
-			s.queue(l, s.undo(l))
-		}
+		s.queue(l, undo[k])
 		if s.queue(l, s.begin(l)); s.asks(l) {
 			l.Conn.Command(mysql.ComQuery, twophase.Recent)
 		}
@@ -128,7 +137,7 @@ func (s *snapshots) ask(again bool, deadline time.Time) (at int, refused error) 
 	}
 	for k := range s.loans {
 		l := &s.loans[k]
-		err := s.answers(l, again)
+		err := s.answers(l, undo[k])
 		if err != nil && !isSQLError(err) {
 			return k, err
 		}
@@ -148,7 +157,7 @@ func (s *snapshots) queue(l *txn.Lease, statements []string) {
 }
 
 // answers reads what ask has asked for on a loan.
-func (s *snapshots) answers(l *txn.Lease, again bool) (first error) {
+func (s *snapshots) answers(l *txn.Lease, undo []string) (first error) {
 	c := s.shards.client
 	span := c.observed.OwnSpan(l.Instance, c.state.DB(), sqlSnapshot)
 	defer func() { observe.EndSpan(span, first) }()
@@ -158,12 +167,10 @@ func (s *snapshots) answers(l *txn.Lease, again bool) (first error) {
 			l.Conn.ExpectResponse()
 		}
 	}
-	if again {
-		for range s.undo(l) {
-			next()
-			if _, err := l.Conn.ReadChange(); err != nil && !isSQLError(err) { // one that was rolled back by the server is not to be ended
-				return err
-			}
+	for range undo {
+		next()
+		if _, err := l.Conn.ReadChange(); err != nil && !isSQLError(err) { // one that was rolled back by the server is not to be ended
+			return err
 		}
 	}
 	for range s.begin(l) {

@@ -18,6 +18,9 @@ func (se settings) transaction(q *query) (handled bool, err error) {
 	onBackend := se.client.txn.Holding()
 	switch q.info.Class {
 	case sqltext.Begin:
+		if tx.ConsistentSnapshot && se.opensEverywhere() {
+			return true, se.openEverywhere(&tx)
+		}
 		se.client.txn.ReadOnly = tx.ReadOnly
 		if onBackend || tx.ConsistentSnapshot {
 			se.client.txn.Current = txn.Characteristics{Unknown: se.client.txn.Pins.Has(txn.PinNextTransaction)}

@@ -27,6 +27,9 @@ func (c Characteristics) IsSet() bool { return c != Characteristics{} }
 // Level returns the isolation level, "" for the session's.
 func (c Characteristics) Level() string { return levels[c.level] }
 
+// Forbids reports whether they say READ ONLY.
+func (c Characteristics) Forbids() bool { return accesses[c.access] == "READ ONLY" }
+
 // RepeatableRead returns c with that isolation level.
 func (c Characteristics) RepeatableRead() Characteristics {
 	c.level = uint8(slices.Index(levels[:], "REPEATABLE READ"))

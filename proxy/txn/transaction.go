@@ -127,7 +127,7 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 func (c *Connections) began() { c.Changed, c.ReadOnly = false, c.ReadOnly && c.Begin != "" }
 
 // Forbids reports whether the open transaction is READ ONLY, as far as its own statements say.
-func (c *Connections) Forbids() bool { return c.ReadOnly || accesses[c.Current.access] == "READ ONLY" }
+func (c *Connections) Forbids() bool { return c.ReadOnly || c.Current.Forbids() }
 
 // addOther notes a connection that the transaction reads from.
 func (c *Connections) addOther(node string, p backend.Pooled) {

@@ -70,13 +70,8 @@ func (t *Transaction) Changed(p backend.Pooled) { t.open.Change(twophase.NodeIDO
 // Undo rolls back what the transaction has done on p, ahead of Commit. An error that is no *mysql.SQLError says that the connection broke, which
 // undoes it, too.
 func (t *Transaction) Undo(p backend.Pooled, exec txn.Exec) error {
-	id := twophase.NodeIDOf(p.Instance.Node)
-	do := twophase.DoRollbackBranch
-	if id == t.gtrid.Anchor {
-		do = twophase.DoRollback
-	}
 	var err error
-	for _, sql := range (twophase.Action{Do: do, XID: twophase.XID{GTRID: t.gtrid, Node: id}}).Statements() {
+	for _, sql := range t.Undoes(p) {
 		// XA END fails where a deadlock has rolled the branch back.
 		var refused *mysql.SQLError
 		if err = exec(p, sql); err != nil && !errors.As(err, &refused) {
@@ -84,6 +79,16 @@ func (t *Transaction) Undo(p backend.Pooled, exec txn.Exec) error {
 		}
 	}
 	return err
+}
+
+// Undoes lists the statements of Undo.
+func (t *Transaction) Undoes(p backend.Pooled) []string {
+	id := twophase.NodeIDOf(p.Instance.Node)
+	do := twophase.DoRollbackBranch
+	if id == t.gtrid.Anchor {
+		do = twophase.DoRollback
+	}
+	return twophase.Action{Do: do, XID: twophase.XID{GTRID: t.gtrid, Node: id}}.Statements()
 }
 
 // GTRID returns the name under which the outcome is known.
