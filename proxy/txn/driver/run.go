@@ -65,7 +65,8 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() Wanted) {
 // resolving is what Run knows.
 type resolving struct {
 	d        *Driver
-	resolver *twophase.Resolver // nil before the key of rows is known
+	secret   twophase.Secret // nil before the key of rows is known, as the resolver is
+	resolver *twophase.Resolver
 	watcher  *twophase.Resolver // in its place until then, to list what is prepared
 	auditor  *twophase.Auditor
 	orphans  *twophase.BranchAuditor
@@ -73,6 +74,7 @@ type resolving struct {
 	audited  time.Time
 	sought   time.Time                 // when branches without a decision were looked for
 	admins   map[string]*administrator // by the address of the primary
+	stranded map[strandedAt]string     // how far the primary had logged when it was seen not to have the branch
 	told     map[string]string         // what was logged last of a node
 	seen     map[string]bool           // by the address of the primary: whether it was asked for the table
 	there    bool                      // one of them has it
@@ -96,7 +98,7 @@ func (r *resolving) tableThere(stop <-chan struct{}) bool {
 }
 
 func newResolving(d *Driver) *resolving {
-	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, seen: map[string]bool{}}
+	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, stranded: map[strandedAt]string{}, seen: map[string]bool{}}
 }
 
 func (r *resolving) close() {
@@ -127,6 +129,7 @@ func (r *resolving) look(stop <-chan struct{}) {
 			r.watch(err, stop) // who begins a transaction hears of it, too
 			return
 		}
+		r.secret = secret
 		r.resolver, r.auditor, r.orphans = twophase.NewResolver(r.d.timing, secret), twophase.NewAuditor(r.d.timing, secret), twophase.NewBranchAuditor(secret)
 	}
 	audits, seeks := time.Since(r.audited) >= auditEvery, time.Since(r.sought) >= seekEvery
@@ -148,6 +151,7 @@ func (r *resolving) look(stop <-chan struct{}) {
 		}
 		if seeks {
 			r.seek(n)
+			r.strandings(n)
 		}
 	}
 	r.publish(r.resolver, "")

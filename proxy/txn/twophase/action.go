@@ -135,11 +135,13 @@ const (
 	IncidentFormatID
 	// IncidentUndecided is a branch that was committed, and whose anchor has no decision.
 	IncidentUndecided
+	// IncidentStranded is a branch that a replica keeps prepared and its primary does not have.
+	IncidentStranded
 )
 
 // Name is a word for it.
 func (k IncidentKind) Name() string {
-	return [...]string{"unknown", "lost", "half", "forged", "old", "format_id", "undecided"}[k]
+	return [...]string{"unknown", "lost", "half", "forged", "old", "format_id", "undecided", "stranded"}[k]
 }
 
 // String tells an operator.
@@ -155,6 +157,8 @@ func (k IncidentKind) String() string {
 		return "a prepared branch is older than decisions are kept, and there is no decision"
 	case IncidentUndecided:
 		return "a branch was committed, and the node that decided it has no decision any more: it may have lost its part"
+	case IncidentStranded:
+		return "a replica keeps a branch prepared that its primary does not have, as after a crash of that: its rows are locked there, and it stops when they change"
 	case IncidentFormatID:
 		return "an XA transaction has a foreign format id, which can make MySQL lose prepared branches when it crashes (bug #120125)"
 	}
