@@ -258,7 +258,7 @@ func TestBranch(t *testing.T) {
 func TestBranchCompound(t *testing.T) {
 	onCallers(t, func(t *testing.T, b *bench, c *mysqltest.RawClient) {
 		if b.server.Kind != mysqltest.MariaDB {
-			t.Skip("the server has no compound statements outside of procedures")
+			return // the others have no compound statements outside of procedures
 		}
 		compound := func(xid string) string {
 			return "BEGIN NOT ATOMIC " + branchCall("a") + "; XA END " + xid + "; XA PREPARE " + xid + "; END"
