@@ -87,9 +87,10 @@ func onlyOneNode(reason string) error {
 	return newError(KSTransactionNodes, "transaction in multi node: transaction_mode is auto, and "+reason)
 }
 
-// joins reports whether a transaction may change rows of further nodes.
+// joins reports whether a transaction may change rows of further nodes: what the client has begun by XA START or LOCK TABLES may not.
 func (b branches) joins() bool {
-	return b.client.txn.Branches || (!b.client.txn.HasOthers() || b.client.txn.Forbids()) && b.inForce() != config.TransactionSingle
+	own := b.client.txn.Pins.Has(txn.PinXA) || b.client.txn.Pins.Has(txn.PinLockTables)
+	return b.client.txn.Branches || !own && (!b.client.txn.HasOthers() || b.client.txn.Forbids()) && b.inForce() != config.TransactionSingle
 }
 
 // stepAside has a change of a node go ahead of what the session has elsewhere; see [txn.Connections.StepAside].
@@ -250,7 +251,7 @@ func (b branches) aheadOf(q *query) (handled bool, err error) {
 	case class == sqltext.Savepoint, class == sqltext.RollbackTo, class == sqltext.ReleaseSavepoint:
 		return false, b.savepoint(q)
 	case class == sqltext.XA && !xaVerb(q.text, "RECOVER"):
-		return true, mysql.NewSQLError(erXAOutside, "XAER_OUTSIDE: Some work is done outside global transaction")
+		return true, &mysql.SQLError{Code: erXAOutside, State: "XAE09", Message: "XAER_OUTSIDE: Some work is done outside global transaction"}
 	case class == sqltext.CreateTemporary, q.unseen():
 		return true, newError(KSTransactionNodes, "the transaction is on several nodes, and the statement may leave or end it unseen: send COMMIT ahead of it")
 	}
