@@ -108,9 +108,9 @@ func measureTPCC(ctx context.Context, o tpccOptions) (err error) {
 func openTPCC(ctx context.Context, o tpccOptions, setup tpccSetup) (*tpccSubject, error) {
 	cluster := rig.ClusterOptions{Kind: o.server, Nodes: 1, DB: tpcc.DB, BufferPool: o.bufferPool, Apart: o.apart}
 	if setup != directSetup {
-		cluster.Proxy, cluster.Config = o.proxy, o.config
+		cluster.Proxy, cluster.Config = o.proxy, setup.config()+o.config
 	}
-	if setup == shardedSetup {
+	if setup.sharded() {
 		cluster.Nodes, cluster.Shard = o.nodes, tpcc.Rules
 	}
 	progress(fmt.Sprintf("%s: starting", setup))
@@ -136,7 +136,7 @@ func (s *tpccSubject) close() error { return errors.Join(s.db.Close(), s.cluster
 // turn lets the clients run once, with kills of the proxy if there is one, and looks at the conditions.
 func (s *tpccSubject) turn(ctx context.Context, o tpccOptions, round int) ([]report.Sample, error) {
 	w := tpcc.Workload{
-		Size: o.size, Clients: o.clients, Prepared: o.prepared, Remote: o.remote, Seed: o.seed + uint64(round), Warmup: o.warmup, Duration: o.duration,
+		Size: o.size, Clients: o.clients, Prepared: o.prepared, Remote: o.remote && s.setup != localSetup, Seed: o.seed + uint64(round), Warmup: o.warmup, Duration: o.duration,
 	}
 	kills := o.kills
 	if s.setup == directSetup {

@@ -24,7 +24,7 @@ type tpccOptions struct {
 	remote     bool
 	prepared   bool
 	setups     []tpccSetup
-	nodes      int // of the setup sharded
+	nodes      int // of those that are sharded
 	config     string
 	proxy      string
 	server     mysqltest.Kind
@@ -43,9 +43,25 @@ const (
 	directSetup  tpccSetup = "direct"  // one server
 	proxySetup   tpccSetup = "proxy"   // the proxy, one node without rules
 	shardedSetup tpccSetup = "sharded" // the proxy, warehouses spread over nodes
+	atomicSetup  tpccSetup = "atomic"  // the same, transactions over nodes are kept on all of them or on none
+	localSetup   tpccSetup = "local"   // the same, transactions keep to one warehouse and so to one node
 )
 
-var tpccSetups = []tpccSetup{directSetup, proxySetup, shardedSetup}
+var tpccSetups = []tpccSetup{directSetup, proxySetup, shardedSetup, atomicSetup, localSetup}
+
+// sharded reports whether warehouses are spread over nodes.
+func (s tpccSetup) sharded() bool { return s == shardedSetup || s == atomicSetup || s == localSetup }
+
+// config returns the lines of ks.yaml that the setup has beside those that are given.
+func (s tpccSetup) config() string {
+	switch s {
+	case atomicSetup:
+		return "transaction_mode: atomic\nxa_on_unsafe_server: true\n" // the servers of a benchmark do not flush
+	case localSetup:
+		return "transaction_mode: single\n"
+	}
+	return ""
+}
 
 // parseTPCC reads the command line; what is wrong with it has been printed when ok is false.
 func parseTPCC(args []string) (o tpccOptions, ok bool) {
@@ -63,8 +79,8 @@ func parseTPCC(args []string) (o tpccOptions, ok bool) {
 	f.IntVar(&o.kills, "kills", 0, "how often in each turn the proxy is killed by SIGKILL and started again at once")
 	remote := f.String("remote", "on", "on: 15 % of payments and 1 % of order lines are of another warehouse; off: all transactions keep to one")
 	f.BoolVar(&o.prepared, "prepared", false, "clients prepare their statements; else values are in the texts")
-	setups := f.String("setups", "direct,proxy,sharded", "what to run on: direct is one server, proxy is kingshard with one node, sharded is kingshard with warehouses spread over nodes")
-	f.IntVar(&o.nodes, "nodes", 3, "nodes of the setup sharded, each a server of its own")
+	setups := f.String("setups", "direct,proxy,sharded", "what to run on: direct is one server, proxy is kingshard with one node, sharded is kingshard with warehouses spread over nodes, atomic the same with transaction_mode atomic, local the same with single and, whatever -remote is, without transactions of two warehouses")
+	f.IntVar(&o.nodes, "nodes", 3, "nodes of the setups sharded, atomic and local, each a server of its own")
 	f.StringVar(&o.config, "config", "", "more `lines` of the proxy's ks.yaml, keys of its top level")
 	f.StringVar(&o.proxy, "proxy", "", "`path` of kingshard; default: this checkout's, built for the run")
 	server := f.String("server", string(mysqltest.MariaDB), "`kind` of server: mariadb or mysql9")
@@ -99,6 +115,9 @@ func (o *tpccOptions) finish(remote, setups, server string, rest []string) error
 			return fmt.Errorf("no setup %q: there are %v", name, tpccSetups)
 		}
 		o.setups = append(o.setups, tpccSetup(name))
+	}
+	if strings.Contains(o.config, "transaction_mode:") && slices.ContainsFunc(o.setups, func(s tpccSetup) bool { return s.config() != "" }) {
+		return errors.New("the setups atomic and local have a transaction_mode of their own, which -config may not give")
 	}
 	if o.server = mysqltest.Kind(server); o.server != mysqltest.MariaDB && o.server != mysqltest.MySQL9 {
 		return fmt.Errorf("no server %q", server)

@@ -19,7 +19,7 @@ func TestTPCCOptions(t *testing.T) {
 		check func(o tpccOptions) bool
 	}{
 		"nothing": {nil, func(o tpccOptions) bool {
-			return o.size.Warehouses == 3 && o.size.Items == 100_000 && o.remote && !o.prepared && slices.Equal(o.setups, tpccSetups) && o.server == mysqltest.MariaDB
+			return o.size.Warehouses == 3 && o.size.Items == 100_000 && o.remote && !o.prepared && slices.Equal(o.setups, []tpccSetup{directSetup, proxySetup, shardedSetup}) && o.server == mysqltest.MariaDB
 		}},
 		"some": {[]string{"-warehouses", "5", "-clients", "2", "-duration", "3s", "-kills", "4", "-remote", "off", "-setups", "sharded", "-prepared"}, func(o tpccOptions) bool {
 			return o.size.Warehouses == 5 && o.clients == 2 && o.duration == 3*time.Second && o.kills == 4 && !o.remote && o.prepared &&
@@ -32,7 +32,7 @@ func TestTPCCOptions(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"-warehouses", "0"}, {"-districts", "11"}, {"-clients", "0"}, {"-kills", "-1"}, {"-remote", "maybe"}, {"-setups", "direct,other"}, {"-server", "oracle"},
-		{"-proxy", "/nowhere/kingshard"}, {"left", "over"}, {"-unknown"},
+		{"-setups", "sharded,local", "-config", "transaction_mode: atomic"}, {"-proxy", "/nowhere/kingshard"}, {"left", "over"}, {"-unknown"},
 	} {
 		if code := run(append([]string{"tpcc"}, args...)); code != 2 {
 			t.Errorf("%v: exit code %d", args, code)
@@ -54,7 +54,7 @@ func TestTPCC(t *testing.T) {
 	}
 	code := run([]string{
 		"tpcc", "-proxy", proxy, "-districts", "2", "-customers", "30", "-items", "100", "-clients", "6", "-warmup", "100ms", "-duration", "3s", "-kills", "1", "-remote", "off",
-		"-buffer-pool", "64M", "-results", dir,
+		"-buffer-pool", "64M", "-results", dir, "-setups", "direct,proxy,sharded,atomic,local",
 	})
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil || code != 0 || len(files) != 1 {
