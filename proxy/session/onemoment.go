@@ -18,7 +18,7 @@ func (b branches) readsAtomic() bool { return ownReadConsistency.value(b.client)
 
 // reading returns what tells whether snapshots of nodes are whole.
 func (b branches) reading(nodes []*backend.Node) (*driver.Reading, error) {
-	r, err := b.client.shared.Atomic.Read(nodes, b.client.entry.Now().Add(b.client.snap.Config.PoolWaitTimeout.Duration()))
+	r, err := b.client.shared.Atomic.Read(nodes, b.deadline())
 	if err != nil {
 		return nil, newError(KSNotCarriedOut, "read_consistency is atomic: "+err.Error())
 	}

@@ -61,11 +61,12 @@ func (se settings) openEverywhere(tx *sqltext.Transaction) error {
 			return newError(KSTransactionNodes, "the session has state ("+se.client.txn.Pins.String()+") on a server that is not the primary of one of its nodes any more")
 		}
 	}
-	changes := !tx.ReadOnly && !next.Forbids() && b.mode() != config.TransactionSingle
+	mode := b.inForce()
+	changes := !tx.ReadOnly && !next.Forbids() && mode != config.TransactionSingle
 	var err error
-	if changes && b.mode() == config.TransactionAtomic {
-		if o.parts, err = se.client.shared.Atomic.BeginAt(anchor, o.nodes, se.client.entry.Now().Add(se.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
-			return newError(KSNotCarriedOut, "transaction_mode is atomic: "+err.Error())
+	if changes && mode == config.TransactionAtomic {
+		if o.parts, err = se.client.shared.Atomic.BeginAt(anchor, o.nodes, b.deadline()); err != nil {
+			return b.unready(err)
 		}
 	}
 	if b.readsAtomic() {
