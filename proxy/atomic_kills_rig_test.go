@@ -41,10 +41,15 @@ func wholeSettings(kind mysqltest.Kind) map[string]string {
 	return all
 }
 
-func startWhole(t *testing.T, kind mysqltest.Kind) *wholeRig {
+// startWhole starts one; more are settings of the servers.
+func startWhole(t *testing.T, kind mysqltest.Kind, more ...map[string]string) *wholeRig {
 	r := &wholeRig{t: t, binary: buildBinary(t)}
+	settings := wholeSettings(kind)
+	for _, m := range more {
+		maps.Copy(settings, m)
+	}
 	for k := range r.servers {
-		s := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: k + 1, Settings: wholeSettings(kind)})
+		s := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: k + 1, Settings: settings})
 		t.Cleanup(s.Kill) // in order it may take long, and nobody looks at its data any more
 		r.servers[k] = s
 		c := dial(t, s.Addr, rootClient())

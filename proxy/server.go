@@ -93,6 +93,12 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
 	s.shared.Log = log
 	s.shared.LockWaits.Log(log)
+	s.shared.LockWaits.Primaries(func(node string) *backend.Instance {
+		if n := s.shared.Snapshot.Load().Nodes[node]; n != nil {
+			return n.Primary
+		}
+		return nil
+	})
 	s.shared.Started = time.Now()
 	s.shared.Mirror = mirror.New(log)
 	s.shared.Atomic = driver.New(log, cfg.XAOnUnsafeServer, func() map[string]*backend.Node { return s.shared.Snapshot.Load().Nodes })

@@ -3,6 +3,7 @@ package lockwaits
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Thread is a connection as its server counts it.
@@ -15,7 +16,7 @@ type Thread struct {
 type edge struct{ from, to Thread }
 
 // victims gives one change of each circle that the edges close over the changes: the youngest, which has done the least, and of
-// changes of the same moment the one with the greater id. threads are those of each change.
+// changes of the same moment the one with the greater name of its process, or id: so all processes choose the same one. threads are those of each change.
 func victims(edges map[edge]bool, threads map[*Wait][]Thread) (list []*Wait) {
 	g := newGraph(edges, threads)
 	for _, circle := range g.circles() {
@@ -34,10 +35,7 @@ func victims(edges map[edge]bool, threads map[*Wait][]Thread) (list []*Wait) {
 }
 
 func younger(a, b *Wait) bool {
-	if c := a.Began.Compare(b.Began); c != 0 {
-		return c > 0
-	}
-	return a.ID > b.ID
+	return cmp.Or(a.Began.Compare(b.Began), strings.Compare(a.process, b.process), cmp.Compare(a.ID, b.ID)) > 0
 }
 
 // graph is who waits for whom: a vertex is a change with all of its threads, or a thread of somebody else.

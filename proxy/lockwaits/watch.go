@@ -1,6 +1,7 @@
 package lockwaits
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"maps"
 	"sync"
@@ -15,6 +16,8 @@ const (
 	// Servers keep what they say of transactions for a tenth of a second, so that it is no use to ask more often. While nothing new
 	// happens they are asked less and less.
 	askFirst, askLast = 120 * time.Millisecond, time.Second
+	// alone is how long a change that waits alone goes on to, before its servers are asked.
+	alone = 200 * time.Millisecond
 	// meetMax is how long a server's first answer is waited for.
 	meetMax = time.Second
 	// deniedFor is how long a server that may not be asked is not asked again.
@@ -27,10 +30,13 @@ type Wait struct {
 	Began time.Time // the change
 	// Instances are the servers that it has, or may have, locks on.
 	Instances []*backend.Instance
-	// Threads are its connections there.
+	// Threads are its connections there, each to the instance at its place.
 	Threads []Thread
-	// GiveWay ends what the change waits for. It may be called when the change is over, and any number of times.
+	// GiveWay ends what the change waits for. It may be called when the change is over, and any number of times. That of another process is
+	// nil: the process ends it.
 	GiveWay func()
+
+	process string // whose it is
 }
 
 // Watch looks for circles among the changes that wait. Zero is ready; any goroutine may use it.
@@ -38,6 +44,8 @@ type Watch struct {
 	running sync.WaitGroup // those who look and ask
 	mu      sync.Mutex
 	log     *slog.Logger
+	primary func(node string) *backend.Instance
+	process string // names this one among those that servers are told of; "" before the first change
 	waits   map[*Wait]bool
 	changed chan struct{}            // has one when waits have changed; nil while nobody looks
 	denied  map[string]time.Time     // by address: until when a server is not asked
@@ -51,6 +59,14 @@ func (w *Watch) Log(log *slog.Logger) {
 	w.log = log
 }
 
+// Primaries sets how the primaries of nodes are found, nil for none: before it, and where others name nodes otherwise, changes of other processes are
+// not known.
+func (w *Watch) Primaries(primary func(node string) *backend.Instance) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.primary = primary
+}
+
 // Close waits until nobody looks or asks any more, for as long as a question may take. No change is in, nor comes.
 func (w *Watch) Close() { w.running.Wait() }
 
@@ -59,11 +75,12 @@ func (w *Watch) Enter(one *Wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waits == nil {
-		w.waits = make(map[*Wait]bool)
+		w.waits, w.process = make(map[*Wait]bool), rand.Text()
 	}
+	one.process, one.Began = w.process, time.UnixMicro(one.Began.UnixMicro()) // as others are told of it
 	w.waits[one] = true
 	w.tellLocked()
-	if len(w.waits) > 1 && w.changed == nil { // one alone waits for somebody who goes on
+	if w.changed == nil && (len(w.waits) > 1 || w.primary != nil) { // else one alone waits for somebody who goes on
 		w.changed = make(chan struct{}, 1)
 		changed := w.changed
 		w.running.Go(func() { w.look(changed) })
@@ -126,12 +143,15 @@ func (w *Watch) blind(i *backend.Instance) bool {
 	return denied
 }
 
-// look asks the servers until fewer than two changes wait.
+// look asks the servers until no change waits, or one of this process alone where those of others are not known.
 func (w *Watch) look(changed <-chan struct{}) {
-	askers := make(map[string]*asker)
+	askers, tellers := make(map[string]*asker), make(map[string]*teller)
 	defer func() {
 		for _, a := range askers {
 			a.close()
+		}
+		for _, t := range tellers {
+			t.stop()
 		}
 	}()
 	timer := time.NewTimer(0)
@@ -139,20 +159,30 @@ func (w *Watch) look(changed <-chan struct{}) {
 	pause := askFirst
 	known := make(map[*Wait]bool)
 	before := make(map[edge]bool)
-	for {
+	var foreign []*Wait
+	for first := true; ; first = false {
 		<-timer.C
 		w.mu.Lock()
-		if len(w.waits) < 2 {
+		if w.fewLocked() {
 			w.changed = nil
 			w.mu.Unlock()
 			return
 		}
 		waits := maps.Clone(w.waits)
 		w.mu.Unlock()
+		if first && len(waits) == 1 {
+			w.rest(changed, timer, alone) // most wait for somebody who goes on
+			continue
+		}
 		if pause = min(2*pause, askLast); !maps.Equal(waits, known) {
 			pause, known = askFirst, waits
 		}
-		now := w.ask(waits, askers)
+		w.tell(waits, tellers)
+		all := maps.Clone(waits)
+		for _, one := range foreign {
+			all[one] = true
+		}
+		now, told := w.ask(all, askers)
 		// The servers are asked one after the other, each at its own moment: what two rounds found was so in between.
 		lasting := make(map[edge]bool)
 		threads := make(map[*Wait][]Thread)
@@ -164,13 +194,22 @@ func (w *Watch) look(changed <-chan struct{}) {
 		for one := range waits {
 			threads[one] = one.Threads
 		}
+		foreign = w.others(told)
+		for _, one := range foreign {
+			threads[one] = one.Threads
+		}
 		for _, victim := range victims(lasting, threads) {
-			victim.GiveWay()
+			if victim.GiveWay != nil {
+				victim.GiveWay()
+			}
 		}
 		before = now
 		w.rest(changed, timer, pause)
 	}
 }
+
+// fewLocked reports whether the changes that wait can be in no circle.
+func (w *Watch) fewLocked() bool { return len(w.waits) == 0 || len(w.waits) == 1 && w.primary == nil }
 
 // rest waits until the next round, or until all changes have gone.
 func (w *Watch) rest(changed <-chan struct{}, timer *time.Timer, pause time.Duration) {
@@ -180,7 +219,7 @@ func (w *Watch) rest(changed <-chan struct{}, timer *time.Timer, pause time.Dura
 		select {
 		case <-changed:
 			w.mu.Lock()
-			few := len(w.waits) < 2
+			few := w.fewLocked()
 			w.mu.Unlock()
 			if few {
 				timer.Reset(0)
@@ -194,8 +233,8 @@ func (w *Watch) rest(changed <-chan struct{}, timer *time.Timer, pause time.Dura
 	}
 }
 
-// ask gives the edges that the servers of the changes tell of.
-func (w *Watch) ask(waits map[*Wait]bool, askers map[string]*asker) map[edge]bool {
+// ask gives the edges that the servers of the changes tell of, and what other processes have told them.
+func (w *Watch) ask(waits map[*Wait]bool, askers map[string]*asker) (edges map[edge]bool, told map[string]bool) {
 	now := time.Now()
 	for one := range waits {
 		for _, i := range one.Instances {
@@ -204,7 +243,7 @@ func (w *Watch) ask(waits map[*Wait]bool, askers map[string]*asker) map[edge]boo
 			}
 		}
 	}
-	edges := make(map[edge]bool)
+	edges, told = make(map[edge]bool), make(map[string]bool)
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	for addr, a := range askers {
@@ -218,15 +257,19 @@ func (w *Watch) ask(waits map[*Wait]bool, askers map[string]*asker) map[edge]boo
 			found := make(map[edge]bool)
 			no, err := a.ask(found)
 			if err == nil {
+				texts := a.told()
 				mu.Lock()
 				maps.Copy(edges, found)
+				for _, text := range texts {
+					told[text] = true
+				}
 				mu.Unlock()
 			}
 			w.note(a.instance, no, err)
 		})
 	}
 	running.Wait()
-	return edges
+	return edges, told
 }
 
 // note keeps whether a server may be asked.
