@@ -97,3 +97,68 @@ func TestDeadlockOverProxies(t *testing.T) {
 		})
 	}
 }
+
+// Where servers do not say who waits for whom, as MySQL without performance_schema, a transaction over nodes waits for a row lock for 5 seconds, or for as long
+// as its client has said, or the servers where that is less, and hears 1205: it goes on, and its client may end it. Behind it the session has what it had.
+func TestDeadlockOverProxiesUnseen(t *testing.T) {
+	for _, server := range []string{"50", "2"} {
+		t.Run(server, func(t *testing.T) {
+			r := startWhole(t, mysqltest.MySQL9, map[string]string{"innodb-lock-wait-timeout": server})
+			proxies := []*daemon{r.proxy(), r.proxy()}
+			r.pairs(proxies[0].addr, 3)
+			clients := []*mysqltest.RawClient{dial(t, proxies[0].addr, wholeClientConfig()), dial(t, proxies[1].addr, wholeClientConfig())}
+			r.unseen(clients, 1, map[string]time.Duration{"50": 5 * time.Second, "2": 2 * time.Second}[server])
+			waits := func(c *mysqltest.RawClient, want string) {
+				t.Helper()
+				for id := 2; id < 4; id++ {
+					if got := value(t, c, fmt.Sprintf("SELECT @@innodb_lock_wait_timeout FROM t WHERE id = %d", id)); got != want {
+						t.Errorf("innodb_lock_wait_timeout is %s behind the transaction", got)
+					}
+				}
+			}
+			waits(clients[0], server)
+			waits(clients[1], server)
+			must(t, clients[0], "SET innodb_lock_wait_timeout = 3")
+			r.unseen(clients, 2, 3*time.Second)
+			waits(clients[0], "3")
+			r.faultlessProxies()
+		})
+	}
+}
+
+// unseen has two clients wait for each other's rows on two servers, the first one for as long as it should.
+func (r *wholeRig) unseen(clients []*mysqltest.RawClient, v int, want time.Duration) {
+	r.t.Helper()
+	t, first, second := r.t, clients[0], clients[1]
+	for k, c := range clients {
+		must(t, c, "BEGIN")
+		must(t, c, changePair(k+1, 0, v))
+		must(t, c, changePair(k+1, 1, v))
+	}
+	began, heard := time.Now(), make(chan error, 1)
+	go func() {
+		_, err := first.Exec(changePair(2, 0, 9))
+		heard <- err
+	}()
+	time.Sleep(want / 2)
+	done := make(chan error, 1)
+	go func() {
+		_, err := second.Exec(changePair(1, 1, v))
+		done <- err
+	}()
+	if err := <-heard; !isCode(err, erLockWaitTimeout) {
+		t.Errorf("%v", err)
+	}
+	if waited := time.Since(began); waited < want-time.Second || waited > want+3*time.Second {
+		t.Errorf("it waited for %v, want %v", waited, want)
+	}
+	must(t, first, changePair(3, 0, 9)) // as on one server
+	must(t, first, "ROLLBACK")
+	if err := <-done; err != nil {
+		t.Errorf("the other one: %v", err)
+	}
+	must(t, second, "COMMIT")
+	r.settled()
+	r.has(2, fmt.Sprintf("%d %[1]d", v))
+	r.has(3, "0 0")
+}

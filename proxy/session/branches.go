@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,6 +141,9 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 		}
 		s.parts = parts
 	}
+	if err := b.boundWaits(p); err != nil {
+		return err
+	}
 	begin := txn.SQLBegin
 	if s.parts != nil {
 		begin = s.parts.BranchBegins(p)
@@ -156,6 +160,36 @@ func (b branches) begin(p backend.Pooled, n *backend.Node) error {
 		s.parts.Join(p)
 	}
 	return nil
+}
+
+// boundWaits has the transaction, of which p is about to become a part, wait for row locks for some seconds only, unless the client has said for how long, where
+// a server does not tell who waits for whom: a circle over several nodes would last as long as a server waits by default, which is most of a minute.
+func (b branches) boundWaits(p backend.Pooled) error {
+	conns := append(b.client.txn.All(), p)
+	var instances []*backend.Instance
+	for _, one := range conns {
+		instances = append(instances, one.Instance)
+	}
+	short := func(i *backend.Instance) bool {
+		seconds, err := strconv.Atoi(i.Variables.Value(state.LockWaitTimeout))
+		return err == nil && seconds <= state.LockWaitBound
+	}
+	if !b.client.shared.LockWaits.Blind(instances) || !slices.ContainsFunc(instances, func(i *backend.Instance) bool { return !short(i) }) {
+		return nil
+	}
+	b.client.state.BoundWaits(true)
+	for _, one := range conns {
+		if err := b.client.observed.Apply(one, b.client.state.DB(), b.client.state.Setting()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget forgets what was of the transaction alone.
+func (b branches) forget() {
+	b.client.spread = nil
+	b.client.state.BoundWaits(false)
 }
 
 // spreads reports whether the transaction has further nodes. They end together.
@@ -396,7 +430,7 @@ func (b branches) after(held backend.Pooled) {
 	b.client.txn.Pins &^= txn.OfTransaction
 	b.client.txn.Forget()
 	b.client.txn.Unpin(txn.PinNextTransaction)
-	b.client.spread = nil
+	b.forget()
 	if held.Pooled != nil && b.client.txn.Holds(held) {
 		b.leases.release(held)
 	}
@@ -448,7 +482,7 @@ func (b branches) settle(q *query, failed bool, err error) {
 		case s.broken && s.spreads():
 			b.undo() // its further nodes are lost
 		case over, !failed && endsTransaction(q.info.Class):
-			b.client.spread = nil // another one may have begun
+			b.forget() // another one may have begun
 		default:
 			s.parts, s.changed = nil, nil // no further node took part after all
 		}

@@ -10,6 +10,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
@@ -46,9 +47,6 @@ const (
 	lockRetryMax = 200 * time.Millisecond
 )
 
-// lockWaitTimeout is the variable whose value hurry changes. MySQL manual: "InnoDB Startup Options and System Variables".
-const lockWaitTimeout = "innodb_lock_wait_timeout"
-
 // hurry has a change wait for row locks for a moment only, but on its first from nodes, where nobody can tell who waits for whom. It is
 // for changes that may come back to a node after they had locks on a later one. All others go from node to node in one order, and two of
 // them never wait for each other: each of a circle would have to wait on a later node than the one before.
@@ -83,7 +81,7 @@ func (sh *shards) hurryTo(c *change, from, seconds int) error {
 			continue
 		}
 		l.Hurried, l.LockWait = true, seconds
-		if err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
+		if err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+state.LockWaitTimeout+" = "+strconv.Itoa(seconds)); err != nil {
 			return err
 		}
 	}
@@ -95,13 +93,13 @@ func (sh *shards) unhurried(l *txn.Lease) bool {
 	if !l.Hurried {
 		return true
 	}
-	value := sh.client.state.Value(lockWaitTimeout)
-	if value == "" {
+	value, set := sh.client.state.Setting().Value(state.LockWaitTimeout)
+	if !set {
 		value = "DEFAULT"
 	}
-	err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+	err := sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+state.LockWaitTimeout+" = "+value)
 	if isSQLError(err) { // a KILL of the statement came late
-		err = sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+lockWaitTimeout+" = "+value)
+		err = sh.client.observed.Run(l.Pooled, sh.client.state.DB(), "SET "+state.LockWaitTimeout+" = "+value)
 	}
 	if err != nil {
 		sh.client.shared.Log.Warn("a setting could not be taken back", "conn", sh.client.id, "node", l.Node, "error", err)

@@ -45,6 +45,8 @@ type State struct {
 	// followed says that a statement changed the current database by itself.
 	followed bool
 	setting  *backend.Setting // of the fields above but followed; nil when they changed since
+	// boundWaits says that row locks are not waited for as long as the servers have it by default.
+	boundWaits bool
 }
 
 // New returns the state of a session after its login with a collation's id, with the client's capabilities.
@@ -132,8 +134,24 @@ func (st *State) Setting() *backend.Setting {
 	if st.setting == nil {
 		st.setting = backend.Intern(st.db, st.flags, st.vars)
 		st.db, st.vars = st.setting.DB, st.setting.Vars
+		if st.boundWaits && st.index(LockWaitTimeout) < 0 {
+			st.setting = st.setting.With(LockWaitTimeout, strconv.Itoa(LockWaitBound))
+		}
 	}
 	return st.setting
+}
+
+// LockWaitTimeout is the variable whose value BoundWaits changes. MySQL manual: "InnoDB Startup Options and System Variables".
+const LockWaitTimeout = "innodb_lock_wait_timeout"
+
+// LockWaitBound is how long a row lock is waited for, in seconds, where waits are bounded.
+const LockWaitBound = 5
+
+// BoundWaits has connections carry another innodb_lock_wait_timeout than the servers' default, unless the client has set one, or takes that back.
+func (st *State) BoundWaits(on bool) {
+	if st.boundWaits != on {
+		st.boundWaits, st.setting = on, nil
+	}
 }
 
 // SettingIn returns what Setting would be with db for the current database.
