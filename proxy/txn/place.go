@@ -62,6 +62,23 @@ func (c *Connections) StepAside(node string, undo Exec) {
 	}
 }
 
+// MoveOn makes the held connection one that the open transaction only reads from, if it is on another node than the statement's and has changed and locked
+// nothing there: the transaction begins anew on the statement's node, the only one that it may change rows of.
+func (c *Connections) MoveOn(node string) {
+	p := c.held
+	if p.Pooled == nil || p.Instance.Node == node || c.Changed || c.Branches || c.Forbids() || c.Current.Unknown || c.Cursors > 0 || c.MixedStmts > 0 ||
+		c.Pins&^(1<<PinAutocommit) != 0 || !p.Conn.Status.Has(mysql.ServerStatusInTrans) {
+		return
+	}
+	c.held, c.LastOnHeld = backend.Pooled{}, false
+	if !c.Pins.Has(PinAutocommit) {
+		c.Begin = SQLBegin
+	}
+	c.Next, c.Current = c.Current, Characteristics{}
+	c.Unpin(PinAutocommit)
+	c.addOther(p.Instance.Node, p)
+}
+
 // Keep reports whether there is a reason to keep p, whose last command is through: its server says that a transaction is open, or a pin.
 func (c *Connections) Keep(p backend.Pooled) bool {
 	open := p.Conn.Status.Has(mysql.ServerStatusInTrans)

@@ -84,10 +84,8 @@ type resolving struct {
 // tableThere reports whether a server has the table of decisions. Each is asked once.
 func (r *resolving) tableThere(stop <-chan struct{}) bool {
 	for _, n := range r.d.sorted() {
-		select {
-		case <-stop:
+		if ended(stop) {
 			return false
-		default:
 		}
 		if addr := n.Primary.Addr; !r.there && !r.seen[addr] {
 			there, err := decisions.There(n, time.Now().Add(adminTimeout))
@@ -95,6 +93,16 @@ func (r *resolving) tableThere(stop <-chan struct{}) bool {
 		}
 	}
 	return r.there
+}
+
+// ended reports whether stop is closed.
+func ended(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return true
+	default:
+		return false
+	}
 }
 
 func newResolving(d *Driver) *resolving {
@@ -139,13 +147,17 @@ func (r *resolving) look(stop <-chan struct{}) {
 	if seeks {
 		r.sought = time.Now()
 	}
-	for _, n := range r.d.sorted() {
-		select {
-		case <-stop:
+	nodes := r.d.sorted()
+	for _, n := range nodes { // ahead of all audits, which may take long
+		if ended(stop) {
 			return
-		default:
 		}
 		r.resolve(n)
+	}
+	for _, n := range nodes {
+		if ended(stop) {
+			return
+		}
 		if audits {
 			r.audit(n)
 		}
@@ -172,10 +184,8 @@ func (r *resolving) watch(unready error, stop <-chan struct{}) {
 		r.watcher = twophase.NewResolver(timing, nil)
 	}
 	for _, n := range r.d.sorted() {
-		select {
-		case <-stop:
+		if ended(stop) {
 			return
-		default:
 		}
 		admin := r.admin(n)
 		if admin == nil {

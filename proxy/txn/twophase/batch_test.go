@@ -39,7 +39,7 @@ func TestBatches(t *testing.T) {
 		t.Error(got)
 	}
 	two[0].Do, two[0].Row.State = DoDelete, BranchRow
-	if got := Statement(two); got != "DELETE FROM ks_meta.dtx WHERE gtrid IN ('a', 'b') AND state = 'B'" {
+	if got := Statement(two); got != "DELETE ks_meta.dtx FROM ks_meta.dtx FORCE INDEX (PRIMARY) WHERE gtrid IN ('a', 'b') AND state = 'B'" {
 		t.Error(got)
 	}
 }

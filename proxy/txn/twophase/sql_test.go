@@ -33,9 +33,9 @@ func TestStatements(t *testing.T) {
 		{Action{Do: DoPeek, Row: row}, "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SELECT gtrid, state, parts, conns, mac FROM ks_meta.dtx WHERE gtrid = 'ks10000000100000002000000030000000004'"},
 		{Action{Do: DoKill, Holder: holder}, "KILL CONNECTION 7"},
 		{Action{Do: DoFind, Holder: holder}, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = 7"},
-		{Action{Do: DoMark, Row: row}, "UPDATE ks_meta.dtx SET state = 'D' WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'C'"},
-		{Action{Do: DoDelete, Row: row}, "DELETE FROM ks_meta.dtx WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'A'"},
-		{Action{Do: DoFinish, Row: row}, "UPDATE ks_meta.dtx SET done_ts = NOW(6) WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'D' AND done_ts IS NULL"},
+		{Action{Do: DoMark, Row: row}, "UPDATE ks_meta.dtx FORCE INDEX (PRIMARY) SET state = 'D' WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'C'"},
+		{Action{Do: DoDelete, Row: row}, "DELETE ks_meta.dtx FROM ks_meta.dtx FORCE INDEX (PRIMARY) WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'A'"},
+		{Action{Do: DoFinish, Row: row}, "UPDATE ks_meta.dtx FORCE INDEX (PRIMARY) SET done_ts = NOW(6) WHERE gtrid = 'ks10000000100000002000000030000000004' AND state = 'D' AND done_ts IS NULL"},
 		{Action{Do: DoTimer}, ""},
 	} {
 		if got := strings.Join(c.a.Statements(), "; "); got != c.want {
