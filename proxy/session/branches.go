@@ -104,6 +104,9 @@ func (b branches) stepAside(node string) {
 		undo = nil
 	}
 	b.client.txn.StepAside(node, undo)
+	if s := b.client.spread; undo == nil && (s == nil || len(s.savepoints) == 0) {
+		b.client.txn.MoveOn(node)
+	}
 }
 
 // joining says how a connection becomes part of the client's transaction.
@@ -220,8 +223,17 @@ func (b branches) changes(p backend.Pooled) {
 	}
 }
 
+// callsNothing reports whether the statement is a SET or a SHOW without functions and queries: it changes and locks no rows.
+func (b branches) callsNothing() bool {
+	q := &b.client.task().query
+	return (q.info.Class == sqltext.Set || q.info.Class == sqltext.Show) && q.st == nil && !strings.Contains(q.text, "(")
+}
+
 // uses is changes, but for a statement that only reads, and reaches nothing that may change rows: the function of a view, say.
 func (b branches) uses(p backend.Pooled, reads bool) {
+	if b.callsNothing() {
+		return
+	}
 	if !reads || (b.client.txn.InTransaction() || !b.client.state.Autocommit) && !reachesNone(p.Instance.Stored(), &b.client.task().query.info, p.Key.Database()) {
 		b.changes(p)
 	}

@@ -38,7 +38,7 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 		if err := ls.prepare(ls.client.txn.Held()); err != nil {
 			return ls.client.txn.Held(), err
 		}
-		if !t.Reads {
+		if !t.Reads && !ls.branches().callsNothing() {
 			ls.branches().changes(ls.client.txn.Held())
 		}
 		return ls.client.txn.Held(), nil
@@ -56,7 +56,7 @@ func (ls *leases) acquire(t txn.Target) (backend.Pooled, error) {
 		if err = ls.bring(p); ls.replaces(p, attempt, err) {
 			continue
 		}
-		if err = ls.brought(p, err); err == nil && !t.Reads {
+		if err = ls.brought(p, err); err == nil && !t.Reads && !ls.branches().callsNothing() {
 			ls.client.txn.Changed = true // of the transaction that it may begin
 		}
 		return p, err

@@ -40,14 +40,14 @@ func (s *spread) savepoint(name string) int {
 	return slices.IndexFunc(s.savepoints, func(other string) bool { return strings.EqualFold(other, name) })
 }
 
-// noteSavepoint follows the savepoints of a transaction that may come to further nodes, behind a statement that has succeeded.
+// noteSavepoint follows the savepoints of a transaction, behind a statement that has succeeded: it may come to further nodes, or to another one.
 func (b branches) noteSavepoint(q *query) {
 	switch q.info.Class {
 	case sqltext.Savepoint, sqltext.RollbackTo, sqltext.ReleaseSavepoint:
 	default:
 		return
 	}
-	if !b.client.txn.InTransaction() && b.client.state.Autocommit || !b.joins() {
+	if !b.client.txn.InTransaction() && b.client.state.Autocommit {
 		return
 	}
 	t, ok := sqltext.ParseTransaction(q.text, b.client.mode())
