@@ -49,8 +49,8 @@ func (sh *shards) underNext(run func() (bool, error)) (failed bool, err error) {
 		err = sh.endOwn(err)
 	}
 	var refused *mysql.SQLError
-	if errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && sh.client.observed.ErrorCode == erReadOnlyTransaction {
-		sh.client.txn.Next = next // a server finds that out before it begins
+	if err == errRepeat || errors.As(err, &refused) && refused.Code == erReadOnlyTransaction || failed && sh.client.observed.ErrorCode == erReadOnlyTransaction {
+		sh.client.txn.Next = next // a server finds that out before it begins; what is sent again begins anew
 	}
 	return failed, err
 }

@@ -28,7 +28,7 @@ func (b branches) reading(nodes []*backend.Node) (*driver.Reading, error) {
 // read runs a query on several shards, by run, whose nodes are given: at one moment where the client wants that.
 func (sh *shards) read(q *query, p *plan.Plan, nodes []*backend.Node, run func() (bool, error)) (failed bool, err error) {
 	if _, merges := q.route.Operator.(*plan.Merge); !sh.atOneMoment(p) || merges && len(nodes) == 1 { // which is one statement
-		return sh.underNext(func() (bool, error) { return sh.onShards(q, p.ReadOnly, run) })
+		return sh.onShards(q, p.ReadOnly, func() (bool, error) { return sh.underNext(run) })
 	}
 	return sh.onShards(q, p.ReadOnly, func() (bool, error) { return sh.inSnapshots(nodes, run) })
 }
@@ -57,7 +57,8 @@ func (sh *shards) inSnapshots(nodes []*backend.Node, run func() (bool, error)) (
 			return true, err
 		}
 	}
-	next := sh.client.txn.Next.RepeatableRead()
+	had := sh.client.txn.Next
+	next := had.RepeatableRead()
 	sh.client.txn.Next = txn.Characteristics{}
 	begin, undo := []string{next.Text(), sqlSnapshot}, []string{txn.SQLRollback}
 	s.begin = func(*txn.Lease) []string { return begin }
@@ -67,12 +68,16 @@ func (sh *shards) inSnapshots(nodes []*backend.Node, run func() (bool, error)) (
 		err = s.open()
 	}
 	if err != nil {
+		sh.client.txn.Next = had
 		return true, err
 	}
 	sh.client.txn.Opened(s.loans, next, false)
 	sh.client.task().own = true
 	failed, err = run()
 	sh.client.task().own = false
+	if err == errRepeat {
+		sh.client.txn.Next = had
+	}
 	return failed, sh.endSnapshots(err)
 }
 

@@ -99,5 +99,5 @@ func (r *Reading) Again() (pause time.Duration, more bool) {
 	return min(time.Millisecond<<(r.tries-2), readPauseMax), true
 }
 
-// readPauseMax is the longest pause; all of them together are about two seconds.
-const readPauseMax = 200 * time.Millisecond
+// readPauseMax is the longest pause; all of them together are about five seconds, within which what a proxy has left is ended as a rule.
+const readPauseMax = 500 * time.Millisecond
