@@ -8,7 +8,7 @@ type Span struct {
 }
 
 // Functions finds, in the first statement of sql, the calls and variables with a trait of want: ConnectionID,
-// LastInsertID, RowCount, FoundRows, CurrentUser, SysVarIdentity, SysVarWarningCount, SysVarPseudoThread. They come in the
+// LastInsertID, RowCount, FoundRows, CurrentUser, SysVarIdentity, SysVarWarningCount, SysVarPseudoThread, SysVarOwn. They come in the
 // order of the text. Left out are definitions, whose calls happen later (views, defaults, routines), account names, the
 // targets of SET, and any statement with a Doubt.
 func Functions(sql string, m Mode, want Traits) []Span {

@@ -30,7 +30,7 @@ func (t Traits) names() string {
 	all := []string{
 		"UserVarRead", "UserVarWrite", "IntoOutfile", "ForUpdate", "GetLock", "ReleaseLock", "CalcFoundRows", "FoundRows",
 		"RowCount", "LastInsertID", "LastInsertIDSet", "ConnectionID", "CurrentUser", "SysVarWarningCount", "SysVarIdentity",
-		"SysVarPseudoThread", "SysVarRead", "EffectFunction", "Temporary", "Multi", "MasterHint", "VersionComment", "Hint",
+		"SysVarPseudoThread", "SysVarOwn", "SysVarRead", "EffectFunction", "Temporary", "Multi", "MasterHint", "VersionComment", "Hint",
 		"Param", "Doubt", "SetsState", "Body", "Analyze", "SystemSchema",
 	}
 	var has []string

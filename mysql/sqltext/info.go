@@ -22,6 +22,7 @@ const (
 	SysVarWarningCount // @@warning_count, @@error_count
 	SysVarIdentity     // @@identity, @@last_insert_id
 	SysVarPseudoThread // @@pseudo_thread_id
+	SysVarOwn          // @@ks_x, one of the proxy's own
 	SysVarRead         // any other @@x
 
 	// EffectFunction: a call of what is not known to be free of effects: stored and loadable functions, sequences, locks,

@@ -270,6 +270,9 @@ func (s *scanner) sysVar() {
 	}
 }
 
+// ownPrefix begins the names of the proxy's own variables, of which no server knows.
+const ownPrefix = "ks_"
+
 // ReadsIdentity reports whether the text of a system variable is that of one which has the connection's last AUTO_INCREMENT value.
 func ReadsIdentity(text string) bool { return sysVarTrait(text) == SysVarIdentity }
 
@@ -289,6 +292,8 @@ func sysVarTrait(text string) Traits {
 		return SysVarIdentity
 	case foldEqual(name, "pseudo_thread_id"):
 		return SysVarPseudoThread
+	case len(name) > len(ownPrefix) && foldEqual(name[:len(ownPrefix)], ownPrefix):
+		return SysVarOwn
 	}
 	return SysVarRead
 }

@@ -66,6 +66,8 @@ func TestTraits(t *testing.T) {
 		{"select @@identity, @@last_insert_id", Select, SysVarIdentity},
 		{"select @@pseudo_thread_id", Select, SysVarPseudoThread},
 		{"select @@global.pseudo_thread_id", Select, SysVarRead},
+		{"select @@ks_transaction_mode, @@session.`KS_read_consistency`", Select, SysVarOwn},
+		{"select @@global.ks_transaction_mode, @@ks_, @@k", Select, SysVarRead},
 		{"select @@version, @@session.sql_mode, @@global.x, @@`x`", Select, SysVarRead},
 		{"select @@global.validate_password.length", Select, SysVarRead},
 		{"select @@session .x", Select, SysVarRead},

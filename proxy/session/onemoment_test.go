@@ -139,6 +139,27 @@ func TestReadConsistency(t *testing.T) {
 			must(t, c, "SELECT COUNT(*) FROM users WHERE id = 1")
 			must(t, c, "SET ks_read_consistency = DEFAULT")
 			must(t, c, "SELECT COUNT(*) FROM users")
+			// It can be asked for.
+			shown := func(sql, want string) {
+				t.Helper()
+				if r := must(t, c, sql); fmt.Sprint(r.Names(), r.Rows) != want {
+					t.Errorf("%s: %v %v", sql, r.Names(), r.Rows)
+				}
+			}
+			const both = "SELECT @@ks_read_consistency, @@SESSION.ks_transaction_mode AS m, CONCAT(@@ks_read_consistency, '!')"
+			shown(both, "[@@ks_read_consistency m CONCAT(@@ks_read_consistency, '!')] [[node single node!]]")
+			must(t, c, "SET ks_read_consistency = 'atomic'")
+			must(t, c, "SET ks_transaction_mode = 'best_effort'")
+			shown(both, "[@@ks_read_consistency m CONCAT(@@ks_read_consistency, '!')] [[atomic best_effort atomic!]]")
+			fails(t, c, "SELECT @@ks_read", 1193)
+			fails(t, c, "SELECT @@global.ks_read_consistency", 1193)
+			st, err := c.Prepare("SELECT @@ks_read_consistency")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r, err := st.Execute(); err != nil || fmt.Sprint(r.Rows) != "[[atomic]]" {
+				t.Errorf("prepared: %+v, %v", r, err)
+			}
 		})
 	}
 }

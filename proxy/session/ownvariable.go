@@ -54,6 +54,11 @@ func ownVariableNamed(name string) *ownVariable {
 	return nil
 }
 
+// ownVariableRead returns the variable that a text such as @@session.ks_x reads, nil if there is none.
+func ownVariableRead(text string) *ownVariable {
+	return ownVariableNamed(strings.ToLower(strings.Trim(text[strings.LastIndexAny(text, "@.")+1:], "` \t\r\n")))
+}
+
 // isOwn reports whether a SET is about a variable of the proxy's own.
 func isOwn(a sqltext.Assignment) bool {
 	return a.Scope == sqltext.Session && strings.HasPrefix(a.Name, "ks_")

@@ -254,11 +254,11 @@ func (st *stmt) planned(plans *Plans) bool {
 
 var errNotSharded = newError(KSRefusedSharding, "the tables of the prepared statement are not sharded any more: prepare it again")
 
-// tellAnew has the text of an execution tell what the statement before it has left, as it is now: when the statement was prepared, or executed
+// tellAnew has the text of an execution tell what the statement before it has left, or what the proxy's own variables are, as it is now: when the statement was prepared, or executed
 // before, that was another one.
 func (ss *stmts) tellAnew(q *query) error {
 	st := q.st
-	if st.own || st.info.Traits&(diagnostics|sqltext.FoundRows) == 0 {
+	if st.own || st.info.Traits&(diagnostics|sqltext.FoundRows|sqltext.SysVarOwn) == 0 {
 		return nil
 	}
 	if st.mode != ss.client.mode() {

@@ -11,7 +11,7 @@ import (
 )
 
 // own are the functions and variables whose value is the session's, not the backend connection's.
-const own = sqltext.ConnectionID | sqltext.CurrentUser | sqltext.SysVarPseudoThread
+const own = sqltext.ConnectionID | sqltext.CurrentUser | sqltext.SysVarPseudoThread | sqltext.SysVarOwn
 
 // diagnostics are those that speak of the statement before, which may have run on another connection.
 const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
@@ -41,7 +41,9 @@ func (c *client) substitute(q *query) error {
 	if want&sqltext.FoundRows != 0 && c.state.Found.Unknown() {
 		return errLostRows
 	}
-	spans := sqltext.Functions(q.text, c.mode(), want)
+	spans := slices.DeleteFunc(sqltext.Functions(q.text, c.mode(), want), func(span sqltext.Span) bool {
+		return span.What == sqltext.SysVarOwn && ownVariableRead(span.Text) == nil // a server says that there is none
+	})
 	if len(spans) == 0 {
 		return nil
 	}
@@ -112,6 +114,8 @@ func (c *client) ownValue(span sqltext.Span) string {
 	switch span.What {
 	case sqltext.ConnectionID, sqltext.SysVarPseudoThread:
 		return strconv.FormatUint(uint64(c.id), 10)
+	case sqltext.SysVarOwn:
+		return state.Quote(ownVariableRead(span.Text).value(c))
 	case sqltext.RowCount:
 		return "IF(TRUE, " + strconv.FormatInt(c.state.Diagnostics.RowCount, 10) + ", ROW_COUNT())"
 	case sqltext.FoundRows:
