@@ -179,6 +179,7 @@ addr: 127.0.0.1:0
 fast_lane: %v
 health_interval: 1h
 pool_wait_timeout: 20s
+transaction_mode: single
 user_list:
 - {user: app, password: app, local_infile: true, multi_statements: true, process: true, hints: true}
 - {user: reader, password: reader, read_only: true}

@@ -161,7 +161,7 @@ func TestStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{"may come apart when a server crashes", "made=\"ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide\"", "the node has no admin_user"} {
+		for _, part := range []string{"may come apart when a server crashes", "made=\"ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent\"", "the node has no admin_user"} {
 			if strings.Count(log.String(), part) != 1 {
 				t.Errorf("%q is not once in\n%s", part, &log)
 			}
