@@ -20,16 +20,7 @@ func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 		return err
 	}
 	r := response{c: c}
-	if err := r.columns(); err != nil {
-		return err
-	}
-	if r.scanner.Columns != columns {
-		return broken(fmt.Errorf("%w: %d columns", mysql.ErrMalformedPacket, r.scanner.Columns))
-	}
-	if err := r.skipDefinitions(); err != nil {
-		return err
-	}
-	return r.texts(columns, row)
+	return r.result(columns, row)
 }
 
 // Call runs a procedure of the proxy's own whose one result has so many columns. It is Rows otherwise.
@@ -44,6 +35,18 @@ func (c *Conn) Call(sql string, columns int, row func([]string)) error {
 // ReadCall reads the answer to a call that was sent; see [Conn.Call]. Behind the result there is the end of the call.
 func (c *Conn) ReadCall(columns int, row func([]string)) error {
 	r := response{c: c}
+	if err := r.result(columns, row); err != nil {
+		return err
+	}
+	_, part, err := r.next()
+	if err == nil && part != mysql.PartOK {
+		err = broken(fmt.Errorf("%w: behind the result of a call", mysql.ErrMalformedPacket))
+	}
+	return err
+}
+
+// result reads a result of so many columns.
+func (r *response) result(columns int, row func([]string)) error {
 	if err := r.columns(); err != nil {
 		return err
 	}
@@ -53,14 +56,7 @@ func (c *Conn) ReadCall(columns int, row func([]string)) error {
 	if err := r.skipDefinitions(); err != nil {
 		return err
 	}
-	if err := r.texts(columns, row); err != nil {
-		return err
-	}
-	_, part, err := r.next()
-	if err == nil && part != mysql.PartOK {
-		err = broken(fmt.Errorf("%w: behind the result of a call", mysql.ErrMalformedPacket))
-	}
-	return err
+	return r.texts(columns, row)
 }
 
 // texts reads rows as strings; see [Conn.Rows].

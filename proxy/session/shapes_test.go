@@ -196,20 +196,28 @@ var anyPieces = map[string]bool{"A11": true, "A12": true}
 // layouts are the numbers of sub-tables by node. With four tables a node the rows leave shards empty.
 var layouts = [][]int{{1}, {1, 1}, {2, 2}, {4, 4, 4, 4}}
 
-// TestShapes runs the query shapes on one server and through the proxy, and writes or checks the table of their plans and
-// refusals in docs/sql-support.md.
-func TestShapes(t *testing.T) {
+// shapesFile is testdata/shapes.yaml.
+type shapesFile struct {
+	Schema  string
+	Queries []shape
+}
+
+func readShapes(t *testing.T) (file shapesFile) {
+	t.Helper()
 	data, err := os.ReadFile("testdata/shapes.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file struct {
-		Schema  string
-		Queries []shape
-	}
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
+	return file
+}
+
+// TestShapes runs the query shapes on one server and through the proxy, and writes or checks the table of their plans and
+// refusals in docs/sql-support.md.
+func TestShapes(t *testing.T) {
+	file := readShapes(t)
 	outcomes := make(shapeOutcomes)
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -335,17 +343,7 @@ func letters(text string) string {
 // In the mode atomic the shapes that change rows, and those of sessions, answer as one server, outside of a transaction and in one that has changed all nodes; what such
 // a transaction has changed is there behind COMMIT and not behind ROLLBACK. What is refused in it besides is documented.
 func TestShapesOverNodes(t *testing.T) {
-	data, err := os.ReadFile("testdata/shapes.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Schema  string
-		Queries []shape
-	}
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	file := readShapes(t)
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)

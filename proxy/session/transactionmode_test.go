@@ -219,8 +219,8 @@ func TestTransactionModeOfTheServers(t *testing.T) {
 	}
 }
 
-// What a client begins by XA START or LOCK TABLES is on one node in any mode; reads of others are beside it.
-func TestXAAndLockTablesStayOnOneNode(t *testing.T) {
+// What a client begins by XA START is on one node in any mode; reads of others are beside it.
+func TestOwnXAStaysOnOneNode(t *testing.T) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
@@ -232,23 +232,10 @@ func TestXAAndLockTablesStayOnOneNode(t *testing.T) {
 			for _, list := range [][]string{
 				{"XA START 'own'", update(one), read(other), "SELECT COUNT(*) FROM users", read(one), "XA END 'own'", "XA PREPARE 'own'", "XA COMMIT 'own'", read(one)},
 				{"XA START 'own'", read(other), "SELECT COUNT(*) FROM users", "XA END 'own'", "XA ROLLBACK 'own'", "ROLLBACK", read(one)},
-				{"LOCK TABLES users WRITE", update(one), read(one), "UNLOCK TABLES", "BEGIN", update(one), update(other), "XA START 'own'", "COMMIT", read(one), read(other)},
+				{"BEGIN", update(one), update(other), "XA START 'own'", "COMMIT", read(one), read(other)},
 			} {
 				for _, sql := range list {
-					want, err := s.oracle.Query(sql)
-					if err != nil {
-						t.Fatal(err)
-					}
-					got, err := s.subject.Query(sql)
-					if err != nil {
-						t.Fatalf("%s: %v", sql, err)
-					}
-					if got.Err != nil && got.Err.Code > 9000 && want.Err == nil && strings.HasPrefix(sql, "LOCK") {
-						break // of a sharded table it is refused
-					}
-					if fmt.Sprint(want.Rows) != fmt.Sprint(got.Rows) || fmt.Sprint(want.Err) != fmt.Sprint(got.Err) {
-						t.Errorf("%s: %s %v, not %s %v", sql, got.Rows, got.Err, want.Rows, want.Err)
-					}
+					s.inStep(t, sql, "")
 				}
 			}
 			must(t, s.subject, "XA START 'own'")
