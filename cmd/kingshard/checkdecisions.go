@@ -22,10 +22,9 @@ func spanning(cfg *config.Config) (names []string) {
 	return names
 }
 
-// checkDecisions prints whether a node's primary qualifies for transactions over several nodes, what it lacks for them, and what is open there. used says
-// that the configuration has such.
-func checkDecisions(place string, n *backend.Node, own *login, used bool, timeout time.Duration) error {
-	deadline := time.Now().Add(timeout)
+// checkDecisions prints whether a node's primary qualifies for transactions over several nodes, what it lacks for them, and what is open there.
+func checkDecisions(place string, n *backend.Node, own *login, cfg *config.Config) error {
+	deadline := time.Now().Add(cfg.ConnectTimeout.Duration())
 	server, err := decisions.AskNode(n, deadline)
 	if err != nil {
 		return err
@@ -41,6 +40,7 @@ func checkDecisions(place string, n *backend.Node, own *login, used bool, timeou
 	if verdict.Fitness == decisions.No {
 		return nil
 	}
+	used := cfg.HasTransactionMode(config.TransactionAtomic) || cfg.HasTransactionMode(config.TransactionAuto) && (verdict.Fitness == decisions.Yes || cfg.XAOnUnsafeServer)
 	if used && !server.MariaDB && len(own.grants.Lacks("", "XA_RECOVER_ADMIN")) > 0 {
 		fmt.Printf("%s: warning: %s lacks XA_RECOVER_ADMIN: this proxy does not find what another one has left behind\n", place, own.name)
 	}

@@ -64,7 +64,7 @@ func checkServers(cfg *config.Config) (ok bool) {
 			}
 			recommend(place, user, own)
 			if i == n.Primary && slices.Contains(several, nc.Name) {
-				if err := checkDecisions(place, n, own, cfg.HasTransactionMode(config.TransactionAtomic) || cfg.HasTransactionMode(config.TransactionAuto), cfg.ConnectTimeout.Duration()); err != nil {
+				if err := checkDecisions(place, n, own, cfg); err != nil {
 					fmt.Printf("%s: %v\n", place, err)
 					ok = false
 				}

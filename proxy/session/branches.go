@@ -104,9 +104,19 @@ func (b branches) stepAside(node string) {
 		undo = nil
 	}
 	b.client.txn.StepAside(node, undo)
-	if s := b.client.spread; undo == nil && (s == nil || len(s.savepoints) == 0) {
+	if s := b.client.spread; undo == nil && (s == nil || len(s.savepoints) == 0) && b.changesRows() {
 		b.client.txn.MoveOn(node)
 	}
+}
+
+// changesRows reports whether the statement changes or locks rows, in the transaction that is open: others may end that, or wait for what it holds on a node that
+// it has only read from.
+func (b branches) changesRows() bool {
+	switch b.client.observed.Class {
+	case sqltext.Insert, sqltext.Replace, sqltext.Update, sqltext.Delete, sqltext.LoadData, sqltext.LoadDataLocal, sqltext.Select, sqltext.With:
+		return true
+	}
+	return false
 }
 
 // joining says how a connection becomes part of the client's transaction.

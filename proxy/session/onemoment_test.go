@@ -147,7 +147,7 @@ func TestReadConsistency(t *testing.T) {
 				}
 			}
 			const both = "SELECT @@ks_read_consistency, @@SESSION.ks_transaction_mode AS m, CONCAT(@@ks_read_consistency, '!')"
-			shown(both, "[@@ks_read_consistency m CONCAT(@@ks_read_consistency, '!')] [[node single node!]]")
+			shown(both, "[@@ks_read_consistency m CONCAT(@@ks_read_consistency, '!')] [[node auto node!]]")
 			must(t, c, "SET ks_read_consistency = 'atomic'")
 			must(t, c, "SET ks_transaction_mode = 'best_effort'")
 			shown(both, "[@@ks_read_consistency m CONCAT(@@ks_read_consistency, '!')] [[atomic best_effort atomic!]]")

@@ -90,7 +90,7 @@ func TestDescriptionRoundTrip(t *testing.T) {
 func TestStateIsDescribed(t *testing.T) {
 	elsewhere := map[string]string{
 		"setting": "made of the others", "HeldVariable": "such a session stays", "ServerStatus": "of the command under way", "followed": "of the command under way",
-		"presumed": "told by the variables", "presumedMode": "the value stays behind",
+		"presumed": "told by the variables", "presumedMode": "the value stays behind", "boundWaits": "of a transaction that is open: such a session stays",
 	}
 	as := map[string][]string{
 		"InsertID": {"LastInsertID"}, "Found": {"FoundRows"}, "Diagnostics": {"RowCount", "Warnings", "WarningCount", "ErrorCount"},
