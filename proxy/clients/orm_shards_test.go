@@ -179,6 +179,7 @@ addr: 127.0.0.1:0
 log_sql: off
 max_allowed_packet: 256M
 health_timeout: 30s
+connect_timeout: 30s
 transaction_mode: atomic
 xa_on_unsafe_server: true # they need not survive a loss of power
 user_list:
@@ -226,7 +227,7 @@ func serveProxy(t *testing.T, text string) endpoint {
 			t.Error("a session of the proxy panicked")
 		}
 		if t.Failed() {
-			t.Logf("log of the proxy:\n%s", lastLines(log.String(), 60))
+			t.Logf("log of the proxy:\n%s", lastLines(log.String(), 200))
 		}
 	})
 	return endpoint{name: "proxy", host: "127.0.0.1", port: server.Addr().(*net.TCPAddr).Port}
