@@ -42,7 +42,7 @@ func has(first, then string) func(string) bool {
 
 func isDecide(text string) bool { return strings.HasPrefix(text, "CALL ks_meta.ks_decide") }
 
-// isPrepare is true of what MariaDB gets as well: one statement that writes the row, ends the branch and prepares it.
+// isPrepare reports whether a statement prepares a branch: by itself or, on MariaDB, together with the branch's row and end.
 func isPrepare(text string) bool {
 	return strings.HasPrefix(text, "XA PREPARE") || strings.HasPrefix(text, "BEGIN NOT ATOMIC CALL ks_meta.ks_branch")
 }

@@ -18,7 +18,7 @@ type reading struct{ clock, at time.Time }
 // clockFor is for how long a reading is used.
 const clockFor = 10 * time.Second
 
-// clockFormat is that of the time in a server's answer.
+// clockFormat is how a server writes a DATETIME(6), as time.Parse has it.
 const clockFormat = "2006-01-02 15:04:05.000000"
 
 // note takes a server's answer to the question for its time with within added to it, which has just come: what the clock has gone on by since it was read makes

@@ -82,7 +82,7 @@ type ending struct {
 	limit   time.Time     // until when connections answer; the zero time is without one
 }
 
-// timer is one of the coordinator's.
+// timer is when the coordinator is to be told that a time is over, and which.
 type timer struct {
 	at   time.Time
 	kind twophase.Timer
@@ -91,17 +91,17 @@ type timer struct {
 // step waits for an answer or a timer, and does what follows from it. A timer that is due is told ahead of an answer.
 func (e *ending) step() {
 	answer, ok := e.wait()
-	var todo []twophase.Action
+	var follows []twophase.Action
 	for len(e.timers) > 0 && !time.Now().Before(e.timers[0].at) {
 		kind := e.timers[0].kind
 		e.timers = e.timers[1:]
-		todo = append(todo, e.c.Expired(kind)...)
+		follows = append(follows, e.c.Expired(kind)...)
 	}
 	if ok {
 		e.awaited--
-		todo = append(todo, e.c.Answered(answer)...)
+		follows = append(follows, e.c.Answered(answer)...)
 	}
-	e.carryOut(todo)
+	e.carryOut(follows)
 }
 
 // wait waits for an answer, or until a timer is due: then ok is false.
