@@ -413,7 +413,7 @@ type Shard struct {
 	// Every sub-table by node and name, in the order of their indexes, instead of nodes, locations, sub_table and sub_db.
 	Tables []PhysicalTable `yaml:"tables"`
 	// Another table of the schema, as table or db.table, whose rule, nodes and number of sub-tables this one has too: rows with
-	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table, sub_db and sequence.
+	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table, sub_db, sequence, unique and lookup.
 	ColocateWith string `yaml:"colocate_with"`
 	// How texts are placed, which never changes under one name. By the key's collation: utf8mb4_bin_v1, utf8mb4_general_ci_v1,
 	// utf8mb4_unicode_ci_v1, utf8mb4_unicode_520_ci_v1, utf8mb4_0900_ai_ci_v1, utf8mb4_uca1400_ai_ci_v1, latin1_swedish_ci_v1;
@@ -428,6 +428,24 @@ type Shard struct {
 	AutoCreate bool `yaml:"auto_create"`
 	// Where an AUTO_INCREMENT column has its ids from, for tables with several sub-tables.
 	Sequence Sequence `yaml:"sequence"`
+	// Keys without the sharding key that are unique over all sub-tables, each a column, a list of columns, or columns with more: a table of the
+	// proxy's own keeps their values. A UNIQUE key in DDL that is none of them and has not the sharding key in it is refused, unless local is among
+	// them: then it holds inside each sub-table only.
+	Unique []Index `yaml:"unique"`
+	// The same of keys that are not unique, so that rows are looked for on the shards that have them.
+	Lookup []Index `yaml:"lookup"`
+}
+
+// Index is a key over all sub-tables of a table. In the file it may be the name of its column alone, or a list of columns.
+type Index struct {
+	// Its columns, other than the sharding key.
+	Columns Columns `yaml:"columns"`
+	// Its name in errors, and in that of the table that keeps it, ks_<table>_<name>; empty: its columns, with _ between them.
+	Name string `yaml:"name"`
+	// How texts in its columns are placed, as strings of the rule; needed for collations other than _bin ones.
+	Strings string `yaml:"strings"`
+	// In the place of columns, of unique: local lets DDL make other UNIQUE keys, which hold inside each sub-table only.
+	Others string `yaml:"others"`
 }
 
 // Sequence is where the ids of a table's AUTO_INCREMENT column come from. Schemas that have the same table must have the same.

@@ -62,6 +62,10 @@ func (d *decoder) value(n *yaml.Node, path string, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[Index]() && n.Kind != yaml.MappingNode {
+			d.index(n, path, v)
+			return
+		}
 		d.structure(n, path, v)
 	case reflect.Slice:
 		d.list(n, path, v)
@@ -137,6 +141,12 @@ func (d *decoder) list(n *yaml.Node, path string, v reflect.Value) {
 		d.column(n, path, v)
 		return
 	}
+	if n.Kind == yaml.ScalarNode && v.Type() == reflect.TypeFor[[]Index]() {
+		element := reflect.New(v.Type().Elem()).Elem()
+		d.value(n, path+"[0]", element)
+		v.Set(reflect.Append(v, element))
+		return
+	}
 	if n.Kind != yaml.SequenceNode {
 		d.fail(n, path, "must be a list")
 		return
@@ -154,6 +164,18 @@ func (d *decoder) list(n *yaml.Node, path string, v reflect.Value) {
 		}
 		v.Set(reflect.Append(v, element.Elem()))
 	}
+}
+
+// index decodes an index of which the file has the columns only, or only what is to become of others.
+func (d *decoder) index(n *yaml.Node, path string, v reflect.Value) {
+	var columns Columns
+	d.value(n, path, reflect.ValueOf(&columns).Elem())
+	x := v.Addr().Interface().(*Index)
+	if n.Kind == yaml.ScalarNode && len(columns) == 1 && slices.Contains(othersPolicies, columns[0]) {
+		x.Others = columns[0]
+		return
+	}
+	x.Columns = columns
 }
 
 // column decodes the one column that is written without a list.

@@ -137,6 +137,11 @@ func nameOf(element reflect.Value) string {
 		return e.User
 	case QueryRule:
 		return e.Name
+	case Index:
+		if e.Others != "" {
+			return "others"
+		}
+		return e.IndexName()
 	case Shard:
 		return e.DB + "." + e.Table
 	}

@@ -33,6 +33,7 @@ var sections = []struct {
 	{"schema_list[]", reflect.TypeFor[Schema](), reflect.ValueOf(Schema{})},
 	{"schema_list[].shard[]", reflect.TypeFor[Shard](), reflect.ValueOf(Shard{})},
 	{"schema_list[].shard[].sequence", reflect.TypeFor[Sequence](), reflect.ValueOf(Sequence{})},
+	{"schema_list[].shard[].unique[]", reflect.TypeFor[Index](), reflect.ValueOf(Index{})},
 	{"schema_list[].shard[].tables[]", reflect.TypeFor[PhysicalTable](), reflect.ValueOf(PhysicalTable{})},
 }
 

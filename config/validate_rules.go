@@ -28,6 +28,7 @@ func (s *Schema) checkRule(r *report, path string, k int) {
 		}
 	}
 	s.checkSequence(r, path, k)
+	s.checkIndexes(r, path, k)
 	if rule.ColocateWith != "" {
 		s.checkColocated(r, path, k)
 		return
@@ -57,9 +58,10 @@ func (s *Schema) checkColocated(r *report, path string, k int) {
 	at := path + ".colocate_with"
 	only := Shard{
 		DB: rule.DB, Table: rule.Table, Key: rule.Key, SubTable: rule.SubTable, SubDB: rule.SubDB, ColocateWith: rule.ColocateWith, Sequence: rule.Sequence,
+		Unique: rule.Unique, Lookup: rule.Lookup,
 	}
 	if !reflect.DeepEqual(*rule, only) {
-		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table, sub_db and sequence: remove the others")
+		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table, sub_db, sequence, unique and lookup: remove the others")
 	}
 	resolved, err := s.Resolved(k)
 	if err != nil {

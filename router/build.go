@@ -13,7 +13,7 @@ import (
 
 // newTable makes a table of its resolved rule in the configuration.
 func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
-	t := &Table{DB: s.DB, Name: s.Table, AutoCreate: s.AutoCreate}
+	t := &Table{DB: s.DB, Name: s.Table, AutoCreate: s.AutoCreate, LocalUnique: s.LocalUnique()}
 	for _, key := range s.Key {
 		t.Keys = append(t.Keys, strings.ToLower(key))
 	}
@@ -55,7 +55,7 @@ func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
 			t.Nodes = append(t.Nodes, node)
 		}
 	}
-	return t, nil
+	return t, t.newIndexes(s)
 }
 
 // places gives the node of each shard, and for date rules the shards' numbers.

@@ -46,17 +46,19 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s.%s: %w", s.DB, s.Table, err)
 		}
-		if err := taken.add(t); err != nil {
-			return nil, fmt.Errorf("table %s.%s: %w", t.DB, t.Name, err)
+		for _, t := range append([]*Table{t}, t.lookups()...) {
+			if err := taken.add(t); err != nil {
+				return nil, fmt.Errorf("table %s.%s: %w", t.DB, t.Name, err)
+			}
+			if r.tables[t.DB] == nil {
+				r.tables[t.DB] = map[string]*Table{}
+			}
+			if r.tables[t.DB][t.Name] != nil {
+				return nil, fmt.Errorf("table %s.%s: has two rules", t.DB, t.Name)
+			}
+			r.tables[t.DB][t.Name] = t
+			r.sorted = append(r.sorted, t)
 		}
-		if r.tables[t.DB] == nil {
-			r.tables[t.DB] = map[string]*Table{}
-		}
-		if r.tables[t.DB][t.Name] != nil {
-			return nil, fmt.Errorf("table %s.%s: has two rules", t.DB, t.Name)
-		}
-		r.tables[t.DB][t.Name] = t
-		r.sorted = append(r.sorted, t)
 	}
 	slices.SortFunc(r.sorted, func(a, b *Table) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Name, b.Name)) })
 	r.names = sync.OnceValue(r.named)

@@ -258,7 +258,8 @@ func TestSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Tables()) != len(c.SchemaList[0].Shard) || !r.Table("shop", "visits").AutoCreate {
+	lookups := len(r.Table("shop", "orders").Indexes)
+	if lookups != 3 || len(r.Tables()) != len(c.SchemaList[0].Shard)+lookups || !r.Table("shop", "visits").AutoCreate {
 		t.Errorf("%d tables", len(r.Tables()))
 	}
 	if !r.Table("shop", "letters").Colocated(r.Table("shop", "customers")) {

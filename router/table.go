@@ -42,6 +42,12 @@ type Table struct {
 	Nodes []string
 	// AutoCreate tells that shards of date rules are made on their nodes when they are missing.
 	AutoCreate bool
+	// Indexes are the keys over all shards, those that are unique first.
+	Indexes []*Index
+	// LocalUnique: DDL may make UNIQUE keys that hold inside each shard only.
+	LocalUnique bool
+	// Keeps is the index that this table of the proxy's own keeps; nil of others.
+	Keeps *Index
 }
 
 // Shard is a physical table.

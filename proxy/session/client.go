@@ -145,7 +145,9 @@ func (c *client) writeError(e *mysql.SQLError, o observe.Origin) {
 
 // heard notes and counts an error that the client hears.
 func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
-	c.observed.Fail(e.Code, o)
+	if c.tasked == nil || !c.tasked.composed {
+		c.observed.Fail(e.Code, o)
+	}
 	c.state.Diagnostics.SetError(e)
 	if mysql.MissingPart(e) {
 		c.shared.Log.Error("a sub-table is missing", "conn", c.id, "user", c.entry.Name(), "error", e.Message)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"net"
+	"strconv"
 
 	"kingshard/mysql"
 	"kingshard/mysql/value"
@@ -112,4 +113,27 @@ func (s *sink) read(each func(columns []mysql.ColumnDefinition41, row []value.Ce
 		}
 	}
 	return a, a.rows > 0 && each == nil, nil
+}
+
+// take makes r of an answer: its OK, or its rows. The error is the one that it was answered with.
+func (s *sink) take(r *result) error {
+	_ = s.conn.Flush()
+	if list := s.packets(); len(list) > 0 && len(list[0]) > 0 && list[0][0] == mysql.OKHeader {
+		defer s.conn.Release()
+		return r.ok.Decode(list[0], s.conn.Capabilities)
+	}
+	a, ok, err := s.read(func(columns []mysql.ColumnDefinition41, row []value.Cell) error {
+		r.rows = append(r.rows, row)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case a.err != nil:
+		return a.err
+	case !ok:
+		return newError(KSFinishLimit, "the statement has the proxy read more than "+strconv.Itoa(s.kept.most>>20)+" MB (finish_max_bytes)")
+	}
+	r.columns = a.columns
+	return nil
 }

@@ -28,6 +28,8 @@ type task struct {
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
 	own bool
+	// composed says that the query is one of those that a statement of the client's is carried out by.
+	composed bool
 	// verdict is what query rules say of the text of such a statement, until they are counted.
 	verdict    queryrule.Decision
 	recognized recognized
@@ -71,7 +73,7 @@ func (c *client) releaseTask() {
 	}
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.loans = recognized{}, tracing.Choice{}, nil, nil
-	t.repeatable, t.own, t.changed, t.visited = nil, false, false, false
+	t.repeatable, t.own, t.composed, t.changed, t.visited = nil, false, false, false, false
 	if t.looked {
 		t.found.release()
 		t.looked = false

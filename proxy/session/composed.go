@@ -1,0 +1,194 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
+	"kingshard/proxy/txn/twophase"
+)
+
+// composed carries a statement of the client's out by several others, all or none of them: each runs as one of the client's would, but for the answer. The
+// statements are planned, placed and made part of the transaction by what does so for every other; the text of each is the proxy's own, with the client's
+// names of tables.
+type composed struct {
+	*Session
+	// own says that the transaction is the statement's own.
+	own bool
+	// begin is the client's BEGIN, where no server has heard of it yet; next is what SET TRANSACTION said of it.
+	begin string
+	next  txn.Characteristics
+	// saved says that the client's transaction has a savepoint to go back to.
+	saved bool
+	// had is what the statement before left, for one that fails.
+	had left
+}
+
+// composedSavepoint is where a composed statement goes back to in a client's transaction.
+const composedSavepoint = "ks_composed"
+
+// left is what a statement leaves for LAST_INSERT_ID() and FOUND_ROWS().
+type left struct {
+	id    state.InsertID
+	found state.FoundRows
+}
+
+func (c *composed) left() left { return left{c.client.state.InsertID, c.client.state.Found} }
+
+// result is the answer to one of the statements.
+type result struct {
+	ok      mysql.OKPacket
+	columns []mysql.ColumnDefinition41
+	rows    [][]value.Cell
+	// warnings are those of a statement that gives no rows.
+	warnings []state.Warning
+}
+
+// compose runs the statements of do in one transaction: the client's, which do leaves as it was if it fails, or one of its own. do is tried again where
+// that loses a deadlock. The error is what the client hears, or ends the session.
+func (s *Session) compose(do func(c *composed) error) error {
+	for attempt := 1; ; attempt++ {
+		c := &composed{Session: s, own: s.client.txn.Begin == "" && s.client.state.Autocommit && !s.client.txn.InTransaction()}
+		err := c.started()
+		if err == nil {
+			if err = do(c); err == nil {
+				err = c.kept()
+			} else {
+				err = c.undone(err)
+			}
+		}
+		var refused *mysql.SQLError
+		if c.own && attempt < composeMax && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock && !s.client.entry.IsCancelled() {
+			continue
+		}
+		return err
+	}
+}
+
+// composeMax is how often a statement is tried that is a transaction of its own.
+const composeMax = 5
+
+func (c *composed) started() error {
+	c.had = c.left()
+	switch {
+	case c.own:
+		_, err := c.run("BEGIN")
+		return err
+	case c.client.txn.Holding():
+		_, err := c.run("SAVEPOINT " + composedSavepoint)
+		c.saved = err == nil
+		return err
+	}
+	c.begin, c.next = c.client.txn.Begin, c.client.txn.Next
+	return nil
+}
+
+// kept ends what has succeeded.
+func (c *composed) kept() error {
+	switch {
+	case c.own:
+		_, err := c.run("COMMIT AND NO CHAIN NO RELEASE")
+		return err
+	case c.saved:
+		_, err := c.run("RELEASE SAVEPOINT " + composedSavepoint)
+		return err
+	}
+	return nil
+}
+
+// undone undoes what failed with cause, and returns what the client hears.
+func (c *composed) undone(cause error) error {
+	var refused *mysql.SQLError
+	if !errors.As(cause, &refused) {
+		return cause
+	}
+	var err error
+	switch open := c.client.txn.Begin != "" || c.client.txn.InTransaction() || c.client.txn.Holding(); {
+	case !open:
+	case c.own:
+		_, err = c.run("ROLLBACK AND NO CHAIN NO RELEASE")
+	case c.saved && c.client.spread.savepoint(composedSavepoint) >= 0:
+		if _, err = c.run("ROLLBACK TO SAVEPOINT " + composedSavepoint); err == nil {
+			_, err = c.run("RELEASE SAVEPOINT " + composedSavepoint)
+		}
+	case !c.saved && !twophase.RollsBack(refused.Code):
+		if _, err = c.run("ROLLBACK AND NO CHAIN NO RELEASE"); err == nil {
+			c.client.txn.Begin, c.client.txn.Next = c.begin, c.next
+		}
+	}
+	if ended := (*endError)(nil); errors.As(err, &ended) {
+		return err
+	}
+	c.client.state.InsertID, c.client.state.Found = c.had.id, c.had.found
+	return cause
+}
+
+// run carries out a statement of the proxy's own. The error is the statement's, or ends the session.
+func (c *composed) run(text string) (r result, err error) {
+	if c.client.entry.IsCancelled() {
+		return r, interrupted()
+	}
+	outer, conn, more, observed := c.client.tasked, c.client.conn, c.client.more, c.client.observed
+	inner := taskPool.Get().(*task)
+	inner.composed = true
+	out := newSink(int(c.client.snap.Config.FinishMaxBytes))
+	out.conn.Capabilities |= conn.Capabilities & mysql.ClientFoundRows
+	c.client.tasked, c.client.conn, c.client.more = inner, out.conn, false
+	defer func() {
+		c.client.releaseTask()
+		c.client.tasked, c.client.conn, c.client.more, c.client.observed = outer, conn, more, observed
+	}()
+	q := &inner.query
+	info := sqltext.Classify(text, c.client.mode())
+	q.begin(text, &info)
+	c.client.observed.Class = info.Class
+	if _, err = c.carryOut(q); err != nil {
+		return r, err
+	}
+	if err := out.take(&r); err != nil {
+		return r, err
+	}
+	if r.ok.Warnings > 0 && r.columns == nil && !strings.HasPrefix(text, "SHOW") {
+		err = c.warnings(&r)
+	}
+	return r, err
+}
+
+// warnings asks for the warnings of the statement that has just run.
+func (c *composed) warnings(r *result) error {
+	if d := &c.client.state.Diagnostics; len(d.Warnings) == int(r.ok.Warnings) {
+		r.warnings = append(r.warnings, d.Warnings...)
+		return nil
+	}
+	shown, err := c.run("SHOW WARNINGS")
+	for _, row := range shown.rows {
+		r.warnings = append(r.warnings, warningOf(row))
+	}
+	return err
+}
+
+func warningOf(row []value.Cell) state.Warning {
+	w := state.Warning{Level: string(row[0]), Message: string(row[2])}
+	for _, digit := range row[1] {
+		w.Code = w.Code*10 + uint16(digit-'0')
+	}
+	return w
+}
+
+// answer tells the client that the statement is done, which r is the answer to, and l what it leaves.
+func (c *composed) answer(r *result, l left) {
+	st := &c.client.state
+	st.InsertID, st.Found = l.id, l.found
+	st.Diagnostics.Forget()
+	st.Diagnostics.Add(r.warnings)
+	st.Diagnostics.WarningCount = len(r.warnings)
+	st.Diagnostics.RowCount = int64(r.ok.AffectedRows)
+	c.client.txn.LastOnHeld = false
+	r.ok.Status, r.ok.Warnings = c.client.status(), uint16(len(r.warnings))
+	r.ok.StateChanges = nil
+	c.client.conn.WriteOK(&r.ok)
+}
