@@ -47,6 +47,7 @@ const (
 	UnsignedFlag uint16 = 32
 	BinaryFlag   uint16 = 128
 	EnumFlag     uint16 = 256
+	SetFlag      uint16 = 2048
 )
 
 // ColumnDefinition41 describes one column of a result or one parameter. MySQL manual: "Protocol::ColumnDefinition41".

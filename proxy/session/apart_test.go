@@ -320,9 +320,6 @@ func queriesOf(server *mysqltest.ScriptServer) string {
 	return strings.Join(slices.DeleteFunc(server.Queries(), func(text string) bool { return strings.HasPrefix(text, "SET autocommit=") }), "; ")
 }
 
-// erNoSuchTable is the code of a table that is not there. MySQL manual: "Server Error Message Reference".
-const erNoSuchTable = 1146
-
 // sqlCode is the code of an error that the client would hear; 0 of none, and of others.
 func sqlCode(err error) uint16 {
 	var e *mysql.SQLError

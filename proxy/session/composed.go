@@ -46,6 +46,8 @@ type result struct {
 	rows    [][]value.Cell
 	// warnings are those of a statement that gives no rows.
 	warnings []state.Warning
+	// ids are those of the rows of an INSERT.
+	ids rowIDs
 }
 
 // compose runs the statements of do in one transaction: the client's, which do leaves as it was if it fails, or one of its own. do is tried again where
@@ -61,6 +63,9 @@ func (s *Session) compose(do func(c *composed) error) error {
 				err = c.undone(err)
 			}
 		}
+		if errors.Is(err, errAnew) {
+			continue
+		}
 		var refused *mysql.SQLError
 		if c.own && attempt < composeMax && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock && !s.client.entry.IsCancelled() {
 			continue
@@ -68,6 +73,9 @@ func (s *Session) compose(do func(c *composed) error) error {
 		return err
 	}
 }
+
+// errAnew has a composed statement begin anew, as do has learned something.
+var errAnew = errors.New("the statement begins anew")
 
 // composeMax is how often a statement is tried that is a transaction of its own.
 const composeMax = 5
@@ -104,7 +112,10 @@ func (c *composed) kept() error {
 func (c *composed) undone(cause error) error {
 	var refused *mysql.SQLError
 	if !errors.As(cause, &refused) {
-		return cause
+		if !errors.Is(cause, errAnew) {
+			return cause
+		}
+		refused = new(mysql.SQLError)
 	}
 	var err error
 	switch open := c.client.txn.Begin != "" || c.client.txn.InTransaction() || c.client.txn.Holding(); {
@@ -152,6 +163,9 @@ func (c *composed) run(text string) (r result, err error) {
 	if err := out.take(&r); err != nil {
 		return r, err
 	}
+	if q.ids != nil {
+		r.ids = *q.ids
+	}
 	if r.ok.Warnings > 0 && r.columns == nil && !strings.HasPrefix(text, "SHOW") {
 		err = c.warnings(&r)
 	}
@@ -190,5 +204,21 @@ func (c *composed) answer(r *result, l left) {
 	c.client.txn.LastOnHeld = false
 	r.ok.Status, r.ok.Warnings = c.client.status(), uint16(len(r.warnings))
 	r.ok.StateChanges = nil
-	c.client.conn.WriteOK(&r.ok)
+	if r.columns == nil {
+		c.client.conn.WriteOK(&r.ok)
+		return
+	}
+	rt := returned{columns: r.columns}
+	for _, row := range r.rows {
+		var packet []byte
+		for _, cell := range row {
+			if cell == nil {
+				packet = append(packet, 0xfb)
+			} else {
+				packet = append(mysql.AppendLenenc(packet, uint64(len(cell))), cell...)
+			}
+		}
+		rt.rows = append(rt.rows, returnedRow{packet: packet})
+	}
+	rt.write(&c.client, &r.ok)
 }

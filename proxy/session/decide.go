@@ -71,7 +71,7 @@ func (ro *routing) decide(q *query) (action, error) {
 	}
 	n, err := ro.place(q, p)
 	switch {
-	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws):
+	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, errKeeps):
 		return actionProcedure, nil
 	case errors.Is(err, errReplan):
 		ro.undraw(q)
@@ -101,8 +101,11 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 }
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
-// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws] or errReplan.
+// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
+	if len(p.Keeps()) > 0 && !ro.client.task().composed {
+		return actionProcedure, errKeeps
+	}
 	e := &ro.client.lookup().execution
 	e.ZeroStays, e.Apart = false, q.ids.drawn() && q.ids.replaces
 	r, err := e.Route()

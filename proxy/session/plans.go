@@ -44,6 +44,8 @@ type Plans struct {
 	shapes shapes
 	// sequences are where tables have their ids from, by *router.Table.
 	sequences sync.Map
+	// defaults are columnDefaults by columnOf.
+	defaults sync.Map
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 
@@ -238,6 +240,7 @@ func (p *Plans) forget() {
 	clear(p.plans)
 	clear(p.columns)
 	p.shapes.clear()
+	p.defaults.Clear()
 	p.forgotten.Add(1)
 }
 

@@ -300,6 +300,12 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	s.client.lookup().execution.Bind(p, b.args)
 	n, err := s.placeWithIDs(q, p)
 	switch {
+	case errors.Is(err, errKeeps):
+		text, err := s.client.executedText(p.Mode, q.st.text, b.args)
+		if err != nil {
+			return true, err
+		}
+		return s.keepIndexes(text, true)
 	case errors.Is(err, errReplan):
 		return s.executionProcedure(q)
 	case err != nil:

@@ -32,6 +32,9 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		n, err = s.placeWithIDs(q, p)
 	}
 	switch {
+	case errors.Is(err, errKeeps):
+		failed, err = s.keepIndexes(q.text, false)
+		return true, failed, err
 	case errors.Is(err, errReplan):
 		return s.sharded(q)
 	case err != nil:

@@ -32,6 +32,8 @@ type Plan struct {
 	// Reason says why the operator is not a simpler one; of Refused it is what the client hears.
 	Reason string
 
+	// keeps are the indexes whose entries the statement may change.
+	keeps []*router.Index
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
 	gainsIDs *Ref
 	edits    []edit
@@ -97,6 +99,9 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	}
 	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, Operator: Refused{}, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
 	err := b.build()
+	if err == nil {
+		err = b.keepIndexes()
+	}
 	switch {
 	case b.analyzer.crowded:
 		return nil, joinTooMany(m)

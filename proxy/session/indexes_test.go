@@ -1,0 +1,202 @@
+package session_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"kingshard/mysql/mysqltest"
+)
+
+// indexRules are tables with keys over all shards.
+const indexRules = `
+      - {db: shop, table: people, key: id, type: hash, nodes: [n0, n1], locations: [2, 1], unique: [{columns: email, strings: utf8mb4_general_ci_v1}, {columns: [tenant, code], name: code, strings: utf8mb4_general_ci_v1}], lookup: [dept]}
+`
+
+const indexSchema = "CREATE TABLE people (id BIGINT AUTO_INCREMENT PRIMARY KEY, email VARCHAR(40) COLLATE utf8mb4_general_ci, tenant INT, code VARCHAR(20) COLLATE utf8mb4_general_ci, dept INT, name VARCHAR(40), UNIQUE KEY email (email), UNIQUE KEY code (tenant, code), KEY dept (dept)) DEFAULT CHARSET utf8mb4"
+
+// startIndexed starts a proxy over two nodes with the table people, and one server that has it.
+func startIndexed(t *testing.T, kind mysqltest.Kind) *shards {
+	t.Helper()
+	servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+	s := startShards(t, servers, []int{1, 1}, indexSchema, strings.TrimSuffix(strings.TrimPrefix(indexRules, "\n"), "\n"), atomicConfig)
+	for k, n := range s.nodes {
+		must(t, n, "DROP TABLE people_000"+strconv.Itoa(k))
+	}
+	at := 0
+	for k, n := range s.nodes {
+		for range 2 - k {
+			must(t, n, strings.Replace(indexSchema, "people", "people_000"+strconv.Itoa(at), 1))
+			at++
+		}
+		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_email_%04d (email VARCHAR(40) COLLATE utf8mb4_general_ci NOT NULL, id BIGINT NOT NULL, UNIQUE KEY email (email)) DEFAULT CHARSET utf8mb4", k))
+		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_code_%04d (tenant INT NOT NULL, code VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL, id BIGINT NOT NULL, UNIQUE KEY code (tenant, code)) DEFAULT CHARSET utf8mb4", k))
+		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_dept_%04d (dept INT NOT NULL, id BIGINT NOT NULL, ks_rows BIGINT NOT NULL, PRIMARY KEY (dept, id))", k))
+	}
+	return s
+}
+
+// keptIndexes compares what the indexes have with the rows.
+func (s *shards) keptIndexes(t *testing.T, after string) {
+	t.Helper()
+	for _, index := range []struct{ rows, entries string }{
+		{"SELECT LOWER(email), id FROM people WHERE email IS NOT NULL ORDER BY 1, 2", "SELECT LOWER(email), id FROM ks_people_email ORDER BY 1, 2"},
+		{"SELECT tenant, LOWER(code), id FROM people WHERE tenant IS NOT NULL AND code IS NOT NULL ORDER BY 1, 2, 3", "SELECT tenant, LOWER(code), id FROM ks_people_code ORDER BY 1, 2, 3"},
+		{"SELECT dept, id, COUNT(*) FROM people WHERE dept IS NOT NULL GROUP BY dept, id ORDER BY 1, 2", "SELECT dept, id, ks_rows FROM ks_people_dept ORDER BY 1, 2"},
+	} {
+		want, got := fmt.Sprint(must(t, s.subject, index.rows).Rows), fmt.Sprint(must(t, s.subject, index.entries).Rows)
+		if want != got {
+			t.Fatalf("%s\nrows    %s\nentries %s", after, want, got)
+		}
+	}
+}
+
+// Keys over shards refuse what one server refuses, and follow what changes.
+func TestIndexes(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			for _, sql := range []string{
+				"INSERT INTO people (id, email, dept) VALUES (1, 'a@x', 1)",
+				"INSERT INTO people (id, email, dept) VALUES (2, 'A@X', 1)", // on another shard
+				"INSERT INTO people (id, email, dept) VALUES (2, 'b@x', 1), (3, NULL, 2), (4, NULL, NULL)",
+				"INSERT INTO people (id, email, dept) VALUES (5, 'c@x', 1), (6, 'b@x', 2), (1, 'd@x', NULL)",
+				"INSERT INTO people SET id = 7, email = CONCAT('e', '@x'), dept = 1 + 1",
+				"INSERT INTO people (email, dept) VALUES ('f@x', 3), ('g@x', 3)",
+				"INSERT INTO people (id, tenant, code) VALUES (20, 1, 'x'), (21, 1, 'y'), (22, 2, 'x'), (23, NULL, 'x')",
+				"INSERT INTO people (id, tenant, code) VALUES (24, 1, 'X')",
+				"UPDATE people SET tenant = 1 WHERE id = 22",
+				"UPDATE people SET code = 'z' WHERE tenant = 1 AND code = 'y'",
+				"UPDATE people SET email = 'B@x' WHERE id = 1",
+				"UPDATE people SET email = 'b2@x' WHERE email = 'b@x'",
+				"UPDATE people SET dept = dept + 1",
+				"UPDATE people SET email = CONCAT('n', id, '@x'), name = 'x' WHERE dept = 2",
+				"UPDATE people SET email = 'same@x' WHERE id IN (1, 2)",
+				"UPDATE people SET name = 'y' WHERE dept = 3",
+				"UPDATE people SET email = NULL WHERE id = 7",
+				"DELETE FROM people WHERE email = 'f@x'",
+				"DELETE FROM people WHERE dept = 3",
+				"DELETE FROM people ORDER BY id LIMIT 1",
+				"UPDATE people SET dept = 9 ORDER BY id DESC LIMIT 2",
+				"DELETE FROM people",
+			} {
+				s.inStep(t, sql, "")
+				s.sameTables(t, sql, "people")
+				s.keptIndexes(t, sql)
+			}
+			s.nothingPrepared(t)
+		})
+	}
+}
+
+// Statements at random, in transactions and outside, have the outcome that they have on one server, and leave the indexes as they leave the rows.
+func TestIndexesAtRandom(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			n, seed := 400, uint64(1)
+			if text := os.Getenv("KS_STATEMENTS"); text != "" {
+				n, _ = strconv.Atoi(text)
+			}
+			if text := os.Getenv("KS_SEED"); text != "" {
+				seed, _ = strconv.ParseUint(text, 10, 64)
+			}
+			g := indexStatements{rand.New(rand.NewPCG(seed, 1))}
+			var log []string
+			for k := range n {
+				sql := g.next()
+				log = append(log, sql)
+				s.inStep(t, sql, "")
+				if t.Failed() {
+					t.Fatalf("statement %d of seed %d", k, seed)
+				}
+				if k%10 == 9 {
+					s.inStep(t, []string{"COMMIT", "ROLLBACK"}[g.IntN(2)], "")
+					after := strings.Join(log[max(0, len(log)-12):], "\n")
+					s.sameTables(t, after, "people")
+					s.keptIndexes(t, after)
+					if t.Failed() {
+						t.Fatalf("statement %d of seed %d", k, seed)
+					}
+				}
+			}
+			s.nothingPrepared(t)
+		})
+	}
+}
+
+// indexStatements makes statements on people.
+type indexStatements struct{ *rand.Rand }
+
+func (g indexStatements) email() string {
+	if g.IntN(8) == 0 {
+		return "NULL"
+	}
+	return []string{"'a@x'", "'A@x'", "'b@x'", "'é@x'", "'e@x'", "'c@x '", "'c@x'", "'d@x'", "''", "'f'"}[g.IntN(10)]
+}
+
+func (g indexStatements) number(n int) string {
+	if g.IntN(10) == 0 {
+		return "NULL"
+	}
+	return strconv.Itoa(1 + g.IntN(n))
+}
+
+func (g indexStatements) code() string { return []string{"'p'", "'q'", "'Q'", "NULL"}[g.IntN(4)] }
+
+func (g indexStatements) row() string {
+	return fmt.Sprintf("(%d, %s, %s, %s, %s)", 1+g.IntN(30), g.email(), g.number(3), g.code(), g.number(4))
+}
+
+func (g indexStatements) rows() string {
+	rows := []string{g.row()}
+	for g.IntN(3) == 0 {
+		rows = append(rows, g.row())
+	}
+	return strings.Join(rows, ", ")
+}
+
+func (g indexStatements) where() string {
+	switch g.IntN(7) {
+	case 0:
+		return " WHERE email = " + g.email()
+	case 1:
+		return " WHERE dept = " + g.number(4)
+	case 2:
+		return " WHERE tenant = " + g.number(3) + " AND code = " + g.code()
+	case 3:
+		return " WHERE id IN (" + strconv.Itoa(1+g.IntN(30)) + ", " + strconv.Itoa(1+g.IntN(30)) + ")"
+	case 4:
+		return " WHERE id > 25"
+	}
+	return " WHERE id = " + strconv.Itoa(1+g.IntN(30))
+}
+
+func (g indexStatements) set() string {
+	return []string{"email = " + g.email(), "dept = " + g.number(4), "dept = dept + 1", "tenant = " + g.number(3), "code = " + g.code(), "name = 'n'",
+		"email = CONCAT('u', id)", "name = 'm', email = " + g.email(), "tenant = " + g.number(3) + ", code = " + g.code()}[g.IntN(9)]
+}
+
+func (g indexStatements) next() string {
+	const columns = " INTO people (id, email, tenant, code, dept) VALUES "
+	switch g.IntN(14) {
+	case 0, 1, 2, 3:
+		return "INSERT" + columns + g.rows()
+	case 4, 5, 6:
+		return "UPDATE people SET " + g.set() + g.where()
+	case 7, 8:
+		return "DELETE FROM people" + g.where()
+	case 9:
+		return "BEGIN"
+	case 10:
+		return "COMMIT"
+	case 11:
+		return "SAVEPOINT s"
+	case 12:
+		return "ROLLBACK TO s"
+	}
+	return "SELECT id, email, tenant, code, dept, name FROM people" + g.where() + " ORDER BY id"
+}

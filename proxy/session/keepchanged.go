@@ -1,0 +1,263 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+	"kingshard/router/plan"
+)
+
+// changing is an UPDATE or DELETE whose rows indexes follow.
+type changing struct {
+	*keeping
+	clauses sqlparse.ChangeClauses
+	// columns are those that are read of the rows ahead of the change: of indexes and the sharding key, and the primary key's where the statement has a LIMIT.
+	columns []string
+	primary []string
+	rows    [][]string // the values of columns in the rows that change, as literals
+}
+
+// changing finds out what is read of the rows. identified says that each is to be found again.
+func (k *keeping) changing(identified bool) (*changing, error) {
+	ch := &changing{keeping: k}
+	var ok bool
+	if ch.clauses, ok = sqlparse.FindChangeClauses(k.text, k.client.mode()); !ok {
+		return nil, k.refused("this form of UPDATE or DELETE of")
+	}
+	if ch.clauses.Ignore && k.plan.Statement.Kind == sqlparse.UpdateKind {
+		return nil, k.refused("UPDATE IGNORE of")
+	}
+	add := func(names []string) {
+		for _, name := range names {
+			if !slices.ContainsFunc(ch.columns, func(c string) bool { return router.SameColumn(c, name) }) {
+				ch.columns = append(ch.columns, name)
+			}
+		}
+	}
+	add(k.table().Keys)
+	for _, x := range k.plan.Keeps() {
+		add(x.Columns)
+	}
+	if identified || !ch.clauses.Limit.Empty() {
+		if ch.primary = k.plan.Target.PrimaryKey(); ch.primary == nil {
+			return nil, k.refused("LIMIT, or a value that is computed, in a change, without a primary key that literals stand for, of")
+		}
+		add(ch.primary)
+	}
+	return ch, nil
+}
+
+// read reads and locks the rows that are to change.
+func (ch *changing) read() error {
+	c := &ch.clauses
+	text := "SELECT " + ch.names(ch.columns) + " FROM " + ch.text[c.Table.Pos:c.Table.End]
+	for _, span := range []sqlparse.Span{c.Where, c.OrderBy, c.Limit} {
+		if !span.Empty() {
+			text += " " + ch.text[span.Pos:span.End]
+		}
+	}
+	r, err := ch.run(text + " FOR UPDATE")
+	if err != nil {
+		return err
+	}
+	ch.rows, err = ch.literals(&r)
+	return err
+}
+
+// literals writes the rows of a result.
+func (k *keeping) literals(r *result) (rows [][]string, err error) {
+	for _, row := range r.rows {
+		values := make([]string, len(row))
+		for i, cell := range row {
+			if values[i], err = k.literal(&r.columns[i], cell); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, values)
+	}
+	return rows, nil
+}
+
+// compute has a server compute expressions of a row that was read.
+func (ch *changing) compute(row, exprs []string) ([]string, error) {
+	c := &ch.clauses
+	found := slices.Concat(ch.table().Keys, ch.primary)
+	r, err := ch.run("SELECT " + strings.Join(exprs, ", ") + " FROM " + ch.text[c.Table.Pos:c.Table.End] + " WHERE " + ch.where(found, ch.of(row, found)) + " FOR UPDATE")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ch.literals(&r)
+	if err == nil && len(rows) != 1 {
+		err = ch.refused("a row that is not found by its primary key, of")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// carryOut runs the change itself, of the rows that were read where it has a LIMIT.
+func (ch *changing) carryOut() error {
+	c := &ch.clauses
+	if c.Limit.Empty() || len(ch.rows) == 0 {
+		return ch.carryOutMain(ch.text)
+	}
+	conditions := make([]string, len(ch.rows))
+	for i := range ch.rows {
+		conditions[i] = "(" + ch.where(ch.primary, ch.of(ch.rows[i], ch.primary)) + ")"
+	}
+	begin := c.Limit.Pos
+	for _, span := range []sqlparse.Span{c.Where, c.OrderBy} {
+		if !span.Empty() {
+			begin = min(begin, span.Pos)
+		}
+	}
+	return ch.carryOutMain(ch.text[:begin] + " WHERE " + strings.Join(conditions, " OR ") + " " + ch.text[c.OrderBy.Pos:c.OrderBy.End])
+}
+
+// of takes the values of columns from a row.
+func (ch *changing) of(row, columns []string) (values []string) {
+	for _, name := range columns {
+		at := slices.IndexFunc(ch.columns, func(c string) bool { return router.SameColumn(c, name) })
+		values = append(values, row[at])
+	}
+	return values
+}
+
+func (ch *changing) entry(x *router.Index, row []string) entry {
+	return entry{ch.of(row, x.Columns), ch.of(row, x.Table.Keys)}
+}
+
+// delete runs a DELETE.
+func (k *keeping) delete() error {
+	ch, err := k.changing(false)
+	if err != nil {
+		return err
+	}
+	if err := ch.read(); err != nil {
+		return err
+	}
+	if err := ch.carryOut(); err != nil {
+		return err
+	}
+	for _, x := range k.plan.Keeps() {
+		var entries []entry
+		for _, row := range ch.rows {
+			entries = append(entries, ch.entry(x, row))
+		}
+		if err := k.remove(x, entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// update runs an UPDATE.
+func (k *keeping) update() error {
+	set, err := k.assigned()
+	if err != nil {
+		return err
+	}
+	ch, err := k.changing(slices.ContainsFunc(set, func(a assigned) bool { return !a.literal }))
+	if err != nil {
+		return err
+	}
+	if err := ch.read(); err != nil {
+		return err
+	}
+	after := make([][]string, len(ch.rows))
+	for i, row := range ch.rows {
+		if after[i], err = ch.assign(row, set); err != nil {
+			return err
+		}
+	}
+	if err := ch.carryOut(); err != nil {
+		return err
+	}
+	for i, row := range ch.rows {
+		for _, x := range k.plan.Keeps() {
+			if err := ch.replaceEntry(x, ch.entry(x, row), ch.entry(x, after[i])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// assign returns what the values of a row are behind the statement.
+func (ch *changing) assign(row []string, set []assigned) ([]string, error) {
+	after := slices.Clone(row)
+	for _, a := range set {
+		value := []string{a.expr}
+		if !a.literal {
+			var err error
+			if value, err = ch.compute(row, value); err != nil {
+				return nil, err
+			}
+		}
+		if c := slices.IndexFunc(ch.columns, func(c string) bool { return router.SameColumn(c, a.column) }); c >= 0 {
+			after[c] = value[0]
+		}
+	}
+	return after, nil
+}
+
+// replaceEntry makes an entry another one.
+func (k *keeping) replaceEntry(x *router.Index, before, after entry) error {
+	if before.equal(after) {
+		return nil
+	}
+	if err := k.remove(x, []entry{before}); err != nil {
+		return err
+	}
+	return k.add(x, []entry{after})
+}
+
+// assigned is what an UPDATE gives a column.
+type assigned struct {
+	column, expr string
+	literal      bool
+}
+
+// assigned are the assignments of the UPDATE to columns of indexes and the sharding key.
+func (k *keeping) assigned() (list []assigned, err error) {
+	set := k.plan.Statement.Change.Set
+	spans := sqlparse.AssignmentSpans(k.text, k.client.mode(), false)
+	if len(spans) != len(set) {
+		return nil, k.refused("this form of UPDATE of")
+	}
+	for i, a := range set {
+		if !k.concerns(a.Column) {
+			continue
+		}
+		literal := plan.IsLiteral(a.Expr)
+		switch {
+		case a.Expr.Op == sqlparse.Default:
+			return nil, k.refused("DEFAULT for the column " + a.Column + " of")
+		case !plan.IsStable(a.Expr), a.Expr.Has(sqlparse.Variable):
+			return nil, k.refused("a value that is not the same whenever it is computed, for the column " + a.Column + " of")
+		}
+		earlier := set[:i]
+		if !a.Expr.All(func(e *sqlparse.Expr) bool {
+			return e.Op != sqlparse.Column || !slices.ContainsFunc(earlier, func(o sqlparse.Assignment) bool { return router.SameColumn(o.Column, e.Name) })
+		}) {
+			return nil, k.refused("a value computed of a column that the statement has changed, for the column " + a.Column + " of")
+		}
+		expr := k.text[spans[i].Pos:spans[i].End]
+		if literal && a.Expr.Op == sqlparse.Const && a.Expr.Value.IsNull() {
+			expr = nullLiteral
+		}
+		list = append(list, assigned{a.Column, expr, literal})
+	}
+	return list, nil
+}
+
+// isDuplicate reports whether an error says that a unique key has a value already.
+func isDuplicate(err error) bool {
+	var refused *mysql.SQLError
+	return errors.As(err, &refused) && refused.Code == mysql.ERDupEntry
+}

@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"slices"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+)
+
+// Keeps returns the indexes over all shards whose entries the statement may change; none of a query.
+func (p *Plan) Keeps() []*router.Index { return p.keeps }
+
+// keepIndexes finds the indexes whose entries the statement may change.
+func (b *builder) keepIndexes() error {
+	p := b.p
+	switch {
+	case p.Target == nil:
+	case p.Statement.Kind == sqlparse.InsertKind, p.Statement.Kind == sqlparse.LoadData:
+		p.keeps = p.Target.Table.Indexes
+	case p.Statement.Kind == sqlparse.UpdateKind, p.Statement.Kind == sqlparse.DeleteKind:
+		return b.keepChanged(p.Statement.Change)
+	}
+	return nil
+}
+
+func (b *builder) keepChanged(ch *sqlparse.Change) error {
+	if ch.From.Table != nil {
+		b.p.keeps = indexesOf(b.p.Target, ch.Set)
+		return nil
+	}
+	for _, r := range b.p.Refs {
+		targeted := len(ch.Set) > 0 || slices.ContainsFunc(ch.Targets, func(t *sqlparse.Table) bool { return lower(t.Name) == lower(r.Parsed.Label()) })
+		if x := indexesOf(r, ch.Set); targeted && len(x) > 0 {
+			return Refuse("a change of several tables, of which %s has keys over all shards: change it alone", r.Parsed.Name)
+		}
+	}
+	return nil
+}
+
+// indexesOf are the indexes of a table whose entries change with rows that are deleted, or with assignments.
+func indexesOf(r *Ref, set []sqlparse.Assignment) (list []*router.Index) {
+	for _, x := range r.Table.Indexes {
+		if len(set) == 0 || slices.ContainsFunc(set, func(a sqlparse.Assignment) bool { return x.Has(a.Column) || r.keyOf(a.Column) >= 0 }) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// InsertColumns returns the columns that an INSERT gives values for, in their order.
+func (p *Plan) InsertColumns() ([]string, error) { return columnsOf(p.Target, p.Statement.Insert) }
+
+// IsLiteral reports whether an expression is a value that is known without a server.
+func IsLiteral(e *sqlparse.Expr) bool {
+	_, ok := operandOf(e)
+	return ok
+}
+
+// IsStable reports whether an expression has the same value for whoever computes it in the statement, and nothing follows from that.
+func IsStable(e *sqlparse.Expr) bool {
+	return stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify)
+}
+
+// Numbers returns the table's AUTO_INCREMENT column, "" without one.
+func (r *Ref) Numbers() string {
+	for _, d := range r.columns() {
+		if d.Flags&autoIncrementFlag != 0 {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// PrimaryKey returns the columns of the primary key, nil where it is not known, or has a column whose values no literal stands for.
+func (r *Ref) PrimaryKey() (names []string) {
+	for _, d := range r.columns() {
+		if d.Flags&primaryKeyFlag == 0 {
+			continue
+		}
+		if !writable(&d) {
+			return nil
+		}
+		names = append(names, d.Name)
+	}
+	return names
+}
