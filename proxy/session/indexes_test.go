@@ -79,6 +79,14 @@ func TestIndexes(t *testing.T) {
 				"UPDATE people SET email = NULL WHERE id = 7",
 				"DELETE FROM people WHERE email = 'f@x'",
 				"DELETE FROM people WHERE dept = 3",
+				"REPLACE INTO people (id, email, dept) VALUES (1, 'n2@x', 4)",
+				"REPLACE INTO people (id, email, dept) VALUES (1, 'n2@x', 4), (30, 'N2@x', 5), (31, NULL, 5), (31, NULL, 5), (30, 'o@x', 5)",
+				"INSERT IGNORE INTO people (id, email, dept) VALUES (1, 'p@x', 4), (32, 'O@x', 5), (33, 'q@x', 5), (34, 'q@x', 5)",
+				"SHOW WARNINGS",
+				"INSERT INTO people (id, email, dept) VALUES (40, 'o@x', 7) ON DUPLICATE KEY UPDATE dept = VALUES(dept), name = CONCAT(VALUES(email), dept)",
+				"INSERT INTO people (id, email, dept) VALUES (40, 'r@x', 7), (41, 'o@x', 7), (40, 's@x', 8) ON DUPLICATE KEY UPDATE email = CONCAT('t', email), dept = dept",
+				"INSERT INTO people (id, email, dept) VALUES (40, 'r@x', 7) ON DUPLICATE KEY UPDATE email = 'q@x'",
+				"SHOW WARNINGS",
 				"DELETE FROM people ORDER BY id LIMIT 1",
 				"UPDATE people SET dept = 9 ORDER BY id DESC LIMIT 2",
 				"DELETE FROM people",
@@ -182,7 +190,13 @@ func (g indexStatements) set() string {
 
 func (g indexStatements) next() string {
 	const columns = " INTO people (id, email, tenant, code, dept) VALUES "
-	switch g.IntN(14) {
+	switch g.IntN(18) {
+	case 14:
+		return "REPLACE" + columns + g.rows()
+	case 15:
+		return "INSERT IGNORE" + columns + g.rows()
+	case 16, 17:
+		return "INSERT" + columns + g.rows() + " ON DUPLICATE KEY UPDATE " + []string{"name = 'dup'", "email = VALUES(email)", "dept = VALUES(dept), name = CONCAT('d', dept)", "code = 'r'", "dept = dept + 1"}[g.IntN(5)]
 	case 0, 1, 2, 3:
 		return "INSERT" + columns + g.rows()
 	case 4, 5, 6:
