@@ -71,7 +71,7 @@ func (ro *routing) decide(q *query) (action, error) {
 	}
 	n, err := ro.place(q, p)
 	switch {
-	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, errKeeps):
+	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, errKeeps), errors.Is(err, errLooksUp):
 		return actionProcedure, nil
 	case errors.Is(err, errReplan):
 		ro.undraw(q)
@@ -101,7 +101,7 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 }
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
-// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps or errReplan.
+// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps, errLooksUp or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	if len(p.Keeps()) > 0 && !ro.client.task().composed {
 		return actionProcedure, errKeeps
@@ -112,6 +112,9 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	if errors.Is(err, plan.ErrDraws) && zeroStays(ro.client) {
 		e.ZeroStays = true
 		r, err = e.Route()
+	}
+	if ro.looksUp(p, &r, err) {
+		return actionProcedure, errLooksUp
 	}
 	switch {
 	case errors.Is(err, plan.ErrDraws):

@@ -154,10 +154,17 @@ func (s *Session) drawsAgain(q *query, err error) bool {
 	return true
 }
 
-// placeWithIDs is place, which waits for the ids that the statement needs.
+// placeWithIDs is place, which waits for the ids that the statement needs, and for what an index says of its rows.
 func (s *Session) placeWithIDs(q *query, p *plan.Plan) (n action, err error) {
 	for {
-		if n, err = s.routing.place(q, p); !errors.Is(err, plan.ErrDraws) {
+		n, err = s.routing.place(q, p)
+		if errors.Is(err, errLooksUp) {
+			if err := s.leases.lookUp(); err != nil {
+				return actionProcedure, err
+			}
+			continue
+		}
+		if !errors.Is(err, plan.ErrDraws) {
 			return n, err
 		}
 		if err := s.leases.fillIDs(s.routing.sequenceTable(p.Target.Table), s.client.lookup().execution.Draws()); err != nil {

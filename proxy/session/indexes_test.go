@@ -214,3 +214,54 @@ func (g indexStatements) next() string {
 	}
 	return "SELECT id, email, tenant, code, dept, name FROM people" + g.where() + " ORDER BY id"
 }
+
+// A query by what an index has asks the shards that the index tells, and no other.
+func TestLookups(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			must(t, s.subject, "INSERT INTO people (id, email, tenant, code, dept) VALUES (1, 'a@x', 1, 'p', 1), (2, 'b@x', 1, 'q', 2), (3, 'c@x', 2, 'p', 2), (4, 'd@x', NULL, NULL, 1), (7, 'e@x', 3, 'r', NULL)")
+			must(t, s.nodes[1], "RENAME TABLE people_0002 TO people_gone") // that of 2
+			ask := func(c *mysqltest.RawClient, sql, want string) {
+				t.Helper()
+				if got := fmt.Sprint(must(t, c, sql).Rows); got != want {
+					t.Errorf("%s: %s", sql, got)
+				}
+			}
+			for sql, want := range map[string]string{
+				"SELECT id FROM people WHERE email = 'A@x'":                                                      "[[1]]",
+				"SELECT id FROM people WHERE email = 'nobody'":                                                   "[]",
+				"SELECT id FROM people WHERE email = NULL":                                                       "[]",
+				"SELECT p.id, COUNT(*) FROM people p WHERE 'c@x' = p.email AND p.dept > 1 GROUP BY 1":            "[[3 1]]",
+				"SELECT id FROM people WHERE email IN ('a@x', 'c@x', 'zz') ORDER BY id":                          "[[1] [3]]",
+				"SELECT id FROM people WHERE tenant = 2 AND code = 'P' AND name IS NULL":                         "[[3]]",
+				"SELECT id FROM people WHERE dept = 1 ORDER BY id DESC":                                          "[[4] [1]]",
+				"SELECT a.id FROM people a JOIN people b ON a.id = b.id WHERE a.email = 'a@x'":                   "[[1]]",
+				"SELECT id FROM (SELECT id FROM people WHERE email = 'd@x') d":                                   "[[4]]",
+				"SELECT MAX(id), GROUP_CONCAT(email ORDER BY id) FROM people WHERE dept = 1 HAVING COUNT(*) = 2": "[[4 a@x,d@x]]",
+			} {
+				ask(s.subject, sql, want)
+				ask(s.subject, sql, want) // the plan is known
+			}
+			for sql, arg := range map[string]string{"SELECT id FROM people WHERE email = ?": "e@x", "SELECT id FROM people WHERE tenant = ? AND code = 'r'": "3"} {
+				st, err := s.subject.Prepare(sql)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if r, err := st.Execute(arg); err != nil || r.Err != nil || fmt.Sprint(r.Rows) != "[[7]]" {
+						t.Errorf("%s: %+v, %v", sql, r, err)
+					}
+				}
+			}
+			fails(t, s.subject, "SELECT id FROM people WHERE email = 'b@x'", 1146)
+			fails(t, s.subject, "SELECT id FROM people WHERE name IS NULL", 1146)
+			fails(t, s.subject, "SELECT id FROM people WHERE email = 'a@x' OR dept = 1", 1146)
+			must(t, s.subject, "BEGIN")
+			fails(t, s.subject, "SELECT id FROM people WHERE email = 'a@x'", 1146)
+			must(t, s.subject, "ROLLBACK")
+			must(t, s.subject, "SET ks_read_consistency = 'atomic'")
+			fails(t, s.subject, "SELECT id FROM people WHERE email = 'a@x'", 1146)
+		})
+	}
+}

@@ -324,6 +324,7 @@ func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Joi
 	if e.Op == sqlparse.InQuery && !e.Negated && on == nil {
 		a.inQuery(e, info)
 	}
+	info.scope.looked(e, missing)
 	for _, r := range info.scope.keyed(e) {
 		if missing == nil || missing[r] {
 			info.scope.own(r, e)

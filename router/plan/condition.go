@@ -447,6 +447,9 @@ func (r *Ref) narrow(set rule.Set, f *Ref, e *Execution) rule.Set {
 	for _, c := range f.own {
 		set = r.meet(set, c.shards(r, e))
 	}
+	if e.lookedUp && f == e.plan.lookup.ref {
+		set = r.meet(set, e.found)
+	}
 	if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
 		set = r.meet(set, r.tupleShards(f.tuple, e))
 	}

@@ -4,6 +4,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/router"
+	"kingshard/router/rule"
 )
 
 // Execution is one execution of a plan: its values, and the memory that its route is made in. A session has one and uses it
@@ -31,7 +32,10 @@ type Execution struct {
 	// Apart has an INSERT for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
 	Apart bool
 	ids   countedIDs
-	keys  map[router.Shard]Keys // of the physical tables that a definition is about, as far as they are known
+	// found are the positions that a lookup gave, once lookedUp says that it did.
+	found    rule.Set
+	lookedUp bool
+	keys     map[router.Shard]Keys // of the physical tables that a definition is about, as far as they are known
 }
 
 // executionMax bounds the memory that an Execution keeps for the next one, in bytes, rows and shards alike.
@@ -51,7 +55,7 @@ func (e *Execution) BindText(p *Plan, sql string, d *sqltext.Digest) bool {
 }
 
 func (e *Execution) begin(p *Plan) {
-	e.plan = p
+	e.plan, e.lookedUp = p, false
 	e.ids.draws, e.ids.largest, e.ids.unknown = 0, 0, p.gainsIDs != nil
 	clear(e.queries)
 	e.buf, e.queries, e.shards = e.buf[:0], e.queries[:0], e.shards[:0]

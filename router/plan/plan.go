@@ -33,7 +33,8 @@ type Plan struct {
 	Reason string
 
 	// keeps are the indexes whose entries the statement may change.
-	keeps []*router.Index
+	keeps  []*router.Index
+	lookup *Lookup
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
 	gainsIDs *Ref
 	edits    []edit
@@ -60,6 +61,7 @@ type Ref struct {
 	key      []rule.Column
 	own      []*cond     // conditions that rows of this reference must meet to matter
 	tuple    [][]operand // by key column: values that it must equal
+	equals   []equals    // what columns of indexes must equal
 	from     []*Ref      // references whose key is equal, so that their conditions hold here too
 	nullable bool        // on the side of an outer join that may be missing
 	sub      bool        // in a subquery or a derived table
@@ -101,6 +103,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	err := b.build()
 	if err == nil {
 		err = b.keepIndexes()
+		b.p.findLookup()
 	}
 	switch {
 	case b.analyzer.crowded:

@@ -481,6 +481,9 @@ func (p *Plan) Apart() bool {
 
 // MayBeOne tells whether values exist with which the statement goes to one server.
 func (p *Plan) MayBeOne() bool {
+	if p.lookup != nil {
+		return true
+	}
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded || len(r.Table.Shards) == 1 {
 			continue

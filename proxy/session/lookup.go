@@ -1,0 +1,80 @@
+package session
+
+import (
+	"errors"
+	"strconv"
+
+	"kingshard/backend"
+	"kingshard/config"
+	"kingshard/mysql"
+	"kingshard/mysql/value"
+	"kingshard/router/plan"
+)
+
+// errLooksUp says that an index over all shards tells where the rows of a query are: it is to be asked.
+var errLooksUp = errors.New("an index is to be asked")
+
+// looksUp reports whether an index is to be asked for the shards of a query that asks several, or err says that it cannot. Rows that are there at one moment may be
+// elsewhere at another: within a transaction, which sees those of its own moment on each node, and where reads are to be of one moment, all shards are asked.
+func (ro *routing) looksUp(p *plan.Plan, r *plan.Route, err error) bool {
+	l := p.Lookup()
+	if l == nil || ro.client.lookup().execution.IsLookedUp() || err == nil && r.One != nil || err != nil && !plan.IsRefusal(err) {
+		return false
+	}
+	c := ro.client
+	return c.state.Autocommit && c.txn.Begin == "" && !c.txn.InTransaction() && !c.task().composed && ownReadConsistency.value(c) != config.ReadAtomic
+}
+
+// lookUp asks the index of a query where its rows are.
+func (ls *leases) lookUp() error {
+	e := &ls.client.lookup().execution
+	queries, ok := e.LookupQueries()
+	if !ok {
+		e.LookedUp(nil, true)
+		return nil
+	}
+	var keys [][]value.Value
+	for k := range queries {
+		q := &queries[k]
+		err := ls.aside(ls.client.schema.Nodes[q.Node], func(p backend.Pooled) error {
+			return p.Conn.RawRows(q.Text, func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
+				key := make([]value.Value, len(cells))
+				for i, cell := range cells {
+					key[i] = keyValue(&columns[i], cell)
+				}
+				keys = append(keys, key)
+			})
+		})
+		if isSQLError(err) {
+			e.LookedUp(nil, true) // all shards know, too
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	e.LookedUp(keys, false)
+	return nil
+}
+
+// keyValue is the value of a cell of a sharding key.
+func keyValue(d *mysql.ColumnDefinition41, cell value.Cell) value.Value {
+	text := string(cell)
+	switch d.Type {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeYear:
+		if d.Flags&mysql.UnsignedFlag != 0 {
+			if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+				return value.NewUint(n)
+			}
+		}
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return value.NewInt(n)
+		}
+	case mysql.TypeNewDecimal, mysql.TypeDecimal:
+		return value.NewDecimal(text)
+	}
+	if isText(d) && d.Charset == binaryCollation {
+		return value.NewBytes(text)
+	}
+	return value.NewString(text)
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"strings"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/value"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+// Lookup is an index over all shards that tells on which of them a query's rows of one table are.
+type Lookup struct {
+	Index *router.Index
+
+	ref    *Ref
+	values [][]operand   // by column of the index, which it must equal; several where it must be one of them
+	types  []rule.Column // of the index's columns
+}
+
+// Lookup returns the index that a query can be placed by, nil without one. A query that its conditions place by themselves has no use for it.
+func (p *Plan) Lookup() *Lookup { return p.lookup }
+
+// equals is a condition that a column has one of some values.
+type equals struct {
+	column string
+	values []operand
+}
+
+// looked notes what a condition says of columns that have indexes.
+func (s *scope) looked(e *sqlparse.Expr, missing map[*Ref]bool) {
+	if e.Op != sqlparse.Eq && e.Op != sqlparse.In || e.Negated {
+		return
+	}
+	for _, side := range e.Args[:min(2, len(e.Args))] {
+		if side.Op != sqlparse.Column {
+			continue
+		}
+		r, derived, at := s.resolve(side)
+		if r == nil || derived != nil || at != s || len(r.Table.Indexes) == 0 || missing != nil && !missing[r] {
+			continue
+		}
+		c := condition(e, false, func(x *sqlparse.Expr) bool { return x == side })
+		if c.op == condIn && !c.nullSafe && !c.row {
+			r.equals = append(r.equals, equals{side.Name, c.values})
+		}
+	}
+}
+
+// findLookup finds an index that places the rows of a query.
+func (p *Plan) findLookup() {
+	if !p.ReadOnly {
+		return
+	}
+	for _, r := range p.Refs {
+		for _, x := range r.Table.Indexes {
+			l := &Lookup{Index: x, ref: r}
+			for _, c := range x.Columns {
+				for _, eq := range r.equals {
+					if router.SameColumn(eq.column, c) && (len(x.Columns) == 1 || len(eq.values) == 1) {
+						l.values, l.types = append(l.values, eq.values), append(l.types, KeyColumn(r.columns(), c, p.Mode))
+						break
+					}
+				}
+			}
+			if len(l.values) == len(x.Columns) {
+				p.lookup = l
+				return
+			}
+		}
+	}
+}
+
+// lookupMax is how many values are looked up for one query; one with more asks every shard.
+const lookupMax = 500
+
+// LookupQueries are the statements that tell the sharding keys of the rows which the query is about: each has Key's columns. ok is false where the values
+// do not allow that.
+func (e *Execution) LookupQueries() (queries []Query, ok bool) {
+	p, l := e.plan, e.plan.lookup
+	t := l.Index.Lookup
+	lists := make([][]value.Value, len(l.values))
+	for k, list := range l.values {
+		for _, o := range list {
+			for i := range e.count(o.param) {
+				v, known := o.value, true
+				if o.param >= 0 {
+					v, known = e.element(o.param, i)
+				}
+				if !known || len(lists[k]) == lookupMax {
+					return nil, false
+				}
+				if !v.IsNull() {
+					lists[k] = append(lists[k], v)
+				}
+			}
+		}
+		if len(lists[k]) == 0 {
+			return nil, true // NULL equals nothing
+		}
+	}
+	if len(lists) > 1 {
+		for _, list := range lists {
+			if len(list) != 1 {
+				return nil, false
+			}
+		}
+	}
+	at := map[int][]string{} // the values to look for, as literals, by shard
+	for _, v := range lists[0] {
+		key := []value.Value{v}
+		for _, list := range lists[1:] {
+			key = append(key, list[0])
+		}
+		text, err := literal(v, p.Mode)
+		if err != nil {
+			return nil, false
+		}
+		set := rule.All(len(t.Shards))
+		switch position, w := placed(t.Seek(key, l.types)); w {
+		case here:
+			set = rule.NewSet(position)
+		case nowhere:
+			set = nil
+		}
+		for _, position := range set {
+			at[position] = append(at[position], text)
+		}
+	}
+	for position, shard := range t.Shards {
+		if len(at[position]) == 0 {
+			continue
+		}
+		var b strings.Builder
+		b.WriteString("SELECT ")
+		for k, c := range l.ref.Table.Keys {
+			if k > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(p.quote(c))
+		}
+		b.WriteString(" FROM " + p.quote(shard.DB) + "." + p.quote(shard.Table) + " WHERE " + p.quote(l.Index.Columns[0]))
+		if len(at[position]) == 1 {
+			b.WriteString(" = " + at[position][0])
+		} else {
+			b.WriteString(" IN (" + strings.Join(at[position], ", ") + ")")
+		}
+		for k, list := range lists[1:] {
+			text, err := literal(list[0], p.Mode)
+			if err != nil {
+				return nil, false
+			}
+			b.WriteString(" AND " + p.quote(l.Index.Columns[k+1]) + " = " + text)
+		}
+		queries = append(queries, Query{Node: shard.Node, Text: b.String(), Shards: []router.Shard{shard}})
+	}
+	return queries, true
+}
+
+// LookedUp has the routes of the execution be those of rows with the sharding keys that a lookup gave; with all they may be anywhere.
+func (e *Execution) LookedUp(keys [][]value.Value, all bool) {
+	r := e.plan.lookup.ref
+	e.lookedUp = true
+	e.found = r.all
+	if all {
+		return
+	}
+	e.marks = append(e.marks[:0], make([]bool, len(r.all))...)
+	for _, key := range keys {
+		position, w := placed(r.Table.Seek(key, r.key))
+		if w == everywhere {
+			return
+		}
+		if w == here {
+			e.marks[position] = true
+		}
+	}
+	e.found = nil
+	for position, is := range e.marks {
+		if is {
+			e.found = append(e.found, position)
+		}
+	}
+}
+
+// IsLookedUp reports whether LookedUp was called.
+func (e *Execution) IsLookedUp() bool { return e.lookedUp }
