@@ -395,6 +395,11 @@ type Shard struct {
 	// that can be moved: the rule to choose for a new table), range, list, date_year, date_month, date_day, reference (the
 	// whole table on every node) or single (the whole table on one node).
 	Type string `yaml:"type"`
+	// Keys that are placed by hand, each on one of the rule's nodes, whatever the rule says of it, such as {42: node3, "Acme": node3}:
+	// on the sub-table where the rule has it if that is there, else on the one of the node's that the rule's number picks, modulo their
+	// count. A text is written as the column has it, a date as YYYY-MM-DD with hh:mm:ss for a DATETIME, a TIMESTAMP as its seconds since
+	// 1970. For hash, mod, crc32, murmur3, slots and range, with a key of one column.
+	Pin Pins `yaml:"pin"`
 	// Number of sub-tables on each node; empty: one on each. Not for date types, reference and single.
 	Locations []int `yaml:"locations"`
 	// For range: number of key values in each sub-table.

@@ -23,7 +23,7 @@ func (s *Schema) Resolved(k int) (Shard, error) {
 		}
 		with := s.Shard[other]
 		rule.Nodes, rule.Type, rule.Locations, rule.TableRowLimit = with.Nodes, with.Type, with.Locations, with.TableRowLimit
-		rule.DateRange, rule.Values, rule.Slots = with.DateRange, with.Values, with.Slots
+		rule.DateRange, rule.Values, rule.Slots, rule.Pin = with.DateRange, with.Values, with.Slots, with.Pin
 		rule.Strings, rule.TimeZone, rule.AutoCreate = with.Strings, with.TimeZone, with.AutoCreate
 		if with.Tables != nil {
 			return Shard{}, fmt.Errorf("must not name a table with a list of tables, as %q is", rule.ColocateWith)

@@ -72,16 +72,16 @@ func TestTimeZones(t *testing.T) {
 
 func TestResolved(t *testing.T) {
 	c := mustParse(t, strings.Replace(minimal, "default: node1}", `default: node1, shard: [
-  {db: d, table: a, key: id, nodes: [node1], type: slots, locations: [4], strings: ascii_ci},
+  {db: d, table: a, key: id, nodes: [node1], type: slots, locations: [4], strings: ascii_ci, pin: {7: node1, Ab: node1}},
   {db: e, table: b, key: [ID], colocate_with: d.a, sub_db: "{db}_x"}, {db: d, table: c, type: reference}, {db: d, table: s, type: single}, {key: ""}]}`, 1))
 	s := c.SchemaList[0]
 	if len(s.Shard) != 4 {
 		t.Fatalf("%d rules: an empty one was kept", len(s.Shard))
 	}
 	want := []Shard{
-		{DB: "d", Table: "a", Key: Columns{"id"}, Nodes: []string{"node1"}, Type: "slots", Locations: []int{4}, Strings: "ascii_ci", SubTable: "{table}_{index:04}", SubDB: "{db}"},
+		{DB: "d", Table: "a", Key: Columns{"id"}, Nodes: []string{"node1"}, Type: "slots", Locations: []int{4}, Strings: "ascii_ci", Pin: Pins{"7": "node1", "Ab": "node1"}, SubTable: "{table}_{index:04}", SubDB: "{db}"},
 		{
-			DB: "e", Table: "b", Key: Columns{"ID"}, Nodes: []string{"node1"}, Type: "slots", Locations: []int{4}, Strings: "ascii_ci",
+			DB: "e", Table: "b", Key: Columns{"ID"}, Nodes: []string{"node1"}, Type: "slots", Locations: []int{4}, Strings: "ascii_ci", Pin: Pins{"7": "node1", "Ab": "node1"},
 			ColocateWith: "d.a", SubTable: "{table}_{index:04}", SubDB: "{db}_x",
 		},
 		{DB: "d", Table: "c", Type: "reference", Nodes: []string{"node1"}, SubTable: "{table}", SubDB: "{db}"},
@@ -96,15 +96,17 @@ func TestResolved(t *testing.T) {
 
 // TestDiffOfTables checks that the order of a rule's own tables and values counts, which is their placement.
 func TestDiffOfTables(t *testing.T) {
-	file := func(tables, values string) *Config {
+	file := func(tables, values, pin string) *Config {
 		return mustParse(t, strings.Replace(minimal, "default: node1}", `default: node1, shard: [
-  {db: d, table: a, key: id, type: mod, tables: [`+tables+`]}, {db: d, table: b, key: k, type: list, nodes: [node1, node1], values: [`+values+`]}]}`, 1))
+  {db: d, table: a, key: id, type: mod, tables: [`+tables+`]}, {db: d, table: b, key: k, type: list, nodes: [node1, node1], values: [`+values+`]},
+  {db: d, table: c, key: k, type: hash, nodes: [node1], pin: {`+pin+`}}]}`, 1))
 	}
-	old := file("{node: node1, table: x}, {node: node1, db: e, table: y}", "[a, b], [c]")
-	new := file("{node: node1, db: e, table: y}, {node: node1, table: x}", "[a], [b, c]")
+	old := file("{node: node1, table: x}, {node: node1, db: e, table: y}", "[a, b], [c]", "7: node1, Ab: node1")
+	new := file("{node: node1, db: e, table: y}, {node: node1, table: x}", "[a], [b, c]", "7: node1")
 	want := []Change{
 		{"schema_list[app].shard[d.a].tables", "node1/x, node1/e.y", "node1/e.y, node1/x", true},
 		{"schema_list[app].shard[d.b].values", "[a, b], [c]", "[a], [b, c]", true},
+		{"schema_list[app].shard[d.c].pin", "7: node1, Ab: node1", "7: node1", true},
 	}
 	if got := Diff(old, new); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)

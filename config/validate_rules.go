@@ -40,6 +40,7 @@ func (s *Schema) checkRule(r *report, path string, k int) {
 	rule.checkNodes(r, path, s.Nodes)
 	rule.checkNames(r, path)
 	rule.checkOptions(r, path)
+	rule.checkPins(r, path)
 	switch {
 	case !slices.Contains(shardTypes, rule.Type):
 	case rule.byDate():

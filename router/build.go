@@ -33,6 +33,9 @@ func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
 	if t.Rule, err = rule.FoldBy(t.Rule, s.Strings); err != nil {
 		return nil, err
 	}
+	if t.Rule, err = rule.Pinned(t.Rule, pinnedTo(s.Pin, nodes)); err != nil {
+		return nil, err
+	}
 	table, err := config.ParseNameTemplate(s.SubTable)
 	if err != nil {
 		return nil, err
@@ -56,6 +59,19 @@ func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
 		}
 	}
 	return t, t.newIndexes(s)
+}
+
+// pinnedTo gives the shards on the node of each pinned key.
+func pinnedTo(pins config.Pins, nodes []string) map[string]rule.Set {
+	at := map[string]rule.Set{}
+	for key, node := range pins {
+		for position, n := range nodes {
+			if n == node {
+				at[key] = append(at[key], position)
+			}
+		}
+	}
+	return at
 }
 
 // places gives the node of each shard, and for date rules the shards' numbers.

@@ -3,6 +3,8 @@ package admin
 import (
 	"fmt"
 	"strings"
+
+	"kingshard/config"
 )
 
 var rulesTable = table{
@@ -19,7 +21,7 @@ var rulesTable = table{
 				row := []any{sc.User, t.DB, t.Name, nil, t.Kind.String(), orNil(strings.Join(t.Keys, ", ")), len(t.Shards), strings.Join(t.Nodes, ", "), nil, nil}
 				for _, s := range sc.Shard {
 					if s.DB == t.DB && s.Table == t.Name {
-						row[3], row[8], row[9] = orNil(s.Type), orNil(joinInts(s.Locations)), orNil(ruleDetail(s.ColocateWith, s.TableRowLimit, s.DateRange, s.Slots))
+						row[3], row[8], row[9] = orNil(s.Type), orNil(joinInts(s.Locations)), orNil(ruleDetail(&s))
 					}
 				}
 				rows = append(rows, row)
@@ -33,20 +35,23 @@ func joinInts(list []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
 
-// ruleDetail shows what only some rules have.
-func ruleDetail(colocate string, rows int, dates, slots []string) string {
+// ruleDetail shows what only some rules have. Pinned keys are counted, as SHOW KS CONFIG has them.
+func ruleDetail(s *config.Shard) string {
 	var parts []string
-	if colocate != "" {
-		parts = append(parts, "colocate_with "+colocate)
+	if s.ColocateWith != "" {
+		parts = append(parts, "colocate_with "+s.ColocateWith)
 	}
-	if rows > 0 {
-		parts = append(parts, fmt.Sprintf("table_row_limit %d", rows))
+	if s.TableRowLimit > 0 {
+		parts = append(parts, fmt.Sprintf("table_row_limit %d", s.TableRowLimit))
 	}
-	if len(dates) > 0 {
-		parts = append(parts, "date_range "+strings.Join(dates, ", "))
+	if len(s.DateRange) > 0 {
+		parts = append(parts, "date_range "+strings.Join(s.DateRange, ", "))
 	}
-	if len(slots) > 0 {
-		parts = append(parts, "slots "+strings.Join(slots, "; "))
+	if len(s.Slots) > 0 {
+		parts = append(parts, "slots "+strings.Join(s.Slots, "; "))
+	}
+	if len(s.Pin) > 0 {
+		parts = append(parts, fmt.Sprintf("pinned keys %d", len(s.Pin)))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -139,10 +139,13 @@ func TakesText(r Rule) bool {
 	return false
 }
 
-// Unfolded is the rule without its fold.
+// Unfolded is the rule without its fold and its pins.
 func Unfolded(r Rule) Rule {
 	if f, ok := r.(*folded); ok {
-		return f.Rule
+		r = f.Rule
+	}
+	if p, ok := r.(*pinned); ok {
+		r = p.Rule
 	}
 	return r
 }

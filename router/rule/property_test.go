@@ -25,7 +25,13 @@ func allRules(t testing.TB) []Rule {
 	must(t, reference, err)
 	folds, err := FoldBy(rules[0], "utf8mb4_0900_ai_ci_v1")
 	must(t, folds, err)
-	return append(rules, r, list, texts, reference, NewSingle(), foldedASCII(rules[0]), foldedASCII(texts), folds,
+	pinned, err := Pinned(rules[0], map[string]Set{"7": {3}, "-5": {1, 2}, "x": {0}, "300": {6}})
+	must(t, pinned, err)
+	pinnedRange, err := Pinned(r, map[string]Set{"7": {3}, "250": {6}, "699": {0, 2}, "1": {0, 1}})
+	must(t, pinnedRange, err)
+	pinnedFolds, err := Pinned(folds, map[string]Set{"é": {3}, "42": {1, 2}})
+	must(t, pinnedFolds, err)
+	return append(rules, r, list, texts, reference, NewSingle(), foldedASCII(rules[0]), foldedASCII(texts), folds, pinned, pinnedRange, pinnedFolds,
 		dateRule(t, DateYear, 1970, 1973), dateRule(t, DateMonth, 197002, 197105), dateRule(t, DateDay, 19700101, 19700320))
 }
 

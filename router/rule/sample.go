@@ -18,16 +18,40 @@ const spreadKeys = 100_000
 // one of these. Of rules that spread keys over very many shards it is very likely.
 func Sample(a, b Rule) iter.Seq[value.Value] {
 	return func(yield func(value.Value) bool) {
-		samples := []iter.Seq[value.Value]{edges(a), edges(b), everyKind(max(a.Shards(), b.Shards()))}
+		samples := []iter.Seq[value.Value]{pins(a), pins(b), edges(a), edges(b), everyKind(max(a.Shards(), b.Shards()))}
 		switch Unfolded(a).(type) {
 		case *Range, *List, *DateRule:
 			if a.Kind() == b.Kind() {
-				samples = samples[:2] // nothing lies between the edges
+				samples = samples[:4] // nothing lies between the edges
 			}
 		}
 		for _, keys := range samples {
 			for key := range keys {
 				if !yield(key) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pins are the keys that a rule places by hand.
+func pins(r Rule) iter.Seq[value.Value] {
+	return func(yield func(value.Value) bool) {
+		if f, ok := r.(*folded); ok {
+			r = f.Rule
+		}
+		p, ok := r.(*pinned)
+		if !ok {
+			return
+		}
+		for _, text := range p.texts {
+			v := value.NewString(text)
+			if !yield(v) {
+				return
+			}
+			for _, form := range pinForms(v) {
+				if form != v && !yield(form) {
 					return
 				}
 			}
