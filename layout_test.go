@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"proxy/account":       {"config", "mysql/auth"},
 	"proxy/ddl":           {"backend"},
 	"proxy/halfdone":      nil,
+	"proxy/hotkeys":       {"mysql/value", "router"},
 	"proxy/sequence":      {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
 	"proxy/lockwaits":     {"backend", "mysql"},
 	"proxy/process":       {"backend", "mysql", "proxy/lockwaits"},
@@ -59,7 +60,7 @@ var allowed = map[string][]string{
 	// What checks histories of them, for tests, knows nothing of databases.
 	"proxy/txn/history":         nil,
 	"proxy/txn/driver":          {"backend", "mysql", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
-	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
+	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/hotkeys", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
@@ -68,7 +69,7 @@ var allowed = map[string][]string{
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":           {"backend", "backend/pool", "proxy/account", "proxy/observe", "proxy/querylog", "proxy/sequence", "proxy/session", "proxy/subtables"},
-	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
+	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/hotkeys", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
 	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/predecessor": {"backend", "backend/pool", "config", "mysql", "proxy/account", "proxy/admin/change", "proxy/admin/rest", "proxy/admin/statement", "proxy/kserror", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/rest":        {"proxy/kserror"},

@@ -62,32 +62,41 @@ func (s Shard) String() string { return s.Node + "/" + s.DB + "." + s.Table }
 // statement. columns tell the columns' types, in the same order; without one a column's is not known. Errors are those of
 // rule.Store and of Rule.Find.
 func (t *Table) Place(key []value.Value, columns []rule.Column) (position int, err error) {
-	if len(key) == 1 {
-		v, err := rule.Store(t.Rule, key[0], columnAt(columns, 0))
-		if err != nil {
-			return 0, err
-		}
-		return t.Rule.Find(v)
-	}
-	stored := make([]value.Value, len(key))
-	for k, v := range key {
-		if stored[k], err = rule.Store(t.Rule, v, columnAt(columns, k)); err != nil {
-			return 0, err
-		}
-	}
-	v, err := rule.Join(t.Rule, stored)
+	v, err := t.Stored(key, columns)
 	if err != nil {
 		return 0, err
 	}
 	return t.Rule.Find(v)
 }
 
+// Stored gives the one value by which Rule places a row whose key is written, as Place takes it: keys that are equal have the same.
+func (t *Table) Stored(key []value.Value, columns []rule.Column) (v value.Value, err error) {
+	if len(key) == 1 {
+		return rule.Store(t.Rule, key[0], columnAt(columns, 0))
+	}
+	stored := make([]value.Value, len(key))
+	for k, v := range key {
+		if stored[k], err = rule.Store(t.Rule, v, columnAt(columns, k)); err != nil {
+			return v, err
+		}
+	}
+	return rule.Join(t.Rule, stored)
+}
+
 // Seek gives the position of the only shard that can have rows whose key equals a value: one for each of Keys, as they
 // stand in a statement. Errors are of kind rule.ErrNoShard where no row's key equals it, and of kind rule.ErrConvert where
 // such rows may be on any shard.
 func (t *Table) Seek(key []value.Value, columns []rule.Column) (position int, err error) {
+	v, err := t.Sought(key, columns)
+	if err != nil {
+		return 0, err
+	}
+	return t.Rule.Find(v)
+}
+
+// Sought gives the one value by which Rule finds rows whose key equals a value, as Seek takes it: that which Stored gives for them.
+func (t *Table) Sought(key []value.Value, columns []rule.Column) (v value.Value, err error) {
 	exact := true
-	var v value.Value
 	if len(key) == 1 {
 		v, exact, err = rule.Convert(t.Rule, key[0], columnAt(columns, 0))
 	} else {
@@ -103,13 +112,10 @@ func (t *Table) Seek(key []value.Value, columns []rule.Column) (position int, er
 			v, err = rule.Join(t.Rule, converted)
 		}
 	}
-	switch {
-	case err != nil:
-		return 0, err
-	case !exact:
-		return 0, errInexact
+	if err == nil && !exact {
+		err = errInexact
 	}
-	return t.Rule.Find(v)
+	return v, err
 }
 
 var errInexact = fmt.Errorf("%w: keys that equal it may be on any shard", rule.ErrConvert)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/hotkeys"
 	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
@@ -134,6 +135,9 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 		q.ids = &l.ids
 	}
 	if r.One != nil {
+		if hotkeys.Sampled() {
+			countKeys(&ro.client.shared.HotKeys, e)
+		}
 		ro.oneShard(q, r.One, p)
 		return actionExchange, nil
 	}

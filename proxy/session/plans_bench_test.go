@@ -103,7 +103,7 @@ func benchSession(b testing.TB) *Session {
 	p := benchPlans(b)
 	s := assemble()
 	s.client.schema = &Schema{Plans: p, Nodes: map[string]*backend.Node{"n1": p.first, "n2": {}}, Default: p.first}
-	s.client.account = new(account.Account)
+	s.client.account, s.client.shared = new(account.Account), new(Shared)
 	s.client.state.Resolve(&backend.Info{Number: 80400})
 	s.client.state.SetDB("d")
 	return s

@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/rsa"
 	"crypto/tls"
+	"kingshard/proxy/hotkeys"
 	"kingshard/proxy/sequence"
 	"kingshard/router"
 	"log/slog"
@@ -148,6 +149,8 @@ type Shared struct {
 	Log      *slog.Logger
 	// Sequences are those of the sharded tables with AUTO_INCREMENT.
 	Sequences sequence.Sequences
+	// HotKeys are the keys of sharded tables that have the most statements.
+	HotKeys hotkeys.Tables
 	// Atomic ends the changes of several nodes that all of them keep or none. Set before the first session begins.
 	Atomic *driver.Driver
 	// Queries takes what statements did.
