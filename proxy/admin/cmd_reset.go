@@ -6,17 +6,30 @@ import (
 )
 
 var resetCommand = command{
-	verb: "reset", usage: "KS RESET DIGESTS", rights: account.Operate,
-	about: "Forgets the statistics of statements",
+	verb: "reset", usage: "KS RESET DIGESTS | KEYS", rights: account.Operate,
+	about: "Forgets the statistics of statements, or the keys of statements",
 	run: func(c *call) (*answer, error) {
-		if !c.r.Word("digests") {
-			return nil, c.r.Expected("DIGESTS")
+		reset := (*Admin).resetDigests
+		switch {
+		case c.r.Word("digests"):
+		case c.r.Word("keys"):
+			reset = (*Admin).resetKeys
+		default:
+			return nil, c.r.Expected("DIGESTS or KEYS")
 		}
 		if err := c.r.End(); err != nil {
 			return nil, err
 		}
-		return &answer{}, c.a.resetDigests(c.who)
+		return &answer{}, reset(c.a, c.who)
 	},
+}
+
+// resetKeys forgets by which keys statements were routed.
+func (a *Admin) resetKeys(w change.Who) error {
+	return a.Trail.Act(w, account.Operate, "reset keys", "", func() error {
+		a.shared.HotKeys.Reset()
+		return nil
+	})
 }
 
 // resetDigests forgets the statistics of statements.

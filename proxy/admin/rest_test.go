@@ -169,7 +169,7 @@ func TestV2(t *testing.T) {
 	}
 	victim := p.client("app")
 	bodies := map[string]string{
-		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`, "/api/v2/check/placement": `{"table":"orders"}`,
+		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`, "/api/v2/check/placement": `{"table":"orders"}`, "/api/v2/keys/rows": `{"table":"orders"}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`, "/api/v2/sequences/set": `{"table":"orders","next":5}`,
 		"/api/v2/nodes/{node}/replicas/add": `{"instance":"127.0.0.1:2","weight":3}`, "/api/v2/nodes/{node}/replicas/remove": `{"instance":"127.0.0.1:1"}`,
 		"/api/v2/nodes/{node}/primary": `{"instance":"` + fresh.Addr + `"}`,
@@ -179,7 +179,7 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+19+21 {
+	if len(doc.Paths) != 1+20+23 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {
@@ -242,6 +242,11 @@ func TestV2Details(t *testing.T) {
 		{"reader", "GET", "/tables?like=VIS%25&offset=2", "", 200, `"visits_2025"}]}`},
 		{"reader", "GET", "/nodes?held_down=true", "", 200, `{"rows":[]}`},
 		{"reader", "GET", "/nodes?held_down=false&role=primary&node=n2", "", 200, `"held_down":false`},
+		{"reader", "GET", "/keys?table=orders&limit=5", "", 200, `{"rows":[]}`},
+		{"reader", "POST", "/keys/rows", `{"table":"orders"}`, 403, `needs the rights operate`},
+		{"operator", "POST", "/keys/rows", `{"table":"nothing"}`, 409, `no table nothing has a rule`},
+		{"operator", "POST", "/keys/rows", ``, 409, `the name of a table is missing`},
+		{"reader", "POST", "/keys/reset", ``, 403, `9030`},
 		{"reader", "GET", "/nodes?colour=red", "", 400, `"code":9031`},
 		{"reader", "GET", "/tables?shard=x", "", 400, `number`},
 		{"reader", "GET", "/tables?order=x", "", 400, `none of the columns`},

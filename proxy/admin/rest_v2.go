@@ -55,6 +55,14 @@ func v2Routes() []route {
 			columns: checkPlacementColumns, body: []field{{"table", "string", "table or db.table"}}, handle: v2Check((*Admin).checkPlacement),
 		},
 		route{
+			method: "POST", path: v2 + "/keys/rows", about: "The keys of a table with the most rows in each sub-table, which reads the whole index of the key", rights: account.Operate,
+			columns: keysTable.columns, body: []field{{"table", "string", "table or db.table"}}, handle: v2Check((*Admin).largestKeys),
+		},
+		route{
+			method: "POST", path: v2 + "/keys/reset", about: "Forgets by which keys statements were routed", rights: account.Operate,
+			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetKeys(c.who) },
+		},
+		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},

@@ -42,6 +42,7 @@ func TestShow(t *testing.T) {
 			"user=root|table=NULL|type=default|nodes=n1", "user=root|table=orders|type=hash|kind=sharded|key=id|shards=4|locations=2, 2",
 			"table=visits|type=date_year|shards=3", "user=app|type=default|nodes=n2",
 		}},
+		{"KEYS", "db, table, key, node, physical_db, physical_table, statements, share, rows, pinned", nil},
 		{"PLANS", "user, db, statement, when_many, reason", []string{"user=root|db=shop|when_many=merge"}},
 		{"DIGESTS", "user, db, statement, plan, count, errors, rows, bytes, shards, total_sum, total_min, total_mean, total_p50, total_p95, total_p99, total_max, " +
 			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, wait_sum, first_seen, last_seen",

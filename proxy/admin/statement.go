@@ -94,6 +94,9 @@ func (c *call) show() (*answer, error) {
 		}
 		return nil, before.Expected("one of " + strings.Join(names, ", "))
 	}
+	if t == &keysTable {
+		return c.showKeys()
+	}
 	f, err := c.r.filter(t)
 	if err != nil {
 		return nil, err

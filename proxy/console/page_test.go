@@ -127,8 +127,14 @@ func TestPage(t *testing.T) {
 	mysqltest.WaitFor(t, "the session to end", func() bool { _, err := victim.Query("SELECT 1"); return err != nil })
 	b.wait("document.querySelectorAll('#view tbody tr').length === 0")
 
-	// A table's ids are at the table.
+	// A table's ids are at the table, and so are the keys that most of its statements have.
 	ids := p.client("root")
+	writer := p.client("app")
+	for range 2000 { // of which one of 64 is looked at
+		if r, err := writer.Query("INSERT INTO shop.orders (id, total) VALUES (31, 1)"); err != nil || r.Err != nil {
+			t.Fatalf("%v %v", r, err)
+		}
+	}
 	if r, err := ids.Query("KS SEQUENCE shop.orders SET 5"); err != nil || r.Err != nil {
 		t.Fatalf("%v %v", r, err)
 	}
@@ -137,6 +143,7 @@ func TestPage(t *testing.T) {
 	b.wait("document.querySelector('#view').textContent.includes('n1: 4, n2: 4')")
 	b.eval("[...document.querySelectorAll('#view tbody tr')].find((r) => r.textContent.includes('shop.orders')).click()")
 	b.wait("document.querySelector('#view .detail-row')?.textContent.includes('of the next block')")
+	b.wait("/Keys with the most statements.*31[0-9. ]*% · n2/.test(document.querySelector('#view .detail-row').textContent)")
 
 	// The file changes: the check shows it, the reload brings it into force.
 	b.key("Escape")

@@ -31,9 +31,14 @@ func ask(ctx context.Context, n *backend.Node) (*asking, error) {
 	if n == nil {
 		return nil, fmt.Errorf("the node is not in the configuration")
 	}
+	return askInstance(ctx, n.Primary)
+}
+
+// askInstance connects to one of a node's instances, as ask does.
+func askInstance(ctx context.Context, i *backend.Instance) (*asking, error) {
 	dialing, cancel := context.WithTimeout(ctx, answerMax)
 	defer cancel()
-	c, err := n.Primary.DialContext(dialing, 0)
+	c, err := i.DialContext(dialing, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -70,27 +70,12 @@ func Rows(ctx context.Context, t *router.Table, nodes map[string]*backend.Node, 
 
 // scan reads one sub-table.
 func (a *asking) scan(ctx context.Context, t *router.Table, position int, found *Scanned) error {
-	names := make([]string, len(t.Keys))
-	for k, key := range t.Keys {
-		names[k] = quote(key)
-	}
-	sql := "SELECT " + strings.Join(names, ", ") + " FROM " + quoted(found.Shard)
-	// Results in the columns' own character sets tell the columns' own collations.
-	if err := a.exec("SET character_set_results = NULL"); err != nil {
-		return err
-	}
-	definitions, err := a.Columns(sql + " LIMIT 0")
+	columns, err := a.keyColumns(t, found.Shard)
 	if err != nil {
 		return err
 	}
-	if err := a.exec("SET NAMES utf8mb4"); err != nil {
-		return err
-	}
-	columns, key := make([]rule.Column, len(t.Keys)), make([]value.Value, len(t.Keys))
-	for k, name := range t.Keys {
-		columns[k] = plan.KeyColumn(definitions, name, sqltext.Mode{})
-		columns[k].Zone = time.UTC
-	}
+	key := make([]value.Value, len(t.Keys))
+	sql := "SELECT " + keyNames(t) + " FROM " + quoted(found.Shard)
 	began := time.Now()
 	return a.RawRows(sql, func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
 		if found.Rows++; found.Rows%burst == 0 {
@@ -121,6 +106,33 @@ func (a *asking) scan(ctx context.Context, t *router.Table, position int, found 
 			found.Keys = append(found.Keys, misplaced(t, cells, at, err))
 		}
 	})
+}
+
+// keyNames are the key columns as SQL has them.
+func keyNames(t *router.Table) string {
+	names := make([]string, len(t.Keys))
+	for k, key := range t.Keys {
+		names[k] = quote(key)
+	}
+	return strings.Join(names, ", ")
+}
+
+// keyColumns tells of the types of the key columns of a sub-table, and has texts come in UTF-8 from then on.
+func (a *asking) keyColumns(t *router.Table, s router.Shard) ([]rule.Column, error) {
+	// Results in the columns' own character sets tell the columns' own collations.
+	if err := a.exec("SET character_set_results = NULL"); err != nil {
+		return nil, err
+	}
+	definitions, err := a.Columns("SELECT " + keyNames(t) + " FROM " + quoted(s) + " LIMIT 0")
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]rule.Column, len(t.Keys))
+	for k, name := range t.Keys {
+		columns[k] = plan.KeyColumn(definitions, name, sqltext.Mode{})
+		columns[k].Zone = time.UTC
+	}
+	return columns, a.exec("SET NAMES utf8mb4")
 }
 
 func misplaced(t *router.Table, cells []value.Cell, at int, err error) Misplaced {

@@ -20,10 +20,11 @@ export default {
     const defaults = el("div", { class: "facts" });
 
     async function refresh() {
-      const [rules, physical, sequences] = await Promise.all([context.rows("rules"), context.rows("tables"), context.rows("sequences")]);
+      const [rules, physical, sequences, keys] = await Promise.all([context.rows("rules"), context.rows("tables"), context.rows("sequences"), context.rows("keys")]);
       const ids = new Map(sequences.map((s) => [(s.db + "." + s.table).toLowerCase(), s]));
+      const met = Map.groupBy(keys, (k) => k.db + "." + k.table);
       const of = Map.groupBy(physical, (p) => JSON.stringify([p.user, p.db, p.table]));
-      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [], sequence: ids.get((r.db + "." + r.table).toLowerCase()) })).map((t) => ({ ...t, drawn: t.sequence?.drawn ?? null })));
+      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [], keys: met.get(r.db + "." + r.table) || [], sequence: ids.get((r.db + "." + r.table).toLowerCase()) })).map((t) => ({ ...t, drawn: t.sequence?.drawn ?? null })));
       defaults.replaceChildren(...rules.filter((r) => r.table === null).map((r) => el("div", {}, el("span", {}, r.user), el("span", {}, r.nodes))));
     }
     const element = el("div", { class: "detail" }, table.element, el("section", { class: "panel detail" }, el("h2", {}, "Default nodes, for tables without a rule"), defaults));
@@ -40,9 +41,16 @@ function spread(list) {
   return el("div", {}, bar(nodes.map(([, of], k) => [colours[k % colours.length], of.length]), list.length, text, "split"), el("span", { class: "dim" }, text));
 }
 
-// detail shows the physical tables, and where ids that the table is left come from.
+// detail shows the physical tables, the keys with the most statements, and where ids that the table is left come from.
 function detail(t) {
-  return el("div", { class: "detail" }, places(t.places), t.sequence ? ids(t.sequence) : null);
+  return el("div", { class: "detail" }, places(t.places), t.keys.length > 0 ? keys(t.keys) : null, t.sequence ? ids(t.sequence) : null);
+}
+
+// keys shows the first keys with their share of the statements of one shard.
+function keys(list) {
+  const most = 10;
+  return el("div", { class: "detail" }, el("h3", {}, "Keys with the most statements"), el("div", { class: "facts" },
+    list.slice(0, most).map((k) => el("div", {}, el("span", {}, k.key), el("span", {}, `${(k.share * 100).toFixed(1)} % · ${k.node}${k.pinned ? " · pinned" : ""}`)))));
 }
 
 function ids(s) {
