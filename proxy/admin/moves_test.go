@@ -58,3 +58,31 @@ func TestReloadThatMovesRows(t *testing.T) {
 	p.write(strings.Replace(p.text, `"2024-2025"]}`, `"2024-2026"]}, {db: shop, table: more, key: id, nodes: [n2], type: hash}`, 1))
 	fails(t, root, "KS RELOAD", 9032, "schema_list[root].shard[shop.more].nodes places rows elsewhere")
 }
+
+// A pin that leaves its key where it is may come and go; one that does not is refused as any rule is that places rows elsewhere.
+func TestReloadOfPins(t *testing.T) {
+	p := start(t, nil)
+	root := p.client("root")
+	const field = "schema_list[root].shard[shop.orders].pin"
+	pins := func(pin string) string {
+		return strings.Replace(p.text, "type: hash, locations: [2, 2]", "type: hash, locations: [2, 2], pin: "+pin, 1)
+	}
+	p.write(pins("{6: n2, 9: n1}")) // the remainders 2 and 1
+	if got := fmt.Sprint(rows(t, root, "KS RELOAD")); !strings.Contains(got, field+" ") || !strings.Contains(got, "6: n2, 9: n1 YES") {
+		t.Error(got)
+	}
+	if got := rows(t, root, "SHOW KS RULES WHERE detail = 'pinned keys 2'"); len(got) != 1 || got[0][2] != "orders" {
+		t.Errorf("%q", got)
+	}
+	p.write(pins("{6: n1, 9: n1}"))
+	fails(t, root, "KS RELOAD", 9032, field+" places rows elsewhere", "KS RELOAD FORCE 'reason'")
+	if got := rows(t, root, "KS RELOAD FORCE 'the rows of 6 are on n1'"); len(got) != 1 || got[0][0] != field || got[0][1] != "6: n2, 9: n1" || got[0][2] != "6: n1, 9: n1" {
+		t.Errorf("%q", got)
+	}
+	p.write(pins("{9: n1}"))
+	fails(t, root, "KS RELOAD", 9032, field+" places rows elsewhere")
+	p.write(pins("{6: n1}"))
+	if got := rows(t, root, "KS RELOAD"); len(got) != 1 || got[0][0] != field {
+		t.Errorf("%q", got)
+	}
+}

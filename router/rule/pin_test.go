@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kingshard/mysql/value"
 )
@@ -40,6 +41,43 @@ func TestPinned(t *testing.T) {
 		}
 		if p.Kind() != c.rule.Kind() || p.Shards() != 6 || Unfolded(p) != Unfolded(c.rule) || FoldName(p) != FoldName(c.rule) {
 			t.Errorf("%s: another rule", p.Kind())
+		}
+	}
+}
+
+// TestPinnedColumns finds pinned keys of columns of every class, as they are written and as they are asked for.
+func TestPinnedColumns(t *testing.T) {
+	crc, err := NewCRC32(6)
+	must(t, crc, err)
+	folds, err := FoldBy(crc, "utf8mb4_general_ci_v1")
+	must(t, folds, err)
+	for _, c := range []struct {
+		pin    string
+		column Column
+		key    value.Value
+	}{
+		{"42", Column{Class: Integer}, value.NewString(" 42")}, {"18446744073709551615", Column{Class: Unsigned}, value.NewUint(1<<64 - 1)},
+		{"1.50", Column{Class: Decimal, Scale: 3}, value.NewDecimal("1.500")}, {"2.00", Column{Class: Decimal, Scale: 2}, value.NewInt(2)}, {"-0.5", Column{Class: Decimal, Scale: 1}, value.NewDecimal("-.50")},
+		{"Abc", Column{Class: CharCI}, value.NewString("aBC")}, {"Abc", Column{Class: CharBinary}, value.NewString("ABC ")}, {"12", Column{Class: CharCI}, value.NewString("12")},
+		{"ab", Column{Class: Bytes}, value.NewBytes("ab")}, {"ab\x00\x00", Column{Class: Bytes, Length: 4}, value.NewString("ab\x00\x00")},
+		{"2024-01-31", Column{Class: Date}, value.NewString("2024-1-31")}, {"2024-01-31", Column{Class: Date}, value.NewInt(20240131)}, {"2024-01-31 10:00:00", Column{Class: DateTime}, value.NewString("2024-01-31T10:00")},
+		{"2024-01-31 10:00:00.5", Column{Class: DateTime, Scale: 3}, value.NewString("2024-01-31 10:00:00.500")}, {"1706695200", Column{Class: Timestamp, Zone: time.UTC}, value.NewString("2024-01-31 10:00:00")},
+		{"2024", Column{Class: Year}, value.NewInt(2024)},
+	} {
+		base := Rule(crc)
+		if c.column.Class == CharCI || c.column.Class == CharBinary {
+			base = folds
+		}
+		p, err := Pinned(base, map[string]Set{c.pin: {5}})
+		must(t, p, err)
+		stored, err := Store(p, c.key, c.column)
+		must(t, p, err)
+		asked, _, err := Convert(p, c.key, c.column)
+		must(t, p, err)
+		for _, v := range []value.Value{stored, asked} {
+			if at, err := p.Find(v); err != nil || at != 5 || !Pins(p, v) {
+				t.Errorf("%v of class %v, pinned as %s: on %d, %v", c.key, c.column.Class, c.pin, at, err)
+			}
 		}
 	}
 }
