@@ -1,6 +1,29 @@
 package sqlparse
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+func TestChangeValues(t *testing.T) {
+	for _, c := range [][2]string{
+		{"update t set a = 1", "1"},
+		{"update t as x set x.a = b = c, `set` = (select 1, 2 from y where a = b), d := f(a, b) where a = 1", "b = c|(select 1, 2 from y where a = b)|f(a, b)"},
+		{"update t set a = 1, b = '=' order by a limit 1;", "1|'='"},
+		{"update t set a = -1,b=default limit 1", "-1|default"},
+		{"update t set a = case when b = 1 then 2 else 3 end", "case when b = 1 then 2 else 3 end"},
+		{"delete from t where a = 1", ""},
+	} {
+		p, ok := FindChangeClauses(c[0], mysql8)
+		var got []string
+		for _, s := range p.Values {
+			got = append(got, c[0][s.Pos:s.End])
+		}
+		if !ok || strings.Join(got, "|") != c[1] {
+			t.Errorf("%s\n got %q\nwant %s", c[0], got, c[1])
+		}
+	}
+}
 
 func TestChangeClauses(t *testing.T) {
 	for _, c := range [][2]string{
