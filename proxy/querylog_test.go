@@ -69,7 +69,7 @@ func TestStatementStatistics(t *testing.T) {
 	if r, err := c.Query("KILL 'x'"); err != nil || r.Err == nil {
 		t.Errorf("%v, %v", r, err)
 	}
-	if r, err := c.Query("UPDATE shop.orders SET id = 5 WHERE id = 1"); err != nil || r.Err == nil {
+	if r, err := c.Query("UPDATE shop.orders SET id = @a WHERE id = 1"); err != nil || r.Err == nil {
 		t.Errorf("%v, %v", r, err)
 	}
 	log := logText(t, filepath.Join(dir, "sql.log"), 8)
@@ -95,7 +95,7 @@ func TestStatementStatistics(t *testing.T) {
 		{"SELECT a FROM shop.orders", 1, 0, 3, 2, querylog.PlanMerge},
 		{"SELECT a FROM shop.orders WHERE id = ?", 3, 0, 3, 3, querylog.PlanForward},
 		{"SELECT a FROM shop.other WHERE id IN (?)", 1, 0, 1, 1, querylog.PlanForward},
-		{"UPDATE shop.orders SET id = ? WHERE id = ?", 1, 1, 0, 0, querylog.PlanLocal},
+		{"UPDATE shop.orders SET id = @a WHERE id = ?", 1, 1, 0, 0, querylog.PlanLocal},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

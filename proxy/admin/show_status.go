@@ -54,6 +54,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Connection_deadlocks", t.Deadlocks)
 	count("Row_lock_deadlocks", t.RowDeadlocks)
 	count("Row_lock_retries", t.LockRetries)
+	count("Rows_moved", t.RowsMoved)
 	count("Best_effort_transactions", t.BestEffort)
 	add("Atomic_transactions", v.a.atomicTransactions())
 	ended := v.a.shared.Atomic.Stats()

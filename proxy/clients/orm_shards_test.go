@@ -37,14 +37,6 @@ type ormPlace struct {
 	check        func(t *testing.T) // after a run
 }
 
-// refusals gives the steps of an application that the proxy refuses to carry out, with a part of what it says. docs/sharding.md lists them.
-func (p ormPlace) refusals(app string) map[string]string {
-	if p.sharded && (app == "django" || app == "hibernate") { // which write all columns of a row, its key too
-		return map[string]string{"many": "routing key in update expression"}
-	}
-	return nil
-}
-
 // ormPlaces gives the places of one kind of server; the first is the server itself.
 func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 	t.Helper()

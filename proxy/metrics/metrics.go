@@ -115,6 +115,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("row_lock_deadlocks_total", "Changes of several nodes rolled back because they waited for each other's row locks across the nodes.", t.RowDeadlocks)
 	counter("best_effort_transactions_total", "Transactions with changes on several nodes that committed one behind the other, as transaction_mode best_effort has them.", t.BestEffort)
 	counter("row_lock_retries_total", "Times that a change of several nodes began anew because a row lock was not had in time.", t.LockRetries)
+	counter("rows_moved_total", "Rows that an UPDATE gave a sharding key of another shard, and that were taken there.", t.RowsMoved)
 	counter("sub_tables_made_total", "Sub-tables of date rules with auto_create that were made.", r.subTables.Made())
 	counter("sub_table_failures_total", "Attempts in vain to make a sub-table, or to ask a node for those that it has.", r.subTables.Failed())
 	gauge("ddl_unfinished", "DDL statements on sharded tables that are not done on every physical table.", float64(r.shared.DDL.Unfinished()))

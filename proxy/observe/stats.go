@@ -51,7 +51,7 @@ type Counters struct {
 	commands [mysql.CommandsMax]atomic.Uint64 // but those of latency
 	errors   [origins]atomic.Uint64
 
-	Scattered, Deadlocks, RowDeadlocks, LockRetries, BestEffort, Late, Handed atomic.Uint64
+	Scattered, Deadlocks, RowDeadlocks, LockRetries, RowsMoved, BestEffort, Late, Handed atomic.Uint64
 
 	_ [64]byte
 }
@@ -124,6 +124,7 @@ type Totals struct {
 	RowDeadlocks uint64 // statements rolled back as they waited for each other's row locks across nodes
 	BestEffort   uint64 // transactions of several nodes that committed one node behind the other
 	LockRetries  uint64 // times that a change of several nodes began anew, as it came too late for a lock
+	RowsMoved    uint64 // rows that an UPDATE gave a sharding key of another shard, and that moved there
 	Adopted      uint64 // sessions that came from the process of another binary
 	Latency      Times
 	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
@@ -152,6 +153,7 @@ func (s *Stats) Totals() Totals {
 		t.Deadlocks += c.Deadlocks.Load()
 		t.RowDeadlocks += c.RowDeadlocks.Load()
 		t.LockRetries += c.LockRetries.Load()
+		t.RowsMoved += c.RowsMoved.Load()
 		t.BestEffort += c.BestEffort.Load()
 	}
 	t.Adopted = s.Adopted.Load()

@@ -50,21 +50,8 @@ func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 		err = cs.shards.hurryBack(c)
 	}
 	var total mysql.OKPacket
-	if p.Statement.Kind == sqlparse.UpdateKind && err == nil {
-		switch {
-		case !cs.client.mode().MariaDB:
-			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
-		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
-			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex, readChange)
-		}
-	}
-	for len(rows) > 0 && err == nil {
-		n := min(len(rows), chosenBatch)
-		var sum mysql.OKPacket
-		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(rows[:n]), ex, readChange); err == nil {
-			addChange(&total, sum)
-		}
-		rows = rows[n:]
+	if err == nil {
+		total, err = cs.changeChosen(c, p, r, ex, rows)
 	}
 	if err != nil {
 		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
@@ -82,18 +69,50 @@ func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	return c, false, cs.wrote(c, total)
 }
 
+// changeChosen carries the change of chosen rows out.
+func (cs *changes) changeChosen(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution, rows []chosenRow) (total mysql.OKPacket, err error) {
+	if p.Statement.Kind == sqlparse.UpdateKind {
+		switch {
+		case !cs.client.mode().MariaDB:
+			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
+		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
+			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex, readChange)
+		}
+	}
+	for part := range slices.Chunk(rows, chosenBatch) {
+		if err != nil {
+			break
+		}
+		var sum mysql.OKPacket
+		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(part), ex, readChange); err == nil {
+			addChange(&total, sum)
+		}
+	}
+	return total, err
+}
+
+// conditionsOf gives the condition that chosen rows of a shard meet, by position, and the positions in the order of the rows.
+func conditionsOf(rows []chosenRow) (where map[int]string, positions []int) {
+	lists := map[int][]string{}
+	for _, row := range rows {
+		if lists[row.position] == nil {
+			positions = append(positions, row.position)
+		}
+		lists[row.position] = append(lists[row.position], row.where)
+	}
+	where = map[int]string{}
+	for at, list := range lists {
+		where[at] = "(" + strings.Join(list, " OR ") + ")"
+	}
+	return where, positions
+}
+
 // chosenChanges are the changes of some of the rows, one for each of their shards, in the order of the rows.
 func (cs *changes) chosenChanges(rows []chosenRow) *plan.Route {
 	r := &plan.Route{Operator: plan.Change{}}
-	where := map[int][]string{}
-	for _, row := range rows {
-		where[row.position] = append(where[row.position], row.where)
-	}
-	for _, row := range rows {
-		if list := where[row.position]; list != nil {
-			r.Queries = append(r.Queries, cs.client.lookup().execution.Chosen(row.position, "("+strings.Join(list, " OR ")+")"))
-			where[row.position] = nil
-		}
+	where, positions := conditionsOf(rows)
+	for _, at := range positions {
+		r.Queries = append(r.Queries, cs.client.lookup().execution.Chosen(at, where[at]))
 	}
 	return r
 }

@@ -380,9 +380,12 @@ const utc = "'+00:00'"
 // setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
 // what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
 func (sh *shards) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
+	return sh.carryAside(p, sh.client.state.Setting().With(name, value)) // each of several variables by itself: Apply sends the differences
+}
+
+// carryAside has a connection carry another setting than the session's until restore is called; see setAside.
+func (sh *shards) carryAside(p backend.Pooled, other *backend.Setting) (restore func(error) error, err error) {
 	have := sh.client.state.Setting()
-	other := have.With(name, value)
-	// Each of several variables by itself: Apply sends the differences.
 	if err := p.Conn.Apply(have, other); err != nil {
 		return nil, err
 	}
@@ -392,7 +395,7 @@ func (sh *shards) setAside(p backend.Pooled, name, value string) (restore func(e
 			return failure // the connections are closed
 		}
 		if err := p.Conn.Apply(other, have); err != nil {
-			return fmt.Errorf("%s cannot be set back: %w", name, notSQL(err))
+			return fmt.Errorf("variables cannot be set back: %w", notSQL(err))
 		}
 		return failure
 	}, nil

@@ -259,6 +259,8 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 		return s.exchanges.several().changes.insertSelect(q, p, r, ex)
 	case *plan.Choose:
 		return s.exchanges.several().changes.chooseMany(q, p, r, ex)
+	case *plan.Move:
+		return s.exchanges.several().changes.moveMany(q, p, r, ex)
 	case *plan.Load:
 		return s.exchanges.several().changes.loadMany(q, p, r)
 	case *plan.Each:

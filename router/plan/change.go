@@ -31,6 +31,9 @@ func (b *builder) changePlan() error {
 		}
 	}
 	p.Operator = Change{}
+	if err := b.movePlan(ch); err != nil {
+		return err
+	}
 	why := cmp.Or(b.analyzer.apart, unspread(ch, p.Target, p.Refs))
 	if why == "" && ch.Limit != nil {
 		why = b.choosePlan(ch)
@@ -41,15 +44,12 @@ func (b *builder) changePlan() error {
 	return nil
 }
 
-// targets finds the tables that are changed, and refuses a new value for a sharding key.
+// targets finds the tables that are changed, and refuses a new value for the sharding key of one of several.
 func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err error) {
 	if ch.From.Table != nil {
 		r := a.byTable[ch.From.Table]
 		if r == nil {
 			return nil, Refuse("the table %s has no place", ch.From.Table.Name)
-		}
-		if err := keyKept(r, ch.Set, false); err != nil {
-			return nil, err
 		}
 		if len(ch.Set) > 0 {
 			if err := keyStays(r); err != nil {
@@ -69,7 +69,7 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 			return nil, Refuse("which table the column %s belongs to is not clear: qualify it", set.Column)
 		}
 		if r.keyOf(set.Column) >= 0 {
-			return nil, keyChange(r, set.Column)
+			return nil, keyChange(r, set.Column, "the statement names several tables")
 		}
 		if err := keyStays(r); err != nil {
 			return nil, err
@@ -114,17 +114,18 @@ func keyKept(r *Ref, assignments []sqlparse.Assignment, inserted bool) error {
 			given++
 			column = a.Column
 		default:
-			return keyChange(r, a.Column)
+			return keyChange(r, a.Column, "DELETE the row and INSERT it anew")
 		}
 	}
 	if given > 0 && given != len(r.Table.Keys) {
-		return keyChange(r, column)
+		return keyChange(r, column, "DELETE the row and INSERT it anew")
 	}
 	return nil
 }
 
-func keyChange(r *Ref, column string) error {
-	return Refuse("routing key in update expression: %s is the sharding key of %s; DELETE the row and INSERT it anew", column, r.Parsed.Name)
+// keyChange refuses a new value for a key column, for a reason.
+func keyChange(r *Ref, column, why string) error {
+	return Refuse("routing key in update expression: %s is the sharding key of %s; %s", column, r.Parsed.Name, why)
 }
 
 // unspread returns why a change of target cannot run on several shards, though all rows lie together; "" if it can.

@@ -105,7 +105,9 @@ func (e *Execution) chooses(c *Choose) (Route, error) {
 	if e.plan.Statement.Returning {
 		return Route{}, Refuse("RETURNING of a DELETE with LIMIT over several shards")
 	}
-	r, err := c.query.Route(e.bound[min(c.params, len(e.bound)):])
+	own := &Execution{Apart: e.plan.moves != nil} // rows of one shard may move to another
+	own.Bind(c.query, e.bound[min(c.params, len(e.bound)):])
+	r, err := own.Route()
 	if err != nil {
 		return Route{}, err
 	}

@@ -29,7 +29,7 @@ type Execution struct {
 
 	// ZeroStays says that 0 is no request for an id: sql_mode NO_AUTO_VALUE_ON_ZERO. The caller sets it ahead of Route.
 	ZeroStays bool
-	// Apart has an INSERT for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
+	// Apart has an INSERT or a merge for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
 	Apart bool
 	ids   countedIDs
 	// found are the positions that a lookup gave, once lookedUp says that it did.

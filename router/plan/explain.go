@@ -26,8 +26,12 @@ func Explain(p *Plan) ([]Step, error) {
 		return []Step{step("forward", "", r.One)}, nil
 	}
 	var steps []Step
+	name, reason := p.Operator.Name(), p.Reason
+	if _, moves := r.Operator.(*Move); moves {
+		name, reason = r.Operator.Name(), "rows may get a sharding key of another shard: those that do move there"
+	}
 	for k := range r.Queries {
-		steps = append(steps, step(p.Operator.Name(), p.Reason, &r.Queries[k]))
+		steps = append(steps, step(name, reason, &r.Queries[k]))
 	}
 	f := r.Finishing
 	if f == nil {

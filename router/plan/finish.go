@@ -253,6 +253,9 @@ func (p *Plan) unquotable() error {
 	case *Choose:
 		columns = o.Keys
 	}
+	if p.moves != nil {
+		columns = append(columns, p.Target.Table.Keys...)
+	}
 	for _, name := range columns {
 		if !sqltext.IsASCII(name) {
 			return Refuse(why, name)

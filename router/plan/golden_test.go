@@ -146,6 +146,16 @@ func showRoute(b *strings.Builder, p *Plan, r *Route) {
 		m, limited = o, o.shape.limit != nil
 	case *Choose:
 		m = o.Merge
+	case *Move:
+		e := new(Execution)
+		e.Bind(p, nil)
+		q := e.NewKeys(r.Positions[0], "")
+		if c, chosen := p.Operator.(*Choose); chosen {
+			m = c.Merge
+			q = e.NewKeys(r.Positions[0], "(chosen)")
+		}
+		fmt.Fprintf(b, "moves to %s\n", positions(r.Targets))
+		showQuery(b, "ask", &q)
 	}
 	if m != nil {
 		hidden := fmt.Sprintf("merge hidden %d", m.Hidden)
@@ -210,7 +220,7 @@ func TestGoldensCoverEveryWay(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose", "number"} {
+	for _, name := range []string{"refuse", "merge", "write", "insert", "finish", "each", "first", "load", "choose", "number"} { // a move is a route of write and choose
 		if !slices.Contains(seen, name) {
 			t.Errorf("no plan is %q", name)
 		}

@@ -3,7 +3,7 @@ package plan
 import "fmt"
 
 // Operator is what a plan does where a statement concerns several shards. It is one of Refused, Forward, *Merge, *Finish, Change, *Insert,
-// *InsertSelect, *Load, *Choose and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
+// *InsertSelect, *Load, *Choose, *Move and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
 type Operator interface {
 	// Name is the word that EXPLAIN and SHOW KS PLANS have for the operator.
 	Name() string
@@ -48,6 +48,9 @@ func (*Load) Name() string { return "load" }
 
 // Name is choose.
 func (*Choose) Name() string { return "choose" }
+
+// Name is move.
+func (*Move) Name() string { return "move" }
 
 // Name is each.
 func (*Each) Name() string { return "each" }
@@ -147,6 +150,9 @@ func (shape *Load) String() string {
 // String shows the columns of the primary key and how the rows are found.
 func (c *Choose) String() string { return fmt.Sprintf("choose %v by %v", c.Keys, c.Merge) }
 
+// String is the name.
+func (m *Move) String() string { return m.Name() }
+
 // String shows the key columns whose collations are left to defaults.
 func (o *Each) String() string {
 	text := "each"
@@ -168,4 +174,5 @@ func (*Insert) operator()       {}
 func (*InsertSelect) operator() {}
 func (*Load) operator()         {}
 func (*Choose) operator()       {}
+func (*Move) operator()         {}
 func (*Each) operator()         {}

@@ -35,6 +35,8 @@ type Plan struct {
 	// keeps are the indexes whose entries the statement may change.
 	keeps  []*router.Index
 	lookup *Lookup
+	// moves is what an UPDATE gives the sharding key; nil where rows keep theirs.
+	moves *Move
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
 	gainsIDs *Ref
 	edits    []edit

@@ -22,6 +22,8 @@ type Route struct {
 	Queries []Query
 	// Positions are the shards of the sharded tables.
 	Positions rule.Set
+	// Targets are the shards that rows may belong to behind a Move.
+	Targets rule.Set
 	// Offset and Limit are the values of Merge and of Choose.
 	Offset, Limit uint64
 	// Finishing are those of Finish; nil for all others.
@@ -85,6 +87,14 @@ func (e *Execution) Route() (Route, error) {
 			return Route{}, Refuse("%s", p.Reason)
 		}
 		return e.writes(rule.All(len(p.Target.Table.Shards)))
+	}
+	if p.moves != nil {
+		if r, moves, err := e.routeMove(p.moves); moves {
+			return r, err
+		}
+	}
+	if m, ok := p.Operator.(*Merge); ok && e.Apart {
+		return e.routeMerge(m, e.positionSet())
 	}
 	if node, ok := e.oneNode(); ok {
 		return Route{One: e.wholeAgain(node), Operator: p.Operator}, nil
