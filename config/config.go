@@ -431,7 +431,7 @@ type Shard struct {
 	// For date types: make the sub-tables of date_range that are missing, like the newest that is there, at start, after a
 	// reload and every day.
 	AutoCreate bool `yaml:"auto_create"`
-	// Where an AUTO_INCREMENT column has its ids from, for tables with several sub-tables.
+	// Where an AUTO_INCREMENT column has its ids from, for tables with several sub-tables and those of type reference.
 	Sequence Sequence `yaml:"sequence"`
 	// Keys without the sharding key that are unique over all sub-tables, each a column, a list of columns, or columns with more: a table of the
 	// proxy's own keeps their values. A UNIQUE key in DDL that is none of them and has not the sharding key in it is refused, unless local is among

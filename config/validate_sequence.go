@@ -19,8 +19,8 @@ func (s *Schema) checkSequence(r *report, path string, k int) {
 	if rule.Sequence == (Sequence{}) {
 		return
 	}
-	if rule.Type == typeReference || rule.Type == typeSingle {
-		r.fault(at, "has no use with type %s, whose servers count by themselves: remove it", rule.Type)
+	if rule.Type == typeSingle {
+		r.fault(at, "has no use with type %s, whose server counts by itself: remove it", rule.Type)
 		return
 	}
 	if rule.Sequence.Kind != "" {

@@ -273,7 +273,7 @@ func (c *converter) limit(l *ast.Limit) *Limit {
 }
 
 func (c *converter) insert(n *ast.InsertStmt) error {
-	in := &Insert{Ignore: n.IgnoreErr, SetForm: n.Setlist}
+	in := &Insert{Ignore: n.IgnoreErr, Replace: n.IsReplace, SetForm: n.Setlist}
 	from := c.from(n.Table.TableRefs)
 	if from.Table == nil {
 		return fmt.Errorf("INSERT into something that is not a table")
@@ -307,7 +307,7 @@ func (c *converter) assignments(list []*ast.Assignment) (out []Assignment) {
 }
 
 func (c *converter) update(n *ast.UpdateStmt) {
-	ch := &Change{Query: &Query{}}
+	ch := &Change{Query: &Query{}, Ignore: n.IgnoreErr}
 	c.with(ch.Query, n.With)
 	ch.From = c.from(n.TableRefs.TableRefs)
 	ch.Multi = ch.From.Table == nil

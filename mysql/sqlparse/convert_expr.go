@@ -72,7 +72,7 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		e.Partition = c.window(&n.Spec)
 		return e
 	case *ast.VariableExpr:
-		return &Expr{Op: Variable, Name: n.Name, Args: c.exprs([]ast.ExprNode{n.Value})}
+		return &Expr{Op: Variable, Name: n.Name, System: n.IsSystem, Args: c.exprs([]ast.ExprNode{n.Value})}
 	case *ast.PositionExpr:
 		if n.P != nil {
 			return c.expr(n.P)

@@ -52,6 +52,7 @@ type Expr struct {
 	Index     int
 	Negated   bool
 	Distinct  bool
+	System    bool // of a variable: not the user's
 	// Unlisted says of an aggregate that it may be a function of another kind: the servers' manuals do not list it, and
 	// CREATE AGGREGATE FUNCTION makes aggregates that are called as any function is.
 	Unlisted bool

@@ -87,6 +87,10 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if err := c.statement(node); err != nil {
 		return nil, err
 	}
+	switch c.st.Kind {
+	case InsertKind, UpdateKind, DeleteKind:
+		c.reaches(node)
+	}
 	if len(names) > 0 && !c.st.changed().take(names) {
 		return nil, parseError(fmt.Errorf("near %q", text[names[0].Pos:]), nil)
 	}

@@ -49,6 +49,8 @@ type Statement struct {
 	CTENames map[string]bool
 	// Params are the positions of the ? in the text, in order.
 	Params []int
+	// Reaches is what a change asks for anywhere in its text.
+	Reaches Reaches
 
 	columns map[string]bool
 	stars   bool
@@ -148,6 +150,7 @@ type Limit struct{ Count, Offset *Expr }
 type Insert struct {
 	Table    *Table
 	Ignore   bool
+	Replace  bool // REPLACE
 	SetForm  bool
 	Columns  []string // nil without a list
 	Rows     [][]*Expr
@@ -170,6 +173,7 @@ type Change struct {
 	// Targets are the labels of a multi-table DELETE; nil for the single-table form.
 	Targets []*Table
 	Multi   bool
+	Ignore  bool   // of UPDATE
 	Query   *Query // stands for the scope of its expressions
 }
 

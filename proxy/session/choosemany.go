@@ -76,7 +76,7 @@ func (cs *changes) changeChosen(c *change, p *plan.Plan, r *plan.Route, ex *boun
 		case !cs.client.mode().MariaDB:
 			total.Info = []byte("Rows matched: 0  Changed: 0  Warnings: 0")
 		case r.Limit > 0 && len(rows) == 0: // MariaDB says nothing if it finds the condition to be impossible, or of LIMIT 0
-			total, err = cs.writeAll(c.loans, p, cs.noChange(p, r), ex, readChange)
+			total, err = cs.writeAll(c, p, cs.noChange(p, r), ex, readChange)
 		}
 	}
 	for part := range slices.Chunk(rows, chosenBatch) {
@@ -84,7 +84,7 @@ func (cs *changes) changeChosen(c *change, p *plan.Plan, r *plan.Route, ex *boun
 			break
 		}
 		var sum mysql.OKPacket
-		if sum, err = cs.writeAll(c.loans, p, cs.chosenChanges(part), ex, readChange); err == nil {
+		if sum, err = cs.writeAll(c, p, cs.chosenChanges(part), ex, readChange); err == nil {
 			addChange(&total, sum)
 		}
 	}

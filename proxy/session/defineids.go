@@ -2,7 +2,6 @@ package session
 
 import (
 	"kingshard/mysql/sqlparse"
-	"kingshard/router"
 	"kingshard/router/plan"
 )
 
@@ -16,7 +15,7 @@ func (ds *definitions) idsDefined(p *plan.Plan) {
 	}
 	deadline, cancel := ds.client.entry.Now().Add(ds.client.snap.Config.PoolWaitTimeout.Duration()), ds.client.entry.Cancelled()
 	for _, r := range p.Refs {
-		if r.Table.Kind != router.Sharded || len(r.Table.Shards) < 2 {
+		if len(r.Table.Shards) < 2 {
 			continue
 		}
 		t := ds.routing.sequenceTable(r.Table)

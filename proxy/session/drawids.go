@@ -212,7 +212,7 @@ func (ro *routing) sequenceTable(t *router.Table) *sequence.Table {
 
 // nextID returns the id that a table's next row gets, as far as this process knows it; 0 if it does not.
 func (ro *routing) nextID(t *router.Table) uint64 {
-	if t.Kind != router.Sharded || len(t.Shards) < 2 {
+	if len(t.Shards) < 2 {
 		return 0
 	}
 	return ro.client.shared.Sequences.Of(ro.sequenceTable(t)).Next()

@@ -68,7 +68,7 @@ func (cs *changes) tryInsertSelect(q *query, p *plan.Plan, r *plan.Route, ex *bo
 		inserts.Queries = append(inserts.Queries, cs.client.lookup().execution.Numbered(at, max(first, 1), counts[k], ids.spacing.Increment))
 		first += counts[k] * ids.spacing.Increment
 	}
-	total, err := cs.writeAll(c.loans, p, &inserts, ex, readChange)
+	total, err := cs.writeAll(c, p, &inserts, ex, readChange)
 	if refused := new(mysql.SQLError); errors.As(err, &refused) && (refused.Code == erDataOutOfRange || ids.met(refused)) {
 		if again = true; refused.Code != erDataOutOfRange {
 			cs.client.shared.Sequences.Of(ids.table).Doubt()

@@ -25,7 +25,7 @@ func (cs *changes) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 	if err := l.admit(); err != nil {
 		return true, err
 	}
-	if l.c, err = cs.openChange(strings.Clone(q.text), l.nodes(r)); err != nil {
+	if l.c, err = cs.openCopies(strings.Clone(q.text), p, l.nodes(r)); err != nil {
 		return true, err
 	}
 	names := allRenames(p, r.Queries)
@@ -96,6 +96,8 @@ type loading struct {
 	lines bool             // there was one
 	total mysql.OKPacket
 	first bool // the next answer is the first
+	one   count
+	where string // the node of the first answer
 	// failure is the error that ends the statement once the client has sent its file.
 	failure error
 }
@@ -298,17 +300,17 @@ func (l *loading) route(line *loadfile.Line) error {
 		f := line.Fields[at]
 		l.last[k] = loadfile.Field{Text: append(l.last[k].Text[:0], f.Text...), Null: f.Null || f.Missing}
 	}
+	raw, drawn, err := l.withID(line)
+	if err != nil {
+		return err
+	}
 	if l.plan.Target.Table.Kind == router.Reference {
 		for _, p := range l.parts {
-			if err := l.add(p, line.Raw); err != nil {
+			if err := l.add(p, raw); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	raw, drawn, err := l.withID(line)
-	if err != nil {
-		return err
 	}
 	for k, at := range l.keyAt {
 		if at < 0 || at == l.autoAt && drawn > 0 {

@@ -79,6 +79,11 @@ func (l *loading) end(way *lane) error {
 	if err != nil || l.failure != nil {
 		return err
 	}
+	if l.c.copies && l.first {
+		l.one, l.where = countOf(&ok), way.loan.Node
+	} else if l.c.copies && countOf(&ok) != l.one {
+		return l.c.cameApart(l.plan, l.where, way.loan.Node)
+	}
 	counts := l.plan.Target.Table.Kind != router.Reference || l.first
 	if ok.Warnings > 0 && counts {
 		had := len(l.s.client.state.Diagnostics.Warnings)

@@ -77,7 +77,7 @@ func (cs *changes) tryMove(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	if _, chosen := p.Operator.(*plan.Choose); chosen && err == nil {
 		total, err = cs.changeChosen(c, p, r, ex, rows)
 	} else if err == nil {
-		total, err = cs.writeAll(c.loans, p, r, ex, readChange)
+		total, err = cs.writeAll(c, p, r, ex, readChange)
 	}
 	if err == nil && matchedRows(total.Info) != m.asked {
 		again, err = true, mysql.NewSQLError(erLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction")

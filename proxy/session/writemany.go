@@ -25,12 +25,12 @@ const savepoint = "ks_statement"
 // writeMany runs a change on several shards, all or nothing as far as one error goes: under a transaction on every node, a
 // failure rolls all of them back before the client hears of it. What remains is a crash between the commits of two nodes.
 func (cs *changes) writeMany(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	return cs.shards.untilLocked(func() (*change, bool, error) { return cs.tryWrite(q, p, r, ex) })
+	return cs.untilEqual(func() (*change, bool, error) { return cs.tryWrite(q, p, r, ex) })
 }
 
 // tryWrite makes one attempt; the change that it returns says what held locks.
 func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (_ *change, failed bool, err error) {
-	c, err := cs.openChange(q.text, cs.routing.nodesOf(r.Queries))
+	c, err := cs.openCopies(q.text, p, cs.routing.nodesOf(r.Queries))
 	if err != nil {
 		return c, true, err
 	}
@@ -42,7 +42,7 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		c.returned = &returned{most: uint64(cs.client.snap.Config.FinishMaxBytes)}
 		read = c.returned.read
 	}
-	total, err := cs.writeAll(c.loans, p, r, ex, read)
+	total, err := cs.writeAll(c, p, r, ex, read)
 	if err == nil && c.returned != nil {
 		err = c.returned.fault(cs.client, q)
 	}
@@ -112,29 +112,38 @@ type change struct {
 	at time.Time
 	// returned are the rows that it gives; nil where it gives none.
 	returned *returned
+	// copies says that it changes copies of a table: apart that they came out with different rows, and repeatable that it needs REPEATABLE READ. clock is the time at
+	// which the nodes' clocks stand, "" where they go.
+	copies, repeatable, apart bool
+	clock                     string
 	// hurried says that some of its nodes wait for row locks for a moment only: see hurry.
 	hurried bool
 }
 
 // openChange borrows connections to the nodes and begins a transaction on each, or sets a savepoint in the client's. After
 // it the caller ends with writeFailed, or with commitChange and wrote. The text is the statement's.
-func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, err error) {
-	c = &change{text: text}
+func (cs *changes) openChange(text string, nodes []*backend.Node) (*change, error) {
+	c := &change{text: text}
+	return c, cs.open(c, nodes)
+}
+
+// open begins a change as openChange does.
+func (cs *changes) open(c *change, nodes []*backend.Node) (err error) {
 	inTransaction := cs.client.txn.InTransaction() || !cs.client.state.Autocommit
 	if len(nodes) == 1 && cs.client.state.InsertID.OnlyOn() == nil {
 		cs.leases.branches().stepAside(nodes[0].Name)
 	}
 	joins := inTransaction && cs.leases.branches().joins()
 	if inTransaction && !joins && (len(nodes) > 1 || cs.client.txn.Holding() && cs.client.txn.Held().Instance.Node != nodes[0].Name) {
-		return c, cs.leases.branches().otherNode()
+		return cs.leases.branches().otherNode()
 	}
 	if !inTransaction && cs.client.txn.Pins.Has(txn.PinNextTransaction) {
-		return c, cs.client.txn.NextIsElsewhere("this change")
+		return cs.client.txn.NextIsElsewhere("this change")
 	}
 	if inTransaction && !cs.client.txn.Holding() {
 		// The transaction begins here.
 		if _, err := cs.shards.borrow(nodes, !joins); err != nil {
-			return c, err
+			return err
 		}
 	}
 	cs.client.observed.Counters.Scattered.Add(1)
@@ -145,11 +154,11 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 	}
 	// Before anything is borrowed: it may find the held connection broken, and end it.
 	if err := cs.leases.learnHeldInsertID(); err != nil {
-		return c, err
+		return err
 	}
 	if !inTransaction && len(nodes) > 1 && cs.leases.branches().inForce() == config.TransactionAtomic {
 		if c.atomic, err = cs.beginAtomic(nodes); err != nil {
-			return c, err
+			return err
 		}
 	}
 	if !inTransaction {
@@ -161,32 +170,33 @@ func (cs *changes) openChange(text string, nodes []*backend.Node) (c *change, er
 		}
 		if c.loans, err = cs.shards.borrow(nodes, false); err != nil {
 			cs.client.txn.Next = c.next
-			return c, err
+			return err
 		}
 		if !cs.shards.publish(c.loans) {
 			cs.leases.giveBack(c.loans)
-			return c, interrupted()
+			return interrupted()
 		}
 		cs.shards.watchRowLocks()
 		if err = cs.bringNext(c); err == nil {
 			err = cs.beginAll(c)
 		}
 		if err == nil {
-			return c, nil
+			return nil
 		}
 		if !cs.shards.replacesAll(c.loans, attempt, err) {
-			return c, cs.writeFailed(c, err, nil)
+			return cs.writeFailed(c, err, nil)
 		}
 	}
 }
 
 // bringNext has a transaction of the proxy's own be what SET TRANSACTION said of the session's next one.
 func (cs *changes) bringNext(c *change) error {
-	if !c.next.IsSet() {
+	next := c.nextOf()
+	if c.within || !next.IsSet() {
 		return nil
 	}
 	for k := range c.loans {
-		if err := cs.client.observed.Run(c.loans[k].Pooled, cs.client.state.DB(), c.next.Text()); err != nil {
+		if err := cs.client.observed.Run(c.loans[k].Pooled, cs.client.state.DB(), next.Text()); err != nil {
 			return err
 		}
 	}
@@ -223,6 +233,9 @@ func (cs *changes) beginAll(c *change) (failure error) {
 func (cs *changes) commitChange(c *change) error {
 	if cs.client.entry.EndRowWait() {
 		return cs.writeFailed(c, errGaveWay(), nil) // it was told so too late to notice
+	}
+	if err := cs.goOn(c); err != nil {
+		return cs.writeFailed(c, err, nil)
 	}
 	if c.atomic != nil {
 		return cs.commitAtomic(c)
@@ -316,15 +329,16 @@ func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
 
 // writeAll sends the changes, to one node after the other in the order of their names, each when the one before is answered, which read reads: so no two
 // statements, of whichever proxies, wait for each other's rows on different nodes.
-func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *boundExecution, read readAnswer) (total mysql.OKPacket, err error) {
+func (cs *changes) writeAll(c *change, p *plan.Plan, r *plan.Route, ex *boundExecution, read readAnswer) (total mysql.OKPacket, err error) {
 	_, inserts := r.Operator.(*plan.Insert)
 	lastRow, lastID := 0, uint64(0) // the last row of a shard that tells an id, which is 0 for sure where all rows are new, and that id
+	var one count                   // of the first copy
 	queries := slices.Clone(r.Queries)
 	slices.SortStableFunc(queries, func(a, b plan.Query) int { return strings.Compare(a.Node, b.Node) })
 	for k := range queries {
 		query := &queries[k]
 		first := k == 0
-		l := txn.Find(loans, query.Node)
+		l := txn.Find(c.loans, query.Node)
 		if k > 0 && cs.client.entry.IsCancelled() {
 			return total, interrupted()
 		}
@@ -339,6 +353,11 @@ func (cs *changes) writeAll(loans []txn.Lease, p *plan.Plan, r *plan.Route, ex *
 		if inserts && len(ok.Info) == 0 && (len(queries) > 1 || query.Row(2) > 0) {
 			// A server says nothing of a single row, but here it is one of several.
 			ok.Info = fmt.Appendf(nil, infoForms[1], 1, cs.duplicates(p, &ok), ok.Warnings)
+		}
+		if c.copies && first {
+			one = countOf(&ok)
+		} else if c.copies && countOf(&ok) != one {
+			return total, c.cameApart(p, queries[0].Node, query.Node)
 		}
 		counts := p.Target.Table.Kind != router.Reference || first
 		if ok.Warnings > 0 && counts {
@@ -426,6 +445,9 @@ func (cs *changes) writeFailed(c *change, cause error, names []mysql.TableName) 
 				return cs.loseChange(c, err)
 			}
 		}
+	}
+	if err := cs.goOn(c); err != nil {
+		return cs.loseChange(c, err)
 	}
 	if victim && sqlErr.Code == mysql.ERQueryInterrupted {
 		sqlErr = errGaveWay()

@@ -34,8 +34,8 @@ func (b *builder) changePlan() error {
 	if err := b.movePlan(ch); err != nil {
 		return err
 	}
-	why := cmp.Or(b.analyzer.apart, unspread(ch, p.Target, p.Refs))
-	if why == "" && ch.Limit != nil {
+	why := cmp.Or(b.analyzer.apart, unspread(p.Target, p.Refs), b.differs())
+	if why == "" && ch.Limit != nil && !p.copies() {
 		why = b.choosePlan(ch)
 	}
 	if why != "" {
@@ -129,19 +129,10 @@ func keyChange(r *Ref, column, why string) error {
 }
 
 // unspread returns why a change of target cannot run on several shards, though all rows lie together; "" if it can.
-func unspread(ch *sqlparse.Change, target *Ref, refs []*Ref) string {
+func unspread(target *Ref, refs []*Ref) string {
 	if target.Table.Kind == router.Single && len(refs) > 1 {
 		// Where all that it reads is on that node, too, the route has found so.
 		return "a change of the table " + target.Parsed.Name + ", which is on one node, by what tables on other nodes hold"
-	}
-	exprs := []*sqlparse.Expr{ch.Where}
-	for _, a := range ch.Set {
-		exprs = append(exprs, a.Expr)
-	}
-	for _, e := range exprs {
-		if e != nil && (!stable(e) || e.Has(sqlparse.Variable) && len(ch.Set) > 0) && target.Table.Kind == router.Reference {
-			return "a change of a table on every node by a function that is not the same on each"
-		}
 	}
 	for _, r := range refs {
 		switch {

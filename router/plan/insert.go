@@ -16,6 +16,8 @@ type Insert struct {
 	count int
 	// auto is nil of a table that has no AUTO_INCREMENT column, or one shard.
 	auto *autoIncrement
+	// copies says that all rows go to all shards.
+	copies bool
 }
 
 // insertPlan plans INSERT and REPLACE.
@@ -42,6 +44,10 @@ func (b *builder) insertPlan() error {
 	for _, a := range in.OnUpdate {
 		b.analyzer.expr(a.Expr, &blockInfo{scope: &scope{}})
 	}
+	if why := b.differs(); why != "" {
+		p.Operator, p.Reason = Refused{}, why
+		return nil
+	}
 	if p.Statement.Query != nil {
 		return b.insertSelect(in)
 	}
@@ -50,15 +56,11 @@ func (b *builder) insertPlan() error {
 	case kind == router.Single:
 		p.Reason = "INSERT of values that come from several nodes"
 		return nil
-	case kind == router.Reference && !sameEverywhere(in):
-		p.Reason = "INSERT into a table on every node of a value that is not the same on each"
-		return nil
 	case len(b.analyzer.subs) > 0:
 		p.Reason = "INSERT of values that come from sharded tables"
 		return nil
 	case kind == router.Reference:
-		p.Operator = Change{}
-		return nil
+		return b.insertCopies(in)
 	}
 	shape, err := insertRows(p.Target, in, p.Statement.Text, p.Mode)
 	if err != nil {
@@ -160,33 +162,14 @@ func lastColumn(columns []string, name string) int {
 	return -1
 }
 
-// sameEverywhere reports whether the values of an INSERT are the same on every node.
-func sameEverywhere(in *sqlparse.Insert) bool {
-	for _, row := range in.Rows {
-		for _, e := range row {
-			if !stable(e) || e.Has(sqlparse.Variable) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // insertSelect plans INSERT ... SELECT: on the shard that the rows come from, where their key goes along.
 func (b *builder) insertSelect(in *sqlparse.Insert) error {
 	p, q := b.p, b.p.Statement.Query
 	info := b.analyzer.query(q, nil)
 	b.analyzer.subqueries()
 	p.Operator, p.Reason = Refused{}, "INSERT ... SELECT whose rows may belong to other shards"
-	if p.Target.Table.Kind == router.Reference && len(p.Target.Table.Nodes) > 1 {
-		only := true
-		for _, r := range p.Refs {
-			only = only && r.Table.Kind == router.Reference
-		}
-		if only {
-			p.Operator, p.Reason = Change{}, ""
-		}
-		return nil
+	if p.copies() {
+		return b.selectCopies(in)
 	}
 	if p.Target.Table.Kind != router.Sharded {
 		return nil

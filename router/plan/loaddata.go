@@ -68,12 +68,10 @@ func loadShape(t *Ref, l *sqlparse.Load) (*Load, error) {
 	if err := checkSet(t, l); err != nil {
 		return nil, err
 	}
-	if t.Table.Kind == router.Sharded {
-		if err := shape.takeKeys(t, l, fields); err != nil {
-			return nil, err
-		}
+	if err := shape.takeAuto(t, l, fields); err != nil {
+		return nil, err
 	}
-	return shape, nil
+	return shape, shape.takeKeys(t, l, fields)
 }
 
 // fieldsOf returns where the fields of a line go: as the statement lists it, or else to the columns of the table in their order.
@@ -114,8 +112,10 @@ func checkSet(t *Ref, l *sqlparse.Load) error {
 			return Refuse("LOAD DATA into the sharded table %s with a subquery in SET", l.Table.Name)
 		case assigns(a.Expr):
 			return Refuse("LOAD DATA into the sharded table %s with a variable that goes from line to line", l.Table.Name)
-		case !stable(a.Expr) && t.Table.Kind == router.Reference:
-			return Refuse("a change of a table on every node by a function that is not the same on each")
+		case t.Table.Kind == router.Reference:
+			if name := unlike(a.Expr); name != "" {
+				return Refuse("a change of a table on every node by %s, which is not the same on each", name)
+			}
 		}
 	}
 	return nil
@@ -126,11 +126,13 @@ func assigns(e *sqlparse.Expr) bool {
 	return !e.All(func(x *sqlparse.Expr) bool { return x.Op != sqlparse.Variable || len(x.Args) == 0 })
 }
 
-// takeKeys finds the fields of the key and of the AUTO_INCREMENT column.
-func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
-	at := func(column string) int {
-		return slices.IndexFunc(fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
-	}
+// fieldOf returns the number of the field that goes to a column, -1 without one.
+func fieldOf(fields []sqlparse.LoadField, column string) int {
+	return slices.IndexFunc(fields, func(f sqlparse.LoadField) bool { return !f.Variable && router.SameColumn(f.Name, column) })
+}
+
+// takeAuto finds the field of the AUTO_INCREMENT column.
+func (shape *Load) takeAuto(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
 	for _, d := range t.columns() {
 		if d.Flags&autoIncrementFlag == 0 {
 			continue
@@ -138,7 +140,7 @@ func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadFiel
 		if slices.ContainsFunc(l.Set, func(a sqlparse.Assignment) bool { return router.SameColumn(a.Column, d.Name) }) {
 			return Refuse("LOAD DATA into the sharded table %s must give the AUTO_INCREMENT column %s by a field, or leave it out, not by SET", l.Table.Name, d.Name)
 		}
-		shape.Auto, shape.auto = at(d.Name), d.Name
+		shape.Auto, shape.auto = fieldOf(fields, d.Name), d.Name
 		shape.Leaves = shape.Auto < 0
 		if shape.Leaves && l.Fields == nil {
 			return Refuse("LOAD DATA that leaves the invisible AUTO_INCREMENT column %s out must list its columns", d.Name)
@@ -147,8 +149,13 @@ func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadFiel
 			return Refuse("LOAD DATA that leaves the AUTO_INCREMENT column %s out needs FIELDS TERMINATED BY", d.Name)
 		}
 	}
+	return nil
+}
+
+// takeKeys finds the fields of the key.
+func (shape *Load) takeKeys(t *Ref, l *sqlparse.Load, fields []sqlparse.LoadField) error {
 	for _, key := range t.Table.Keys {
-		k := at(key)
+		k := fieldOf(fields, key)
 		if k < 0 && !(shape.Leaves && router.SameColumn(shape.auto, key)) {
 			return Refuse("LOAD DATA must give the sharding key: column %s of %s is not among the fields of the file", key, l.Table.Name)
 		}

@@ -70,9 +70,10 @@ type Ref struct {
 	block    *sqlparse.Select
 }
 
-// Guesses tells whether the plan was made without knowing the type of a key column, so that it is not to be kept.
+// Guesses tells whether the plan was made without knowing the type of a key column, or the columns of a table whose copies change, so that it is not to
+// be kept.
 func (p *Plan) Guesses() bool {
-	return slices.ContainsFunc(p.Refs, func(r *Ref) bool { return len(r.Table.Keys) > 0 && r.Columns == nil })
+	return slices.ContainsFunc(p.Refs, func(r *Ref) bool { return (len(r.Table.Keys) > 0 || r == p.Target && p.copies()) && r.Columns == nil })
 }
 
 // refusal is an error that refuses a statement.

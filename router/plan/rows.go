@@ -46,6 +46,12 @@ func (e *Execution) placeRows(shape *Insert) error {
 }
 
 func (e *Execution) routeInsert(o *Insert) (Route, error) {
+	if o.copies {
+		if err := e.countIDs(o); err != nil {
+			return Route{}, err
+		}
+		return e.writes(e.plan.Target.all)
+	}
 	if err := e.placeRows(o); err != nil {
 		return Route{}, err
 	}

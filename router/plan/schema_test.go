@@ -36,6 +36,7 @@ const testSchema = `
   - {db: kingshard, table: seq, key: id, nodes: [node1, node2], type: hash, locations: [1, 1]}
   - {db: kingshard, table: own, key: n, nodes: [node1, node2], type: hash, locations: [1, 1]}
   - {db: kingshard, table: ref, type: reference}
+  - {db: kingshard, table: refs, type: reference}
   - {db: kingshard, table: v, key: id, nodes: [node1, node2], type: hash, locations: [1, 1], sub_db: "{db}_{index:02}", sub_table: "{table}"}
   - {db: kingshard, table: one, nodes: [node2], type: single}
 `
@@ -84,6 +85,7 @@ var (
 	enum      = mysql.ColumnDefinition41{Type: mysql.TypeString, Length: 4 * 5, Charset: generalCI, Flags: enumFlag}
 	jsonType  = mysql.ColumnDefinition41{Type: mysql.TypeJSON, Length: 4294967295, Charset: binaryCharset}
 	float     = mysql.ColumnDefinition41{Type: mysql.TypeFloat, Length: 12, Decimals: 31, Charset: binaryCharset}
+	primary   = mysql.ColumnDefinition41{Type: mysql.TypeLongLong, Length: 20, Charset: binaryCharset, Flags: primaryKeyFlag}
 	counter   = mysql.ColumnDefinition41{Type: mysql.TypeLongLong, Length: 20, Charset: binaryCharset, Flags: autoIncrementFlag | 2}
 )
 
@@ -109,14 +111,15 @@ var testColumns = map[string][]mysql.ColumnDefinition41{
 	"s1":    columns("id", bigint, "a", bigint),
 	"u": columns("id", bigint, "name", varchar, "tag", varbin, "note", text, "price", decimal, "at", datetime, "seen", timestamp, "kind", enum,
 		"doc", jsonType, "score", float, "age", bigint),
-	"o":   columns("u_id", bigint, "item", varbin, "price", decimal, "at", datetime),
-	"c":   columns("code", varchar, "n", bigint),
-	"p":   columns("id", bigint, "at", datetime, "n", bigint),
-	"seq": columns("n", counter, "id", bigint, "a", bigint),
-	"own": columns("n", counter, "a", bigint),
-	"ref": columns("id", bigint, "name", varchar),
-	"v":   columns("id", bigint, "a", bigint),
-	"one": columns("id", bigint, "name", varchar),
+	"o":    columns("u_id", bigint, "item", varbin, "price", decimal, "at", datetime),
+	"c":    columns("code", varchar, "n", bigint),
+	"p":    columns("id", bigint, "at", datetime, "n", bigint),
+	"seq":  columns("n", counter, "id", bigint, "a", bigint),
+	"own":  columns("n", counter, "a", bigint),
+	"ref":  columns("id", primary, "name", varchar),
+	"refs": columns("n", counter, "a", bigint),
+	"v":    columns("id", bigint, "a", bigint),
+	"one":  columns("id", bigint, "name", varchar),
 }
 
 // typed knows the columns, untyped none.
