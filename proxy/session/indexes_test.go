@@ -77,6 +77,9 @@ func TestIndexes(t *testing.T) {
 				"UPDATE people SET email = 'same@x' WHERE id IN (1, 2)",
 				"UPDATE people SET name = 'y' WHERE dept = 3",
 				"UPDATE people SET email = NULL WHERE id = 7",
+				"UPDATE people SET id = 50, name = 'moved' WHERE email = 'a@x'",
+				"UPDATE people SET id = id + 51, dept = 4 WHERE id < 3",
+				"UPDATE people SET id = id - 50 WHERE id >= 50",
 				"DELETE FROM people WHERE email = 'f@x'",
 				"DELETE FROM people WHERE dept = 3",
 				"REPLACE INTO people (id, email, dept) VALUES (1, 'n2@x', 4)",
@@ -185,7 +188,7 @@ func (g indexStatements) where() string {
 
 func (g indexStatements) set() string {
 	return []string{"email = " + g.email(), "dept = " + g.number(4), "dept = dept + 1", "tenant = " + g.number(3), "code = " + g.code(), "name = 'n'",
-		"email = CONCAT('u', id)", "name = 'm', email = " + g.email(), "tenant = " + g.number(3) + ", code = " + g.code()}[g.IntN(9)]
+		"email = CONCAT('u', id)", "name = 'm', email = " + g.email(), "tenant = " + g.number(3) + ", code = " + g.code(), "id = " + strconv.Itoa(1+g.IntN(30)), "id = id + 7, email = " + g.email()}[g.IntN(11)]
 }
 
 func (g indexStatements) next() string {

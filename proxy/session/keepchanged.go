@@ -226,8 +226,8 @@ type assigned struct {
 // assigned are the assignments of the UPDATE to columns of indexes and the sharding key.
 func (k *keeping) assigned() (list []assigned, err error) {
 	set := k.plan.Statement.Change.Set
-	spans := sqlparse.AssignmentSpans(k.text, k.client.mode(), false)
-	if len(spans) != len(set) {
+	clauses, ok := sqlparse.FindChangeClauses(k.text, k.client.mode())
+	if !ok || len(clauses.Values) != len(set) {
 		return nil, k.refused("this form of UPDATE of")
 	}
 	for i, a := range set {
@@ -247,7 +247,7 @@ func (k *keeping) assigned() (list []assigned, err error) {
 		}) {
 			return nil, k.refused("a value computed of a column that the statement has changed, for the column " + a.Column + " of")
 		}
-		expr := k.text[spans[i].Pos:spans[i].End]
+		expr := k.text[clauses.Values[i].Pos:clauses.Values[i].End]
 		if literal && a.Expr.Op == sqlparse.Const && a.Expr.Value.IsNull() {
 			expr = nullLiteral
 		}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"strconv"
 
 	"kingshard/backend"
 	"kingshard/config"
@@ -40,7 +39,7 @@ func (ls *leases) lookUp() error {
 			return p.Conn.RawRows(q.Text, func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
 				key := make([]value.Value, len(cells))
 				for i, cell := range cells {
-					key[i] = keyValue(&columns[i], cell)
+					key[i] = givenKey(&columns[i], cell)
 				}
 				keys = append(keys, key)
 			})
@@ -55,26 +54,4 @@ func (ls *leases) lookUp() error {
 	}
 	e.LookedUp(keys, false)
 	return nil
-}
-
-// keyValue is the value of a cell of a sharding key.
-func keyValue(d *mysql.ColumnDefinition41, cell value.Cell) value.Value {
-	text := string(cell)
-	switch d.Type {
-	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeYear:
-		if d.Flags&mysql.UnsignedFlag != 0 {
-			if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-				return value.NewUint(n)
-			}
-		}
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return value.NewInt(n)
-		}
-	case mysql.TypeNewDecimal, mysql.TypeDecimal:
-		return value.NewDecimal(text)
-	}
-	if isText(d) && d.Charset == binaryCollation {
-		return value.NewBytes(text)
-	}
-	return value.NewString(text)
 }
