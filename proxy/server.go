@@ -16,6 +16,7 @@ import (
 	"kingshard/proxy/admin"
 	"kingshard/proxy/halfdone"
 	"kingshard/proxy/handover"
+	"kingshard/proxy/indexes"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/process"
@@ -91,7 +92,7 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	}
 	s.subTables.Log = log
 	s.subTables.Changed = func() { s.shared.Snapshot.Load().ForgetPlans() }
-	s.shared.Log = log
+	s.shared.Log, s.shared.Indexes.Log = log, log
 	s.shared.LockWaits.Log(log)
 	s.shared.LockWaits.Primaries(func(node string) *backend.Instance {
 		if n := s.shared.Snapshot.Load().Nodes[node]; n != nil {
@@ -191,6 +192,9 @@ func (s *Server) Serve() error {
 	}
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
+	s.running.Go(func() {
+		s.shared.Indexes.Run(s.stop, func() []indexes.Table { return s.shared.Snapshot.Load().Indexed() })
+	})
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.running.Go(func() { s.shared.Atomic.Run(s.stop, func() driver.Wanted { return wantedOf(s.Config()) }) })
 	s.listeners.gate.open(len(s.listeners.opened))

@@ -18,6 +18,7 @@ import (
 	"kingshard/proxy/account"
 	"kingshard/proxy/ddl"
 	"kingshard/proxy/halfdone"
+	"kingshard/proxy/indexes"
 	"kingshard/proxy/lockwaits"
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/observe"
@@ -151,6 +152,8 @@ type Shared struct {
 	Sequences sequence.Sequences
 	// HotKeys are the keys of sharded tables that have the most statements.
 	HotKeys hotkeys.Tables
+	// Indexes are how far the keys over shards are.
+	Indexes indexes.States
 	// Atomic ends the changes of several nodes that all of them keep or none. Set before the first session begins.
 	Atomic *driver.Driver
 	// Queries takes what statements did.

@@ -1,0 +1,173 @@
+package indexes
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/router"
+)
+
+// table is where the records are.
+const table = sqltext.ProxySchema + ".indexes"
+
+// definition is the table of records: a row for each index that a proxy has seen in its configuration.
+const definition = "CREATE TABLE IF NOT EXISTS " + table + " (db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, key_name VARBINARY(256) NOT NULL, state VARBINARY(16) NOT NULL, " +
+	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
+
+// askTimeout bounds one connection and what is asked on it.
+const askTimeout = 5 * time.Second
+
+// ErrNode is of a node that is not in the configuration any more.
+var errNode = errors.New("the node is not in the configuration")
+
+// dial returns a connection of the proxy's own to a node's primary, which ends with ctx.
+func dial(ctx context.Context, n *backend.Node) (*backend.Conn, error) {
+	if n == nil {
+		return nil, errNode
+	}
+	dialing, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return n.Primary.Own(dialing)
+}
+
+// on runs f with a connection of its own to a node's primary.
+func on(ctx context.Context, n *backend.Node, f func(c *backend.Conn) error) error {
+	c, err := dial(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.Net.SetDeadline(time.Now().Add(askTimeout))
+	defer context.AfterFunc(ctx, func() { _ = c.Net.SetDeadline(time.Unix(1, 0)) })()
+	return f(c)
+}
+
+// Codes of errors of servers. MySQL manual: "Server Error Message Reference".
+const (
+	erBadDB       = 1049
+	erNoSuchTable = 1146
+	erDupEntry    = 1062
+	erLockWait    = 1205
+)
+
+// lacking reports whether an error is of a table that is not there.
+func lacking(err error) bool {
+	var refused *mysql.SQLError
+	return errors.As(err, &refused) && (refused.Code == erNoSuchTable || refused.Code == erBadDB)
+}
+
+// made makes the table of records, and f once more, where that finds it lacking.
+func made(c *backend.Conn, f func() error) error {
+	err := f()
+	if !lacking(err) {
+		return err
+	}
+	if err = c.Exec("CREATE DATABASE IF NOT EXISTS " + sqltext.ProxySchema); err != nil {
+		// Who may not make it may use the one that is there.
+		if err := c.Exec(definition); err != nil {
+			return err
+		}
+	} else if err = c.Exec(definition); err != nil {
+		return err
+	}
+	return f()
+}
+
+// row is the condition that finds the record of an index, on a server that compares names of tables as folds says.
+func row(x *router.Index, folds bool) string {
+	id := idOf(x, folds)
+	return " WHERE db = " + literal(id.db) + " AND name = " + literal(id.table) + " AND key_name = " + literal(id.name)
+}
+
+// id is what names an index in the table of records.
+type id struct{ db, table, name string }
+
+func idOf(x *router.Index, folds bool) id {
+	one := id{x.Table.DB, x.Table.Name, strings.ToLower(x.Name)}
+	if folds {
+		one.db, one.table = strings.ToLower(one.db), strings.ToLower(one.table)
+	}
+	return one
+}
+
+// folds reports whether a node's servers compare names of tables without regard to case.
+func folds(n *backend.Node) bool {
+	info := n.Primary.Info()
+	return info != nil && info.LowerCaseTables
+}
+
+// read reads all records of a server.
+func read(c *backend.Conn) (records map[id]Record, err error) {
+	records = map[id]Record{}
+	err = c.Rows("SELECT db, name, key_name, state, shards, IFNULL(after, ''), done, total FROM "+table, 8, func(row []string) {
+		r := Record{State: stateNamed(row[3]), After: row[5]}
+		r.Shards, _ = strconv.Atoi(row[4])
+		r.Done, _ = strconv.ParseUint(row[6], 10, 64)
+		r.Total, _ = strconv.ParseUint(row[7], 10, 64)
+		records[id{row[0], row[1], row[2]}] = r
+	})
+	return records, err
+}
+
+// write stores the record of an index.
+func write(c *backend.Conn, x *router.Index, folds bool, r Record) error {
+	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d%s", table, r.State, r.Shards, literal(r.After), r.Done, r.Total, row(x, folds)))
+}
+
+// add stores a first record, unless another proxy did.
+func add(c *backend.Conn, x *router.Index, folds bool, state State) error {
+	id := idOf(x, folds)
+	return c.Exec(fmt.Sprintf("INSERT IGNORE INTO %s (db, name, key_name, state) VALUES (%s, %s, %s, '%s')", table, literal(id.db), literal(id.table), literal(id.name), state))
+}
+
+// literal writes bytes in a way that no sql_mode or character set reads otherwise.
+func literal(text string) string {
+	if text == "" {
+		return "''"
+	}
+	return "X'" + hex.EncodeToString([]byte(text)) + "'"
+}
+
+// text writes a name as a string of characters.
+func text(name string) string { return "CONVERT(" + literal(name) + " USING utf8)" }
+
+// quote writes a name as an identifier.
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func quoted(s router.Shard) string { return quote(s.DB) + "." + quote(s.Table) }
+
+// there reports whether any of the physical tables of t is on its node. Where one is, others are not asked for.
+func there(ctx context.Context, t *router.Table, nodes map[string]*backend.Node) (found bool, err error) {
+	for _, node := range t.Nodes {
+		names := map[string][]string{}
+		for _, s := range t.Shards {
+			if s.Node == node {
+				names[s.DB] = append(names[s.DB], text(s.Table))
+			}
+		}
+		failed := on(ctx, nodes[node], func(c *backend.Conn) error {
+			for db, tables := range names {
+				err := c.Rows("SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+text(db)+" AND TABLE_NAME IN ("+strings.Join(tables, ", ")+") LIMIT 1", 1, func([]string) { found = true })
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if found {
+			return true, nil
+		}
+		if failed != nil {
+			err = fmt.Errorf("node %s: %w", node, failed)
+		}
+	}
+	return false, err
+}
