@@ -52,6 +52,10 @@ type Definition struct {
 	List Span
 	// AutoIncrement is where CREATE TABLE and ALTER TABLE have the ids begin; 0 where they do not say.
 	AutoIncrement uint64
+	// Uniques are the UNIQUE keys that it makes.
+	Uniques []UniqueKey
+	// Makes are the columns that CREATE TABLE makes.
+	Makes []MadeColumn
 }
 
 // Collation is how a statement names a collation, in lower case: by its name, by its character set of which it is the
@@ -94,16 +98,19 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 	switch n := node.(type) {
 	case *ast.CreateTableStmt:
 		d.Verb = CreateTable
+		d.Makes = c.madeColumns(n.Cols)
 		d.Temporary = n.TemporaryKeyword != ast.TemporaryNone
 		d.Query, d.Like = n.Select != nil, n.ReferTable != nil
 		for _, col := range n.Cols {
 			d.setByServer(col)
+			c.uniqueColumn(d, col)
 			if family(col.Tp) == Texts {
 				d.Texts = append(d.Texts, TextColumn{c.name(col.Name.Name), c.collationOf(col)})
 			}
 		}
 		for _, one := range n.Constraints {
 			c.emptied(d, one)
+			c.uniqueKey(d, one)
 		}
 		d.Collation = tableCollation(n.Options)
 		d.AutoIncrement = autoIncrement(n.Options)
@@ -121,6 +128,9 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 		d.Verb, d.Renames = RenameTable, true
 	case *ast.CreateIndexStmt:
 		d.Verb = CreateIndex
+		if n.KeyType == ast.IndexKeyTypeUnique {
+			d.Uniques = append(d.Uniques, c.uniqueOf(n.IndexName, n.IndexPartSpecifications))
+		}
 	case *ast.DropIndexStmt:
 		d.Verb = DropIndex
 	case *ast.CreateViewStmt:
@@ -164,12 +174,15 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 	}
 	for _, col := range spec.NewColumns {
 		d.setByServer(col)
+		c.uniqueColumn(d, col)
 	}
+	constraints := spec.NewConstraints
 	if spec.Constraint != nil {
-		c.emptied(d, spec.Constraint)
+		constraints = append(constraints, spec.Constraint)
 	}
-	for _, one := range spec.NewConstraints {
+	for _, one := range constraints {
 		c.emptied(d, one)
+		c.uniqueKey(d, one)
 	}
 }
 
