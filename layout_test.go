@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"proxy/halfdone":      nil,
 	"proxy/hotkeys":       {"mysql/value", "router"},
 	"proxy/sequence":      {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
-	"proxy/indexes":       {"backend", "mysql", "mysql/sqltext", "router"},
+	"proxy/indexes":       {"backend", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
 	"proxy/lockwaits":     {"backend", "mysql"},
 	"proxy/process":       {"backend", "mysql", "proxy/lockwaits"},
 	"proxy/kserror":       {"mysql"},

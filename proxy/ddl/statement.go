@@ -28,8 +28,14 @@ type Step struct {
 	Node, Text string
 	Again      string   // the text for another try where that is not the same; else empty
 	Tables     []string // physical, as node/db.table
-	Outcome    Outcome
-	Error      string // of a step that failed or whose outcome is unknown
+	// Stage orders steps over all nodes: those of one begin when all of the stages below it are done.
+	Stage int
+	// Undo takes the step back, where all that was done can be taken back; "" of a step that stays.
+	Undo string
+	// Own says that the tables are the proxy's own, of whose warnings the client does not hear.
+	Own     bool
+	Outcome Outcome
+	Error   string // of a step that failed or whose outcome is unknown
 }
 
 // Statement is a DDL statement with its steps, and what it needs to run again.

@@ -38,9 +38,25 @@ func dial(ctx context.Context, n *backend.Node) (*backend.Conn, error) {
 	return n.Primary.Own(dialing)
 }
 
-// on runs f with a connection of its own to a node's primary.
+// onTables runs f with a connection to a node's primary by the account that has the rights on clients' tables.
+func onTables(ctx context.Context, n *backend.Node, f func(c *backend.Conn) error) error {
+	if n == nil {
+		return errNode
+	}
+	dialing, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	c, err := n.Primary.DialContext(dialing, 0)
+	return with(ctx, c, err, f)
+}
+
+// on runs f with a connection to a node's primary by the account that has the rights on the proxies' own tables.
 func on(ctx context.Context, n *backend.Node, f func(c *backend.Conn) error) error {
 	c, err := dial(ctx, n)
+	return with(ctx, c, err, f)
+}
+
+// with runs f with a connection, if there is one, and closes it.
+func with(ctx context.Context, c *backend.Conn, err error, f func(c *backend.Conn) error) error {
 	if err != nil {
 		return err
 	}
@@ -143,31 +159,3 @@ func text(name string) string { return "CONVERT(" + literal(name) + " USING utf8
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 func quoted(s router.Shard) string { return quote(s.DB) + "." + quote(s.Table) }
-
-// there reports whether any of the physical tables of t is on its node. Where one is, others are not asked for.
-func there(ctx context.Context, t *router.Table, nodes map[string]*backend.Node) (found bool, err error) {
-	for _, node := range t.Nodes {
-		names := map[string][]string{}
-		for _, s := range t.Shards {
-			if s.Node == node {
-				names[s.DB] = append(names[s.DB], text(s.Table))
-			}
-		}
-		failed := on(ctx, nodes[node], func(c *backend.Conn) error {
-			for db, tables := range names {
-				err := c.Rows("SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+text(db)+" AND TABLE_NAME IN ("+strings.Join(tables, ", ")+") LIMIT 1", 1, func([]string) { found = true })
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if found {
-			return true, nil
-		}
-		if failed != nil {
-			err = fmt.Errorf("node %s: %w", node, failed)
-		}
-	}
-	return false, err
-}

@@ -156,7 +156,7 @@ func (i *copying) nodes() []*backend.Node {
 	all := i.sized()
 	nodes := []*backend.Node{i.s.client.schema.Default}
 	for _, t := range i.s.client.schema.Plans.router().Tables() {
-		if !all && slices.Contains(t.Nodes, i.s.client.schema.Default.Name) || i.c.show != nil && t.DB != i.c.db {
+		if t.Keeps != nil || !all && slices.Contains(t.Nodes, i.s.client.schema.Default.Name) || i.c.show != nil && t.DB != i.c.db {
 			continue
 		}
 		for _, name := range t.Nodes {
@@ -404,7 +404,9 @@ func (i *copying) fillOpen() (table string, err error) {
 	names := map[router.Shard]router.Shard{}
 	for _, t := range i.s.client.schema.Plans.router().Tables() {
 		for _, shard := range t.Shards {
-			names[shard] = router.Shard{DB: t.DB, Table: t.Name}
+			if names[shard] = (router.Shard{DB: t.DB, Table: t.Name}); t.Keeps != nil {
+				names[shard] = router.Shard{} // of no database: no client is to see it
+			}
 		}
 	}
 	for k := range i.f.loans {

@@ -85,7 +85,9 @@ func (i *copying) fill(name, db string) (table string, err error) {
 		if db != "" && t.DB != db {
 			continue
 		}
-		c.tables = append(c.tables, t)
+		if t.Keeps == nil { // else no client is to see it
+			c.tables = append(c.tables, t)
+		}
 		for _, shard := range t.Shards {
 			c.shards[shard] = t
 			if lit := state.Quote(shard.DB); !slices.Contains(dbs, lit) {

@@ -101,8 +101,14 @@ func startServer(t *testing.T, kind mysqltest.Kind) *mysqltest.RealServer {
 
 func startDDL(t *testing.T, servers []*mysqltest.RealServer) *ddlProxy {
 	t.Helper()
+	return startDDLWith(t, servers, ddlConfig)
+}
+
+// startDDLWith starts a proxy of a configuration, over databases that are empty.
+func startDDLWith(t *testing.T, servers []*mysqltest.RealServer, text string) *ddlProxy {
+	t.Helper()
 	p := &ddlProxy{log: new(safeLog), servers: servers}
-	cfg, faults := config.Parse(fmt.Appendf(nil, ddlConfig, servers[1].Addr, servers[2].Addr), t.TempDir(), config.Options{})
+	cfg, faults := config.Parse(fmt.Appendf(nil, text, servers[1].Addr, servers[2].Addr), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)
 	}

@@ -104,7 +104,10 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
 // what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps, errLooksUp or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
-	if len(p.Keeps()) > 0 && !ro.client.task().composed {
+	if (p.Keeper != nil || len(p.Keeps()) > 0) && !ro.client.task().composed {
+		if p.Keeper != nil {
+			return actionProcedure, keptByProxy(p.Keeper)
+		}
 		return actionProcedure, errKeeps
 	}
 	e := &ro.client.lookup().execution

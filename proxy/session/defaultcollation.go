@@ -50,7 +50,7 @@ func (ds *definitions) defaultFollowed(p *plan.Plan, shard router.Shard) error {
 		if collation == "" || collation == "NULL" {
 			continue // no text, or the server will say what is wrong: a database or a table that is not there
 		}
-		if err := p.Target.Misfit(u.Column, collation); err != nil {
+		if err := u.Misfit(p.Target, collation); err != nil {
 			conn.Put()
 			return planError(err)
 		}

@@ -52,6 +52,9 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 		st.Steps = append(st.Steps, step)
 		names[k] = renames(p, query.Shards)
 	}
+	if names, err = ds.withIndexes(p, &st, names); err != nil {
+		return true, err
+	}
 	d := definition{s: ds, run: ds.client.shared.DDL.Begin(st), names: names}
 	if failed, err = d.carryOut(); !failed && err == nil && (len(d.warnings) == 0 || p.Statement.Definition == nil || p.Statement.Definition.Verb != sqlparse.CreateTable) {
 		ds.idsDefined(p) // else the table may have been there
@@ -64,6 +67,7 @@ const (
 	erTableExists        = 1050
 	erBadTable           = 1051
 	erDupFieldname       = 1060
+	erNoSuchTable        = 1146
 	erDupKeyname         = 1061
 	erCantDropFieldOrKey = 1091
 	erFKDupName          = 1826 // in MariaDB also of a CHECK constraint
@@ -127,6 +131,7 @@ type definition struct {
 	mu sync.Mutex
 	// Under mu while the steps run.
 	broken   map[string]error
+	changed  map[int]bool // the steps that have done something, by number
 	total    mysql.OKPacket
 	warnings []state.Warning
 	first    *mysql.SQLError // the error of the first step that failed
@@ -143,7 +148,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 			d.run.End()
 		}
 	}()
-	d.st, d.broken = d.run.Statement(), map[string]error{}
+	d.st, d.broken, d.changed = d.run.Statement(), map[string]error{}, map[int]bool{}
 	nodes := make([]string, len(d.st.Steps))
 	var open []*backend.Node
 	for k, step := range d.st.Steps {
@@ -167,7 +172,7 @@ func (d *definition) carryOut() (failed bool, err error) {
 	defer s.client.snap.ForgetPlans()
 	s.client.shared.Log.Info("DDL begins", "conn", s.client.id, "user", s.client.entry.Name(), "ddl", d.run.ID(), "statement", withoutTexts(d.st.Text, s.client.mode()), "steps", len(d.st.Steps))
 	intent := s.changes.intend(&change{text: d.st.Text, loans: loans})
-	beside(loans, nodes, d.step)
+	d.stages(loans, nodes)
 	s.client.shared.HalfDone.End(intent)
 	stateLost := s.shards.endEach(loans, d.broken)
 	d.st = d.run.Statement()
@@ -177,6 +182,54 @@ func (d *definition) carryOut() (failed bool, err error) {
 		s.client.shared.Log.Warn("unfinished DDL is forgotten: there is too much of it", "conn", s.client.id, "user", d.st.User, "ddl", id)
 	}
 	return d.answer(kept, stateLost)
+}
+
+// stages runs the steps by their stages, until one is not done.
+func (d *definition) stages(loans []txn.Lease, nodes []string) {
+	last := 0
+	for _, step := range d.st.Steps {
+		last = max(last, step.Stage)
+	}
+	for stage := range last + 1 {
+		of := slices.Clone(nodes)
+		for k, step := range d.st.Steps {
+			if step.Stage != stage {
+				of[k] = ""
+			}
+		}
+		beside(loans, of, d.step)
+		done := true
+		for _, step := range d.run.Statement().Steps {
+			done = done && (step.Stage != stage || step.Outcome == ddl.Done)
+		}
+		if !done {
+			d.undo(loans, nodes)
+			return
+		}
+	}
+}
+
+// undo takes back the steps that can be, where no others have done anything.
+func (d *definition) undo(loans []txn.Lease, nodes []string) {
+	steps := d.run.Statement().Steps
+	for _, step := range steps {
+		if d.resumed || step.Outcome == ddl.Unknown || step.Outcome == ddl.Done && step.Undo == "" {
+			return
+		}
+	}
+	beside(loans, nodes, func(l *txn.Lease, k int) bool {
+		if steps[k].Outcome != ddl.Done {
+			return true
+		}
+		if d.changed[k] {
+			if _, _, err := define(l, steps[k].Undo, nil); err != nil {
+				d.s.client.shared.Log.Warn("what DDL did ahead of what failed is still there", "conn", d.s.client.id, "node", l.Node, "tables", steps[k].Tables, "error", err)
+				return true
+			}
+		}
+		d.run.Set(k, ddl.Waiting, nil)
+		return true
+	})
 }
 
 // step runs one step; false ends those of its node.
@@ -213,6 +266,10 @@ func (d *definition) step(l *txn.Lease, k int) bool {
 	defer d.mu.Unlock()
 	switch {
 	case err == nil:
+		d.changed[k] = ok.Warnings == 0
+		if step.Own {
+			break
+		}
 		addChange(&d.total, ok)
 		for _, w := range warnings {
 			w.Message = onceNamed(w.Message, d.namesOf(k))

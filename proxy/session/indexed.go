@@ -1,6 +1,10 @@
 package session
 
-import "kingshard/proxy/indexes"
+import (
+	"kingshard/mysql"
+	"kingshard/proxy/indexes"
+	"kingshard/router/plan"
+)
 
 // Indexed lists the tables with indexes over their shards, those that several users see more than once.
 func (s *Snapshot) Indexed() (tables []indexes.Table) {
@@ -15,4 +19,10 @@ func (s *Snapshot) Indexed() (tables []indexes.Table) {
 		}
 	}
 	return tables
+}
+
+// keptByProxy refuses a client's change of a table that keeps an index.
+func keptByProxy(r *plan.Ref) *mysql.SQLError {
+	x := r.Table.Keeps
+	return newError(KSRefusedSharding, "a change of the table "+r.Parsed.Name+", which the proxy keeps the index "+x.Name+" of "+x.Table.Name+" in: SELECT may read it")
 }

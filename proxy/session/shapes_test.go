@@ -32,7 +32,7 @@ type shards struct {
 
 // shardedRules are the tables of the shapes' schema, by their rules.
 const shardedRules = `
-      - {db: shop, table: users, key: id, type: hash, nodes: [%[1]s], locations: [%[2]s]}
+      - {db: shop, table: users, key: id, type: hash, nodes: [%[1]s], locations: [%[2]s], unique: local}
       - {db: shop, table: orders, key: user_id, colocate_with: users}
       - {db: shop, table: order_items, key: user_id, colocate_with: users}
       - {db: shop, table: payments, key: merchant_id, type: hash, nodes: [%[1]s], locations: [%[2]s]}

@@ -15,6 +15,9 @@ type Each struct {
 	// Unnamed are the key columns of the plan's Target whose collations a definition leaves to defaults.
 	Unnamed []Unnamed
 
+	// Needed are the indexes that must have all rows already: a UNIQUE key is added that they keep.
+	Needed []*router.Index
+
 	// Known says that what the names of constraints and indexes are called in the physical tables must be known, for [Plan.Define].
 	Known bool
 
@@ -33,6 +36,11 @@ func (b *builder) eachPlan() error {
 		if each.Unnamed, err = define(d, p.Target, p.Refs); err != nil {
 			return err
 		}
+		unnamed, needed, err := defineIndexes(d, p.Target, p.Refs)
+		if err != nil {
+			return err
+		}
+		each.Unnamed, each.Needed = append(each.Unnamed, unnamed...), needed
 		if each.Known, err = p.keys(); err != nil {
 			return err
 		}
@@ -116,6 +124,8 @@ type Unnamed struct {
 	// (OfTable), what the column of the table has which is named behind LIKE (Like), or the default of the database.
 	Charset       string
 	OfTable, Like bool
+	// Index is what the column is a key of, where that is not the sharding key.
+	Index *router.Index
 }
 
 // keyCollations refuses a collation of a key that is named and that the rule does not follow, and another one for a key
@@ -141,20 +151,10 @@ func keyCollations(r *Ref, d *sqlparse.Definition) (unnamed []Unnamed, err error
 		}
 	}
 	for _, c := range columns {
-		named := c.Collation
-		if named == (sqlparse.Collation{}) {
-			named = d.Collation
-		}
 		if r.keyOf(c.Name) < 0 {
 			continue
 		}
-		if named.Name == sqlparse.Bin {
-			charset, _, _ := strings.Cut(cmp.Or(d.Collation.Charset, d.Collation.Name), "_")
-			named.Name = charset + sqlparse.Bin
-		}
-		if charset := cmp.Or(named.Charset, d.Collation.Charset, charsetOf(d.Collation.Name)); rule.ShortCollation(named.Name) && charset != "" {
-			named.Name = charset + "_" + named.Name
-		}
+		named := namedCollation(d, c.Collation)
 		if named.Name == "" {
 			unnamed = append(unnamed, Unnamed{Column: c.Name, Charset: named.Charset, OfTable: d.Verb == sqlparse.AlterTable})
 			continue
@@ -164,6 +164,21 @@ func keyCollations(r *Ref, d *sqlparse.Definition) (unnamed []Unnamed, err error
 		}
 	}
 	return unnamed, nil
+}
+
+// namedCollation is the collation that a column of text gets of which a definition says so much; its name is "" where that is a default's.
+func namedCollation(d *sqlparse.Definition, named sqlparse.Collation) sqlparse.Collation {
+	if named == (sqlparse.Collation{}) {
+		named = d.Collation
+	}
+	if named.Name == sqlparse.Bin {
+		charset, _, _ := strings.Cut(cmp.Or(d.Collation.Charset, d.Collation.Name), "_")
+		named.Name = charset + sqlparse.Bin
+	}
+	if charset := cmp.Or(named.Charset, d.Collation.Charset, charsetOf(d.Collation.Name)); rule.ShortCollation(named.Name) && charset != "" {
+		named.Name = charset + "_" + named.Name
+	}
+	return named
 }
 
 // charsetOf gives the character set of a collation; "" for one whose name does not have it.

@@ -27,6 +27,8 @@ type Plan struct {
 	Target *Ref
 	// ReadOnly: a query that takes no locks.
 	ReadOnly bool
+	// Keeper is a table of the proxy's own, which keeps an index, that the statement may change: only the proxy itself does that. nil: there is none.
+	Keeper *Ref
 	// Operator is what is done where the statement concerns several shards.
 	Operator Operator
 	// Reason says why the operator is not a simpler one; of Refused it is what the client hears.
@@ -123,6 +125,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 		return nil, err
 	}
 	b.p.keepTexts()
+	b.p.Keeper = b.p.keeper()
 	return b.p, nil
 }
 

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+	"kingshard/router/rule"
+)
+
+// defineIndexes refuses definitions that keys over the shards could not be kept for, and UNIQUE keys that would hold inside each shard only though nobody
+// said so. It returns the columns of indexes whose collations are left to defaults, and the indexes that must have all rows for the definition to be right.
+func defineIndexes(d *sqlparse.Definition, target *Ref, refs []*Ref) (unnamed []Unnamed, needed []*router.Index, err error) {
+	for _, r := range refs {
+		if d.Renames && len(r.Table.Indexes) > 0 {
+			return nil, nil, Refuse("RENAME of the table %s, which has indexes over its shards in tables that are named after it: take them out of the rule first", r.Parsed.Name)
+		}
+	}
+	for _, u := range d.Uniques {
+		x, err := uniqueOf(target, u)
+		if err != nil {
+			return nil, nil, err
+		}
+		if x != nil && d.Verb != sqlparse.CreateTable {
+			needed = append(needed, x)
+		}
+	}
+	for _, x := range target.Table.Indexes {
+		if err := indexAlteration(target, x, d); err != nil {
+			return nil, nil, err
+		}
+		if d.Verb != sqlparse.CreateTable {
+			continue
+		}
+		if d.Like {
+			for _, c := range x.Columns {
+				unnamed = append(unnamed, Unnamed{Column: c, Like: true, Index: x})
+			}
+			continue
+		}
+		of, err := indexColumns(target, x, d)
+		if err != nil {
+			return nil, nil, err
+		}
+		unnamed = append(unnamed, of...)
+	}
+	return unnamed, needed, nil
+}
+
+// uniqueOf returns the index that keeps a UNIQUE key over all shards; nil where the shards keep it by themselves.
+func uniqueOf(target *Ref, u sqlparse.UniqueKey) (*router.Index, error) {
+	t := target.Table
+	if t.Kind != router.Sharded || len(t.Shards) < 2 {
+		return nil, nil
+	}
+	whole := true
+	for _, key := range t.Keys {
+		whole = whole && slices.ContainsFunc(u.Columns, func(c string) bool { return router.SameColumn(c, key) })
+	}
+	if whole {
+		return nil, nil
+	}
+	if x := t.Over(u.Columns); x != nil && x.Unique && !u.Partial {
+		return x, nil
+	}
+	if t.LocalUnique {
+		return nil, nil
+	}
+	columns := strings.Join(u.Columns, ", ")
+	if u.Partial {
+		return nil, Refuse("a UNIQUE key of %s of beginnings of columns, or of expressions, and without the sharding key (%s), would hold inside each sub-table only: say unique: local in the rule for that",
+			target.Parsed.Name, strings.Join(t.Keys, ", "))
+	}
+	return nil, Refuse("UNIQUE (%s) of %s, without the sharding key (%s), would hold inside each sub-table only: name it in the rule, as unique: [[%s]], to have it hold over all of them, or say unique: local there",
+		columns, target.Parsed.Name, strings.Join(t.Keys, ", "), columns)
+}
+
+// indexAlteration refuses an ALTER TABLE of columns that an index has.
+func indexAlteration(r *Ref, x *router.Index, d *sqlparse.Definition) error {
+	if d.Converts {
+		return Refuse("CONVERT TO of %s, whose index %s is kept in a table of its own: KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards", r.Parsed.Name, x.Name, r.Parsed.Name, x.Name)
+	}
+	for _, c := range d.Columns {
+		if x.Has(c.Name) || r.keyOf(c.Name) >= 0 {
+			return Refuse("%s is a column of the index %s of %s, which is kept in a table of its own, and cannot be changed there: KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards",
+				c.Name, x.Name, r.Parsed.Name, r.Parsed.Name, x.Name)
+		}
+	}
+	return nil
+}
+
+// indexColumns refuses a CREATE TABLE that lacks columns of an index, or has them of a type that cannot be placed by, or of a collation that the index does
+// not follow.
+func indexColumns(r *Ref, x *router.Index, d *sqlparse.Definition) (unnamed []Unnamed, err error) {
+	for _, name := range x.Columns {
+		k := slices.IndexFunc(d.Makes, func(c sqlparse.MadeColumn) bool { return router.SameColumn(c.Name, name) })
+		if k < 0 {
+			return nil, Refuse("the rule of %s has the index %s of a column %s, which is not defined", r.Parsed.Name, x.Name, name)
+		}
+		c := d.Makes[k]
+		if !c.Placed {
+			return nil, UnplacedColumn(r.Parsed.Name, x, c.Name, c.Type)
+		}
+		if !c.Text {
+			continue
+		}
+		named := namedCollation(d, c.Collation)
+		if named.Name == "" {
+			unnamed = append(unnamed, Unnamed{Column: c.Name, Charset: named.Charset, Index: x})
+		} else if err := (Unnamed{Column: c.Name, Index: x}).Misfit(r, named.Name); err != nil {
+			return nil, err
+		}
+	}
+	return unnamed, nil
+}
+
+// UnplacedColumn refuses a column of an index by whose values no shard can be found.
+func UnplacedColumn(table string, x *router.Index, column, kind string) error {
+	return Refuse("the column %s of the index %s of %s has the type %s, by which rows cannot be placed: an index is of whole and exact numbers, CHAR and VARCHAR, BINARY and VARBINARY, DATE, DATETIME and YEAR",
+		column, x.Name, table, kind)
+}
+
+// Misfit refuses a collation for the column, if the rule of what it is a key of, r's table or an index of that, does not follow it.
+func (u Unnamed) Misfit(r *Ref, collation string) error {
+	if u.Index == nil {
+		return r.Misfit(u.Column, collation)
+	}
+	of := u.Index.Lookup.Rule
+	if rule.Follows(of, collation) {
+		return nil
+	}
+	cure := "give it a _bin collation"
+	if fold := rule.FoldFor(collation); fold != "" {
+		cure += ", or the index strings: " + fold
+	}
+	return Refuse("the column %s of the index %s of %s has the collation %s, which calls texts equal that the index, with strings: %s, places apart: %s",
+		u.Column, u.Index.Name, r.Parsed.Name, collation, rule.FoldName(of), cure)
+}
+
+// keeper returns a table of the statement that keeps an index, where the statement may change it: clients only read it.
+func (p *Plan) keeper() *Ref {
+	switch p.Statement.Kind {
+	case sqlparse.SelectKind, sqlparse.Describe, sqlparse.Explain, sqlparse.Maintain:
+		return nil
+	case sqlparse.InsertKind, sqlparse.LoadData:
+		if p.Target.Table.Keeps == nil {
+			return nil
+		}
+		return p.Target
+	}
+	for _, r := range p.Refs {
+		if r.Table.Keeps != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// UniqueHolds refuses a UNIQUE key for the table that would hold inside each shard only, unless the rule says so.
+func (r *Ref) UniqueHolds(u sqlparse.UniqueKey) error {
+	_, err := uniqueOf(r, u)
+	return err
+}
