@@ -26,16 +26,7 @@ func startIndexed(t *testing.T, kind mysqltest.Kind) *shards {
 	for k, n := range s.nodes {
 		must(t, n, "DROP TABLE people_000"+strconv.Itoa(k))
 	}
-	at := 0
-	for k, n := range s.nodes {
-		for range 2 - k {
-			must(t, n, strings.Replace(indexSchema, "people", "people_000"+strconv.Itoa(at), 1))
-			at++
-		}
-		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_email_%04d (email VARCHAR(40) COLLATE utf8mb4_general_ci NOT NULL, id BIGINT NOT NULL, UNIQUE KEY email (email)) DEFAULT CHARSET utf8mb4", k))
-		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_code_%04d (tenant INT NOT NULL, code VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL, id BIGINT NOT NULL, UNIQUE KEY code (tenant, code)) DEFAULT CHARSET utf8mb4", k))
-		must(t, n, fmt.Sprintf("CREATE TABLE ks_people_dept_%04d (dept INT NOT NULL, id BIGINT NOT NULL, ks_rows BIGINT NOT NULL, PRIMARY KEY (dept, id))", k))
-	}
+	must(t, s.subject, indexSchema)
 	return s
 }
 

@@ -39,7 +39,7 @@ func (k *keeping) changing(identified bool) (*changing, error) {
 		}
 	}
 	add(k.table().Keys)
-	for _, x := range k.plan.Keeps() {
+	for _, x := range k.indexes {
 		add(x.Columns)
 	}
 	if identified || !ch.clauses.Limit.Empty() {
@@ -144,7 +144,7 @@ func (k *keeping) delete() error {
 	if err := ch.carryOut(); err != nil {
 		return err
 	}
-	for _, x := range k.plan.Keeps() {
+	for _, x := range k.indexes {
 		var entries []entry
 		for _, row := range ch.rows {
 			entries = append(entries, ch.entry(x, row))
@@ -179,7 +179,7 @@ func (k *keeping) update() error {
 		return err
 	}
 	for i, row := range ch.rows {
-		for _, x := range k.plan.Keeps() {
+		for _, x := range k.indexes {
 			if err := ch.replaceEntry(x, ch.entry(x, row), ch.entry(x, after[i])); err != nil {
 				return err
 			}

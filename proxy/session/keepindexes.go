@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type keeping struct {
 	*composed
 	plan *plan.Plan // of the text
 	text string
+	// indexes are those whose entries may change and that are to be kept.
+	indexes []*router.Index
 	// inOrder has rows inserted one by one, as one server does: that tells which of several faults is the first.
 	inOrder bool
 	// main is the answer that the client gets, and leaves what the session has of it.
@@ -45,12 +48,16 @@ func (s *Session) keepIndexes(text string, binary bool) (failed bool, err error)
 	if p.Statement.Returning && binary {
 		return true, newError(KSRefusedSharding, "RETURNING of a prepared statement on the table "+p.Target.Parsed.Name+", which has keys over all shards: send it as text")
 	}
+	indexes, err := s.leases.kept(p)
+	if err != nil {
+		return true, err
+	}
 	results := s.client.textResults()
 	defer results()
 	var k *keeping
 	inOrder := false
 	err = s.compose(func(c *composed) error {
-		k = &keeping{composed: c, plan: p, text: text, inOrder: inOrder}
+		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder}
 		err := k.change()
 		inOrder = inOrder || errors.Is(err, errAnew)
 		return err
@@ -60,6 +67,27 @@ func (s *Session) keepIndexes(text string, binary bool) (failed bool, err error)
 	}
 	k.answer(&k.main, k.leaves)
 	return false, nil
+}
+
+// kept are the indexes that a statement has to keep: not those that are still to be built, or were dropped.
+func (ls *leases) kept(p *plan.Plan) (list []*router.Index, err error) {
+	states := &ls.client.shared.Indexes
+	for _, x := range p.Keeps() {
+		kept, known := states.Kept(x)
+		if !known {
+			ctx, cancel := context.WithDeadline(context.Background(), ls.client.entry.Now().Add(ls.client.snap.Config.PoolWaitTimeout.Duration()))
+			err := states.Ask(ctx, x.Table, ls.client.schema.Nodes)
+			cancel()
+			if err != nil {
+				return nil, backendError(err)
+			}
+			kept, _ = states.Kept(x)
+		}
+		if kept {
+			list = append(list, x)
+		}
+	}
+	return list, nil
 }
 
 // textResults has servers send texts as the client writes them, so that they can be part of statements, until the function that it returns is called.
@@ -269,9 +297,6 @@ func (k *keeping) ofTable(x *router.Index, err error) error {
 	}
 	return &e
 }
-
-// erNoSuchTable is the code of a table that does not exist. MySQL manual: "Server Error Message Reference".
-const erNoSuchTable = 1146
 
 // literal writes the value of a column for a statement of this session.
 func (k *keeping) literal(d *mysql.ColumnDefinition41, cell value.Cell) (string, error) {

@@ -94,7 +94,7 @@ func (in *inserting) insertRows(text string, from, to int) error {
 	if err != nil {
 		return err
 	}
-	for i, x := range in.table().Indexes {
+	for i, x := range in.indexes {
 		if err := in.add(x, all[i]); err != nil {
 			return err
 		}
@@ -104,10 +104,10 @@ func (in *inserting) insertRows(text string, from, to int) error {
 
 // entries are those of rows in each of the indexes.
 func (in *inserting) entries(from, to int) (all [][]entry, err error) {
-	all = make([][]entry, len(in.table().Indexes))
+	all = make([][]entry, len(in.indexes))
 	for row := from; row < to; row++ {
 		id := in.id(row)
-		for i, x := range in.table().Indexes {
+		for i, x := range in.indexes {
 			e, err := in.entry(x, row, id)
 			if err != nil {
 				return nil, err
@@ -236,7 +236,7 @@ func (k *keeping) compute() error {
 func (k *keeping) concerns(column string) bool {
 	t := k.table()
 	return slices.ContainsFunc(t.Keys, func(key string) bool { return router.SameColumn(key, column) }) ||
-		slices.ContainsFunc(t.Indexes, func(x *router.Index) bool { return x.Has(column) })
+		slices.ContainsFunc(k.indexes, func(x *router.Index) bool { return x.Has(column) })
 }
 
 // oneByOne inserts rows in their order, so that the error is that of the first one at fault.

@@ -125,7 +125,7 @@ func (in *inserting) addEntries(row int) error {
 	if err != nil {
 		return err
 	}
-	for i, x := range in.table().Indexes {
+	for i, x := range in.indexes {
 		if err := in.add(x, all[i]); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (in *inserting) ignoreRow(row int, o *rowsOutcome) error {
 // before reads and locks the row that has the primary key of one that is to be inserted: the values of the columns of indexes and of the sharding key.
 func (in *inserting) before(row int) (ch *changing, err error) {
 	ch = &changing{keeping: in.keeping, primary: in.plan.Target.PrimaryKey()}
-	for _, list := range append([][]string{in.table().Keys}, columnsOfIndexes(in.table())...) {
+	for _, list := range append([][]string{in.table().Keys}, columnsOfIndexes(in.indexes)...) {
 		for _, c := range list {
 			if !slices.ContainsFunc(ch.columns, func(o string) bool { return router.SameColumn(o, c) }) {
 				ch.columns = append(ch.columns, c)
@@ -196,8 +196,8 @@ func (in *inserting) readRow(ch *changing, primary []string) error {
 	return err
 }
 
-func columnsOfIndexes(t *router.Table) (lists [][]string) {
-	for _, x := range t.Indexes {
+func columnsOfIndexes(indexes []*router.Index) (lists [][]string) {
+	for _, x := range indexes {
 		lists = append(lists, x.Columns)
 	}
 	return lists
@@ -235,14 +235,14 @@ func (in *inserting) other(text string) (*keeping, error) {
 	if err != nil {
 		return nil, planError(err)
 	}
-	k := &keeping{composed: in.composed, plan: p, text: text}
+	k := &keeping{composed: in.composed, plan: p, text: text, indexes: in.indexes}
 	return k, k.change()
 }
 
 // replaceRow deletes the rows that are in the way of a row, and inserts it.
 func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 	deleted := uint64(0)
-	for _, x := range in.table().Indexes {
+	for _, x := range in.indexes {
 		e, err := in.entry(x, row, "")
 		if err != nil {
 			return err
@@ -270,7 +270,7 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 	if in.main.ok.AffectedRows > uint64(1+len(ch.rows)) {
 		return in.refused("a row that is in the way by a key that is no index over all shards, of REPLACE into")
 	}
-	for _, x := range in.table().Indexes {
+	for _, x := range in.indexes {
 		for _, old := range ch.rows {
 			if err := in.remove(x, []entry{ch.entry(x, old)}); err != nil {
 				return err
@@ -310,7 +310,7 @@ func (in *inserting) updateRow(row int, o *rowsOutcome) error {
 		return err
 	}
 	if len(ch.rows) == 0 {
-		for _, x := range in.table().Indexes {
+		for _, x := range in.indexes {
 			e, err := in.entry(x, row, "")
 			if err != nil {
 				return err
@@ -361,7 +361,7 @@ func (in *inserting) followUpdate(ch *changing, row int) error {
 	if len(ch.rows) != 1 {
 		return in.refused("a new primary key in ON DUPLICATE KEY UPDATE of")
 	}
-	for _, x := range in.table().Indexes {
+	for _, x := range in.indexes {
 		if err := in.replaceEntry(x, ch.entry(x, before), ch.entry(x, ch.rows[0])); err != nil {
 			return err
 		}

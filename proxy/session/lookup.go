@@ -21,7 +21,7 @@ func (ro *routing) looksUp(p *plan.Plan, r *plan.Route, err error) bool {
 		return false
 	}
 	c := ro.client
-	return c.state.Autocommit && c.txn.Begin == "" && !c.txn.InTransaction() && !c.task().composed && ownReadConsistency.value(c) != config.ReadAtomic
+	return c.shared.Indexes.Built(l.Index) && c.state.Autocommit && c.txn.Begin == "" && !c.txn.InTransaction() && !c.task().composed && ownReadConsistency.value(c) != config.ReadAtomic
 }
 
 // lookUp asks the index of a query where its rows are.
