@@ -99,8 +99,11 @@ schema_list:
 `, first, second)
 }
 
-// absent is the value of a client's rows that are not there.
-const absent = -1
+// absent is the value of a client's rows that are not there, doubled of more than one on a server, and of one that lies wrong.
+const (
+	absent  = -1
+	doubled = -2
+)
 
 // wholeProgram is what a client does over and over again.
 type wholeProgram struct {
@@ -129,6 +132,10 @@ var wholePrograms = []*wholeProgram{
 	})},
 	{name: "UPDATE LIMIT", clients: 2, next: first(func(id, value int) (string, string) {
 		return "UPDATE LIMIT", fmt.Sprintf("UPDATE t SET v = %d WHERE id IN (%d, %d) ORDER BY id LIMIT 2", value, 2*id, 2*id+1)
+	})},
+	{name: "move", clients: 4, next: first(func(id, value int) (string, string) { // the two rows change places
+		limit := [...]string{"", " ORDER BY id LIMIT 2"}[value%2]
+		return "move", fmt.Sprintf("UPDATE t SET id = %d - id, v = %d WHERE id IN (%d, %d)", 4*id+1, value, 2*id, 2*id+1) + limit
 	})},
 	{name: "REPLACE", clients: 2, next: first(func(id, value int) (string, string) {
 		return "REPLACE", fmt.Sprintf("REPLACE INTO t (id, client, v) VALUES (%d, %d, %d), (%d, %[2]d, %[3]d)", 2*id, id, value, 2*id+1)
@@ -223,7 +230,9 @@ func (c *wholeClient) change(ctx context.Context, g *wholeGroup, addr string) {
 		switch {
 		case c.err == nil || errors.As(c.err, &heard) && strings.HasPrefix(heard.Message, "All nodes keep the "):
 			c.kept = c.becomes
-			ready()
+			if value > 1 { // not only the rows' INSERT
+				ready()
+			}
 		case heard == nil || heard.Number == kserror.BackendLost:
 			c.unknown = true
 			return
@@ -308,7 +317,7 @@ func (r *wholeRig) values() (values [2]map[int]int) {
 			r.t.Fatal(err)
 		}
 		defer db.Close()
-		rows, err := db.Query(fmt.Sprintf("SELECT client, v FROM t_000%d WHERE id > 0 UNION ALL SELECT client, v FROM r WHERE client > 0", k))
+		rows, err := db.Query(fmt.Sprintf("SELECT client, IF(COUNT(*) = 1 AND MIN(MOD(id, 2)) = %d, MIN(v), %d) FROM t_000%[1]d WHERE id > 0 GROUP BY client UNION ALL SELECT client, v FROM r WHERE client > 0", k, doubled))
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -385,7 +394,7 @@ func (r *wholeRig) figures() string {
 		}
 	}
 	text := fmt.Sprintf("%d statements", statements)
-	for _, kind := range []string{"UPDATE", "INSERT", "DELETE", "REPLACE", "UPDATE LIMIT", "reference table", "LOAD DATA", "transaction"} {
+	for _, kind := range []string{"UPDATE", "INSERT", "DELETE", "REPLACE", "UPDATE LIMIT", "move", "reference table", "LOAD DATA", "transaction"} {
 		if f := all[kind]; f != nil {
 			text += fmt.Sprintf("\n%-15s met by %d kills, %d statements: %d heard OK, %d an error, %d nothing and are kept, %d nothing and are not", kind, len(f.kills), f.met, f.told, f.refused, f.kept, f.undone)
 		}

@@ -49,7 +49,7 @@ func TestStatementsAreWholeThroughKills(t *testing.T) {
 			for n := range kills {
 				g := r.group(ctx, &load, serving.addr, n)
 				mysqltest.WaitFor(t, "all clients to change something", func() bool { return g.unready.Load() == 0 })
-				time.Sleep(time.Duration(dice.IntN(20_000)) * time.Microsecond) // so that it meets all steps
+				time.Sleep(time.Duration(dice.IntN(100_000)) * time.Microsecond) // so that it meets all steps
 				switch n % 4 {
 				case 0, 2:
 					g.killed.Store(true)

@@ -186,12 +186,13 @@ func (g *grammar) update(t *table) *statement {
 		set.kids = append(set.kids, phrase(s, words("="), pickOne(g.dice, []*part{around("UPPER(", s, ")"), around("LEFT(", s, ", 1)"), around("CONCAT('v', ", a, ")")})))
 	}
 	verb := pickOne(g.dice, []string{"UPDATE", "UPDATE", "UPDATE", "UPDATE IGNORE"})
-	if verb == "UPDATE" && g.one(25) { // of several rows that want one key IGNORE lets any have it
-		c := pickOne(g.dice, t.keys)
-		if c.counted && g.terms.dialect.mariaDB {
-			c = t.keys[0] // it draws ids up to one that a row has been given
+	if verb == "UPDATE" && g.one(6) { // of several rows that want one key IGNORE lets any have it
+		for _, c := range t.keys {
+			if c.counted && g.terms.dialect.mariaDB || len(t.keys) > 1 && g.one(2) {
+				continue // it draws ids up to one that a row has been given; or the row keeps this one
+			}
+			set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 		}
-		set.kids = append(set.kids, phrase(sc.columnOf(src, c), words("="), constant(c.pick(g.Rand))))
 	}
 	order, limit := g.writeLimit(sc)
 	return &statement{root: phrase(words(verb), from, words("SET"), set, g.narrow(sc), order, limit), writes: []string{t.name}}

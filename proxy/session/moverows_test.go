@@ -3,6 +3,8 @@ package session_test
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"kingshard/mysql"
@@ -302,5 +304,129 @@ func TestRowsMoveOnOneNode(t *testing.T) {
 		must(t, s.subject, "COMMIT")
 		s.sameTables(t, "single", "users")
 		s.inPlace(t, "single", "users", "id")
+	})
+}
+
+// keyRules are of tables with keys of other types than whole numbers.
+const keyRules = `
+      - {db: shop, table: names, key: name, nodes: [n0, n1], type: slots, locations: [%[1]d, %[1]d], strings: utf8mb4_general_ci_v1}
+      - {db: shop, table: chars, key: code, nodes: [n0, n1], type: crc32, locations: [%[1]d, %[1]d], strings: latin1_swedish_ci_v1}
+      - {db: shop, table: bins, key: b, nodes: [n0, n1], type: slots, locations: [%[1]d, %[1]d]}
+      - {db: shop, table: decs, key: d, nodes: [n0, n1], type: slots, locations: [%[1]d, %[1]d]}
+      - {db: shop, table: pairs, key: [a, b], nodes: [n0, n1], type: slots, locations: [%[1]d, %[1]d], strings: utf8mb4_bin_v1}
+      - {db: shop, table: exacts, key: name, nodes: [n0, n1], type: slots, locations: [%[1]d, %[1]d]}
+`
+
+const keySchema = `
+CREATE TABLE users (id INT PRIMARY KEY)
+CREATE TABLE names (name VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci PRIMARY KEY, n INT)
+CREATE TABLE chars (code CHAR(10) CHARACTER SET latin1 COLLATE latin1_swedish_ci PRIMARY KEY, n INT)
+CREATE TABLE bins (b BINARY(4) PRIMARY KEY, n INT)
+CREATE TABLE decs (d DECIMAL(12,2) PRIMARY KEY, n INT)
+CREATE TABLE pairs (a BIGINT UNSIGNED, b VARCHAR(10) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin, n INT, PRIMARY KEY (n))
+CREATE TABLE exacts (name VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci PRIMARY KEY, n INT)`
+
+// Keys of other types than whole numbers, as their columns keep them.
+func TestRowsMoveByKeysOfAllTypes(t *testing.T) {
+	for _, kind := range bothKinds {
+		for _, locations := range []int{1, 2} {
+			t.Run(fmt.Sprint(kind, locations), func(t *testing.T) {
+				servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+				s := startShards(t, servers, []int{locations, locations}, keySchema, fmt.Sprintf(keyRules, locations), atomicConfig)
+				for k := range 24 {
+					s.everywhere(t, fmt.Sprintf("INSERT INTO names (name, n) VALUES ('%c%d', %d)", "aÀzß"[k%2*2], k, k))
+					s.everywhere(t, fmt.Sprintf("INSERT INTO chars (code, n) VALUES ('é%d', %d)", k, k))
+					s.everywhere(t, fmt.Sprintf("INSERT INTO bins (b, n) VALUES (x'%02x00', %d)", k, k))
+					s.everywhere(t, fmt.Sprintf("INSERT INTO decs (d, n) VALUES (%d.25, %d)", k, k))
+					s.everywhere(t, fmt.Sprintf("INSERT INTO pairs (a, b, n) VALUES (%d, 'B%d', %d)", k%7, k, k))
+					s.everywhere(t, fmt.Sprintf("INSERT INTO exacts (name, n) VALUES ('e%d', %d)", k, k))
+				}
+				keys := map[string][][2]string{ // with what writes a value of them
+					"names": {{"name", "QUOTE(name)"}}, "chars": {{"code", "QUOTE(code)"}}, "bins": {{"b", "CONCAT('x\\'', HEX(b), '\\'')"}}, "decs": {{"d", "d"}}, "pairs": {{"a", "a"}, {"b", "QUOTE(b)"}},
+				}
+				for _, c := range []struct{ table, sql string }{
+					{"names", "UPDATE names SET name = UPPER(name)"},
+					{"names", "UPDATE names SET name = CONCAT(name, 'ß 日本')"},
+					{"names", "UPDATE names SET name = CONCAT('x', n) WHERE n < 10"},
+					{"names", "UPDATE names SET name = n + 1000 WHERE n < 5"},
+					{"names", "UPDATE names SET name = 'É' WHERE n = 7"},
+					{"names", "UPDATE names SET name = 'e' WHERE n = 8"}, // 1062 by the collation
+					{"names", "UPDATE names SET name = 'space ' WHERE n = 9"},
+					{"names", "UPDATE names SET name = '' WHERE n = 10"},
+					{"chars", "UPDATE chars SET code = CONCAT('ü', code, ' ')"},
+					{"chars", "UPDATE chars SET code = CONCAT('~', n)"},
+					{"chars", "UPDATE chars SET code = 'ÿ€ ' WHERE n = 3"},
+					{"bins", "UPDATE bins SET b = CONCAT(x'27', LEFT(b, 1))"},
+					{"bins", "UPDATE bins SET b = x'' WHERE n = 4"},
+					{"bins", "UPDATE bins SET b = 'a\\'' WHERE n = 5"},
+					{"decs", "UPDATE decs SET d = d * 10"},
+					{"decs", "UPDATE decs SET d = d + 0.004"}, // rounded: they stay
+					{"decs", "UPDATE decs SET d = '7.005' WHERE n = 3"},
+					{"decs", "UPDATE decs SET d = -n - 1"},
+					{"pairs", "UPDATE pairs SET a = a + 1"},
+					{"pairs", "UPDATE pairs SET b = LOWER(b) WHERE n > 4"},
+					{"pairs", "UPDATE pairs SET a = 18446744073709551615, b = 'é' WHERE n BETWEEN 3 AND 9"},
+					{"pairs", "UPDATE pairs SET b = CONCAT(b, a), a = n ORDER BY n DESC LIMIT 9"},
+				} {
+					s.both(t, c.sql, "", c.table)
+					var names, values []string
+					for _, key := range keys[c.table] {
+						names, values = append(names, key[0]), append(values, key[1])
+					}
+					for _, row := range must(t, s.oracle, "SELECT "+strings.Join(values, ", ")+" FROM "+c.table).Rows {
+						by := ""
+						for k, name := range names {
+							by += fmt.Sprintf(" AND %s = %s", name, row[k])
+						}
+						s.both(t, "SELECT n FROM "+c.table+" WHERE 1 = 1"+by, "") // which is sent to one shard
+					}
+				}
+				fails(t, s.subject, "UPDATE exacts SET name = CONCAT(name, 'x')", 9012) // A and a are apart there
+				s.both(t, "UPDATE exacts SET name = 'e5', n = 100 WHERE name = 'e5'", "", "exacts")
+			})
+		}
+	}
+}
+
+// Beside others that insert rows and move them, under each isolation level: every row is there once, where it is looked for.
+func TestRowsMoveAtOnce(t *testing.T) {
+	onAtomicShardsOf(t, true, rowsSchema, func(t *testing.T, s *shards) {
+		for _, level := range []string{"READ COMMITTED", "REPEATABLE READ"} {
+			must(t, s.subject, "DELETE FROM orders")
+			const workers, rounds = 4, 25
+			var all sync.WaitGroup
+			var inserted, gaveWay atomic.Int64
+			for w := range workers {
+				c := s.clients(t)[1]
+				must(t, c, "SET SESSION TRANSACTION ISOLATION LEVEL "+level)
+				all.Go(func() {
+					for k := range rounds {
+						sql := fmt.Sprintf("UPDATE orders SET user_id = user_id + %d WHERE amount = %d", 1+k%3, k%3)
+						if (w+k)%2 == 0 {
+							sql = fmt.Sprintf("INSERT INTO orders (user_id, id, amount) VALUES (%d, %d, %d), (%d, %d, %d)", k, 1000*w+2*k, k%3, k+1, 1000*w+2*k+1, k%2)
+						}
+						r, err := c.Query(sql)
+						switch {
+						case err != nil:
+							t.Error(err)
+							return
+						case r.Err != nil && (r.Err.Code == mysql.ERLockDeadlock || r.Err.Code == 1205):
+							gaveWay.Add(1)
+						case r.Err != nil:
+							t.Errorf("%s: %v", sql, r.Err)
+						case strings.HasPrefix(sql, "INSERT"):
+							inserted.Add(2)
+						}
+					}
+				})
+			}
+			all.Wait()
+			if n := mustInt(t, s.subject, "SELECT COUNT(DISTINCT id) FROM orders"); int64(n) != inserted.Load() || n != mustInt(t, s.subject, "SELECT COUNT(*) FROM orders") {
+				t.Errorf("%d rows, %d were inserted", n, inserted.Load())
+			}
+			s.inPlace(t, level, "orders", "user_id")
+			t.Logf("%s: %d rows, %d gave way", level, inserted.Load(), gaveWay.Load())
+		}
+		s.nothingPrepared(t)
 	})
 }
