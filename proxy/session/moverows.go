@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/backend"
+	"kingshard/config"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
@@ -138,9 +139,26 @@ func (m *moving) prepare() (rows []chosenRow, columns []movedColumn, err error) 
 		err = m.ask(rows)
 	}
 	if err = back(err); err == nil && len(m.strays) > 0 {
-		columns, err = m.movable()
+		if err = m.mayLeave(); err == nil {
+			columns, err = m.movable()
+		}
 	}
 	return rows, columns, err
+}
+
+// mayLeave refuses rows that are to move to another node where each node keeps its part by itself: what dies between two nodes would leave a row
+// on both of them, or on none.
+func (m *moving) mayLeave() error {
+	shards, b := m.plan.Target.Table.Shards, m.changes.leases.branches()
+	leaves := slices.ContainsFunc(m.strays, func(s strays) bool { return shards[s.from].Node != shards[s.to].Node })
+	if !leaves || m.c.within || m.c.atomic != nil || b.inForce() != config.TransactionSingle {
+		return nil
+	}
+	why := "transaction_mode is single"
+	if reason := m.changes.client.shared.Atomic.Reason(); b.mode() == config.TransactionAuto && reason != "" {
+		why = "transaction_mode is auto, and " + reason
+	}
+	return newError(KSTransactionNodes, "rows of "+m.plan.Target.Parsed.Name+" would move to another node, and could be lost on the way, as each node keeps its part by itself: "+why)
 }
 
 // setAside gives variables other values on connections, until back is called, which takes and hands on an error as that of shards.setAside does. Names

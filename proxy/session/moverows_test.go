@@ -76,7 +76,9 @@ var moves = []struct{ sql, table, key string }{
 // An UPDATE of the sharding key is what one server makes of it, and each row is looked for where it is: by text and prepared.
 func TestRowsMove(t *testing.T) {
 	onAtomicShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		ways := map[string]int{}
 		for _, m := range moves {
+			ways[must(t, s.subject, "EXPLAIN "+m.sql).Rows[0][1].(string)]++
 			for _, prepared := range []bool{false, true} {
 				s.fillRows(t)
 				if !prepared {
@@ -98,6 +100,9 @@ func TestRowsMove(t *testing.T) {
 				s.sameTables(t, m.sql, m.table)
 				s.inPlace(t, m.sql, m.table, m.key)
 			}
+		}
+		if len(ways) != 2 || ways["forward"] < 3 || ways["move"] < 25 {
+			t.Errorf("the plans are %v", ways)
 		}
 		s.nothingPrepared(t)
 	})
@@ -285,9 +290,13 @@ func TestRowsMoveOnOneNode(t *testing.T) {
 	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
 		s.fillRows(t)
 		must(t, s.subject, "SET ks_transaction_mode = 'single'")
-		s.both(t, "UPDATE users SET id = id + 1 WHERE n = 1 ORDER BY id DESC LIMIT 1000", "", "users") // each node by itself
-		s.inPlace(t, "by itself", "users", "id")
-		from, to := "UPDATE users SET id = 1001 WHERE id = 4", "UPDATE users SET id = 1000 WHERE id = 8"
+		r, err := s.subject.Query("UPDATE users SET id = id + 1 WHERE n = 1 ORDER BY id DESC LIMIT 1000")
+		if err != nil || r.Err == nil || r.Err.Code != 9004 || !strings.Contains(r.Err.Message, "could be lost on the way") {
+			t.Errorf("%+v, %v", r, err)
+		}
+		s.both(t, "UPDATE orders SET user_id = 6, note = 'kept' WHERE id = 17", "", "orders") // where it is
+		s.both(t, "UPDATE users SET id = id + 100 WHERE n > 1", "", "users")                  // to the same shards
+		from, to := "UPDATE users SET id = 1001 WHERE n = 1 AND id = 16", "UPDATE users SET id = 1000 WHERE id = 36"
 		two := len(must(t, s.nodes[0], "SHOW TABLES LIKE 'users\\_0%'").Rows) == 2
 		must(t, s.subject, "BEGIN")
 		if two { // from the first to the second shard of one node
@@ -295,7 +304,7 @@ func TestRowsMoveOnOneNode(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			must(t, s.oracle, from)
-			fails(t, s.subject, "UPDATE users SET id = 1003 WHERE id = 12", 9004)
+			fails(t, s.subject, "UPDATE users SET id = 1003 WHERE id = 16 OR id = 36", 9004)
 		} else {
 			fails(t, s.subject, from, 9004)
 		}
