@@ -12,9 +12,10 @@ import (
 )
 
 var checkCommand = command{
-	verb: "check", usage: "KS CHECK TABLE name | ALL, KS CHECK PLACEMENT name", rights: account.Operate,
+	verb: "check", usage: "KS CHECK TABLE name | ALL, KS CHECK PLACEMENT name, KS CHECK REFERENCE name [REPAIR FROM node]", rights: account.Operate,
 	about: "TABLE compares the sub-tables of a table, or of all, and says what is missing or differs, and which keys are compared otherwise than the rule " +
-		"folds them; PLACEMENT reads all keys of a table and finds rows that lie where the rule does not look for them",
+		"folds them; PLACEMENT reads all keys of a table and finds rows that lie where the rule does not look for them; REFERENCE compares the copies of a reference table, " +
+		"and with REPAIR, for which it takes the rights admin, makes them as that on a node is",
 	run: func(c *call) (*answer, error) {
 		ctx, cancel := c.context()
 		defer cancel()
@@ -40,8 +41,14 @@ var checkCommand = command{
 				return nil, err
 			}
 			return c.a.checkPlacement(ctx, c.who, name)
+		case c.r.Word("reference"):
+			name, from, err := c.copiesOf()
+			if err != nil {
+				return nil, err
+			}
+			return c.a.checkReference(ctx, c.who, name, from)
 		}
-		return nil, c.r.Expected("TABLE or PLACEMENT")
+		return nil, c.r.Expected("TABLE, PLACEMENT or REFERENCE")
 	},
 }
 

@@ -170,6 +170,7 @@ func TestV2(t *testing.T) {
 	victim := p.client("app")
 	bodies := map[string]string{
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`, "/api/v2/check/placement": `{"table":"orders"}`, "/api/v2/keys/rows": `{"table":"orders"}`,
+		"/api/v2/check/reference": `{"table":"orders"}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`, "/api/v2/sequences/set": `{"table":"orders","next":5}`,
 		"/api/v2/nodes/{node}/replicas/add": `{"instance":"127.0.0.1:2","weight":3}`, "/api/v2/nodes/{node}/replicas/remove": `{"instance":"127.0.0.1:1"}`,
 		"/api/v2/nodes/{node}/primary": `{"instance":"` + fresh.Addr + `"}`,
@@ -179,7 +180,7 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+20+23 {
+	if len(doc.Paths) != 1+20+24 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {
@@ -188,6 +189,9 @@ func TestV2(t *testing.T) {
 			status, text := p.call(cmp.Or(logins[path], "operator"), strings.ToUpper(method), url, bodies[path])
 			if path == "/api/v2/upgrade" && status == 409 && strings.Contains(text, "not started from a binary") {
 				continue // the tests' process has no binary to hand over to
+			}
+			if path == "/api/v2/check/reference" && status == 409 && strings.Contains(text, "shop.orders is no reference table") {
+				continue
 			}
 			if strings.HasSuffix(path, "/resolve") && status == 409 && strings.Contains(text, "not the name of a transaction") {
 				continue

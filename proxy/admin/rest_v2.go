@@ -63,6 +63,10 @@ func v2Routes() []route {
 			answer: "an empty object", handle: func(c *request) (any, error) { return struct{}{}, c.a.resetKeys(c.who) },
 		},
 		route{
+			method: "POST", path: v2 + "/check/reference", about: "Compares the copies of a reference table; with repair_from, for which it takes the rights admin, makes them as that on a node is",
+			rights: account.Operate, columns: checkReferenceColumns, body: []field{{"table", "string", "table or db.table"}, {"repair_from", "string", "the node"}}, handle: v2CheckReference,
+		},
+		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
@@ -418,4 +422,15 @@ func v2Check(check func(a *Admin, ctx context.Context, w change.Who, name string
 		}
 		return check(c.a, c.http.Context(), c.who, body.Table)
 	}
+}
+
+func v2CheckReference(c *request) (any, error) {
+	var body struct {
+		Table      string `json:"table"`
+		RepairFrom string `json:"repair_from"`
+	}
+	if err := rest.Decode(c.http, &body, true); err != nil {
+		return nil, err
+	}
+	return c.a.checkReference(c.http.Context(), c.who, body.Table, body.RepairFrom)
 }
