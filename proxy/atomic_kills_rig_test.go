@@ -85,7 +85,7 @@ transaction_mode: atomic
 health_interval: 200ms
 connect_timeout: 2s
 pool_wait_timeout: 5s
-user_list: [{user: app, password: app, rights: admin, local_infile: true}]
+user_list: [{user: app, password: app, rights: admin, local_infile: true}, {user: ops, password: ops, rights: operate}]
 nodes:
   - {name: n1, max_conns_limit: 60, allow_public_key_retrieval: true, user: root, password: root, master: "%s"}
   - {name: n2, max_conns_limit: 60, allow_public_key_retrieval: true, user: root, password: root, master: "%s"}
@@ -96,6 +96,7 @@ schema_list:
     shard:
       - {db: shop, table: t, key: id, nodes: [n1, n2], type: hash, locations: [1, 1]}
       - {db: shop, table: r, type: reference, nodes: [n1, n2]}
+  - {user: ops, nodes: [n1, n2], default: n1}
 `, first, second)
 }
 
