@@ -174,6 +174,11 @@ func TestCopiesAreEqual(t *testing.T) {
 			t.Error("the client's own time is", got)
 		}
 		must(t, r.c, "SET timestamp = DEFAULT")
+		must(t, r.c, "ALTER TABLE r ADD filled TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)")
+		r.same(t, "ALTER TABLE")
+		if a, b := must(t, r.c, "SELECT NOW(6)").Rows[0][0], must(t, r.c, "SELECT NOW(6)").Rows[0][0]; a == b {
+			t.Error("behind ALTER TABLE the clock stands still at", a)
+		}
 		must(t, r.c, "TRUNCATE TABLE s")
 		must(t, r.c, "INSERT INTO s (name) VALUES ('again')")
 		if got := mustInt(t, r.c, "SELECT id FROM s"); got != 1 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -14,6 +15,7 @@ import (
 	"kingshard/proxy/ddl"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
@@ -41,7 +43,7 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 		return ds.maintain(p, r)
 	}
 	st := ddl.Statement{
-		User: ds.client.entry.Name(), Text: strings.Clone(q.text), Setting: ds.client.state.Setting(), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
+		User: ds.client.entry.Name(), Text: strings.Clone(q.text), Setting: ds.settingFor(p), AsWanted: asWanted(p.Statement), Piecemeal: piecemeal(p.Statement),
 	}
 	names := make([][]mysql.TableName, len(r.Queries))
 	for k, query := range r.Queries {
@@ -60,6 +62,17 @@ func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed 
 		ds.idsDefined(p) // else the table may have been there
 	}
 	return failed, err
+}
+
+// settingFor returns what the connections of a statement are to carry: for the copies of a table one time, which a new column's DEFAULT CURRENT_TIMESTAMP gives
+// the rows that are there.
+func (ds *definitions) settingFor(p *plan.Plan) *backend.Setting {
+	setting := ds.client.state.Setting()
+	if t := p.Target; t == nil || t.Table.Kind != router.Reference || len(t.Table.Shards) < 2 || ds.client.state.Value("timestamp") != "" {
+		return setting
+	}
+	now := time.Now()
+	return setting.With("timestamp", fmt.Sprintf("%d.%06d", now.Unix(), now.Nanosecond()/1000))
 }
 
 // Codes of errors that say that a definition is as it was wanted. MySQL manual: "Server Error Message Reference".
