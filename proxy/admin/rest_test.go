@@ -170,7 +170,7 @@ func TestV2(t *testing.T) {
 	victim := p.client("app")
 	bodies := map[string]string{
 		"/api/v2/explain": `{"user":"root","db":"shop","sql":"INSERT INTO orders (id) VALUES (1)"}`, "/api/v2/reload": `{"check":true}`, "/api/v2/check/placement": `{"table":"orders"}`, "/api/v2/keys/rows": `{"table":"orders"}`,
-		"/api/v2/check/reference": `{"table":"orders"}`,
+		"/api/v2/check/reference":   `{"table":"orders"}`,
 		"/api/v2/nodes/{node}/down": `{"instance":"` + p.r1.Addr + `"}`, "/api/v2/profile": `{"seconds":1}`, "/api/v2/sequences/set": `{"table":"orders","next":5}`,
 		"/api/v2/nodes/{node}/replicas/add": `{"instance":"127.0.0.1:2","weight":3}`, "/api/v2/nodes/{node}/replicas/remove": `{"instance":"127.0.0.1:1"}`,
 		"/api/v2/nodes/{node}/primary": `{"instance":"` + fresh.Addr + `"}`,
