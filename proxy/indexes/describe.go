@@ -23,16 +23,16 @@ type DescribedColumn struct {
 	Name string
 	// Kind is the name of its type, and Type all of it, with its collation.
 	Kind, Type string
-	Null       bool
+	Collation  string // "" of a column without one
 }
 
 // Describe asks for a table's columns and keys; it has no columns where it is not there.
 func Describe(c *backend.Conn, s router.Shard) (*Described, error) {
 	d := &Described{}
 	of := " WHERE TABLE_SCHEMA = " + text(s.DB) + " AND TABLE_NAME = " + text(s.Table)
-	err := c.Rows("SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IFNULL(CHARACTER_SET_NAME, ''), IFNULL(COLLATION_NAME, ''), IS_NULLABLE FROM information_schema.COLUMNS"+of+" ORDER BY ORDINAL_POSITION", 6,
+	err := c.Rows("SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IFNULL(CHARACTER_SET_NAME, ''), IFNULL(COLLATION_NAME, '') FROM information_schema.COLUMNS"+of+" ORDER BY ORDINAL_POSITION", 5,
 		func(row []string) {
-			one := DescribedColumn{Name: row[0], Kind: strings.ToLower(row[1]), Type: row[2], Null: row[5] != "NO"}
+			one := DescribedColumn{Name: row[0], Kind: strings.ToLower(row[1]), Type: row[2], Collation: row[4]}
 			if row[3] != "" {
 				one.Type += " CHARACTER SET " + row[3] + " COLLATE " + row[4]
 			}
@@ -81,6 +81,11 @@ func (d *Described) Definition(x *router.Index) (*Definition, error) {
 		}
 		if slices.Contains(unplaced, c.Kind) {
 			return nil, plan.UnplacedColumn(x.Table.Name, x, c.Name, c.Kind)
+		}
+		if c.Collation != "" {
+			if err := plan.IndexMisfit(x, x.Table.Name, c.Name, c.Collation); err != nil {
+				return nil, err
+			}
 		}
 		of.Columns = append(of.Columns, Column{c.Name, c.Type})
 	}

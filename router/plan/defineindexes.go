@@ -126,7 +126,12 @@ func (u Unnamed) Misfit(r *Ref, collation string) error {
 	if u.Index == nil {
 		return r.Misfit(u.Column, collation)
 	}
-	of := u.Index.Lookup.Rule
+	return IndexMisfit(u.Index, r.Parsed.Name, u.Column, collation)
+}
+
+// IndexMisfit refuses a collation of a column of an index of a table, if the index does not follow it.
+func IndexMisfit(x *router.Index, table, column, collation string) error {
+	of := x.Lookup.Rule
 	if rule.Follows(of, collation) {
 		return nil
 	}
@@ -135,7 +140,7 @@ func (u Unnamed) Misfit(r *Ref, collation string) error {
 		cure += ", or the index strings: " + fold
 	}
 	return Refuse("the column %s of the index %s of %s has the collation %s, which calls texts equal that the index, with strings: %s, places apart: %s",
-		u.Column, u.Index.Name, r.Parsed.Name, collation, rule.FoldName(of), cure)
+		column, x.Name, table, collation, rule.FoldName(of), cure)
 }
 
 // keeper returns a table of the statement that keeps an index, where the statement may change it: clients only read it.
