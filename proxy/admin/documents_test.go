@@ -24,7 +24,7 @@ var (
 	// words that stand for something, and what the test puts there.
 	stands = strings.NewReplacer("'host:port'", "'127.0.0.1:1'", "'HOST:PORT'", "'127.0.0.1:1'", "KS NODE name", "KS NODE node1", "KS NODE n ", "KS NODE node1 ",
 		"SECONDS n", "SECONDS 1", "WEIGHT n", "WEIGHT 2", "LIMIT n", "LIMIT 2", "FOR user", "FOR root", "'statement'", "'SELECT 1'", "'user'@'source'", "'app'@'10.1.2.3'",
-		"SEQUENCE db.table SET n", "SEQUENCE shop.orders SET 5", "SEQUENCE table SET n", "SEQUENCE orders SET 5", "KILL id", "KILL 77", "QUERY id", "QUERY 77", "RESUME id", "RESUME 77", "FORGET id", "FORGET 77", "HALF_DONE id", "HALF_DONE 77", "INCIDENT id", "INCIDENT 77", "SET name = value", "SET slow_log_time = 100", " …", " SELECT 1", "'…'", "'x'",
+		"SEQUENCE db.table SET n", "SEQUENCE shop.orders SET 5", "SEQUENCE table SET n", "SEQUENCE orders SET 5", "[db.]table", "orders", "KILL id", "KILL 77", "QUERY id", "QUERY 77", "RESUME id", "RESUME 77", "FORGET id", "FORGET 77", "HALF_DONE id", "HALF_DONE 77", "INCIDENT id", "INCIDENT 77", "SET name = value", "SET slow_log_time = 100", " …", " SELECT 1", "'…'", "'x'",
 		" statement", " SELECT 1")
 )
 

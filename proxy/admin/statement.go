@@ -31,7 +31,7 @@ type command struct {
 var ksCommands []*command
 
 func init() {
-	ksCommands = []*command{&explainCommand, &checkCommand, &reloadCommand, &nodeCommand, &pauseCommand, &resumeCommand, &setCommand, &saveCommand, &killCommand, &forgetCommand, &resolveCommand, &sequenceCommand, &ruleCommand, &resetCommand, &upgradeCommand, &helpCommand}
+	ksCommands = []*command{&explainCommand, &checkCommand, &reloadCommand, &nodeCommand, &pauseCommand, &resumeCommand, &setCommand, &saveCommand, &killCommand, &forgetCommand, &resolveCommand, &sequenceCommand, &indexCommand, &ruleCommand, &resetCommand, &upgradeCommand, &helpCommand}
 }
 
 // Statement answers the proxy's own statements; it is the session's Own.

@@ -54,7 +54,7 @@ var tables []*table
 func init() {
 	tables = []*table{
 		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &keysTable, &queryRulesTable, &plansTable,
-		&digestsTable, &pinsTable, &locksTable, &configTable, &sequencesTable, &halfDoneTable, &transactionsTable, &incidentsTable, &eventsTable,
+		&digestsTable, &pinsTable, &locksTable, &configTable, &sequencesTable, &indexesTable, &halfDoneTable, &transactionsTable, &incidentsTable, &eventsTable,
 	}
 }
 

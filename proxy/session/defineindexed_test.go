@@ -11,7 +11,7 @@ import (
 // indexedConfig has a table with keys over its shards, and one whose UNIQUE keys are each shard's own.
 const indexedConfig = `
 addr: 127.0.0.1:0
-user_list: [{user: app, password: app}]
+user_list: [{user: app, password: app}, {user: root, password: root}]
 nodes:
   - {name: n0, max_conns_limit: 8, user: root, password: root, master: "%[1]s"}
   - {name: n1, max_conns_limit: 8, user: root, password: root, master: "%[2]s"}
@@ -24,6 +24,7 @@ schema_list:
       - {db: shop, table: l, key: id, colocate_with: u, unique: local, lookup: [a]}
       - {db: shop, table: w, key: id, colocate_with: u}
       - {db: shop, table: r, type: reference}
+  - {user: root, nodes: [n0, n1], default: n0}
 `
 
 const indexedTable = "CREATE TABLE u (id BIGINT PRIMARY KEY, a INT UNSIGNED, b VARBINARY(9), email VARCHAR(40) COLLATE utf8mb4_general_ci, n FLOAT, UNIQUE KEY mail (email), UNIQUE (a, b))"
@@ -36,7 +37,7 @@ func TestDefineIndexed(t *testing.T) {
 			for _, part := range []struct {
 				name string
 				f    func(*testing.T, *ddlProxy)
-			}{{"made", testIndexesMade}, {"refused", testIndexesRefused}, {"hidden", testIndexesHidden}} {
+			}{{"made", testIndexesMade}, {"refused", testIndexesRefused}, {"hidden", testIndexesHidden}, {"administered", testIndexesAdministered}} {
 				t.Run(part.name, func(t *testing.T) {
 					p := startDDLWith(t, servers, indexedConfig)
 					for _, n := range p.nodes {
@@ -195,5 +196,52 @@ func testIndexesHidden(t *testing.T, p *ddlProxy) {
 	must(t, p.c, "SHOW OPEN TABLES")
 	if got := column(must(t, p.c, "SHOW COLUMNS FROM ks_u_email")); got != "email id" {
 		t.Errorf("the columns are %s", got)
+	}
+}
+
+// Administrators see how far indexes are, fill, verify and drop them.
+func testIndexesAdministered(t *testing.T, p *ddlProxy) {
+	root := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+	must(t, p.c, indexedTable)
+	must(t, p.nodes[0], "INSERT INTO u_0000 (id, a, b, email) VALUES (2, 1, 'x', 'Two'), (4, 1, 'y', NULL)")
+	must(t, p.nodes[1], "INSERT INTO u_0001 (id, a, b, email) VALUES (3, 1, 'x', 'three')")
+	shown := func(sql string) string { t.Helper(); return fmt.Sprint(must(t, root, sql).Rows) }
+	if got := shown("SHOW KS INDEXES LIKE 'u' WHERE name = 'email'"); got != "[[shop u email email 1 ks_u_email built <nil> 0]]" {
+		t.Error(got)
+	}
+	const lacks = `the row with id = 2 has not its entry with email = "Two"`
+	if got := shown("KS INDEX VERIFY shop.u email"); !strings.HasPrefix(got, "[[shop u email 3 0 2 0 0 ") || !strings.Contains(got, lacks) {
+		t.Error(got)
+	}
+	fails(t, root, "KS INDEX DROP u", 9032)
+	fails(t, root, "KS INDEX BUILD u nothing", 9032)
+	fails(t, root, "KS INDEX MEND u", 9031)
+	fails(t, p.c, "KS INDEX BUILD u email", 9030)
+	must(t, root, "KS INDEX DROP u email")
+	if got := p.tables(t); strings.Contains(got, "email") {
+		t.Errorf("left are %s", got)
+	}
+	fails(t, root, "KS INDEX VERIFY u email", 9032)
+	must(t, p.c, "ALTER TABLE u MODIFY n DOUBLE")
+	if got := shown("KS INDEX BUILD u email RATE 1000000"); got != "[[shop u email 3 <nil> <nil> <nil> <nil> <nil>]]" {
+		t.Error(got)
+	}
+	if got := shown("KS INDEX VERIFY u email REPAIR"); got != "[[shop u email 3 2 0 0 0 <nil>]]" {
+		t.Error(got)
+	}
+	must(t, root, "KS INDEX DROP u b_a")
+	r, err := root.Query("KS INDEX BUILD u b_a")
+	if err != nil || r.Err == nil || r.Err.Code != 9032 || !strings.Contains(r.Err.Message, "the rows with id = 2 and with id = 3 of shop.u both have") {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if got := shown("SHOW KS INDEXES WHERE name = 'b_a'"); !strings.Contains(got, "building") {
+		t.Error(got)
+	}
+	if got := column(must(t, root, "KS CHECK TABLE shop.ks_u_email")); got != "" {
+		t.Errorf("differences: %s", got)
+	}
+	must(t, p.nodes[1], "DROP TABLE ks_u_email_0001")
+	if got := shown("KS CHECK TABLE shop.ks_u_email"); got != "[[shop ks_u_email n1 shop.ks_u_email_0001 is missing]]" {
+		t.Error(got)
 	}
 }
