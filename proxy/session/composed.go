@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/proxy/txn/twophase"
@@ -22,6 +23,8 @@ type composed struct {
 	// begin is the client's BEGIN, where no server has heard of it yet; next is what SET TRANSACTION said of it.
 	begin string
 	next  txn.Characteristics
+	// open says that the transaction is on a server.
+	open bool
 	// saved says that the client's transaction has a savepoint to go back to.
 	saved bool
 	// had is what the statement before left, for one that fails.
@@ -52,7 +55,7 @@ type result struct {
 
 // compose runs the statements of do in one transaction: the client's, which do leaves as it was if it fails, or one of its own. do is tried again where
 // that loses a deadlock. The error is what the client hears, or ends the session.
-func (s *Session) compose(do func(c *composed) error) error {
+func compose(s *Session, do func(c *composed) error) error {
 	for attempt := 1; ; attempt++ {
 		c := &composed{Session: s, own: s.client.txn.Begin == "" && s.client.state.Autocommit && !s.client.txn.InTransaction()}
 		err := c.started()
@@ -63,22 +66,25 @@ func (s *Session) compose(do func(c *composed) error) error {
 				err = c.undone(err)
 			}
 		}
-		if errors.Is(err, errAnew) {
-			continue
-		}
+		var again anew
 		var refused *mysql.SQLError
-		if c.own && attempt < composeMax && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock && !s.client.entry.IsCancelled() {
+		switch {
+		case !errors.As(err, &again) && !(c.own && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock), s.client.entry.IsCancelled():
+			return err
+		case attempt < composeMax:
 			continue
+		case again.error != nil:
+			return again.error
 		}
 		return err
 	}
 }
 
-// errAnew has a composed statement begin anew, as do has learned something.
-var errAnew = errors.New("the statement begins anew")
+// anew has a composed statement begin anew, as it has learned something, or as another one came between its parts. It is the error where that goes on.
+type anew struct{ error }
 
-// composeMax is how often a statement is tried that is a transaction of its own.
-const composeMax = 5
+// composeMax is how often a statement is tried.
+const composeMax = 10
 
 func (c *composed) started() error {
 	c.had = c.left()
@@ -112,7 +118,7 @@ func (c *composed) kept() error {
 func (c *composed) undone(cause error) error {
 	var refused *mysql.SQLError
 	if !errors.As(cause, &refused) {
-		if !errors.Is(cause, errAnew) {
+		if again := (anew{}); !errors.As(cause, &again) {
 			return cause
 		}
 		refused = new(mysql.SQLError)
@@ -143,6 +149,12 @@ func (c *composed) run(text string) (r result, err error) {
 	if c.client.entry.IsCancelled() {
 		return r, interrupted()
 	}
+	defer func() {
+		if err == nil && c.open && !c.client.txn.InTransaction() && !c.ends(text) {
+			err = newError(KSBackendLost, "The transaction of the statement ended ahead of it, and nothing was changed.")
+		}
+		c.open = c.client.txn.InTransaction() && c.client.txn.Begin == ""
+	}()
 	outer, conn, more, observed := c.client.tasked, c.client.conn, c.client.more, c.client.observed
 	inner := taskPool.Get().(*task)
 	inner.composed = true
@@ -152,6 +164,9 @@ func (c *composed) run(text string) (r result, err error) {
 	defer func() {
 		c.client.releaseTask()
 		c.client.tasked, c.client.conn, c.client.more, c.client.observed = outer, conn, more, observed
+		if ended := (*endError)(nil); errors.As(err, &ended) {
+			c.saidLast(out)
+		}
 	}()
 	q := &inner.query
 	info := sqltext.Classify(text, c.client.mode())
@@ -170,6 +185,18 @@ func (c *composed) run(text string) (r result, err error) {
 		err = c.warnings(&r)
 	}
 	return r, err
+}
+
+// ends reports whether a statement ends the transaction.
+func (c *composed) ends(text string) bool { return strings.HasPrefix(text, "COMMIT") || strings.HasPrefix(text, "ROLLBACK AND") }
+
+// saidLast has the client hear the error that ended the session, if there was one.
+func (c *composed) saidLast(out *sink) {
+	var said *mysql.SQLError
+	if errors.As(out.take(new(result)), &said) && said.Code != KSFinishLimit {
+		c.client.writeError(said, observe.OriginBackend)
+		c.client.lastWords()
+	}
 }
 
 // warnings asks for the warnings of the statement that has just run.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -104,7 +105,13 @@ func (ch *changing) compute(row, exprs []string) ([]string, error) {
 func (ch *changing) carryOut() error {
 	c := &ch.clauses
 	if c.Limit.Empty() || len(ch.rows) == 0 {
-		return ch.carryOutMain(ch.text)
+		if err := ch.carryOutMain(ch.text); err != nil {
+			return err
+		}
+		if ch.found() != uint64(len(ch.rows)) {
+			return ch.between() // rows came that nobody has locked, as below REPEATABLE READ
+		}
+		return nil
 	}
 	conditions := make([]string, len(ch.rows))
 	for i := range ch.rows {
@@ -117,6 +124,15 @@ func (ch *changing) carryOut() error {
 		}
 	}
 	return ch.carryOutMain(ch.text[:begin] + " WHERE " + strings.Join(conditions, " OR ") + " " + ch.text[c.OrderBy.Pos:c.OrderBy.End])
+}
+
+// found is how many rows the change found.
+func (ch *changing) found() (rows uint64) {
+	if ch.plan.Statement.Kind == sqlparse.DeleteKind {
+		return ch.main.ok.AffectedRows + uint64(len(ch.main.rows)) // of RETURNING
+	}
+	_, _ = fmt.Sscanf(string(ch.main.ok.Info), "Rows matched: %d", &rows)
+	return rows
 }
 
 // of takes the values of columns from a row.

@@ -39,7 +39,7 @@ type keeping struct {
 }
 
 // keepIndexes runs a text that changes rows of a table with indexes over all shards. binary says that the client expects rows as those of an execution.
-func (s *Session) keepIndexes(text string, binary bool) (failed bool, err error) {
+func keepIndexes(s *Session, text string, binary bool) (failed bool, err error) {
 	text = strings.Clone(text)
 	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
 	if err != nil {
@@ -56,10 +56,10 @@ func (s *Session) keepIndexes(text string, binary bool) (failed bool, err error)
 	defer results()
 	var k *keeping
 	inOrder := false
-	err = s.compose(func(c *composed) error {
+	err = compose(s, func(c *composed) error {
 		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder}
 		err := k.change()
-		inOrder = inOrder || errors.Is(err, errAnew)
+		inOrder = inOrder || k.inOrder
 		return err
 	})
 	if err != nil {
@@ -147,6 +147,11 @@ func (k *keeping) carryOutMain(text string) error {
 	k.main, err = k.run(text)
 	k.leaves = k.left()
 	return err
+}
+
+// between is the error of a statement that others came between whenever it was tried.
+func (k *keeping) between() error {
+	return anew{&mysql.SQLError{Code: erLockWaitTimeout, State: "HY000", Message: "Lock wait timeout exceeded; try restarting transaction"}}
 }
 
 // table is the indexed table.

@@ -46,7 +46,8 @@ func (k *keeping) insert() error {
 	}
 	err = in.insertRows(k.text, 0, len(in.cells))
 	if len(in.cells) > 1 && isDuplicate(err) {
-		return errAnew // which row it is that one server would have told of
+		in.inOrder = true // which row it is that one server would have told of
+		return anew{err}
 	}
 	return err
 }

@@ -133,6 +133,14 @@ func (in *inserting) addEntries(row int) error {
 	return nil
 }
 
+// unlessRaced has the statement begin anew where a value is there by now that was not when it looked.
+func unlessRaced(err error) error {
+	if isDuplicate(err) {
+		return anew{err}
+	}
+	return err
+}
+
 // rowSavepoint is where a row of INSERT IGNORE goes back to.
 const rowSavepoint = "ks_row"
 
@@ -251,7 +259,13 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 		if err != nil {
 			return err
 		}
-		if key == nil || in.isSame(row, x, e, key) {
+		if key == nil {
+			continue
+		}
+		if same, err := in.isSame(row, x, e); same || err != nil {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		k, err := in.other("DELETE FROM " + in.name(in.table()) + " WHERE " + in.where(slices.Concat(x.Columns, x.Table.Keys), slices.Concat(e.values, key)))
@@ -268,7 +282,7 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 		return err
 	}
 	if in.main.ok.AffectedRows > uint64(1+len(ch.rows)) {
-		return in.refused("a row that is in the way by a key that is no index over all shards, of REPLACE into")
+		return anew{in.refused("a row that is in the way by a key that is no index over all shards, of REPLACE into")}
 	}
 	for _, x := range in.indexes {
 		for _, old := range ch.rows {
@@ -277,7 +291,7 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 			}
 		}
 	}
-	if err := in.addEntries(row); err != nil {
+	if err := unlessRaced(in.addEntries(row)); err != nil {
 		return err
 	}
 	o.affected += deleted + in.main.ok.AffectedRows
@@ -286,21 +300,21 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 	return nil
 }
 
-// isSame reports whether the row that has the values of an index is known to be the one that has the primary key of a row that is to be inserted.
-func (in *inserting) isSame(row int, x *router.Index, e entry, key []string) bool {
+// isSame reports whether the row that has the values of an index is the one that has the primary key of a row that is to be inserted.
+func (in *inserting) isSame(row int, x *router.Index, e entry) (bool, error) {
 	primary := in.plan.Target.PrimaryKey()
 	values := make([]string, len(primary))
 	for i, c := range primary {
-		var err error
 		if in.getsID(c, row) {
-			return false
+			return false, nil
 		}
+		var err error
 		if values[i], err = in.value(c, row, ""); err != nil {
-			return false
+			return false, err
 		}
 	}
 	r, err := in.run("SELECT 1 FROM " + in.name(in.table()) + " WHERE " + in.where(slices.Concat(primary, x.Columns), slices.Concat(values, e.values)) + " FOR UPDATE")
-	return err == nil && len(r.rows) == 1
+	return len(r.rows) == 1, err
 }
 
 // updateRow inserts a row, or changes the one that is in its way.
@@ -331,11 +345,11 @@ func (in *inserting) updateRow(row int, o *rowsOutcome) error {
 	o.affected += ok.AffectedRows
 	if len(ch.rows) == 0 {
 		if ok.AffectedRows != 1 {
-			return in.refused("a row that is in the way by a key that is no index over all shards, of ON DUPLICATE KEY UPDATE of")
+			return anew{in.refused("a row that is in the way by a key that is no index over all shards, of ON DUPLICATE KEY UPDATE of")}
 		}
 		o.copied++
 		in.tell(o)
-		return in.addEntries(row)
+		return unlessRaced(in.addEntries(row))
 	}
 	if ok.AffectedRows > 0 {
 		o.duplicates++

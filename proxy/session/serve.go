@@ -133,6 +133,9 @@ func (s *Session) readFailed(err error) *endError {
 
 // lastWords sends what is queued before a close, not waiting for a client that does not read.
 func (c *client) lastWords() {
+	if c.tasked != nil && c.tasked.composed {
+		return // the client has them when the statement that it sent ends
+	}
 	_ = c.conn.Net.SetDeadline(time.Now().Add(time.Second))
 	_ = c.conn.Flush()
 }
