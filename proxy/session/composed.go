@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/observe"
+	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/proxy/txn/twophase"
@@ -166,6 +167,9 @@ func (c *composed) run(text string) (r result, err error) {
 		c.client.tasked, c.client.conn, c.client.more, c.client.observed = outer, conn, more, observed
 		if ended := (*endError)(nil); errors.As(err, &ended) {
 			c.saidLast(out)
+		} else if out.kept.closed {
+			_ = c.client.conn.Close()
+			err = &endError{process.EndBackendLost, errGivenUp}
 		}
 	}()
 	q := &inner.query
@@ -188,7 +192,9 @@ func (c *composed) run(text string) (r result, err error) {
 }
 
 // ends reports whether a statement ends the transaction.
-func (c *composed) ends(text string) bool { return strings.HasPrefix(text, "COMMIT") || strings.HasPrefix(text, "ROLLBACK AND") }
+func (c *composed) ends(text string) bool {
+	return strings.HasPrefix(text, "COMMIT") || strings.HasPrefix(text, "ROLLBACK AND")
+}
 
 // saidLast has the client hear the error that ended the session, if there was one.
 func (c *composed) saidLast(out *sink) {

@@ -28,6 +28,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	if err != nil {
 		return planError(err)
 	}
+	rows = append(plan.ExplainIndexes(p, s.client.shared.Indexes.Built), rows...)
 	var out [][]string
 	for k, r := range rows {
 		out = append(out, []string{strconv.Itoa(k + 1), r.Plan, orNull(r.Reason), r.Node, strings.Join(r.Shards, ","), r.SQL})

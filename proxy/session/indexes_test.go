@@ -248,6 +248,15 @@ func TestLookups(t *testing.T) {
 					}
 				}
 			}
+			for sql, want := range map[string]string{
+				"SELECT id FROM people WHERE email = 'c@x'":            "lookup [the key email of people tells which of the shards below are asked]",
+				"UPDATE people SET dept = 1 WHERE id = 1":              "index [entries of the key dept of people follow the rows, in one transaction]",
+				"SELECT id FROM people WHERE email = 'c@x' AND id = 1": "forward [<nil>]",
+			} {
+				if r := must(t, s.subject, "EXPLAIN "+sql).Rows[0]; fmt.Sprint(r[1], " ", r[2:3]) != want {
+					t.Errorf("EXPLAIN %s: %v", sql, r)
+				}
+			}
 			fails(t, s.subject, "SELECT id FROM people WHERE email = 'b@x'", 1146)
 			fails(t, s.subject, "SELECT id FROM people WHERE name IS NULL", 1146)
 			fails(t, s.subject, "SELECT id FROM people WHERE email = 'a@x' OR dept = 1", 1146)

@@ -3,6 +3,7 @@ package session
 import (
 	"net"
 	"strconv"
+	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/value"
@@ -19,7 +20,17 @@ type keptBytes struct {
 	net.Conn // nil: nobody reads, or asks where it leads
 	bytes    []byte
 	most     int
+	closed   bool
 }
+
+// Close notes that the client's connection is to be closed.
+func (k *keptBytes) Close() error {
+	k.closed = true
+	return nil
+}
+
+// SetDeadline does nothing: nobody waits.
+func (k *keptBytes) SetDeadline(time.Time) error { return nil }
 
 // Write keeps bytes.
 func (k *keptBytes) Write(b []byte) (int, error) {

@@ -1,6 +1,10 @@
 package plan
 
-import "errors"
+import (
+	"errors"
+
+	"kingshard/router"
+)
 
 // Step is a row of EXPLAIN: a statement that a server gets.
 type Step struct {
@@ -56,4 +60,31 @@ func step(kind, reason string, q *Query) Step {
 		s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
 	}
 	return s
+}
+
+// ExplainIndexes shows what indexes over all shards have to do with a statement: the one that tells which of the shards of a query are asked, or those
+// whose entries change with the rows. use tells which indexes are in use.
+func ExplainIndexes(p *Plan, use func(*router.Index) bool) (steps []Step) {
+	if l := p.lookup; l != nil && use(l.Index) {
+		e := new(Execution)
+		e.Bind(p, nil)
+		if r, err := e.Route(); err == nil && r.One != nil {
+			return nil // the query's conditions place it by themselves
+		}
+		queries, _ := e.LookupQueries()
+		for k := range queries {
+			steps = append(steps, step("lookup", "the key "+l.Index.Name+" of "+l.Index.Table.Name+" tells which of the shards below are asked", &queries[k]))
+		}
+	}
+	for _, x := range p.keeps {
+		if !use(x) {
+			continue
+		}
+		s := Step{Plan: "index", Reason: "entries of the key " + x.Name + " of " + x.Table.Name + " follow the rows, in one transaction"}
+		for _, shard := range x.Lookup.Shards {
+			s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+		}
+		steps = append(steps, s)
+	}
+	return steps
 }

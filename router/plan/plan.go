@@ -106,7 +106,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	}
 	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, Operator: Refused{}, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
 	err := b.build()
-	if err == nil {
+	if b.p.Keeper = b.p.keeper(); err == nil && b.p.Keeper == nil {
 		err = b.keepIndexes()
 		b.p.findLookup()
 	}
@@ -125,7 +125,6 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 		return nil, err
 	}
 	b.p.keepTexts()
-	b.p.Keeper = b.p.keeper()
 	return b.p, nil
 }
 
