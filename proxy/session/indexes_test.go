@@ -81,10 +81,25 @@ func TestIndexes(t *testing.T) {
 				"INSERT INTO people (id, email, dept) VALUES (40, 'r@x', 7), (41, 'o@x', 7), (40, 's@x', 8) ON DUPLICATE KEY UPDATE email = CONCAT('t', email), dept = dept",
 				"INSERT INTO people (id, email, dept) VALUES (40, 'r@x', 7) ON DUPLICATE KEY UPDATE email = 'q@x'",
 				"SHOW WARNINGS",
+				"AS: INSERT INTO people (id, email, dept) VALUES (40, 'Q@x', 7), (42, 'v@x', 7) AS `new` ON DUPLICATE KEY UPDATE dept = `new`.dept + people.dept, name = CONCAT(new.email, email)",
+				"AS: INSERT INTO people (id, email, dept) VALUES (43, 'q@X', 1), (44, 'w@x', 7) AS fresh(i, m, n) ON DUPLICATE KEY UPDATE dept = n + fresh.n, email = CONCAT(m, i)",
+				"RETURNING: INSERT INTO people (id, email, dept) VALUES (45, 'V@x', 7), (46, 'y@x', 7), (30, NULL, 7) ON DUPLICATE KEY UPDATE dept = VALUES(dept) + 1, email = CONCAT(email, 'z') RETURNING id, people.email AS e, dept * 2",
+				"RETURNING: INSERT INTO people (id, email, dept) VALUES (47, 'y@x', 7) ON DUPLICATE KEY UPDATE dept = dept RETURNING *",
+				"RETURNING: INSERT IGNORE INTO people (id, email, dept) VALUES (48, 'y@x', 7), (49, 'yy@x', 7) RETURNING email, id",
+				"RETURNING: INSERT IGNORE INTO people (id, email, dept) VALUES (48, 'y@x', 7) RETURNING email, id",
+				"RETURNING: REPLACE INTO people (email, dept) VALUES ('y@x', 7), ('yyy@x', 8) RETURNING email, dept",
 				"DELETE FROM people ORDER BY id LIMIT 1",
 				"UPDATE people SET dept = 9 ORDER BY id DESC LIMIT 2",
 				"DELETE FROM people",
 			} {
+				for form, server := range map[string]mysqltest.Kind{"AS: ": mysqltest.MySQL9, "RETURNING: ": mysqltest.MariaDB} {
+					if text, is := strings.CutPrefix(sql, form); is && kind == server {
+						sql = text
+					}
+				}
+				if strings.HasPrefix(sql, "AS: ") || strings.HasPrefix(sql, "RETURNING: ") {
+					continue // the other server's
+				}
 				s.inStep(t, sql, "")
 				s.sameTables(t, sql, "people")
 				s.keptIndexes(t, sql)

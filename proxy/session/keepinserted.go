@@ -23,6 +23,8 @@ type inserting struct {
 	// ids are those that the rows got which left theirs to the table: those from the next one on are not given out yet.
 	ids  rowIDs
 	next uint64
+	// returned are the rows of RETURNING where they are changed one by one.
+	returned rowsReturned
 }
 
 // insert runs an INSERT or REPLACE.
@@ -250,7 +252,7 @@ func (in *inserting) oneByOne() error {
 		}
 		in.sum(&sum, row, &leaves)
 	}
-	in.main.ok, in.leaves = sum, leaves
+	in.main.ok, in.main.rows, in.leaves = sum, in.returned.rows, leaves
 	return nil
 }
 
@@ -258,6 +260,7 @@ func (in *inserting) oneByOne() error {
 func (in *inserting) sum(sum *mysql.OKPacket, row int, leaves *left) {
 	ok := &in.main.ok
 	sum.AffectedRows += ok.AffectedRows
+	in.returned.rows = append(in.returned.rows, in.main.rows...)
 	if sum.LastInsertID == 0 {
 		sum.LastInsertID, *leaves = ok.LastInsertID, in.leaves
 	}

@@ -30,7 +30,7 @@ type rowsOutcome struct {
 func (in *inserting) replace() error {
 	insert := in.plan.Statement.Insert
 	if in.plan.Statement.Returning {
-		return in.refused("RETURNING of REPLACE, INSERT IGNORE or ON DUPLICATE KEY UPDATE of")
+		in.cutReturning()
 	}
 	row := in.replaceRow
 	switch {
@@ -61,7 +61,7 @@ func (in *inserting) replace() error {
 		ok.Info = fmt.Appendf(nil, infoForms[1], n, o.duplicates, len(o.warnings))
 	}
 	in.main.warnings, in.leaves = o.warnings, o.leaves
-	return nil
+	return in.returnAll()
 }
 
 // deprecated are the warnings that MySQL has of VALUES() in the text, one for each. MySQL manual: "INSERT ... ON DUPLICATE KEY UPDATE Statement".
@@ -166,6 +166,9 @@ func (in *inserting) ignoreRow(row int, o *rowsOutcome) error {
 			o.affected++
 			o.copied++
 			in.tell(o)
+			if err := in.returnNew(row); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := in.run("RELEASE SAVEPOINT " + rowSavepoint)
@@ -297,7 +300,7 @@ func (in *inserting) replaceRow(row int, o *rowsOutcome) error {
 	o.affected += deleted + in.main.ok.AffectedRows
 	o.duplicates += deleted + in.main.ok.AffectedRows - 1
 	in.tell(o)
-	return nil
+	return in.returnNew(row)
 }
 
 // isSame reports whether the row that has the values of an index is the one that has the primary key of a row that is to be inserted.
@@ -349,7 +352,10 @@ func (in *inserting) updateRow(row int, o *rowsOutcome) error {
 		}
 		o.copied++
 		in.tell(o)
-		return unlessRaced(in.addEntries(row))
+		if err := unlessRaced(in.addEntries(row)); err != nil {
+			return err
+		}
+		return in.returnNew(row)
 	}
 	if ok.AffectedRows > 0 {
 		o.duplicates++
@@ -380,7 +386,7 @@ func (in *inserting) followUpdate(ch *changing, row int) error {
 			return err
 		}
 	}
-	return nil
+	return in.returnRow(primary)
 }
 
 // updateHolder changes the row that is in the way of a row by an index over all shards.
@@ -390,16 +396,22 @@ func (in *inserting) updateHolder(x *router.Index, e entry, key []string, row in
 		return err
 	}
 	where := " WHERE " + in.where(slices.Concat(x.Columns, x.Table.Keys), slices.Concat(e.values, key))
-	number := in.plan.Target.Numbers()
-	var id uint64
+	number, primary := in.plan.Target.Numbers(), in.plan.Target.PrimaryKey()
+	columns := slices.Clone(primary)
 	if number != "" {
-		r, err := in.run("SELECT " + in.quote(number) + " FROM " + in.name(in.table()) + where + " FOR UPDATE")
-		if err != nil {
-			return err
-		}
-		if len(r.rows) == 1 {
-			id, _ = strconv.ParseUint(string(r.rows[0][0]), 10, 64)
-		}
+		columns = append(columns, number)
+	}
+	r, err := in.run("SELECT " + in.names(columns) + " FROM " + in.name(in.table()) + where + " FOR UPDATE")
+	if err != nil {
+		return err
+	}
+	rows, err := in.literals(&r)
+	if err != nil {
+		return err
+	}
+	var id uint64
+	if number != "" && len(rows) == 1 {
+		id, _ = strconv.ParseUint(rows[0][len(primary)], 10, 64)
 	}
 	k, err := in.other("UPDATE " + in.name(in.table()) + " SET " + set + where)
 	if err != nil {
@@ -409,7 +421,7 @@ func (in *inserting) updateHolder(x *router.Index, e entry, key []string, row in
 	_, _ = fmt.Sscanf(string(k.main.ok.Info), infoForms[0], &matched, &changed, &warned)
 	o.warnings = append(o.warnings, k.main.warnings...)
 	switch {
-	case matched == 0:
+	case matched == 0 || len(rows) != 1:
 		return in.refused("an entry of the index " + x.Name + " without its row (KS INDEX VERIFY), in a change of")
 	case changed > 0:
 		o.affected += 2
@@ -421,10 +433,10 @@ func (in *inserting) updateHolder(x *router.Index, e entry, key []string, row in
 	if changed > 0 && !o.made {
 		o.id = id
 	}
-	return nil
+	return in.returnRow(rows[0][:len(primary)])
 }
 
-// assignments writes those behind ON DUPLICATE KEY UPDATE with the values of a row in place of VALUES().
+// assignments writes those behind ON DUPLICATE KEY UPDATE with the values of a row in place of VALUES() and of what AS calls them.
 func (in *inserting) assignments(row int) (string, error) {
 	m := in.client.mode()
 	spans := sqlparse.AssignmentSpans(in.text, m, true)
@@ -432,9 +444,13 @@ func (in *inserting) assignments(row int) (string, error) {
 	if len(spans) != len(set) || len(spans) == 0 {
 		return "", in.refused("this form of ON DUPLICATE KEY UPDATE of")
 	}
+	called, err := in.newRow()
+	if err != nil {
+		return "", err
+	}
 	parts := make([]string, len(set))
 	for i, a := range set {
-		text, err := in.withValues(in.text[spans[i].Pos:spans[i].End], row)
+		text, err := in.withValues(in.text[spans[i].Pos:spans[i].End], called, row)
 		if err != nil {
 			return "", err
 		}
@@ -444,26 +460,4 @@ func (in *inserting) assignments(row int) (string, error) {
 		parts[i] = in.quote(a.Column) + " = " + text
 	}
 	return strings.Join(parts, ", "), nil
-}
-
-// withValues puts the values of a row in the place of VALUES(column) in an expression. MariaDB has VALUE(column), too.
-func (in *inserting) withValues(expr string, row int) (string, error) {
-	var b strings.Builder
-	l := sqltext.NewLexer(expr, in.client.mode())
-	var ahead [3]sqltext.Token // the last tokens: VALUES ( column
-	at := 0
-	for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
-		word := func(i int) string { return strings.ToLower(expr[ahead[i].Pos:ahead[i].End]) }
-		if expr[t.Pos:t.End] == ")" && word(1) == "(" && (word(0) == "values" || word(0) == "value" && in.client.mode().MariaDB) && ahead[0].Kind == sqltext.KindWord {
-			name := strings.Trim(expr[ahead[2].Pos:ahead[2].End], "`")
-			v, err := in.value(name, row, "")
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(expr[at:ahead[0].Pos] + v)
-			at = t.End
-		}
-		ahead[0], ahead[1], ahead[2] = ahead[1], ahead[2], t
-	}
-	return b.String() + expr[at:], nil
 }
