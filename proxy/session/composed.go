@@ -50,6 +50,8 @@ type result struct {
 	rows    [][]value.Cell
 	// warnings are those of a statement that gives no rows.
 	warnings []state.Warning
+	// binary says that the client expects the rows as those of an execution.
+	binary bool
 	// ids are those of the rows of an INSERT.
 	ids rowIDs
 }
@@ -226,6 +228,21 @@ func warningOf(row []value.Cell) state.Warning {
 	return w
 }
 
+// packet writes a row for the client.
+func (r *result) packet(row []value.Cell) (packet []byte) {
+	if r.binary {
+		return appendBinaryCells(nil, r.columns, row)
+	}
+	for _, cell := range row {
+		if cell == nil {
+			packet = append(packet, 0xfb)
+		} else {
+			packet = append(mysql.AppendLenenc(packet, uint64(len(cell))), cell...)
+		}
+	}
+	return packet
+}
+
 // answer tells the client that the statement is done, which r is the answer to, and l what it leaves.
 func (c *composed) answer(r *result, l left) {
 	st := &c.client.state
@@ -243,15 +260,7 @@ func (c *composed) answer(r *result, l left) {
 	}
 	rt := returned{columns: r.columns}
 	for _, row := range r.rows {
-		var packet []byte
-		for _, cell := range row {
-			if cell == nil {
-				packet = append(packet, 0xfb)
-			} else {
-				packet = append(mysql.AppendLenenc(packet, uint64(len(cell))), cell...)
-			}
-		}
-		rt.rows = append(rt.rows, returnedRow{packet: packet})
+		rt.rows = append(rt.rows, returnedRow{packet: r.packet(row)})
 	}
 	rt.write(&c.client, &r.ok)
 }

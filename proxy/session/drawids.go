@@ -159,7 +159,7 @@ func (s *Session) placeWithIDs(q *query, p *plan.Plan) (n action, err error) {
 	for {
 		n, err = s.routing.place(q, p)
 		if errors.Is(err, errLooksUp) {
-			if err := s.leases.lookUp(); err != nil {
+			if err := s.leases.lookUp(p); err != nil {
 				return actionProcedure, err
 			}
 			continue

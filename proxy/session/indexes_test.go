@@ -88,6 +88,7 @@ func TestIndexes(t *testing.T) {
 				"RETURNING: INSERT IGNORE INTO people (id, email, dept) VALUES (48, 'y@x', 7), (49, 'yy@x', 7) RETURNING email, id",
 				"RETURNING: INSERT IGNORE INTO people (id, email, dept) VALUES (48, 'y@x', 7) RETURNING email, id",
 				"RETURNING: REPLACE INTO people (email, dept) VALUES ('y@x', 7), ('yyy@x', 8) RETURNING email, dept",
+				"DELETE p FROM people AS p WHERE p.email = 'yyy@x'",
 				"DELETE FROM people ORDER BY id LIMIT 1",
 				"UPDATE people SET dept = 9 ORDER BY id DESC LIMIT 2",
 				"DELETE FROM people",
@@ -106,6 +107,34 @@ func TestIndexes(t *testing.T) {
 			}
 			s.nothingPrepared(t)
 		})
+	}
+}
+
+// RETURNING of executions gives values of all types as one server does.
+func TestIndexesReturnToExecutions(t *testing.T) {
+	s := startIndexed(t, mysqltest.MariaDB)
+	for _, sql := range []string{
+		"INSERT INTO people (id, email, dept) VALUES (1, 'a@x', ?), (2, 'b@x', 1) RETURNING id, email, dept, tenant, X'00' AS zero, '' AS empty, 1.50 AS d, 2.5e0 AS f, 18446744073709551615 AS u",
+		`INSERT INTO people (id, email, dept) VALUES (3, 'A@x', ?) ON DUPLICATE KEY UPDATE dept = 4
+RETURNING *, CAST('2024-01-02' AS DATE) AS d, CAST('2024-01-02 03:04:05.000006' AS DATETIME(6)) AS m, CAST('2024-01-02' AS DATETIME) AS n, CAST('-838:00:01.5' AS TIME(1)) AS t, CAST('00:00:00' AS TIME) AS z, CAST('100:01:00' AS TIME) AS l`,
+		"REPLACE INTO people (email, dept) VALUES ('b@x', ?) RETURNING email, dept",
+	} {
+		var got [2]string
+		for k, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+			st, err := c.Prepare(sql)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := st.Execute(7)
+			if err != nil || r.Err != nil {
+				t.Fatal(err, r)
+			}
+			got[k] = fmt.Sprint(r.Rows)
+		}
+		if got[0] != got[1] {
+			t.Errorf("%s\n%s, but\n%s", sql, got[0], got[1])
+		}
+		s.keptIndexes(t, sql)
 	}
 }
 

@@ -26,7 +26,11 @@ type changing struct {
 func (k *keeping) changing(identified bool) (*changing, error) {
 	ch := &changing{keeping: k}
 	var ok bool
-	if ch.clauses, ok = sqlparse.FindChangeClauses(k.text, k.client.mode()); !ok {
+	text := k.text
+	if k.plan.Statement.Change.Multi && k.plan.Statement.Kind == sqlparse.DeleteKind {
+		text = sqlparse.SingleDelete(text, k.client.mode())
+	}
+	if ch.clauses, ok = sqlparse.FindChangeClauses(text, k.client.mode()); !ok {
 		return nil, k.refused("this form of UPDATE or DELETE of")
 	}
 	if ch.clauses.Ignore && k.plan.Statement.Kind == sqlparse.UpdateKind {

@@ -45,20 +45,20 @@ func keepIndexes(s *Session, text string, binary bool) (failed bool, err error) 
 	if err != nil {
 		return true, planError(err)
 	}
-	if p.Statement.Returning && binary {
-		return true, newError(KSRefusedSharding, "RETURNING of a prepared statement on the table "+p.Target.Parsed.Name+", which has keys over all shards: send it as text")
-	}
 	indexes, err := s.leases.kept(p)
 	if err != nil {
 		return true, err
 	}
-	results := s.client.textResults()
+	results := textResults(&s.client)
 	defer results()
 	var k *keeping
 	inOrder := false
 	err = compose(s, func(c *composed) error {
 		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder}
 		err := k.change()
+		if err == nil {
+			err = k.inProtocol(binary)
+		}
 		inOrder = inOrder || k.inOrder
 		return err
 	})
@@ -91,7 +91,7 @@ func (ls *leases) kept(p *plan.Plan) (list []*router.Index, err error) {
 }
 
 // textResults has servers send texts as the client writes them, so that they can be part of statements, until the function that it returns is called.
-func (c *client) textResults() (back func()) {
+func textResults(c *client) (back func()) {
 	const results = "character_set_results"
 	had := c.state.Value(results)
 	want := c.state.Value("character_set_client")
@@ -109,7 +109,7 @@ func (c *client) textResults() (back func()) {
 }
 
 // executedText writes the values of an execution into its text.
-func (c *client) executedText(m sqltext.Mode, text string, args []value.Value) (string, error) {
+func executedText(c *client, m sqltext.Mode, text string, args []value.Value) (string, error) {
 	if m != c.mode() {
 		return "", preparedOtherwise()
 	}
@@ -122,6 +122,15 @@ func (c *client) executedText(m sqltext.Mode, text string, args []value.Value) (
 		return "", planError(err)
 	}
 	return text, nil
+}
+
+// inProtocol has the answer's rows be those of an execution. Texts of FLOAT have not all of its digits.
+func (k *keeping) inProtocol(binary bool) error {
+	k.main.binary = binary
+	if binary && slices.ContainsFunc(k.main.columns, func(d mysql.ColumnDefinition41) bool { return d.Type == mysql.TypeFloat }) {
+		return k.refused("RETURNING of a FLOAT by a prepared statement, of a change of")
+	}
+	return nil
 }
 
 func (k *keeping) change() error {

@@ -17,7 +17,7 @@ var errLooksUp = errors.New("an index is to be asked")
 // elsewhere at another: within a transaction, which sees those of its own moment on each node, and where reads are to be of one moment, all shards are asked.
 func (ro *routing) looksUp(p *plan.Plan, r *plan.Route, err error) bool {
 	l := p.Lookup()
-	if l == nil || ro.client.lookup().execution.IsLookedUp() || err == nil && r.One != nil || err != nil && !plan.IsRefusal(err) {
+	if l == nil || l.Placed(&ro.client.lookup().execution) || err == nil && r.One != nil || err != nil && !plan.IsRefusal(err) {
 		return false
 	}
 	c := ro.client
@@ -25,11 +25,12 @@ func (ro *routing) looksUp(p *plan.Plan, r *plan.Route, err error) bool {
 }
 
 // lookUp asks the index of a query where its rows are.
-func (ls *leases) lookUp() error {
+func (ls *leases) lookUp(p *plan.Plan) error {
 	e := &ls.client.lookup().execution
-	queries, ok := e.LookupQueries()
+	l := p.Lookup()
+	queries, ok := l.Queries(e)
 	if !ok {
-		e.LookedUp(nil, true)
+		l.Place(e, nil, true)
 		return nil
 	}
 	var keys [][]value.Value
@@ -45,13 +46,13 @@ func (ls *leases) lookUp() error {
 			})
 		})
 		if isSQLError(err) {
-			e.LookedUp(nil, true) // all shards know, too
+			l.Place(e, nil, true) // all shards know, too
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	e.LookedUp(keys, false)
+	l.Place(e, keys, false)
 	return nil
 }

@@ -301,7 +301,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	n, err := s.placeWithIDs(q, p)
 	switch {
 	case errors.Is(err, errKeeps):
-		text, err := s.client.executedText(p.Mode, q.st.text, b.args)
+		text, err := executedText(&s.client, p.Mode, q.st.text, b.args)
 		if err != nil {
 			return true, err
 		}

@@ -2,11 +2,14 @@ package session
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kingshard/mysql"
+	"kingshard/mysql/value"
 )
 
 // utf8mb4General is the collation id of the proxy's own result columns.
@@ -87,40 +90,104 @@ func (c *client) writeDefinitions(definitions []mysql.ColumnDefinition41) {
 
 // appendBinaryRow appends a row of the binary protocol. MySQL manual: "Binary Protocol Resultset Row".
 func appendBinaryRow(b []byte, definitions []mysql.ColumnDefinition41, row []string) []byte {
+	cells := make([]value.Cell, len(row))
+	for k, v := range row {
+		if v != nullText {
+			cells[k] = value.Cell(v)
+		}
+	}
+	return appendBinaryCells(b, definitions, cells)
+}
+
+// appendBinaryCells appends a row of values as the text protocol has them; nil is NULL.
+func appendBinaryCells(b []byte, definitions []mysql.ColumnDefinition41, row []value.Cell) []byte {
 	b = append(b, 0)
 	nulls := len(b)
 	b = append(b, make([]byte, (len(row)+9)/8)...)
 	for k, v := range row {
-		if v == nullText {
+		if v == nil {
 			b[nulls+(k+2)/8] |= 1 << ((k + 2) % 8)
 			continue
 		}
-		size := 0
-		switch definitions[k].Type {
-		case mysql.TypeTiny:
-			size = 1
-		case mysql.TypeShort, mysql.TypeYear:
-			size = 2
-		case mysql.TypeLong, mysql.TypeInt24:
-			size = 4
-		case mysql.TypeLongLong:
-			size = 8
-		case mysql.TypeDouble:
-			f, _ := strconv.ParseFloat(v, 64)
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
-			continue
-		default:
-			b = mysql.AppendLenencString(b, v)
-			continue
-		}
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err != nil {
-			u, _ := strconv.ParseUint(v, 10, 64)
-			n = int64(u)
-		}
-		var all [8]byte
-		binary.LittleEndian.PutUint64(all[:], uint64(n))
-		b = append(b, all[:size]...)
+		b = appendBinaryCell(b, definitions[k].Type, string(v))
 	}
 	return b
+}
+
+// appendBinaryCell appends a value that is not NULL. MySQL manual: "Binary Protocol Value".
+func appendBinaryCell(b []byte, of mysql.ColumnType, v string) []byte {
+	size := 0
+	switch of {
+	case mysql.TypeTiny:
+		size = 1
+	case mysql.TypeShort, mysql.TypeYear:
+		size = 2
+	case mysql.TypeLong, mysql.TypeInt24:
+		size = 4
+	case mysql.TypeLongLong:
+		size = 8
+	case mysql.TypeDouble:
+		f, _ := strconv.ParseFloat(v, 64)
+		return binary.LittleEndian.AppendUint64(b, math.Float64bits(f))
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTimestamp:
+		return appendBinaryMoment(b, v)
+	case mysql.TypeTime:
+		return appendBinaryTime(b, v)
+	default:
+		return mysql.AppendLenencString(b, v)
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		u, _ := strconv.ParseUint(v, 10, 64)
+		n = int64(u)
+	}
+	var all [8]byte
+	binary.LittleEndian.PutUint64(all[:], uint64(n))
+	return append(b, all[:size]...)
+}
+
+// appendBinaryMoment appends a DATE, DATETIME or TIMESTAMP, with as much of it as is not 0.
+func appendBinaryMoment(b []byte, v string) []byte {
+	date, clock, _ := strings.Cut(v, " ")
+	var year, month, day, hour, minute, second uint64
+	_, _ = fmt.Sscanf(date, "%d-%d-%d", &year, &month, &day)
+	clock, fraction, _ := strings.Cut(clock, ".")
+	_, _ = fmt.Sscanf(clock, "%d:%d:%d", &hour, &minute, &second)
+	micros, _ := strconv.ParseUint((fraction + "000000")[:6], 10, 32)
+	all := []byte{byte(year), byte(year >> 8), byte(month), byte(day), byte(hour), byte(minute), byte(second)}
+	all = binary.LittleEndian.AppendUint32(all, uint32(micros))
+	switch {
+	case micros > 0:
+	case hour+minute+second > 0:
+		all = all[:7]
+	case year+month+day > 0:
+		all = all[:4]
+	default:
+		all = nil
+	}
+	return append(append(b, byte(len(all))), all...)
+}
+
+// appendBinaryTime appends a TIME, with as much of it as is not 0.
+func appendBinaryTime(b []byte, v string) []byte {
+	negative := strings.HasPrefix(v, "-")
+	clock, fraction, _ := strings.Cut(strings.TrimPrefix(v, "-"), ".")
+	var hour, minute, second uint64
+	_, _ = fmt.Sscanf(clock, "%d:%d:%d", &hour, &minute, &second)
+	micros, _ := strconv.ParseUint((fraction + "000000")[:6], 10, 32)
+	all := []byte{0}
+	if negative {
+		all[0] = 1
+	}
+	all = binary.LittleEndian.AppendUint32(all, uint32(hour/24))
+	all = append(all, byte(hour%24), byte(minute), byte(second))
+	all = binary.LittleEndian.AppendUint32(all, uint32(micros))
+	switch {
+	case micros > 0:
+	case hour+minute+second > 0:
+		all = all[:8]
+	default:
+		all = nil
+	}
+	return append(append(b, byte(len(all))), all...)
 }

@@ -71,7 +71,7 @@ func ExplainIndexes(p *Plan, use func(*router.Index) bool) (steps []Step) {
 		if r, err := e.Route(); err == nil && r.One != nil {
 			return nil // the query's conditions place it by themselves
 		}
-		queries, _ := e.LookupQueries()
+		queries, _ := l.Queries(e)
 		for k := range queries {
 			steps = append(steps, step("lookup", "the key "+l.Index.Name+" of "+l.Index.Table.Name+" tells which of the shards below are asked", &queries[k]))
 		}

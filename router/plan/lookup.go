@@ -74,10 +74,10 @@ func (p *Plan) findLookup() {
 // lookupMax is how many values are looked up for one query; one with more asks every shard.
 const lookupMax = 500
 
-// LookupQueries are the statements that tell the sharding keys of the rows which the query is about: each has Key's columns. ok is false where the values
+// Queries are the statements of an execution that tell the sharding keys of the rows which the query is about: each has Key's columns. ok is false where the values
 // do not allow that.
-func (e *Execution) LookupQueries() (queries []Query, ok bool) {
-	p, l := e.plan, e.plan.lookup
+func (l *Lookup) Queries(e *Execution) (queries []Query, ok bool) {
+	p := e.plan
 	t := l.Index.Lookup
 	lists := make([][]value.Value, len(l.values))
 	for k, list := range l.values {
@@ -157,9 +157,9 @@ func (e *Execution) LookupQueries() (queries []Query, ok bool) {
 	return queries, true
 }
 
-// LookedUp has the routes of the execution be those of rows with the sharding keys that a lookup gave; with all they may be anywhere.
-func (e *Execution) LookedUp(keys [][]value.Value, all bool) {
-	r := e.plan.lookup.ref
+// Place has the routes of an execution be those of rows with the sharding keys that a lookup gave; with all they may be anywhere.
+func (l *Lookup) Place(e *Execution, keys [][]value.Value, all bool) {
+	r := l.ref
 	e.lookedUp = true
 	e.found = r.all
 	if all {
@@ -183,5 +183,5 @@ func (e *Execution) LookedUp(keys [][]value.Value, all bool) {
 	}
 }
 
-// IsLookedUp reports whether LookedUp was called.
-func (e *Execution) IsLookedUp() bool { return e.lookedUp }
+// Placed reports whether Place was called for an execution.
+func (l *Lookup) Placed(e *Execution) bool { return e.lookedUp }

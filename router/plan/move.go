@@ -95,11 +95,11 @@ func unasked(e *sqlparse.Expr, before []sqlparse.Assignment) (why string) {
 	return why
 }
 
-// routeMove routes an UPDATE by which rows may move; moves is false if it is certain that all of them stay on one shard.
-func (e *Execution) routeMove(m *Move) (r Route, moves bool, err error) {
+// route routes an UPDATE by which rows may move; moves is false if it is certain that all of them stay on one shard.
+func (m *Move) route(e *Execution) (r Route, moves bool, err error) {
 	p, t := e.plan, e.plan.Target
 	set, targets := t.shards(e), t.all
-	if to, known := e.newPlace(m); known {
+	if to, known := m.place(e); known {
 		if len(set) == 0 || len(set) == 1 && set[0] == to {
 			return Route{}, false, nil
 		}
@@ -121,8 +121,8 @@ func (e *Execution) routeMove(m *Move) (r Route, moves bool, err error) {
 	return r, true, err
 }
 
-// newPlace gives the position of the shard that all rows of the statement belong to in the end, where it is known.
-func (e *Execution) newPlace(m *Move) (position int, known bool) {
+// place gives the position of the shard that all rows of the statement belong to in the end, where it is known.
+func (m *Move) place(e *Execution) (position int, known bool) {
 	t := e.plan.Target
 	e.tuple = e.tuple[:0]
 	for k := range m.keys {

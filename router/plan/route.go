@@ -89,7 +89,7 @@ func (e *Execution) Route() (Route, error) {
 		return e.writes(rule.All(len(p.Target.Table.Shards)))
 	}
 	if p.moves != nil {
-		if r, moves, err := e.routeMove(p.moves); moves {
+		if r, moves, err := p.moves.route(e); moves {
 			return r, err
 		}
 	}
