@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,10 @@ const ormDB = "shop"
 const ormLocations = 2
 
 // ormTables are the tables of the applications that are sharded, with their sharding keys.
-var ormTables = map[string]string{"users": "id", "orders": "user_id", "notes": "owner", "baskets": "id", "items": "basket_id"}
+var ormTables = map[string]string{"users": "id", "orders": "user_id", "notes": "owner", "baskets": "id", "items": "basket_id", "members": "id"}
+
+// ormKeys are the columns of members that have keys over all shards.
+var ormKeys = []string{"email", "name"}
 
 // migrationTables are those in which ORMs note which migrations have run: tables without a rule.
 var migrationTables = []string{"schema_migrations", "ar_internal_metadata", "migrations"}
@@ -71,6 +75,7 @@ func ormPlaces(t *testing.T, kind mysqltest.Kind) []ormPlace {
 				noTransactions(t, node)
 				checkORMPlacement(t, node, k)
 			}
+			checkORMKeys(t, nodes)
 		},
 	})
 }
@@ -83,7 +88,7 @@ func beginIDs(t *testing.T, e endpoint) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, table := range []string{"notes", "baskets", "items"} {
+	for _, table := range []string{"notes", "baskets", "items", "members"} {
 		if _, err := db.Exec("KS SEQUENCE " + ormDB + "." + table + " SET 1 FORCE"); err != nil {
 			t.Fatal(err)
 		}
@@ -153,6 +158,7 @@ func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, k int) {
 			t.Errorf("a node has no rows of %s", name)
 		}
 	}
+	want += len(ormKeys)
 	var tables int
 	others := "'" + strings.Join(migrationTables, "', '") + "'"
 	if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name NOT IN ("+others+")", ormDB).Scan(&tables); err != nil {
@@ -160,6 +166,45 @@ func checkORMPlacement(t *testing.T, s *mysqltest.RealServer, k int) {
 	}
 	if tables != want {
 		t.Errorf("the node has %d tables, not %d", tables, want)
+	}
+}
+
+// checkORMKeys wants the tables that keep the keys of members to have what the rows have.
+func checkORMKeys(t *testing.T, nodes []*mysqltest.RealServer) {
+	t.Helper()
+	read := func(table, suffix, column string, k int) (rows []string) {
+		db, err := nodes[k].DB(ormDB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		found, err := db.Query("SELECT CONCAT(id, ' ', " + column + ") FROM " + table + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		for found.Next() {
+			var row string
+			if err := found.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	for _, column := range ormKeys {
+		var rows, entries []string
+		for k := range nodes {
+			for _, suffix := range ormSuffixes(k, ormLocations) {
+				rows = append(rows, read("members", suffix, column, k)...)
+			}
+			entries = append(entries, read("ks_members_"+column, fmt.Sprintf("_%04d", k), column, k)...)
+		}
+		slices.Sort(rows)
+		slices.Sort(entries)
+		if len(rows) == 0 || !slices.Equal(rows, entries) {
+			t.Errorf("the rows of members have %q, the key of %s has %q", rows, column, entries)
+		}
 	}
 }
 
@@ -189,6 +234,14 @@ schema_list:
   - {db: %[4]s, table: notes, key: owner, colocate_with: users}
   - {db: %[4]s, table: baskets, key: id, nodes: [n1, n2], type: hash, locations: [%[5]d, %[5]d]}
   - {db: %[4]s, table: items, key: basket_id, colocate_with: baskets}
+  - db: %[4]s
+    table: members
+    key: id
+    nodes: [n1, n2]
+    type: hash
+    locations: [%[5]d, %[5]d]
+    unique: [{columns: email, strings: utf8mb4_unicode_ci_v1}]
+    lookup: [{columns: name, strings: utf8mb4_unicode_ci_v1}]
 `, nodes[0].Addr, nodes[1].Addr, ceiling, ormDB, ormLocations))
 }
 

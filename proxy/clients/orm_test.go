@@ -15,9 +15,9 @@ import (
 )
 
 // ormSteps are what each application does, in order: it reads the schema as its ORM does; it creates, reads, pages, joins
-// and updates, each write on one shard; its writes reach several shards; it makes a table whose ids it leaves to the server, and two of which
-// one refers to the other.
-var ormSteps = []string{"introspect", "shop", "many", "ids", "related"}
+// and updates, each write on one shard; its writes reach several shards; it makes a table whose ids it leaves to the server, two of which
+// one refers to the other, and one in which each e-mail address is there once.
+var ormSteps = []string{"introspect", "shop", "many", "ids", "related", "members"}
 
 // ormApp is a shop written with one ORM. It writes a transcript with a heading "== STEP" for each step. But for what the
 // ORM finds in the schema, the transcripts of all of them are the same, and are testdata/orm/transcript.txt.

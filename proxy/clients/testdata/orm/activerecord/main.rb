@@ -3,7 +3,7 @@
 # usage: main.rb HOST PORT DATABASE
 require "active_record"
 require "logger"
-%w[data models introspection shop many ids related].each { |file| require_relative file }
+%w[data models introspection shop many ids related members].each { |file| require_relative file }
 
 ENV["VERBOSE"] = "false" # of migrations
 $stdout.sync = true
@@ -14,7 +14,7 @@ ActiveRecord::Base.establish_connection(
 )
 
 failed = false
-%i[introspect shop many ids related].each do |step|
+%i[introspect shop many ids related members].each do |step|
   puts "== #{step}"
   begin
     send(step)

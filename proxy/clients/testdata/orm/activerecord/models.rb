@@ -24,6 +24,12 @@ class Item < ActiveRecord::Base
   belongs_to :basket
 end
 
+class Member < ActiveRecord::Base
+  def to_s
+    "#{id} #{email} #{name} #{visits}"
+  end
+end
+
 class Note < ActiveRecord::Base
   def to_s
     "#{id} #{owner} #{title}"

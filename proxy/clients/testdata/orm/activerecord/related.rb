@@ -1,7 +1,7 @@
 # Tells by which error a change is refused.
 def refused(what)
   yield
-rescue ActiveRecord::InvalidForeignKey => e
+rescue ActiveRecord::InvalidForeignKey, ActiveRecord::RecordNotUnique => e
   puts "#{what} refused #{e.cause.error_number}"
 end
 

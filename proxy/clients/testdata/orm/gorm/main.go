@@ -28,7 +28,7 @@ func main() {
 	for _, step := range []struct {
 		name string
 		do   func(db *gorm.DB) error
-	}{{"introspect", introspect}, {"shop", shop}, {"many", many}, {"ids", ids}, {"related", related}} {
+	}{{"introspect", introspect}, {"shop", shop}, {"many", many}, {"ids", ids}, {"related", related}, {"members", members}} {
 		fmt.Println("==", step.name)
 		if err := step.do(db); err != nil {
 			failed = true

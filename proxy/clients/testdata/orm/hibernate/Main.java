@@ -51,9 +51,10 @@ public class Main {
       step("shop", () -> new Shop(f).run());
       step("many", () -> new Many(f).run());
     }
-    try (SessionFactory f = open(args[0], "create", Note.class, Basket.class, Item.class)) {
+    try (SessionFactory f = open(args[0], "create", Note.class, Basket.class, Item.class, Member.class)) {
       step("ids", () -> new Ids(f).run());
       step("related", () -> new Related(f).run());
+      step("members", () -> new Members(f).run());
     }
     System.exit(failed ? 1 : 0);
   }

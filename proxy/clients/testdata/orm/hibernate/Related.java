@@ -44,7 +44,7 @@ class Related {
   }
 
   /** Tells by which error a change is refused. */
-  private static void refused(String what, Runnable change) {
+  static void refused(String what, Runnable change) {
     try {
       change.run();
     } catch (ConstraintViolationException e) {

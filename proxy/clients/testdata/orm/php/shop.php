@@ -14,6 +14,8 @@ const COUNTRIES = ['DE', 'FR', 'PL'];
 const STATUSES = ['new', 'paid', 'sent'];
 const TITLES = ['one', 'two', 'three'];
 const FRUIT = ['apple', 'pear'];
+const MEMBERS = [['ana@example.com', 'Ana'], ['bob@example.com', 'Bob'], ['cem@example.com', 'Cem'], ['dan@example.com', 'Dan']];
+const UPSERTED = [['rob@example.com', 'Rob', 5], ['eve@example.com', 'Eve', 1], ['bob@example.com', 'Bobby', 7]];
 const TIME = 'Y-m-d H:i:s.u';
 
 /** Undone is thrown to have a transaction rolled back. */

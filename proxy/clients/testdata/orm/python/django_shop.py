@@ -22,7 +22,7 @@ settings.configure(
 )
 django.setup()
 
-from django_app.models import Basket, Item, Note, Order, User  # noqa: E402, after the set-up, which it needs
+from django_app.models import Basket, Item, Member, Note, Order, User  # noqa: E402, after the set-up, which it needs
 
 
 def introspect():
@@ -222,4 +222,54 @@ def related():
     say("left: %d baskets, %d items" % (Basket.objects.count(), Item.objects.count()))
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related})
+def refused(what, change):
+    """Tell by which error a change is refused."""
+    try:
+        with transaction.atomic():
+            change()
+    except IntegrityError as e:
+        say(what, "refused", e.args[0])
+
+
+def members():
+    with connection.schema_editor() as editor:
+        editor.create_model(Member)
+    by_email = Member.objects.get
+    made = [Member.objects.create(email=email, name=name) for email, name in shop.MEMBERS]
+    say("made:", *(m.id for m in made))
+    say("by e-mail:", shop.member_line(by_email(email="bob@example.com")))
+    say("in capitals:", shop.member_line(by_email(email="BOB@example.com")))
+    say("missing:", "found" if Member.objects.filter(email="bob@example.org").exists() else "none")
+    refused("duplicate:", lambda: Member.objects.create(email="Ana@Example.com", name="Anna"))
+    refused("several:", lambda: Member.objects.bulk_create([Member(email="eve@example.com", name="Eve"), Member(email="dan@example.com", name="Daniel")]))
+    say("members: %d" % Member.objects.count())
+    m = made[1]
+    m.email, m.name, m.visits = "rob@example.com", "Robert", 1
+    m.save()
+    say("changed:", shop.member_line(by_email(email="rob@example.com")))
+    m.email = "cem@example.com"
+    refused("taken:", m.save)
+    say("before:", "found" if Member.objects.filter(email="bob@example.com").exists() else "none")
+    Member.objects.create(email="bob@example.com", name="Bobby")
+    m, _ = Member.objects.get_or_create(email="bob@example.com", defaults={"name": "Nobody"})
+    say("again:", m.email, m.name, m.visits)
+    Member.objects.bulk_create(
+        [Member(email=email, name=name, visits=visits) for email, name, visits in shop.UPSERTED], update_conflicts=True, update_fields=["name", "visits"])
+    for m in Member.objects.order_by("email"):
+        say("upserted:", m.email, m.name, m.visits)
+    say("named:", Member.objects.get(name="Eve").email)
+    try:
+        with transaction.atomic():
+            m = by_email(email="cem@example.com")
+            m.email = "zoe@example.com"
+            m.save()
+            say("inside:", by_email(email="zoe@example.com").email)
+            raise shop.Undone
+    except shop.Undone:
+        say("undone:", by_email(name="Cem").email)
+    say("raised: %d" % Member.objects.filter(email__in=["ana@example.com", "eve@example.com"]).update(visits=F("visits") + 1))
+    say("deleted: %d" % Member.objects.filter(email="dan@example.com").delete()[0])
+    say("left: %d, %d" % (Member.objects.count(), Member.objects.aggregate(s=Sum("visits"))["s"]))
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related, "members": members})

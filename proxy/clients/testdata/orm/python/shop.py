@@ -13,6 +13,8 @@ COUNTRIES = ["DE", "FR", "PL"]
 STATUSES = ["new", "paid", "sent"]
 TITLES = ["one", "two", "three"]
 FRUIT = ["apple", "pear"]
+MEMBERS = [("ana@example.com", "Ana"), ("bob@example.com", "Bob"), ("cem@example.com", "Cem"), ("dan@example.com", "Dan")]
+UPSERTED = [("rob@example.com", "Rob", 5), ("eve@example.com", "Eve", 1), ("bob@example.com", "Bobby", 7)]
 
 
 def money(cents):
@@ -61,6 +63,10 @@ def order_line(o):
 
 def note_line(n):
     return "%d %d %s" % (n.id, n.owner, n.title)
+
+
+def member_line(m):
+    return "%d %s %s %d" % (m.id, m.email, m.name, m.visits)
 
 
 class Undone(Exception):

@@ -9,6 +9,7 @@ import sys
 
 from sqlalchemy import BigInteger, ForeignKey, MetaData, Numeric, String, Table, create_engine, delete, func, inspect, insert, select, update
 from sqlalchemy.dialects.mysql import DATETIME
+from sqlalchemy.dialects.mysql import insert as upsert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, contains_eager, mapped_column, relationship, selectinload
 
@@ -48,6 +49,14 @@ class Note(Base):
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     owner: Mapped[int] = mapped_column(BigInteger)
     title: Mapped[str] = mapped_column(String(100))
+
+
+class Member(Base):
+    __tablename__ = "members"
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    email: Mapped[str] = mapped_column(String(200), unique=True)
+    name: Mapped[str] = mapped_column(String(100))
+    visits: Mapped[int] = mapped_column(default=0)
 
 
 class Basket(Base):
@@ -297,4 +306,57 @@ def related():
         say("left: %d baskets, %d items" % (s.scalar(select(func.count(Basket.id))), s.scalar(select(func.count(Item.id)))))
 
 
-shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related})
+def members():
+    Member.__table__.create(engine)
+    made = []
+    for email, name in shop.MEMBERS:
+        with Session(engine) as s, s.begin():
+            m = Member(email=email, name=name)
+            s.add(m)
+            s.flush()
+            made.append(m.id)
+    say("made:", *made)
+    one = lambda s, email: s.scalars(select(Member).filter_by(email=email)).one_or_none()
+    with Session(engine) as s:
+        say("by e-mail:", shop.member_line(one(s, "bob@example.com")))
+        say("in capitals:", shop.member_line(one(s, "BOB@example.com")))
+        say("missing:", "found" if one(s, "bob@example.org") else "none")
+    refused("duplicate:", lambda s: s.add(Member(email="Ana@Example.com", name="Anna")))
+    several = [{"email": "eve@example.com", "name": "Eve"}, {"email": "dan@example.com", "name": "Daniel"}]
+    refused("several:", lambda s: s.execute(insert(Member), several))
+    with Session(engine) as s:
+        say("members: %d" % s.scalar(select(func.count(Member.id))))
+        s.rollback()
+        m = s.get(Member, made[1])
+        m.email, m.name, m.visits = "rob@example.com", "Robert", 1
+        s.commit()
+        say("changed:", shop.member_line(one(s, "rob@example.com")))
+    refused("taken:", lambda s: setattr(s.get(Member, made[1]), "email", "cem@example.com"))
+    with Session(engine) as s:
+        say("before:", "found" if one(s, "bob@example.com") else "none")
+        s.add(Member(email="bob@example.com", name="Bobby"))
+        s.commit()
+        m = one(s, "bob@example.com")
+        say("again:", m.email, m.name, m.visits)
+        s.rollback()
+        change = upsert(Member).values([{"email": email, "name": name, "visits": visits} for email, name, visits in shop.UPSERTED])
+        s.execute(change.on_duplicate_key_update(name=change.inserted.name, visits=change.inserted.visits))
+        s.commit()
+        for m in s.scalars(select(Member).order_by(Member.email)):
+            say("upserted:", m.email, m.name, m.visits)
+        say("named:", s.scalars(select(Member).where(Member.name == "Eve")).one().email)
+        s.rollback()
+        one(s, "cem@example.com").email = "zoe@example.com"
+        s.flush()
+        say("inside:", one(s, "zoe@example.com").email)
+        s.rollback()
+        say("undone:", s.scalars(select(Member).where(Member.name == "Cem")).one().email)
+        s.rollback()
+        say("raised: %d" % s.execute(update(Member).where(Member.email.in_(["ana@example.com", "eve@example.com"])).values(visits=Member.visits + 1)).rowcount)
+        s.commit()
+        say("deleted: %d" % s.execute(delete(Member).where(Member.email == "dan@example.com")).rowcount)
+        s.commit()
+        say("left: %d, %d" % tuple(s.execute(select(func.count(Member.id), func.sum(Member.visits))).one()))
+
+
+shop.run({"introspect": introspect, "shop": work, "many": many, "ids": ids, "related": related, "members": members})

@@ -14,7 +14,7 @@ const db = new Sequelize(database, 'root', 'root', {
 });
 const models = require('./models')(db);
 
-const steps = { introspect: require('./introspection'), shop: require('./shop').shop, many: require('./many'), ids: require('./ids'), related: require('./related') };
+const steps = { introspect: require('./introspection'), shop: require('./shop').shop, many: require('./many'), ids: require('./ids'), related: require('./related'), members: require('./members') };
 
 (async () => {
   for (const [name, step] of Object.entries(steps)) {

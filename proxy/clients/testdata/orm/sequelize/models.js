@@ -25,11 +25,16 @@ module.exports = function models(db) {
     owner: { type: DataTypes.BIGINT, allowNull: false },
     title: { type: DataTypes.STRING(100), allowNull: false },
   });
+  const Member = db.define('member', {
+    email: { type: DataTypes.STRING(200), allowNull: false, unique: true },
+    name: { type: DataTypes.STRING(100), allowNull: false },
+    visits: { type: DataTypes.INTEGER, allowNull: false, defaultValue: 0 },
+  }, { timestamps: false });
   const Basket = db.define('basket', { title: { type: DataTypes.STRING(100), allowNull: false } });
   const Item = db.define('item', { name: { type: DataTypes.STRING(100), allowNull: false } });
   // Without these words the server would delete the items of a basket, or leave them without one.
   const reference = { foreignKey: { allowNull: false }, onDelete: 'RESTRICT' };
   Basket.hasMany(Item, reference);
   Item.belongsTo(Basket, reference);
-  return { User, Order, Note, Basket, Item };
+  return { User, Order, Note, Member, Basket, Item };
 };

@@ -111,6 +111,22 @@ class Note
 }
 
 #[ORM\Entity]
+#[ORM\Table(name: 'members')]
+class Member
+{
+    use Columns;
+
+    #[ORM\Id, ORM\GeneratedValue, ORM\Column]
+    public int $id;
+    #[ORM\Column(length: 200, unique: true)]
+    public string $email;
+    #[ORM\Column(length: 100)]
+    public string $name;
+    #[ORM\Column]
+    public int $visits = 0;
+}
+
+#[ORM\Entity]
 #[ORM\Table(name: 'baskets')]
 class Basket
 {

@@ -6,7 +6,7 @@
 error_reporting(E_ALL & ~E_DEPRECATED);
 require_once 'Doctrine/ORM/autoload.php';
 require_once __DIR__ . '/../shop.php';
-foreach (['entities', 'introspection', 'work', 'many', 'ids', 'related'] as $file) {
+foreach (['entities', 'introspection', 'work', 'many', 'ids', 'related', 'members'] as $file) {
     require_once __DIR__ . "/$file.php";
 }
 
@@ -29,4 +29,4 @@ $connection = DriverManager::getConnection([
 
 // An error closes an entity manager, so each step has one of its own.
 $step = fn (callable $do) => fn () => $do(new EntityManager($connection, $config));
-Shop\run(['introspect' => $step('introspect'), 'shop' => $step('work'), 'many' => $step('many'), 'ids' => $step('ids'), 'related' => $step('related')]);
+Shop\run(['introspect' => $step('introspect'), 'shop' => $step('work'), 'many' => $step('many'), 'ids' => $step('ids'), 'related' => $step('related'), 'members' => $step('members')]);

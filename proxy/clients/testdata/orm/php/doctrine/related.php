@@ -1,6 +1,6 @@
 <?php
 
-use Doctrine\DBAL\Exception\ForeignKeyConstraintViolationException;
+use Doctrine\DBAL\Exception\ConstraintViolationException;
 use Doctrine\ORM\EntityManager;
 use Doctrine\ORM\Tools\SchemaTool;
 use Entity\{Basket, Item};
@@ -11,7 +11,7 @@ function refused(string $what, callable $change): void
 {
     try {
         $change();
-    } catch (ForeignKeyConstraintViolationException $e) {
+    } catch (ConstraintViolationException $e) {
         say($what, 'refused', $e->getCode());
     }
 }

@@ -6,7 +6,7 @@
 error_reporting(E_ALL & ~E_DEPRECATED);
 require_once 'Illuminate/Database/autoload.php';
 require_once __DIR__ . '/../shop.php';
-foreach (['models', 'introspection', 'work', 'many', 'ids', 'related'] as $file) {
+foreach (['models', 'introspection', 'work', 'many', 'ids', 'related', 'members'] as $file) {
     require_once __DIR__ . "/$file.php";
 }
 
@@ -20,4 +20,4 @@ $shop->addConnection([
 $shop->setAsGlobal();
 $shop->bootEloquent();
 
-Shop\run(['introspect' => 'introspect', 'shop' => 'work', 'many' => 'many', 'ids' => 'ids', 'related' => 'related']);
+Shop\run(['introspect' => 'introspect', 'shop' => 'work', 'many' => 'many', 'ids' => 'ids', 'related' => 'related', 'members' => 'members']);

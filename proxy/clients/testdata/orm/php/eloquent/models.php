@@ -36,6 +36,13 @@ class Note extends Model
     protected $guarded = [];
 }
 
+class Member extends Model
+{
+    public $timestamps = false;
+    protected $guarded = [];
+    protected $attributes = ['visits' => 0];
+}
+
 class Basket extends Model
 {
     protected $guarded = [];

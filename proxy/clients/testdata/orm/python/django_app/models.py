@@ -37,6 +37,16 @@ class Note(models.Model):
         managed = False
 
 
+class Member(models.Model):
+    email = models.CharField(max_length=200, unique=True)
+    name = models.CharField(max_length=100)
+    visits = models.IntegerField(default=0)
+
+    class Meta:
+        db_table = "members"
+        managed = False
+
+
 class Basket(models.Model):
     title = models.CharField(max_length=100)
 
