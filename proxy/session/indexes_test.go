@@ -110,6 +110,36 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// Executions warn as on one server.
+func TestIndexesWarnExecutions(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			for _, sql := range []string{
+				"INSERT IGNORE INTO people (id, email) VALUES (1, ?)", "INSERT IGNORE INTO people (id, email) VALUES (1, ?)", "INSERT IGNORE INTO people (id, email) VALUES (2, ?)",
+				"INSERT INTO people (id, email, dept) VALUES (3, ?, 1) ON DUPLICATE KEY UPDATE dept = VALUES(dept)",
+			} {
+				var got [2]string
+				for k, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					st, err := c.Prepare(sql)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r, err := st.Execute("a@x")
+					if err != nil || r.Err != nil {
+						t.Fatal(sql, err, r)
+					}
+					got[k] = fmt.Sprint(r.Warnings, r.OK.AffectedRows, r.OK.LastInsertID)
+				}
+				if got[0] != got[1] {
+					t.Errorf("%s\n%s, but\n%s", sql, got[0], got[1])
+				}
+				s.keptIndexes(t, sql)
+			}
+		})
+	}
+}
+
 // RETURNING of executions gives values of all types as one server does.
 func TestIndexesReturnToExecutions(t *testing.T) {
 	s := startIndexed(t, mysqltest.MariaDB)

@@ -33,6 +33,8 @@ type keeping struct {
 	indexes []*router.Index
 	// inOrder has rows inserted one by one, as one server does: that tells which of several faults is the first.
 	inOrder bool
+	// execution says that the client executes what it has prepared.
+	execution bool
 	// main is the answer that the client gets, and leaves what the session has of it.
 	main   result
 	leaves left
@@ -54,10 +56,10 @@ func keepIndexes(s *Session, text string, binary bool) (failed bool, err error) 
 	var k *keeping
 	inOrder := false
 	err = compose(s, func(c *composed) error {
-		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder}
+		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder, execution: binary}
 		err := k.change()
 		if err == nil {
-			err = k.inProtocol(binary)
+			err = k.inProtocol()
 		}
 		inOrder = inOrder || k.inOrder
 		return err
@@ -125,9 +127,9 @@ func executedText(c *client, m sqltext.Mode, text string, args []value.Value) (s
 }
 
 // inProtocol has the answer's rows be those of an execution. Texts of FLOAT have not all of its digits.
-func (k *keeping) inProtocol(binary bool) error {
-	k.main.binary = binary
-	if binary && slices.ContainsFunc(k.main.columns, func(d mysql.ColumnDefinition41) bool { return d.Type == mysql.TypeFloat }) {
+func (k *keeping) inProtocol() error {
+	k.main.binary = k.execution
+	if k.execution && slices.ContainsFunc(k.main.columns, func(d mysql.ColumnDefinition41) bool { return d.Type == mysql.TypeFloat }) {
 		return k.refused("RETURNING of a FLOAT by a prepared statement, of a change of")
 	}
 	return nil

@@ -64,10 +64,10 @@ func (in *inserting) replace() error {
 	return in.returnAll()
 }
 
-// deprecated are the warnings that MySQL has of VALUES() in the text, one for each. MySQL manual: "INSERT ... ON DUPLICATE KEY UPDATE Statement".
+// deprecated are the warnings that MySQL has of VALUES() in the text, one for each; of what is prepared it has them then. MySQL manual: "INSERT ... ON DUPLICATE KEY UPDATE Statement".
 func (in *inserting) deprecated() (list []state.Warning) {
 	const since = 80020
-	if info := in.client.schema.Default.Info(); info == nil || info.MariaDB || info.Number < since {
+	if info := in.client.schema.Default.Info(); info == nil || in.execution || info.MariaDB || info.Number < since {
 		return nil
 	}
 	for _, a := range in.plan.Statement.Insert.OnUpdate {

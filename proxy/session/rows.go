@@ -58,7 +58,7 @@ func (c *client) writeTable(definitions []mysql.ColumnDefinition41, rows [][]str
 	}
 	c.conn.EndPacket(b)
 	c.writeDefinitions(definitions)
-	binary := c.entry.Command() == mysql.ComStmtExecute
+	binary := c.entry.Command() == mysql.ComStmtExecute && !c.task().composed // those of a statement's own statements are texts
 	for _, row := range rows {
 		b := c.conn.StartPacket()
 		if binary {
