@@ -338,7 +338,16 @@ func (b branches) endedByAutocommit(q *query) bool {
 		return false
 	}
 	list, ok := sqltext.ParseSet(q.text, b.client.mode())
-	return !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Name == "autocommit" && a.Value != "0" })
+	return !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Name == "autocommit" && !isOff(a.Value) })
+}
+
+// isOff reports whether a value is one of those that switch a variable off.
+func isOff(value string) bool {
+	switch strings.ToLower(strings.Trim(value, `'"`)) {
+	case "0", "off", "false":
+		return true
+	}
+	return false
 }
 
 // end runs the client's COMMIT or ROLLBACK.
