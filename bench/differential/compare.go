@@ -74,7 +74,7 @@ var (
 	quoted  = regexp.MustCompile("'[^']*'|`[^`]*`")
 	numbers = regexp.MustCompile(`[0-9]+`)
 
-	subTable = regexp.MustCompile(`\b(h1|h2|r1|m1|k1|k2|i1|i2|i3|i4)_[0-9]{4}`)
+	subTable = regexp.MustCompile(`\b(h1|h2|r1|m1|k1|k2|i1|i2|i3|i4|u1|ks_u1_[a-z]+)_[0-9]{4}`)
 )
 
 // maskMessage takes out of a message what may differ: which of several values is named, and numbers of rows.

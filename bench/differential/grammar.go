@@ -20,6 +20,9 @@ func newGrammar(r *rand.Rand, s *schema, d dialect, sqlMode string) grammar {
 // scenario makes the next statements to run.
 func (g *grammar) scenario() scenario {
 	g.terms.names = 0
+	if g.one(8) {
+		return keyedGrammar{g}.scenario()
+	}
 	switch n := g.IntN(130); {
 	case n >= 100:
 		return g.ids()

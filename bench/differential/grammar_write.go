@@ -8,6 +8,9 @@ import (
 // write makes a statement that changes a table.
 func (g *grammar) write() *statement {
 	t := g.terms.table()
+	if t.keyed && !g.one(4) {
+		return keyedGrammar{g}.write(t)
+	}
 	switch n := g.IntN(130); {
 	case n >= 100:
 		return g.change()

@@ -224,10 +224,8 @@ func (w *worker) level(t *table) error {
 	if err != nil {
 		return err
 	}
-	if w.control == nil {
-		if w.control, err = dial(w.round.Subject, ""); err != nil {
-			return err
-		}
+	if err := w.dialControl(); err != nil {
+		return err
 	}
 	_, err = w.control.Exec(fmt.Sprintf("KS SEQUENCE %s.%s SET %d FORCE", w.subject.db, t.name, next))
 	return err

@@ -153,7 +153,7 @@ func (l Layout) rules(db string) string {
 		if t.kind != reference && t.kind != single {
 			key = "key: " + t.shardKey + ", "
 		}
-		fmt.Fprintf(&b, "  - {db: %s, table: %s, %s%s}\n", db, t.name, key, rule)
+		fmt.Fprintf(&b, "  - {db: %s, table: %s, %s%s%s}\n", db, t.name, key, rule, t.keyRules())
 	}
 	return b.String()
 }

@@ -78,6 +78,8 @@ func throughProxy(t *testing.T, r Round, nodes [2]string) (*Report, error) {
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 log_sql: off
+transaction_mode: atomic
+xa_on_unsafe_server: true # they need not survive a loss of power
 %suser_list:
 - {user: root, password: root}
 nodes:

@@ -101,7 +101,7 @@ func (r Round) open(d Database) (*worker, error) {
 		round: r, database: d, report: newReport(), dirty: map[string]bool{}, moved: map[string]bool{},
 		oracle:  side{addr: r.Oracle, db: d.Name},
 		subject: side{addr: r.Subject, db: subject, alter: r.alter},
-		store:   store{layout: d.Layout, db: d.Name, subject: subject},
+		store:   store{layout: d.Layout, db: d.Name, subject: subject, routed: r.Subject != ""},
 	}
 	if err := w.store.open(r.Oracle); err != nil {
 		return nil, err

@@ -31,11 +31,13 @@ type table struct {
 	columns  []*column // keys first, then a, s and d, then those of random types
 	indexes  []string  // columns with an index of their own
 	drawn    string    // the AUTO_INCREMENT column, whose ids the proxy draws; "" for none
+	keyed    bool      // it has keys over all shards
 	rows     [][]value // to begin with
 }
 
 // tables are those of every schema; h2 lies beside h1, user_id = id. Those that begin with i leave their ids to the proxy: as the sharding key, as a
-// part of the primary key, and as an id beside both, which rows never bring, since no server would find one that two shards have.
+// part of the primary key, and as an id beside both, which rows never bring, since no server would find one that two shards have. u1 has
+// keys over its shards.
 var tables = []table{
 	{name: "h1", kind: hashed, shardKey: "id", primary: []string{"id"}},
 	{name: "h2", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "n"}},
@@ -50,6 +52,7 @@ var tables = []table{
 	{name: "i2", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "id"}, drawn: "id"},
 	{name: "i3", kind: hashed, shardKey: "user_id", primary: []string{"user_id", "n"}, drawn: "id"},
 	{name: "i4", kind: ranged, shardKey: "id", primary: []string{"id"}, drawn: "id"},
+	{name: "u1", kind: hashed, shardKey: "id", primary: []string{"id"}, keyed: true},
 }
 
 func tableNames() []string {
@@ -80,6 +83,9 @@ func newSchema(r *rand.Rand, d dialect) *schema {
 		t.columns = append(t.columns, smallColumn("a"), stringColumn(r, "s", "VARCHAR(20)", d), doubleColumn("d"))
 		if t.drawn != "" && !slices.Contains(t.primary, t.drawn) {
 			t.columns = append(t.columns, drawnColumn(r, &t))
+		}
+		if t.keyed {
+			t.columns = append(t.columns, keyedColumns(r)...)
 		}
 		for k := range 3 + r.IntN(4) {
 			t.columns = append(t.columns, randomColumn(r, fmt.Sprintf("c%d", k), d))
@@ -117,8 +123,10 @@ func (t *table) fill(r *rand.Rand) {
 			}
 			key.WriteString(text + "\x00")
 		}
-		if !seen[key.String()] {
-			seen[key.String()] = true
+		if texts := append(t.unique(row), key.String()); !slices.ContainsFunc(texts, func(text string) bool { return seen[text] }) {
+			for _, text := range texts {
+				seen[text] = true
+			}
 			t.rows = append(t.rows, row)
 		}
 	}
@@ -181,6 +189,12 @@ func (t *table) create(db, name string) string {
 	}
 	for _, name := range t.indexes {
 		fmt.Fprintf(&b, "KEY (%s), ", name)
+	}
+	for _, x := range t.overShards() {
+		if x.unique {
+			fmt.Fprintf(&b, "UNIQUE ")
+		}
+		fmt.Fprintf(&b, "KEY %s (%s), ", x.name, strings.Join(x.columns, ", "))
 	}
 	switch {
 	case t.drawn == "" || t.primary[0] == t.drawn:

@@ -38,7 +38,7 @@ type worker struct {
 }
 
 func (w *worker) run(ctx context.Context) error {
-	if err := w.store.create(); err != nil {
+	if err := w.create(); err != nil {
 		return err
 	}
 	for n := 0; ctx.Err() == nil && w.report.Statements < w.round.Statements; n++ {
@@ -119,6 +119,9 @@ func (w *worker) reset() error {
 // refill gives tables the rows and the ids that they had to begin with.
 func (w *worker) refill(names map[string]bool) error {
 	err := w.store.reload(names)
+	if err == nil {
+		err = w.refillKeyed(names)
+	}
 	for _, t := range w.store.schema.tables {
 		if err == nil && names[t.name] && t.drawn != "" {
 			err = w.level(t)
