@@ -65,15 +65,18 @@ func compose(s *Session, do func(c *composed) error) error {
 		if err == nil {
 			if err = do(c); err == nil {
 				err = c.kept()
-			} else {
+			}
+			if err != nil {
 				err = c.undone(err)
 			}
 		}
 		var again anew
 		var refused *mysql.SQLError
 		switch {
-		case !errors.As(err, &again) && !(c.own && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock), s.client.entry.IsCancelled():
+		case !errors.As(err, &again) && !(c.own && errors.As(err, &refused) && refused.Code == mysql.ERLockDeadlock):
 			return err
+		case s.client.entry.IsCancelled():
+			return interrupted()
 		case attempt < composeMax:
 			continue
 		case again.error != nil:
@@ -130,13 +133,11 @@ func (c *composed) undone(cause error) error {
 	switch open := c.client.txn.Begin != "" || c.client.txn.InTransaction() || c.client.txn.Holding(); {
 	case !open:
 	case c.own:
-		_, err = c.run("ROLLBACK AND NO CHAIN NO RELEASE")
+		err = c.leases.rollBack()
 	case c.saved && c.client.spread.savepoint(composedSavepoint) >= 0:
-		if _, err = c.run("ROLLBACK TO SAVEPOINT " + composedSavepoint); err == nil {
-			_, err = c.run("RELEASE SAVEPOINT " + composedSavepoint)
-		}
+		err = c.backToSavepoint()
 	case !c.saved && !twophase.RollsBack(refused.Code):
-		if _, err = c.run("ROLLBACK AND NO CHAIN NO RELEASE"); err == nil {
+		if err = c.leases.rollBack(); err == nil {
 			c.client.txn.Begin, c.client.txn.Next = c.begin, c.next
 		}
 	}
@@ -145,6 +146,21 @@ func (c *composed) undone(cause error) error {
 	}
 	c.client.state.InsertID, c.client.state.Found = c.had.id, c.had.found
 	return cause
+}
+
+// backToSavepoint undoes the statement in the client's transaction, on all of its nodes. It asks nobody whether the statement was killed.
+func (c *composed) backToSavepoint() error {
+	for _, p := range c.client.txn.All() {
+		for _, verb := range [...]string{"ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "} {
+			if err := c.client.run(p, verb+composedSavepoint); err != nil {
+				c.client.spread.broken = true // the nodes are not alike any more
+				return c.leases.lost(p, err)
+			}
+		}
+	}
+	s := c.client.spread
+	s.savepoints = s.savepoints[:s.savepoint(composedSavepoint)]
+	return nil
 }
 
 // run carries out a statement of the proxy's own. The error is the statement's, or ends the session.

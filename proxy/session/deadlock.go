@@ -37,9 +37,17 @@ func (ls *leases) getHolding(i *backend.Instance, want *backend.Setting, have []
 // giveWay rolls the client's transaction back, so that others get its connections. MySQL manual: "InnoDB Error Handling".
 func (ls *leases) giveWay() error {
 	ls.client.observed.Counters.Deadlocks.Add(1)
+	if err := ls.rollBack(); err != nil {
+		return err
+	}
+	return errGaveWay()
+}
+
+// rollBack rolls the client's transaction back, if there is one, also where the statement was killed.
+func (ls *leases) rollBack() error {
 	if ls.client.txn.Branches {
 		ls.branches().undo()
-		return errGaveWay()
+		return nil
 	}
 	ls.client.txn.EndOthers(ls.client.run)
 	if p := ls.client.txn.Held(); p.Pooled != nil {
@@ -51,5 +59,5 @@ func (ls *leases) giveWay() error {
 		ls.release(p)
 	}
 	ls.client.txn.Begin, ls.client.txn.Next = "", txn.Characteristics{}
-	return errGaveWay()
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -339,6 +340,56 @@ func TestLookups(t *testing.T) {
 			must(t, s.subject, "ROLLBACK")
 			must(t, s.subject, "SET ks_read_consistency = 'atomic'")
 			fails(t, s.subject, "SELECT id FROM people WHERE email = 'a@x'", 1146)
+		})
+	}
+}
+
+// A statement that is killed while one of its parts waits leaves nothing behind, in a transaction of the client's neither.
+func TestIndexesKilled(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			must(t, s.subject, "INSERT INTO people (id, email, dept) VALUES (1, 'a@x', 1), (2, 'b@x', 1)")
+			id := must(t, s.subject, "SELECT CONNECTION_ID()").Rows[0][0].(string)
+			killer := dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+			// entries of d@x are locked by somebody, wherever they are
+			for k, n := range s.nodes {
+				must(t, n, "BEGIN")
+				must(t, n, fmt.Sprintf("SELECT * FROM ks_people_email_%04d FOR UPDATE", k))
+			}
+			killed := func(sql string) {
+				t.Helper()
+				done := make(chan *mysqltest.RawResult)
+				go func() {
+					r, err := s.subject.Query(sql)
+					if err != nil {
+						t.Error(err)
+					}
+					done <- r
+				}()
+				const waits = "SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO LIKE '%ks_people_email_0%' AND ID <> CONNECTION_ID()"
+				mysqltest.WaitFor(t, "an entry to be waited for", func() bool { return len(must(t, s.nodes[0], waits).Rows)+len(must(t, s.nodes[1], waits).Rows) > 0 })
+				must(t, killer, "KILL QUERY "+id)
+				if r := <-done; r == nil || r.Err == nil || r.Err.Code != mysql.ERQueryInterrupted {
+					t.Errorf("%s: %+v", sql, r)
+				}
+			}
+			killed("INSERT INTO people (id, email, dept) VALUES (10, 'd@x', 2)")
+			if r := must(t, s.subject, "SELECT COUNT(*) FROM people"); r.Status.Has(mysql.ServerStatusInTrans) || fmt.Sprint(r.Rows) != "[[2]]" {
+				t.Errorf("%v, status %v", r.Rows, r.Status)
+			}
+			must(t, s.subject, "BEGIN")
+			must(t, s.subject, "UPDATE people SET dept = 7 WHERE id = 1")
+			killed("UPDATE people SET email = 'd@x', dept = 8 WHERE id = 2")
+			must(t, s.subject, "COMMIT")
+			for _, n := range s.nodes {
+				must(t, n, "ROLLBACK")
+			}
+			if r := must(t, s.subject, "SELECT id, email, dept FROM people ORDER BY id"); fmt.Sprint(r.Rows) != "[[1 a@x 7] [2 b@x 1]]" {
+				t.Error(r.Rows)
+			}
+			s.keptIndexes(t, "kills")
+			s.nothingPrepared(t)
 		})
 	}
 }
