@@ -45,7 +45,8 @@ func TestInformationBesideRules(t *testing.T) {
 							if alike && table == "p" || !ruled && strings.HasPrefix(sql, "SELECT") {
 								t.Errorf("%s is refused: %v", sql, got.Err)
 							}
-							if _, err := c.Prepare(sql); err == nil || !strings.Contains(err.Error(), "9012") {
+							// A change of a reference table is planned for its one copy, and refused when it is to run on all.
+							if _, err := c.Prepare(sql); err == nil && (!alike || table != "r") || err != nil && !strings.Contains(err.Error(), "9012") {
 								t.Errorf("prepare %s: %v", sql, err)
 							}
 							if want.Err == nil && want.OK != nil {

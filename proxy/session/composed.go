@@ -32,6 +32,9 @@ type composed struct {
 	had left
 }
 
+// composer carries out the session's composed statements. Their parts run as statements of the goroutine's do, which only the whole session can.
+type composer struct{ *Session }
+
 // composedSavepoint is where a composed statement goes back to in a client's transaction.
 const composedSavepoint = "ks_composed"
 
@@ -58,9 +61,9 @@ type result struct {
 
 // compose runs the statements of do in one transaction: the client's, which do leaves as it was if it fails, or one of its own. do is tried again where
 // that loses a deadlock. The error is what the client hears, or ends the session.
-func compose(s *Session, do func(c *composed) error) error {
+func (s composer) compose(do func(c *composed) error) error {
 	for attempt := 1; ; attempt++ {
-		c := &composed{Session: s, own: s.client.txn.Begin == "" && s.client.state.Autocommit && !s.client.txn.InTransaction()}
+		c := &composed{Session: s.Session, own: s.client.txn.Begin == "" && s.client.state.Autocommit && !s.client.txn.InTransaction()}
 		err := c.started()
 		if err == nil {
 			if err = do(c); err == nil {

@@ -41,7 +41,7 @@ type keeping struct {
 }
 
 // keepIndexes runs a text that changes rows of a table with indexes over all shards. binary says that the client expects rows as those of an execution.
-func keepIndexes(s *Session, text string, binary bool) (failed bool, err error) {
+func (s composer) keepIndexes(text string, binary bool) (failed bool, err error) {
 	text = strings.Clone(text)
 	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
 	if err != nil {
@@ -55,7 +55,7 @@ func keepIndexes(s *Session, text string, binary bool) (failed bool, err error) 
 	defer results()
 	var k *keeping
 	inOrder := false
-	err = compose(s, func(c *composed) error {
+	err = s.compose(func(c *composed) error {
 		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder, execution: binary}
 		err := k.change()
 		if err == nil {

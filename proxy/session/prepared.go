@@ -305,7 +305,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		return keepIndexes(s, text, true)
+		return composer{s}.keepIndexes(text, true)
 	case errors.Is(err, errReplan):
 		return s.executionProcedure(q)
 	case err != nil:

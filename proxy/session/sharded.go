@@ -33,7 +33,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	}
 	switch {
 	case errors.Is(err, errKeeps):
-		failed, err = keepIndexes(s, q.text, false)
+		failed, err = composer{s}.keepIndexes(q.text, false)
 		return true, failed, err
 	case errors.Is(err, errReplan):
 		return s.sharded(q)
