@@ -180,7 +180,7 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+20+24 {
+	if len(doc.Paths) != 1+21+24 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

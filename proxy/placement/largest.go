@@ -48,12 +48,22 @@ func Largest(ctx context.Context, t *router.Table, nodes map[string]*backend.Nod
 	return found, nil
 }
 
+// askReader connects to an instance that is fit for reads: the primary where no replica can be reached.
+func askReader(ctx context.Context, node *backend.Node) (*backend.Instance, *asking, error) {
+	for attempt := 0; ; attempt++ {
+		i := node.Reader(attempt)
+		a, err := askInstance(ctx, i)
+		if err == nil || i.Role == backend.Primary || ctx.Err() != nil {
+			return i, a, err
+		}
+	}
+}
+
 func largestOf(ctx context.Context, t *router.Table, s router.Shard, node *backend.Node, n int) (found []Large, err error) {
 	if node == nil {
 		return nil, errors.New("the node is not in the configuration")
 	}
-	i := node.Reader(0)
-	a, err := askInstance(ctx, i)
+	i, a, err := askReader(ctx, node)
 	if err != nil {
 		return nil, err
 	}
