@@ -171,7 +171,7 @@ func (d *decoder) index(n *yaml.Node, path string, v reflect.Value) {
 	var columns Columns
 	d.value(n, path, reflect.ValueOf(&columns).Elem())
 	x := v.Addr().Interface().(*Index)
-	if n.Kind == yaml.ScalarNode && len(columns) == 1 && slices.Contains(othersPolicies, columns[0]) {
+	if n.Kind == yaml.ScalarNode && len(columns) == 1 && (columns[0] == othersLocal || columns[0] == othersGlobal) {
 		x.Others = columns[0]
 		return
 	}

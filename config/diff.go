@@ -139,7 +139,7 @@ func nameOf(element reflect.Value) string {
 		return e.Name
 	case Index:
 		if e.Others != "" {
-			return "others"
+			return "others: " + e.Others // which no column is called that the file may have
 		}
 		return e.IndexName()
 	case Shard:

@@ -7,12 +7,15 @@ import (
 	"strings"
 )
 
-// othersPolicies are the values of others.
-var othersPolicies = []string{"local"}
+// The words for what becomes of UNIQUE keys that a rule does not name.
+const (
+	othersLocal  = "local"
+	othersGlobal = "global" // which is refused, and is no column's name without a list
+)
 
 // LocalUnique reports whether DDL may make UNIQUE keys that hold inside each sub-table only.
 func (s *Shard) LocalUnique() bool {
-	return slices.ContainsFunc(s.Unique, func(x Index) bool { return x.Others == "local" })
+	return slices.ContainsFunc(s.Unique, func(x Index) bool { return x.Others == othersLocal })
 }
 
 // IndexName returns the name of an index: the one given, or its columns.
@@ -69,6 +72,10 @@ func (s *Schema) checkIndexes(r *report, path string, k int) {
 			x, at := &list.indexes[i], fmt.Sprintf("%s.%s[%d]", path, list.key, i)
 			if x.Others != "" {
 				rule.checkOthers(r, at, list.key, x)
+				if first := names[x.Others+":"]; first != "" && list.key == "unique" {
+					r.fault(at, "says %s, as %s does: remove one", x.Others, first)
+				}
+				names[x.Others+":"] = at
 				continue
 			}
 			rule.checkIndex(r, at, x)
@@ -85,7 +92,9 @@ func (s *Schema) checkIndexes(r *report, path string, k int) {
 }
 
 func (s *Shard) checkOthers(r *report, at, key string, x *Index) {
-	r.oneOf(at+".others", x.Others, othersPolicies...)
+	if x.Others != othersLocal {
+		r.fault(at+".others", "must be %s, not %q: keys that hold over all sub-tables are named one by one", othersLocal, x.Others)
+	}
 	switch {
 	case key != "unique":
 		r.fault(at, "%s is for unique only", x.Others)
@@ -106,12 +115,12 @@ func (s *Shard) checkIndex(r *report, at string, x *Index) {
 		if name == "" || has(x.Columns[:k], name) {
 			r.fault(fmt.Sprintf("%s.columns[%d]", at, k), "must be the name of a column that is not there yet, not %q", name)
 		}
+		if strings.HasPrefix(strings.ToLower(name), "ks_") {
+			r.fault(fmt.Sprintf("%s.columns[%d]", at, k), "%s begins with ks_, as columns of the proxy's own do: rename it", name)
+		}
 		if has(s.Key, name) {
 			r.fault(fmt.Sprintf("%s.columns[%d]", at, k), "%s is of the sharding key, by which rows are found as it is: a key of it is unique already, and needs no lookup", name)
 		}
-	}
-	if strings.HasPrefix(strings.ToLower(x.Columns[0]), "ks_") {
-		r.fault(at+".columns", "%s begins with ks_, as columns of the proxy's own do: rename it", x.Columns[0])
 	}
 	if x.Strings != "" {
 		r.oneOf(at+".strings", x.Strings, StringFolds...)
