@@ -120,7 +120,7 @@ func (s *Sketch) age(now time.Time) {
 	if s.halved.IsZero() {
 		s.halved = now
 	}
-	for now.Sub(s.halved) >= halfLife {
+	for halfLife <= now.Sub(s.halved) {
 		s.halved = s.halved.Add(halfLife)
 		s.seen /= 2
 		kept := 0

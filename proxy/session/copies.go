@@ -16,7 +16,7 @@ import (
 // A change of a reference table runs on the copy of each node. So that all copies come out equal, it has one time on all of them, their servers must have
 // the same defaults, and what each of them says of its rows must be the same.
 
-// openCopies is openChange of a plan, which may be a change of the copies of a table.
+// openCopies begins a change; one of the copies of a table has them come out equal.
 func (cs *changes) openCopies(text string, p *plan.Plan, nodes []*backend.Node) (*change, error) {
 	c := &change{text: text}
 	if !p.Copies() || len(nodes) < 2 {

@@ -121,7 +121,7 @@ func (in *inserting) entries(from, to int) (all [][]entry, err error) {
 	return all, nil
 }
 
-// entry is that of a row in an index. id is the one that was made for the row, "" if none was.
+// entry makes what an index has of a row. id is the one that was made for the row, "" if none was.
 func (in *inserting) entry(x *router.Index, row int, id string) (e entry, err error) {
 	for _, c := range x.Columns {
 		v, err := in.value(c, row, id)
@@ -161,7 +161,7 @@ func (in *inserting) id(row int) string {
 	return strconv.FormatUint(id, 10)
 }
 
-// value is that of a column of a row, as a literal.
+// value writes what a row gives a column as a literal.
 func (in *inserting) value(column string, row int, id string) (string, error) {
 	if id != "" && router.SameColumn(column, in.plan.Target.Numbers()) {
 		return id, nil
