@@ -157,6 +157,11 @@ func (c *Conn) RawRowsWith(attributes []byte, sql string, row func([]mysql.Colum
 	if err := c.Flush(); err != nil {
 		return err
 	}
+	return c.ReadRawRows(row)
+}
+
+// ReadRawRows reads the answer to a query of the proxy's own, and gives its rows as RawRows does.
+func (c *Conn) ReadRawRows(row func([]mysql.ColumnDefinition41, []value.Cell)) error {
 	answer := response{c: c}
 	definitions, err := answer.open()
 	if err != nil {

@@ -102,10 +102,15 @@ func startMerging(t *testing.T, conns int) *testProxy {
 // startShards runs a proxy in the fast lane with a table t of a database on two nodes, by its id.
 func startShards(t *testing.T, db string, n0, n1 node, replace ...string) *testProxy {
 	t.Helper()
+	return startLane(t, shardsText(db, n0, n1, ""), replace...)
+}
+
+// shardsText is the configuration of startShards; more is added to the table's rule.
+func shardsText(db string, n0, n1 node, more string) string {
 	text := strings.Replace(configText([]node{n0, n1}), "schema_list:\n", `schema_list:
-  - {user: merge, nodes: [n0, n1], default: n0, shard: [{db: `+db+`, table: t, key: id, type: hash, nodes: [n0, n1], locations: [1, 1]}]}
+  - {user: merge, nodes: [n0, n1], default: n0, shard: [{db: `+db+`, table: t, key: id, type: hash, nodes: [n0, n1], locations: [1, 1]`+more+`}]}
 `, 1)
-	return startLane(t, strings.Replace(text, "user_list:\n", "user_list:\n  - {user: merge, password: merge}\n", 1), replace...)
+	return strings.Replace(text, "user_list:\n", "user_list:\n  - {user: merge, password: merge}\n", 1)
 }
 
 func mergeClient(t *testing.T, p *testProxy) *mysqltest.RawClient {

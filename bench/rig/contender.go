@@ -44,6 +44,10 @@ type Spec struct {
 	Servers int
 	// Config are more lines of ks.yaml, each a key of the top level.
 	Config string
+	// Rules are more rules of tables over the shards, each as it stands in a list of YAML but for db and nodes.
+	Rules []string
+	// Setup are statements that a client sends it before anything is measured.
+	Setup []string
 	// Args are more arguments of the program.
 	Args []string
 }
@@ -121,7 +125,20 @@ func (c *Contender) Close() error {
 // began notes the contender's process and waits until clients can log in.
 func (c *Contender) began(ctx context.Context, p *process, login load.Login) error {
 	c.process, c.PID, c.login = p, p.pid(), login
-	return p.wait(ctx, func() error { return canLogin(login) })
+	if err := p.wait(ctx, func() error { return canLogin(login) }); err != nil || len(c.Spec.Setup) == 0 {
+		return err
+	}
+	client, err := load.Dial(login)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, statement := range c.Spec.Setup {
+		if _, err := client.Query(statement); err != nil {
+			return fmt.Errorf("%.60s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 // canLogin logs in and asks for something.

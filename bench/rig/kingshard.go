@@ -122,6 +122,9 @@ func (f configFile) text() string {
 		for table, key := range map[string]string{"events": "id", "counted": "grp"} {
 			fmt.Fprintf(&b, "  - {db: %s, table: %s, key: %s, nodes: [%s], type: hash, sub_table: \"%s_of%d_{index:04}\"}\n", DB, table, key, list, table, f.spec.Shards)
 		}
+		for _, rule := range f.spec.Rules {
+			fmt.Fprintf(&b, "  - {db: %s, nodes: [%s], %s}\n", DB, list, rule)
+		}
 	}
 	return b.String()
 }

@@ -176,7 +176,29 @@ func scatterChecks() []report.Check {
 		checks = append(checks, report.Check{Line: 7, Promise: "CPU of an INSERT whose id is drawn over that of one that brings it, " + form(prepared), Bound: 1.1,
 			Figure: report.Ratio(at(idsName(prepared), drawing.Name, report.ProxyCPU), at(idsName(prepared), bringing.Name, report.ProxyCPU))})
 	}
+	for _, prepared := range []bool{false, true} {
+		for _, by := range []rig.Spec{byUniqueKey, byLookupKey} {
+			checks = append(checks, report.Check{Line: 7, Promise: fmt.Sprintf("CPU of proxy and server for a read through %s over that by the sharding key, %s", by.Name, form(prepared)), Bound: 2.2,
+				Figure: cpuOver(lookupName(prepared), by.Name, byShardingKey.Name)})
+		}
+		checks = append(checks, report.Check{Line: 7, Promise: "the same by a lookup key over that by the same key of an unsharded table, " + form(prepared), Shown: true,
+			Figure: cpuOver(lookupName(prepared), byLookupKey.Name, unsharded.Name)})
+	}
 	return checks
+}
+
+// cpuOver is what a contender's statements cost the proxy and the server together, over what another one's do.
+func cpuOver(scenario, contender, other string) func(*report.Run) (float64, bool) {
+	sum := func(r *report.Run, contender string) (float64, bool) {
+		proxy, measured := r.Value(at(scenario, contender, report.ProxyCPU))
+		server, too := r.Value(at(scenario, contender, report.ServerCPU))
+		return proxy + server, measured && too && proxy+server > 0
+	}
+	return func(r *report.Run) (float64, bool) {
+		a, measured := sum(r, contender)
+		b, too := sum(r, other)
+		return a / b, measured && too
+	}
 }
 
 func openChecks() []report.Check {
@@ -223,7 +245,7 @@ var promised = map[string]plan{
 	"one-client/text": {5, 2}, "rows/100": {5, 2}, million: {3, 5}, "orm-select/400": {5, 1}, "columns/400": {5, 1},
 	"statement-bytes/1000": {3, 1}, "statement-bytes/17000": {3, 1}, "statement-bytes/170000": {3, 1},
 	"conns/update-index/256": {3, 1}, "conns/update-index-hot/256": {3, 1}, "conns/point-select/256": {3, 1}, crowd: {3, 1},
-	idsName(false): {14, 1}, idsName(true): {14, 1},
+	idsName(false): {14, 1}, idsName(true): {14, 1}, lookupName(false): {3, 1}, lookupName(true): {3, 1},
 	commitBoth: {5, 1}, commitOne: {7, 1},
 	"idle/10000": {3, 1}, "idle/50000": {1, 1},
 	scatterName("ordered-limit", 2): {5, 2}, scatterName("count", 8): {5, 2}, "scatter/unsharded-point-select": {5, 2},

@@ -61,6 +61,7 @@ func TestRunner(t *testing.T) {
 		{Family: "open", Work: openRate{rate: 100, stallFor: time.Millisecond, stallEach: 20 * time.Millisecond}, Against: []rig.Spec{plain}},
 		{Family: "logins", Work: logins{2}, Against: []rig.Spec{plainTLS}},
 		{Family: "ids", Work: ids()[0].Work, Against: []rig.Spec{bringing, drawing}},
+		{Family: "lookup", Work: lookups()[0].Work, Against: []rig.Spec{byShardingKey, byUniqueKey, byLookupKey, unsharded}},
 		{Family: "commit", Work: commit()[0].Work, Against: []rig.Spec{bestEffort, atomic}},
 		{Family: "idle", Work: idleClients{50}, Against: []rig.Spec{plain}},
 		{Family: "missing", Work: logins{1}, Against: []rig.Spec{{Name: "missing", Kind: rig.Kingshard, Binary: "/nowhere/kingshard"}}},
@@ -78,7 +79,7 @@ func TestRunner(t *testing.T) {
 		}
 		last = s.Began
 	}
-	if len(samples) != 3+3+1+1+2+2+1+1 {
+	if len(samples) != 3+3+1+1+2+4+2+1+1 {
 		t.Errorf("%d samples", len(samples))
 	}
 }

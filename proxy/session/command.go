@@ -16,8 +16,8 @@ import (
 // begin notes what the session is about to do, for others to see. It fails when somebody closed the session meanwhile.
 func (c *client) begin(cmd mysql.Command, text string) bool {
 	now := time.Now()
-	if t := c.tasked; t != nil && !t.ahead.since.IsZero() {
-		now = t.ahead.since // it was in line since
+	if t := c.tasked; t != nil && t.ahead.begun {
+		now = c.entry.Since() // a loop began it
 	}
 	c.observed.Begin()
 	c.passed = false

@@ -21,6 +21,8 @@ const (
 	actionExchange
 	// actionShards is an exchange with each of the shards in the statement's route.
 	actionShards
+	// actionLookup is a question to an index over all shards, and then what it makes of the query, whose plan the statement has.
+	actionLookup
 )
 
 // plainClass reports whether statements of a class are about rows and nothing else.
@@ -72,8 +74,11 @@ func (ro *routing) decide(q *query) (action, error) {
 	}
 	n, err := ro.place(q, p)
 	switch {
-	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, errKeeps), errors.Is(err, errLooksUp):
+	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, errKeeps):
 		return actionProcedure, nil
+	case errors.Is(err, errLooksUp):
+		q.plan = p
+		return actionLookup, nil
 	case errors.Is(err, errReplan):
 		ro.undraw(q)
 		return actionProcedure, nil
@@ -81,9 +86,12 @@ func (ro *routing) decide(q *query) (action, error) {
 	return n, err
 }
 
-// knownPlan finds the plan of a plain statement and binds it to the statement's values. It is nil for a statement on no table with a rule.
+// knownPlan finds the plan of a plain statement and binds it to the statement's values, unless an index has placed it so already. It is nil for a statement on no table with a rule.
 // known is false where the plan has to be made first.
 func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
+	if k := &ro.client.task().looking; k.placed {
+		return k.plan, true
+	}
 	plans, l := ro.client.schema.Plans, ro.client.lookup()
 	if q.st == nil {
 		p, known = plans.known(l, q, ro.client.task().recognized.templateOf(q.text, ro.client.mode()), ro.client.state.DB(), ro.client.mode())

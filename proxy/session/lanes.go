@@ -177,6 +177,8 @@ type ahead struct {
 	point *pointRead
 	// loopConn is the connection that the loop runs it on; nil once a goroutine has the statement.
 	lease *loopConn
+	// begun says that the statement is known to others as the session's.
+	begun bool
 	// since is when the statement began to wait in a loop for a connection; zero if it did not.
 	since time.Time
 	// instance is the one that the loop chose for the statement, nil before.
@@ -239,8 +241,11 @@ func (la *laned) park() bool {
 // handOver gives the session to a goroutine, which begins with next.
 func (la *laned) handOver(l *fastlane.Loop, next step) {
 	la.client.observed.Counters.Handed.Add(1)
-	if t := la.client.tasked; next == stepServe && t != nil && t.query.ids.drawn() && !t.query.ids.sent {
-		la.routing.undraw(&t.query) // the goroutine reads the command anew
+	if t := la.client.tasked; next == stepServe && t != nil { // the goroutine reads the command anew
+		t.looking = looking{}
+		if t.query.ids.drawn() && !t.query.ids.sent {
+			la.routing.undraw(&t.query)
+		}
 	}
 	la.next = next
 	la.client.shared.Lanes.run(la)

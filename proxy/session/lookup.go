@@ -36,16 +36,14 @@ func (ls *leases) lookUp(p *plan.Plan) error {
 	var keys [][]value.Value
 	for k := range queries {
 		q := &queries[k]
-		err := ls.aside(ls.client.schema.Nodes[q.Node], func(p backend.Pooled) error {
-			return p.Conn.RawRows(q.Text, func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
-				key := make([]value.Value, len(cells))
-				for i, cell := range cells {
-					key[i] = givenKey(&columns[i], cell)
-				}
-				keys = append(keys, key)
-			})
+		err := ls.aside(ls.client.schema.Nodes[q.Node], func(p backend.Pooled) (err error) {
+			p.Conn.Command(mysql.ComQuery, q.Text)
+			if err = p.Conn.Flush(); err == nil {
+				keys, err = appendLookedUp(keys, p.Conn)
+			}
+			return err
 		})
-		if isSQLError(err) {
+		if isSQLError(err) && !ls.client.entry.IsCancelled() {
 			l.Place(e, nil, true) // all shards know, too
 			return nil
 		}
@@ -55,4 +53,26 @@ func (ls *leases) lookUp(p *plan.Plan) error {
 	}
 	l.Place(e, keys, false)
 	return nil
+}
+
+// placeBy places the query under way by the answer that comes on p. It fails where that is no answer.
+func (ls *leases) placeBy(l *plan.Lookup, p backend.Pooled) error {
+	keys, err := appendLookedUp(nil, p.Conn)
+	if err != nil && !isSQLError(err) {
+		return err
+	}
+	l.Place(&ls.client.lookup().execution, keys, err != nil) // all shards know, too
+	return nil
+}
+
+// appendLookedUp appends the sharding keys of an index's answer.
+func appendLookedUp(keys [][]value.Value, c *backend.Conn) ([][]value.Value, error) {
+	err := c.ReadRawRows(func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
+		key := make([]value.Value, len(cells))
+		for i, cell := range cells {
+			key[i] = givenKey(&columns[i], cell)
+		}
+		keys = append(keys, key)
+	})
+	return keys, err
 }

@@ -80,9 +80,16 @@ func (la *laned) runsLooped(p []byte) bool {
 	if la.client.shared.Labels.On() {
 		la.client.observed.Label(la.client.entry.Name(), la.client.ahead().text, la.client.mode())
 	}
+	return la.decidesLooped(q)
+}
+
+// decidesLooped reports whether the loop does what is decided about a statement.
+func (la *laned) decidesLooped(q *query) bool {
 	switch n, err := la.routing.decide(q); {
 	case err != nil:
 		return false // a goroutine tells the client
+	case n == actionLookup:
+		return la.looksLooped(q)
 	case n == actionShards:
 		return la.mergesLooped(q)
 	case n == actionProcedure:
@@ -139,7 +146,11 @@ func (la *laned) allowsLooped(q *query) bool {
 
 // seek has the statement sent on a connection that the loop has or can have at once, or puts the session in line for one.
 func (la *laned) seek(h *loopState) {
-	if la.client.task().merging != nil {
+	switch {
+	case la.client.task().looking.asks():
+		la.seekLookup(h)
+		return
+	case la.client.task().merging != nil:
 		la.seekMerge(h)
 		return
 	}
@@ -187,7 +198,8 @@ func (la *laned) seekAlone(lp *loopPool) {
 
 // beginLooped notes for others that the session has a statement; false when somebody closed the session meanwhile.
 func (la *laned) beginLooped(l *fastlane.Loop) bool {
-	if la.client.ahead().since.IsZero() { // else it was in line
+	if !la.client.ahead().begun { // else it was in line, or an index was asked
+		la.client.ahead().begun = true
 		if !la.client.begin(la.client.ahead().command, la.client.ahead().text) {
 			la.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
@@ -259,7 +271,11 @@ func (le *loopConn) Ready(l *fastlane.Loop, c *fastlane.Conn) {
 		le.discard()
 		return
 	}
-	if s.client.task().merging != nil {
+	switch {
+	case s.client.task().looking.asks():
+		s.readyLookup(l, c, le)
+		return
+	case s.client.task().merging != nil:
 		s.readyMerge(l, c, le)
 		return
 	}

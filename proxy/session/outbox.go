@@ -75,10 +75,14 @@ func (le *loopConn) offerRequest() bool {
 	h.relabel(&s.client.observed)
 	if s.client.entry.Running().Pooled == nil {
 		s.client.observed.Exchange(le.p.Instance, s.client.entry.Since())
-		if !s.client.entry.SetRunningUnsent(le.p) {
+		if !s.client.entry.SetRunningUnsent(le.p) { // a goroutine tells the client of the KILL
 			le.Leave()
 			le.p.Taint()
-			s.handOver(h.loop, stepAlone) // where it hears of the KILL
+			if s.client.task().looking.asks() {
+				s.handOver(h.loop, stepLookup)
+			} else {
+				s.handOver(h.loop, stepAlone)
+			}
 			return false
 		}
 	}
@@ -92,6 +96,10 @@ func (le *loopConn) sendRequest() {
 	defer s.caught(h.loop)
 	h.relabel(&s.client.observed)
 	if err := le.p.Conn.Flush(); err != nil || le.p.Conn.Unsent() > 0 {
+		if s.client.task().looking.asks() {
+			s.leaveLookup(le)
+			return
+		}
 		le.Leave()
 		s.handOver(h.loop, stepFinish)
 		return

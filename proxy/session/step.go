@@ -14,6 +14,7 @@ const (
 	stepFinish               // the responses to the statement that the loop sent
 	stepRepeat               // the statement again, as its connection broke
 	stepAlone                // the statement that was, or was to be, sent with others', on its own
+	stepLookup               // the answer of an index that the loop asked, and the query then
 	stepMerge                // the answers of several shards to the statement that the loop sent
 	stepConclude             // the end of a command whose answer the client has not taken whole
 	stepMove                 // the session waits for a command, but is to move to another process
@@ -35,6 +36,8 @@ func (s *Session) take(first step) *endError {
 	switch first {
 	case stepFinish, stepRepeat, stepAlone:
 		return s.finishHanded(first)
+	case stepLookup:
+		return s.lane.finishLookup()
 	case stepMerge:
 		return s.finishHandedMerge()
 	case stepConclude:

@@ -18,6 +18,7 @@ type task struct {
 	x exchange
 	// merging is such a statement on several shards, instead.
 	merging *merging
+	looking looking
 	// place is where such a statement waits for a connection, placed the instance that has answered it with what a goroutine is to take.
 	place  backend.Place
 	placed *backend.Instance
@@ -72,7 +73,7 @@ func (c *client) releaseTask() {
 		return
 	}
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
-	t.recognized, t.choice, t.merging, t.loans = recognized{}, tracing.Choice{}, nil, nil
+	t.recognized, t.choice, t.merging, t.looking, t.loans = recognized{}, tracing.Choice{}, nil, looking{}, nil
 	t.repeatable, t.own, t.composed, t.changed, t.visited = nil, false, false, false, false
 	if t.looked {
 		t.found.release()

@@ -44,7 +44,17 @@ func (ls *leases) aside(n *backend.Node, do func(backend.Pooled) error) error {
 		if err != nil {
 			return ls.notBorrowed(nil, err)
 		}
-		switch err = do(p); {
+		ls.client.observed.Exchange(p.Instance, ls.client.entry.Since())
+		if !ls.client.entry.SetRunningUnsent(p) {
+			p.Put()
+			return interrupted()
+		}
+		err = do(p)
+		if ls.client.entry.TakeRunning() {
+			p.Taint() // the KILL may still be on its way
+			return interrupted()
+		}
+		switch {
 		case err == nil, isSQLError(err):
 			p.Put()
 			return err

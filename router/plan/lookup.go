@@ -16,6 +16,7 @@ type Lookup struct {
 	ref    *Ref
 	values [][]operand   // by column of the index, which it must equal; several where it must be one of them
 	types  []rule.Column // of the index's columns
+	texts  []string      // by shard of the index, what it is asked up to the first column's values
 }
 
 // Lookup returns the index that a query can be placed by, nil without one. A query that its conditions place by themselves has no use for it.
@@ -64,11 +65,25 @@ func (p *Plan) findLookup() {
 				}
 			}
 			if len(l.values) == len(x.Columns) {
+				l.texts = p.lookupTexts(r, x)
 				p.lookup = l
 				return
 			}
 		}
 	}
+}
+
+// lookupTexts are the questions to the shards of an index up to the first column's values.
+func (p *Plan) lookupTexts(r *Ref, x *router.Index) []string {
+	keys := make([]string, len(r.Table.Keys))
+	for k, c := range r.Table.Keys {
+		keys[k] = p.quote(c)
+	}
+	texts := make([]string, len(x.Lookup.Shards))
+	for position, shard := range x.Lookup.Shards {
+		texts[position] = "SELECT " + strings.Join(keys, ", ") + " FROM " + p.quote(shard.DB) + "." + p.quote(shard.Table) + " WHERE " + p.quote(x.Columns[0])
+	}
+	return texts
 }
 
 // lookupMax is how many values are looked up for one query; one with more asks every shard.
@@ -106,53 +121,43 @@ func (l *Lookup) Queries(e *Execution) (queries []Query, ok bool) {
 			}
 		}
 	}
-	at := map[int][]string{} // the values to look for, as literals, by shard
-	for _, v := range lists[0] {
-		key := []value.Value{v}
-		for _, list := range lists[1:] {
-			key = append(key, list[0])
+	rest := "" // what the other columns equal
+	key := make([]value.Value, len(lists))
+	for k, list := range lists[1:] {
+		text, err := literal(list[0], p.Mode)
+		if err != nil {
+			return nil, false
 		}
+		rest += " AND " + p.quote(l.Index.Columns[k+1]) + " = " + text
+		key[k+1] = list[0]
+	}
+	at := make([][]string, len(t.Shards)) // the values to look for, as literals, by shard
+	for _, v := range lists[0] {
 		text, err := literal(v, p.Mode)
 		if err != nil {
 			return nil, false
 		}
-		set := rule.All(len(t.Shards))
+		key[0] = v
 		switch position, w := placed(t.Seek(key, l.types)); w {
 		case here:
-			set = rule.NewSet(position)
-		case nowhere:
-			set = nil
-		}
-		for _, position := range set {
 			at[position] = append(at[position], text)
+		case everywhere:
+			for position := range at {
+				at[position] = append(at[position], text)
+			}
 		}
 	}
-	for position, shard := range t.Shards {
-		if len(at[position]) == 0 {
+	for position, values := range at {
+		var text string
+		switch len(values) {
+		case 0:
 			continue
+		case 1:
+			text = l.texts[position] + " = " + values[0] + rest
+		default:
+			text = l.texts[position] + " IN (" + strings.Join(values, ", ") + ")" + rest
 		}
-		var b strings.Builder
-		b.WriteString("SELECT ")
-		for k, c := range l.ref.Table.Keys {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(p.quote(c))
-		}
-		b.WriteString(" FROM " + p.quote(shard.DB) + "." + p.quote(shard.Table) + " WHERE " + p.quote(l.Index.Columns[0]))
-		if len(at[position]) == 1 {
-			b.WriteString(" = " + at[position][0])
-		} else {
-			b.WriteString(" IN (" + strings.Join(at[position], ", ") + ")")
-		}
-		for k, list := range lists[1:] {
-			text, err := literal(list[0], p.Mode)
-			if err != nil {
-				return nil, false
-			}
-			b.WriteString(" AND " + p.quote(l.Index.Columns[k+1]) + " = " + text)
-		}
-		queries = append(queries, Query{Node: shard.Node, Text: b.String(), Shards: []router.Shard{shard}})
+		queries = append(queries, Query{Node: t.Shards[position].Node, Text: text, Shards: t.Shards[position : position+1]})
 	}
 	return queries, true
 }
