@@ -23,16 +23,17 @@ func (c *Conn) Rows(sql string, columns int, row func([]string)) error {
 	return r.result(columns, row)
 }
 
-// Call runs a procedure of the proxy's own whose one result has so many columns. It is Rows otherwise.
-func (c *Conn) Call(sql string, columns int, row func([]string)) error {
+// Call runs a procedure of the proxy's own whose one result has so many columns, and drops its rows, however many there are.
+func (c *Conn) Call(sql string, columns int) error {
 	c.Command(mysql.ComQuery, sql)
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	return c.ReadCall(columns, row)
+	return c.ReadCall(columns, nil)
 }
 
-// ReadCall reads the answer to a call that was sent; see [Conn.Call]. Behind the result there is the end of the call.
+// ReadCall reads the answer to a call that was sent; see [Conn.Call]. row, which may be nil, is given its rows as by [Conn.Rows]. Behind the result there is
+// the end of the call.
 func (c *Conn) ReadCall(columns int, row func([]string)) error {
 	r := response{c: c}
 	if err := r.result(columns, row); err != nil {
@@ -55,6 +56,9 @@ func (r *response) result(columns int, row func([]string)) error {
 	}
 	if err := r.skipDefinitions(); err != nil {
 		return err
+	}
+	if row == nil {
+		return r.rows(func([]byte) error { return nil })
 	}
 	return r.texts(columns, row)
 }

@@ -151,7 +151,7 @@ func (f *Found) caller(c *backend.Conn) error {
 		}
 		call := "CALL " + o.full() + "(" + strings.TrimSuffix(strings.Repeat("NULL, ", len(o.parts)), ", ") + ")"
 		if o.columns > 0 {
-			err = c.Call(call, o.columns, func([]string) {})
+			err = c.Call(call, o.columns)
 		} else {
 			err = c.Exec(call)
 		}

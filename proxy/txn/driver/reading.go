@@ -50,7 +50,7 @@ const recentColumns = 5
 
 // Skip reads what Take does where nobody wants to know.
 func Skip(p backend.Pooled) error {
-	return p.Conn.ReadCall(recentColumns, func([]string) {})
+	return p.Conn.ReadCall(recentColumns, nil)
 }
 
 // Lacks notes that a node refused [twophase.Recent], and reports whether that is as something is missing there which is made when it is read next.
