@@ -327,3 +327,26 @@ func takeLarge(t *testing.T, stalled []*mysqltest.RawClient) {
 		must(t, c, "SELECT 1")
 	}
 }
+
+// The time of a statement in a loop begins with the statement: those of clients that take turns are together no longer than the clients were there.
+func TestTimesInTheLane(t *testing.T) {
+	p := startLane(t, oneNode(mysqltest.Shared(t, mysqltest.MariaDB).Addr, 4))
+	began := time.Now()
+	rare, often := p.client(""), p.client("")
+	looped(t, p, 400, func() {
+		for range 10 {
+			must(t, rare, "SELECT 1 + 1")
+			for range 50 {
+				must(t, often, "SELECT 1 + 1")
+			}
+		}
+	})
+	settled(t, p)
+	var sum time.Duration
+	for _, d := range p.Queries().Digests() {
+		sum += d.Total.Sum
+	}
+	if took := time.Since(began); sum == 0 || sum > took {
+		t.Errorf("statements took %v within %v", sum, took)
+	}
+}

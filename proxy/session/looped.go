@@ -199,11 +199,11 @@ func (la *laned) seekAlone(lp *loopPool) {
 // beginLooped notes for others that the session has a statement; false when somebody closed the session meanwhile.
 func (la *laned) beginLooped(l *fastlane.Loop) bool {
 	if !la.client.ahead().begun { // else it was in line, or an index was asked
-		la.client.ahead().begun = true
 		if !la.client.begin(la.client.ahead().command, la.client.ahead().text) {
 			la.finishLoop(l, &endError{reason: process.EndKilled})
 			return false
 		}
+		la.client.ahead().begun = true
 		la.client.observed.Class = la.client.task().query.info.Class
 	}
 	return true

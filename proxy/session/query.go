@@ -102,7 +102,7 @@ type query struct {
 	// st is the prepared statement that is executed, and ex its values; both are nil of a text.
 	st *stmt
 	ex *execution
-	// plan and route are those of a statement on several shards, else nil.
+	// plan and route are those of a statement on several shards, else nil; the plan is there of a query, too, that an index is asked for.
 	plan  *plan.Plan
 	route *plan.Route
 	// ids are those of an INSERT into a table that has a sequence.
