@@ -111,6 +111,33 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// Of several keys in which a row collides, with rows of its own shard and of others, the one that a server names is named: the first.
+func TestIndexesNameTheFirstKey(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			statements := []string{"INSERT INTO people (id, email) VALUES (1, 'a@x'), (2, 'b@x')", "INSERT INTO people (id, tenant, code) VALUES (3, 1, 'p'), (4, 2, 'p')"}
+			for id := 10; id < 18; id++ { // on each shard there are some
+				for tenant := 1; tenant <= 2; tenant++ {
+					for _, email := range []string{"A@x", "B@x", "new@x"} {
+						row := fmt.Sprintf("INTO people (id, email, tenant, code) VALUES (%d, '%s', %d, 'P')", id, email, tenant)
+						statements = append(statements, "INSERT "+row, "INSERT IGNORE "+row, "SHOW WARNINGS")
+					}
+				}
+			}
+			for _, sql := range statements {
+				want, got := answerOf(t, s.oracle, sql), answerOf(t, s.subject, sql)
+				if want != got {
+					t.Errorf("%s\n got %s\nwant %s", sql, got, want)
+				}
+			}
+			s.sameTables(t, "all", "people")
+			s.keptIndexes(t, "all")
+			s.nothingPrepared(t)
+		})
+	}
+}
+
 // Executions warn as on one server.
 func TestIndexesWarnExecutions(t *testing.T) {
 	for _, kind := range bothKinds {

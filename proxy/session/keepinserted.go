@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +91,9 @@ func (in *inserting) one(row int) string {
 // insertRows inserts the rows from one to another by a text, and their entries.
 func (in *inserting) insertRows(text string, from, to int) error {
 	if err := in.carryOutMain(text); err != nil {
+		if to == from+1 {
+			err = in.ofFirstKey(err, from)
+		}
 		return err
 	}
 	in.ids, in.next = in.main.ids, in.main.ids.first
@@ -103,6 +107,36 @@ func (in *inserting) insertRows(text string, from, to int) error {
 		}
 	}
 	return nil
+}
+
+// ofFirstKey returns the error of a row that was refused with err: of several keys in which a row collides one server names the first, and the row's shard knows of
+// its own rows only.
+func (in *inserting) ofFirstKey(err error, row int) error {
+	var refused *mysql.SQLError
+	if !errors.As(err, &refused) || refused.Code != mysql.ERDupEntry {
+		return err
+	}
+	key := strings.ToLower(strings.TrimSuffix(refused.Message[strings.LastIndex(refused.Message, " '")+2:], "'"))
+	at := slices.IndexFunc(in.indexes, func(x *router.Index) bool {
+		name := strings.ToLower(x.Name)
+		return x.Unique && (key == name || strings.HasSuffix(key, "."+name)) // MySQL says the table's name, too
+	})
+	if at <= 0 {
+		return err
+	}
+	all, unknown := in.entries(row, row+1)
+	if unknown != nil {
+		return err // the row was to get an id
+	}
+	for i, x := range in.indexes[:at] {
+		if !x.Unique {
+			continue
+		}
+		if first := in.add(x, all[i]); first != nil {
+			return first
+		}
+	}
+	return err
 }
 
 // entries are those of rows in each of the indexes.

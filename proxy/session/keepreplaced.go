@@ -152,7 +152,17 @@ func (in *inserting) ignoreRow(row int, o *rowsOutcome) error {
 	if err := in.carryOutRow(row, o); err != nil {
 		return err
 	}
-	if in.main.ok.AffectedRows > 0 {
+	if n := len(o.warnings); in.main.ok.AffectedRows == 0 && n > 0 && o.warnings[n-1].Code == mysql.ERDupEntry {
+		w := &o.warnings[n-1]
+		err := in.ofFirstKey(&mysql.SQLError{Code: w.Code, Message: w.Message}, row)
+		if !isDuplicate(err) {
+			return err
+		}
+		w.Message = err.(*mysql.SQLError).Message
+		if _, err := in.run("ROLLBACK TO SAVEPOINT " + rowSavepoint); err != nil {
+			return err
+		}
+	} else if in.main.ok.AffectedRows > 0 {
 		err := in.addEntries(row)
 		switch {
 		case isDuplicate(err):
