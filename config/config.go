@@ -434,8 +434,8 @@ type Shard struct {
 	// Where an AUTO_INCREMENT column has its ids from, for tables with several sub-tables and those of type reference.
 	Sequence Sequence `yaml:"sequence"`
 	// Keys without the sharding key that are unique over all sub-tables, each a column, a list of columns, or columns with more: a table of the
-	// proxy's own keeps their values. A UNIQUE key in DDL that is none of them and has not the sharding key in it is refused, unless local is among
-	// them: then it holds inside each sub-table only.
+	// proxy's own keeps their values. A UNIQUE key in DDL that is none of them and has not the sharding key in it is refused, unless global or local
+	// is among them: with global it holds over all sub-tables as if it were named, with local inside each sub-table only.
 	Unique []Index `yaml:"unique"`
 	// The same of keys that are not unique, so that rows are looked for on the shards that have them.
 	Lookup []Index `yaml:"lookup"`
@@ -449,7 +449,8 @@ type Index struct {
 	Name string `yaml:"name"`
 	// How texts in its columns are placed, as strings of the rule; needed for collations other than _bin ones.
 	Strings string `yaml:"strings"`
-	// In the place of columns, of unique: local lets DDL make other UNIQUE keys, which hold inside each sub-table only.
+	// In the place of columns, of unique: what becomes of other UNIQUE keys that DDL makes. global: they hold over all sub-tables; local: inside
+	// each sub-table only.
 	Others string `yaml:"others"`
 }
 

@@ -10,13 +10,26 @@ import (
 // The words for what becomes of UNIQUE keys that a rule does not name.
 const (
 	othersLocal  = "local"
-	othersGlobal = "global" // which is refused, and is no column's name without a list
+	othersGlobal = "global"
 )
 
 // LocalUnique reports whether DDL may make UNIQUE keys that hold inside each sub-table only.
 func (s *Shard) LocalUnique() bool {
 	return slices.ContainsFunc(s.Unique, func(x Index) bool { return x.Others == othersLocal })
 }
+
+// GlobalUnique reports whether UNIQUE keys that DDL makes hold over all sub-tables, though the rule does not name them.
+func (s *Shard) GlobalUnique() bool {
+	return slices.ContainsFunc(s.Unique, func(x Index) bool { return x.Others == othersGlobal })
+}
+
+// GivenIndex is a unique index that DDL has given a table whose rule does not name it. No file has one: there others is in the place of columns.
+func GivenIndex(name string, columns []string, strings string) Index {
+	return Index{Name: name, Columns: columns, Strings: strings, Others: othersGlobal}
+}
+
+// Given reports whether DDL has given the index to the table.
+func (x *Index) Given() bool { return x.Others == othersGlobal && len(x.Columns) > 0 }
 
 // IndexName returns the name of an index: the one given, or its columns.
 func (x *Index) IndexName() string { return cmp.Or(x.Name, strings.Join(x.Columns, "_")) }
@@ -63,7 +76,7 @@ func (s *Schema) checkIndexes(r *report, path string, k int) {
 		r.fault(at, "has no use with type %s, whose keys hold for all rows as they are: remove it", resolved.Type)
 		return
 	}
-	names := map[string]string{}
+	names, others := map[string]string{}, ""
 	for _, list := range []struct {
 		key     string
 		indexes []Index
@@ -72,10 +85,10 @@ func (s *Schema) checkIndexes(r *report, path string, k int) {
 			x, at := &list.indexes[i], fmt.Sprintf("%s.%s[%d]", path, list.key, i)
 			if x.Others != "" {
 				rule.checkOthers(r, at, list.key, x)
-				if first := names[x.Others+":"]; first != "" && list.key == "unique" {
-					r.fault(at, "says %s, as %s does: remove one", x.Others, first)
+				if others != "" && list.key == "unique" {
+					r.fault(at, "says what becomes of keys that are not named, as %s does: remove one", others)
 				}
-				names[x.Others+":"] = at
+				others = at
 				continue
 			}
 			rule.checkIndex(r, at, x)
@@ -92,8 +105,8 @@ func (s *Schema) checkIndexes(r *report, path string, k int) {
 }
 
 func (s *Shard) checkOthers(r *report, at, key string, x *Index) {
-	if x.Others != othersLocal {
-		r.fault(at+".others", "must be %s, not %q: keys that hold over all sub-tables are named one by one", othersLocal, x.Others)
+	if x.Others != othersLocal && x.Others != othersGlobal {
+		r.fault(at+".others", "must be %s or %s, not %q", othersLocal, othersGlobal, x.Others)
 	}
 	switch {
 	case key != "unique":

@@ -193,7 +193,9 @@ func (s *Server) Serve() error {
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
 	s.running.Go(func() {
-		s.shared.Indexes.Run(s.stop, func() []indexes.Table { return s.shared.Snapshot.Load().Indexed() })
+		s.shared.Indexes.Run(s.stop, func() []indexes.Table { return s.shared.Snapshot.Load().Indexed() }, func() {
+			_ = s.shared.Learn() // who needs the keys is told what is wrong
+		})
 	})
 	s.running.Go(func() { s.shared.Mirror.Run(s.stop) })
 	s.running.Go(func() { s.shared.Atomic.Run(s.stop, func() driver.Wanted { return wantedOf(s.Config()) }) })

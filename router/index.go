@@ -12,6 +12,10 @@ type Index struct {
 	Name string
 	// Columns are in lower case.
 	Columns []string
+	// Strings is how texts in Columns are placed, as the configuration has it.
+	Strings string
+	// Given says that DDL has given it to the table, whose rule does not name it.
+	Given bool
 	// Unique: no two rows of the table have the same values, unless one is NULL.
 	Unique bool
 	// Table is the indexed table, and Lookup what keeps the index: sharded by Columns, which it has beside Table's Keys. Rows with a NULL in Columns
@@ -38,7 +42,7 @@ func (t *Table) newIndexes(s *config.Shard) error {
 			if err != nil {
 				return err
 			}
-			index := &Index{Name: x.IndexName(), Unique: list.unique, Table: t, Lookup: lookup}
+			index := &Index{Name: x.IndexName(), Strings: x.Strings, Given: x.Given(), Unique: list.unique, Table: t, Lookup: lookup}
 			for _, c := range x.Columns {
 				index.Columns = append(index.Columns, strings.ToLower(c))
 			}

@@ -46,6 +46,8 @@ type Table struct {
 	Indexes []*Index
 	// LocalUnique: DDL may make UNIQUE keys that hold inside each shard only.
 	LocalUnique bool
+	// GlobalUnique: UNIQUE keys that DDL makes hold over all shards, and Indexes has those that it has made.
+	GlobalUnique bool
 	// Keeps is the index that this table of the proxy's own keeps; nil of others.
 	Keeps *Index
 }

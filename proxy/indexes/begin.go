@@ -25,10 +25,14 @@ func (s *States) Begin(ctx context.Context, t *router.Table, nodes map[string]*b
 	}
 	told := false
 	for _, x := range t.Indexes {
-		if err := left(ctx, x, nodes); err != nil {
+		state, look := s.Record(x).State, left
+		if x.Given && state == Missing {
+			look = gone
+		}
+		if err := look(ctx, x, nodes); err != nil {
 			return false, err
 		}
-		if s.Record(x).State == Built {
+		if state == Built {
 			continue
 		}
 		told = true

@@ -368,7 +368,12 @@ func (s *States) Drop(ctx context.Context, x *router.Index, o Options) error {
 	if err := settle(ctx); err != nil {
 		return err
 	}
-	l := &links{ctx: ctx, nodes: o.Nodes, conns: map[string]*link{}}
+	return gone(ctx, x, o.Nodes)
+}
+
+// gone drops the tables that keep an index.
+func gone(ctx context.Context, x *router.Index, nodes map[string]*backend.Node) error {
+	l := &links{ctx: ctx, nodes: nodes, conns: map[string]*link{}}
 	defer l.close()
 	for _, shard := range x.Lookup.Shards {
 		c, err := l.to(shard.Node)

@@ -168,7 +168,7 @@ func TestBuild(t *testing.T) {
 			stop := make(chan struct{})
 			var running sync.WaitGroup
 			running.Go(func() {
-				r.states.Run(stop, func() []indexes.Table { return []indexes.Table{{Table: r.table, Nodes: r.nodes}} })
+				r.states.Run(stop, func() []indexes.Table { return []indexes.Table{{Table: r.table, Nodes: r.nodes}} }, func() {})
 			})
 			defer running.Wait()
 			defer close(stop)

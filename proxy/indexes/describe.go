@@ -56,8 +56,11 @@ func Describe(c *backend.Conn, s router.Shard) (*Described, error) {
 	return d, err
 }
 
-// column finds one by its name.
-func (d *Described) column(name string) *DescribedColumn {
+// Column finds a column by its name; nil where it is not there.
+func (d *Described) Column(name string) *DescribedColumn {
+	if d == nil {
+		return nil
+	}
 	for k := range d.Columns {
 		if router.SameColumn(d.Columns[k].Name, name) {
 			return &d.Columns[k]
@@ -75,7 +78,7 @@ func (d *Described) Definition(x *router.Index) (*Definition, error) {
 	of := &Definition{Index: x}
 	order := of.named(d.Uniques)
 	for _, name := range order {
-		c := d.column(name)
+		c := d.Column(name)
 		if c == nil {
 			return nil, fmt.Errorf("the rule of %s has the index %s of a column %s, which is not there", x.Table.Name, x.Name, name)
 		}
@@ -90,7 +93,7 @@ func (d *Described) Definition(x *router.Index) (*Definition, error) {
 		of.Columns = append(of.Columns, Column{c.Name, c.Type})
 	}
 	for _, name := range x.Table.Keys {
-		c := d.column(name)
+		c := d.Column(name)
 		if c == nil {
 			return nil, fmt.Errorf("the sharding key %s of %s is not there", name, x.Table.Name)
 		}

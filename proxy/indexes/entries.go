@@ -12,8 +12,8 @@ import (
 // Duplicate says that two rows have the same values in the columns of a unique index.
 type Duplicate struct {
 	Index *router.Index
-	// Values are those of the index; One and Other the sharding keys of the rows.
-	Values, One, Other string
+	// Values are those of the index, Entry the same as servers have them in error 1062; One and Other the sharding keys of the rows.
+	Values, Entry, One, Other string
 }
 
 // Error names the values and the rows.
@@ -105,7 +105,7 @@ func (j *job) mend(c *link, f *shape, table router.Shard, lacking []*wanted) (*D
 			return nil, err
 		}
 		if there {
-			return &Duplicate{Index: j.x, Values: shown(f.columns, one.columns), One: shown(f.keys, other.keys), Other: shown(f.keys, one.keys)}, nil
+			return &Duplicate{Index: j.x, Values: shown(f.columns, one.columns), Entry: entryOf(one.columns), One: shown(f.keys, other.keys), Other: shown(f.keys, one.keys)}, nil
 		}
 		// The entry is of a row that is gone.
 		var sets []string

@@ -54,7 +54,7 @@ func shapeOf(c *link, x *router.Index, s router.Shard, d *Described, more ...str
 		return nil, fmt.Errorf("%s has no primary key, by which its rows could be read in batches", s)
 	}
 	for _, name := range f.order {
-		if column := d.column(name); column == nil || slices.Contains(unordered, column.Kind) {
+		if column := d.Column(name); column == nil || slices.Contains(unordered, column.Kind) {
 			return nil, fmt.Errorf("%s has a primary key of %s, by which its rows cannot be read in batches", s, name)
 		}
 	}
@@ -242,4 +242,18 @@ func (f *shape) where(c *link, s router.Shard, condition string) (lines []line, 
 	_ = c.Net.SetDeadline(time.Now().Add(answerMax))
 	err = c.RawRows(f.selects(s)+" WHERE "+condition, func(_ []mysql.ColumnDefinition41, cells []value.Cell) { lines = append(lines, f.line(cells)) })
 	return lines, err
+}
+
+// entryOf writes the values of a key as servers have them in error 1062.
+func entryOf(literals []string) string {
+	var all []string
+	for _, one := range literals {
+		if digits, is := strings.CutPrefix(one, "_utf8mb4 X'"); is {
+			if text, err := hex.DecodeString(strings.TrimSuffix(digits, "'")); err == nil {
+				one = string(text)
+			}
+		}
+		all = append(all, strings.Trim(one, "'"))
+	}
+	return strings.Join(all, "-")
 }

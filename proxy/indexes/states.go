@@ -28,7 +28,8 @@ type States struct {
 	Log *slog.Logger // set before the first use; nil: nothing is logged
 
 	seen atomic.Pointer[map[router.Shard]seen] // by the first sub-table of the table that keeps the index
-	mu   sync.Mutex                            // of who changes seen
+	keys atomic.Pointer[map[router.Shard]heard]
+	mu   sync.Mutex // of who changes seen or keys
 }
 
 // seen is what a server said, and when it had not been asked yet.
@@ -87,7 +88,7 @@ func (s *States) note(answers map[*router.Index]Record, at time.Time) {
 
 // Ask asks for the states of a table's indexes.
 func (s *States) Ask(ctx context.Context, t *router.Table, nodes map[string]*backend.Node) error {
-	if len(t.Indexes) == 0 {
+	if len(t.Indexes) == 0 && !t.GlobalUnique {
 		return nil
 	}
 	n := nodes[t.Nodes[0]]
@@ -103,8 +104,9 @@ func (s *States) Ask(ctx context.Context, t *router.Table, nodes map[string]*bac
 func (s *States) askOn(ctx context.Context, c *backend.Conn, n *backend.Node, tables []*router.Table, nodes map[string]*backend.Node) error {
 	began, folds := time.Now(), folds(n)
 	var records map[id]Record
+	var given map[id]Key
 	look := func() (err error) {
-		records, err = read(c)
+		records, given, err = read(c)
 		return err
 	}
 	if err := made(c, look); err != nil {
@@ -114,7 +116,7 @@ func (s *States) askOn(ctx context.Context, c *backend.Conn, n *backend.Node, ta
 	for _, t := range tables {
 		state := Unknown
 		for _, x := range t.Indexes {
-			if _, has := records[idOf(x, folds)]; has {
+			if _, has := records[idOf(x, folds)]; has || x.Given {
 				continue
 			}
 			if state == Unknown {
@@ -138,13 +140,21 @@ func (s *States) askOn(ctx context.Context, c *backend.Conn, n *backend.Node, ta
 			return err
 		}
 	}
-	answers := map[*router.Index]Record{}
+	answers, keys := map[*router.Index]Record{}, map[*router.Table][]Key{}
 	for _, t := range tables {
 		for _, x := range t.Indexes {
-			answers[x] = records[idOf(x, folds)]
+			r, has := records[idOf(x, folds)]
+			if !has {
+				r.State = Missing
+			}
+			answers[x] = r
+		}
+		if t.GlobalUnique {
+			keys[t] = keysIn(records, given, t, folds)
 		}
 	}
 	s.note(answers, began)
+	s.noteKeys(keys, began)
 	return nil
 }
 
@@ -172,8 +182,8 @@ type Table struct {
 	Nodes map[string]*backend.Node
 }
 
-// Run asks for the states of the indexes of tables, as they are then, every second, until stop is closed.
-func (s *States) Run(stop <-chan struct{}, tables func() []Table) {
+// Run asks for the states of the indexes of tables, as they are then, every second, until stop is closed, and calls told behind each time.
+func (s *States) Run(stop <-chan struct{}, tables func() []Table, told func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var ending sync.WaitGroup
@@ -190,6 +200,7 @@ func (s *States) Run(stop <-chan struct{}, tables func() []Table) {
 	defer w.close()
 	for {
 		w.look(ctx, tables())
+		told()
 		select {
 		case <-stop:
 			return

@@ -3,8 +3,10 @@ package indexes
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +20,11 @@ import (
 // table is where the records are.
 const table = sqltext.ProxySchema + ".indexes"
 
-// definition is the table of records: a row for each index that a proxy has seen in its configuration.
+// definition is the table of records: a row for each index that a proxy has seen in its configuration, and for each that DDL has given a table, which has
+// its columns and how texts in them are placed.
 const definition = "CREATE TABLE IF NOT EXISTS " + table + " (db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, key_name VARBINARY(256) NOT NULL, state VARBINARY(16) NOT NULL, " +
-	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
+	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, key_columns BLOB, " +
+	"strings VARBINARY(64) NOT NULL DEFAULT '', PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
 
 // askTimeout bounds one connection and what is asked on it.
 const askTimeout = 5 * time.Second
@@ -120,22 +124,43 @@ func folds(n *backend.Node) bool {
 	return info != nil && info.LowerCaseTables
 }
 
-// read reads all records of a server.
-func read(c *backend.Conn) (records map[id]Record, err error) {
-	records = map[id]Record{}
-	err = c.Rows("SELECT db, name, key_name, state, shards, IFNULL(after, ''), done, total FROM "+table, 8, func(row []string) {
+// read reads all records of a server, and the keys that DDL has given tables.
+func read(c *backend.Conn) (records map[id]Record, given map[id]Key, err error) {
+	records, given = map[id]Record{}, map[id]Key{}
+	err = c.Rows("SELECT db, name, key_name, state, shards, IFNULL(after, ''), done, total, IFNULL(key_columns, ''), strings FROM "+table, 10, func(row []string) {
 		r := Record{State: stateNamed(row[3]), After: row[5]}
 		r.Shards, _ = strconv.Atoi(row[4])
 		r.Done, _ = strconv.ParseUint(row[6], 10, 64)
 		r.Total, _ = strconv.ParseUint(row[7], 10, 64)
 		records[id{row[0], row[1], row[2]}] = r
+		k := Key{Name: row[2], Strings: row[9]}
+		if json.Unmarshal([]byte(row[8]), &k.Columns) == nil {
+			given[id{row[0], row[1], row[2]}] = k
+		}
 	})
-	return records, err
+	return records, given, err
+}
+
+// keysIn returns the keys that DDL has given a table and that are kept, by their names.
+func keysIn(records map[id]Record, given map[id]Key, t *router.Table, folds bool) (keys []Key) {
+	of := idOf(&router.Index{Table: t}, folds)
+	for one, k := range given {
+		if state := records[one].State; one.db == of.db && one.table == of.table && (state == Building || state == Built) {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return keys
 }
 
 // write stores the record of an index.
 func write(c *backend.Conn, x *router.Index, folds bool, r Record) error {
-	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d%s", table, r.State, r.Shards, literal(r.After), r.Done, r.Total, row(x, folds)))
+	key := ""
+	if x.Given {
+		columns, _ := json.Marshal(x.Columns) // of texts, which cannot fail
+		key = ", key_columns = " + literal(string(columns)) + ", strings = " + literal(x.Strings)
+	}
+	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d%s%s", table, r.State, r.Shards, literal(r.After), r.Done, r.Total, key, row(x, folds)))
 }
 
 // add stores a first record, unless another proxy did.

@@ -53,6 +53,9 @@ func (cs *changes) tryChoose(q *query, p *plan.Plan, r *plan.Route, ex *boundExe
 	if err == nil {
 		total, err = cs.changeChosen(c, p, r, ex, rows)
 	}
+	if err == nil {
+		err = cs.leases.stillHeard(p.Watches())
+	}
 	if err != nil {
 		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}

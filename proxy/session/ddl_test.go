@@ -99,6 +99,28 @@ func startServer(t *testing.T, kind mysqltest.Kind) *mysqltest.RealServer {
 	return s
 }
 
+// serve starts a proxy of a configuration over the servers.
+func (p *ddlProxy) serve(t *testing.T, text string) *proxy.Server {
+	t.Helper()
+	cfg, faults := config.Parse(fmt.Appendf(nil, text, p.servers[1].Addr, p.servers[2].Addr), t.TempDir(), config.Options{})
+	if cfg == nil {
+		t.Fatal(faults)
+	}
+	srv, err := proxy.New(cfg, slog.New(slog.NewTextHandler(p.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve() }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = srv.Shutdown(ctx)
+		<-served
+	})
+	return srv
+}
+
 func startDDL(t *testing.T, servers []*mysqltest.RealServer) *ddlProxy {
 	t.Helper()
 	return startDDLWith(t, servers, ddlConfig)
@@ -108,22 +130,7 @@ func startDDL(t *testing.T, servers []*mysqltest.RealServer) *ddlProxy {
 func startDDLWith(t *testing.T, servers []*mysqltest.RealServer, text string) *ddlProxy {
 	t.Helper()
 	p := &ddlProxy{log: new(safeLog), servers: servers}
-	cfg, faults := config.Parse(fmt.Appendf(nil, text, servers[1].Addr, servers[2].Addr), t.TempDir(), config.Options{})
-	if cfg == nil {
-		t.Fatal(faults)
-	}
-	var err error
-	if p.srv, err = proxy.New(cfg, slog.New(slog.NewTextHandler(p.log, nil))); err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- p.srv.Serve() }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		_ = p.srv.Shutdown(ctx)
-		<-served
-	})
+	p.srv = p.serve(t, text)
 	for k, server := range servers {
 		c := dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root"})
 		must(t, c, "DROP DATABASE IF EXISTS shop")

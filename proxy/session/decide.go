@@ -79,8 +79,10 @@ func (ro *routing) decide(q *query) (action, error) {
 	case errors.Is(err, errLooksUp):
 		q.plan = p
 		return actionLookup, nil
-	case errors.Is(err, errReplan):
+	case errors.Is(err, errReplan), errors.Is(err, errUnheard) && q.ids.drawn():
 		ro.undraw(q)
+		return actionProcedure, nil
+	case errors.Is(err, errUnheard):
 		return actionProcedure, nil
 	}
 	return n, err
@@ -110,13 +112,18 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 }
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
-// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps, errLooksUp or errReplan.
+// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], errKeeps, errUnheard, errLooksUp or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
-	if (p.Keeper != nil || len(p.Keeps()) > 0) && !ro.client.task().composed {
+	if (p.Keeper != nil || len(p.Keeps())+len(p.Watches()) > 0) && !ro.client.task().composed {
 		if p.Keeper != nil {
 			return actionProcedure, keptByProxy(p.Keeper)
 		}
-		return actionProcedure, errKeeps
+		if !heard(&ro.client.shared.Indexes, p.Watches()) {
+			return actionProcedure, errUnheard
+		}
+		if len(p.Keeps()) > 0 {
+			return actionProcedure, errKeeps
+		}
 	}
 	e := &ro.client.lookup().execution
 	e.ZeroStays, e.Apart = false, q.ids.drawn() && q.ids.replaces
@@ -150,6 +157,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 			countKeys(&ro.client.shared.HotKeys, e)
 		}
 		ro.oneShard(q, r.One, p)
+		q.watched = p.Watches()
 		return actionExchange, nil
 	}
 	many := r // that a route for one server needs no memory of its own

@@ -31,7 +31,7 @@ func (ds *definitions) withIndexes(p *plan.Plan, st *ddl.Statement, names [][]my
 	case d.Verb == sqlparse.CreateTable && len(p.Target.Table.Indexes) > 0:
 		names, err = ds.makeIndexes(p, st, names)
 	case d.Verb == sqlparse.CreateTable && d.Like:
-		_, err = ds.describedLike(p)
+		_, _, err = ds.describedLike(p)
 	case d.Verb == sqlparse.DropTable:
 		for _, r := range p.Refs {
 			for _, x := range r.Table.Indexes {
@@ -118,7 +118,7 @@ func (ds *definitions) makeIndexes(p *plan.Plan, st *ddl.Statement, names [][]my
 	var like *indexes.Described
 	if d.Like {
 		var err error
-		if like, err = ds.describedLike(p); err != nil {
+		if like, _, err = ds.describedLike(p); err != nil {
 			return nil, err
 		}
 	}
@@ -191,35 +191,39 @@ func (ds *definitions) asking(node string, f func(c *backend.Conn) error) error 
 	return err
 }
 
-// describedLike describes the table behind LIKE, and refuses UNIQUE keys of it that would hold inside each shard only.
-func (ds *definitions) describedLike(p *plan.Plan) (d *indexes.Described, err error) {
+// describedLike describes the table behind LIKE, refuses UNIQUE keys of it that would hold inside each shard only, and returns those that are to get an index.
+func (ds *definitions) describedLike(p *plan.Plan) (d *indexes.Described, unnamed []plan.NewKey, err error) {
 	t := p.Target.Table
 	if t.Kind != router.Sharded || len(t.Shards) < 2 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	from := likeOf(p, t.Shards[0])
 	if from.Node == "" {
-		return nil, newError(KSRefusedSharding, "CREATE TABLE ... LIKE a table that the proxy does not find: name its columns")
+		return nil, nil, newError(KSRefusedSharding, "CREATE TABLE ... LIKE a table that the proxy does not find: name its columns")
 	}
 	err = ds.asking(from.Node, func(c *backend.Conn) (err error) {
 		d, err = indexes.Describe(c, from)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, u := range d.Uniques {
 		if u.Name == "PRIMARY" {
 			continue
 		}
-		if err := p.Target.UniqueHolds(u); err != nil {
-			return nil, planError(err)
+		is, err := p.Target.UniqueHolds(u)
+		if err != nil {
+			return nil, nil, planError(err)
+		}
+		if is {
+			unnamed = append(unnamed, plan.NewKey{UniqueKey: u})
 		}
 	}
 	if len(d.Columns) == 0 {
-		return nil, mysql.NewSQLError(erNoSuchTable, fmt.Sprintf("Table '%s.%s' doesn't exist", from.DB, from.Table))
+		return nil, nil, mysql.NewSQLError(erNoSuchTable, fmt.Sprintf("Table '%s.%s' doesn't exist", from.DB, from.Table))
 	}
-	return d, nil
+	return d, unnamed, nil
 }
 
 // emptyIndexes has TRUNCATE TABLE empty the tables that keep the indexes.

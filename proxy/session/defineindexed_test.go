@@ -128,7 +128,7 @@ func testIndexesRefused(t *testing.T, p *ddlProxy) {
 		"CREATE TABLE u (id INT PRIMARY KEY, a INT, b TEXT, email VARCHAR(30) COLLATE utf8mb4_bin)":                       "has the type text",
 		"CREATE TABLE u (id INT PRIMARY KEY, a INT, b BINARY(3), email VARCHAR(30) COLLATE utf8mb4_unicode_ci)":           "has the collation utf8mb4_unicode_ci, which calls texts equal that the index, with strings: utf8mb4_general_ci_v1, places apart: give it a _bin collation, or the index strings: utf8mb4_unicode_ci_v1",
 		"CREATE TABLE u (id INT PRIMARY KEY, a INT, b VARCHAR(3), email VARCHAR(30) COLLATE utf8mb4_bin)":                 "the column b of the index b_a of u has the collation utf8mb4_",
-		"CREATE TABLE u (id INT PRIMARY KEY, a INT UNIQUE, b BINARY(3), email VARCHAR(30) COLLATE utf8mb4_bin)":           "UNIQUE (a) of u, without the sharding key (id), would hold inside each sub-table only: name it in the rule, as unique: [[a]], to have it hold over all of them, or say unique: local there",
+		"CREATE TABLE u (id INT PRIMARY KEY, a INT UNIQUE, b BINARY(3), email VARCHAR(30) COLLATE utf8mb4_bin)":           "UNIQUE (a) of u, without the sharding key (id), would hold inside each sub-table only: name it in the rule, as unique: [[a]], to have it hold over all of them, or say unique: global or unique: local there",
 		"CREATE TABLE u (id INT, a INT, b BINARY(3), email VARCHAR(30) COLLATE utf8mb4_bin, UNIQUE (b), PRIMARY KEY(id))": "UNIQUE (b) of u",
 		"CREATE TABLE u (id INT, a INT, b BINARY(3), email VARCHAR(30) COLLATE utf8mb4_bin, UNIQUE (email(3)))":           "of beginnings of columns",
 		"CREATE TABLE w (id INT PRIMARY KEY, a INT UNIQUE)":                                                               "UNIQUE (a) of w",

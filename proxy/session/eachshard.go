@@ -19,9 +19,17 @@ import (
 	"kingshard/router/plan"
 )
 
-// eachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears which
-// tables are done, and ADMIN DDL RESUME finishes the rest.
+// eachShard runs DDL on the physical tables of its tables.
 func (ds *definitions) eachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
+	if tables := globalTables(p); len(tables) > 0 {
+		return ds.eachShardAlone(q, tables)
+	}
+	return ds.onEachShard(q, p, r)
+}
+
+// onEachShard runs DDL on every physical table, one outcome each. A failure does not undo what was done: the client hears which
+// tables are done, and ADMIN DDL RESUME finishes the rest.
+func (ds *definitions) onEachShard(q *query, p *plan.Plan, r *plan.Route) (failed bool, err error) {
 	if err := ds.defaultsFollowed(p, r); err != nil {
 		return true, err
 	}

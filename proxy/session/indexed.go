@@ -6,14 +6,14 @@ import (
 	"kingshard/router/plan"
 )
 
-// Indexed lists the tables with indexes over their shards, those that several users see more than once.
+// Indexed lists the tables with indexes over their shards, and those that DDL may give some, those that several users see more than once.
 func (s *Snapshot) Indexed() (tables []indexes.Table) {
 	for _, schema := range s.Schemas {
 		if schema.Plans == nil {
 			continue
 		}
 		for _, t := range schema.Plans.router().Tables() {
-			if len(t.Indexes) > 0 {
+			if len(t.Indexes) > 0 || t.GlobalUnique {
 				tables = append(tables, indexes.Table{Table: t, Nodes: s.Nodes})
 			}
 		}

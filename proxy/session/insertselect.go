@@ -74,6 +74,9 @@ func (cs *changes) tryInsertSelect(q *query, p *plan.Plan, r *plan.Route, ex *bo
 			cs.client.shared.Sequences.Of(ids.table).Doubt()
 		}
 	}
+	if err == nil {
+		err = cs.leases.stillHeard(p.Watches())
+	}
 	if err != nil {
 		return fail(err)
 	}

@@ -50,6 +50,9 @@ func (cs *changes) loadMany(q *query, p *plan.Plan, r *plan.Route) (failed bool,
 			err = kept
 		}
 	}
+	if err == nil {
+		err = cs.leases.stillHeard(p.Watches())
+	}
 	if err != nil {
 		return true, cs.writeFailed(l.c, err, names)
 	}

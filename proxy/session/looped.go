@@ -225,7 +225,7 @@ func (la *laned) launch(le *loopConn) {
 	x := &la.client.task().x
 	x.p = le.p
 	la.client.passed = true
-	if !la.preparedOn(le) || la.exchanges.lacksInsertID(le.p, &la.client.task().query) {
+	if !heard(&la.client.shared.Indexes, la.client.task().query.watched) || !la.preparedOn(le) || la.exchanges.lacksInsertID(le.p, &la.client.task().query) {
 		la.client.outOfLine()
 		le.Leave()
 		la.client.ahead().offer = le.p

@@ -89,6 +89,9 @@ func (cs *changes) tryMove(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	if err == nil {
 		err = m.move(columns)
 	}
+	if err == nil {
+		err = cs.leases.stillHeard(p.Watches())
+	}
 	if err != nil {
 		return fail(err)
 	}

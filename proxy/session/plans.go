@@ -40,6 +40,9 @@ type Plans struct {
 	first         *backend.Node   // the schema's default
 	names         map[string]bool // of tables with a rule, in lower case
 	longest       int
+	// configured is the schema without the indexes that DDL has given its tables; servers are those of router.Options.
+	configured config.Schema
+	servers    map[string]string
 
 	shapes shapes
 	// sequences are where tables have their ids from, by *router.Table.
@@ -67,11 +70,21 @@ type tableColumns struct {
 
 // NewPlans makes the plans' holder of a schema; nil for one without sharded tables. servers are those of router.Options.
 func NewPlans(sc config.Schema, nodes map[string]*backend.Node, servers map[string]string) (*Plans, error) {
+	return newPlans(sc, nil, nodes, servers)
+}
+
+// newPlans makes the plans' holder of a schema whose tables DDL has given indexes, by the positions of their rules.
+func newPlans(configured config.Schema, given map[int][]config.Index, nodes map[string]*backend.Node, servers map[string]string) (*Plans, error) {
+	sc := configured
+	sc.Shard = slices.Clone(sc.Shard)
+	for k, list := range given {
+		sc.Shard[k].Unique = slices.Concat(sc.Shard[k].Unique, list)
+	}
 	r, err := router.New(sc, router.Options{Zone: time.Local, Servers: servers})
 	if err != nil || len(r.Tables()) == 0 {
 		return nil, err
 	}
-	p := &Plans{exact: r, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
+	p := &Plans{exact: r, configured: configured, servers: servers, nodes: nodes, first: nodes[sc.Default], names: map[string]bool{}, plans: map[planKey]*plan.Plan{}, columns: map[*router.Table]tableColumns{}}
 	p.folded, p.unfolded = router.New(sc, router.Options{Zone: time.Local, LowerCase: true, Servers: servers})
 	if p.unfolded != nil {
 		p.together = together(r.Tables())

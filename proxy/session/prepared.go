@@ -306,6 +306,14 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 			return true, err
 		}
 		return composer{s}.keepIndexes(text, true)
+	case errors.Is(err, errUnheard):
+		if q.ids.drawn() {
+			s.routing.undraw(q)
+		}
+		if err := s.leases.hearOf(p); err != nil {
+			return true, err
+		}
+		return s.executionProcedure(q)
 	case errors.Is(err, errReplan):
 		return s.executionProcedure(q)
 	case err != nil:

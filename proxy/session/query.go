@@ -13,6 +13,7 @@ import (
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
@@ -127,6 +128,8 @@ type query struct {
 	asked bool
 	// arrived says that its answer has begun to come on the connection that it is given.
 	arrived bool
+	// watched are the tables whose rows it changes on one server, of those that DDL may give keys over all shards.
+	watched []*router.Table
 	// within are the statements that it contains; nil if its class contains none.
 	within *sqltext.Contents
 	// value is the text that a server computed of what it prepares, if known.
@@ -317,6 +320,10 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 			return true, err
 		}
 		x := exchange{target: t, p: p, attempt: attempt}
+		if err := xs.leases.stillHeard(q.watched); err != nil {
+			xs.leases.release(p)
+			return true, err
+		}
 		if err = xs.clearDiagnostics(p, q); err == nil && q.st != nil {
 			x.bs, err = xs.backendStmt(p, q.text, q.st, q.ex)
 		}

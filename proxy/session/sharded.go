@@ -35,6 +35,14 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	case errors.Is(err, errKeeps):
 		failed, err = composer{s}.keepIndexes(q.text, false)
 		return true, failed, err
+	case errors.Is(err, errUnheard):
+		if q.ids.drawn() {
+			s.routing.undraw(q)
+		}
+		if err := s.leases.hearOf(p); err != nil {
+			return true, true, err
+		}
+		return s.sharded(q)
 	case errors.Is(err, errReplan):
 		return s.sharded(q)
 	case err != nil:

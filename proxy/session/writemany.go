@@ -53,6 +53,9 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		err = cs.firstFault(c, cs.client.lookup().execution.InOrder(runsMax), ex, err)
 		err = cs.refuseNull(p, err)
 	}
+	if err == nil {
+		err = cs.leases.stillHeard(p.Watches())
+	}
 	if err != nil {
 		return c, true, cs.writeFailed(c, err, allRenames(p, r.Queries))
 	}

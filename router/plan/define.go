@@ -18,6 +18,9 @@ type Each struct {
 	// Needed are the indexes that must have all rows already: a UNIQUE key is added that they keep.
 	Needed []*router.Index
 
+	// New are the UNIQUE keys that are to hold over all shards by unique: global, and have no index yet.
+	New []NewKey
+
 	// Known says that what the names of constraints and indexes are called in the physical tables must be known, for [Plan.Define].
 	Known bool
 
@@ -36,11 +39,9 @@ func (b *builder) eachPlan() error {
 		if each.Unnamed, err = define(d, p.Target, p.Refs); err != nil {
 			return err
 		}
-		unnamed, needed, err := defineIndexes(d, p.Target, p.Refs)
-		if err != nil {
+		if err := each.defineIndexes(d, p.Target, p.Refs); err != nil {
 			return err
 		}
-		each.Unnamed, each.Needed = append(each.Unnamed, unnamed...), needed
 		if each.Known, err = p.keys(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,81 +11,106 @@ import (
 )
 
 // defineIndexes refuses definitions that keys over the shards could not be kept for, and UNIQUE keys that would hold inside each shard only though nobody
-// said so. It returns the columns of indexes whose collations are left to defaults, and the indexes that must have all rows for the definition to be right.
-func defineIndexes(d *sqlparse.Definition, target *Ref, refs []*Ref) (unnamed []Unnamed, needed []*router.Index, err error) {
+// said so. It notes the columns of indexes whose collations are left to defaults, the indexes that must have all rows for the definition to be right, and
+// the keys that are to get an index.
+func (o *Each) defineIndexes(d *sqlparse.Definition, target *Ref, refs []*Ref) error {
 	for _, r := range refs {
-		if d.Renames && len(r.Table.Indexes) > 0 {
-			return nil, nil, Refuse("RENAME of the table %s, which has indexes over its shards in tables that are named after it: take them out of the rule first", r.Parsed.Name)
+		switch {
+		case !d.Renames:
+		case r.Table.GlobalUnique:
+			return Refuse("RENAME of the table %s, whose UNIQUE keys hold over its shards by unique: global, in tables that are named after it: CREATE TABLE the other one, and INSERT INTO ... SELECT its rows", r.Parsed.Name)
+		case len(r.Table.Indexes) > 0:
+			return Refuse("RENAME of the table %s, which has indexes over its shards in tables that are named after it: take them out of the rule first", r.Parsed.Name)
 		}
 	}
 	for _, u := range d.Uniques {
-		x, err := uniqueOf(target, u)
-		if err != nil {
-			return nil, nil, err
-		}
-		if x != nil && d.Verb != sqlparse.CreateTable {
-			needed = append(needed, x)
+		x, unnamed, err := target.keptBy(u)
+		switch {
+		case err != nil:
+			return err
+		case unnamed:
+			key, err := keyMade(target, d, u)
+			if err != nil {
+				return err
+			}
+			o.New = append(o.New, key)
+		case x != nil && d.Verb != sqlparse.CreateTable:
+			o.Needed = append(o.Needed, x)
 		}
 	}
 	for _, x := range target.Table.Indexes {
+		if d.Verb == sqlparse.CreateTable && x.Given && !made(x, d) {
+			continue // of a table of that name before
+		}
 		if err := indexAlteration(target, x, d); err != nil {
-			return nil, nil, err
+			return err
 		}
 		if d.Verb != sqlparse.CreateTable {
 			continue
 		}
 		if d.Like {
 			for _, c := range x.Columns {
-				unnamed = append(unnamed, Unnamed{Column: c, Like: true, Index: x})
+				o.Unnamed = append(o.Unnamed, Unnamed{Column: c, Like: true, Index: x})
 			}
 			continue
 		}
 		of, err := indexColumns(target, x, d)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		unnamed = append(unnamed, of...)
+		o.Unnamed = append(o.Unnamed, of...)
 	}
-	return unnamed, needed, nil
+	return nil
 }
 
-// uniqueOf returns the index that keeps a UNIQUE key over all shards; nil where the shards keep it by themselves.
-func uniqueOf(target *Ref, u sqlparse.UniqueKey) (*router.Index, error) {
-	t := target.Table
+// made reports whether a CREATE TABLE makes the key that an index keeps, as far as its text tells.
+func made(x *router.Index, d *sqlparse.Definition) bool {
+	return slices.ContainsFunc(d.Uniques, func(u sqlparse.UniqueKey) bool { return !u.Partial && x.Table.Over(u.Columns) == x })
+}
+
+// keptBy returns the index that keeps a UNIQUE key over all shards; nil where the shards keep it by themselves. unnamed says that it is to get an index.
+func (r *Ref) keptBy(u sqlparse.UniqueKey) (x *router.Index, unnamed bool, err error) {
+	t := r.Table
 	if t.Kind != router.Sharded || len(t.Shards) < 2 {
-		return nil, nil
+		return nil, false, nil
 	}
 	whole := true
 	for _, key := range t.Keys {
 		whole = whole && slices.ContainsFunc(u.Columns, func(c string) bool { return router.SameColumn(c, key) })
 	}
 	if whole {
-		return nil, nil
+		return nil, false, nil
 	}
 	if x := t.Over(u.Columns); x != nil && x.Unique && !u.Partial {
-		return x, nil
+		return x, false, nil
 	}
 	if t.LocalUnique {
-		return nil, nil
+		return nil, false, nil
 	}
 	columns := strings.Join(u.Columns, ", ")
-	if u.Partial {
-		return nil, Refuse("a UNIQUE key of %s of beginnings of columns, or of expressions, and without the sharding key (%s), would hold inside each sub-table only: say unique: local in the rule for that",
-			target.Parsed.Name, strings.Join(t.Keys, ", "))
+	switch {
+	case u.Partial:
+		return nil, false, Refuse("a UNIQUE key of %s of beginnings of columns, or of expressions, and without the sharding key (%s), would hold inside each sub-table only: say unique: local in the rule for that",
+			r.Parsed.Name, strings.Join(t.Keys, ", "))
+	case t.GlobalUnique:
+		return nil, true, nil
 	}
-	return nil, Refuse("UNIQUE (%s) of %s, without the sharding key (%s), would hold inside each sub-table only: name it in the rule, as unique: [[%s]], to have it hold over all of them, or say unique: local there",
-		columns, target.Parsed.Name, strings.Join(t.Keys, ", "), columns)
+	return nil, false, Refuse("UNIQUE (%s) of %s, without the sharding key (%s), would hold inside each sub-table only: name it in the rule, as unique: [[%s]], to have it hold over all of them, or say unique: global or unique: local there",
+		columns, r.Parsed.Name, strings.Join(t.Keys, ", "), columns)
 }
 
 // indexAlteration refuses an ALTER TABLE of columns that an index has.
 func indexAlteration(r *Ref, x *router.Index, d *sqlparse.Definition) error {
+	cure := fmt.Sprintf("KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards", r.Parsed.Name, x.Name)
+	if x.Given {
+		cure = "drop its UNIQUE key first, and add it afterwards"
+	}
 	if d.Converts {
-		return Refuse("CONVERT TO of %s, whose index %s is kept in a table of its own: KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards", r.Parsed.Name, x.Name, r.Parsed.Name, x.Name)
+		return Refuse("CONVERT TO of %s, whose index %s is kept in a table of its own: %s", r.Parsed.Name, x.Name, cure)
 	}
 	for _, c := range d.Columns {
 		if x.Has(c.Name) || r.keyOf(c.Name) >= 0 {
-			return Refuse("%s is a column of the index %s of %s, which is kept in a table of its own, and cannot be changed there: KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards",
-				c.Name, x.Name, r.Parsed.Name, r.Parsed.Name, x.Name)
+			return Refuse("%s is a column of the index %s of %s, which is kept in a table of its own, and cannot be changed there: %s", c.Name, x.Name, r.Parsed.Name, cure)
 		}
 	}
 	return nil
@@ -162,8 +188,8 @@ func (p *Plan) keeper() *Ref {
 	return nil
 }
 
-// UniqueHolds refuses a UNIQUE key for the table that would hold inside each shard only, unless the rule says so.
-func (r *Ref) UniqueHolds(u sqlparse.UniqueKey) error {
-	_, err := uniqueOf(r, u)
-	return err
+// UniqueHolds refuses a UNIQUE key for the table that would hold inside each shard only, unless the rule says so; unnamed says that it is to get an index.
+func (r *Ref) UniqueHolds(u sqlparse.UniqueKey) (unnamed bool, err error) {
+	_, unnamed, err = r.keptBy(u)
+	return unnamed, err
 }

@@ -10,6 +10,9 @@ import (
 // Keeps returns the indexes over all shards whose entries the statement may change; none of a query.
 func (p *Plan) Keeps() []*router.Index { return p.keeps }
 
+// Watches returns the tables whose rows the statement may change, and that other proxies may give keys over all shards; none of a query.
+func (p *Plan) Watches() []*router.Table { return p.watches }
+
 // keepIndexes finds the indexes whose entries the statement may change.
 func (b *builder) keepIndexes() error {
 	p := b.p
@@ -17,10 +20,21 @@ func (b *builder) keepIndexes() error {
 	case p.Target == nil:
 	case p.Statement.Kind == sqlparse.InsertKind, p.Statement.Kind == sqlparse.LoadData:
 		p.keeps = p.Target.Table.Indexes
+		p.watch(p.Target)
 	case p.Statement.Kind == sqlparse.UpdateKind, p.Statement.Kind == sqlparse.DeleteKind:
+		p.watch(p.Refs...)
 		return b.keepChanged(p.Statement.Change)
 	}
 	return nil
+}
+
+// watch notes the tables that DDL may give indexes.
+func (p *Plan) watch(refs ...*Ref) {
+	for _, r := range refs {
+		if r.Table.GlobalUnique && !slices.Contains(p.watches, r.Table) {
+			p.watches = append(p.watches, r.Table)
+		}
+	}
 }
 
 func (b *builder) keepChanged(ch *sqlparse.Change) error {

@@ -35,8 +35,10 @@ type Plan struct {
 	Reason string
 
 	// keeps are the indexes whose entries the statement may change.
-	keeps  []*router.Index
-	lookup *Lookup
+	keeps []*router.Index
+	// watches are the tables whose rows it may change, of those that DDL may give indexes.
+	watches []*router.Table
+	lookup  *Lookup
 	// moves is what an UPDATE gives the sharding key; nil where rows keep theirs.
 	moves *Move
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.

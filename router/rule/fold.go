@@ -95,11 +95,15 @@ func FoldName(r Rule) string {
 	return foldNone
 }
 
-// FoldFor gives the fold to name for a key with a collation: the one that knows its characters; "" without one.
-func FoldFor(name string) string {
-	name = strings.ToLower(name)
+// FoldFor gives the fold to name for a key with collations: the one that knows the characters of all of them; "" without one.
+func FoldFor(names ...string) string {
 	for _, f := range slices.Backward(folds) {
-		if f.follows(name) && (f == foldASCII || !collation.Binary(name) || strings.HasPrefix(f.Name, "utf8mb4_bin_")) {
+		follows, binary := true, f != foldASCII && !strings.HasPrefix(f.Name, "utf8mb4_bin_")
+		for _, name := range names {
+			name = strings.ToLower(name)
+			follows, binary = follows && f.follows(name), binary && collation.Binary(name)
+		}
+		if follows && !binary {
 			return f.Name
 		}
 	}
