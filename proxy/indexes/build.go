@@ -105,6 +105,9 @@ func (s *States) Build(ctx context.Context, x *router.Index, o Options) error {
 		if err := j.outlive(); err != nil {
 			return err
 		}
+		if err := j.empty(); err != nil {
+			return err
+		}
 	}
 	for k := r.Shards; k < len(x.Table.Shards); k++ {
 		if err := j.fill(k, &r); err != nil {
@@ -183,6 +186,23 @@ func (j *job) outlive() error {
 		}
 	}
 	return nil
+}
+
+// empty deletes the entries that were made while not all proxies kept the index: who did not may have deleted or changed their rows. From here on every
+// change of a row keeps its entry, and what was deleted is given to the rows anew.
+func (j *job) empty() error {
+	return j.links.atomically("", func() error {
+		for _, s := range j.x.Lookup.Shards {
+			c, err := j.links.begun(s.Node)
+			if err == nil {
+				err = c.run("DELETE FROM " + quoted(s))
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+		}
+		return nil
+	})
 }
 
 func outliveOn(ctx context.Context, c *backend.Conn) error {
@@ -360,8 +380,20 @@ func (j *job) rest(began time.Time, n int) error {
 	}
 }
 
-// Drop has nobody read by an index or keep it any more, and drops the tables that keep it once all proxies know that.
+// Drop has nobody read by an index, then nobody keep it any more, and drops the tables that keep it once all proxies know that.
 func (s *States) Drop(ctx context.Context, x *router.Index, o Options) error {
+	if err := s.Ask(ctx, x.Table, o.Nodes); err != nil {
+		return err
+	}
+	if s.Record(x).State == Built {
+		// Who reads by it until he hears of that must find the rows of all others.
+		if err := s.Set(ctx, x, o.Nodes, Record{State: Building}); err != nil {
+			return err
+		}
+		if err := settle(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.Set(ctx, x, o.Nodes, Record{State: Missing}); err != nil {
 		return err
 	}

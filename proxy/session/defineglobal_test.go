@@ -1,9 +1,14 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"kingshard/mysql/mysqltest"
 )
@@ -225,4 +230,91 @@ func testGlobalElsewhere(t *testing.T, p *ddlProxy) {
 	must(t, later, "CREATE TABLE u (id BIGINT PRIMARY KEY, email VARCHAR(40) COLLATE utf8mb4_bin UNIQUE)")
 	must(t, p.c, "INSERT INTO u VALUES (1, 'a@x'), (2, 'A@x')")
 	duplicate(t, other, "INSERT INTO u VALUES (3, 'a@x')", "a@x", "email")
+}
+
+// While clients of two proxies change rows, each row has its entry from the moment that a key is there, and none is left of rows that are gone.
+func TestDefineGlobalUnderLoad(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			p := startDDLWith(t, []*mysqltest.RealServer{mysqltest.Shared(t, kind), startServer(t, kind), startServer(t, kind)}, globalConfig)
+			must(t, p.c, "CREATE TABLE u (id BIGINT PRIMARY KEY, email VARCHAR(40) COLLATE utf8mb4_general_ci)")
+			addrs := []string{p.addr, p.serve(t, globalConfig).Addr().String()}
+			ctx, cancel := context.WithCancel(t.Context())
+			var writing sync.WaitGroup
+			defer writing.Wait()
+			defer cancel()
+			var ids, done atomic.Int64
+			for n := range 2 {
+				c := dial(t, addrs[n%2], mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
+				other := dial(t, addrs[1-n], mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
+				st, err := c.Prepare("INSERT INTO u VALUES (?, ?)")
+				if err != nil {
+					t.Fatal(err)
+				}
+				writing.Go(func() {
+					for ctx.Err() == nil {
+						id := ids.Add(3)
+						texts := [][]string{
+							{fmt.Sprintf("INSERT INTO u VALUES (%d, 'v%d')", id, id)},
+							{fmt.Sprintf("INSERT INTO u VALUES (%d, 'v%d'), (%d, 'v%d'), (%d, NULL)", id, id, id+1, id+1, id+2)},
+							{"BEGIN", fmt.Sprintf("INSERT INTO u VALUES (%d, 'v%d')", id, id), fmt.Sprintf("UPDATE u SET email = 'w%d' WHERE id = %d", id, id-30), "COMMIT"},
+							{fmt.Sprintf("DELETE FROM u WHERE id IN (%d, %d)", id-60, id-61)},
+							{fmt.Sprintf("UPDATE u SET email = CONCAT('x', id) WHERE id = %d", id-90)},
+							{fmt.Sprintf("DELETE FROM u WHERE id BETWEEN %d AND %d ORDER BY id LIMIT 1", id-120, id-110)},
+							nil,
+						}[id/3%7]
+						for _, sql := range texts {
+							r, err := c.Query(sql)
+							if err != nil {
+								t.Errorf("%s: %v", sql, err)
+								return
+							}
+							if r.Err != nil && !slices.Contains([]uint16{1205, 1213, 1412}, r.Err.Code) {
+								t.Errorf("%s: %v", sql, r.Err)
+							}
+							if r.Err != nil && len(texts) > 1 {
+								must(t, c, "ROLLBACK")
+								break
+							}
+							done.Add(1)
+						}
+						if id/3%7 < 2 {
+							sql := fmt.Sprintf("SELECT id FROM u WHERE email = 'v%d'", id)
+							if r, err := other.Query(sql); err != nil || fmt.Sprint(r.Rows) != fmt.Sprintf("[[%d]]", id) {
+								t.Errorf("%s: %v, %+v", sql, err, r)
+								return
+							}
+						}
+						if texts == nil {
+							if r, err := st.Execute(id, fmt.Sprintf("v%d", id)); err != nil || r.Err != nil && r.Err.Code != 1412 {
+								t.Errorf("an execution: %v, %+v", err, r)
+							}
+						}
+					}
+				})
+			}
+			definer := dial(t, p.addr, mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop", Timeout: 2 * time.Minute})
+			root := dial(t, addrs[1], mysqltest.ClientConfig{User: "root", Password: "root"})
+			for range 2 {
+				before := done.Load()
+				mysqltest.WaitFor(t, "rows to change", func() bool { return done.Load() > before+200 })
+				must(t, definer, "ALTER TABLE u ADD UNIQUE KEY email (email)")
+				mysqltest.WaitFor(t, "the other proxy to know the key", func() bool { return p.given(t) == "u.email built" })
+				if got := must(t, root, "KS INDEX VERIFY u email").Rows[0]; fmt.Sprint(got[5:8]) != "[0 0 0]" {
+					t.Errorf("entries that are lacking, stale, and of values that are there twice: %v", got)
+				}
+				must(t, definer, "DROP INDEX email ON u")
+				if got := p.given(t); got != "" {
+					t.Errorf("left are %s", got)
+				}
+			}
+			must(t, definer, "ALTER TABLE u ADD UNIQUE KEY email (email)")
+			cancel()
+			writing.Wait()
+			if got := must(t, root, "KS INDEX VERIFY u email").Rows[0]; fmt.Sprint(got[5:8]) != "[0 0 0]" {
+				t.Errorf("entries that are lacking, stale, and of values that are there twice: %v", got)
+			}
+			t.Logf("%d statements changed rows", done.Load())
+		})
+	}
 }
