@@ -56,6 +56,12 @@ type Definition struct {
 	Uniques []UniqueKey
 	// Makes are the columns that CREATE TABLE makes.
 	Makes []MadeColumn
+	// Cascaded are columns that a foreign key changes along with the row that it refers to, by ON UPDATE CASCADE; Deletes says that one deletes rows, by ON
+	// DELETE CASCADE.
+	Cascaded []string
+	Deletes  bool
+	// DropsRows says that ALTER TABLE drops rows with their partitions, or takes in others.
+	DropsRows bool
 }
 
 // Collation is how a statement names a collation, in lower case: by its name, by its character set of which it is the
@@ -109,7 +115,7 @@ func (c *converter) definition(node ast.StmtNode) *Definition {
 			}
 		}
 		for _, one := range n.Constraints {
-			c.emptied(d, one)
+			c.foreignKey(d, one)
 			c.uniqueKey(d, one)
 		}
 		d.Collation = tableCollation(n.Options)
@@ -171,6 +177,9 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 			}
 			d.Columns = append(d.Columns, change)
 		}
+	case ast.AlterTableDropPartition, ast.AlterTableTruncatePartition, ast.AlterTableExchangePartition, ast.AlterTableDropFirstPartition,
+		ast.AlterTableImportPartitionTablespace, ast.AlterTableDiscardPartitionTablespace, ast.AlterTableImportTablespace, ast.AlterTableDiscardTablespace:
+		d.DropsRows = true
 	}
 	for _, col := range spec.NewColumns {
 		d.setByServer(col)
@@ -181,21 +190,34 @@ func (c *converter) alteration(d *Definition, spec *ast.AlterTableSpec) {
 		constraints = append(constraints, spec.Constraint)
 	}
 	for _, one := range constraints {
-		c.emptied(d, one)
+		c.foreignKey(d, one)
 		c.uniqueKey(d, one)
 	}
 }
 
-// emptied notes the columns that a foreign key sets. MySQL manual: "FOREIGN KEY Constraints".
-func (c *converter) emptied(d *Definition, one *ast.Constraint) {
-	if one.Tp != ast.ConstraintForeignKey || !empties(one.Refer) {
+// foreignKey notes what a foreign key does to rows. MySQL manual: "FOREIGN KEY Constraints".
+func (c *converter) foreignKey(d *Definition, one *ast.Constraint) {
+	if one.Tp != ast.ConstraintForeignKey {
 		return
 	}
+	var columns []string
 	for _, key := range one.Keys {
 		if key.Column != nil {
-			d.Emptied = append(d.Emptied, c.name(key.Column.Name))
+			columns = append(columns, c.name(key.Column.Name))
 		}
 	}
+	d.refers(one.Refer, columns...)
+}
+
+// refers notes what a foreign key over columns does to rows.
+func (d *Definition) refers(refer *ast.ReferenceDef, columns ...string) {
+	if empties(refer) {
+		d.Emptied = append(d.Emptied, columns...)
+	}
+	if refer != nil && refer.OnUpdate != nil && refer.OnUpdate.ReferOpt == ast.ReferOptionCascade {
+		d.Cascaded = append(d.Cascaded, columns...)
+	}
+	d.Deletes = d.Deletes || refer != nil && refer.OnDelete != nil && refer.OnDelete.ReferOpt == ast.ReferOptionCascade
 }
 
 // empties reports whether a foreign key sets its columns to NULL or to their default.
@@ -210,8 +232,8 @@ func (d *Definition) setByServer(col *ast.ColumnDef) {
 		if o.Tp == ast.ColumnOptionOnUpdate || o.Tp == ast.ColumnOptionGenerated {
 			d.SetByServer = append(d.SetByServer, col.Name.Name.O)
 		}
-		if o.Tp == ast.ColumnOptionReference && empties(o.Refer) {
-			d.Emptied = append(d.Emptied, col.Name.Name.O)
+		if o.Tp == ast.ColumnOptionReference {
+			d.refers(o.Refer, col.Name.Name.O)
 		}
 	}
 }

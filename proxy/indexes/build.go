@@ -119,8 +119,13 @@ func (s *States) Build(ctx context.Context, x *router.Index, o Options) error {
 
 // prepare makes the tables and has changes of rows keep the index from now on.
 func (j *job) prepare(r *Record) error {
-	_, d, err := j.describe()
+	shard, d, err := j.describe()
 	if err != nil {
+		return err
+	}
+	if c, err := j.links.to(shard.Node); err != nil {
+		return err
+	} else if err := unreferring(c.Conn, shard, j.x); err != nil {
 		return err
 	}
 	of, err := d.Definition(j.x)

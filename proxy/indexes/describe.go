@@ -24,15 +24,19 @@ type DescribedColumn struct {
 	// Kind is the name of its type, and Type all of it, with its collation.
 	Kind, Type string
 	Collation  string // "" of a column without one
+	// SetByServer says that the server gives it other values than statements say.
+	SetByServer bool
 }
 
 // Describe asks for a table's columns and keys; it has no columns where it is not there.
 func Describe(c *backend.Conn, s router.Shard) (*Described, error) {
 	d := &Described{}
 	of := " WHERE TABLE_SCHEMA = " + text(s.DB) + " AND TABLE_NAME = " + text(s.Table)
-	err := c.Rows("SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IFNULL(CHARACTER_SET_NAME, ''), IFNULL(COLLATION_NAME, '') FROM information_schema.COLUMNS"+of+" ORDER BY ORDINAL_POSITION", 5,
+	err := c.Rows("SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IFNULL(CHARACTER_SET_NAME, ''), IFNULL(COLLATION_NAME, ''), EXTRA FROM information_schema.COLUMNS"+of+" ORDER BY ORDINAL_POSITION", 6,
 		func(row []string) {
 			one := DescribedColumn{Name: row[0], Kind: strings.ToLower(row[1]), Type: row[2], Collation: row[4]}
+			extra := strings.ToLower(row[5])
+			one.SetByServer = strings.Contains(extra, "on update") || strings.Contains(extra, "virtual generated") || strings.Contains(extra, "stored generated")
 			if row[3] != "" {
 				one.Type += " CHARACTER SET " + row[3] + " COLLATE " + row[4]
 			}
@@ -54,6 +58,26 @@ func Describe(c *backend.Conn, s router.Shard) (*Described, error) {
 			key.Columns = append(key.Columns, row[1])
 		})
 	return d, err
+}
+
+// unreferring refuses foreign keys of a table by which the server would change what an index has of its rows. MySQL manual: "FOREIGN KEY Constraints".
+func unreferring(c *backend.Conn, s router.Shard, x *router.Index) (err error) {
+	var refused error
+	err = c.Rows("SELECT k.COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r "+
+		"ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME "+
+		"WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND k.TABLE_SCHEMA = "+text(s.DB)+" AND k.TABLE_NAME = "+text(s.Table), 3, func(row []string) {
+		sets := strings.HasPrefix(row[1], "SET") || strings.HasPrefix(row[2], "SET") || row[2] == "CASCADE"
+		switch {
+		case row[1] == "CASCADE":
+			refused = plan.DeletedByServer(x, x.Table.Name)
+		case sets && (x.Has(row[0]) || slices.ContainsFunc(x.Table.Keys, func(key string) bool { return router.SameColumn(key, row[0]) })):
+			refused = plan.SetByServer(x, x.Table.Name, row[0])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return refused
 }
 
 // Column finds a column by its name; nil where it is not there.
@@ -82,6 +106,9 @@ func (d *Described) Definition(x *router.Index) (*Definition, error) {
 		if c == nil {
 			return nil, fmt.Errorf("the rule of %s has the index %s of a column %s, which is not there", x.Table.Name, x.Name, name)
 		}
+		if c.SetByServer {
+			return nil, plan.SetByServer(x, x.Table.Name, c.Name)
+		}
 		if slices.Contains(unplaced, c.Kind) {
 			return nil, plan.UnplacedColumn(x.Table.Name, x, c.Name, c.Kind)
 		}
@@ -96,6 +123,9 @@ func (d *Described) Definition(x *router.Index) (*Definition, error) {
 		c := d.Column(name)
 		if c == nil {
 			return nil, fmt.Errorf("the sharding key %s of %s is not there", name, x.Table.Name)
+		}
+		if c.SetByServer {
+			return nil, plan.SetByServer(x, x.Table.Name, c.Name)
 		}
 		of.Keys = append(of.Keys, Column{c.Name, c.Type})
 	}

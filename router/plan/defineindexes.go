@@ -108,6 +108,18 @@ func indexAlteration(r *Ref, x *router.Index, d *sqlparse.Definition) error {
 	if d.Converts {
 		return Refuse("CONVERT TO of %s, whose index %s is kept in a table of its own: %s", r.Parsed.Name, x.Name, cure)
 	}
+	if d.DropsRows {
+		return Refuse("an ALTER TABLE of %s that drops rows with their partitions, or takes in others, whose entries the index %s would keep: DELETE the rows, or KS INDEX DROP %s %s first, and KS INDEX BUILD afterwards",
+			r.Parsed.Name, x.Name, r.Parsed.Name, x.Name)
+	}
+	if d.Deletes {
+		return DeletedByServer(x, r.Parsed.Name)
+	}
+	for _, c := range slices.Concat(d.SetByServer, d.Emptied, d.Cascaded) {
+		if x.Has(c) || r.keyOf(c) >= 0 {
+			return SetByServer(x, r.Parsed.Name, c)
+		}
+	}
 	for _, c := range d.Columns {
 		if x.Has(c.Name) || r.keyOf(c.Name) >= 0 {
 			return Refuse("%s is a column of the index %s of %s, which is kept in a table of its own, and cannot be changed there: %s", c.Name, x.Name, r.Parsed.Name, cure)
@@ -139,6 +151,17 @@ func indexColumns(r *Ref, x *router.Index, d *sqlparse.Definition) (unnamed []Un
 		}
 	}
 	return unnamed, nil
+}
+
+// DeletedByServer refuses a foreign key by which rows of a table go that no statement names, so that an index would keep their entries.
+func DeletedByServer(x *router.Index, table string) error {
+	return Refuse("ON DELETE CASCADE in %s, whose rows the server would delete without their entries in the index %s: use RESTRICT", table, x.Name)
+}
+
+// SetByServer refuses a column of an index, or of the sharding key, to which the server gives other values than statements say.
+func SetByServer(x *router.Index, table, column string) error {
+	return Refuse("the column %s of %s, whose index %s has its values: by ON UPDATE CURRENT_TIMESTAMP, an expression, or a foreign key with SET NULL or CASCADE, the server would change it without the index",
+		column, table, x.Name)
 }
 
 // UnplacedColumn refuses a column of an index by whose values no shard can be found.
