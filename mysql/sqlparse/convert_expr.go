@@ -79,10 +79,12 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		}
 		return &Expr{Op: Position, Index: n.N}
 	case *ast.DefaultExpr:
+		e := &Expr{Op: Default}
 		if n.Name != nil {
 			c.qualifier(n.Name)
+			e.Name = c.name(n.Name.Name)
 		}
-		return &Expr{Op: Default}
+		return e
 	case *ast.MatchAgainst:
 		c.st.Match = true
 		return c.other(n)

@@ -38,7 +38,7 @@ const (
 	Window    // Name, Args; Partition
 	Variable  // user or system variable
 	Position  // ORDER BY 1: Index
-	Default   // DEFAULT, DEFAULT(col)
+	Default   // DEFAULT, DEFAULT(Name)
 	Values    // VALUES(col)
 )
 

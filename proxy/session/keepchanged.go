@@ -178,6 +178,9 @@ func (k *keeping) delete() error {
 
 // update runs an UPDATE.
 func (k *keeping) update() error {
+	if err := k.computeSet(); err != nil {
+		return err
+	}
 	set, err := k.assigned()
 	if err != nil {
 		return err
@@ -219,6 +222,9 @@ func (ch *changing) assign(row []string, set []assigned) ([]string, error) {
 				return nil, err
 			}
 		}
+		if value[0] == nullLiteral {
+			value[0] = ch.plan.Target.ImplicitDefault(a.column)
+		}
 		if c := slices.IndexFunc(ch.columns, func(c string) bool { return router.SameColumn(c, a.column) }); c >= 0 {
 			after[c] = value[0]
 		}
@@ -243,6 +249,24 @@ type assigned struct {
 	literal      bool
 }
 
+// computeSet has a server compute what an UPDATE gives columns of indexes and sharding keys by the clock, which would be another time when the rows change.
+func (k *keeping) computeSet() error {
+	set := k.plan.Statement.Change.Set
+	clauses, ok := sqlparse.FindChangeClauses(k.text, k.client.mode())
+	if !ok || len(clauses.Values) != len(set) {
+		return k.refused("this form of UPDATE of")
+	}
+	var exprs []string
+	var spans []sqlparse.Span
+	for i, a := range set {
+		if k.concerns(a.Column) && plan.HasClock(a.Expr) && plan.IsStable(a.Expr) && !a.Expr.Has(sqlparse.Column, sqlparse.Variable, sqlparse.Default, sqlparse.Values) {
+			spans = append(spans, clauses.Values[i])
+			exprs = append(exprs, k.text[clauses.Values[i].Pos:clauses.Values[i].End])
+		}
+	}
+	return k.putIn(exprs, spans)
+}
+
 // assigned are the assignments of the UPDATE to columns of indexes and the sharding key.
 func (k *keeping) assigned() (list []assigned, err error) {
 	set := k.plan.Statement.Change.Set
@@ -258,7 +282,7 @@ func (k *keeping) assigned() (list []assigned, err error) {
 		switch {
 		case a.Expr.Op == sqlparse.Default:
 			return nil, k.refused("DEFAULT for the column " + a.Column + " of")
-		case !plan.IsStable(a.Expr), a.Expr.Has(sqlparse.Variable):
+		case !plan.IsStable(a.Expr), a.Expr.Has(sqlparse.Variable), plan.HasClock(a.Expr):
 			return nil, k.refused("a value that is not the same whenever it is computed, for the column " + a.Column + " of")
 		}
 		earlier := set[:i]

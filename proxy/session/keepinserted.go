@@ -180,15 +180,9 @@ func (in *inserting) id(row int) string {
 	if column == "" || in.ids.first == 0 {
 		return ""
 	}
-	if at := slices.IndexFunc(in.columns, func(c string) bool { return router.SameColumn(c, column) }); at >= 0 {
-		e := in.plan.Statement.Insert.Rows[row][at]
-		switch n, err := strconv.ParseFloat(strings.Trim(e.Value.Text(), " "), 64); {
-		case e.Op != sqlparse.Const && e.Op != sqlparse.Default:
-			return ""
-		case e.Op == sqlparse.Default || e.Value.IsNull():
-		case zeroStays(&in.client) || err != nil && e.Value.String() != "0" || err == nil && n != 0:
-			return ""
-		}
+	at := slices.IndexFunc(in.columns, func(c string) bool { return router.SameColumn(c, column) })
+	if at >= 0 && !plan.LeavesID(in.plan.Statement.Insert.Rows[row][at], zeroStays(&in.client)) {
+		return ""
 	}
 	id := in.next
 	in.next += in.ids.spacing.Increment
@@ -201,12 +195,17 @@ func (in *inserting) value(column string, row int, id string) (string, error) {
 		return id, nil
 	}
 	at := slices.IndexFunc(in.columns, func(c string) bool { return router.SameColumn(c, column) })
-	if at < 0 || in.plan.Statement.Insert.Rows[row][at].Op == sqlparse.Default {
+	if at < 0 {
 		return in.defaultOf(column)
 	}
 	span := in.cells[row][at]
-	if e := in.plan.Statement.Insert.Rows[row][at]; e.Op == sqlparse.Const && e.Value.IsNull() {
-		return nullLiteral, nil
+	switch e := in.plan.Statement.Insert.Rows[row][at]; {
+	case e.Op == sqlparse.Default && e.Name != "":
+		return "", in.refused("DEFAULT() for the column " + column + ", into")
+	case e.Op == sqlparse.Default:
+		return in.defaultOf(column)
+	case e.Op == sqlparse.Const && e.Value.IsNull():
+		return in.plan.Target.ImplicitDefault(column), nil
 	}
 	return in.text[span.Pos:span.End], nil
 }
@@ -220,7 +219,7 @@ func (in *inserting) defaultOf(column string) (string, error) {
 	if !null {
 		return "", in.refused("a row that leaves the column " + column + " to a default other than NULL, into")
 	}
-	return nullLiteral, nil
+	return in.plan.Target.ImplicitDefault(column), nil
 }
 
 // compute has a server compute what the text gives for columns of indexes and sharding keys, where that is no literal, and puts the values into the text.
@@ -244,6 +243,11 @@ func (k *keeping) compute() error {
 			exprs = append(exprs, k.text[cells[at].Pos:cells[at].End])
 		}
 	}
+	return k.putIn(exprs, spans)
+}
+
+// putIn has a server compute expressions, and puts the values into the text in their places.
+func (k *keeping) putIn(exprs []string, spans []sqlparse.Span) error {
 	if len(exprs) == 0 {
 		return nil
 	}

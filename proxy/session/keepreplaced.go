@@ -96,16 +96,29 @@ func (in *inserting) carryOutRow(row int, o *rowsOutcome) error {
 		return err
 	}
 	in.ids, in.next = in.main.ids, in.main.ids.first
+	d := state.Diagnostics{Warnings: o.warnings}
 	for _, w := range in.main.warnings {
-		if w.Code == state.ERDeprecated {
+		if w.Code == state.ERDeprecated || w.Code == erNoDefaultForField && row > 0 && in.leavesOut(row) {
 			continue // of the text, not of the row
 		}
 		if message, found := strings.CutSuffix(w.Message, atRow+"1"); found {
 			w.Message = message + atRow + strconv.Itoa(row+1)
 		}
-		o.warnings = append(o.warnings, w)
+		d.Warnings = append(d.Warnings, w)
 	}
+	if in.leavesOut(row) {
+		d.DropRepeated(len(o.warnings), in.client.mode().MariaDB)
+	}
+	o.warnings = d.Warnings
 	return nil
+}
+
+// erNoDefaultForField is the code of a column without a value and without a default. MySQL manual: "Server Error Message Reference".
+const erNoDefaultForField = 1364
+
+// leavesOut reports whether the columns to which a row gives nothing are those that all rows leave out: none is DEFAULT in it.
+func (in *inserting) leavesOut(row int) bool {
+	return !slices.ContainsFunc(in.plan.Statement.Insert.Rows[row], func(e *sqlparse.Expr) bool { return e.Op == sqlparse.Default })
 }
 
 // tell notes the id of a row that is new or changed.

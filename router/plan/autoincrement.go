@@ -55,7 +55,7 @@ func autoIncrementOf(t *Ref, columns []string, rows [][]*sqlparse.Expr, m sqltex
 		}
 		v, known := operandOf(row[a.cell])
 		switch {
-		case row[a.cell].Op == sqlparse.Default:
+		case row[a.cell].Op == sqlparse.Default && row[a.cell].Name == "":
 			v = operand{value: value.NewInt(0), param: -1} // and so it stays 0 where that is no request for an id
 		case !known:
 			v = operand{param: notKnown}

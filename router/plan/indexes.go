@@ -3,8 +3,10 @@ package plan
 import (
 	"slices"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
+	"kingshard/router/rule"
 )
 
 // Keeps returns the indexes over all shards whose entries the statement may change; none of a query.
@@ -73,6 +75,48 @@ func IsLiteral(e *sqlparse.Expr) bool {
 // IsStable reports whether an expression has the same value for whoever computes it in the statement, and nothing follows from that.
 func IsStable(e *sqlparse.Expr) bool {
 	return stable(e) && !e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify)
+}
+
+// HasClock reports whether an expression has another value a moment later.
+func HasClock(e *sqlparse.Expr) (has bool) {
+	e.Walk(func(x *sqlparse.Expr) bool {
+		has = has || x.Op == sqlparse.Call && clocks[x.Name]
+		return !has
+	})
+	return has
+}
+
+// LeavesID reports whether an expression without parameters leaves an AUTO_INCREMENT column to the table; zeroStays says that 0 does not.
+func LeavesID(e *sqlparse.Expr, zeroStays bool) bool {
+	o, known := operandOf(e)
+	switch {
+	case e.Op == sqlparse.Default:
+		return !zeroStays && e.Name == ""
+	case !known || o.param >= 0:
+		return false
+	case o.value.IsNull():
+		return true
+	}
+	n, ok := rule.WholeNumber(o.value)
+	return ok && n.Uint() == 0 && !zeroStays
+}
+
+// ImplicitDefault returns the literal of what a row has in a column that was given NULL, or that was given nothing and has no DEFAULT: NULL, or where
+// that may not be, and the server takes the row all the same, what stands for no value in the type. MySQL manual: "Data Type Default Values".
+func (r *Ref) ImplicitDefault(column string) string {
+	d := r.column(column)
+	if d == nil || d.Flags&mysql.NotNullFlag == 0 {
+		return "NULL"
+	}
+	switch d.Type {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeYear, mysql.TypeNewDecimal, mysql.TypeDecimal:
+		return "0"
+	case mysql.TypeDate, mysql.TypeNewDate:
+		return "'0000-00-00'"
+	case mysql.TypeDatetime:
+		return "'0000-00-00 00:00:00'"
+	}
+	return "''"
 }
 
 // Numbers returns the table's AUTO_INCREMENT column, "" without one.
