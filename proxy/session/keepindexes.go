@@ -47,19 +47,20 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 	if err != nil {
 		return true, planError(err)
 	}
-	indexes, err := s.leases.kept(p)
-	if err != nil {
-		return true, err
-	}
-	results := textResults(&s.client)
-	defer results()
+	defer partVariables(&s.client)()
 	var k *keeping
 	inOrder := false
 	err = s.compose(func(c *composed) error {
+		indexes, err := c.leases.kept(p)
+		if err != nil {
+			return err
+		}
 		k = &keeping{composed: c, plan: p, text: text, indexes: indexes, inOrder: inOrder, execution: binary}
-		err := k.change()
-		if err == nil {
+		if err = k.change(); err == nil {
 			err = k.inProtocol()
+		}
+		if err == nil {
+			err = k.stillKept(p)
 		}
 		inOrder = inOrder || k.inOrder
 		return err
@@ -92,20 +93,36 @@ func (ls *leases) kept(p *plan.Plan) (list []*router.Index, err error) {
 	return list, nil
 }
 
-// textResults has servers send texts as the client writes them, so that they can be part of statements, until the function that it returns is called.
-func textResults(c *client) (back func()) {
-	const results = "character_set_results"
-	had := c.state.Value(results)
-	want := c.state.Value("character_set_client")
-	if had == want {
-		return func() {}
+// stillKept has the statement begin anew where it has not kept an index that is to be kept by now. The build of one waits for transactions that have
+// begun before proxies knew of it, and this one has.
+func (k *keeping) stillKept(p *plan.Plan) error {
+	indexes, err := k.leases.kept(p)
+	if err == nil && !slices.Equal(indexes, k.indexes) {
+		return k.between()
 	}
-	c.state.Set(results, want)
-	return func() {
-		if had == "" {
-			c.state.Unset(results)
+	return err
+}
+
+// partVariables gives variables the values that the parts of a statement need, until the function that it returns is called: servers are to send texts as
+// the client writes them, so that they can be part of statements, and all rows.
+func partVariables(c *client) (back func()) {
+	had := map[string]string{}
+	give := func(name, value string) {
+		if value == "" {
+			c.state.Unset(name)
 		} else {
-			c.state.Set(results, had)
+			c.state.Set(name, value)
+		}
+	}
+	for name, value := range map[string]string{"character_set_results": c.state.Value("character_set_client"), "sql_select_limit": ""} {
+		if now := c.state.Value(name); now != value {
+			had[name] = now
+			give(name, value)
+		}
+	}
+	return func() {
+		for name, value := range had {
+			give(name, value)
 		}
 	}
 }
@@ -254,26 +271,27 @@ func (k *keeping) addSome(x *router.Index, insert string, entries []entry) error
 	return k.ofTable(x, err)
 }
 
-// remove deletes entries.
+// remove deletes entries: those of the rows themselves, as another row may have the entry of their value while an index is being built.
 func (k *keeping) remove(x *router.Index, entries []entry) error {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return !e.isKept() })
 	if !x.Unique {
 		return k.uncount(x, entries)
 	}
+	own := slices.Concat(x.Columns, x.Table.Keys)
 	if len(x.Columns) > 1 {
 		for _, e := range entries {
-			if _, err := k.run("DELETE FROM " + k.name(x.Lookup) + " WHERE " + k.where(x.Columns, e.values)); err != nil {
+			if _, err := k.run("DELETE FROM " + k.name(x.Lookup) + " WHERE " + k.where(own, slices.Concat(e.values, e.key))); err != nil {
 				return k.ofTable(x, err)
 			}
 		}
 		return nil
 	}
 	for part := range slices.Chunk(entries, entriesMax) {
-		values := make([]string, len(part))
+		values, rows := make([]string, len(part)), make([]string, len(part))
 		for i, e := range part {
-			values[i] = e.values[0]
+			values[i], rows[i] = e.values[0], "("+strings.Join(slices.Concat(e.values, e.key), ", ")+")"
 		}
-		if _, err := k.run("DELETE FROM " + k.name(x.Lookup) + " WHERE " + k.quote(x.Columns[0]) + " IN (" + strings.Join(values, ", ") + ")"); err != nil {
+		if _, err := k.run("DELETE FROM " + k.name(x.Lookup) + " WHERE " + k.quote(x.Columns[0]) + " IN (" + strings.Join(values, ", ") + ") AND (" + k.names(own) + ") IN (" + strings.Join(rows, ", ") + ")"); err != nil {
 			return k.ofTable(x, err)
 		}
 	}
