@@ -38,7 +38,7 @@ var indexCommand = command{
 		switch {
 		case w.action == "build" && c.r.Word("rate"):
 			n, ok := c.r.Number()
-			if !ok || n < 1 || n > 1_000_000_000 {
+			if !ok || !isRate(int(n)) {
 				return nil, c.r.Expected("how many rows a second, from 1")
 			}
 			w.rate = int(n)
@@ -51,6 +51,9 @@ var indexCommand = command{
 		return c.a.indexes(ctx, c.who, w)
 	},
 }
+
+// isRate reports whether so many rows a second can be asked for.
+func isRate(n int) bool { return n >= 1 && n <= 1_000_000_000 }
 
 // indexActions are what can be done with an index.
 var indexActions = map[string]string{"build": "build", "verify": "verify", "drop": "drop"}

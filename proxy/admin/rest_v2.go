@@ -67,6 +67,20 @@ func v2Routes() []route {
 			rights: account.Operate, columns: checkReferenceColumns, body: []field{{"table", "string", "table or db.table"}, {"repair_from", "string", "the node"}}, handle: v2CheckReference,
 		},
 		route{
+			method: "POST", path: v2 + "/indexes/build", about: "Gives the rows that are there their entries in what keeps a table's keys over shards, or the one, while clients write", rights: account.Operate,
+			columns: indexColumns, body: []field{{"table", "string", "table or db.table"}, {"name", "string", "the key; all of the table's when left out"}, {"rate", "integer", "how many rows a second at most; half of the time when left out"}},
+			handle: v2Index("build"),
+		},
+		route{
+			method: "POST", path: v2 + "/indexes/verify", about: "Compares the rows of a table and the entries of its keys over shards, or of the one, and with repair writes and deletes entries", rights: account.Operate,
+			columns: indexColumns, body: []field{{"table", "string", "table or db.table"}, {"name", "string", "the key; all of the table's when left out"}, {"repair", "boolean", "mend what is found"}},
+			handle: v2Index("verify"),
+		},
+		route{
+			method: "POST", path: v2 + "/indexes/drop", about: "Has nobody use a key over shards, and drops what keeps it", rights: account.Operate,
+			columns: indexColumns, body: []field{{"table", "string", "table or db.table"}, {"name", "string", "the key"}}, handle: v2Index("drop"),
+		},
+		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,
 			body: []field{{"query", "boolean", "only its statement"}}, answer: "an empty object", handle: v2Kill,
 		},
@@ -433,4 +447,31 @@ func v2CheckReference(c *request) (any, error) {
 		return nil, err
 	}
 	return c.a.checkReference(c.http.Context(), c.who, body.Table, body.RepairFrom)
+}
+
+// v2Index makes the handler of what is done with indexes, which runs until it ends or its client goes away.
+func v2Index(action string) func(c *request) (any, error) {
+	return func(c *request) (any, error) {
+		var body struct {
+			Table  string `json:"table"`
+			Name   string `json:"name"`
+			Rate   *int   `json:"rate"`
+			Repair bool   `json:"repair"`
+		}
+		if err := rest.Decode(c.http, &body, false); err != nil {
+			return nil, err
+		}
+		w := indexWork{action: action, table: body.Table, name: body.Name, repair: body.Repair}
+		switch {
+		case body.Table == "":
+			return nil, kserror.New(kserror.AdminSyntax, "the name of a table is missing")
+		case body.Rate != nil && (action != "build" || !isRate(*body.Rate)):
+			return nil, kserror.New(kserror.AdminSyntax, "rate is how many rows a second are built, from 1")
+		case body.Repair && action != "verify":
+			return nil, kserror.New(kserror.AdminSyntax, "repair is of a verification")
+		case body.Rate != nil:
+			w.rate = *body.Rate
+		}
+		return c.a.indexes(c.http.Context(), c.who, w)
+	}
 }

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -11,6 +13,8 @@ import (
 // indexedConfig has a table with keys over its shards, and one whose UNIQUE keys are each shard's own.
 const indexedConfig = `
 addr: 127.0.0.1:0
+web_addr: 127.0.0.1:0
+web_tokens: [{name: op, token: operoperoperoperoper, rights: operate}]
 user_list: [{user: app, password: app}, {user: root, password: root}]
 nodes:
   - {name: n0, max_conns_limit: 8, user: root, password: root, master: "%[1]s"}
@@ -231,6 +235,18 @@ func testIndexesAdministered(t *testing.T, p *ddlProxy) {
 		t.Errorf("left are %s", got)
 	}
 	fails(t, root, "KS INDEX VERIFY u email", 9032)
+	for _, call := range []struct{ path, body, want string }{
+		{"build", `{"table":"shop.u","name":"email","rate":1000000}`, `{"rows":[{"db":"shop","table":"u","name":"email","rows":3,"entries":null,"lacking":null,"stale":null,"twice":null,"examples":null}]}`},
+		{"drop", `{"table":"u","name":"b_a"}`, `{"rows":[{"db":"shop","table":"u","name":"b_a",`},
+		{"verify", `{"table":"u","name":"a"}`, `"rows":3,"entries":0,"lacking":3,"stale":0,"twice":0,"examples":"?"}]}`},
+		{"verify", `{"table":"u","name":"a","repair":true}`, `"lacking":3,`},
+		{"verify", `{"table":"u","name":"a"}`, `"entries":3,"lacking":0,`},
+		{"drop", `{"table":"u","name":"email"}`, `{"rows":[{"db":"shop","table":"u","name":"email",`},
+	} {
+		if got := p.post(t, "/api/v2/indexes/"+call.path, call.body); !strings.Contains(got, call.want) {
+			t.Errorf("%s %s: %s", call.path, call.body, got)
+		}
+	}
 	must(t, p.c, "ALTER TABLE u MODIFY n DOUBLE")
 	if got := shown("KS INDEX BUILD u email RATE 1000000"); got != "[[shop u email 3 <nil> <nil> <nil> <nil> <nil>]]" {
 		t.Error(got)
@@ -238,7 +254,6 @@ func testIndexesAdministered(t *testing.T, p *ddlProxy) {
 	if got := shown("KS INDEX VERIFY u email REPAIR"); got != "[[shop u email 3 2 0 0 0 <nil>]]" {
 		t.Error(got)
 	}
-	must(t, root, "KS INDEX DROP u b_a")
 	r, err := root.Query("KS INDEX BUILD u b_a")
 	if err != nil || r.Err == nil || r.Err.Code != 9032 || !strings.Contains(r.Err.Message, "the rows with id = 2 and with id = 3 of shop.u both have") {
 		t.Errorf("%v, %+v", err, r)
@@ -253,4 +268,27 @@ func testIndexesAdministered(t *testing.T, p *ddlProxy) {
 	if got := shown("KS CHECK TABLE shop.ks_u_email"); got != "[[shop ks_u_email n1 shop.ks_u_email_0001 is missing]]" {
 		t.Error(got)
 	}
+}
+
+// post sends a request to the administration by HTTP and returns what it answers.
+func (p *ddlProxy) post(t *testing.T, path, body string) string {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, "http://"+p.srv.WebAddr().String()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer operoperoperoperoper")
+	r.Header.Set("Content-Type", "application/json")
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	answer, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
