@@ -157,7 +157,9 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 			countKeys(&ro.client.shared.HotKeys, e)
 		}
 		ro.oneShard(q, r.One, p)
-		q.watched = p.Watches()
+		if !ro.client.task().composed {
+			q.watched = p.Watches()
+		}
 		return actionExchange, nil
 	}
 	many := r // that a route for one server needs no memory of its own

@@ -62,6 +62,9 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 		if err == nil {
 			err = k.stillKept(p)
 		}
+		if err == nil {
+			err = s.leases.stillHeard(p.Watches())
+		}
 		inOrder = inOrder || k.inOrder
 		return err
 	})

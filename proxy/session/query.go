@@ -315,15 +315,17 @@ func (xs *exchanges) forward(q *query) (failed bool, err error) {
 // forwardTo is forward to a target, from the attempt-th try, from 0.
 func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
 	for ; ; attempt++ {
+		held := xs.client.txn.Held().Pooled
 		p, err := xs.leases.acquire(t)
 		if err != nil {
 			return true, err
 		}
-		x := exchange{target: t, p: p, attempt: attempt}
-		if err := xs.leases.stillHeard(q.watched); err != nil {
-			xs.leases.release(p)
-			return true, err
+		if p.Pooled != held && len(q.watched) > 0 { // it may have waited
+			if err := xs.leases.stillHeard(q.watched); err != nil {
+				return true, xs.leases.unprepared(p, err)
+			}
 		}
+		x := exchange{target: t, p: p, attempt: attempt}
 		if err = xs.clearDiagnostics(p, q); err == nil && q.st != nil {
 			x.bs, err = xs.backendStmt(p, q.text, q.st, q.ex)
 		}
