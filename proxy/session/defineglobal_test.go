@@ -38,6 +38,7 @@ const globalTable = "CREATE TABLE u (id BIGINT PRIMARY KEY, a INT, b VARBINARY(9
 func TestDefineGlobal(t *testing.T) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel() // it waits most of its time
 			servers := []*mysqltest.RealServer{mysqltest.Shared(t, kind), startServer(t, kind), startServer(t, kind)}
 			for _, part := range []struct {
 				name string
@@ -236,6 +237,7 @@ func testGlobalElsewhere(t *testing.T, p *ddlProxy) {
 func TestDefineGlobalUnderLoad(t *testing.T) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel() // it waits most of its time
 			p := startDDLWith(t, []*mysqltest.RealServer{mysqltest.Shared(t, kind), startServer(t, kind), startServer(t, kind)}, globalConfig)
 			must(t, p.c, "CREATE TABLE u (id BIGINT PRIMARY KEY, email VARCHAR(40) COLLATE utf8mb4_general_ci)")
 			addrs := []string{p.addr, p.serve(t, globalConfig).Addr().String()}
