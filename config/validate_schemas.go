@@ -30,6 +30,7 @@ func (c *Config) checkSchemas(r *report) {
 		s.checkRules(r, path)
 	}
 	c.checkSequences(r)
+	c.checkSameIndexes(r)
 }
 
 func (s *Schema) checkNodes(r *report, path string, nodes map[string]bool) {
