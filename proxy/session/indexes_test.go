@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -422,6 +423,68 @@ func TestIndexesKilled(t *testing.T) {
 			}
 			s.keptIndexes(t, "kills")
 			s.nothingPrepared(t)
+		})
+	}
+}
+
+// A BEFORE trigger that gives a column of a key over shards another value than the statement has it refused; others do what they do on one server.
+func TestIndexesOfTriggers(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			trigger := func(what, does string) {
+				t.Helper()
+				must(t, s.oracle, "CREATE TRIGGER tr BEFORE "+what+" ON people FOR EACH ROW "+does)
+				for k, n := range s.nodes {
+					for shard := range []int{2, 1}[k] {
+						must(t, n, fmt.Sprintf("CREATE TRIGGER tr%d BEFORE %s ON people_%04d FOR EACH ROW %s", shard, what, 2*k+shard, does))
+					}
+				}
+				must(t, s.subject, "ALTER TABLE people COMMENT = 'x'") // what is known of the table is out of date
+				must(t, s.oracle, "ALTER TABLE people COMMENT = 'x'")
+			}
+			none := func() {
+				t.Helper()
+				must(t, s.oracle, "DROP TRIGGER tr")
+				for k, n := range s.nodes {
+					for shard := range []int{2, 1}[k] {
+						must(t, n, fmt.Sprintf("DROP TRIGGER tr%d", shard))
+					}
+				}
+				must(t, s.subject, "ALTER TABLE people COMMENT = 'y'")
+				must(t, s.oracle, "ALTER TABLE people COMMENT = 'y'")
+			}
+			for _, c := range append(slices.Clone(s.nodes), s.oracle) {
+				must(t, c, "CREATE PROCEDURE sets(OUT v INT) SET v = 4")
+			}
+			s.inStep(t, "INSERT INTO people (id, email, dept) VALUES (1, 'a@x', 1), (2, 'b@x', 1)", "")
+			trigger("INSERT", "BEGIN IF NEW.email = 'c@x' THEN SET @seen = NEW.email, NEW.name = UPPER(NEW.email); END IF; END")
+			for _, sql := range []string{"INSERT INTO people (id, email, dept) VALUES (3, 'c@x', 2), (4, 'd@x', 1)", "UPDATE people SET email = 'e@x' WHERE id = 1", "UPDATE people SET name = 'n' WHERE id = 2"} {
+				s.inStep(t, sql, "")
+				s.sameTables(t, sql, "people")
+				s.keptIndexes(t, sql)
+			}
+			none()
+			for what, does := range map[string]string{
+				"INSERT": "SET NEW.email = LOWER(NEW.email)", "UPDATE": "BEGIN SET NEW.name = 'x', NEW.`Dept` = 7; END", "UPDATE ": "CALL sets(NEW.tenant)",
+			} {
+				trigger(what, does)
+				for _, sql := range []string{"INSERT INTO people (id, email) VALUES (9, 'Z@x')", "REPLACE INTO people (id, email) VALUES (1, 'Z@x')", "UPDATE people SET email = 'y@x' WHERE id = 1", "UPDATE people SET name = 'other' WHERE id = 1"} {
+					refusedWith(t, s.subject, sql, "of the table people gives a column of its keys over shards another value")
+				}
+				st, err := s.subject.Prepare("UPDATE people SET name = ? WHERE id = 1")
+				if err == nil {
+					r, err := st.Execute("other")
+					if err != nil || r.Err == nil || r.Err.Code != 9012 {
+						t.Errorf("prepared: %+v, %v", r, err)
+					}
+				}
+				s.sameTables(t, does, "people")
+				none()
+			}
+			s.inStep(t, "DELETE FROM people WHERE email = 'c@x'", "")
+			s.inStep(t, "INSERT INTO people (id, email) VALUES (9, 'Z@x')", "")
+			s.keptIndexes(t, "without triggers")
 		})
 	}
 }

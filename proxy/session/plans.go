@@ -49,6 +49,8 @@ type Plans struct {
 	sequences sync.Map
 	// defaults are columnDefaults by columnOf.
 	defaults sync.Map
+	// triggers are setsKeys by tableOnNode.
+	triggers sync.Map
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 
@@ -160,6 +162,11 @@ func (p *Plans) buildWatching(watched func(string) bool, text string, form bool,
 	if made != nil && p.unfolded != nil && p.foldsNames() && slices.ContainsFunc(made.Refs, func(r *plan.Ref) bool { return p.together[r.Table] }) {
 		return nil, plan.Refuse("lower_case_table_names is set on the servers, and the rules are not for it: %v", p.unfolded)
 	}
+	if err == nil && made != nil {
+		if err := p.unfollowed(made); err != nil {
+			return nil, err
+		}
+	}
 	return made, err
 }
 
@@ -254,6 +261,7 @@ func (p *Plans) forget() {
 	clear(p.columns)
 	p.shapes.clear()
 	p.defaults.Clear()
+	p.triggers.Clear()
 	p.forgotten.Add(1)
 }
 
