@@ -131,6 +131,12 @@ func TestIndexesNameTheFirstKey(t *testing.T) {
 					}
 				}
 			}
+			statements = append(statements, "INSERT INTO people (id, email) VALUES (30, 'c@x'), (31, 'd@x'), (32, 'e@x'), (33, 'f@x')")
+			for id := 1; id <= 4; id++ { // a key that is taken, on the same shard and on the other one
+				for to := 30; to < 34; to++ {
+					statements = append(statements, fmt.Sprintf("UPDATE people SET id = %d, email = 'c@X' WHERE id = %d", to, id))
+				}
+			}
 			for _, sql := range statements {
 				want, got := answerOf(t, s.oracle, sql), answerOf(t, s.subject, sql)
 				if want != got {

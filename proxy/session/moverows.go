@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,8 +37,9 @@ type moving struct {
 	ex      *boundExecution
 
 	strays []strays
-	asked  uint64 // rows that were asked for their new keys, which are all that the statement is to find
-	bytes  int    // of the keys
+	key    []value.Value // of the stray that was found last
+	asked  uint64        // rows that were asked for their new keys, which are all that the statement is to find
+	bytes  int           // of the keys
 	moved  uint64
 }
 
@@ -80,6 +82,7 @@ func (cs *changes) tryMove(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 	} else if err == nil {
 		total, err = cs.writeAll(c, p, r, ex, readChange)
 	}
+	err = m.ofPrimary(err)
 	if err == nil && matchedRows(total.Info) != m.asked {
 		again, err = true, mysql.NewSQLError(erLockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction")
 	}
@@ -104,6 +107,41 @@ func (cs *changes) tryMove(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
 	}
 	return c, false, false, cs.wrote(c, total)
+}
+
+// ofPrimary returns the error of a row that was refused with err where it is: if the primary key that it was to get is taken on its new shard, one server names that
+// key, which it looks at first.
+func (m *moving) ofPrimary(err error) error {
+	var refused *mysql.SQLError
+	if !errors.As(err, &refused) || refused.Code != mysql.ERDupEntry || m.asked != 1 || len(m.strays) != 1 {
+		return err
+	}
+	named := strings.LastIndex(refused.Message, " '") + len(" '")
+	key, primary := refused.Message[named:], m.plan.Target.PrimaryKey()
+	table, _, qualified := strings.Cut(key, ".") // as MySQL has it
+	if keys := m.plan.Target.Table.Keys; strings.HasSuffix(key, "PRIMARY'") || len(primary) != 1 || len(keys) != 1 || !router.SameColumn(primary[0], keys[0]) {
+		return err
+	}
+	to := m.plan.Target.Table.Shards[m.strays[0].to]
+	taken := false
+	question := "SELECT 1 FROM " + physicalName(m.plan, to) + " WHERE " + m.strays[0].conditions[0] + " LIMIT 1"
+	if failure := txn.Find(m.c.loans, to.Node).Conn.Rows(question, 1, func([]string) { taken = true }); failure != nil {
+		return failure
+	}
+	if !taken {
+		return err
+	}
+	entry := m.key[0].Text()
+	if entry == "" {
+		entry = m.key[0].String() // of a number
+	}
+	e := *refused
+	e.Message = "Duplicate entry '" + entry + "' for key '"
+	if qualified {
+		e.Message += table + "."
+	}
+	e.Message += "PRIMARY'"
+	return &e
 }
 
 // matchedRows is how many rows an UPDATE found, by the text of its OK packet, which may say nothing where it found none.
@@ -326,6 +364,7 @@ func (m *moving) place(at int, key []value.Value, rows uint64) error {
 		k = len(m.strays)
 		m.strays = append(m.strays, strays{from: at, to: to})
 	}
+	m.key = key
 	s := &m.strays[k]
 	if s.rows += rows; !slices.Contains(s.conditions[max(0, len(s.conditions)-8):], condition) { // more than once does no harm
 		s.conditions = append(s.conditions, condition)
