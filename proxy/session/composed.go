@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
@@ -151,9 +152,14 @@ func (c *composed) undone(cause error) error {
 	return cause
 }
 
-// backToSavepoint undoes the statement in the client's transaction, on all of its nodes. It asks nobody whether the statement was killed.
+// backToSavepoint undoes the statement in the client's transaction, on all of its nodes: those that only read, in a transaction that changes one node at
+// most, know no savepoint. It asks nobody whether the statement was killed.
 func (c *composed) backToSavepoint() error {
-	for _, p := range c.client.txn.All() {
+	nodes := c.client.txn.All()
+	if !c.client.txn.Branches {
+		nodes = []backend.Pooled{c.client.txn.Held()}
+	}
+	for _, p := range nodes {
 		for _, verb := range [...]string{"ROLLBACK TO SAVEPOINT ", "RELEASE SAVEPOINT "} {
 			if err := c.client.run(p, verb+composedSavepoint); err != nil {
 				c.client.spread.broken = true // the nodes are not alike any more

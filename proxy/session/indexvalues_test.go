@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"kingshard/mysql/mysqltest"
@@ -125,4 +126,25 @@ func TestIndexesOfClocks(t *testing.T) {
 		fails(t, s.subject, "UPDATE staff SET seen = SYSDATE(6)", 9012)
 		s.keptStaff(t, "refused")
 	})
+}
+
+// A table with one shard counts its ids by itself, which no entry could have.
+func TestIndexesOfOneShard(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			servers := append([]*mysqltest.RealServer{mysqltest.Shared(t, kind)}, nodesOf(t, kind)...)
+			s := startShards(t, servers, []int{1, 1}, valuesSchema, strings.Replace(valuesRule, "nodes: [n0, n1], locations: [2, 1]", "nodes: [n1], locations: [1]", 1), atomicConfig)
+			for k, n := range s.nodes {
+				must(t, n, fmt.Sprintf("DROP TABLE staff_%04d", k))
+			}
+			must(t, s.subject, valuesSchema)
+			for _, sql := range []string{"INSERT INTO staff (id, email, n) VALUES (0, 'a', 1)", "INSERT INTO staff (id, email, n) VALUES (5, 'a', 1), (0.4, 'b', 1)", "REPLACE INTO staff SET id = FALSE, email = 'a', n = 1"} {
+				fails(t, s.subject, sql, 9012)
+			}
+			for _, sql := range []string{"INSERT INTO staff (id, email, n) VALUES (5, 'a', 1), (6, 'b', 1)", "INSERT INTO staff (id, email, n) VALUES (7, 'A', 1)", "UPDATE staff SET n = n + 1, email = 'c' WHERE id = 6"} {
+				s.inStep(t, sql, "")
+				s.keptStaff(t, sql)
+			}
+		})
+	}
 }

@@ -74,10 +74,28 @@ func (k *keeping) rows() (*inserting, error) {
 	if len(in.cells) != len(k.plan.Statement.Insert.Rows) || slices.ContainsFunc(in.cells, func(row []sqlparse.Span) bool { return len(row) != len(in.columns) }) {
 		return nil, k.refused("this form of INSERT into")
 	}
+	if err := in.idsKnown(); err != nil {
+		return nil, err
+	}
 	if n := len(in.rows); n > 0 {
 		in.head, in.tail = k.text[:in.rows[0].Pos], k.text[in.rows[n-1].End:]
 	}
 	return in, nil
+}
+
+// idsKnown refuses rows whose ids entries have and a server makes, as that of a table with one shard does.
+func (in *inserting) idsKnown() error {
+	column := in.plan.Target.Numbers()
+	if column == "" || len(in.table().Shards) > 1 || !in.concerns(column) {
+		return nil
+	}
+	at := slices.IndexFunc(in.columns, func(c string) bool { return router.SameColumn(c, column) })
+	for _, row := range in.plan.Statement.Insert.Rows {
+		if at < 0 || plan.LeavesID(row[at], zeroStays(&in.client)) {
+			return in.refused("a row that leaves its id to a server, into")
+		}
+	}
+	return nil
 }
 
 // one is the text that inserts one of the rows.
