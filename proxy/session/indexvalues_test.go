@@ -85,6 +85,8 @@ func TestIndexesOfOtherDefaults(t *testing.T) {
 		must(t, s.subject, "ALTER TABLE staff ALTER n SET DEFAULT 6")
 		fails(t, s.subject, "INSERT INTO staff (id, email) VALUES (1, 'a')", 9012)
 		must(t, s.subject, "INSERT INTO staff (id, email, n, note) VALUES (1, 'a', 2, DEFAULT(note))")
+		must(t, s.subject, "ALTER TABLE staff ALTER email SET DEFAULT 'NULL'")
+		fails(t, s.subject, "INSERT INTO staff (id, n) VALUES (2, 1)", 9012)
 		s.keptStaff(t, "defaults")
 	})
 }

@@ -75,7 +75,7 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 	return false, nil
 }
 
-// kept are the indexes that a statement has to keep: not those that are still to be built, or were dropped.
+// kept are the indexes that a statement has to keep, in the order of the table's keys: not those that are still to be built, or were dropped.
 func (ls *leases) kept(p *plan.Plan) (list []*router.Index, err error) {
 	states := &ls.client.shared.Indexes
 	for _, x := range p.Keeps() {
@@ -92,6 +92,9 @@ func (ls *leases) kept(p *plan.Plan) (list []*router.Index, err error) {
 		if kept {
 			list = append(list, x)
 		}
+	}
+	if err := ls.client.schema.Plans.inKeyOrder(list); err != nil {
+		return nil, backendError(err)
 	}
 	return list, nil
 }

@@ -51,6 +51,8 @@ type Plans struct {
 	defaults sync.Map
 	// triggers are setsKeys by tableOnNode.
 	triggers sync.Map
+	// keys are uniqueKeys by table.
+	keys sync.Map
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 
@@ -262,6 +264,7 @@ func (p *Plans) forget() {
 	p.shapes.clear()
 	p.defaults.Clear()
 	p.triggers.Clear()
+	p.keys.Clear()
 	p.forgotten.Add(1)
 }
 
