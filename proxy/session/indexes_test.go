@@ -282,7 +282,9 @@ func (g indexStatements) rows() string {
 }
 
 func (g indexStatements) where() string {
-	switch g.IntN(7) {
+	switch g.IntN(8) {
+	case 7:
+		return " WHERE id IN (SELECT " + strconv.Itoa(1+g.IntN(30)) + ") OR id > (SELECT 26)"
 	case 0:
 		return " WHERE email = " + g.email()
 	case 1:
@@ -295,6 +297,10 @@ func (g indexStatements) where() string {
 		return " WHERE id > 25"
 	}
 	return " WHERE id = " + strconv.Itoa(1+g.IntN(30))
+}
+
+func (g indexStatements) limit() string {
+	return []string{"", "", "", " ORDER BY id LIMIT 2", " ORDER BY id DESC"}[g.IntN(5)]
 }
 
 func (g indexStatements) set() string {
@@ -314,9 +320,9 @@ func (g indexStatements) next() string {
 	case 0, 1, 2, 3:
 		return "INSERT" + columns + g.rows()
 	case 4, 5, 6:
-		return "UPDATE people SET " + g.set() + g.where()
+		return "UPDATE people SET " + g.set() + g.where() + g.limit()
 	case 7, 8:
-		return "DELETE FROM people" + g.where()
+		return "DELETE FROM people" + g.where() + g.limit()
 	case 9:
 		return "BEGIN"
 	case 10:

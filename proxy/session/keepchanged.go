@@ -16,7 +16,10 @@ import (
 type changing struct {
 	*keeping
 	clauses sqlparse.ChangeClauses
-	// columns are those that are read of the rows ahead of the change: of indexes and the sharding key, and the primary key's where the statement has a LIMIT.
+	// beside says that rows elsewhere decide which rows change: the change sees those of another moment than a SELECT in the same transaction.
+	beside bool
+	// columns are those that are read of the rows ahead of the change: of indexes and the sharding key, and the primary key's where the
+	// statement has a LIMIT or a subquery.
 	columns []string
 	primary []string
 	rows    [][]string // the values of columns in the rows that change, as literals
@@ -47,9 +50,10 @@ func (k *keeping) changing(identified bool) (*changing, error) {
 	for _, x := range k.indexes {
 		add(x.Columns)
 	}
-	if identified || !ch.clauses.Limit.Empty() {
+	ch.beside = k.plan.Statement.Change.Where != nil && k.plan.Statement.Change.Where.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify)
+	if identified || ch.beside || !ch.clauses.Limit.Empty() {
 		if ch.primary = k.plan.Target.PrimaryKey(); ch.primary == nil {
-			return nil, k.refused("LIMIT, or a value that is computed, in a change, without a primary key that literals stand for, of")
+			return nil, k.refused("LIMIT, a subquery, or a value that is computed, in a change, without a primary key that literals stand for, of")
 		}
 		add(ch.primary)
 	}
@@ -105,29 +109,35 @@ func (ch *changing) compute(row, exprs []string) ([]string, error) {
 	return rows[0], nil
 }
 
-// carryOut runs the change itself, of the rows that were read where it has a LIMIT.
+// carryOut runs the change itself: of no other rows than those that were read where it has a LIMIT, or where rows elsewhere decide.
 func (ch *changing) carryOut() error {
 	c := &ch.clauses
-	if c.Limit.Empty() || len(ch.rows) == 0 {
-		if err := ch.carryOutMain(ch.text); err != nil {
-			return err
+	limited := !c.Limit.Empty()
+	text := ch.text
+	if len(ch.rows) > 0 && (limited || ch.beside) {
+		begin, end := len(text), 0
+		for _, span := range []sqlparse.Span{c.Where, c.OrderBy, c.Limit} {
+			if !span.Empty() {
+				begin, end = min(begin, span.Pos), max(end, span.End)
+			}
 		}
-		if ch.found() != uint64(len(ch.rows)) {
-			return ch.between() // rows came that nobody has locked, as below REPEATABLE READ
+		rows := make([]string, len(ch.rows))
+		for i := range ch.rows {
+			rows[i] = "(" + strings.Join(ch.of(ch.rows[i], ch.primary), ", ") + ")"
 		}
-		return nil
-	}
-	conditions := make([]string, len(ch.rows))
-	for i := range ch.rows {
-		conditions[i] = "(" + ch.where(ch.primary, ch.of(ch.rows[i], ch.primary)) + ")"
-	}
-	begin := c.Limit.Pos
-	for _, span := range []sqlparse.Span{c.Where, c.OrderBy} {
-		if !span.Empty() {
-			begin = min(begin, span.Pos)
+		where := " WHERE (" + ch.names(ch.primary) + ") IN (" + strings.Join(rows, ", ") + ")"
+		if ch.beside {
+			where += " AND (" + text[c.Where.Pos+len("WHERE"):c.Where.End] + ")"
 		}
+		text = text[:begin] + where + " " + text[c.OrderBy.Pos:c.OrderBy.End] + text[end:]
 	}
-	return ch.carryOutMain(ch.text[:begin] + " WHERE " + strings.Join(conditions, " OR ") + " " + ch.text[c.OrderBy.Pos:c.OrderBy.End])
+	if err := ch.carryOutMain(text); err != nil {
+		return err
+	}
+	if (!limited || ch.beside || len(ch.rows) == 0) && ch.found() != uint64(len(ch.rows)) {
+		return ch.between() // rows came that nobody has locked, as below REPEATABLE READ, or went by rows elsewhere
+	}
+	return nil
 }
 
 // found is how many rows the change found.
