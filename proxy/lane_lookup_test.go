@@ -15,6 +15,11 @@ import (
 // startLookups runs a proxy in the fast lane with a table of orders on two nodes, which are one server, and keys over both.
 func startLookups(t *testing.T, server *mysqltest.RealServer) (p *testProxy, c, direct *mysqltest.RawClient) {
 	text := shardsText(database, node{name: "n0", master: server.Addr, conns: 8}, node{name: "n1", master: server.Addr, conns: 8}, ", unique: [number], lookup: [customer]")
+	direct = dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+	t.Cleanup(func() { // behind the proxy's end, ahead of other tests on the server
+		c := dial(t, server.Addr, rootClient())
+		must(t, c, "DROP DATABASE ks_meta")
+	})
 	p = startLane(t, text+"transaction_mode: atomic\nxa_on_unsafe_server: true\n")
 	c = dial(t, p.addr, mysqltest.ClientConfig{User: "merge", Password: "merge", DB: database})
 	must(t, c, "CREATE TABLE t (id INT PRIMARY KEY, number INT NOT NULL, customer INT, note VARCHAR(20), UNIQUE KEY number (number), KEY customer (customer))")
@@ -25,7 +30,7 @@ func startLookups(t *testing.T, server *mysqltest.RealServer) (p *testProxy, c, 
 	}
 	must(t, c, "INSERT INTO t VALUES "+strings.Join(rows, ","))
 	must(t, c, "INSERT INTO t VALUES (1, 7, 2, 'a'), (2, 8, 2, 'b'), (3, 9, 3, 'c'), (4, 10, NULL, 'd')")
-	return p, c, dial(t, server.Addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
+	return p, c, direct
 }
 
 // ask wants rows as an answer.
