@@ -155,7 +155,7 @@ func (ls *leases) hear(ctx context.Context, tables []*router.Table) error {
 	return nil
 }
 
-// hearOf is hear of the tables that a statement changes, for as long as it may wait for a connection.
+// hearOf asks which keys DDL has given the tables that a statement changes, and waits for the answer no longer than pool_wait_timeout.
 func (ls *leases) hearOf(p *plan.Plan) error {
 	ctx, cancel := context.WithDeadline(context.Background(), ls.client.entry.Now().Add(ls.client.snap.Config.PoolWaitTimeout.Duration()))
 	defer cancel()
