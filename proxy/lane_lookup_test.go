@@ -20,7 +20,7 @@ func startLookups(t *testing.T, server *mysqltest.RealServer) (p *testProxy, c, 
 		c := dial(t, server.Addr, rootClient())
 		must(t, c, "DROP DATABASE ks_meta")
 	})
-	p = startLane(t, text+"transaction_mode: atomic\nxa_on_unsafe_server: true\n")
+	p = startLane(t, text+"transaction_mode: atomic\nxa_on_unsafe_server: true\nprometheus_addr: 127.0.0.1:0\n")
 	c = dial(t, p.addr, mysqltest.ClientConfig{User: "merge", Password: "merge", DB: database})
 	must(t, c, "CREATE TABLE t (id INT PRIMARY KEY, number INT NOT NULL, customer INT, note VARCHAR(20), UNIQUE KEY number (number), KEY customer (customer))")
 	// Customer 1 has orders that all are on one shard, and so many that the answer of the index is longer than what a loop waits for.
@@ -81,6 +81,12 @@ func TestLookupInTheLane(t *testing.T) {
 		}
 		for k := range 2 {
 			must(t, direct, fmt.Sprintf("RENAME TABLE gone_%d TO ks_t_number_%04[1]d", k))
+		}
+		_, body := get(t, p.httpAddr("prometheus_addr")+"/metrics", "")
+		for _, line := range []string{`kingshard_index_lookups_total{outcome="found"} 36`, `kingshard_index_lookups_total{outcome="nowhere"} 6`, `kingshard_index_lookups_total{outcome="everywhere"} 6`, "kingshard_index_changes_total 2"} {
+			if !strings.Contains(body, "\n"+line+"\n") {
+				t.Errorf("no %s in\n%s", line, body)
+			}
 		}
 		p.quiet(1)
 	})

@@ -16,13 +16,13 @@ import (
 	"kingshard/proxy/admin"
 	"kingshard/proxy/halfdone"
 	"kingshard/proxy/handover"
-	"kingshard/proxy/indexes"
 	"kingshard/proxy/metrics"
 	"kingshard/proxy/mirror"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session"
 	"kingshard/proxy/subtables"
 	"kingshard/proxy/txn/driver"
+	"kingshard/router"
 )
 
 // Server is a running proxy.
@@ -193,7 +193,10 @@ func (s *Server) Serve() error {
 	s.running.Go(s.makeSubTables)
 	s.running.Go(s.lookAtServers)
 	s.running.Go(func() {
-		s.shared.Indexes.Run(s.stop, func() []indexes.Table { return s.shared.Snapshot.Load().Indexed() }, func() {
+		s.shared.Indexes.Run(s.stop, func() ([]*router.Table, map[string]*backend.Node) {
+			snap := s.shared.Snapshot.Load()
+			return snap.Ruled(), snap.Nodes
+		}, func() {
 			_ = s.shared.Learn() // who needs the keys is told what is wrong
 		})
 	})

@@ -1,6 +1,8 @@
 package router
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"kingshard/config"
@@ -21,6 +23,8 @@ type Index struct {
 	// Table is the indexed table, and Lookup what keeps the index: sharded by Columns, which it has beside Table's Keys. Rows with a NULL in Columns
 	// are not in it. Where the index is not unique it counts the rows of each combination in the column [RowsColumn].
 	Table, Lookup *Table
+	// Definition differs where what keeps the one of two indexes cannot be read and changed as that of the other.
+	Definition string
 }
 
 // RowsColumn is the column of a lookup table that counts rows.
@@ -47,14 +51,15 @@ func (t *Table) newIndexes(s *config.Shard) error {
 				index.Columns = append(index.Columns, strings.ToLower(c))
 			}
 			lookup.Keeps = index
+			index.Definition = strings.ToLower(fmt.Sprintf("unique %v (%q), of rows by (%q), strings %s, in %v", index.Unique, index.Columns, t.Keys, cmp.Or(rule.Strings, "exact"), lookup.Shards))
 			t.Indexes = append(t.Indexes, index)
 		}
 	}
 	return nil
 }
 
-// lookups are the tables that keep the table's indexes.
-func (t *Table) lookups() (tables []*Table) {
+// Lookups are the tables that keep the table's indexes.
+func (t *Table) Lookups() (tables []*Table) {
 	for _, x := range t.Indexes {
 		tables = append(tables, x.Lookup)
 	}

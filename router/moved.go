@@ -54,6 +54,9 @@ func movedIn(before, after *config.Schema, zone *time.Location) (moved []Movemen
 		moved = append(moved, Movement{User: before.User})
 	}
 	for _, t := range old.Tables() {
+		if t.Keeps != nil {
+			continue // it is made anew where it is to be in another place
+		}
 		u := now.Table(t.DB, t.Name)
 		if u == nil {
 			// Without a rule the table is on the default node, where a table of type single may have been all along.

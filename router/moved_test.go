@@ -36,6 +36,7 @@ var movedRules = []string{
 	"key: id, nodes: [node1, node2], type: date_month, date_range: [202401, 202402-202403]", "key: id, nodes: [node1, node2], type: date_month, date_range: [202401-202402, 202403], time_zone: '+08:00'",
 	"key: id, nodes: [node1, node2], type: date_month, date_range: [202401-202402, 202403], auto_create: true", "key: id, nodes: [node1, node2], type: date_year, date_range: [2023, 2024]",
 	"key: id, nodes: [node1, node2], type: date_day, date_range: [20240101-20240102, 20240103]", "type: reference, nodes: [node1, node2]", "type: reference, nodes: [node1]", "type: reference",
+	"key: id, nodes: [node1, node2], type: hash, locations: [2, 2], lookup: [city], unique: [b]", "key: id, nodes: [node1, node2], type: hash, locations: [2, 2], lookup: [{columns: city, strings: ascii_ci}]",
 	"type: single, nodes: [node2]", "type: single", "",
 }
 

@@ -46,7 +46,7 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 		if err != nil {
 			return nil, fmt.Errorf("table %s.%s: %w", s.DB, s.Table, err)
 		}
-		for _, t := range append([]*Table{t}, t.lookups()...) {
+		for _, t := range append([]*Table{t}, t.Lookups()...) {
 			if err := taken.add(t); err != nil {
 				return nil, fmt.Errorf("table %s.%s: %w", t.DB, t.Name, err)
 			}

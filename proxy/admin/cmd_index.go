@@ -71,11 +71,11 @@ var indexColumns = append(append(texts("db", "table", "name"), numbers("rows", "
 // indexes does something with the indexes of a table. Values are shown to those who may see other users' statements.
 func (a *Admin) indexes(ctx context.Context, who change.Who, w indexWork) (*answer, error) {
 	snap := a.shared.Snapshot.Load()
-	tables := []*router.Table{}
-	for _, t := range snap.Indexed() {
+	var tables []*router.Table
+	for _, t := range snap.Ruled() {
 		named := strings.EqualFold(t.DB+"."+t.Name, w.table) || strings.EqualFold(t.Name, w.table)
-		if named && !containsTable(tables, t.Table) {
-			tables = append(tables, t.Table)
+		if named && (w.action == "drop" || len(t.Indexes) > 0) && !containsTable(tables, t) {
+			tables = append(tables, t)
 		}
 	}
 	switch {
@@ -93,6 +93,9 @@ func (a *Admin) indexes(ctx context.Context, who change.Who, w indexWork) (*answ
 			of = append(of, x)
 		}
 	}
+	if w.action == "drop" {
+		return a.dropIndex(ctx, who, tables[0], w.name, of)
+	}
 	if len(of) == 0 {
 		return nil, change.Failed("the rule of %s has no index %s: SHOW KS INDEXES lists them", w.table, w.name)
 	}
@@ -107,8 +110,6 @@ func (a *Admin) indexes(ctx context.Context, who change.Who, w indexWork) (*answ
 			case "build":
 				err = a.shared.Indexes.Build(ctx, x, o)
 				row[3] = a.shared.Indexes.Record(x).Done
-			case "drop":
-				err = a.shared.Indexes.Drop(ctx, x, o)
 			case "verify":
 				var f *indexes.Found
 				if f, err = a.shared.Indexes.Verify(ctx, x, o, w.repair); f != nil {
@@ -125,6 +126,53 @@ func (a *Admin) indexes(ctx context.Context, who change.Who, w indexWork) (*answ
 		}
 		return nil
 	})
+}
+
+// dropColumns are those of the answer to KS INDEX DROP.
+var dropColumns = texts("db", "table", "name", "dropped")
+
+// dropIndex drops an index of a table, or what is left of one that the rule does not name any more: then of is empty.
+func (a *Admin) dropIndex(ctx context.Context, who change.Who, t *router.Table, name string, of []*router.Index) (*answer, error) {
+	snap := a.shared.Snapshot.Load()
+	found := &answer{columns: dropColumns}
+	return found, a.Trail.Act(who, account.Operate, "index drop", t.DB+"."+t.Name+" "+name, func() error {
+		o := indexes.Options{Nodes: snap.Nodes}
+		var dropped []router.Shard
+		var err error
+		if len(of) > 0 {
+			name = of[0].Name
+			dropped, err = a.shared.Indexes.Drop(ctx, of[0], o)
+		} else if err = a.inTheWay(snap.Ruled(), t, name); err == nil {
+			dropped, err = a.shared.Indexes.DropUnused(ctx, t, name, o)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return interrupted()
+		case errors.Is(err, indexes.ErrNotThere):
+			return change.Failed("the rule of %s.%s has no index %s, and no proxy has built one of that name: SHOW KS INDEXES lists them", t.DB, t.Name, name)
+		case err != nil:
+			return change.Failed("the index %s of %s.%s: %v", name, t.DB, t.Name, err)
+		}
+		var places []string
+		for _, s := range dropped {
+			places = append(places, s.String())
+		}
+		found.rows = append(found.rows, []any{t.DB, t.Name, name, orNil(strings.Join(places, ", "))})
+		return nil
+	})
+}
+
+// inTheWay is the error where the tables that kept an index would be called as others are that are in use.
+func (a *Admin) inTheWay(ruled []*router.Table, t *router.Table, name string) error {
+	kept := "ks_" + t.Name + "_" + name
+	for _, other := range ruled {
+		for _, one := range append([]*router.Table{other}, other.Lookups()...) {
+			if strings.EqualFold(one.DB, t.DB) && strings.EqualFold(one.Name, kept) {
+				return change.Failed("%s is in use for another rule", kept)
+			}
+		}
+	}
+	return nil
 }
 
 func containsTable(tables []*router.Table, t *router.Table) bool {

@@ -78,7 +78,7 @@ func v2Routes() []route {
 		},
 		route{
 			method: "POST", path: v2 + "/indexes/drop", about: "Has nobody use a key over shards, and drops what keeps it", rights: account.Operate,
-			columns: indexColumns, body: []field{{"table", "string", "table or db.table"}, {"name", "string", "the key"}}, handle: v2Index("drop"),
+			columns: dropColumns, body: []field{{"table", "string", "table or db.table"}, {"name", "string", "the key"}}, handle: v2Index("drop"),
 		},
 		route{
 			method: "POST", path: v2 + "/sessions/{id}/kill", about: "Ends a client's session, or only its statement", rights: account.Operate,

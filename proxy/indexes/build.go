@@ -95,6 +95,8 @@ func (s *States) Build(ctx context.Context, x *router.Index, o Options) error {
 	if r.State == Built {
 		return nil
 	}
+	s.Counts.Builds.Add(1)
+	defer s.Counts.Builds.Add(-1)
 	if err := j.prepare(&r); err != nil {
 		return err
 	}
@@ -271,6 +273,7 @@ func (j *job) fill(position int, r *Record) error {
 		}
 		j.remember(byPlace)
 		r.Done += uint64(n)
+		j.s.Counts.Rows.Add(uint64(n))
 		if after = last; n < batchRows {
 			break
 		}
@@ -363,7 +366,7 @@ func (j *job) save(r *Record, next Record) error {
 		return err
 	}
 	if ok.AffectedRows == 0 && next != *r {
-		return fmt.Errorf("the index %s of %s.%s was dropped while it was built", j.x.Name, j.x.Table.DB, j.x.Table.Name)
+		return fmt.Errorf("the index %s of %s.%s is not kept any more: it was dropped while it was built, or a proxy runs whose configuration has the table without it", j.x.Name, j.x.Table.DB, j.x.Table.Name)
 	}
 	*r = next
 	j.s.note(map[*router.Index]Record{j.x: next}, time.Now())
@@ -385,27 +388,30 @@ func (j *job) rest(began time.Time, n int) error {
 	}
 }
 
-// Drop has nobody read by an index, then nobody keep it any more, and drops the tables that keep it once all proxies know that.
-func (s *States) Drop(ctx context.Context, x *router.Index, o Options) error {
+// Drop has nobody read by an index, then nobody keep it any more, and drops the tables that keep it once all proxies know that. It returns the tables.
+func (s *States) Drop(ctx context.Context, x *router.Index, o Options) (dropped []router.Shard, err error) {
 	if err := s.Ask(ctx, x.Table, o.Nodes); err != nil {
-		return err
+		return nil, err
 	}
 	if s.Record(x).State == Built {
 		// Who reads by it until he hears of that must find the rows of all others.
 		if err := s.Set(ctx, x, o.Nodes, Record{State: Building}); err != nil {
-			return err
+			return nil, err
 		}
 		if err := settle(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := s.Set(ctx, x, o.Nodes, Record{State: Missing}); err != nil {
-		return err
+		return nil, err
 	}
 	if err := settle(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	return gone(ctx, x, o.Nodes)
+	if err := gone(ctx, x, o.Nodes); err != nil {
+		return nil, err
+	}
+	return x.Lookup.Shards, nil
 }
 
 // gone drops the tables that keep an index.

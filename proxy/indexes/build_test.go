@@ -46,6 +46,39 @@ type rig struct {
 	states indexes.States
 }
 
+// rigKeys are the keys over shards of the table.
+const rigKeys = "unique: [{columns: email, strings: utf8mb4_general_ci_v1}], lookup: [city]"
+
+// configured is a configuration of the server as two nodes, whose table has the keys.
+func configured(t *testing.T, addr, keys string) *config.Config {
+	t.Helper()
+	text := "addr: 127.0.0.1:9696\nuser_list:\n- {user: app, password: sesame}\nnodes:\n"
+	for _, name := range []string{"n1", "n2"} {
+		text += fmt.Sprintf("- {name: %s, user: root, password: root, master: %q}\n", name, addr)
+	}
+	c, faults := config.Parse([]byte(text+`schema_list:
+- user: app
+  nodes: [n1, n2]
+  default: n1
+  shard:
+  - {db: indexed, table: users, key: id, nodes: [n1, n2], type: mod, locations: [1, 1], `+keys+`}
+`), "", config.Options{})
+	if c == nil {
+		t.Fatal(faults)
+	}
+	return c
+}
+
+// ruled is the table as a configuration has it.
+func ruled(t *testing.T, c *config.Config) *router.Table {
+	t.Helper()
+	routes, err := router.New(c.SchemaList[0], router.Options{Zone: time.UTC})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return routes.Table("indexed", "users")
+}
+
 func newRig(t *testing.T, kind mysqltest.Kind) *rig {
 	t.Helper()
 	server := mysqltest.Shared(t, kind)
@@ -53,21 +86,8 @@ func newRig(t *testing.T, kind mysqltest.Kind) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := "addr: 127.0.0.1:9696\nuser_list:\n- {user: app, password: sesame}\nnodes:\n"
-	for _, name := range []string{"n1", "n2"} {
-		text += fmt.Sprintf("- {name: %s, user: root, password: root, master: %q}\n", name, server.Addr)
-	}
-	c, faults := config.Parse([]byte(text+`schema_list:
-- user: app
-  nodes: [n1, n2]
-  default: n1
-  shard:
-  - {db: indexed, table: users, key: id, nodes: [n1, n2], type: mod, locations: [1, 1], unique: [{columns: email, strings: utf8mb4_general_ci_v1}], lookup: [city]}
-`), "", config.Options{})
-	if c == nil {
-		t.Fatal(faults)
-	}
 	r := &rig{t: t, db: db}
+	c := configured(t, server.Addr, rigKeys)
 	if r.nodes, err = backend.Open(c); err != nil {
 		t.Fatal(err)
 	}
@@ -78,11 +98,7 @@ func newRig(t *testing.T, kind mysqltest.Kind) *rig {
 		}
 		_ = db.Close()
 	})
-	routes, err := router.New(c.SchemaList[0], router.Options{Zone: time.UTC})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.table = routes.Table("indexed", "users")
+	r.table = ruled(t, c)
 	r.exec("DROP DATABASE IF EXISTS ks_meta", "DROP DATABASE IF EXISTS indexed", "CREATE DATABASE indexed DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
 	for k := range 2 {
 		r.exec(fmt.Sprintf("CREATE TABLE indexed.users_%04d (id BIGINT, part INT, email VARCHAR(40), city VARCHAR(20) COLLATE utf8mb4_bin, PRIMARY KEY (part, id), UNIQUE KEY mail (email), KEY (id))", k))
@@ -168,7 +184,7 @@ func TestBuild(t *testing.T) {
 			stop := make(chan struct{})
 			var running sync.WaitGroup
 			running.Go(func() {
-				r.states.Run(stop, func() []indexes.Table { return []indexes.Table{{Table: r.table, Nodes: r.nodes}} }, func() {})
+				r.states.Run(stop, func() ([]*router.Table, map[string]*backend.Node) { return []*router.Table{r.table}, r.nodes }, func() {})
 			})
 			defer running.Wait()
 			defer close(stop)
@@ -234,6 +250,9 @@ func TestBuild(t *testing.T) {
 			writing.Wait()
 			r.compare()
 			t.Logf("%d rows came meanwhile", done.Load())
+			if rows := r.states.Counts.Rows.Load(); rows < 4000 || r.states.Counts.Builds.Load() != 0 {
+				t.Errorf("%d rows were counted, %d builds run", rows, r.states.Counts.Builds.Load())
+			}
 			r.verify(o)
 		})
 	}
@@ -282,6 +301,14 @@ func (r *rig) verify(o indexes.Options) {
 			}
 			if err != nil || fmt.Sprint(found.Lacking, found.Stale, found.Twice) != want {
 				r.t.Errorf("%v, repair %v: %+v, %v", c.faults, repair, found, err)
+				continue
+			}
+			left := found.Lacking + found.Stale
+			if repair {
+				left = 0
+			}
+			if got := r.states.Record(c.x); !got.Verified || got.Faults != left || r.states.Faults([]*router.Table{r.table, r.table}) != left {
+				r.t.Errorf("%v, repair %v: the record is %+v, %d faults are counted", c.faults, repair, got, r.states.Faults([]*router.Table{r.table}))
 			}
 		}
 		if found, err := r.states.Verify(context.Background(), c.x, o, false); err != nil || found.Lacking+found.Stale+found.Twice > 0 {

@@ -175,7 +175,7 @@ func (s *States) Follow(ctx context.Context, t *router.Table, nodes map[string]*
 		}
 		err := error(nil)
 		if names[x] == "" {
-			err = s.Drop(ctx, x, Options{Nodes: nodes})
+			_, err = s.Drop(ctx, x, Options{Nodes: nodes})
 		} else {
 			err = rename(ctx, x, nodes, names[x])
 		}

@@ -37,6 +37,9 @@ type Record struct {
 	After  string
 	// Done and Total are how many rows a build has seen, and about how many there were at its beginning.
 	Done, Total uint64
+	// Faults are those that the last verification has found and left, if there was one since the index was built.
+	Verified bool
+	Faults   uint64
 }
 
 // Percent is how far a build is, from 0 to 99.

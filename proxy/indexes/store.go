@@ -2,6 +2,7 @@ package indexes
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,8 +24,8 @@ const table = sqltext.ProxySchema + ".indexes"
 // definition is the table of records: a row for each index that a proxy has seen in its configuration, and for each that DDL has given a table, which has
 // its columns and how texts in them are placed.
 const definition = "CREATE TABLE IF NOT EXISTS " + table + " (db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, key_name VARBINARY(256) NOT NULL, state VARBINARY(16) NOT NULL, " +
-	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, key_columns BLOB, " +
-	"strings VARBINARY(64) NOT NULL DEFAULT '', PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
+	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, faults BIGINT UNSIGNED, definition VARBINARY(64) NOT NULL, " +
+	"key_columns BLOB, strings VARBINARY(64) NOT NULL DEFAULT '', PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
 
 // askTimeout bounds one connection and what is asked on it.
 const askTimeout = 5 * time.Second
@@ -101,21 +102,36 @@ func made(c *backend.Conn, f func() error) error {
 	return f()
 }
 
-// row is the condition that finds the record of an index, on a server that compares names of tables as folds says.
-func row(x *router.Index, folds bool) string {
-	id := idOf(x, folds)
-	return " WHERE db = " + literal(id.db) + " AND name = " + literal(id.table) + " AND key_name = " + literal(id.name)
-}
-
 // id is what names an index in the table of records.
 type id struct{ db, table, name string }
 
-func idOf(x *router.Index, folds bool) id {
-	one := id{x.Table.DB, x.Table.Name, strings.ToLower(x.Name)}
+// idOf names an index of a table, on a server that compares names of tables as folds says.
+func idOf(t *router.Table, name string, folds bool) id {
+	one := id{t.DB, t.Name, strings.ToLower(name)}
 	if folds {
 		one.db, one.table = strings.ToLower(one.db), strings.ToLower(one.table)
 	}
 	return one
+}
+
+// row is the condition that finds the record.
+func (i id) row() string {
+	return " WHERE db = " + literal(i.db) + " AND name = " + literal(i.table) + " AND key_name = " + literal(i.name)
+}
+
+// row is the condition that finds the record of an index, on a server that compares names of tables as folds says.
+func row(x *router.Index, folds bool) string { return idOf(x.Table, x.Name, folds).row() }
+
+// storedRecord is a record with what it was made for.
+type storedRecord struct {
+	Record
+	definition string
+}
+
+// definitionOf tells apart indexes of one name whose tables cannot stand for each other.
+func definitionOf(x *router.Index) string {
+	sum := sha256.Sum256([]byte(x.Definition))
+	return hex.EncodeToString(sum[:])
 }
 
 // folds reports whether a node's servers compare names of tables without regard to case.
@@ -125,16 +141,17 @@ func folds(n *backend.Node) bool {
 }
 
 // read reads all records of a server, and the keys that DDL has given tables.
-func read(c *backend.Conn) (records map[id]Record, given map[id]Key, err error) {
-	records, given = map[id]Record{}, map[id]Key{}
-	err = c.Rows("SELECT db, name, key_name, state, shards, IFNULL(after, ''), done, total, IFNULL(key_columns, ''), strings FROM "+table, 10, func(row []string) {
-		r := Record{State: stateNamed(row[3]), After: row[5]}
+func read(c *backend.Conn) (records map[id]storedRecord, given map[id]Key, err error) {
+	records, given = map[id]storedRecord{}, map[id]Key{}
+	err = c.Rows("SELECT db, name, key_name, state, shards, IFNULL(after, ''), done, total, IFNULL(faults, ''), definition, IFNULL(key_columns, ''), strings FROM "+table, 12, func(row []string) {
+		r := storedRecord{Record{State: stateNamed(row[3]), After: row[5], Verified: row[8] != ""}, row[9]}
 		r.Shards, _ = strconv.Atoi(row[4])
 		r.Done, _ = strconv.ParseUint(row[6], 10, 64)
 		r.Total, _ = strconv.ParseUint(row[7], 10, 64)
+		r.Faults, _ = strconv.ParseUint(row[8], 10, 64)
 		records[id{row[0], row[1], row[2]}] = r
-		k := Key{Name: row[2], Strings: row[9]}
-		if json.Unmarshal([]byte(row[8]), &k.Columns) == nil {
+		k := Key{Name: row[2], Strings: row[11]}
+		if json.Unmarshal([]byte(row[10]), &k.Columns) == nil {
 			given[id{row[0], row[1], row[2]}] = k
 		}
 	})
@@ -142,8 +159,8 @@ func read(c *backend.Conn) (records map[id]Record, given map[id]Key, err error) 
 }
 
 // keysIn returns the keys that DDL has given a table and that are kept, by their names.
-func keysIn(records map[id]Record, given map[id]Key, t *router.Table, folds bool) (keys []Key) {
-	of := idOf(&router.Index{Table: t}, folds)
+func keysIn(records map[id]storedRecord, given map[id]Key, t *router.Table, folds bool) (keys []Key) {
+	of := idOf(t, "", folds)
 	for one, k := range given {
 		if state := records[one].State; one.db == of.db && one.table == of.table && (state == Building || state == Built) {
 			keys = append(keys, k)
@@ -160,13 +177,23 @@ func write(c *backend.Conn, x *router.Index, folds bool, r Record) error {
 		columns, _ := json.Marshal(x.Columns) // of texts, which cannot fail
 		key = ", key_columns = " + literal(string(columns)) + ", strings = " + literal(x.Strings)
 	}
-	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d%s%s", table, r.State, r.Shards, literal(r.After), r.Done, r.Total, key, row(x, folds)))
+	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d, faults = NULL, definition = '%s'%s%s",
+		table, r.State, r.Shards, literal(r.After), r.Done, r.Total, definitionOf(x), key, row(x, folds)))
+}
+
+// demote has an index be missing, if it is not.
+func demote(c *backend.Conn, i id) error {
+	err := c.Exec("UPDATE " + table + " SET state = 'missing', shards = 0, after = '', faults = NULL" + i.row() + " AND state <> 'missing'")
+	if lacking(err) {
+		return nil
+	}
+	return err
 }
 
 // add stores a first record, unless another proxy did.
 func add(c *backend.Conn, x *router.Index, folds bool, state State) error {
-	id := idOf(x, folds)
-	return c.Exec(fmt.Sprintf("INSERT IGNORE INTO %s (db, name, key_name, state) VALUES (%s, %s, %s, '%s')", table, literal(id.db), literal(id.table), literal(id.name), state))
+	i := idOf(x.Table, x.Name, folds)
+	return c.Exec(fmt.Sprintf("INSERT IGNORE INTO %s (db, name, key_name, state, definition) VALUES (%s, %s, %s, '%s', '%s')", table, literal(i.db), literal(i.table), literal(i.name), state, definitionOf(x)))
 }
 
 // literal writes bytes in a way that no sql_mode or character set reads otherwise.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"kingshard/router"
 )
@@ -50,7 +51,21 @@ func (s *States) Verify(ctx context.Context, x *router.Index, o Options, repair 
 			return found, err
 		}
 	}
-	return found, nil
+	return found, j.verified(found, repair)
+}
+
+// verified stores what was found and is left.
+func (j *job) verified(found *Found, repaired bool) error {
+	faults := found.Twice
+	if !repaired {
+		faults += found.Lacking + found.Stale
+	}
+	_ = j.meta.Net.SetDeadline(time.Now().Add(askTimeout))
+	err := j.meta.Exec(fmt.Sprintf("UPDATE %s SET faults = %d%s AND state = 'built'", table, faults, row(j.x, folds(j.o.Nodes[j.x.Table.Nodes[0]]))))
+	if err != nil {
+		return err
+	}
+	return j.s.Ask(j.links.ctx, j.x.Table, j.o.Nodes)
 }
 
 // verifyRows looks for the entries of the rows of a sub-table.

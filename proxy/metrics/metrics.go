@@ -53,6 +53,7 @@ var (
 	descLatency  = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts    = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
 
+	descLookups     = desc("index_lookups_total", "Queries that asked a key over shards first, by what it told: found, the shards that have rows; nowhere, that no row has the value; everywhere, nothing, so that all shards were asked.", "outcome")
 	descRuleHits    = desc("query_rule_hits_total", "Statements that a query rule was found to match, those of a dry run too.", "rule")
 	descThrottled   = desc("query_rule_throttled_total", "Statements that a query rule refused because their wait for a place would have been too long.", "rule")
 	descMirrored    = desc("query_rule_mirrored_total", "Statements that a query rule sends to another node, too, by what became of that.", "rule", "outcome")
@@ -126,6 +127,14 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("sequence_ids_total", "Ids drawn for AUTO_INCREMENT columns of sharded tables.", ids.Drawn)
 	counter("sequence_blocks_total", "Blocks of ids that were reserved: round trips for ids.", ids.Blocks)
 	counter("sequence_collisions_total", "Drawn ids that a shard had already, so that others were drawn.", ids.Collisions)
+	indexed := &r.shared.Indexes.Counts
+	counted(descLookups, indexed.Found.Load(), "found")
+	counted(descLookups, indexed.Nowhere.Load(), "nowhere")
+	counted(descLookups, indexed.Everywhere.Load(), "everywhere")
+	counter("index_changes_total", "Statements that changed rows together with entries of keys over shards.", indexed.Changes.Load())
+	gauge("index_builds", "KS INDEX BUILD that this proxy runs now, one for each key.", float64(indexed.Builds.Load()))
+	counter("index_build_rows_total", "Rows that KS INDEX BUILD of this proxy has given their entries.", indexed.Rows.Load())
+	gauge("index_faults", "Faults of keys over shards that the last KS INDEX VERIFY of each, at any proxy, has found and left: SHOW KS INDEXES.", float64(r.shared.Indexes.Faults(snap.Ruled())))
 	half := r.shared.HalfDone.Stats()
 	gauge("half_done_changes", "Changes of several nodes that are not known to be whole, and that nobody has forgotten: SHOW KS HALF_DONE.", float64(half.Unmended))
 	counter("half_done_changes_total", "Changes of several nodes that were not known to be whole when they ended.", half.Added)

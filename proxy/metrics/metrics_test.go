@@ -63,6 +63,8 @@ func TestMetricsAreAllThere(t *testing.T) {
 		"kingshard_half_done_changes 0", "kingshard_half_done_changes_total 0", "kingshard_half_done_unwritten 0", "kingshard_half_done_write_failures_total 0",
 		"kingshard_atomic_in_doubt 0", "kingshard_atomic_waiting 0", "kingshard_atomic_committing 0", "kingshard_atomic_incidents 0", "kingshard_atomic_incidents_total 0",
 		`kingshard_atomic_phase_seconds_total{phase="preparing"} 0`, `kingshard_atomic_phase_seconds_total{phase="rolling_back"} 0`, `kingshard_atomic_operator_total{as="commit"} 0`,
+		`kingshard_index_lookups_total{outcome="found"} 0`, `kingshard_index_lookups_total{outcome="nowhere"} 0`, `kingshard_index_lookups_total{outcome="everywhere"} 0`,
+		"kingshard_index_changes_total 0", "kingshard_index_builds 0", "kingshard_index_build_rows_total 0", "kingshard_index_faults 0",
 		"kingshard_ddl_unfinished 0", "kingshard_sub_tables_made_total 0", "kingshard_sub_table_failures_total 0",
 		`kingshard_errors_total{origin="client"} 0`, `kingshard_errors_total{origin="proxy"} 0`, `kingshard_errors_total{origin="backend"} 0`,
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"kingshard/config"
 	"kingshard/mysql/mysqltest"
+	"kingshard/proxy/querylog"
 )
 
 // indexedConfig has a table with keys over its shards, and one whose UNIQUE keys are each shard's own.
@@ -219,18 +221,24 @@ func testIndexesAdministered(t *testing.T, p *ddlProxy) {
 	must(t, p.nodes[0], "INSERT INTO u_0000 (id, a, b, email) VALUES (2, 1, 'x', 'Two'), (4, 1, 'y', NULL)")
 	must(t, p.nodes[1], "INSERT INTO u_0001 (id, a, b, email) VALUES (3, 1, 'x', 'three')")
 	shown := func(sql string) string { t.Helper(); return fmt.Sprint(must(t, root, sql).Rows) }
-	if got := shown("SHOW KS INDEXES LIKE 'u' WHERE name = 'email'"); got != "[[shop u email email 1 ks_u_email built <nil> 0]]" {
+	if got := shown("SHOW KS INDEXES LIKE 'u' WHERE name = 'email'"); got != "[[shop u email email 1 ks_u_email built <nil> 0 <nil>]]" {
 		t.Error(got)
 	}
 	const lacks = `the row with id = 2 has not its entry with email = "Two"`
 	if got := shown("KS INDEX VERIFY shop.u email"); !strings.HasPrefix(got, "[[shop u email 3 0 2 0 0 ") || !strings.Contains(got, lacks) {
 		t.Error(got)
 	}
+	mysqltest.WaitFor(t, "the faults to be shown", func() bool {
+		return strings.HasSuffix(shown("SHOW KS INDEXES WHERE name = 'email'"), "built <nil> 0 2]]")
+	})
 	fails(t, root, "KS INDEX DROP u", 9032)
+	fails(t, root, "KS INDEX DROP w nothing", 9032)
 	fails(t, root, "KS INDEX BUILD u nothing", 9032)
 	fails(t, root, "KS INDEX MEND u", 9031)
 	fails(t, p.c, "KS INDEX BUILD u email", 9030)
-	must(t, root, "KS INDEX DROP u email")
+	if got := shown("KS INDEX DROP u email"); got != "[[shop u email n0/shop.ks_u_email_0000, n1/shop.ks_u_email_0001]]" {
+		t.Error(got)
+	}
 	if got := p.tables(t); strings.Contains(got, "email") {
 		t.Errorf("left are %s", got)
 	}
@@ -261,12 +269,35 @@ func testIndexesAdministered(t *testing.T, p *ddlProxy) {
 	if got := shown("SHOW KS INDEXES WHERE name = 'b_a'"); !strings.Contains(got, "building") {
 		t.Error(got)
 	}
+	p.reload(t, strings.ReplaceAll(indexedConfig, ", lookup: [a]", ""))
+	mysqltest.WaitFor(t, "the index to be unused", func() bool {
+		return shown("SHOW KS INDEXES LIKE 'u' WHERE name = 'a'") == "[[shop u a <nil> <nil> ks_u_a unused <nil> 0 <nil>]]"
+	})
+	if got := shown("KS INDEX DROP u a"); got != "[[shop u a n0/shop.ks_u_a_0000, n1/shop.ks_u_a_0001]]" {
+		t.Error(got)
+	}
+	if got := shown("SHOW KS INDEXES LIKE 'u' WHERE name = 'a'") + p.tables(t); strings.Contains(got, "ks_u_a_") || !strings.Contains(got, "ks_u_email_0000") {
+		t.Errorf("left are %s", got)
+	}
+	fails(t, root, "KS INDEX DROP u a", 9032)
 	if got := column(must(t, root, "KS CHECK TABLE shop.ks_u_email")); got != "" {
 		t.Errorf("differences: %s", got)
 	}
 	must(t, p.nodes[1], "DROP TABLE ks_u_email_0001")
 	if got := shown("KS CHECK TABLE shop.ks_u_email"); got != "[[shop ks_u_email n1 shop.ks_u_email_0001 is missing]]" {
 		t.Error(got)
+	}
+}
+
+// reload brings another configuration of the proxy into force.
+func (p *ddlProxy) reload(t *testing.T, text string) {
+	t.Helper()
+	cfg, faults := config.Parse(fmt.Appendf(nil, text, p.servers[1].Addr, p.servers[2].Addr), t.TempDir(), config.Options{})
+	if cfg == nil {
+		t.Fatal(faults)
+	}
+	if err := p.srv.Reload(querylog.By{}, cfg, false); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,20 +1,24 @@
 package session
 
 import (
+	"maps"
+	"slices"
+
 	"kingshard/mysql"
-	"kingshard/proxy/indexes"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
-// Indexed lists the tables with indexes over their shards, and those that DDL may give some, those that several users see more than once.
-func (s *Snapshot) Indexed() (tables []indexes.Table) {
-	for _, schema := range s.Schemas {
+// Ruled lists the tables that rules of the configuration name, always in the same order, those that several users see more than once.
+func (s *Snapshot) Ruled() (tables []*router.Table) {
+	for _, user := range slices.Sorted(maps.Keys(s.Schemas)) {
+		schema := s.Schemas[user]
 		if schema.Plans == nil {
 			continue
 		}
 		for _, t := range schema.Plans.router().Tables() {
-			if len(t.Indexes) > 0 || t.GlobalUnique {
-				tables = append(tables, indexes.Table{Table: t, Nodes: s.Nodes})
+			if t.Keeps == nil {
+				tables = append(tables, t)
 			}
 		}
 	}

@@ -71,6 +71,9 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 	if err != nil {
 		return true, err
 	}
+	if len(k.indexes) > 0 {
+		s.client.shared.Indexes.Counts.Changes.Add(1)
+	}
 	k.answer(&k.main, k.leaves)
 	return false, nil
 }

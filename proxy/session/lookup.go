@@ -30,7 +30,7 @@ func (ls *leases) lookUp(p *plan.Plan) error {
 	l := p.Lookup()
 	queries, ok := l.Queries(e)
 	if !ok {
-		l.Place(e, nil, true)
+		ls.place(l, nil, true)
 		return nil
 	}
 	var keys [][]value.Value
@@ -44,15 +44,28 @@ func (ls *leases) lookUp(p *plan.Plan) error {
 			return err
 		})
 		if isSQLError(err) && !ls.client.entry.IsCancelled() {
-			l.Place(e, nil, true) // all shards know, too
+			ls.place(l, nil, true) // all shards know, too
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	l.Place(e, keys, false)
+	ls.place(l, keys, false)
 	return nil
+}
+
+// place has the query under way ask the shards of the rows with the keys that an index gave; with all it asks all of them.
+func (ls *leases) place(l *plan.Lookup, keys [][]value.Value, all bool) {
+	counts := &ls.client.shared.Indexes.Counts
+	switch narrowed := l.Place(&ls.client.lookup().execution, keys, all); {
+	case !narrowed:
+		counts.Everywhere.Add(1)
+	case len(keys) == 0:
+		counts.Nowhere.Add(1)
+	default:
+		counts.Found.Add(1)
+	}
 }
 
 // placeBy places the query under way by the answer that comes on p. It fails where that is no answer.
@@ -61,7 +74,7 @@ func (ls *leases) placeBy(l *plan.Lookup, p backend.Pooled) error {
 	if err != nil && !isSQLError(err) {
 		return err
 	}
-	l.Place(&ls.client.lookup().execution, keys, err != nil) // all shards know, too
+	ls.place(l, keys, err != nil) // all shards know, too
 	return nil
 }
 

@@ -162,19 +162,20 @@ func (l *Lookup) Queries(e *Execution) (queries []Query, ok bool) {
 	return queries, true
 }
 
-// Place has the routes of an execution be those of rows with the sharding keys that a lookup gave; with all they may be anywhere.
-func (l *Lookup) Place(e *Execution, keys [][]value.Value, all bool) {
+// Place has the routes of an execution be those of rows with the sharding keys that a lookup gave; with all they may be anywhere. It
+// reports whether fewer than all shards may have them.
+func (l *Lookup) Place(e *Execution, keys [][]value.Value, all bool) (narrowed bool) {
 	r := l.ref
 	e.lookedUp = true
 	e.found = r.all
 	if all {
-		return
+		return false
 	}
 	e.marks = append(e.marks[:0], make([]bool, len(r.all))...)
 	for _, key := range keys {
 		position, w := placed(r.Table.Seek(key, r.key))
 		if w == everywhere {
-			return
+			return false
 		}
 		if w == here {
 			e.marks[position] = true
@@ -186,6 +187,7 @@ func (l *Lookup) Place(e *Execution, keys [][]value.Value, all bool) {
 			e.found = append(e.found, position)
 		}
 	}
+	return true
 }
 
 // Placed reports whether Place was called for an execution.
