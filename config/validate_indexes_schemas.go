@@ -45,8 +45,11 @@ func (s *Shard) keeps() string {
 		indexes []Index
 	}{{"unique", s.Unique}, {"lookup", s.Lookup}} {
 		for k := range list.indexes {
-			if x := &list.indexes[k]; x.Others == "" {
+			switch x := &list.indexes[k]; x.Others {
+			case "":
 				all = append(all, fmt.Sprintf("%s %s (%s) with strings %s", list.key, x.IndexName(), strings.Join(x.Columns, ", "), cmp.Or(x.Strings, "exact")))
+			case othersGlobal:
+				all = append(all, list.key+" "+othersGlobal)
 			}
 		}
 	}
