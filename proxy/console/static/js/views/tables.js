@@ -20,11 +20,12 @@ export default {
     const defaults = el("div", { class: "facts" });
 
     async function refresh() {
-      const [rules, physical, sequences, keys] = await Promise.all([context.rows("rules"), context.rows("tables"), context.rows("sequences"), context.rows("keys")]);
+      const [rules, physical, sequences, keys, indexes] = await Promise.all([context.rows("rules"), context.rows("tables"), context.rows("sequences"), context.rows("keys"), context.rows("indexes")]);
+      const kept = Map.groupBy(indexes, (x) => (x.db + "." + x.table).toLowerCase());
       const ids = new Map(sequences.map((s) => [(s.db + "." + s.table).toLowerCase(), s]));
       const met = Map.groupBy(keys, (k) => k.db + "." + k.table);
       const of = Map.groupBy(physical, (p) => JSON.stringify([p.user, p.db, p.table]));
-      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [], keys: met.get(r.db + "." + r.table) || [], sequence: ids.get((r.db + "." + r.table).toLowerCase()) })).map((t) => ({ ...t, drawn: t.sequence?.drawn ?? null })));
+      table.update(rules.filter((r) => r.table !== null).map((r) => ({ ...r, name: r.db + "." + r.table, places: of.get(JSON.stringify([r.user, r.db, r.table])) || [], keys: met.get(r.db + "." + r.table) || [], indexes: kept.get((r.db + "." + r.table).toLowerCase()) || [], sequence: ids.get((r.db + "." + r.table).toLowerCase()) })).map((t) => ({ ...t, drawn: t.sequence?.drawn ?? null })));
       defaults.replaceChildren(...rules.filter((r) => r.table === null).map((r) => el("div", {}, el("span", {}, r.user), el("span", {}, r.nodes))));
     }
     const element = el("div", { class: "detail" }, table.element, el("section", { class: "panel detail" }, el("h2", {}, "Default nodes, for tables without a rule"), defaults));
@@ -41,9 +42,9 @@ function spread(list) {
   return el("div", {}, bar(nodes.map(([, of], k) => [colours[k % colours.length], of.length]), list.length, text, "split"), el("span", { class: "dim" }, text));
 }
 
-// detail shows the physical tables, the keys with the most statements, and where ids that the table is left come from.
+// detail shows the physical tables, the keys over them, the keys with the most statements, and where ids that the table is left come from.
 function detail(t) {
-  return el("div", { class: "detail" }, places(t.places), t.keys.length > 0 ? keys(t.keys) : null, t.sequence ? ids(t.sequence) : null);
+  return el("div", { class: "detail" }, places(t.places), t.indexes.length > 0 ? indexed(t.indexes) : null, t.keys.length > 0 ? keys(t.keys) : null, t.sequence ? ids(t.sequence) : null);
 }
 
 // keys shows the first keys with their share of the statements of one shard.
@@ -51,6 +52,13 @@ function keys(list) {
   const most = 10;
   return el("div", { class: "detail" }, el("h3", {}, "Keys with the most statements"), el("div", { class: "facts" },
     list.slice(0, most).map((k) => el("div", {}, el("span", {}, k.key), el("span", {}, `${(k.share * 100).toFixed(1)} % · ${k.node}${k.pinned ? " · pinned" : ""}`)))));
+}
+
+// indexed shows how far keys over all shards are, and what the last verification found.
+function indexed(list) {
+  const said = (x) => [x.unique === 1 ? "unique" : "", x.state, x.percent !== null ? `${x.percent} %, ${count(x.rows)} rows` : "", x.faults === null ? "" : x.faults === 0 ? "verified" : `${count(x.faults)} faults`];
+  return el("div", { class: "detail" }, el("h3", {}, "Keys over shards"), el("div", { class: "facts" },
+    list.map((x) => el("div", {}, el("span", {}, x.name), el("span", {}, said(x).filter((text) => text !== "").join(" · "))))));
 }
 
 function ids(s) {
