@@ -24,7 +24,7 @@ const table = sqltext.ProxySchema + ".indexes"
 // definition is the table of records: a row for each index that a proxy has seen in its configuration, and for each that DDL has given a table, which has
 // its columns and how texts in them are placed.
 const definition = "CREATE TABLE IF NOT EXISTS " + table + " (db VARBINARY(256) NOT NULL, name VARBINARY(256) NOT NULL, key_name VARBINARY(256) NOT NULL, state VARBINARY(16) NOT NULL, " +
-	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, faults BIGINT UNSIGNED, definition VARBINARY(64) NOT NULL, " +
+	"shards INT UNSIGNED NOT NULL DEFAULT 0, after BLOB, done BIGINT UNSIGNED NOT NULL DEFAULT 0, total BIGINT UNSIGNED NOT NULL DEFAULT 0, faults BIGINT UNSIGNED, definition VARBINARY(64) NOT NULL DEFAULT '', " +
 	"key_columns BLOB, strings VARBINARY(64) NOT NULL DEFAULT '', PRIMARY KEY (db, name, key_name)) ENGINE=InnoDB"
 
 // askTimeout bounds one connection and what is asked on it.
@@ -128,8 +128,11 @@ type storedRecord struct {
 	definition string
 }
 
-// definitionOf tells apart indexes of one name whose tables cannot stand for each other.
-func definitionOf(x *router.Index) string {
+// definitionOf tells apart indexes of one name whose tables cannot stand for each other. One that is missing by intent has none, as it has no tables.
+func definitionOf(x *router.Index, s State) string {
+	if s == Missing {
+		return ""
+	}
 	sum := sha256.Sum256([]byte(x.Definition))
 	return hex.EncodeToString(sum[:])
 }
@@ -178,7 +181,7 @@ func write(c *backend.Conn, x *router.Index, folds bool, r Record) error {
 		key = ", key_columns = " + literal(string(columns)) + ", strings = " + literal(x.Strings)
 	}
 	return c.Exec(fmt.Sprintf("UPDATE %s SET state = '%s', shards = %d, after = %s, done = %d, total = %d, faults = NULL, definition = '%s'%s%s",
-		table, r.State, r.Shards, literal(r.After), r.Done, r.Total, definitionOf(x), key, row(x, folds)))
+		table, r.State, r.Shards, literal(r.After), r.Done, r.Total, definitionOf(x, r.State), key, row(x, folds)))
 }
 
 // demote has an index be missing, if it is not.
@@ -193,7 +196,7 @@ func demote(c *backend.Conn, i id) error {
 // add stores a first record, unless another proxy did.
 func add(c *backend.Conn, x *router.Index, folds bool, state State) error {
 	i := idOf(x.Table, x.Name, folds)
-	return c.Exec(fmt.Sprintf("INSERT IGNORE INTO %s (db, name, key_name, state, definition) VALUES (%s, %s, %s, '%s', '%s')", table, literal(i.db), literal(i.table), literal(i.name), state, definitionOf(x)))
+	return c.Exec(fmt.Sprintf("INSERT IGNORE INTO %s (db, name, key_name, state, definition) VALUES (%s, %s, %s, '%s', '%s')", table, literal(i.db), literal(i.table), literal(i.name), state, definitionOf(x, state)))
 }
 
 // literal writes bytes in a way that no sql_mode or character set reads otherwise.

@@ -65,7 +65,7 @@ func (s *States) disown(c *backend.Conn, n *backend.Node, all told, tables []*ro
 		ruled[idOf(t, "", folds)] = t
 		for _, x := range t.Indexes {
 			if !x.Given {
-				named[idOf(t, x.Name, folds)] = definitionOf(x)
+				named[idOf(t, x.Name, folds)] = definitionOf(x, Built)
 			}
 		}
 	}

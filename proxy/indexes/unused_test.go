@@ -103,9 +103,16 @@ func TestUnused(t *testing.T) {
 			build()
 			mysqltest.WaitFor(t, "no index to be unused", func() bool { return len(other.Unused()) == 0 })
 			other.becomes(r, 1, indexes.Built)
-			r.start("lookup: []")
+			last := r.start("lookup: []")
 			one.becomes(r, 0, indexes.Missing)
 			one.becomes(r, 1, indexes.Missing)
+			mysqltest.WaitFor(t, "both to be unused", func() bool { return len(last.Unused()) == 2 })
+			// One that was dropped, and has no tables any more, is nothing to tell of.
+			if _, err := one.Drop(t.Context(), one.table.Indexes[0], o); err != nil {
+				t.Fatal(err)
+			}
+			last.reload(r, "lookup: []")
+			mysqltest.WaitFor(t, "one to be unused", func() bool { return len(last.Unused()) == 1 && last.Unused()[0].Name == "city" })
 		})
 	}
 }
