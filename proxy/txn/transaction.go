@@ -80,7 +80,15 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 		p.Put()
 		return Lease{}, ErrOtherNode
 	}
-	first, next, further := c.Begin, c.Next, c.held.Pooled != nil
+	further := c.held.Pooled != nil
+	branch := further && j.Branch != nil && !c.Forbids()
+	if branch && !c.InTransaction() {
+		if err := c.beginOnHeld(j.Exec); err != nil {
+			p.Put()
+			return Lease{}, err
+		}
+	}
+	first, next := c.Begin, c.Next
 	if first == "" {
 		first = SQLBegin
 		if further {
@@ -91,7 +99,6 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 		p.Put()
 		return Lease{}, c.NextIsElsewhere("this transaction")
 	}
-	branch := further && j.Branch != nil && !c.Forbids()
 	switch {
 	case branch:
 		first = ""
@@ -121,6 +128,25 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 	}
 	c.addOther(node, p)
 	return l, nil
+}
+
+// beginOnHeld begins the transaction of a session with autocommit off on the connection that it holds for something else: a statement there would else
+// find none, and the transaction be over.
+func (c *Connections) beginOnHeld(exec Exec) error {
+	for _, sql := range [...]string{c.Next.Text(), SQLBegin} {
+		if sql == "" {
+			continue
+		}
+		if err := exec(c.held, sql); err != nil {
+			return err
+		}
+	}
+	c.began()
+	if c.Next.IsSet() || !c.Pins.Has(PinNextTransaction) { // else the server was told before
+		c.Current, c.Next = c.Next, Characteristics{}
+	}
+	c.Unpin(PinNextTransaction)
+	return nil
 }
 
 // began notes that a transaction begins, on its first node. One that the client did not ask for is not READ ONLY.

@@ -172,8 +172,8 @@ func (c *Coordinator) partAnswered(p *part, a Answer) {
 func (c *Coordinator) endingAnswered(p *part, a Answer) {
 	if a.Result == OK {
 		c.release(p)
-		if p.Changed {
-			c.tell(Outcome{End: Commit})
+		if p.Changed && c.anyWaits() {
+			c.timer(TimerComplete, c.timing.Complete) // the session's state may be on a connection that has not answered
 		}
 	} else {
 		cause := causeOf(a)
@@ -198,7 +198,7 @@ func (c *Coordinator) endingAnswered(p *part, a Answer) {
 		}
 		return
 	}
-	c.tell(Outcome{End: Commit}) // nothing was changed
+	c.tell(Outcome{End: Commit})
 	c.phase = over
 }
 
@@ -443,6 +443,8 @@ func (c *Coordinator) Expired(t Timer) []Action {
 		}
 		c.tell(Outcome{End: Unknown, Cause: c.cause, GTRID: c.gtrid, Recorded: true})
 		c.phase = over
+	case t == TimerComplete && c.phase == ending:
+		c.tell(Outcome{End: Commit})
 	case t == TimerComplete && c.phase == completing:
 		c.committed()
 	case t == TimerComplete && c.phase == aborting:

@@ -88,11 +88,20 @@ func TestOnePhase(t *testing.T) {
 	s.expect(s.c.Commit(), "commit 1, one phase 2, one phase 3")
 	s.expect(s.ok(DoOnePhase, 2), "release 2")
 	s.expect(s.ok(DoCommit, 1), "release 1")
-	s.ends("commit")
+	s.ends("nothing") // the session may have a state on a connection that was only read from
 	s.expect(s.no(DoOnePhase, 3, 1614), "close 3")
 	if s.ends("commit"); !s.c.Over() {
 		t.Error("it is not over")
 	}
+
+	s = newScript(t, "Ab", false)
+	s.c.Commit()
+	s.ok(DoCommit, 1)
+	s.expect(s.c.Expired(TimerComplete), "")
+	if s.ends("commit"); s.c.Over() {
+		t.Error("nobody waits for node 2 any more")
+	}
+	s.expect(s.ok(DoOnePhase, 2), "release 2")
 
 	s = newScript(t, "aB", false)
 	s.expect(s.c.Commit(), "commit 1, one phase 2")
