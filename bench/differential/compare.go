@@ -73,12 +73,15 @@ func compareErrors(oracle, subject *mysql.SQLError) *Difference {
 var (
 	quoted  = regexp.MustCompile("'[^']*'|`[^`]*`")
 	numbers = regexp.MustCompile(`[0-9]+`)
+	// duplicate has a value that may have quotes itself.
+	duplicate = regexp.MustCompile(`^Duplicate entry '.*' for key `)
 
 	subTable = regexp.MustCompile(`\b(h1|h2|r1|m1|k1|k2|i1|i2|i3|i4|u1|ks_u1_[a-z]+)_[0-9]{4}`)
 )
 
 // maskMessage takes out of a message what may differ: which of several values is named, and numbers of rows.
 func maskMessage(s string) string {
+	s = duplicate.ReplaceAllLiteralString(s, "Duplicate entry '?' for key ")
 	return numbers.ReplaceAllString(quoted.ReplaceAllString(s, "'?'"), "N")
 }
 

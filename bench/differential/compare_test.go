@@ -101,6 +101,7 @@ func TestCompareErrors(t *testing.T) {
 	}{
 		{nil, nil, ""},
 		{duplicate, e(1062, "23000", "Duplicate entry '7' for key 'h1.PRIMARY'"), ""},
+		{duplicate, e(1062, "23000", "Duplicate entry 'o'clock' for key 'h1.PRIMARY'"), ""},
 		{duplicate, e(1062, "23000", "Duplicate entry '7' for key 'h1_0001.PRIMARY'"), "error message"},
 		{duplicate, e(1062, "23000", "Duplicate key"), "error message"},
 		{duplicate, e(1062, "HY000", duplicate.Message), "error 1062/1062"},

@@ -102,9 +102,13 @@ func (g *grammar) step(c *client) *statement {
 			columns, first, more = columns+"n, ", first+fmt.Sprintf("%d, ", 1+g.IntN(3)), more+fmt.Sprintf("%d, ", 4+g.IntN(3))
 		}
 		insert := "INSERT INTO " + table + " ("
+		zero := "0"
+		if c.home.shardKey != c.home.drawn && strings.Contains(g.terms.mode, "NO_AUTO_VALUE_ON_ZERO") {
+			zero = "NULL" // another client may bring a 0, too, on another shard, whose keys are its own
+		}
 		text := pickOne(g.dice, []string{
 			insert + columns + "a) VALUES (" + first + a + ")", insert + columns + "a) VALUES (" + first + a + "), (" + more + "4)", insert + "id, " + columns + "a) VALUES (NULL, " + first + a + ")",
-			insert + columns + "id, a) VALUES (" + first + "0, 3)", "REPLACE INTO " + table + " (" + columns + "a) VALUES (" + first + a + ")",
+			insert + columns + "id, a) VALUES (" + first + zero + ", 3)", "REPLACE INTO " + table + " (" + columns + "a) VALUES (" + first + a + ")",
 			insert + columns + "a) VALUES (" + first + "2) ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id), a = 3", "INSERT IGNORE INTO " + table + " (" + columns + "a) VALUES (" + first + a + ")",
 		})
 		s.root, s.draws, s.gaps = words(text), true, strings.Contains(text, "IGNORE") || strings.Contains(text, "DUPLICATE")
