@@ -105,14 +105,9 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 	case further && c.Forbids():
 		first = sqlBeginReads
 	}
-	for _, sql := range [...]string{next.Text(), first} {
-		if sql == "" {
-			continue
-		}
-		if err := j.Exec(p, sql); err != nil {
-			p.Taint()
-			return Lease{}, err
-		}
+	if err := begin(p, next, first, j.Exec); err != nil {
+		p.Taint()
+		return Lease{}, err
 	}
 	if branch {
 		if err := j.Branch(p); err != nil {
@@ -130,16 +125,24 @@ func (c *Connections) Join(p backend.Pooled, node string, j Joining) (Lease, err
 	return l, nil
 }
 
-// beginOnHeld begins the transaction of a session with autocommit off on the connection that it holds for something else: a statement there would else
-// find none, and the transaction be over.
-func (c *Connections) beginOnHeld(exec Exec) error {
-	for _, sql := range [...]string{c.Next.Text(), SQLBegin} {
+// begin sends what SET TRANSACTION said of a transaction and the statement that begins it, where there are such.
+func begin(p backend.Pooled, next Characteristics, statement string, exec Exec) error {
+	for _, sql := range [...]string{next.Text(), statement} {
 		if sql == "" {
 			continue
 		}
-		if err := exec(c.held, sql); err != nil {
+		if err := exec(p, sql); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// beginOnHeld begins the transaction of a session with autocommit off on the connection that it holds for something else: a statement there would else
+// find none, and the transaction be over.
+func (c *Connections) beginOnHeld(exec Exec) error {
+	if err := begin(c.held, c.Next, SQLBegin, exec); err != nil {
+		return err
 	}
 	c.began()
 	if c.Next.IsSet() || !c.Pins.Has(PinNextTransaction) { // else the server was told before

@@ -46,7 +46,7 @@ type part struct {
 // there is one.
 //
 // A timer that is due is told ahead of an answer that comes later, also where the process has stood still in between: what a fence answers is of
-// use only while the anchor's row, if there was one, is certain to be there. The timers are for what the client waits for. Answers to a commit of one phase and, behind TimerComplete, to XA COMMIT are waited for as long
+// use only while the anchor's row, if there was one, is certain to be there. The timers are for what the client waits for. Answers to a commit of one phase of what was changed and, behind TimerComplete, to any other commit are waited for as long
 // as the caller waits for any answer: then it closes the connection, and tells NoAnswer.
 //
 // It may be dropped at any moment, as a process that dies drops it, together with the connections of its branches.
