@@ -226,7 +226,7 @@ func (w *asked) say(r reply) bool {
 
 // ask asks one instance, and notes when the question was sent.
 func (w *asked) ask(i *Instance, first bool, sent *atomic.Int64) {
-	p, err := i.Get(w.Setting, w.deadline, w.settled)
+	p, err := i.lend(w.Setting, w.deadline, w.settled, false) // others answer where there is no primary
 	if err != nil {
 		w.say(reply{err: err, first: first})
 		return

@@ -85,6 +85,9 @@ type Instance struct {
 	lastResort atomic.Bool // reads may go there though it is passed over, while the primary is down
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
+	// hold has statements wait for a primary.
+	hold *Hold
+	Duty Duty
 	// connectTimeout bounds a dial with its login.
 	connectTimeout time.Duration
 }
@@ -99,10 +102,14 @@ type Pooled struct {
 type PoolConfig struct {
 	Max                                      int
 	ConnectTimeout, IdleTimeout, MaxLifetime time.Duration
+	Hold                                     *Hold // of the node; nil: nobody waits for a primary
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
+	i := &Instance{hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
+	if i.hold == nil {
+		i.hold = new(Hold)
+	}
 	i.lag.Store(lagUnasked)
 	i.stored.asked = make(chan struct{}, 1)
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
@@ -165,9 +172,6 @@ func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
 // CheckIdle says that a connection to the instance was found dead: others that were used a moment ago are looked at before they are lent.
 func (i *Instance) CheckIdle() { i.pool.CheckIdle() }
 
-// Wanted tells whether somebody waits for a connection now.
-func (i *Instance) Wanted() bool { return i.Waiters() > 0 }
-
 // Waiters is how many wait for a connection at the pool now.
 func (i *Instance) Waiters() int { return i.pool.Waiters() }
 
@@ -180,10 +184,19 @@ func (i *Instance) Unlooped() bool { return i.unlooped.Load() }
 // WhenWanted has f called each time that somebody begins to wait for a connection. f must not wait, nor use the instance.
 func (i *Instance) WhenWanted(f func()) { i.pool.WhenWanted(f) }
 
+// get lends a connection. Where there is no primary it waits for one, for which the deadline is put off.
 func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
+	p, err := i.lend(want, deadline, cancel, ahead)
+	if err == nil || !lacksPrimary(i, err) {
+		return p, err
+	}
+	return await(i, err, deadline, cancel, func(deadline time.Time) (Pooled, error) { return i.lend(want, deadline, cancel, ahead) })
+}
+
+func (i *Instance) lend(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
 	if i.State() == Down {
 		if next := i.successor.Load(); next != nil {
-			return next.get(want, deadline, cancel, ahead)
+			return next.lend(want, deadline, cancel, ahead)
 		}
 		return Pooled{}, whyDown(i)
 	}
@@ -193,7 +206,7 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 	}
 	pc, err := lend(want, deadline, cancel)
 	if next := i.successor.Load(); next != nil && (errors.Is(err, pool.ErrClosed) || errors.Is(err, ErrDown)) {
-		return next.get(want, deadline, cancel, ahead)
+		return next.lend(want, deadline, cancel, ahead)
 	}
 	if errors.Is(err, ErrDown) { // it went down meanwhile
 		return Pooled{}, whyDown(i)
@@ -204,8 +217,11 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 // whyDown is the error of who wants a connection while an instance is down.
 func whyDown(i *Instance) error {
 	err := ErrDown
-	if i.HeldDown() {
+	switch {
+	case i.HeldDown():
 		err = ErrHeldDown
+	case i.Duty.withheld.Load():
+		err = fmt.Errorf("%w: %s", ErrDown, i.Duty.Why())
 	}
 	return fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 }
@@ -337,6 +353,9 @@ func (i *Instance) SetAnswered(t time.Time) {
 	i.answered.Store(t.UnixNano())
 	i.open.hear(t)
 	i.memory.late.Store(false)
+	if i.Role == Primary {
+		i.hold.wake()
+	}
 }
 
 // Answered is when a probe was last answered; the zero time if none was.
@@ -356,9 +375,9 @@ func (i *Instance) Doubted() bool { return i.State() == Down || i.doubted.Load()
 // Known is closed once the instance has been probed with success for the first time.
 func (i *Instance) Known() <-chan struct{} { return i.known }
 
-// State is what statements go by: down by an operator, else the verdict of the health checks.
+// State is what statements go by: down by an operator, or while it is not known to be the primary, else the verdict of the health checks.
 func (i *Instance) State() State {
-	if i.heldDown.Load() {
+	if i.heldDown.Load() || i.Duty.withheld.Load() {
 		return Down
 	}
 	return i.Health()
@@ -369,9 +388,14 @@ func (i *Instance) Health() State { return State(i.state.Load()) }
 
 // SetState stores a verdict of the health checks. Connections of an instance that went down are closed, and nobody waits for one any more.
 func (i *Instance) SetState(s State) {
-	if State(i.state.Swap(uint32(s))) != s && s == Down {
+	if State(i.state.Swap(uint32(s))) == s {
+		return
+	}
+	if s == Down {
 		i.pool.CloseIdle()
 		i.pool.Dismiss()
+	} else if i.Role == Primary {
+		i.hold.wake()
 	}
 }
 
@@ -388,11 +412,9 @@ func (i *Instance) HoldDown(down bool) (changed bool) {
 		i.pool.CloseIdle()
 		i.pool.Dismiss()
 	}
+	i.hold.wake() // who hears why, or finds it
 	return true
 }
 
 // Stats are the pool's counts.
 func (i *Instance) Stats() pool.Stats { return i.pool.Stats() }
-
-// close retires the pool; connections on loan are closed when they come back.
-func (i *Instance) close() { i.pool.Close() }

@@ -11,6 +11,9 @@ type Node struct {
 	Name     string
 	Primary  *Instance
 	Replicas []*Instance
+	// Roles are what its servers say of theirs; nil where the configuration alone says which is the primary.
+	Roles *Roles
+	hold  *Hold
 	// turns lists replicas by weight, each as often as its weight says, spread evenly; a read takes the next turn.
 	turns []*Instance
 	next  atomic.Uint32
@@ -18,19 +21,33 @@ type Node struct {
 
 // Open builds the nodes of a configuration that Validate found without fault, except for files that cannot be read now.
 // Nothing is dialled.
-func Open(cfg *config.Config) (map[string]*Node, error) {
+func Open(cfg *config.Config) (map[string]*Node, error) { return Reopen(cfg, nil) }
+
+// Reopen is Open, and takes the nodes that are kept, by name, as they are.
+func Reopen(cfg *config.Config, kept map[string]*Node) (map[string]*Node, error) {
 	nodes := make(map[string]*Node, len(cfg.Nodes))
 	for _, nc := range cfg.Nodes {
+		if n := kept[nc.Name]; n != nil {
+			nodes[nc.Name] = n
+			continue
+		}
 		n, err := openNode(cfg, nc)
 		if err != nil {
-			for _, opened := range nodes {
-				opened.Close()
-			}
+			CloseBut(nodes, kept)
 			return nil, err
 		}
 		nodes[nc.Name] = n
 	}
 	return nodes, nil
+}
+
+// CloseBut closes the nodes that are not kept.
+func CloseBut(nodes, kept map[string]*Node) {
+	for name, n := range nodes {
+		if kept[name] != n {
+			n.Close()
+		}
+	}
 }
 
 func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
@@ -51,8 +68,9 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		ConnectTimeout: cfg.ConnectTimeout.Duration(),
 		IdleTimeout:    cfg.ConnIdleTimeout.Duration(),
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
+		Hold:           newHold(cfg.PrimaryWaitTimeout.Duration(), cfg.PrimaryWaiters),
 	}
-	n := &Node{Name: nc.Name, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
+	n := &Node{Name: nc.Name, hold: limits.Hold, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
 	n.Primary.admin = admin.to(nc.Master)
 	for _, r := range replicas {
 		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
@@ -67,6 +85,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		n.Replicas = append(n.Replicas, i)
 	}
 	n.turns = takeTurns(n.Replicas)
+	if nc.FollowsRoles() {
+		n.Roles = NewRoles(nc.Master)
+		n.Withhold(unsettled)
+	}
 	return n, nil
 }
 
@@ -107,13 +129,13 @@ func (n *Node) Reader(attempt int) *Instance {
 	}
 	start := n.next.Add(1)
 	for k := range uint32(len(n.turns)) {
-		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down && !r.PassedOver() {
+		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down && !r.PassedOver() && !r.Duty.Retired() {
 			return r
 		}
 	}
 	if n.Primary.State() == Down {
 		for _, r := range n.Replicas {
-			if r.State() != Down && r.lastResort.Load() {
+			if r.State() != Down && r.lastResort.Load() && !r.Duty.Retired() {
 				return r
 			}
 		}
@@ -125,7 +147,11 @@ func (n *Node) Reader(attempt int) *Instance {
 // operator took down stays down, and statements that find a pool of old closed borrow from n instead. It is called before n
 // is watched and old is closed.
 func (n *Node) Succeed(old *Node) {
+	old.hold.configure(n.hold.timeout, n.hold.most) // who waits there waits for n
+	n.hold = old.hold
+	n.succeedRoles(old)
 	for _, i := range n.Instances() {
+		i.hold = old.hold
 		for _, before := range old.Instances() {
 			if before.Addr != i.Addr {
 				continue
@@ -141,6 +167,7 @@ func (n *Node) Succeed(old *Node) {
 			i.succeedLag(before)
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
+			i.Duty.Retire(before.Duty.Retired() && i.Role == Replica)
 		}
 	}
 	// From here on others may borrow from n.
@@ -152,6 +179,7 @@ func (n *Node) Succeed(old *Node) {
 			}
 		}
 	}
+	n.hold.wake()
 }
 
 // Info is what is known of the primary or, while that has not been reached, of a replica; nil when nothing is known yet.
@@ -164,6 +192,9 @@ func (n *Node) Info() *Info {
 	return nil
 }
 
+// HoldStats tells how many statements wait for the node's primary, and what became of those before.
+func (n *Node) HoldStats() HoldStats { return n.hold.Stats() }
+
 // Instances lists the primary and the replicas.
 func (n *Node) Instances() []*Instance {
 	return append([]*Instance{n.Primary}, n.Replicas...)
@@ -172,7 +203,7 @@ func (n *Node) Instances() []*Instance {
 // Close retires the pools of all instances; connections on loan are closed when they come back.
 func (n *Node) Close() {
 	for _, i := range n.Instances() {
-		i.close()
+		i.pool.Close()
 	}
 }
 

@@ -27,8 +27,8 @@ func (i *Instance) AnsweredWith(pl *Place, want *Setting) (p Pooled, ok bool) {
 // Take ends the wait of a place that was answered as Get ends: it opens a connection if there is none, and makes it carry want.
 func (i *Instance) Take(pl *Place, want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
 	pc, err := i.pool.Take(pl, deadline, cancel)
-	if next := i.successor.Load(); next != nil && errors.Is(err, pool.ErrClosed) {
-		return next.get(want, deadline, cancel, false)
+	if errors.Is(err, pool.ErrClosed) || lacksPrimary(i, err) {
+		return i.get(want, deadline, cancel, false)
 	}
 	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return i.pool.Get(want, deadline, cancel) })
 }

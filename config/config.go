@@ -135,6 +135,11 @@ type Config struct {
 	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`
 	// Time a statement waits for a free backend connection.
 	PoolWaitTimeout Duration `yaml:"pool_wait_timeout" reload:"set"`
+	// Time that a statement waits where its node has no primary, because it is down or another server takes its place, before it is
+	// refused with error 9002. 0: none waits.
+	PrimaryWaitTimeout Duration `yaml:"primary_wait_timeout" reload:"set"`
+	// Statements that wait for a node's primary at the same time, 1 to 1000000; more are refused at once.
+	PrimaryWaiters int `yaml:"primary_waiters" reload:"set"`
 	// A client that takes less of its answer than 128 bytes a second in the mean over so long, or sends nothing of its file, is disconnected; at least 1s.
 	ClientWriteTimeout Duration `yaml:"client_write_timeout" reload:"set"`
 	// Time that a statement which collects rows on one server may run; then it ends with error 3024. 0: no limit.
@@ -317,6 +322,13 @@ type Node struct {
 	Master string `yaml:"master" alias:"primary"`
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.
 	Slave string `yaml:"slave" alias:"replica"`
+	// Which of them is the primary. auto: the one that has the role, as its servers tell to an account with REPLICATION CLIENT, in MariaDB REPLICA
+	// MONITOR: who takes writes and replicates from none of the others; master is where the proxy begins. fixed: master, until it is
+	// changed. Empty: auto with replicas.
+	Roles string `yaml:"roles"`
+	// What becomes of a new primary that lacks transactions which the one before was seen to have. hold: it gets nothing until an operator says
+	// so (KS NODE ... SET PRIMARY); serve: it serves, and an event tells of it. Empty: hold.
+	OnDiverged string `yaml:"on_diverged"`
 	// Seconds without an answer after which an instance counts as down; 0: never.
 	DownAfterNoAlive int `yaml:"down_after_noalive" reload:"set"`
 	// A replica that is further behind its source, does not replicate or does not tell gets no reads until it is behind by half of

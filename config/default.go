@@ -52,6 +52,8 @@ func (c *Config) setDefaults(func(string) string) {
 		MaxLoginDelay:          Duration(3 * time.Second),
 		ConnectTimeout:         Duration(5 * time.Second),
 		PoolWaitTimeout:        Duration(10 * time.Second),
+		PrimaryWaitTimeout:     Duration(10 * time.Second),
+		PrimaryWaiters:         20_000,
 		ClientWriteTimeout:     Duration(time.Minute),
 		FinishTimeout:          Duration(10 * time.Minute),
 		FinishMaxBytes:         256 << 20,

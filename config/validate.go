@@ -180,6 +180,7 @@ func (c *Config) checkLimits(r *report) {
 		r.fault("packet_memory", "must be 0 or at least twice max_allowed_packet, %v, not %v", 2*c.MaxAllowedPacket, c.PacketMemory)
 	}
 	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
+	r.between("primary_waiters", c.PrimaryWaiters, 1, 1_000_000)
 	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
 	if c.FinishMaxBytes < 1<<20 || c.FinishMaxBytes > 1<<40 {
 		r.fault("finish_max_bytes", "must be 1M to 1T, not %v", c.FinishMaxBytes)
@@ -199,6 +200,7 @@ func (c *Config) checkTimes(r *report) {
 		{"handshake_timeout", c.HandshakeTimeout, time.Millisecond},
 		{"connect_timeout", c.ConnectTimeout, time.Millisecond},
 		{"pool_wait_timeout", c.PoolWaitTimeout, time.Millisecond},
+		{"primary_wait_timeout", c.PrimaryWaitTimeout, 0},
 		{"client_write_timeout", c.ClientWriteTimeout, time.Second},
 		{"finish_timeout", c.FinishTimeout, 0},
 		{"idle_timeout", c.IdleTimeout, 0},

@@ -48,6 +48,12 @@ func (n *Node) check(r *report, path string) {
 		r.fault(path+".master", "%v", err)
 	}
 	n.checkReplicas(r, path)
+	if n.Roles != "" {
+		r.oneOf(path+".roles", n.Roles, rolesAuto, rolesFixed)
+	}
+	if n.OnDiverged != "" {
+		r.oneOf(path+".on_diverged", n.OnDiverged, divergedHold, divergedServe)
+	}
 	r.between(path+".down_after_noalive", n.DownAfterNoAlive, 0, math.MaxInt32)
 	n.TLS.check(r, path+".tls")
 	for k, plugin := range n.AllowedAuthPlugins {

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/config"
+	"kingshard/proxy/admin/change"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -85,23 +86,27 @@ func (s *Server) Steady(f func()) {
 	f()
 }
 
-// instanceChanged puts what the health checks found into the list of events.
-func (s *Server) instanceChanged(i *backend.Instance, state backend.State, err error) {
-	outcome := "ok"
-	if err != nil {
-		outcome = err.Error()
+// notesStates returns what puts the verdicts of the health checks into the list of events.
+func notesStates(trail *change.Trail) func(*backend.Instance, backend.State, error) {
+	return func(i *backend.Instance, state backend.State, err error) {
+		outcome := "ok"
+		if err != nil {
+			outcome = err.Error()
+		}
+		trail.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
 	}
-	s.admin.Trail.Note("instance "+state.String(), fmt.Sprintf("%s %s of node %s", i.Role, i.Addr, i.Node), outcome)
 }
 
-// replicaLagged puts a replica that reads pass over, or not any more, into the list of events.
-func (s *Server) replicaLagged(i *backend.Instance, l backend.Lag, passedOver bool) {
-	what, behind := "replica caught up", "not known"
-	if passedOver {
-		what = "replica behind"
+// notesLags returns what puts replicas that reads pass over, or not any more, into the list of events.
+func notesLags(trail *change.Trail) func(*backend.Instance, backend.Lag, bool) {
+	return func(i *backend.Instance, l backend.Lag, passedOver bool) {
+		what, behind := "replica caught up", "not known"
+		if passedOver {
+			what = "replica behind"
+		}
+		if l.Known {
+			behind = l.Behind.String()
+		}
+		trail.Note(what, fmt.Sprintf("%s of node %s, lag %s", i.Addr, i.Node, behind), "ok")
 	}
-	if l.Known {
-		behind = l.Behind.String()
-	}
-	s.admin.Trail.Note(what, fmt.Sprintf("%s of node %s, lag %s", i.Addr, i.Node, behind), "ok")
 }

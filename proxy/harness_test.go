@@ -105,6 +105,7 @@ func configText(nodes []node, more ...string) string {
 	return fmt.Sprintf(`
 addr: 127.0.0.1:0
 pool_wait_timeout: 5s
+primary_wait_timeout: 0s
 connect_timeout: 2s
 health_interval: 100ms
 user_list:

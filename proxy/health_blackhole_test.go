@@ -85,7 +85,7 @@ func TestBlackHole(t *testing.T) {
 func TestBlackHoleReplica(t *testing.T) {
 	t.Parallel()
 	primary := startScript(t, "primary")
-	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: startBlackHole(t), conns: 2}}), "connect_timeout: 300ms")
+	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: startBlackHole(t), conns: 2}}), "connect_timeout: 300ms", "primary_wait_timeout: 5s")
 	c := p.client("")
 	if got := value(t, c, "SELECT name"); got != "primary" {
 		t.Errorf("served by %s", got)

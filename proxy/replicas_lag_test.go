@@ -136,7 +136,7 @@ func TestReplicaLagNotKnown(t *testing.T) {
 	}})
 	primary := startScript(t, "primary")
 	bound := func(lag string) string {
-		return strings.Replace(configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}), "down_after_noalive: 1", "max_replica_lag: "+lag, 1)
+		return strings.Replace(configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}), "down_after_noalive: 1", "roles: fixed, max_replica_lag: "+lag, 1)
 	}
 	p := startProxy(t, bound("auto"))
 	c := p.client("")

@@ -86,7 +86,7 @@ func TestReplicaDiesInAStatement(t *testing.T) {
 			good(c, cmd, payload)
 		}
 	})
-	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}))
+	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 2}}), "primary_wait_timeout: 5s")
 	mysqltest.WaitFor(t, "the replica", func() bool { return p.Nodes()["n"].Replicas[0].State() == backend.Up })
 	c := p.client("")
 	if got := value(t, c, "SELECT dies"); got != "primary" {

@@ -49,6 +49,7 @@ type Server struct {
 	monitor *health.Monitor
 	closed  bool // nothing comes into force any more
 
+	primaries primaries
 	subTables subtables.Maker
 	// installed wakes the making of sub-tables after a start or a reload.
 	installed chan struct{}
@@ -107,7 +108,7 @@ func build(cfg *config.Config, log *slog.Logger, from *handover.Predecessor) (*S
 	if s.proxied, err = config.ParseNets(cfg.ProxyProtocol); err != nil {
 		return nil, fmt.Errorf("proxy_protocol: %w", err)
 	}
-	snap, err := newSnapshot(cfg, nil)
+	snap, err := newSnapshot(cfg, nil, nil)
 	if err != nil {
 		return nil, err
 	}

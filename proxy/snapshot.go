@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/health"
+	"kingshard/backend/roles"
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
@@ -16,8 +18,9 @@ import (
 	"kingshard/proxy/session"
 )
 
-// newSnapshot builds everything that sessions read from a configuration. previous, nil at the start, hands on counts.
-func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snapshot, error) {
+// newSnapshot builds everything that sessions read from a configuration. previous, nil at the start, hands on counts. The nodes that are kept
+// go on as they are.
+func newSnapshot(cfg *config.Config, previous *session.Snapshot, kept map[string]*backend.Node) (*session.Snapshot, error) {
 	snap := &session.Snapshot{Config: cfg, Schemas: make(map[string]*session.Schema), Generation: 1}
 	var accounts *account.Store
 	var rules *queryrule.Set
@@ -41,7 +44,7 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 	if snap.Rules, err = queryrule.New(cfg, rules); err != nil {
 		return nil, err
 	}
-	if snap.Nodes, err = backend.Open(cfg); err != nil {
+	if snap.Nodes, err = backend.Reopen(cfg, kept); err != nil {
 		return nil, err
 	}
 	for _, sc := range cfg.SchemaList {
@@ -50,7 +53,7 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 			schema.Nodes[name] = snap.Nodes[name]
 		}
 		if schema.Plans, err = session.NewPlans(sc, snap.Nodes, cfg.Servers()); err != nil {
-			closeNodes(snap.Nodes)
+			backend.CloseBut(snap.Nodes, kept)
 			return nil, fmt.Errorf("schema of %s: %w", sc.User, err)
 		}
 		snap.Schemas[sc.User] = schema
@@ -61,7 +64,7 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot) (*session.Snaps
 // Check tells what keeps a server from starting with a valid configuration, or from taking it over, as far as it shows without servers,
 // listeners and log files.
 func Check(cfg *config.Config) error {
-	snap, err := newSnapshot(cfg, nil)
+	snap, err := newSnapshot(cfg, nil, nil)
 	if err == nil {
 		closeNodes(snap.Nodes)
 	}
@@ -78,13 +81,16 @@ func closeNodes(nodes map[string]*backend.Node) {
 func (s *Server) install(snap *session.Snapshot) {
 	cfg := snap.Config
 	downAfter, lagMax := make(map[string]time.Duration, len(cfg.Nodes)), make(map[string]health.Bound, len(cfg.Nodes))
+	follow := make(map[string]health.Following, len(cfg.Nodes))
 	for _, n := range cfg.Nodes {
+		follow[n.Name] = health.Following{ServeDiverged: n.ServesDiverged()}
 		lagMax[n.Name] = health.Bound{Max: n.MaxReplicaLag.Max(), Lenient: n.MaxReplicaLag == config.LagAuto}
 		downAfter[n.Name] = time.Duration(n.DownAfterNoAlive) * time.Second
 	}
 	s.monitor = health.Open(snap.Nodes, health.Config{
 		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.HealthTimeout.Duration(), Connect: max(cfg.ConnectTimeout.Duration(), cfg.HealthTimeout.Duration()), DownAfter: downAfter, LagMax: lagMax, Log: s.log,
-		Changed: s.instanceChanged, Lagged: s.replicaLagged,
+		Changed: notesStates(s.admin.Trail), Lagged: notesLags(s.admin.Trail), Follow: follow,
+		Role: func(n *backend.Node, v roles.Verdict) { s.primaries.judged(s, n, v) },
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
@@ -114,6 +120,8 @@ func (s *Server) Reload(by querylog.By, cfg *config.Config, forced bool) error {
 		if forced {
 			return cfg, nil
 		}
+		cfg := cfg.Clone()
+		cfg.KeepPrimaries(now)
 		return cfg, refuseMoves(now, cfg)
 	})
 	if errors.As(err, new(change.Unfits)) {
@@ -143,7 +151,7 @@ func (s *Server) change(by querylog.By, how reloading, next func(now *config.Con
 		if how.anyPrimary || refuseFixed(now, cfg) != nil || len(candidatesOf(now, cfg)) == 0 {
 			return s.reloadLocked(by, cfg, how)
 		}
-		built, err := newSnapshot(cfg, s.shared.Snapshot.Load()) // what cannot be built needs no questions
+		built, err := newSnapshot(cfg, s.shared.Snapshot.Load(), nil) // what cannot be built needs no questions
 		if err != nil {
 			return err
 		}
@@ -179,6 +187,8 @@ type reloading struct {
 	keepBlacklist bool // it is not read again
 	// anyPrimary takes servers that are not fit, answering only those that answer.
 	anyPrimary, answering bool
+	// only is the one node that differs; "" where any may.
+	only string
 }
 
 // reloadLocked brings a configuration into force whose servers are fit; the caller holds reload.
@@ -191,7 +201,12 @@ func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading)
 	if len(changes) == 0 {
 		return s.reloadBlacklist(previous, how.keepBlacklist)
 	}
-	snap, err := newSnapshot(cfg, previous)
+	oldMonitor, oldNodes, kept := s.monitor, s.nodes, map[string]*backend.Node(nil)
+	if how.only != "" {
+		kept = maps.Clone(oldNodes)
+		delete(kept, how.only)
+	}
+	snap, err := newSnapshot(cfg, previous, kept)
 	if err != nil {
 		return err
 	}
@@ -203,16 +218,22 @@ func (s *Server) reloadLocked(by querylog.By, cfg *config.Config, how reloading)
 		s.shared.Queries.Audit(querylog.Change{By: by, Action: "reload", Object: c.Path, Old: c.Old, New: c.New})
 		s.log.Info("reload", "field", c.Path, slog.String("old", c.Old), slog.String("new", c.New))
 	}
-	oldMonitor, oldNodes := s.monitor, s.nodes
+	var moved []*backend.Node
 	for name, n := range snap.Nodes {
-		if old := oldNodes[name]; old != nil {
+		if old := oldNodes[name]; old != nil && old != n {
 			n.Succeed(old)
+			if n.Roles != nil && n.Primary.Addr != old.Primary.Addr {
+				moved = append(moved, n)
+			}
 		}
 	}
 	s.install(snap)
 	s.shared.Queries.Apply(cfg)
 	oldMonitor.Close()
-	closeNodes(oldNodes)
+	backend.CloseBut(oldNodes, kept)
+	for _, n := range moved {
+		s.primaries.startEpoch(s, n)
+	}
 	s.log.Info("reloaded", "generation", snap.Generation, "changes", len(changes))
 	if s.InForce != nil {
 		s.InForce(cfg)

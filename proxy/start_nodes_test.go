@@ -57,7 +57,7 @@ func TestUnreachableReplicaAtStart(t *testing.T) {
 	primary := startScript(t, "primary")
 	missing := closedAddr(t)
 	nodes := []node{{name: "n", master: primary.Addr, slave: missing, conns: 2}}
-	p := startProxy(t, configText(nodes))
+	p := startProxy(t, configText(nodes), "primary_wait_timeout: 5s") // until it is known which of the two is the primary
 	c := dial(t, p.addr, rootClient())
 	for range 5 {
 		if got := value(t, c, "SELECT name"); got != "primary" {

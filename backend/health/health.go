@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/backend/roles"
 	"kingshard/mysql"
 )
 
@@ -42,6 +43,10 @@ type Config struct {
 	Changed func(i *backend.Instance, s backend.State, err error)
 	// Lagged is called when reads begin to pass a replica over for its lag, or cease to; nil: nobody asks.
 	Lagged func(i *backend.Instance, l backend.Lag, passedOver bool)
+	// Follow has the nodes whose servers are asked which of them is the primary, by name.
+	Follow map[string]Following
+	// Role is called with each verdict on one of them, often; it must not wait. nil: nobody asks.
+	Role func(n *backend.Node, v roles.Verdict)
 }
 
 // Monitor runs one goroutine per instance.
@@ -58,6 +63,9 @@ func Open(nodes map[string]*backend.Node, cfg Config) *Monitor {
 	for _, n := range nodes {
 		for _, i := range n.Instances() {
 			m.done.Go(func() { m.watch(ctx, i) })
+			if n.Roles != nil && !i.IsSource {
+				m.done.Go(func() { m.watchRole(ctx, n, i) })
+			}
 		}
 	}
 	return m

@@ -25,6 +25,7 @@ func (still) Reload(querylog.By, *config.Config, bool) error               { ret
 func (still) Moves(*config.Config) ([]string, error)                       { return nil, nil }
 func (still) Unfit(*config.Config) change.Unfits                           { return nil }
 func (still) Edit(querylog.By, bool, func(cfg *config.Config) error) error { return errors.New("no") }
+func (still) Follow(querylog.By, string, string) error                     { return nil }
 func (still) Steady(f func())                                              { f() }
 func (still) Upgrade() (string, error)                                     { return "", errors.New("no") }
 func (still) EditBlacklist(func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {

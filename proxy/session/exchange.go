@@ -22,6 +22,8 @@ type exchange struct {
 	had     uint64   // what was read of the server before
 	span    *tracing.Span
 
+	readOnly *mysql.SQLError // of a server that takes no writes any more, of which the client has not heard
+
 	bs *backend.Stmt // what a prepared statement is on the connection; nil of a text
 }
 
@@ -100,7 +102,7 @@ func (xs *exchanges) finish(x *exchange, q *query) (failed, again bool, err erro
 	if spread {
 		xs.leases.branches().watchRowLocks(func(p backend.Pooled) bool { return p.Pooled == x.p.Pooled })
 	}
-	failed, err = xs.responses(x.p, q)
+	failed, err = xs.responses(x, q)
 	if spread {
 		xs.client.entry.EndRowWait()
 	}
@@ -115,7 +117,10 @@ func (xs *exchanges) finish(x *exchange, q *query) (failed, again bool, err erro
 		xs.finishExecution(x, q, failed)
 	}
 	xs.after(x.p, q, failed, x.added)
-	return failed, false, nil
+	if x.readOnly != nil {
+		again, err = xs.awaitWrites(x)
+	}
+	return failed, again, err
 }
 
 // finishExecution notes what the execution of a prepared statement has left on its connection.

@@ -211,6 +211,9 @@ func (ls *leases) brought(p backend.Pooled, err error) error {
 func (ls *leases) learnCharset() error {
 	st, n := &ls.client.state, ls.client.schema.Default
 	for began := time.Now(); !st.Resolved(); {
+		if now := ls.client.shared.Snapshot.Load().Nodes[n.Name]; now != nil {
+			n = now // nobody asks the servers of one that a reload has replaced
+		}
 		if info := n.Info(); info != nil {
 			st.Resolve(info)
 			break

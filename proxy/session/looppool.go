@@ -192,7 +192,7 @@ func (le *loopConn) Put() {
 	case le.p.Key != lp.key.setting, le.p.Conn.Marked, lp.key.instance.State() == backend.Down, lp.h.now-le.began >= leaseMax:
 		le.giveBack()
 		return
-	case lp.key.instance.Wanted():
+	case lp.key.instance.Waiters() > 0:
 		le.p.Conn.MayWait()
 		if pl := le.p.PutFrom(&lp.queue); pl != nil {
 			le.p.Conn.NoWait(&lp.h.scratch.buffers)
@@ -207,7 +207,7 @@ func (le *loopConn) Put() {
 	lp.h.loop.Park(le.conn, le)
 	if !lp.h.holding.Load() {
 		lp.h.holding.Store(true)
-		if lp.key.instance.Wanted() {
+		if lp.key.instance.Waiters() > 0 {
 			// Whoever began to wait in between has not seen that there is one to spare.
 			lp.h.loop.TickNow()
 		}
@@ -344,7 +344,7 @@ func (h *loopState) Tick(*fastlane.Loop) {
 // sweep looks after one pool.
 func (lp *loopPool) sweep() {
 	down := lp.key.instance.State() == backend.Down
-	all := down || lp.key.instance.Wanted()
+	all := down || lp.key.instance.Waiters() > 0
 	kept := lp.idle[:0]
 	for _, le := range lp.idle {
 		if all || lp.h.now-le.used > spareMax || lp.h.now-le.began >= leaseMax {

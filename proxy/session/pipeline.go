@@ -69,7 +69,7 @@ func (lp *loopPool) sendGathered() {
 // withRoom gives a connection for further statements: one that has none if possible, else the one that has the fewest.
 func (lp *loopPool) withRoom() *loopConn {
 	le, _ := lp.lend()
-	if le != nil || lp.key.instance.Wanted() {
+	if le != nil || lp.key.instance.Waiters() > 0 {
 		return le
 	}
 	for _, other := range lp.shared {

@@ -417,7 +417,8 @@ func (xs *exchanges) sendRequest(p backend.Pooled) error {
 }
 
 // responses forwards all responses to one command. failed says that the last was an error.
-func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err error) {
+func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
+	p := x.p
 	if !q.arrived {
 		if err := xs.sendRequest(p); err != nil {
 			return true, err
@@ -426,7 +427,7 @@ func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err err
 			return true, err
 		}
 	}
-	o := mysql.ForwardOptions{Status: xs.client.status(), Patch: xs.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: xs.client.quota(q), Hold: q.held()}
+	o := mysql.ForwardOptions{Status: xs.client.status(), Patch: xs.client.patchFn, Rename: q.rename, Rows: q.rows, Quota: xs.client.quota(q), Hold: q.held(xs.mayAwaitWrites(x, q))}
 	if q.verdict.Timeout > 0 {
 		o.PatchError = xs.client.patchExpired
 	}
@@ -451,6 +452,10 @@ func (xs *exchanges) responses(p backend.Pooled, q *query) (failed bool, err err
 		if res.Held {
 			if q.draws < drawsMax && q.ids.met(res.Err) {
 				p.Conn.Diagnosed, q.ids.collided = xs.client.id, true
+				return true, nil
+			}
+			if isReadOnly(res.Err.Code) {
+				p.Conn.Diagnosed, x.readOnly = xs.client.id, res.Err
 				return true, nil
 			}
 			if err := xs.client.tellHeld(p, q, &res); err != nil {

@@ -88,7 +88,7 @@ func (xs *exchanges) forwardWith(q *query, then func(p backend.Pooled, failed bo
 		}
 		xs.note(&x, q)
 		xs.send(x.p, q)
-		failed, err = xs.responses(x.p, q)
+		failed, err = xs.responses(&exchange{p: x.p}, q)
 		if err == nil || !xs.leases.repeats(&x, q, err) {
 			break
 		}
@@ -103,7 +103,7 @@ func (xs *exchanges) forwardWith(q *query, then func(p backend.Pooled, failed bo
 // finishWith forwards the answer to a statement that was sent and holds the connection for what it added.
 func (xs *exchanges) finishWith(p backend.Pooled, q *query, added txn.Pins, then func(p backend.Pooled, failed bool) error) (failed bool, err error) {
 	sent := xs.client.conn.Sequence()
-	if failed, err = xs.responses(p, q); err != nil {
+	if failed, err = xs.responses(&exchange{p: p}, q); err != nil {
 		return true, xs.broken(p, err, sent)
 	}
 	return xs.answeredWith(p, q, failed, added, then)

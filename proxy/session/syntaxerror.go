@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -10,19 +11,28 @@ import (
 // rewritten reports whether a server gets another text than the client's.
 func (q *query) rewritten() bool { return q.source != "" && q.source != q.text }
 
-// syntaxError are the errors of a server that are held where it gets another text than the client's, and ofDrawn those where ids were drawn, too.
+// The errors of a server that are held: of a text that is not the client's, and of ids that were drawn; each alone, and with those of a server that takes no
+// writes.
 var (
-	syntaxError = []uint16{mysql.ERParse}
-	ofDrawn     = []uint16{mysql.ERParse, mysql.ERDupEntry}
+	syntaxError       = []uint16{mysql.ERParse}
+	ofDrawn           = []uint16{mysql.ERParse, mysql.ERDupEntry}
+	syntaxOrReadOnly  = slices.Concat(readOnlyErrors, syntaxError)
+	ofDrawnOrReadOnly = slices.Concat(readOnlyErrors, ofDrawn)
 )
 
-// held are the errors of a statement that the client does not hear as they come.
-func (q *query) held() []uint16 {
+// held are the errors of a statement that the client does not hear as they come; awaits says that those of a server that takes no writes are among them.
+func (q *query) held(awaits bool) []uint16 {
 	switch {
+	case q.ids.drawn() && awaits:
+		return ofDrawnOrReadOnly
 	case q.ids.drawn():
 		return ofDrawn
+	case q.rewritten() && awaits:
+		return syntaxOrReadOnly
 	case q.rewritten():
 		return syntaxError
+	case awaits:
+		return readOnlyErrors
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ user_list:
 - {user: root, password: canary-root}
 - {user: watcher, password: canary-watcher, rights: read}
 nodes:
-- {name: node1, user: ks, password: canary-node, master: "127.0.0.1:1", slave: "127.0.0.1:2@3"}
+- {name: node1, user: ks, password: canary-node, master: "127.0.0.1:1", slave: "127.0.0.1:2@3", roles: fixed}
 schema_list:
 - {user: root, nodes: [node1], default: node1}
 - {user: watcher, nodes: [node1], default: node1}

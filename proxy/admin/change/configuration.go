@@ -53,7 +53,7 @@ func (c *Configuration) Reload(w Who, how Reloading) (changes []Change, err erro
 		if err := w.Need(account.Read, "a check of the configuration"); err != nil {
 			return nil, err
 		}
-		l, _, err := c.load()
+		l, _, err := c.load(false)
 		if err == nil {
 			noteOn(l.changes, c.server.Unfit(l.cfg))
 		}
@@ -66,7 +66,7 @@ func (c *Configuration) Reload(w Who, how Reloading) (changes []Change, err erro
 	err = c.trail.Act(w, account.Operate, "reload", detail, func() error {
 		c.filing.Lock()
 		defer c.filing.Unlock()
-		l, faults, err := c.load()
+		l, faults, err := c.load(how.Force != "")
 		for _, fault := range faults {
 			c.log.Warn("reload: configuration fault", "field", fault.Path, "line", fault.Line, "fault", fault.Text, "warning", fault.Warning)
 		}
@@ -103,8 +103,8 @@ type Change struct {
 	Note      string
 }
 
-// load reads the file and compares it with what is in force.
-func (c *Configuration) load() (l loaded, faults []config.Fault, err error) {
+// load reads the file and compares it with what is in force. forced takes the primaries that it names, whatever the servers say.
+func (c *Configuration) load(forced bool) (l loaded, faults []config.Fault, err error) {
 	l.file = *c.file.Load()
 	if l.file.Path == "" {
 		return loaded{}, nil, Failed("the proxy was not started from a file")
@@ -117,6 +117,11 @@ func (c *Configuration) load() (l loaded, faults []config.Fault, err error) {
 			}
 		}
 		return loaded{}, faults, Failed("reload refused, the running configuration stays: %s", strings.Join(lines, "; "))
+	}
+	if !forced {
+		for _, name := range l.cfg.KeepPrimaries(c.snapshot.Load().Config) {
+			c.log.Info("reload: the primary stays that has the role by what the servers say", "node", name)
+		}
 	}
 	moves, err := c.server.Moves(l.cfg)
 	if err != nil {
@@ -223,7 +228,7 @@ func (c *Configuration) RefuseUpgrade() error {
 	if c.file.Load().Path == "" {
 		return nil
 	}
-	l, _, err := c.load()
+	l, _, err := c.load(false)
 	if err != nil {
 		return nil // the other process says what is wrong
 	}

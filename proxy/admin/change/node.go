@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"kingshard/config"
+	"kingshard/proxy/account"
 )
 
 // AddReplica adds a replica to a node of the configuration in force. It need not answer yet, but must be no server of another node unless
@@ -60,6 +61,13 @@ func (c *Configuration) SetPrimary(w Who, node, addr, force string) error {
 		n.Master = addr
 		n.Slave, _ = WithoutReplica(n.Slave, addr)
 		return nil
+	})
+}
+
+// Follow gives the role of a node's primary to one of its replicas, as its servers say; why is their reason. What was the primary stays as a replica.
+func (c *Configuration) Follow(node, addr, why string) error {
+	return c.trail.Act(Itself, account.Admin, "primary followed", fmt.Sprintf("%s %s: %s", node, addr, why), func() error {
+		return c.server.Follow(Itself.by(), node, addr)
 	})
 }
 

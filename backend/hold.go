@@ -1,0 +1,188 @@
+package backend
+
+import (
+	"container/list"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kingshard/backend/pool"
+	"kingshard/mysql"
+)
+
+// Hold makes statements wait that have not been sent while their node has no primary: it is down, cannot be reached, or another server takes
+// its place. Who waits is let go in the order of coming, one at first and then two for each that found a connection, so that a
+// server that has just come is not overrun. Instances of a node share one, across reloads. Any goroutine may use it.
+type Hold struct {
+	mu      sync.Mutex
+	timeout time.Duration // of the wait of one statement; 0: none waits
+	most    int           // statements at the same time
+	waiting list.List     // of chan struct{}, which are closed to let go
+	stats   HoldStats
+}
+
+// HoldStats is what a Hold does now and has done.
+type HoldStats struct {
+	Waiting int // statements
+	// Served waited and found a primary, Expired waited in vain, Refused came when there were too many.
+	Served, Expired, Refused uint64
+}
+
+// ErrHeld says that a statement waited for a primary in vain.
+var ErrHeld = errors.New("waited for a primary")
+
+func newHold(timeout time.Duration, most int) *Hold { return &Hold{timeout: timeout, most: most} }
+
+// configure changes the bounds for those who begin to wait from now on.
+func (h *Hold) configure(timeout time.Duration, most int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.timeout, h.most = timeout, most
+}
+
+// Stats tells what there is.
+func (h *Hold) Stats() HoldStats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.stats
+	s.Waiting = h.waiting.Len()
+	return s
+}
+
+// wake lets the first go: there may be a primary.
+func (h *Hold) wake() { h.release(1) }
+
+func (h *Hold) release(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ; n > 0 && h.waiting.Len() > 0; n-- {
+		close(h.waiting.Remove(h.waiting.Front()).(chan struct{}))
+	}
+}
+
+// held is the wait of one statement.
+type held struct {
+	hold  *Hold
+	since time.Time // zero: it has not waited
+	until time.Time
+}
+
+// wait waits until there may be a primary. cause is why there is none; err is what becomes of the statement if it is not to try again.
+func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
+	h := w.hold
+	h.mu.Lock()
+	first := w.since.IsZero()
+	switch {
+	case h.timeout == 0:
+		h.mu.Unlock()
+		return cause
+	case first && h.waiting.Len() >= h.most:
+		h.stats.Refused++
+		h.mu.Unlock()
+		return fmt.Errorf("%w; %d statements wait for a primary of the node already", cause, h.most)
+	case first:
+		w.since = time.Now()
+		w.until = w.since.Add(h.timeout)
+	}
+	let := make(chan struct{})
+	var place *list.Element
+	if first {
+		place = h.waiting.PushBack(let)
+	} else {
+		place = h.waiting.PushFront(let) // it was let go in vain
+	}
+	h.mu.Unlock()
+	late := time.NewTimer(time.Until(w.until))
+	defer late.Stop()
+	select {
+	case <-let:
+		return nil
+	case <-cancel:
+		err = pool.ErrCancelled
+	case <-late.C:
+		err = fmt.Errorf("%w; %w for %v", cause, ErrHeld, w.until.Sub(w.since))
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-let: // meanwhile
+		if err == pool.ErrCancelled {
+			break
+		}
+		return nil
+	default:
+		h.waiting.Remove(place)
+	}
+	if err != pool.ErrCancelled {
+		h.stats.Expired++
+	}
+	return err
+}
+
+// await calls get again and again until there is a primary; err is why there is none now. The deadline is put off for as long as that takes.
+func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, get func(deadline time.Time) (Pooled, error)) (p Pooled, _ error) {
+	w := held{hold: i.hold}
+	for lacksPrimary(i, err) {
+		if err := w.wait(err, cancel); err != nil {
+			return Pooled{}, err
+		}
+		p, err = get(deadline.Add(w.waited()))
+	}
+	w.over(err)
+	return p, err
+}
+
+// AwaitWrites waits until another server than the one at addr is the node's primary, or that one takes writes again, which it has refused with the
+// error cause. It ends with an error after the time that statements wait for a primary, or when cancel is closed.
+func (n *Node) AwaitWrites(addr string, cause error, cancel <-chan struct{}) error {
+	w := held{hold: n.hold}
+	for {
+		if err := w.wait(cause, cancel); err != nil {
+			return err
+		}
+		now := n.Primary
+		for next := now.successor.Load(); next != nil; next = now.successor.Load() {
+			now = next
+		}
+		if seen, ok := n.Roles.Seen(addr); now.Addr != addr || ok && seen.Told && !seen.ReadOnly {
+			w.over(nil)
+			return nil
+		}
+	}
+}
+
+// over notes that the statement has a connection, or is refused for another reason than that there is no primary.
+func (w *held) over(err error) {
+	if w.since.IsZero() {
+		return
+	}
+	if err == nil {
+		w.hold.mu.Lock()
+		w.hold.stats.Served++
+		w.hold.mu.Unlock()
+	}
+	w.hold.release(2)
+}
+
+// waited is for how long the statement has been held.
+func (w *held) waited() time.Duration {
+	if w.since.IsZero() {
+		return 0
+	}
+	return time.Since(w.since)
+}
+
+// lacksPrimary reports whether a connection to the instance could not be had because there is no primary that takes it. What a server says, and an
+// operator, is no such reason.
+func lacksPrimary(i *Instance, err error) bool {
+	var dial *pool.DialError
+	var told *mysql.SQLError
+	switch {
+	case i.Role != Primary || errors.Is(err, ErrHeldDown):
+		return false
+	case errors.Is(err, ErrDown):
+		return true
+	}
+	return errors.As(err, &dial) && !errors.As(err, &told)
+}

@@ -1,0 +1,129 @@
+package proxy
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"kingshard/backend"
+	"kingshard/backend/health"
+	"kingshard/backend/roles"
+	"kingshard/proxy/querylog"
+)
+
+const (
+	// followAgain is after how long a primary is followed once more that could not be.
+	followAgain = time.Second
+	// epochTimeout is for writing an epoch on a new primary, and epochTries how often that is tried, each time after epochAgain.
+	epochTimeout = 5 * time.Second
+	epochTries   = 5
+	epochAgain   = time.Second
+)
+
+// primaries are what is under way where servers say that another one is a node's primary.
+type primaries struct {
+	mu sync.Mutex
+	// following has the nodes whose new primary is being followed, and until when it is not tried again.
+	following map[string]time.Time
+	// told are the reasons of the last verdicts on nodes, by name.
+	told map[string]string
+}
+
+// judged follows another primary, and puts what hinders that into the log and the list of events. It waits for nothing.
+func (p *primaries) judged(s *Server, n *backend.Node, v roles.Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.told == nil {
+		p.told, p.following = make(map[string]string), make(map[string]time.Time)
+	}
+	moves := v.Primary != n.Primary.Addr
+	if !moves && p.told[n.Name] != v.Reason {
+		if p.told[n.Name] = v.Reason; v.Reason != "" {
+			s.log.Error("no primary can be followed", "node", n.Name, "primary", n.Primary.Addr, "held", v.Held, "reason", v.Reason)
+			s.admin.Trail.Note("primary in doubt", n.Name, v.Reason)
+		}
+	}
+	if !moves || time.Now().Before(p.following[n.Name]) {
+		return
+	}
+	p.following[n.Name] = time.Now().Add(time.Hour)
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	if s.stopping() {
+		return
+	}
+	s.running.Go(func() { p.follow(s, n, v) })
+}
+
+// follow has the node go on with another primary.
+func (p *primaries) follow(s *Server, n *backend.Node, v roles.Verdict) {
+	why := v.Reason
+	if v.Diverged {
+		why += "; it lacks transactions that were there"
+	}
+	err := s.admin.Configuration.Follow(n.Name, v.Primary, why)
+	if err != nil {
+		s.log.Error("the new primary could not be followed", "node", n.Name, "primary", v.Primary, "error", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.following[n.Name] = time.Now().Add(followAgain)
+}
+
+// Follow makes a replica the primary of a node, without a look at the servers, which have said so. Other nodes go on undisturbed. Connections to what
+// was the primary end where it does not answer: nobody knows what it does.
+func (s *Server) Follow(by querylog.By, node, addr string) error {
+	s.reload.Lock()
+	defer s.reload.Unlock()
+	if s.closed {
+		return errStopped
+	}
+	cfg, old := s.cfg.Clone(), s.nodes[node]
+	nc := cfg.Node(node)
+	if nc == nil || old == nil || nc.Master == addr {
+		return nil // it has changed meanwhile
+	}
+	if !nc.Promote(addr) {
+		return fmt.Errorf("node %q has no replica at %s any more", node, addr)
+	}
+	if err := s.reloadLocked(by, cfg, reloading{keepBlacklist: true, only: node}); err != nil {
+		return err
+	}
+	if seen, ok := old.Roles.Seen(old.Primary.Addr); ok && seen.Failures > 0 {
+		ended := old.Primary.EndConns()
+		s.log.Warn("connections to what was the primary are ended", "node", node, "instance", old.Primary.Addr, "connections", ended)
+	}
+	return nil
+}
+
+// startEpoch has the epoch of a node's new primary written. Members of a group need none: the group knows its primary.
+func (p *primaries) startEpoch(s *Server, n *backend.Node) {
+	if seen, ok := n.Roles.Seen(n.Primary.Addr); ok && seen.Member != roles.Single {
+		return
+	}
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	if s.stopping() {
+		return
+	}
+	s.running.Go(func() {
+		for try := 1; ; try++ {
+			err := health.BeginEpoch(n.Primary, n.Roles.Epoch()+1, time.Now().Add(epochTimeout))
+			if err == nil {
+				return
+			}
+			if try == epochTries {
+				s.log.Warn("the epoch of a new primary could not be written: after a restart of the proxy nothing tells it from the old one, if that takes writes", "node", n.Name, "primary", n.Primary.Addr, "error", err)
+				return
+			}
+			select {
+			case <-s.stop:
+				return
+			case <-time.After(epochAgain):
+			}
+			if now := s.shared.Snapshot.Load().Nodes[n.Name]; now == nil || now.Primary.Addr != n.Primary.Addr {
+				return
+			}
+		}
+	})
+}
