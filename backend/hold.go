@@ -137,6 +137,7 @@ func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, g
 // error cause. It ends with an error after the time that statements wait for a primary, or when cancel is closed.
 func (n *Node) AwaitWrites(addr string, cause error, cancel <-chan struct{}) error {
 	w := held{hold: n.hold}
+	_, before := n.Roles.Seen(addr)
 	for {
 		if err := w.wait(cause, cancel); err != nil {
 			return err
@@ -145,7 +146,8 @@ func (n *Node) AwaitWrites(addr string, cause error, cancel <-chan struct{}) err
 		for next := now.successor.Load(); next != nil; next = now.successor.Load() {
 			now = next
 		}
-		if seen, ok := n.Roles.Seen(addr); now.Addr != addr || ok && seen.Told && !seen.ReadOnly {
+		// The question of before may have been under way when the server refused the change.
+		if seen, asked := n.Roles.Seen(addr); now.Addr != addr || asked > before+1 && seen.Told && !seen.ReadOnly {
 			w.over(nil)
 			return nil
 		}

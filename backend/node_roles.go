@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"slices"
 	"sync"
 
 	"kingshard/backend/roles"
@@ -14,8 +13,14 @@ const unsettled = "its servers have not been asked yet which of them is the prim
 type Roles struct {
 	mu       sync.Mutex
 	standing roles.Standing
-	seen     []roles.Observation // by address
+	seen     []seenRole // by address
 	verdict  roles.Verdict
+}
+
+// seenRole is what a server was seen to be last.
+type seenRole struct {
+	roles.Observation
+	asked uint64 // how often it has been asked
 }
 
 // NewRoles returns those of a node whose servers have not been asked, with the configured primary.
@@ -27,23 +32,26 @@ func NewRoles(primary string) *Roles {
 func (r *Roles) Note(o roles.Observation, addrs []string, serveDiverged bool) roles.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := slices.IndexFunc(r.seen, func(one roles.Observation) bool { return one.Addr == o.Addr })
-	switch {
-	case k < 0:
-		r.seen = append(r.seen, o)
-	case o.Failures > 0: // what it was is not forgotten
-		r.seen[k].Failures = o.Failures
-	default:
-		r.seen[k] = o
+	seen := r.at(o.Addr)
+	if seen == nil {
+		r.seen = append(r.seen, seenRole{})
+		seen = &r.seen[len(r.seen)-1]
+		seen.Addr = o.Addr
+	}
+	seen.asked++
+	if o.Failures > 0 {
+		seen.Failures = o.Failures // what it was is not forgotten
+	} else {
+		seen.Observation = o
 	}
 	r.standing.Note(&o)
 	all := make([]roles.Observation, 0, len(addrs))
 	for _, addr := range addrs {
-		one := roles.Observation{Addr: addr}
-		if k := slices.IndexFunc(r.seen, func(one roles.Observation) bool { return one.Addr == addr }); k >= 0 {
-			one = r.seen[k]
+		if seen := r.at(addr); seen != nil {
+			all = append(all, seen.Observation)
+		} else {
+			all = append(all, roles.Observation{Addr: addr})
 		}
-		all = append(all, one)
 	}
 	r.verdict = r.standing.Judge(all, serveDiverged)
 	return r.verdict
@@ -64,14 +72,24 @@ func (r *Roles) Verdict() roles.Verdict {
 	return r.verdict
 }
 
-// Seen returns what the server at the address was last seen to be.
-func (r *Roles) Seen(addr string) (o roles.Observation, ok bool) {
+// at gives what the server at the address was seen to be; nil if it has not been asked.
+func (r *Roles) at(addr string) *seenRole {
+	for k := range r.seen {
+		if r.seen[k].Addr == addr {
+			return &r.seen[k]
+		}
+	}
+	return nil
+}
+
+// Seen returns what the server at the address was last seen to be, and how often it has been asked; 0: never.
+func (r *Roles) Seen(addr string) (o roles.Observation, asked uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if k := slices.IndexFunc(r.seen, func(one roles.Observation) bool { return one.Addr == addr }); k >= 0 {
-		return r.seen[k], true
+	if seen := r.at(addr); seen != nil {
+		return seen.Observation, seen.asked
 	}
-	return o, false
+	return o, 0
 }
 
 // Epoch is the highest that was seen.

@@ -89,7 +89,7 @@ func (s *Server) Follow(by querylog.By, node, addr string) error {
 	if err := s.reloadLocked(by, cfg, reloading{keepBlacklist: true, only: node}); err != nil {
 		return err
 	}
-	if seen, ok := old.Roles.Seen(old.Primary.Addr); ok && seen.Failures > 0 {
+	if seen, _ := old.Roles.Seen(old.Primary.Addr); seen.Failures > 0 {
 		ended := old.Primary.EndConns()
 		s.log.Warn("connections to what was the primary are ended", "node", node, "instance", old.Primary.Addr, "connections", ended)
 	}
@@ -98,7 +98,7 @@ func (s *Server) Follow(by querylog.By, node, addr string) error {
 
 // startEpoch has the epoch of a node's new primary written. Members of a group need none: the group knows its primary.
 func (p *primaries) startEpoch(s *Server, n *backend.Node) {
-	if seen, ok := n.Roles.Seen(n.Primary.Addr); ok && seen.Member != roles.Single {
+	if seen, _ := n.Roles.Seen(n.Primary.Addr); seen.Member != roles.Single {
 		return
 	}
 	s.serving.Lock()

@@ -93,7 +93,7 @@ type writers struct {
 
 func (w *writers) start(t *testing.T, p *testProxy, clients int) {
 	w.stop = make(chan struct{})
-	for range clients {
+	for k := range clients {
 		c := p.client("")
 		w.done.Go(func() {
 			for {
@@ -103,24 +103,43 @@ func (w *writers) start(t *testing.T, p *testProxy, clients int) {
 				default:
 				}
 				id := w.next.Add(1)
-				switch r, err := c.Query(fmt.Sprintf("INSERT INTO test.t VALUES (%d)", id)); {
-				case err != nil:
-					w.lost.Add(1)
-					t.Error(err)
+				texts := []string{fmt.Sprintf("INSERT INTO test.t VALUES (%d)", id)}
+				if k%2 == 0 {
+					texts = []string{"BEGIN", texts[0], "SELECT 1 FROM test.t LIMIT 1", "COMMIT"}
+				}
+				if !w.write(t, c, texts) {
 					return
-				case r.Err != nil && r.Err.Code == 9003: // under way when its server died
-					w.errors.Add(1)
-				case r.Err != nil:
-					w.errors.Add(1)
-					t.Errorf("row %d: %v", id, r.Err)
-					return
-				default:
-					w.acked.Store(id, true)
-					w.count.Add(1)
 				}
 			}
 		})
 	}
+}
+
+// write sends a change's statements; false if its client cannot go on.
+func (w *writers) write(t *testing.T, c *mysqltest.RawClient, texts []string) bool {
+	for _, text := range texts {
+		r, err := c.Query(text)
+		switch {
+		case err != nil:
+			w.lost.Add(1)
+			t.Errorf("%s: %v", text, err)
+			return false
+		case r.Err == nil:
+			continue
+		case r.Err.Code == 9003 && (len(texts) == 1 || text == "COMMIT"): // under way when its server died
+		case r.Err.Code == 1213 && len(texts) > 1 && text != "BEGIN": // rolled back when its server died
+		default:
+			t.Errorf("%s: %v", text, r.Err)
+			return false
+		}
+		w.errors.Add(1)
+		return true
+	}
+	var id int64
+	fmt.Sscanf(texts[min(len(texts)-1, 1)], "INSERT INTO test.t VALUES (%d)", &id)
+	w.acked.Store(id, true)
+	w.count.Add(1)
+	return true
 }
 
 // more waits for so many rows more.
