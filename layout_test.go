@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"proxy/ddl":           {"backend"},
 	"proxy/halfdone":      nil,
 	"proxy/hotkeys":       {"mysql/value", "router"},
+	"proxy/switchover":    {"backend", "backend/health", "mysql"},
 	"proxy/sequence":      {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
 	"proxy/indexes":       {"backend", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
 	"proxy/lockwaits":     {"backend", "mysql"},
@@ -71,8 +72,8 @@ var allowed = map[string][]string{
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":           {"backend", "backend/pool", "proxy/account", "proxy/observe", "proxy/querylog", "proxy/sequence", "proxy/session", "proxy/subtables"},
-	"proxy/admin":             {"backend", "backend/pool", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
-	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session"},
+	"proxy/admin":             {"backend", "backend/pool", "backend/roles", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
+	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/switchover"},
 	"proxy/admin/predecessor": {"backend", "backend/pool", "config", "mysql", "proxy/account", "proxy/admin/change", "proxy/admin/rest", "proxy/admin/statement", "proxy/kserror", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/rest":        {"proxy/kserror"},
 	"proxy/admin/statement":   {"mysql/sqltext", "proxy/kserror"},

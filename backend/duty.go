@@ -1,43 +1,80 @@
 package backend
 
-import "sync/atomic"
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
 
-// Duty is whether an instance may do what its role in the node is.
+// Cause is why nothing is sent to a node's primary.
+type Cause uint8
+
+// The causes.
+const (
+	Unsettled Cause = iota // nothing tells which server is the primary
+	Switching              // the primary gives its role to another server
+	causes
+)
+
+// Duty is whether an instance may do what its role in the node is. Any goroutine may use it.
 type Duty struct {
-	// withheld says that a primary is to do nothing: it is not known to be the primary, or gives the role up.
-	withheld atomic.Bool
-	why      atomic.Pointer[string]
+	withheld atomic.Bool // there is a reason
+	mu       sync.Mutex
+	why      [causes]string // "" for none
 	// retired says that a replica takes writes of others: it was the primary, and nobody knows what it has.
 	retired atomic.Bool
 }
 
-// Why says why the duty is withheld.
+// Why says why the duty is withheld; "" if it is not.
 func (d *Duty) Why() string {
-	if why := d.why.Load(); why != nil {
-		return *why
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var list []string
+	for _, why := range d.why {
+		if why != "" {
+			list = append(list, why)
+		}
 	}
-	return ""
+	return strings.Join(list, ", ")
 }
 
-// Withheld reports whether nothing is sent to the primary, and nothing to be sent waits for it.
+// Withheld reports whether nothing is sent to the primary, and all that would be waits for it.
 func (d *Duty) Withheld() bool { return d.withheld.Load() }
 
-// Retired reports whether reads pass the replica over because it still takes writes.
+// Retired reports whether reads pass the replica over because it takes writes though another server is the primary.
 func (d *Duty) Retired() bool { return d.retired.Load() }
 
 // Retire has reads pass a replica over, or not any more. It reports whether that changed anything.
 func (d *Duty) Retire(yes bool) (changed bool) { return d.retired.Swap(yes) != yes }
 
-// Withhold has statements wait that come for the node's primary, for as long as why is not "".
-func (n *Node) Withhold(why string) {
-	d := &n.Primary.Duty
-	d.why.Store(&why)
-	if d.withheld.Swap(why != "") == (why != "") {
-		return
+// withhold sets the reason of one cause, and reports whether the duty was withheld before.
+func (d *Duty) withhold(c Cause, why string) (before bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.why[c] = why
+	any := false
+	for _, one := range d.why {
+		any = any || one != ""
 	}
-	if why != "" {
+	return d.withheld.Swap(any)
+}
+
+// Withhold has statements wait that come for the node's primary, for as long as why is not "" for some cause.
+func (n *Node) Withhold(c Cause, why string) {
+	before := n.Primary.Duty.withhold(c, why)
+	switch now := n.Primary.Duty.Withheld(); {
+	case now && !before:
+		n.Primary.pool.CloseIdle()
 		n.Primary.pool.Dismiss()
-	} else {
+	case before && !now:
 		n.hold.wake()
 	}
+}
+
+// succeed takes over what is the same server's in the same role.
+func (d *Duty) succeed(before *Duty) {
+	before.mu.Lock()
+	why := before.why[Switching]
+	before.mu.Unlock()
+	d.withhold(Switching, why)
 }

@@ -122,7 +122,7 @@ func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
 
 // await calls get again and again until there is a primary; err is why there is none now. The deadline is put off for as long as that takes.
 func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, get func(deadline time.Time) (Pooled, error)) (p Pooled, _ error) {
-	w := held{hold: i.hold}
+	w := held{hold: i.Hold}
 	for lacksPrimary(i, err) {
 		if err := w.wait(err, cancel); err != nil {
 			return Pooled{}, err

@@ -85,8 +85,8 @@ type Instance struct {
 	lastResort atomic.Bool // reads may go there though it is passed over, while the primary is down
 	// successor serves instead once a reload has retired this instance; nil before, or if nothing took its place.
 	successor atomic.Pointer[Instance]
-	// hold has statements wait for a primary.
-	hold *Hold
+	// Hold has statements wait for a primary. Instances of a node share it.
+	Hold *Hold
 	Duty Duty
 	// connectTimeout bounds a dial with its login.
 	connectTimeout time.Duration
@@ -106,9 +106,9 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
-	if i.hold == nil {
-		i.hold = new(Hold)
+	i := &Instance{Hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
+	if i.Hold == nil {
+		i.Hold = new(Hold)
 	}
 	i.lag.Store(lagUnasked)
 	i.stored.asked = make(chan struct{}, 1)
@@ -354,7 +354,7 @@ func (i *Instance) SetAnswered(t time.Time) {
 	i.open.hear(t)
 	i.memory.late.Store(false)
 	if i.Role == Primary {
-		i.hold.wake()
+		i.Hold.wake()
 	}
 }
 
@@ -395,7 +395,7 @@ func (i *Instance) SetState(s State) {
 		i.pool.CloseIdle()
 		i.pool.Dismiss()
 	} else if i.Role == Primary {
-		i.hold.wake()
+		i.Hold.wake()
 	}
 }
 
@@ -412,7 +412,7 @@ func (i *Instance) HoldDown(down bool) (changed bool) {
 		i.pool.CloseIdle()
 		i.pool.Dismiss()
 	}
-	i.hold.wake() // who hears why, or finds it
+	i.Hold.wake() // who hears why, or finds it
 	return true
 }
 

@@ -87,7 +87,7 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	n.turns = takeTurns(n.Replicas)
 	if nc.FollowsRoles() {
 		n.Roles = NewRoles(nc.Master)
-		n.Withhold(unsettled)
+		n.Withhold(Unsettled, unsettled)
 	}
 	return n, nil
 }
@@ -151,7 +151,7 @@ func (n *Node) Succeed(old *Node) {
 	n.hold = old.hold
 	n.succeedRoles(old)
 	for _, i := range n.Instances() {
-		i.hold = old.hold
+		i.Hold = old.hold
 		for _, before := range old.Instances() {
 			if before.Addr != i.Addr {
 				continue
@@ -168,6 +168,9 @@ func (n *Node) Succeed(old *Node) {
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
 			i.Duty.Retire(before.Duty.Retired() && i.Role == Replica)
+			if i.Role == Primary && before.Role == Primary {
+				i.Duty.succeed(&before.Duty)
+			}
 		}
 	}
 	// From here on others may borrow from n.

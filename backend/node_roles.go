@@ -61,6 +61,11 @@ func (r *Roles) Note(o roles.Observation, addrs []string, serveDiverged bool) ro
 func (r *Roles) Become(addr string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.standing.Primary != addr {
+		for k := range r.seen {
+			r.seen[k].Told = false // what it was before says nothing of what it is now
+		}
+	}
 	r.standing.Become(addr)
 	r.verdict = roles.Verdict{Primary: addr}
 }
@@ -117,6 +122,6 @@ func (n *Node) succeedRoles(old *Node) {
 	}
 	if served || n.Primary.Addr != old.Primary.Addr {
 		n.Roles.Become(n.Primary.Addr)
-		n.Withhold("")
+		n.Withhold(Unsettled, "")
 	}
 }

@@ -318,6 +318,13 @@ type Node struct {
 	AdminPassword Secret `yaml:"admin_password"`
 	// File that holds it; a newline at its end is cut.
 	AdminPasswordFile string `yaml:"admin_password_file"`
+	// The account that replicas log in by at their source, for KS NODE ... SWITCHOVER, which has the old primary and other replicas replicate from the
+	// new one. Empty: that which MySQL has stored where it can be read; else they are left for others to see to.
+	ReplicationUser string `yaml:"replication_user"`
+	// Password of replication_user; give it or replication_password_file.
+	ReplicationPassword Secret `yaml:"replication_password"`
+	// File that holds it; a newline at its end is cut.
+	ReplicationPasswordFile string `yaml:"replication_password_file"`
 	// Address host:port of the primary, or the absolute path of its unix socket. Required.
 	Master string `yaml:"master" alias:"primary"`
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.

@@ -30,6 +30,7 @@ func (c *Config) readFiles(r *report) {
 		n, path := &c.Nodes[k], fmt.Sprintf("nodes[%d]", k)
 		readSecret(r, path+".password_file", n.PasswordFile, &n.Password)
 		readSecret(r, path+".admin_password_file", n.AdminPasswordFile, &n.AdminPassword)
+		readSecret(r, path+".replication_password_file", n.ReplicationPasswordFile, &n.ReplicationPassword)
 		if (n.TLS.Cert == "") == (n.TLS.Key == "") {
 			_, err := n.TLS.Client()
 			r.check(path+".tls", err)

@@ -138,7 +138,7 @@ func (c *Config) files() []*string {
 	}
 	for k := range c.Nodes {
 		n := &c.Nodes[k]
-		f = append(f, &n.PasswordFile, &n.AdminPasswordFile, &n.ServerPublicKey, &n.TLS.CA, &n.TLS.Cert, &n.TLS.Key)
+		f = append(f, &n.PasswordFile, &n.AdminPasswordFile, &n.ReplicationPasswordFile, &n.ServerPublicKey, &n.TLS.CA, &n.TLS.Cert, &n.TLS.Key)
 	}
 	return f
 }

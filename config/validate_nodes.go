@@ -42,6 +42,9 @@ func (n *Node) check(r *report, path string) {
 	case n.AdminUser != "" && strings.EqualFold(n.AdminUser, n.User):
 		r.fault(path+".admin_user", "must be another account than user: what it may do no client may")
 	}
+	if n.ReplicationUser == "" && (n.ReplicationPassword != "" || n.ReplicationPasswordFile != "") {
+		r.fault(path+".replication_user", "is required with its password")
+	}
 	if n.Master == "" {
 		r.fault(path+".master", "is required: the address of the primary")
 	} else if err := checkDial(n.Master); err != nil {

@@ -246,7 +246,7 @@ func checkAlert(e *exposition, a alert) error {
 func exported(t *testing.T) *exposition {
 	t.Helper()
 	server := startScript(t, "script")
-	p := startProxy(t, configText([]node{{name: "n", master: server.Addr, slave: startScript(t, "replica").Addr, conns: 2}}, "prometheus_addr: 127.0.0.1:0"))
+	p := startProxy(t, configText([]node{{name: "n", master: server.Addr, slave: startScript(t, "replica").Addr, conns: 2}}, "prometheus_addr: 127.0.0.1:0"), "primary_wait_timeout: 5s")
 	must(t, p.client(""), "SELECT name")
 	// A statement is counted after its answer is sent.
 	mysqltest.WaitFor(t, "the statement to be counted", func() bool { return p.Totals().Commands["COM_QUERY"] > 0 })

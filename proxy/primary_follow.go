@@ -108,6 +108,9 @@ func (p *primaries) startEpoch(s *Server, n *backend.Node) {
 	}
 	s.running.Go(func() {
 		for try := 1; ; try++ {
+			if now := s.shared.Snapshot.Load().Nodes[n.Name]; now == nil || now.Primary.Addr != n.Primary.Addr {
+				return
+			}
 			err := health.BeginEpoch(n.Primary, n.Roles.Epoch()+1, time.Now().Add(epochTimeout))
 			if err == nil {
 				return
@@ -120,9 +123,6 @@ func (p *primaries) startEpoch(s *Server, n *backend.Node) {
 			case <-s.stop:
 				return
 			case <-time.After(epochAgain):
-			}
-			if now := s.shared.Snapshot.Load().Nodes[n.Name]; now == nil || now.Primary.Addr != n.Primary.Addr {
-				return
 			}
 		}
 	})

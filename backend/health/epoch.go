@@ -30,23 +30,35 @@ func BeginEpoch(i *backend.Instance, least uint64, deadline time.Time) error {
 	}
 	defer c.Close()
 	c.Net.SetDeadline(deadline)
-	for _, sql := range epochStatements {
-		if err := c.Exec(sql); err != nil && !denied(err) { // it may be there
-			return err
-		}
-	}
 	w := rolesWatch{conn: c}
 	var o roles.Observation
 	if err := w.askServer(&o); err != nil {
 		return err
 	}
+	if err := w.askEpoch(&o); err != nil {
+		return err
+	}
+	switch {
+	case o.ReadOnly: // an account with rights over that would write where nobody else may
+		return errors.New("the server takes no writes")
+	case o.Epoch.Number > 0 && o.Epoch.Server == o.Server:
+		return nil // what writes nothing leaves nothing in the binary log, either
+	}
 	// Assignments are made from left to right: server comes last.
-	return c.Exec("INSERT INTO " + EpochTable + " (id, epoch, server, since) VALUES (1, " + strconv.FormatUint(least, 10) + ", '" + strings.ReplaceAll(o.Server, "'", "''") + "', UTC_TIMESTAMP(6)) " +
-		"ON DUPLICATE KEY UPDATE since = IF(server = VALUES(server), since, VALUES(since)), epoch = IF(server = VALUES(server), epoch, GREATEST(epoch + 1, VALUES(epoch))), server = VALUES(server)")
+	write := "INSERT INTO " + EpochTable + " (id, epoch, server, since) VALUES (1, " + strconv.FormatUint(least, 10) + ", '" + strings.ReplaceAll(o.Server, "'", "''") + "', UTC_TIMESTAMP(6)) " +
+		"ON DUPLICATE KEY UPDATE since = IF(server = VALUES(server), since, VALUES(since)), epoch = IF(server = VALUES(server), epoch, GREATEST(epoch + 1, VALUES(epoch))), server = VALUES(server)"
+	err = c.Exec(write)
+	var refused *mysql.SQLError
+	if !errors.As(err, &refused) || refused.Code != erNoSuchTable && refused.Code != mysql.ERBadDB {
+		return err
+	}
+	for _, sql := range epochStatements {
+		if err := c.Exec(sql); err != nil {
+			return err
+		}
+	}
+	return c.Exec(write)
 }
 
-// denied reports whether the server refused a statement for want of a right.
-func denied(err error) bool {
-	var refused *mysql.SQLError
-	return errors.As(err, &refused) && (refused.Code == mysql.ERDBAccessDenied || refused.Code == mysql.ERTableaccessDenied || refused.Code == mysql.ERSpecificAccessDenied)
-}
+// erNoSuchTable is the code of a table that is not there. MySQL manual: "Server Error Message Reference".
+const erNoSuchTable = 1146

@@ -75,7 +75,7 @@ func (m *Monitor) judgeRoles(n *backend.Node, v roles.Verdict) {
 		n.Roles.Become(v.Primary)
 	}
 	if v.Held || n.Roles.Settled() {
-		n.Withhold(why)
+		n.Withhold(backend.Unsettled, why)
 	}
 	for _, r := range n.Replicas {
 		old := slices.Contains(v.Old, r.Addr)

@@ -9,10 +9,10 @@ import (
 
 // nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
 var nodeCommand = command{
-	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] [FORCE 'reason'] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE 'reason']",
+	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] [FORCE 'reason'] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE 'reason'] | SWITCHOVER TO 'host:port' [SECONDS n] [FORCE 'reason']",
 	rights: account.Operate,
 	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
-		"needs the rights admin: statements and transactions under way go on where they are",
+		"needs the rights admin: statements and transactions under way go on where they are. SWITCHOVER moves the primary's role to a replica while statements wait",
 	run: func(c *call) (*answer, error) {
 		name, ok := c.r.Name()
 		if !ok {
@@ -25,10 +25,12 @@ var nodeCommand = command{
 			return c.removeReplica(name)
 		case c.r.Word("set"):
 			return c.setPrimary(name)
+		case c.r.Word("switchover"):
+			return c.switchover(name)
 		}
 		down := c.r.Word("down")
 		if !down && !c.r.Word("up") {
-			return nil, c.r.Expected("UP, DOWN, ADD REPLICA, REMOVE REPLICA or SET PRIMARY")
+			return nil, c.r.Expected("UP, DOWN, ADD REPLICA, REMOVE REPLICA, SET PRIMARY or SWITCHOVER TO")
 		}
 		addr := ""
 		if !c.r.Ended() {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
@@ -149,6 +150,11 @@ func v2Routes() []route {
 		route{
 			method: "POST", path: v2 + "/nodes/{node}/primary", about: "Makes another instance, which must take writes and be no server of another node, the primary until the next reload or start", rights: account.Admin, columns: nodesTable.columns,
 			body: []field{{"instance", "string", "its address; it must answer"}, {"force", "string", "why it is to be taken though it answers with an error, takes no writes or is another node's"}}, handle: v2SetPrimary,
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/switchover", about: "Moves the role of the primary to a replica while statements wait", rights: account.Admin, columns: switchoverColumns,
+			body:   []field{{"instance", "string", "the address of the replica"}, {"seconds", "integer", "how long transactions may take to end, 1 to 600; 5 when left out"}, {"force", "string", "why connections in use are to be ended then"}},
+			handle: v2Switchover,
 		},
 	)
 }
@@ -412,6 +418,21 @@ func v2SetPrimary(c *request) (any, error) {
 	}
 	node := c.http.PathValue("node")
 	return c.a.changed(node, c.a.Configuration.SetPrimary(c.who, node, body.Instance, body.Force))
+}
+
+func v2Switchover(c *request) (any, error) {
+	body := struct {
+		Instance string `json:"instance"`
+		Seconds  uint64 `json:"seconds"`
+		Force    string `json:"force"`
+	}{Seconds: switchoverSeconds}
+	if err := rest.Decode(c.http, &body, false); err != nil {
+		return nil, err
+	}
+	if body.Seconds < 1 || body.Seconds > switchoverSecondsMax {
+		return nil, change.Failed("seconds must be 1 to %d", switchoverSecondsMax)
+	}
+	return c.a.switchover(c.who, c.http.PathValue("node"), body.Instance, time.Duration(body.Seconds)*time.Second, body.Force)
 }
 
 func v2RemoveReplica(c *request) (any, error) {

@@ -53,7 +53,7 @@ var tables []*table
 
 func init() {
 	tables = []*table{
-		&statusTable, &historyTable, &nodesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &keysTable, &queryRulesTable, &plansTable,
+		&statusTable, &historyTable, &nodesTable, &rolesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &keysTable, &queryRulesTable, &plansTable,
 		&digestsTable, &pinsTable, &locksTable, &configTable, &sequencesTable, &indexesTable, &halfDoneTable, &transactionsTable, &incidentsTable, &eventsTable,
 	}
 }

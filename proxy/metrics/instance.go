@@ -23,6 +23,10 @@ var (
 	descFailed      = instanceDesc("instance_errors_total", "Of them, those that it answered with an error, or not at all.")
 	descBusy        = instanceDesc("instance_busy_seconds_total", "Time from the sending of each to the end of its answer.")
 	descAnswered    = instanceDesc("instance_answer_bytes_total", "Bytes of their answers.")
+	descRetired     = instanceDesc("replica_retired", "1 when reads pass the replica over because it takes writes though another server is the primary, else 0.")
+	descWithheld    = instanceDesc("primary_withheld", "1 when nothing is sent to the primary, as it is not known to be it or gives its role up, else 0.")
+	descHeld        = instanceDesc("held_statements", "Statements that wait for the node's primary now.")
+	descHeldTotal   = instanceDesc("held_statements_total", "Statements that waited for the node's primary, or came when too many did, by what became of them.", "outcome")
 	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")
 	descPoolOpen    = instanceDesc("pool_connections_open", "Connections open to the instance.")
 	descPoolInUse   = instanceDesc("pool_connections_in_use", "Connections that sessions hold now.")
@@ -45,6 +49,14 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 			send(descLag, prometheus.GaugeValue, l.Behind.Seconds())
 		}
 		send(descPassedOver, prometheus.GaugeValue, oneIf(i.PassedOver()))
+		send(descRetired, prometheus.GaugeValue, oneIf(i.Duty.Retired()))
+	} else {
+		h := i.Hold.Stats()
+		send(descWithheld, prometheus.GaugeValue, oneIf(i.Duty.Withheld()))
+		send(descHeld, prometheus.GaugeValue, float64(h.Waiting))
+		send(descHeldTotal, prometheus.CounterValue, float64(h.Served), "served")
+		send(descHeldTotal, prometheus.CounterValue, float64(h.Expired), "expired")
+		send(descHeldTotal, prometheus.CounterValue, float64(h.Refused), "refused")
 	}
 	l := i.Load()
 	send(descStatements, prometheus.CounterValue, float64(l.Statements))

@@ -26,6 +26,8 @@ type Configuration struct {
 	file     atomic.Pointer[config.File]
 	// filing is held from reading or writing the file to the end of what that is for.
 	filing sync.Mutex
+	// switching is held while a node's primary is changed by plan.
+	switching sync.Mutex
 }
 
 // NewConfiguration returns the configuration of a server. Without a path of the file, reload and save are refused.
