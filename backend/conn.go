@@ -43,7 +43,7 @@ const backendCapabilities = mysql.ClientLongPassword | mysql.ClientLongFlag | my
 
 // A server that was cut off without a word is given up within ten seconds: by keep-alive where it owes an answer, by the system's
 // patience where it owes an acknowledgement.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 2}
+var dialer = net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 2}}
 
 const userTimeout = 8 * time.Second
 
@@ -59,6 +59,7 @@ type Conn struct {
 	*mysql.Conn
 	Info     *Info
 	ThreadID uint32
+	Peer     net.Addr // that the connection was opened to
 	// Diagnosed is the id of the session of which a statement has left something in the diagnostics area since the pool gave the connection
 	// away; 0: of none. MariaDB keeps there what an earlier statement left, another session's as well, until one uses a table or fails.
 	Diagnosed uint32
@@ -81,21 +82,20 @@ type Conn struct {
 
 // Dial connects and logs in before ctx ends, which must have a deadline.
 func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, error) {
-	return dial(ctx, cfg, flags, nil)
-}
-
-// dial is Dial for an instance that watches its connections, home; nil for none.
-func dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability, home *openConns) (*Conn, error) {
 	network := "tcp"
 	if strings.HasPrefix(cfg.Addr, "/") {
 		network = "unix"
 	}
-	dialer := net.Dialer{KeepAliveConfig: keepAlive}
 	nc, err := dialer.DialContext(ctx, network, cfg.Addr)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{Conn: mysql.NewConn(nc, mysql.BackendSide, handshakeCap), cfg: cfg, flags: flags & SettingFlags}
+	return logIn(ctx, nc, cfg, flags, nil)
+}
+
+// logIn makes a connection of nc, which it closes after an error, for an instance that watches its connections, home; nil for none.
+func logIn(ctx context.Context, nc net.Conn, cfg *DialConfig, flags mysql.Capability, home *openConns) (*Conn, error) {
+	c := &Conn{Conn: mysql.NewConn(nc, mysql.BackendSide, handshakeCap), cfg: cfg, Peer: nc.RemoteAddr(), flags: flags & SettingFlags}
 	if sc, ok := nc.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()
 		sockopt.UserTimeout(c.raw, userTimeout)
@@ -105,7 +105,7 @@ func dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability, home *op
 	deadline, _ := ctx.Deadline()
 	c.Net.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
-	err = c.login()
+	err := c.login()
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}

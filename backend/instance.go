@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kingshard/backend/pool"
+	"kingshard/backend/resolve"
 	"kingshard/mysql"
 )
 
@@ -50,8 +51,10 @@ var (
 
 // Instance is one mysqld: its address, a pool of connections to it and what is known of it.
 type Instance struct {
-	Node   string
-	Addr   string
+	Node string
+	Addr string
+	// Name has the addresses that Addr leads to.
+	Name   *resolve.Name
 	Role   Role
 	Weight int
 	// IsSource says that a replica is the primary's own server, which takes its share of reads.
@@ -98,11 +101,12 @@ type Pooled struct {
 	Instance *Instance
 }
 
-// PoolConfig are the limits of an instance's pool.
+// PoolConfig are the limits of an instance's pool, and how the name of its server is looked up.
 type PoolConfig struct {
 	Max                                      int
 	ConnectTimeout, IdleTimeout, MaxLifetime time.Duration
-	Hold                                     *Hold // of the node; nil: nobody waits for a primary
+	Hold                                     *Hold          // of the node; nil: nobody waits for a primary
+	Names                                    resolve.Config // its Lookup and Every
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
@@ -120,6 +124,7 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 		MaxLifetime: p.MaxLifetime,
 		Down:        func() bool { return i.State() == Down },
 	})
+	i.Name = resolve.Open(resolve.Config{Addr: i.Addr, Lookup: p.Names.Lookup, Every: p.Names.Every, Left: i.pool.CloseIdle})
 	return i
 }
 
@@ -137,7 +142,11 @@ func (i *Instance) DialContext(ctx context.Context, flags mysql.Capability) (*Co
 
 // as logs in by one of the two accounts.
 func (i *Instance) as(ctx context.Context, account *DialConfig, flags mysql.Capability) (*Conn, error) {
-	c, err := dial(ctx, account, flags, i.open)
+	nc, err := i.Name.Dial(ctx, &dialer)
+	if err != nil {
+		return nil, err
+	}
+	c, err := logIn(ctx, nc, account, flags, i.open)
 	if err != nil {
 		return nil, err
 	}

@@ -162,6 +162,7 @@ func (n *Node) Succeed(old *Node) {
 			i.SetState(before.Health())
 			i.answered.Store(before.answered.Load())
 			i.open = before.open
+			i.Name.Succeed(before.Name)
 			i.memory.succeed(&before.memory)
 			i.Variables.all.Store(before.Variables.all.Load())
 			i.succeedLag(before)
@@ -206,8 +207,14 @@ func (n *Node) Instances() []*Instance {
 // Close retires the pools of all instances; connections on loan are closed when they come back.
 func (n *Node) Close() {
 	for _, i := range n.Instances() {
-		i.pool.Close()
+		retire(i)
 	}
+}
+
+// retire ends an instance's pool; connections on loan are closed when they come back.
+func retire(i *Instance) {
+	i.Name.Close()
+	i.pool.Close()
 }
 
 // CutOff is Close for good: also who waits for a server, for a connection or by one, hears an error at once. It is for the end of the process.

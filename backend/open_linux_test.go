@@ -55,7 +55,7 @@ func TestHeardOfAtALogin(t *testing.T) {
 				_, _ = nc.Read(make([]byte, 1<<10))
 			}()
 			i := newInstance("n", Primary, 1, DialConfig{Addr: l.Addr().String(), User: "u", MaxAllowedPacket: 1 << 20}, PoolConfig{Max: 1})
-			defer i.pool.Close()
+			defer retire(i)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if _, err := i.DialContext(ctx, 0); err == nil {

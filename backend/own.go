@@ -23,16 +23,19 @@ func (i *Instance) OwnUntil(deadline time.Time) (*Conn, error) {
 	return i.Own(ctx)
 }
 
-// Kill ends what thread, a connection of the pool, runs, or with connection the thread itself, on a side connection, within the deadline.
+// Kill ends what c, a connection of the pool, runs, or with connection its thread itself, on a side connection, within the deadline. That goes
+// where c does: elsewhere the number of its thread is another session's, and the instance's name may lead elsewhere by now.
 // Where the server refuses it to admin_user, or the login of that, the account of clients' statements does it: every account may end its own
 // threads.
-func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) error {
-	what := fmt.Sprintf("KILL QUERY %d", thread)
+func (i *Instance) Kill(c *Conn, connection bool, deadline time.Time) error {
+	what := fmt.Sprintf("KILL QUERY %d", c.ThreadID)
 	if connection {
-		what = fmt.Sprintf("KILL %d", thread)
+		what = fmt.Sprintf("KILL %d", c.ThreadID)
 	}
+	ctx, cancel := context.WithDeadline(i.open.dials, deadline)
+	defer cancel()
 	if i.HasOwnAccount() && !i.killsAsClients.Load() {
-		err := killBy(i.OwnUntil, what, deadline)
+		err := execBeside(ctx, c, &i.admin, what)
 		var refused *mysql.SQLError
 		if !errors.As(err, &refused) {
 			return err
@@ -41,15 +44,21 @@ func (i *Instance) Kill(thread uint32, connection bool, deadline time.Time) erro
 			i.killsAsClients.Store(true)
 		}
 	}
-	return killBy(func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) }, what, deadline)
+	return execBeside(ctx, c, &i.dial, what)
 }
 
-func killBy(dial func(deadline time.Time) (*Conn, error), what string, deadline time.Time) error {
-	c, err := dial(deadline)
+// execBeside carries out a statement on the server that c is connected to, by an account.
+func execBeside(ctx context.Context, c *Conn, account *DialConfig, sql string) error {
+	nc, err := dialer.DialContext(ctx, c.Peer.Network(), c.Peer.String())
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	c.Net.SetDeadline(deadline)
-	return c.Exec(what)
+	side, err := logIn(ctx, nc, account, 0, c.home)
+	if err != nil {
+		return err
+	}
+	defer side.Close()
+	deadline, _ := ctx.Deadline()
+	side.Net.SetDeadline(deadline)
+	return side.Exec(sql)
 }

@@ -270,7 +270,13 @@ func (m *Monitor) login(ctx context.Context, i *backend.Instance, w *watched) (*
 func (m *Monitor) ask(watch context.Context, i *backend.Instance, w *watched, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(watch, patience)
 	defer cancel()
-	if w.conn != nil && w.standIn && time.Now().After(w.ownAgain) {
+	switch {
+	case w.conn == nil:
+	case w.standIn && time.Now().After(w.ownAgain):
+		w.conn.Close()
+		w.conn = nil
+	case !i.Name.LeadsTo(w.conn.Peer):
+		m.cfg.Log.Warn("the name of an instance leads elsewhere: its connections follow", "node", i.Node, "instance", i.Addr, "from", w.conn.Peer.String())
 		w.conn.Close()
 		w.conn = nil
 	}

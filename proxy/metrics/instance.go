@@ -35,6 +35,7 @@ var (
 	descPoolWait    = instanceDesc("pool_wait_seconds_total", "Time that requests waited for a connection, by outcome.", "outcome")
 	descPoolClosed  = instanceDesc("pool_closed_total", "Connections closed, by cause.", "cause")
 	descPoolDials   = instanceDesc("pool_dial_failures_total", "Connections that could not be opened.")
+	descNames       = instanceDesc("name_lookup_failures_total", "Times that the addresses of the instance's name could not be looked up.")
 )
 
 // collectInstance sends the counts of one instance and its pool.
@@ -77,6 +78,7 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 		send(descPoolClosed, prometheus.CounterValue, float64(n), pool.CloseCause(c).String())
 	}
 	send(descPoolDials, prometheus.CounterValue, float64(st.DialFailures))
+	send(descNames, prometheus.CounterValue, float64(i.Name.Failures()))
 }
 
 // oneIf is a truth as a number.

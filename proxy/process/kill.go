@@ -129,7 +129,7 @@ func (e *Entry) KillOn(p backend.Pooled) {
 }
 
 func (e *Entry) killOn(p backend.Pooled) {
-	if err := p.Instance.Kill(p.Conn.ThreadID, false, time.Now().Add(KillTimeout)); err != nil {
+	if err := p.Instance.Kill(p.Conn, false, time.Now().Add(KillTimeout)); err != nil {
 		e.log.Warn("KILL QUERY failed", "conn", e.id, "instance", p.Instance.Addr, "error", err)
 		p.Conn.Close()
 	}

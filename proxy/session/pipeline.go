@@ -375,9 +375,9 @@ func (lp *loopPool) sweepShared() {
 // cut ends all that waits on a connection on which the server is busy: it is told to stop.
 func (le *loopConn) cut() {
 	p := le.p.Instance
-	thread := le.p.Conn.ThreadID
+	conn := le.p.Conn
 	le.scatter(nil)
-	le.pool.h.lanes.running.Go(func() { _ = p.Kill(thread, true, time.Now().Add(process.KillTimeout)) })
+	le.pool.h.lanes.running.Go(func() { _ = p.Kill(conn, true, time.Now().Add(process.KillTimeout)) })
 }
 
 // lateOn notes that the session's statement was not what it was taken for.
