@@ -71,13 +71,14 @@ func outcomeOf(err error) Outcome {
 	switch err {
 	case ErrClosed, ErrDown:
 		return Refused
-	case ErrTooManyWaiters:
-		return Rejected
 	case ErrCancelled:
 		return Cancelled
 	}
-	if _, ok := err.(*DialError); ok {
+	switch err.(type) {
+	case *DialError:
 		return DialFailed
+	case *CrowdedError:
+		return Rejected
 	}
 	return TimedOut
 }

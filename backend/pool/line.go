@@ -92,11 +92,18 @@ func (pl *Place[C, K]) Leave() bool {
 
 // Share takes a place out of the queue, as Leave does, for a borrower who gets a connection that others of its loop use.
 func (pl *Place[C, K]) Share() bool {
-	if !pl.Leave() {
-		return false
+	p := pl.pool
+	now := p.now()
+	p.mu.Lock()
+	queued := pl.waiter.queued
+	if queued {
+		p.servedLocked(&pl.waiter, now)
 	}
-	pl.pool.counts.got(Waited, pl.pool.now()-pl.waiter.began)
-	return true
+	p.mu.Unlock()
+	if queued {
+		p.counts.got(Waited, now-pl.waiter.began)
+	}
+	return queued
 }
 
 // Answered gives the connection that a place was answered with, which is the caller's if it carries want; else nil: Take or Decline is to follow.

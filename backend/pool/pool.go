@@ -33,7 +33,7 @@ type Config[C Conn, K comparable] struct {
 	Dial func(deadline time.Time) (C, error)
 	// Max is the hard ceiling of connections, those being dialled counted; at least 1.
 	Max int
-	// MaxWaiters is how many may wait for a connection; 0 means 65536.
+	// MaxWaiters is how many may wait for a connection, however fast the line moves; 0 means 65536.
 	MaxWaiters int
 	// DialsMax is how many connections may be dialled at once; 0 means 16. While dials fail it is one at a time.
 	DialsMax int
@@ -99,6 +99,7 @@ type Pool[C Conn, K comparable] struct {
 	idle       idleList[C, K]
 	evicted    evicted[K]
 	queue      queue[C, K]
+	pace       pace
 	backoff    backoff
 	generation uint64
 	closed     bool
@@ -156,8 +157,8 @@ func (r *request) cancelled() bool {
 // they differ, and ends with Put or Taint.
 //
 // The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is
-// given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrTooManyWaiters], [ErrCancelled],
-// a [*TimeoutError], or a [*DialError] when the connection could not be opened or the last attempts failed, nothing is
+// given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrCancelled], a [*CrowdedError] at once where so many
+// wait that the deadline would pass, a [*TimeoutError], or a [*DialError] when the connection could not be opened or the last attempts failed, nothing is
 // on loan and it is too soon for another.
 func (p *Pool[C, K]) Get(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
 	return p.get(want, request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel})
@@ -285,12 +286,12 @@ func (p *Pool[C, K]) put(pc *Pooled[C, K], l *Line[C, K]) *Place[C, K] {
 		pc.state, pc.idleSince = idle, now
 		p.idle.push(pc)
 	case l != nil && w.line == l:
-		p.queue.remove(w)
+		p.servedLocked(w, now)
 		p.mu.Unlock()
 		p.counts.got(Waited, now-w.began)
 		return w.place
 	default:
-		p.queue.remove(w)
+		p.servedLocked(w, now)
 		w.conn = pc
 		w.answer()
 	}

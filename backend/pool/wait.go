@@ -101,10 +101,11 @@ func (p *Pool[C, K]) enqueueLocked(w *waiter[C, K], r *request, now time.Duratio
 		return p.backoff.last
 	case now >= r.until:
 		return p.timeoutLocked(now - r.began)
-	case p.queue.len >= p.cfg.MaxWaiters:
-		return ErrTooManyWaiters
 	case p.cfg.Down != nil && p.cfg.Down():
 		return ErrDown
+	}
+	if err := p.crowdedLocked(r, now); err != nil {
+		return err
 	}
 	w.began, w.deadline, w.ahead = r.began, r.until, r.ahead
 	p.queue.push(w)
@@ -202,12 +203,13 @@ func (p *Pool[C, K]) settleLocked(now time.Duration) {
 			return
 		case p.mayDialLocked(now):
 			w.slot = p.reserveLocked()
+			p.servedLocked(w, now)
 		case p.hopelessLocked(now):
 			w.err = p.backoff.last
+			p.queue.remove(w)
 		default:
 			return
 		}
-		p.queue.remove(w)
 		w.answer()
 	}
 }

@@ -126,7 +126,7 @@ func TestTooManyWaiters(t *testing.T) {
 	inBubble(t, Config[*fakeConn, string]{Max: 1, MaxWaiters: 2}, func(t *testing.T, p *testPool, s *server) {
 		pc := get(t, p, "")
 		a, b := start(p, "", time.Minute, nil), start(p, "", time.Minute, nil)
-		if _, err := p.Get("", in(time.Minute), nil); err != ErrTooManyWaiters {
+		if _, err := p.Get("", in(time.Minute), nil); !errors.Is(err, ErrTooManyWaiters) {
 			t.Fatal(err)
 		}
 		p.Put(pc)

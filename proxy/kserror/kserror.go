@@ -49,7 +49,7 @@ var Table = []Entry{
 	{RefusedVariable, "42000", "KS_REFUSED_VARIABLE", "The variable would change the server for other users, the binary log, or an account of the proxy.", "Set it on the database server itself, as an administrator."},
 	{RefusedStatement, "42000", "KS_REFUSED_STATEMENT", "The statement cannot give the right answer through a proxy that shares connections and the servers' accounts, or reaches beyond its session.", "See docs/sql-support.md for what to use instead."},
 	{Internal, "HY000", "KS_INTERNAL", "A fault in the proxy. The session was closed and the fault logged.", "Report it with the log lines."},
-	{TooManyWaiters, "08004", "KS_TOO_MANY_WAITERS", "Too many statements already wait for a connection to the instance.", "Raise max_conns_limit of the node or send less at a time."},
+	{TooManyWaiters, "08004", "KS_TOO_MANY_WAITERS", "So many statements already wait for a connection to the instance that one more would wait for longer than pool_wait_timeout; the text says how many, and for how long. Nothing was sent.", "Raise max_conns_limit of the node or send less at a time."},
 	{LocalInfile, "42000", "KS_LOCAL_INFILE", "LOAD DATA LOCAL is not allowed for this user, or the client did not offer it.", "Set local_infile: true for the user, and the client's own option."},
 	{NoSchema, "42000", "KS_NO_SCHEMA", "The user has no entry in schema_list any more.", "Give the user one in the configuration and reload."},
 	{StatementBroken, "HY000", "KS_STATEMENT_BROKEN", "The result was cut off because the instance broke the protocol or the connection.", "Send the statement again; look at the instance's error log."},

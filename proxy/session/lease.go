@@ -93,8 +93,9 @@ func (ls *leases) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 		if errors.As(err, &late) {
 			late.Waited += now.Sub(since) // in a line of a loop
 		}
-		// A replica that cannot serve is passed over; the primary is the last resort.
-		if instance.Role == backend.Primary || errors.Is(err, pool.ErrTimeout) || errors.Is(err, pool.ErrCancelled) {
+		// A replica that cannot serve is passed over; the primary is the last resort. One that has too much to do is none that cannot: the
+		// others get their share already, and the primary has enough of its own.
+		if instance.Role == backend.Primary || errors.Is(err, pool.ErrTimeout) || errors.Is(err, pool.ErrTooManyWaiters) || errors.Is(err, pool.ErrCancelled) {
 			return backend.Pooled{}, backendError(err)
 		}
 	}

@@ -395,7 +395,7 @@ func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pool
 		switch {
 		case errors.Is(err, txn.ErrDeadlock):
 			return p, err
-		case instance.Role == backend.Primary, errors.Is(err, pool.ErrTimeout), errors.Is(err, pool.ErrCancelled):
+		case instance.Role == backend.Primary, errors.Is(err, pool.ErrTimeout), errors.Is(err, pool.ErrTooManyWaiters), errors.Is(err, pool.ErrCancelled):
 			return p, backendError(err)
 		}
 	}
