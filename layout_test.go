@@ -44,10 +44,11 @@ var allowed = map[string][]string{
 
 	"proxy/querylog": {"config", "mysql/sqltext"},
 	// The rules are made from the configuration's.
-	"proxy/queryrule": {"config", "mysql/sqltext"},
+	"proxy/queryrule": {"config", "mysql/sqltext", "proxy/throttle"},
+	"proxy/throttle":  nil,
 	// Statements that are sent once more are counted by their rules.
 	"proxy/mirror":        {"backend", "mysql", "proxy/queryrule"},
-	"proxy/account":       {"config", "mysql/auth"},
+	"proxy/account":       {"config", "mysql/auth", "proxy/throttle"},
 	"proxy/ddl":           {"backend"},
 	"proxy/halfdone":      nil,
 	"proxy/hotkeys":       {"mysql/value", "router"},
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	// What checks histories of them, for tests, knows nothing of databases.
 	"proxy/txn/history":         nil,
 	"proxy/txn/driver":          {"backend", "mysql", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
-	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
+	"proxy/session":             {"backend", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/throttle", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},

@@ -205,10 +205,12 @@ type User struct {
 	Rights string `yaml:"rights"`
 	// Connections of the user at the same time; 0: no limit.
 	MaxConns int `yaml:"max_conns" reload:"set"`
-	// Statements of the user at the same time, those that wait for a connection included; one more is refused with error 1226. 0: no limit.
+	// Statements of the user at the same time, those that wait for a connection included; more wait. 0: no limit.
 	MaxConcurrent int `yaml:"max_concurrent"`
-	// Statements of the user per second, with as many at once after a pause; more are refused with error 1226. 0: no limit.
+	// Statements of the user per second, with as many at once after a pause; more wait. 0: no limit.
 	MaxQPS int `yaml:"max_qps"`
+	// Time that a statement of the user waits for its place under these two, up to 10m; longer waits end with error 1226. 0: none waits.
+	MaxWait Duration `yaml:"max_wait"`
 	// Rows that one statement of the user may be answered with; more end its result with error 1226. 0: no limit.
 	MaxRows int `yaml:"max_rows"`
 	// Bytes of rows that one statement of the user may be answered with; more end its result with error 1226. 0: no limit.

@@ -15,7 +15,6 @@ const (
 	ruleNameMax    = 64
 	ruleTextMax    = 16 << 10 // of a digest or a pattern, in bytes
 	ruleMessageMax = 400      // of what block says, in bytes
-	ruleWaitMax    = 10 * time.Minute
 )
 
 // RuleClasses are the words that classes of a query rule may be.
@@ -142,12 +141,7 @@ func (q *QueryRule) checkAction(r *report, path string) {
 	}
 	r.between(path+".max_concurrent", q.MaxConcurrent, 0, math.MaxInt32)
 	r.between(path+".max_qps", q.MaxQPS, 0, 1_000_000)
-	switch w := q.MaxWait.Duration(); {
-	case w < 0 || w > ruleWaitMax:
-		r.fault(path+".max_wait", "must be 0s to 10m, not %v", q.MaxWait)
-	case w > 0 && q.MaxConcurrent == 0 && q.MaxQPS == 0:
-		r.fault(path+".max_wait", "needs max_concurrent or max_qps, whose wait it bounds")
-	}
+	r.maxWait(path, q.MaxWait, q.MaxConcurrent, q.MaxQPS)
 	if q.MirrorWrites && q.Mirror == "" {
 		r.fault(path+".mirror_writes", "needs mirror, the node that they go to")
 	}

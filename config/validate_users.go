@@ -59,8 +59,22 @@ func (u *User) check(r *report, path string) {
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)
 	r.between(path+".max_qps", u.MaxQPS, 0, 1_000_000)
+	r.maxWait(path, u.MaxWait, u.MaxConcurrent, u.MaxQPS)
 	r.between(path+".max_rows", u.MaxRows, 0, math.MaxInt32)
 	r.between(path+".max_seconds", u.MaxSeconds, 0, int(durationMax/time.Second))
+}
+
+// waitMax is the longest max_wait.
+const waitMax = 10 * time.Minute
+
+// maxWait checks the time that statements wait for a place under max_concurrent and max_qps.
+func (r *report) maxWait(path string, wait Duration, concurrent, perSecond int) {
+	switch w := wait.Duration(); {
+	case w < 0 || w > waitMax:
+		r.fault(path+".max_wait", "must be 0s to 10m, not %v", wait)
+	case w > 0 && concurrent == 0 && perSecond == 0:
+		r.fault(path+".max_wait", "needs max_concurrent or max_qps, whose wait it bounds")
+	}
 }
 
 func (u *User) checkVerifiers(r *report, path string) {

@@ -1,11 +1,14 @@
 package account
 
 import (
+	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kingshard/config"
+	"kingshard/proxy/throttle"
 )
 
 func limited(t *testing.T, u config.User, before *Store) (*Store, *Account) {
@@ -17,52 +20,72 @@ func limited(t *testing.T, u config.User, before *Store) (*Store, *Account) {
 	return s, s.byUser[u.User]
 }
 
-// The statements of a second may come at once, then one for each interval; what is refused takes no place.
+// A user's statements have their rate, and wait for their place as long as max_wait says.
 func TestRate(t *testing.T) {
-	_, a := limited(t, config.User{User: "app", Password: "x", MaxQPS: 10}, nil)
-	now := time.Now()
-	count := func(tries int) (n int) {
-		for range tries {
-			if l, ok := a.Begin(now); ok {
-				n++
-				a.End()
-			} else if l != LimitQPS {
-				t.Fatalf("refused by %v", l)
+	synctest.Test(t, func(t *testing.T) {
+		_, a := limited(t, config.User{User: "app", Password: "x", MaxQPS: 2, MaxWait: config.Duration(time.Second)}, nil)
+		began := time.Now()
+		for range 4 {
+			if _, err := a.Begin(nil); err != nil {
+				t.Error(err)
+			}
+			a.End()
+		}
+		if waited := time.Since(began); waited != time.Second {
+			t.Errorf("two statements more than those of a second waited for %v", waited)
+		}
+		_, b := limited(t, config.User{User: "app", Password: "x", MaxQPS: 1}, nil)
+		for _, want := range []Limit{0, LimitQPS} {
+			if l, err := b.Begin(nil); l != want || (err == nil) != (want == 0) {
+				t.Errorf("refused by %v: %v", l, err)
 			}
 		}
-		return n
-	}
-	for _, c := range []struct {
-		later time.Duration
-		want  int
-	}{{0, 10}, {50 * time.Millisecond, 0}, {50 * time.Millisecond, 1}, {300 * time.Millisecond, 3}, {time.Hour, 10}} {
-		now = now.Add(c.later)
-		if got := count(30); got != c.want {
-			t.Errorf("after %v: %d statements, want %d", c.later, got, c.want)
+	})
+}
+
+// Who waits for a place among those that run gets the one that comes free.
+func TestWaitForAPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, a := limited(t, config.User{User: "app", Password: "x", MaxConcurrent: 1, MaxWait: config.Duration(time.Second)}, nil)
+		if _, err := a.Begin(nil); err != nil {
+			t.Fatal(err)
 		}
-	}
+		time.AfterFunc(time.Second/2, a.End)
+		began := time.Now()
+		if _, err := a.Begin(nil); err != nil || time.Since(began) != time.Second/2 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if l, err := a.Begin(nil); !errors.Is(err, throttle.ErrConcurrent) || l != LimitConcurrent || time.Since(began) != 3*time.Second/2 {
+			t.Errorf("%v, %v after %v", l, err, time.Since(began))
+		}
+		cancel := make(chan struct{})
+		close(cancel)
+		if _, err := a.Begin(cancel); !errors.Is(err, throttle.ErrCancelled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
 }
 
 // Statements under way and refusals are counted over reloads, whatever becomes of the limits.
 func TestConcurrency(t *testing.T) {
 	s, a := limited(t, config.User{User: "app", Password: "x", MaxConcurrent: 2, MaxConns: 1}, nil)
 	for range 2 {
-		if _, ok := a.Begin(time.Now()); !ok {
+		if _, err := a.Begin(nil); err != nil {
 			t.Fatal("refused")
 		}
 	}
-	if l, ok := a.Begin(time.Now()); ok || l != LimitConcurrent {
-		t.Errorf("a third one: %v, %v", l, ok)
+	if l, err := a.Begin(nil); err == nil || l != LimitConcurrent {
+		t.Errorf("a third one: %v, %v", l, err)
 	}
 	s, b := limited(t, config.User{User: "app", Password: "x", MaxConcurrent: 3}, s)
-	if _, ok := b.Begin(time.Now()); !ok {
+	if _, err := b.Begin(nil); err != nil {
 		t.Error("the third one of three is refused")
 	}
-	if _, ok := b.Begin(time.Now()); ok {
+	if _, err := b.Begin(nil); err == nil {
 		t.Error("a fourth one")
 	}
 	a.End()
-	if _, ok := b.Begin(time.Now()); !ok {
+	if _, err := b.Begin(nil); err != nil {
 		t.Error("one that began before the reload does not end")
 	}
 	if !a.Enter() || a.Enter() {

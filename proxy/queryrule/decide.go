@@ -57,7 +57,7 @@ func (d *Decision) add(r *Rule) {
 	if d.Mirror == nil && r.Mirror != "" {
 		d.Mirror = r
 	}
-	if d.Throttle == nil && r.throttle.set() {
+	if d.Throttle == nil && r.bounds.Set() {
 		d.Throttle = r
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"kingshard/config"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/throttle"
 )
 
 // Rule is a query rule of the configuration, ready to be compared with statements.
@@ -33,7 +34,7 @@ type Rule struct {
 	Next    bool
 	DryRun  bool
 
-	throttle throttle
+	bounds throttle.Bounds
 	// What is handed on to the rule of the same name at a reload.
 	hits *atomic.Uint64
 	flow *flow
@@ -63,7 +64,7 @@ type tableName struct{ db, table string }
 func newRule(q *config.QueryRule) (*Rule, error) {
 	r := &Rule{Name: q.Name, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow), Mirrored: new(MirrorCounts)}
 	r.Mirror, r.MirrorWrites = q.Mirror, q.MirrorWrites
-	r.Rewrite, r.throttle = q.Rewrite, throttleOf(q)
+	r.Rewrite, r.bounds = q.Rewrite, throttle.Of(q.MaxConcurrent, q.MaxQPS, q.MaxWait.Duration())
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
 	if r.sources, err = config.ParseNets(q.Sources); err != nil {
@@ -133,14 +134,14 @@ func (r *Rule) Action() string {
 	if r.MirrorWrites {
 		does = append(does, "mirror_writes: true")
 	}
-	if q := r.throttle; q.set() {
-		if q.concurrent > 0 {
-			does = append(does, fmt.Sprintf("max_concurrent: %d", q.concurrent))
+	if q := r.bounds; q.Set() {
+		if q.Concurrent > 0 {
+			does = append(does, fmt.Sprintf("max_concurrent: %d", q.Concurrent))
 		}
-		if q.interval > 0 {
-			does = append(does, fmt.Sprintf("max_qps: %d", time.Second/q.interval))
+		if q.Interval > 0 {
+			does = append(does, fmt.Sprintf("max_qps: %d", time.Second/q.Interval))
 		}
-		does = append(does, "max_wait: "+config.Duration(q.wait).String())
+		does = append(does, "max_wait: "+config.Duration(q.Wait).String())
 	}
 	if len(does) == 0 {
 		return "allow"

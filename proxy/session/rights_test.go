@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"kingshard/config"
 	"kingshard/mysql"
@@ -191,4 +192,23 @@ func TestRightsLimits(t *testing.T) {
 		t.Errorf("behind the first: %v", err)
 	}
 	a.account.End()
+}
+
+// One too many waits for its place if the user has max_wait, and KILL ends that.
+func TestRightsWait(t *testing.T) {
+	a, ri := rightsApart(t, config.User{MaxConcurrent: 1, MaxWait: config.Duration(time.Minute)}, nil)
+	if err := ri.beginLimited(a.says("SELECT a FROM t")); err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan error, 1)
+	go func() { second <- ri.beginLimited(a.says("SELECT a FROM t")) }()
+	a.account.End()
+	if err := <-second; err != nil {
+		t.Errorf("behind the first: %v", err)
+	}
+	go func() { second <- ri.beginLimited(a.says("SELECT a FROM t")) }()
+	a.entry.Interrupt(false)
+	if err := <-second; sqlCode(err) != mysql.ERQueryInterrupted {
+		t.Errorf("killed: %v", err)
+	}
 }

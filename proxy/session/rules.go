@@ -4,12 +4,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/account"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/throttle"
 )
 
 // queryRules gives the rules that can match what the user sends; nil where there are none.
@@ -218,9 +218,12 @@ func (ri *rights) limitReached(l account.Limit) *mysql.SQLError {
 	return mysql.NewSQLError(mysql.ERUserLimitReached, "User '%s' has exceeded the '%s' resource", ri.client.entry.Name(), l)
 }
 
-// beginLimited counts a statement of a user with limits, and bounds its time. Without an error it is paired with the account's End.
+// beginLimited waits until the limits of a user let one more statement pass, counts it, and bounds its time. Without an error it is paired with the account's End.
 func (ri *rights) beginLimited(q *query) error {
-	if l, ok := ri.client.account.Begin(time.Now()); !ok {
+	switch l, err := ri.client.account.Begin(ri.client.entry.Cancelled()); {
+	case errors.Is(err, throttle.ErrCancelled):
+		return interrupted()
+	case err != nil:
 		return ri.limitReached(l)
 	}
 	if rows, bytes, bounded := ri.client.account.MaxAnswer(); bounded {
@@ -244,7 +247,7 @@ func (st *stmt) asked() string {
 func (ri *rights) enterRule(r *queryrule.Rule) error {
 	err := r.Enter(ri.client.entry.Cancelled())
 	switch {
-	case errors.Is(err, queryrule.ErrCancelled):
+	case errors.Is(err, throttle.ErrCancelled):
 		return interrupted()
 	case err != nil:
 		return newError(KSThrottled, "query rule "+r.Name+": too many statements of this kind")
