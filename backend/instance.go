@@ -128,10 +128,18 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 	return i
 }
 
-// Dial opens a connection outside the pool; the caller closes it. It ends with an error by the deadline, or when the node is cut off.
+// Dial opens a connection outside the pool; the caller closes it. It waits while as many others are being opened as may be at once, and ends
+// with an error by the deadline, or when the node is cut off.
 func (i *Instance) Dial(flags mysql.Capability, deadline time.Time) (*Conn, error) {
-	ctx, cancel := context.WithDeadline(i.open.dials, deadline)
+	o := i.open
+	ctx, cancel := context.WithDeadline(o.dials, deadline)
 	defer cancel()
+	select {
+	case o.dialling <- struct{}{}:
+		defer func() { <-o.dialling }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	return i.DialContext(ctx, flags)
 }
 

@@ -24,10 +24,16 @@ type openConns struct {
 	// dials ends with the dials of borrowers, by stopDials.
 	dials     context.Context
 	stopDials context.CancelFunc
+	// dialling has a place for each dial of borrowers that is under way.
+	dialling chan struct{}
 }
 
+// dialsMax is how many dials of borrowers may be under way to one server: logins cost it more than statements, and behind a restart everybody
+// needs one.
+const dialsMax = 16
+
 func newOpenConns() *openConns {
-	o := &openConns{answered: time.Now()}
+	o := &openConns{answered: time.Now(), dialling: make(chan struct{}, dialsMax)}
 	o.dials, o.stopDials = context.WithCancel(context.Background())
 	return o
 }
