@@ -14,6 +14,8 @@ type Node struct {
 	// Roles are what its servers say of theirs; nil where the configuration alone says which is the primary.
 	Roles *Roles
 	hold  *Hold
+	// Fallback has the reads that the primary serves in place of replicas.
+	Fallback *Fallback
 	// turns lists replicas by weight, each as often as its weight says, spread evenly; a read takes the next turn.
 	turns []*Instance
 	next  atomic.Uint32
@@ -70,7 +72,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
 		Hold:           newHold(cfg.PrimaryWaitTimeout.Duration(), cfg.PrimaryWaiters),
 	}
-	n := &Node{Name: nc.Name, hold: limits.Hold, Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits)}
+	n := &Node{
+		Name: nc.Name, hold: limits.Hold, Fallback: newFallback(nc.Name, nc.MaxConnsLimit),
+		Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits),
+	}
 	n.Primary.admin = admin.to(nc.Master)
 	for _, r := range replicas {
 		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
@@ -209,6 +214,7 @@ func (n *Node) Close() {
 	for _, i := range n.Instances() {
 		retire(i)
 	}
+	n.Fallback.seats.Close()
 }
 
 // retire ends an instance's pool; connections on loan are closed when they come back.
@@ -219,6 +225,7 @@ func retire(i *Instance) {
 
 // CutOff is Close for good: also who waits for a server, for a connection or by one, hears an error at once. It is for the end of the process.
 func (n *Node) CutOff() {
+	n.Fallback.seats.Drain()
 	for _, i := range n.Instances() {
 		i.pool.Drain()
 		i.open.stopDials()

@@ -147,7 +147,7 @@ func TestReaderPassesOverWhatIsDown(t *testing.T) {
 	newOne := func(addr string) *Instance {
 		return newInstance("n", Replica, 1, DialConfig{Addr: addr}, PoolConfig{Max: 1, ConnectTimeout: time.Second})
 	}
-	n := &Node{Primary: newOne("p"), Replicas: []*Instance{newOne("a"), newOne("b")}}
+	n := &Node{Fallback: newFallback("n", 1), Primary: newOne("p"), Replicas: []*Instance{newOne("a"), newOne("b")}}
 	defer n.Close()
 	n.turns = takeTurns(n.Replicas)
 	seen := map[string]int{}

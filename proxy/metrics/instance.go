@@ -81,6 +81,19 @@ func collectInstance(ch chan<- prometheus.Metric, i *backend.Instance) {
 	send(descNames, prometheus.CounterValue, float64(i.Name.Failures()))
 }
 
+var (
+	descFallback        = desc("fallback_reads", "Reads that the primary serves now because no replica of the node can.", "node")
+	descFallbackRefused = desc("fallback_reads_refused_total", "Those that were refused, as such reads had half of the primary's connections for too long.", "node")
+)
+
+// collectFallback sends the counts of the reads that a node's primary serves in place of its replicas.
+func collectFallback(ch chan<- prometheus.Metric, n *backend.Node) {
+	st := n.Fallback.Stats()
+	ch <- prometheus.MustNewConstMetric(descFallback, prometheus.GaugeValue, float64(st.InUse), n.Name)
+	refused := st.Gets[pool.Rejected].N + st.Gets[pool.TimedOut].N
+	ch <- prometheus.MustNewConstMetric(descFallbackRefused, prometheus.CounterValue, float64(refused), n.Name)
+}
+
 // oneIf is a truth as a number.
 func oneIf(is bool) float64 {
 	if is {

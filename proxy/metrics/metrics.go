@@ -204,6 +204,7 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		counted(descLogFailures, w.Failures, name)
 	}
 	for _, n := range snap.Nodes {
+		collectFallback(ch, n)
 		for _, i := range n.Instances() {
 			collectInstance(ch, i)
 		}

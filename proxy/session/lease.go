@@ -17,6 +17,8 @@ import (
 // leases borrow the connections that a client's statements run on, and give them back or keep them.
 type leases struct {
 	client *client
+	// fallen are the nodes on whose primaries the statement reads because no replica can serve, with what ends that.
+	fallen map[*backend.Node]func()
 }
 
 // acquire gives a connection to the target in this session's state, with the client's BEGIN sent. It is the held one
@@ -74,6 +76,11 @@ func (ls *leases) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 	deadline := since.Add(ls.client.snap.Config.PoolWaitTimeout.Duration())
 	for attempt := 0; ; attempt++ {
 		instance := ls.chosen(t, attempt)
+		if fallsBack(t, instance) {
+			if err := ls.fallBack(t.Node, deadline); err != nil {
+				return backend.Pooled{}, err
+			}
+		}
 		ls.client.entry.Wants(instance)
 		wait := ls.client.observed.WaitSpan(instance, ls.client.state.DB())
 		var p backend.Pooled

@@ -154,8 +154,9 @@ func (la *laned) seek(h *loopState) {
 		la.seekMerge(h)
 		return
 	}
-	instance := la.client.task().x.target.Instance(0)
-	if instance.State() == backend.Down || instance.Unlooped() || !la.exchanges.effects.loopable(instance, la.client.task().query.text) {
+	target := la.client.task().x.target
+	instance := target.Instance(0)
+	if instance.State() == backend.Down || fallsBack(target, instance) || instance.Unlooped() || !la.exchanges.effects.loopable(instance, la.client.task().query.text) {
 		la.handOver(h.loop, stepServe)
 		return
 	}

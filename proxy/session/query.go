@@ -224,6 +224,7 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
+	defer s.leases.endFallback()
 	failed, err = s.throttled(q)
 	if s.client.spread != nil || q.info.Class == sqltext.Savepoint {
 		s.exchanges.branches().settle(q, failed, err)

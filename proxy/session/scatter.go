@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/pool"
@@ -385,6 +386,11 @@ func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pool
 	}
 	for attempt := 0; ; attempt++ {
 		instance := n.Reader(attempt)
+		if fallsBack(txn.Target{Node: n, Replica: true}, instance) {
+			if err := sh.leases.fallBack(n, time.Now().Add(sh.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
+				return backend.Pooled{}, err
+			}
+		}
 		p, err := sh.leases.getHolding(instance, sh.client.state.Setting(), loans)
 		if err == nil {
 			if instance.Role == backend.Replica {

@@ -1,0 +1,37 @@
+package session
+
+import (
+	"time"
+
+	"kingshard/backend"
+	"kingshard/proxy/txn"
+)
+
+// fallBack has a read that the primary is to serve in place of a replica wait until it may go there.
+func (ls *leases) fallBack(n *backend.Node, deadline time.Time) error {
+	if _, is := ls.fallen[n]; is {
+		return nil // its first try has failed
+	}
+	leave, err := n.Fallback.Enter(deadline, ls.client.entry.Cancelled())
+	if err != nil {
+		return backendError(err)
+	}
+	if ls.fallen == nil {
+		ls.fallen = make(map[*backend.Node]func(), 1)
+	}
+	ls.fallen[n] = leave
+	return nil
+}
+
+// endFallback is called at the end of a statement.
+func (ls *leases) endFallback() {
+	for n, leave := range ls.fallen {
+		leave()
+		delete(ls.fallen, n)
+	}
+}
+
+// fallsBack reports whether i, which was chosen for t, is the primary only because no replica can serve.
+func fallsBack(t txn.Target, i *backend.Instance) bool {
+	return t.Replica && i.Role == backend.Primary && len(t.Node.Replicas) > 0
+}
