@@ -77,6 +77,7 @@ type Conn struct {
 	cfg   *DialConfig
 	raw   syscall.RawConn
 	flags mysql.Capability
+	gtids *GTIDs // of the server; nil: of no instance
 	watchedConn
 }
 
@@ -90,22 +91,26 @@ func Dial(ctx context.Context, cfg *DialConfig, flags mysql.Capability) (*Conn, 
 	if err != nil {
 		return nil, err
 	}
-	return logIn(ctx, nc, cfg, flags, nil)
+	return logIn(ctx, nc, cfg, flags, nil, nil)
 }
 
-// logIn makes a connection of nc, which it closes after an error, for an instance that watches its connections, home; nil for none.
-func logIn(ctx context.Context, nc net.Conn, cfg *DialConfig, flags mysql.Capability, home *openConns) (*Conn, error) {
+// logIn makes a connection of nc, which it closes after an error, for an instance that watches its connections by home, and what they change by gtids; nil for
+// none.
+func logIn(ctx context.Context, nc net.Conn, cfg *DialConfig, flags mysql.Capability, home *openConns, gtids *GTIDs) (*Conn, error) {
 	c := &Conn{Conn: mysql.NewConn(nc, mysql.BackendSide, handshakeCap), cfg: cfg, Peer: nc.RemoteAddr(), flags: flags & SettingFlags}
 	if sc, ok := nc.(syscall.Conn); ok {
 		c.raw, _ = sc.SyscallConn()
 		sockopt.UserTimeout(c.raw, userTimeout)
 		c.watch(c.raw)
 	}
-	c.home = home
+	c.home, c.gtids = home, gtids
 	deadline, _ := ctx.Deadline()
 	c.Net.SetDeadline(deadline)
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	err := c.login()
+	if err == nil {
+		err = c.gtids.Track(c)
+	}
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
@@ -117,8 +122,8 @@ func logIn(ctx context.Context, nc net.Conn, cfg *DialConfig, flags mysql.Capabi
 	c.SetPayloadCap(max(cfg.MaxAllowedPacket, 1<<20) + 1<<20)
 	c.Stmts.max = cfg.PreparedStmts
 	c.Release()
-	if home != nil {
-		home.add(c)
+	if c.home != nil {
+		c.home.add(c)
 	}
 	return c, nil
 }
@@ -350,7 +355,10 @@ func (c *Conn) Reset() error {
 	c.Stmts.clear()
 	c.Marked = false
 	c.NoteInsertID(0)
-	return c.simple(mysql.ComResetConnection, "")
+	if err := c.simple(mysql.ComResetConnection, ""); err != nil {
+		return err
+	}
+	return c.gtids.Track(c)
 }
 
 // relogin is a reset that also leaves the current database, by COM_CHANGE_USER.
@@ -366,7 +374,10 @@ func (c *Conn) relogin() error {
 	if err := c.Flush(); err != nil {
 		return err
 	}
-	return c.finishAuth(client)
+	if err := c.finishAuth(client); err != nil {
+		return err
+	}
+	return c.gtids.Track(c)
 }
 
 // noDatabaseError is the server's refusal of a setting's database: the connection carries all of the setting but that.
@@ -387,6 +398,11 @@ func (c *Conn) Apply(have, want *Setting) error {
 	}
 	for _, sql := range have.diff(want, c.Info) {
 		if err := c.Exec(sql); err != nil {
+			return err
+		}
+	}
+	if have.OwnTrackers() && !want.OwnTrackers() {
+		if err := c.gtids.Track(c); err != nil { // it is set to the server's default
 			return err
 		}
 	}

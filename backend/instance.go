@@ -75,8 +75,9 @@ type Instance struct {
 	answered atomic.Int64
 	known    chan struct{} // closed when info is set for the first time
 	memory   memory
-	// Variables are what is known of the server's.
+	// Variables are what is known of the server's, GTIDs what is of its transactions.
 	Variables Variables
+	GTIDs     *GTIDs
 	stored    storedObjects
 	// lag is that of a replica in nanoseconds, or one of the values below 0; lagMax is the bound of passedOver, 0: none.
 	lag        atomic.Int64
@@ -110,7 +111,7 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns()}
+	i := &Instance{Hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns(), GTIDs: new(GTIDs)}
 	if i.Hold == nil {
 		i.Hold = new(Hold)
 	}
@@ -154,7 +155,7 @@ func (i *Instance) as(ctx context.Context, account *DialConfig, flags mysql.Capa
 	if err != nil {
 		return nil, err
 	}
-	c, err := logIn(ctx, nc, account, flags, i.open)
+	c, err := logIn(ctx, nc, account, flags, i.open, i.GTIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,11 @@ func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
 }
 
 // CheckIdle says that a connection to the instance was found dead: others that were used a moment ago are looked at before they are lent.
-func (i *Instance) CheckIdle() { i.pool.CheckIdle() }
+// What it had applied may be lost with it.
+func (i *Instance) CheckIdle() {
+	i.GTIDs.SetApplied(nil)
+	i.pool.CheckIdle()
+}
 
 // Waiters is how many wait for a connection at the pool now.
 func (i *Instance) Waiters() int { return i.pool.Waiters() }

@@ -85,7 +85,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 			i.passedOver.Store(true) // until a probe has asked
 		}
 		if i.IsSource {
-			i.open = n.Primary.open
+			i.open, i.GTIDs = n.Primary.open, n.Primary.GTIDs
+		} else {
+			n.Primary.GTIDs.Replicated.Store(true)
+			n.Primary.GTIDs.Tracked.Store(cfg.TracksGTIDs())
 		}
 		n.Replicas = append(n.Replicas, i)
 	}
@@ -168,6 +171,7 @@ func (n *Node) Succeed(old *Node) {
 			i.answered.Store(before.answered.Load())
 			i.open = before.open
 			i.Name.Succeed(before.Name)
+			i.GTIDs = before.GTIDs.shared(i.GTIDs)
 			i.memory.succeed(&before.memory)
 			i.Variables.all.Store(before.Variables.all.Load())
 			i.succeedLag(before)
@@ -178,6 +182,9 @@ func (n *Node) Succeed(old *Node) {
 				i.Duty.succeed(&before.Duty)
 			}
 		}
+	}
+	if committed, _ := old.Primary.GTIDs.Committed(); committed != nil && n.Primary.GTIDs != old.Primary.GTIDs {
+		n.Primary.GTIDs.Follow(committed)
 	}
 	// From here on others may borrow from n.
 	old.Primary.successor.Store(n.Primary)

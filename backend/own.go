@@ -53,7 +53,7 @@ func execBeside(ctx context.Context, c *Conn, account *DialConfig, sql string) e
 	if err != nil {
 		return err
 	}
-	side, err := logIn(ctx, nc, account, 0, c.home)
+	side, err := logIn(ctx, nc, account, 0, c.home, nil)
 	if err != nil {
 		return err
 	}

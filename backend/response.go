@@ -37,6 +37,9 @@ func (r *response) next() (p []byte, part mysql.Part, err error) {
 	}
 	r.c.Status = r.end.Status
 	r.c.insertID.told(r.end.LastInsertID)
+	if len(r.end.StateChanges) > 0 {
+		r.c.gtids.Told(r.end.StateChanges)
+	}
 	return p, part, nil
 }
 

@@ -78,6 +78,10 @@ type Config struct {
 	// What a read of several nodes shows: node, what each node has when it is asked, so that a transaction over several nodes may be seen on one and not
 	// yet on another; atomic, all of each such transaction or nothing of it. Clients may SET ks_read_consistency; see sharding.md.
 	ReadConsistency string `yaml:"read_consistency" reload:"set"`
+	// Where reads of one node may go that has replicas: eventual, to any replica that is not behind by more than max_replica_lag; session, to one that has
+	// what the client's session has changed, or to the primary; global, to one that has what any session of this proxy has changed, or to the primary;
+	// primary, to the primary. Clients may SET ks_replica_consistency; see sql-support.md.
+	ReplicaConsistency string `yaml:"replica_consistency" reload:"set"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
 
@@ -199,6 +203,8 @@ type User struct {
 	TransactionMode string `yaml:"transaction_mode"`
 	// The read_consistency of the user; empty: that of all.
 	ReadConsistency string `yaml:"read_consistency"`
+	// The replica_consistency of the user; empty: that of all.
+	ReplicaConsistency string `yaml:"replica_consistency"`
 	// What the user may do to the proxy itself, each with all before it: none, read (look at its state), operate (kill sessions,
 	// take instances down and up, reload) or admin (change the configuration). admin by default for root; a user without a
 	// password has none.

@@ -37,6 +37,7 @@ func (c *Config) setDefaults(func(string) string) {
 		Digests:                1000,
 		TransactionMode:        TransactionAuto,
 		ReadConsistency:        ReadNode,
+		ReplicaConsistency:     ReplicaSession,
 		ClassicHistograms:      true,
 		Tracing:                Tracing{SampleRatio: 0.01, MaxParents: 100},
 		ProxyCharset:           "utf8mb4",

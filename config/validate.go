@@ -91,6 +91,7 @@ func (c *Config) checkLogs(r *report) {
 	r.oneOf("log_format", c.LogFormat, "text", "json")
 	r.oneOf("transaction_mode", c.TransactionMode, TransactionModes...)
 	r.oneOf("read_consistency", c.ReadConsistency, ReadConsistencies...)
+	r.oneOf("replica_consistency", c.ReplicaConsistency, ReplicaConsistencies...)
 	if c.LogSQL != "on" && c.LogSQL != "off" && c.LogSQL != "" {
 		r.warn("log_sql", "is neither on nor off: taken as on")
 	}
@@ -136,6 +137,23 @@ const (
 
 // ReadConsistencies are the values of read_consistency.
 var ReadConsistencies = []string{ReadNode, ReadAtomic}
+
+// The values of replica_consistency.
+const (
+	ReplicaEventual = "eventual"
+	ReplicaSession  = "session"
+	ReplicaGlobal   = "global"
+	ReplicaPrimary  = "primary"
+)
+
+// ReplicaConsistencies are the values of replica_consistency.
+var ReplicaConsistencies = []string{ReplicaEventual, ReplicaSession, ReplicaGlobal, ReplicaPrimary}
+
+// TracksGTIDs reports whether servers are to tell what is committed on them, as some level of replica_consistency asks for it.
+func (c *Config) TracksGTIDs() bool {
+	tracks := func(level string) bool { return level == ReplicaSession || level == ReplicaGlobal }
+	return tracks(c.ReplicaConsistency) || slices.ContainsFunc(c.UserList, func(u User) bool { return tracks(u.ReplicaConsistency) })
+}
 
 // HasTransactionMode reports whether a transaction_mode is that of all, or of a user.
 func (c *Config) HasTransactionMode(mode string) bool {

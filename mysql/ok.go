@@ -8,6 +8,18 @@ const (
 	ErrHeader         byte = 0xff
 )
 
+// Types of session state changes. MySQL manual: "Session State Information".
+const (
+	// SessionTrackSystemVariables is a variable with its new value.
+	SessionTrackSystemVariables byte = 0
+	// SessionTrackSchema is a new current database.
+	SessionTrackSchema byte = 1
+	// SessionTrackStateChange says that something of the session's state changed, without what.
+	SessionTrackStateChange byte = 2
+	// SessionTrackGTIDs are the GTIDs of what was committed.
+	SessionTrackGTIDs byte = 3
+)
+
 // OKPacket ends a command that returns no rows and, between sides that have both ClientDeprecateEOF, a result set.
 // MySQL manual: "OK_Packet".
 type OKPacket struct {

@@ -47,6 +47,7 @@ func (m *Monitor) askBeside(ctx context.Context, i *backend.Instance, w *watched
 	} else {
 		m.followLag(i, replication{late: true}, &w.lag)
 	}
+	m.followGTIDs(i, w)
 	m.followStored(ctx, i, a.counters, &w.objects)
 	m.followDatabases(ctx, i, &w.databases, w.objects.counters)
 }
@@ -90,6 +91,10 @@ func (m *Monitor) toldBeside(ctx context.Context, i *backend.Instance, w *watche
 func beside(i *backend.Instance, conn *backend.Conn) (a answers) {
 	if asksLag(i) {
 		if a.lag, a.err = askLag(conn); a.err != nil {
+			return a
+		}
+	} else if i.GTIDs.Tracked.Load() {
+		if a.err = askLogged(i, conn); a.err != nil {
 			return a
 		}
 	}

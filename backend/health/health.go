@@ -110,6 +110,7 @@ type watched struct {
 	conn    *backend.Conn // that is probed on; nil for a new one
 	late    lateAnswers   // of a connection before it
 	lag     lagWatch
+	untold  bool // it was logged that the server does not tell what is committed
 	objects storedWatch
 	// standIn says that conn is by the account of clients' statements, since the server refuses the login of admin_user, which is tried
 	// again at ownAgain.
@@ -138,6 +139,9 @@ func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
 			return
 		}
 		w.observe(i, time.Now(), err)
+		if err != nil {
+			i.GTIDs.SetApplied(nil) // it may start again without the last of it
+		}
 		i.Doubt(err != nil)
 		// The verdict comes first: what is ended then does not try the instance again.
 		m.report(i, Judge(i.Health(), w.o, m.cfg.DownAfter[i.Node]), w.o, err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/backend/gtid"
 	"kingshard/mysql"
 )
 
@@ -19,6 +20,7 @@ type Bound struct {
 // replication is what a server says of it.
 type replication struct {
 	backend.Lag
+	applied *gtid.Set       // the transactions that it has; nil if it does not tell
 	refused *mysql.SQLError // with which it does not tell; else nil
 	// cutOff tells that it would go on with what it has got but does not reach its source.
 	cutOff bool
@@ -48,6 +50,11 @@ func askLag(c *backend.Conn) (r replication, err error) {
 	err = c.NamedRows(lagQuery(c.Info), func(row map[string]string) {
 		sources++
 		r.add(row)
+		executed := row["Executed_Gtid_Set"]
+		if c.Info.MariaDB {
+			executed = row["Gtid_Slave_Pos"]
+		}
+		r.applied, _ = gtid.Parse(executed, c.Info.MariaDB)
 	})
 	if errors.As(err, &r.refused) {
 		return replication{refused: r.refused, reason: "the account may not ask"}, nil
@@ -114,6 +121,7 @@ func (m *Monitor) followLag(i *backend.Instance, r replication, w *lagWatch) {
 	if !asksLag(i) {
 		return
 	}
+	i.GTIDs.SetApplied(r.applied)
 	if now := time.Now(); r.Known {
 		w.last, w.at = r.Lag, now
 	} else {

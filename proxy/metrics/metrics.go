@@ -50,6 +50,7 @@ var (
 	descPhases   = desc("atomic_phase_seconds_total", "How long changes of several nodes, which all keep or none, were in each phase of their commits.", "phase")
 	descOperator = desc("atomic_operator_total", "Branches that were ended as an operator decided, by how: commit, rollback.", "as")
 	descPins     = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
+	descFresh    = desc("replica_consistency_reads_total", "Reads that had to find what was changed, as replica_consistency says, by where they found it: at_once, on a replica that was known to have it; waited, on one that was asked; primary.", "outcome")
 	descLatency  = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts    = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
 
@@ -102,6 +103,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("rows_total", "Rows forwarded to clients.", t.Rows)
 	counter("row_bytes_total", "Bytes of rows forwarded to clients.", t.Bytes)
 	counter("replica_reads_total", "Statements that a replica served.", t.ReplicaReads)
+	for k, name := range observe.FreshNames {
+		counted(descFresh, t.Fresh[k], name)
+	}
 	counter("scattered_statements_total", "Statements that ran on several shards.", t.Scattered)
 	counter("fast_lane_statements_total", "Statements that the fast lane sent to a server.", t.Looped)
 	counter("pipelined_statements_total", "Statements that shared a backend connection with others'.", t.Shared)

@@ -70,6 +70,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_session_ends_total{reason="quit"} 0`, `kingshard_session_ends_total{reason="backend_lost"} 0`,
 		`kingshard_pins_total{reason="temporary_table"} 0`,
 		"kingshard_rows_total 0", "kingshard_row_bytes_total 0", "kingshard_replica_reads_total 0",
+		`kingshard_replica_consistency_reads_total{outcome="at_once"} 0`, `kingshard_replica_consistency_reads_total{outcome="primary"} 0`,
 		`kingshard_statement_seconds_count{class="read",part="backend"} 0`, `kingshard_statement_seconds_sum{class="write",part="pool_wait"} 0`,
 		`kingshard_statement_seconds_count{class="other",part="proxy"} 0`, "kingshard_digests 0", "kingshard_digest_evictions_total 0",
 		`kingshard_log_lines_total{log="sql"} 0`, `kingshard_log_dropped_total{log="audit"} 0`, `kingshard_log_write_failures_total{log="sql"} 0`,

@@ -104,6 +104,9 @@ func (c *Command) CountLooped() { c.class().looped.Add(1) }
 // CountShared counts a statement that a loop sent on a connection with others'.
 func (c *Command) CountShared() { c.class().shared.Add(1) }
 
+// CountFresh counts a read that had to find what was changed.
+func (c *Command) CountFresh(f Fresh) { c.Counters.Fresh[f].Add(1) }
+
 // CountReplica counts a statement that was sent to a replica.
 func (c *Command) CountReplica() { c.class().replicas.Add(1) }
 

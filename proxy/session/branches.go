@@ -244,6 +244,7 @@ func (b branches) uses(p backend.Pooled, reads bool) {
 	if b.callsNothing() {
 		return
 	}
+	freshness{b.client}.uses(p, reads)
 	if !reads || (b.client.txn.InTransaction() || !b.client.state.Autocommit) && !reachesNone(p.Instance.Stored(), &b.client.task().query.info, p.Key.Database()) {
 		b.changes(p)
 	}

@@ -22,8 +22,8 @@ type client struct {
 	id     uint32
 	salt   [auth.SaltLen]byte // of the greeting
 	port   uint16
-	// transactionMode and readConsistency are what SET ks_transaction_mode and SET ks_read_consistency said.
-	transactionMode, readConsistency choice
+	// transactionMode, readConsistency and replicaConsistency are what SET ks_transaction_mode and its like said.
+	transactionMode, readConsistency, replicaConsistency choice
 	// more is set while a further statement of the same text follows, so that OK and end packets must say so.
 	more bool
 	// passed says that the statement has been through the gate.
@@ -42,6 +42,8 @@ type client struct {
 	state state.State
 	// txn has the connections that the session keeps between commands, and why.
 	txn txn.Connections
+	// lastChanges are what replicas must have that serve the session; see freshness. It is nil before there were any.
+	lastChanges *[]lastChange
 	// spread is what the open transaction has, or would bring, on further nodes; nil without any.
 	spread *spread
 	// textStmts are the names given by PREPARE and not yet deallocated.
@@ -97,7 +99,8 @@ func (c *client) mode() sqltext.Mode { return c.state.Mode }
 func (c *client) patchOK(ok *mysql.OKPacket) {
 	if len(ok.StateChanges) > 0 {
 		t := c.task()
-		changed, visited := c.state.HideStateChange(ok)
+		t.told = ok.StateChanges
+		changed, visited := c.state.HideStateChange(ok, c.observed.Instance != nil && c.observed.Instance.GTIDs.Tracked.Load())
 		t.changed, t.visited = t.changed || changed, t.visited || visited
 	}
 	if c.tasked != nil {
@@ -149,6 +152,7 @@ func (c *client) heard(e *mysql.SQLError, o observe.Origin) {
 		c.observed.Fail(e.Code, o)
 	}
 	c.state.Diagnostics.SetError(e)
+	freshness{c}.failed()
 	if mysql.MissingPart(e) {
 		c.shared.Log.Error("a sub-table is missing", "conn", c.id, "user", c.entry.Name(), "error", e.Message)
 	}

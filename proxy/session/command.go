@@ -39,6 +39,9 @@ func (c *client) conclude(cmd mysql.Command, end *endError) *endError {
 	if parts, statement := c.observed.End(cmd, c.finishCommand()); statement && c.shared.Queries.On() {
 		c.logStatement(text, parts)
 	}
+	if c.lastChanges != nil {
+		freshness{c}.ended()
+	}
 	c.conn.Release()
 	c.returnOffer()
 	c.outOfLine()

@@ -4,6 +4,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/tracing"
 	"kingshard/proxy/txn"
@@ -21,6 +22,7 @@ type exchange struct {
 	sent    uint8    // the client's sequence id before the response
 	had     uint64   // what was read of the server before
 	span    *tracing.Span
+	waits   bool // the replica is asked ahead of the statement whether it has what this must find
 
 	readOnly *mysql.SQLError // of a server that takes no writes any more, of which the client has not heard
 
@@ -41,6 +43,13 @@ type exchanges struct {
 func (xs *exchanges) begun(x *exchange, q *query) {
 	if x.p.Instance.Role == backend.Replica {
 		xs.client.observed.CountReplica()
+	}
+	switch {
+	case !x.target.Bound || x.waits:
+	case x.p.Instance.Role == backend.Replica:
+		xs.client.observed.CountFresh(observe.FreshAtOnce)
+	default:
+		xs.client.observed.CountFresh(observe.FreshPrimary)
 	}
 	xs.note(x, q)
 	if class := q.info.Class; class == sqltext.Execute || class == sqltext.CompoundBegin || class == sqltext.Call || class == sqltext.SetStatement && !plainClass(q.info.Target) {
@@ -81,6 +90,9 @@ func (xs *exchanges) start(x *exchange, q *query) error {
 	xs.begun(x, q)
 	if q.ids != nil {
 		q.ids.sent = true
+	}
+	if x.waits {
+		backend.QueueWait(x.p.Conn, x.target.After)
 	}
 	if q.st == nil {
 		xs.send(x.p, q)

@@ -219,7 +219,7 @@ func (s *Session) comInitDB(db string) error {
 	}
 	s.client.state.Diagnostics.RowCount = 0
 	// A client that tracks the session's state is told of its new database, as by the server.
-	changes := mysql.AppendLenencString([]byte{state.TrackSchema}, mysql.AppendLenencString(nil, db))
+	changes := mysql.AppendLenencString([]byte{mysql.SessionTrackSchema}, mysql.AppendLenencString(nil, db))
 	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status() | mysql.ServerSessionStateChanged, StateChanges: changes})
 	return nil
 }

@@ -156,7 +156,7 @@ func (la *laned) seek(h *loopState) {
 	}
 	target := la.client.task().x.target
 	instance := target.Instance(0)
-	if instance.State() == backend.Down || fallsBack(target, instance) || instance.Unlooped() || !la.exchanges.effects.loopable(instance, la.client.task().query.text) {
+	if target.Asks || !backend.Has(instance, target.After) || instance.State() == backend.Down || fallsBack(target, instance) || instance.Unlooped() || !la.exchanges.effects.loopable(instance, la.client.task().query.text) {
 		la.handOver(h.loop, stepServe)
 		return
 	}

@@ -62,7 +62,7 @@ func (s *Session) move() (gone bool) {
 
 // unbound tells whether the session has nothing that cannot be told another process.
 func (s *Session) unbound() bool {
-	if s.client.txn.Holding() || s.client.txn.HasOthers() || s.client.txn.Pins != 0 || s.client.txn.InTransaction() || s.client.txn.Cursors > 0 || len(s.client.textStmts) > 0 || s.client.transactionMode != 0 || s.client.readConsistency != 0 || s.client.spread != nil {
+	if s.client.txn.Holding() || s.client.txn.HasOthers() || s.client.txn.Pins != 0 || s.client.txn.InTransaction() || s.client.txn.Cursors > 0 || len(s.client.textStmts) > 0 || s.client.transactionMode != 0 || s.client.readConsistency != 0 || s.client.replicaConsistency != 0 || s.client.spread != nil {
 		return false
 	}
 	return s.stmts.longData == 0 && !s.longDataOpen() && s.client.conn.Settled()

@@ -22,7 +22,8 @@ type ownVariable struct {
 // choice is what a session has set: one more than the word's place among those that there are. Zero is nothing.
 type choice uint8
 
-// ownTransactionMode is the transaction_mode that is in force for a session, ownReadConsistency its read_consistency.
+// ownTransactionMode is the transaction_mode that is in force for a session, ownReadConsistency its read_consistency,
+// ownReplicaConsistency its replica_consistency.
 var (
 	ownTransactionMode = ownVariable{
 		"ks_transaction_mode", config.TransactionModes, func(c *client) *choice { return &c.transactionMode },
@@ -32,7 +33,11 @@ var (
 		"ks_read_consistency", config.ReadConsistencies, func(c *client) *choice { return &c.readConsistency },
 		func(a *account.Account) string { return a.ReadConsistency }, func(c *config.Config) string { return c.ReadConsistency },
 	}
-	ownVariables = []*ownVariable{&ownTransactionMode, &ownReadConsistency}
+	ownReplicaConsistency = ownVariable{
+		"ks_replica_consistency", config.ReplicaConsistencies, func(c *client) *choice { return &c.replicaConsistency },
+		func(a *account.Account) string { return a.ReplicaConsistency }, func(c *config.Config) string { return c.ReplicaConsistency },
+	}
+	ownVariables = []*ownVariable{&ownTransactionMode, &ownReadConsistency, &ownReplicaConsistency}
 )
 
 // value returns the word that is in force for a session.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -225,6 +226,9 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 // carryOut runs a statement that the query rules let pass.
 func (s *Session) carryOut(q *query) (failed bool, err error) {
 	defer s.leases.endFallback()
+	if s.client.schema.Plans != nil && (q.info.Class == sqltext.DDL || q.info.Class == sqltext.Truncate) {
+		freshness{&s.client}.defines()
+	}
 	failed, err = s.throttled(q)
 	if s.client.spread != nil || q.info.Class == sqltext.Savepoint {
 		s.exchanges.branches().settle(q, failed, err)
@@ -326,8 +330,14 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 				return true, xs.leases.unprepared(p, err)
 			}
 		}
-		x := exchange{target: t, p: p, attempt: attempt}
-		if err = xs.clearDiagnostics(p, q); err == nil && q.st != nil {
+		x := exchange{target: t, p: p, attempt: attempt, waits: t.After != nil && !backend.Has(p.Instance, t.After)}
+		if t.Asks {
+			err = xs.routing.freshness().ask(p)
+		}
+		if err == nil {
+			err = xs.clearDiagnostics(p, q)
+		}
+		if err == nil && q.st != nil {
 			x.bs, err = xs.backendStmt(p, q.text, q.st, q.ex)
 		}
 		if xs.leases.replaces(p, attempt, err) {
@@ -341,11 +351,42 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 		if err := xs.start(&x, q); err != nil {
 			return true, err
 		}
+		if x.waits {
+			if applied, err := xs.waited(&x, q); err != nil {
+				return true, err
+			} else if !applied {
+				t.Replica = false
+				continue
+			}
+		}
 		failed, again, err := xs.finish(&x, q)
 		if !again {
 			return failed, err
 		}
 	}
+}
+
+// waited reports whether the replica has what the statement of x must find. If not, the connection is closed, on which the statement is under way, and the
+// session is as it was before: another one is to serve it.
+func (xs *exchanges) waited(x *exchange, q *query) (applied bool, err error) {
+	applied, err = backend.ReadWait(x.p.Conn)
+	refused, isRefused := errors.AsType[*mysql.SQLError](err)
+	switch {
+	case applied:
+		xs.client.observed.CountFresh(observe.FreshWaited)
+		return true, nil
+	case isRefused && refused.Code == mysql.ERQueryInterrupted:
+		xs.leases.drop(x.p)
+		return false, refused
+	case err == nil || isRefused:
+		x.p.Instance.GTIDs.SetLate()
+		xs.leases.drop(x.p)
+		xs.client.txn.Pins = x.pins
+		return false, nil
+	case xs.leases.repeats(x, q, err):
+		return false, nil
+	}
+	return false, xs.broken(x.p, err, x.sent)
 }
 
 // broken deals with a connection that failed while a response was on its way. sent is the client's sequence id before it.
@@ -519,7 +560,13 @@ func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		xs.client.txn.Pin(txn.PinTracker)
 		q.learns = true
 	}
-	if xs.client.tasked != nil && xs.client.tasked.changed {
-		xs.suspect(p, q)
+	if t := xs.client.tasked; t != nil {
+		if len(t.told) > 0 {
+			p.Instance.GTIDs.Told(t.told)
+			t.told = nil
+		}
+		if t.changed {
+			xs.suspect(p, q)
+		}
 	}
 }

@@ -46,6 +46,9 @@ func (ro *routing) route(q *query) txn.Target {
 	case sqltext.Select, sqltext.With, sqltext.Table, sqltext.Values:
 		t.Replica = !q.wantsCursor() && (info.ReadOnly() || ruledToReplica(q)) && (len(t.Node.Replicas) == 0 || ro.effects.effectless(t.Node, q))
 	}
+	if t.Replica && len(t.Node.Replicas) > 0 {
+		ro.freshness().bound(&t, q.text)
+	}
 	return t
 }
 

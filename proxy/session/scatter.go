@@ -384,9 +384,14 @@ func (sh *shards) borrowReader(n *backend.Node, loans []txn.Lease) (backend.Pool
 	if err := sh.leases.learnCharset(); err != nil {
 		return backend.Pooled{}, err
 	}
+	t := txn.Target{Node: n, Replica: true}
+	sh.exchanges.routing.freshness().bound(&t, "")
 	for attempt := 0; ; attempt++ {
-		instance := n.Reader(attempt)
-		if fallsBack(txn.Target{Node: n, Replica: true}, instance) {
+		instance := t.Instance(attempt)
+		if !backend.Has(instance, t.After) {
+			instance = n.Primary
+		}
+		if fallsBack(t, instance) {
 			if err := sh.leases.fallBack(n, time.Now().Add(sh.client.snap.Config.PoolWaitTimeout.Duration())); err != nil {
 				return backend.Pooled{}, err
 			}

@@ -173,6 +173,11 @@ func (se settings) adopt(p backend.Pooled, assignments []sqltext.Assignment) err
 		return err
 	}
 	p.Key = se.client.state.Setting()
+	if !p.Key.OwnTrackers() && slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return backend.IsTracker(a.Name) }) {
+		if err := p.Instance.GTIDs.Track(p.Conn); err != nil {
+			return err
+		}
+	}
 	if slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Name == "wait_timeout" }) {
 		se.client.entry.SetWaitTimeout(se.client.state.WaitTimeout())
 	}

@@ -154,7 +154,8 @@ func (s *Session) resetState() {
 func (se settings) initState(collation uint16) {
 	se.client.state = state.New(collation, se.client.conn.Capabilities)
 	se.client.txn.Forget()
-	se.client.spread, se.client.transactionMode, se.client.readConsistency = nil, 0, 0
+	se.client.spread, se.client.lastChanges = nil, nil
+	se.client.transactionMode, se.client.readConsistency, se.client.replicaConsistency = 0, 0, 0
 	se.client.textStmts = nil
 	if se.client.schema.Default == nil {
 		return // the admin port

@@ -44,9 +44,9 @@ type State struct {
 	resolved, presumed, presumedMode bool
 	// followed says that a statement changed the current database by itself.
 	followed bool
-	setting  *backend.Setting // of the fields above but followed; nil when they changed since
 	// boundWaits says that row locks are not waited for as long as the servers have it by default.
 	boundWaits bool
+	setting    *backend.Setting // of the fields above but followed; nil when they changed since
 }
 
 // New returns the state of a session after its login with a collation's id, with the client's capabilities.

@@ -2,16 +2,6 @@ package state
 
 import "kingshard/mysql"
 
-// Types of session state changes. MySQL manual: "Session State Information".
-const (
-	// TrackSystemVariables is a variable with its new value.
-	TrackSystemVariables = 0
-	// TrackSchema is a new current database.
-	TrackSchema = 1
-	// TrackStateChange says that something of the session's state changed, without what.
-	TrackStateChange = 2
-)
-
 // Track follows what a server reports of its session in an OK packet. Statements whose texts were read are the first authority. isSet says
 // that the statement is a SET, whose variables are asked for. unexplained reports a variable that has changed otherwise, from inside a stored
 // procedure say: its connection has it alone.
@@ -21,12 +11,12 @@ func (st *State) Track(changes []byte, isSet bool) (unexplained bool) {
 		kind := c.Uint8()
 		data := mysql.NewCursor(c.LenencBytes())
 		switch kind {
-		case TrackSchema:
+		case mysql.SessionTrackSchema:
 			if db := data.LenencBytes(); data.Err() == nil && string(db) != st.db {
 				st.SetDB(string(db))
 				st.followed = true
 			}
-		case TrackSystemVariables:
+		case mysql.SessionTrackSystemVariables:
 			for data.Len() > 0 && data.Err() == nil {
 				name, value := string(data.LenencBytes()), string(data.LenencBytes())
 				if data.Err() == nil && !isSet && !st.explains(name, value) {
@@ -48,6 +38,8 @@ func (st *State) explains(name, value string) bool {
 		} else {
 			value = "0"
 		}
+	case lastGTID:
+		return true // of the log, and not of the session
 	case "character_set_connection":
 		return true // follows collation_connection, which is not reported
 	}
@@ -63,27 +55,59 @@ func (st *State) Followed() bool {
 	return followed
 }
 
-// HideStateChange takes out of an OK packet that the session's state changed, where the client did not ask for that. changed reports that it
-// did, and visited that the current database was reported.
-func (st *State) HideStateChange(ok *mysql.OKPacket) (changed, visited bool) {
+// lastGTID is the variable of MariaDB that has the GTID of what a session committed last.
+const lastGTID = "last_gtid"
+
+// HideStateChange takes out of an OK packet what the proxy has servers tell and the client did not ask for: that the session's state changed, and what
+// was committed, where tracked says that the proxy has it tell. changed reports that the state did, and visited that the current database was reported.
+func (st *State) HideStateChange(ok *mysql.OKPacket, tracked bool) (changed, visited bool) {
 	c := mysql.NewCursor(ok.StateChanges)
 	var kept []byte
 	for c.Len() > 0 && c.Err() == nil {
 		from := c.Pos()
 		kind := c.Uint8()
-		c.LenencBytes()
-		if kind == TrackStateChange {
+		data := c.LenencBytes()
+		switch kind {
+		case mysql.SessionTrackStateChange:
 			changed = true
-			continue
+			if st.Value("session_track_state_change") != "1" {
+				continue
+			}
+		case mysql.SessionTrackGTIDs:
+			if tracked && st.Value("session_track_gtids") == "" {
+				continue
+			}
+		case mysql.SessionTrackSystemVariables:
+			if tracked && st.Value("session_track_system_variables") == "" {
+				kept = appendVariables(kept, data)
+				continue
+			}
+		case mysql.SessionTrackSchema:
+			visited = true
 		}
-		visited = visited || kind == TrackSchema
 		kept = append(kept, ok.StateChanges[from:c.Pos()]...)
 	}
-	if !changed || c.Err() != nil || st.Value("session_track_state_change") == "1" {
+	if c.Err() != nil || len(kept) == len(ok.StateChanges) {
 		return changed, visited
 	}
 	if ok.StateChanges = kept; len(kept) == 0 {
 		ok.Status &^= mysql.ServerSessionStateChanged
 	}
 	return changed, visited
+}
+
+// appendVariables appends variables with their new values, but for lastGTID, as a change of a session's state.
+func appendVariables(b, data []byte) []byte {
+	var rest []byte
+	for c := mysql.NewCursor(data); c.Len() > 0 && c.Err() == nil; {
+		from := c.Pos()
+		name := c.LenencBytes()
+		if c.LenencBytes(); string(name) != lastGTID {
+			rest = append(rest, data[from:c.Pos()]...)
+		}
+	}
+	if len(rest) == 0 {
+		return b
+	}
+	return mysql.AppendLenencString(append(b, mysql.SessionTrackSystemVariables), rest)
 }
