@@ -249,3 +249,93 @@ func TestReadsWaitForReplicas(t *testing.T) {
 		}
 	})
 }
+
+// What a session has changed can be told to another one, of another proxy too, which then finds it; so does a session that moves to a new process.
+func TestGTIDsOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	onReplicated(t, func(t *testing.T, r *replicated) {
+		must(t, dial(t, r.primary.Addr, rootClient()), "INSERT INTO test.t VALUES (1, 0)")
+		if err := r.replica.CatchUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p, other := startProxy(t, r.config("session")), startProxy(t, r.config("eventual"))
+		c, reader := p.client(""), other.client("")
+		mysqltest.WaitFor(t, "reads on the replica", func() bool { return servedBy(t, c) == "2" && servedBy(t, reader) == "2" })
+		if got := value(t, c, "SELECT @@ks_gtid"); got != "" {
+			t.Errorf("of a session that has changed nothing: %q", got)
+		}
+		r.replication(t, "STOP REPLICA SQL_THREAD")
+		must(t, c, "UPDATE test.t SET v = 7 WHERE id = 1")
+		gtid := value(t, c, "SELECT @@SESSION.ks_gtid")
+		if !strings.HasPrefix(gtid, "n=") || strings.HasSuffix(gtid, "?") {
+			t.Fatalf("of a session that has changed something: %q", gtid)
+		}
+		const read = "SELECT v FROM test.t WHERE id = 1"
+		must(t, reader, "SET ks_gtid = '"+gtid+"'")
+		if got := value(t, reader, read); got != "0" {
+			t.Errorf("at level eventual: %s", got)
+		}
+		must(t, reader, "SET ks_replica_consistency = session")
+		for range 3 {
+			if got := value(t, reader, read); got != "7" {
+				t.Errorf("with ks_gtid: %s", got)
+			}
+		}
+		if got := value(t, reader, "SELECT @@ks_gtid"); got != gtid {
+			t.Errorf("%q has become %q", gtid, got)
+		}
+		must(t, reader, "SET ks_gtid = 'n=?;unknown=?'")
+		if got := value(t, reader, "SELECT @@ks_gtid, @@ks_replica_consistency"); got != "n=?,session" {
+			t.Errorf("what is unknown: %q", got)
+		}
+		if got := value(t, reader, read); got != "7" {
+			t.Errorf("with what is unknown: %s", got)
+		}
+		if got := value(t, reader, "SELECT @@ks_gtid"); got == "n=?" {
+			t.Error("the primary was not asked")
+		}
+		must(t, reader, "SET ks_gtid = DEFAULT")
+		if got := value(t, reader, read); got != "0" {
+			t.Errorf("without ks_gtid: %s", got)
+		}
+		for _, text := range []string{"'n'", "'n=x'", "'n='", "'n=0-1-1'';'", "CONCAT('n=', '?')"} {
+			if r, err := reader.Query("SET ks_gtid = " + text); err != nil || r.Err == nil || r.Err.Code != mysql.ERWrongValueForVar {
+				t.Errorf("%s: %v %+v", text, err, r)
+			}
+		}
+		if got := value(t, c, read); got != "7" {
+			t.Errorf("the session itself: %s", got)
+		}
+		if r, err := c.Command(mysql.ComResetConnection, ""); err != nil {
+			t.Fatal(err, r)
+		}
+		if got := value(t, c, "SELECT @@ks_gtid"); got != "" {
+			t.Errorf("behind COM_RESET_CONNECTION: %q", got)
+		}
+	})
+}
+
+// A replica whose SQL thread is stopped serves nothing behind a change, and what it served the session before it did at once.
+func TestStoppedReplicaServesNothingBehindAChange(t *testing.T) {
+	t.Parallel()
+	onReplicated(t, func(t *testing.T, r *replicated) {
+		p := startProxy(t, r.config("session"))
+		c, other := p.client(""), p.client("")
+		mysqltest.WaitFor(t, "reads on the replica", func() bool { return servedBy(t, c) == "2" })
+		r.replication(t, "STOP REPLICA SQL_THREAD")
+		for id := range 50 {
+			must(t, c, fmt.Sprintf("INSERT INTO test.t VALUES (%d, 0)", id))
+			if got := value(t, c, "SELECT @@server_id, COUNT(*) FROM test.t"); got != fmt.Sprintf("1,%d", id+1) {
+				t.Errorf("behind %d changes: server and rows %s", id+1, got)
+			}
+			if got := servedBy(t, other); got != "2" {
+				t.Errorf("a session that has changed nothing is served by %s", got)
+			}
+		}
+		r.replication(t, "START REPLICA SQL_THREAD")
+		mysqltest.WaitFor(t, "the replica to serve the session again", func() bool { return servedBy(t, c) == "2" })
+		if got := value(t, c, "SELECT COUNT(*) FROM test.t"); got != "50" {
+			t.Errorf("%s rows", got)
+		}
+	})
+}

@@ -93,7 +93,7 @@ func beside(i *backend.Instance, conn *backend.Conn) (a answers) {
 		if a.lag, a.err = askLag(conn); a.err != nil {
 			return a
 		}
-	} else if i.GTIDs.Tracked.Load() {
+	} else if i.GTIDs.Replicated.Load() {
 		if a.err = askLogged(i, conn); a.err != nil {
 			return a
 		}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/backend/gtid"
@@ -150,6 +151,67 @@ func (fr freshness) bound(t *txn.Target, text string) {
 	}
 	if len(text) >= largeText && t.After != nil && !backend.Has(t.Instance(0), t.After) {
 		t.Replica = false // a wait in front of it would be long on its way
+	}
+}
+
+// noGTIDs stands for what is unknown in a text of what replicas must have.
+const noGTIDs = "?"
+
+// text writes what replicas must have that serve the session, for another session to take: node=GTIDs, with ';' in between.
+func (fr freshness) text() string {
+	fr.ended()
+	var b strings.Builder
+	for _, l := range fr.list() {
+		has := l.has.String()
+		if l.unknown || l.log != nil {
+			has = noGTIDs
+		}
+		if has == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(l.node + "=" + has)
+	}
+	return b.String()
+}
+
+// take adds what a text of text tells of the nodes that the user sees; none, or DEFAULT, has the session forget all. It reports whether it is such a text.
+func (fr freshness) take(text string) bool {
+	if text == "" || strings.EqualFold(text, "default") {
+		fr.client.lastChanges = nil
+		return true
+	}
+	text = strings.Clone(text)
+	sets := make(map[string]*gtid.Set)
+	for item := range strings.SplitSeq(text, ";") {
+		node, has, ok := strings.Cut(item, "=")
+		if !ok {
+			return false
+		}
+		var s *gtid.Set
+		if has != noGTIDs {
+			var err error
+			if s, err = gtid.Parse(has, !strings.Contains(has, ":")); err != nil || s == nil {
+				return false
+			}
+		}
+		if fr.client.schema.Nodes[node] != nil {
+			sets[node] = s
+		}
+	}
+	for node, s := range sets {
+		l := fr.of(node)
+		l.has, l.unknown = l.has.With(s), l.unknown || s == nil
+	}
+	return true
+}
+
+// lose notes that nobody knows what the session has changed.
+func (fr freshness) lose() {
+	for node := range fr.client.schema.Nodes {
+		fr.of(node).unknown = true
 	}
 }
 

@@ -85,6 +85,7 @@ func (s *Session) description() *state.Description {
 		Capabilities: s.client.conn.Capabilities, NextTransaction: s.client.txn.Next.Texts(), NextStmtID: s.stmts.nextID, LastStmtID: s.stmts.lastID,
 	}
 	s.client.state.Describe(d)
+	d.GTIDs = freshness{&s.client}.text()
 	if s.client.addr.IsValid() {
 		d.Client = s.client.from().String()
 	}
@@ -132,6 +133,9 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 	s.client.identify(d.ID)
 	s.rejoin()
 	s.restore(&d)
+	if fr := (freshness{&s.client}); !fr.take(d.GTIDs) {
+		fr.lose()
+	}
 	shared.Stats.Adopted.Add(1)
 	return s, nil
 }

@@ -10,13 +10,17 @@ import (
 	"kingshard/proxy/account"
 )
 
-// ownVariable is a variable of the proxy's own, which no server knows: one of a few words, as the session says, its user, or the configuration for all.
+// ownVariable is a variable of the proxy's own, which no server knows: one of a few words, as the session says, its user, or the configuration for all; or,
+// with text, what that tells and take sets.
 type ownVariable struct {
 	name  string
 	words []string
 	of    func(c *client) *choice
 	user  func(a *account.Account) string
 	all   func(c *config.Config) string
+
+	text func(c *client) string
+	take func(c *client, text string) bool
 }
 
 // choice is what a session has set: one more than the word's place among those that there are. Zero is nothing.
@@ -26,22 +30,27 @@ type choice uint8
 // ownReplicaConsistency its replica_consistency.
 var (
 	ownTransactionMode = ownVariable{
-		"ks_transaction_mode", config.TransactionModes, func(c *client) *choice { return &c.transactionMode },
-		func(a *account.Account) string { return a.TransactionMode }, func(c *config.Config) string { return c.TransactionMode },
+		name: "ks_transaction_mode", words: config.TransactionModes, of: func(c *client) *choice { return &c.transactionMode },
+		user: func(a *account.Account) string { return a.TransactionMode }, all: func(c *config.Config) string { return c.TransactionMode },
 	}
 	ownReadConsistency = ownVariable{
-		"ks_read_consistency", config.ReadConsistencies, func(c *client) *choice { return &c.readConsistency },
-		func(a *account.Account) string { return a.ReadConsistency }, func(c *config.Config) string { return c.ReadConsistency },
+		name: "ks_read_consistency", words: config.ReadConsistencies, of: func(c *client) *choice { return &c.readConsistency },
+		user: func(a *account.Account) string { return a.ReadConsistency }, all: func(c *config.Config) string { return c.ReadConsistency },
 	}
 	ownReplicaConsistency = ownVariable{
-		"ks_replica_consistency", config.ReplicaConsistencies, func(c *client) *choice { return &c.replicaConsistency },
-		func(a *account.Account) string { return a.ReplicaConsistency }, func(c *config.Config) string { return c.ReplicaConsistency },
+		name: "ks_replica_consistency", words: config.ReplicaConsistencies, of: func(c *client) *choice { return &c.replicaConsistency },
+		user: func(a *account.Account) string { return a.ReplicaConsistency }, all: func(c *config.Config) string { return c.ReplicaConsistency },
 	}
-	ownVariables = []*ownVariable{&ownTransactionMode, &ownReadConsistency, &ownReplicaConsistency}
+	ownVariables = []*ownVariable{&ownTransactionMode, &ownReadConsistency, &ownReplicaConsistency, {
+		name: "ks_gtid", text: func(c *client) string { return freshness{c}.text() }, take: func(c *client, text string) bool { return freshness{c}.take(text) },
+	}}
 )
 
-// value returns the word that is in force for a session.
+// value returns the word, or the text, that is in force for a session.
 func (v *ownVariable) value(c *client) string {
+	if v.text != nil {
+		return v.text(c)
+	}
 	if set := *v.of(c); set != 0 {
 		return v.words[set-1]
 	}
@@ -78,13 +87,18 @@ func (se settings) setOwn(assignments []sqltext.Assignment) error {
 	}
 	a := assignments[slices.IndexFunc(assignments, isOwn)]
 	v := ownVariableNamed(a.Name)
-	word := strings.ToLower(strings.Trim(a.Value, "'\""))
+	text := strings.Trim(a.Value, "'\"")
+	word := strings.ToLower(text)
 	at := slices.Index(v.words, word)
 	switch {
 	case len(assignments) > 1:
 		return newError(KSRefusedVariable, "SET "+v.name+" is a statement by itself")
 	case se.client.txn.InTransaction() || se.client.txn.ReadsInTransaction(se.client.state.Autocommit):
 		return mysql.NewSQLError(mysql.ERCantChangeTxIsolation, "Transaction characteristics can't be changed while a transaction is in progress")
+	case v.take != nil:
+		if !a.Literal || !v.take(se.client, text) {
+			return mysql.NewSQLError(mysql.ERWrongValueForVar, "Variable '%s' can't be set to the value of '%s': it is what SELECT @@%s gives, '' or DEFAULT", v.name, text, v.name)
+		}
 	case word == "default":
 		*v.of(se.client) = 0
 	case !a.Literal || at < 0:

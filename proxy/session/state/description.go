@@ -38,6 +38,8 @@ type Description struct {
 
 	NextStmtID, LastStmtID uint32
 	Stmts                  []StmtDescription
+	// GTIDs are what replicas must have that serve the session, as @@ks_gtid tells it; "" is nothing.
+	GTIDs string
 }
 
 // StmtDescription is a prepared statement.
@@ -91,10 +93,11 @@ func appendVars(b []byte, vars []backend.Var) []byte {
 	return b
 }
 
-// Append appends the encoded description to b. A change of what it writes needs another handover.Version.
+// Append appends the encoded description to b. A change of what it writes needs another handover.Version, but for what a flag
+// says is there: a process that does not know the flag declines to take the session.
 func (c *Description) Append(b []byte) []byte {
 	b = mysql.AppendUint32(b, c.ID)
-	b = appendBools(b, c.AdminOnly, c.Autocommit, c.Resolved, c.Strict)
+	b = appendBools(b, c.AdminOnly, c.Autocommit, c.Resolved, c.Strict, c.GTIDs != "")
 	b = mysql.AppendLenencString(b, c.User)
 	b = mysql.AppendLenencString(b, c.Client)
 	b = appendUint64(appendUint64(b, uint64(c.Started)), uint64(c.Since))
@@ -119,6 +122,9 @@ func (c *Description) Append(b []byte) []byte {
 	b = mysql.AppendLenenc(b, uint64(len(c.Stmts)))
 	for k := range c.Stmts {
 		b = c.Stmts[k].Append(b)
+	}
+	if c.GTIDs != "" {
+		b = mysql.AppendLenencString(b, c.GTIDs)
 	}
 	return b
 }
@@ -192,7 +198,8 @@ func (r *descriptionReader) ok() bool { return !r.bad && r.Err() == nil }
 func (c *Description) Decode(b []byte) error {
 	r := &descriptionReader{Cursor: mysql.NewCursor(b)}
 	c.ID = r.Uint32()
-	r.bools(&c.AdminOnly, &c.Autocommit, &c.Resolved, &c.Strict)
+	var changed bool
+	r.bools(&c.AdminOnly, &c.Autocommit, &c.Resolved, &c.Strict, &changed)
 	c.User, c.Client = r.text(), r.text()
 	c.Started, c.Since = int64(r.uint64()), int64(r.uint64())
 	c.Salt = append([]byte(nil), r.LenencBytes()...)
@@ -212,6 +219,10 @@ func (c *Description) Decode(b []byte) error {
 		seen[st.ID] = true
 		c.Stmts = append(c.Stmts, st)
 	})
+	if changed {
+		c.GTIDs = r.text()
+		r.bad = r.bad || c.GTIDs == ""
+	}
 	if !r.ok() || r.Len() > 0 || c.ID == 0 {
 		return ErrDescription
 	}

@@ -41,6 +41,9 @@ func drawDescription(t *rapid.T) *Description {
 		FoundRows: rapid.Uint64().Draw(t, "found"), LastInsertID: rapid.Uint64().Draw(t, "last"), WarningCount: rapid.Uint32().Draw(t, "warnings"),
 		ErrorCount: rapid.Uint32().Draw(t, "errors"), NextStmtID: rapid.Uint32().Draw(t, "next stmt"), LastStmtID: rapid.Uint32().Draw(t, "last stmt"),
 	}
+	if rapid.Bool().Draw(t, "changed") {
+		c.GTIDs = "n=" + raw("gtids")
+	}
 	for range rapid.IntRange(0, 3).Draw(t, "kept warnings") {
 		c.Warnings = append(c.Warnings, Warning{Level: raw("level"), Code: rapid.Uint16().Draw(t, "code"), Message: raw("message"), Row: int(rapid.Uint32().Draw(t, "row"))})
 	}
