@@ -160,21 +160,18 @@ const noGTIDs = "?"
 // text writes what replicas must have that serve the session, for another session to take: node=GTIDs, with ';' in between.
 func (fr freshness) text() string {
 	fr.ended()
-	var b strings.Builder
+	var items []string
 	for _, l := range fr.list() {
 		has := l.has.String()
 		if l.unknown || l.log != nil {
 			has = noGTIDs
 		}
-		if has == "" {
-			continue
+		if has != "" {
+			items = append(items, l.node+"="+has)
 		}
-		if b.Len() > 0 {
-			b.WriteByte(';')
-		}
-		b.WriteString(l.node + "=" + has)
 	}
-	return b.String()
+	slices.Sort(items)
+	return strings.Join(items, ";")
 }
 
 // take adds what a text of text tells of the nodes that the user sees; none, or DEFAULT, has the session forget all. It reports whether it is such a text.
