@@ -339,3 +339,62 @@ func TestStoppedReplicaServesNothingBehindAChange(t *testing.T) {
 		}
 	})
 }
+
+// What statements and transactions over several nodes have committed is found on each of them, while no replica applies anything.
+func TestReadsBehindChangesOfSeveralNodes(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			r := startWhole(t, kind)
+			text := wholeConfig(r.servers[0].Addr, r.servers[1].Addr)
+			var onReplicas []*replicated
+			for k, primary := range r.servers {
+				replica := startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: primary, ServerID: 11 + k})
+				text = strings.Replace(text, `master: "`+primary.Addr+`"`, fmt.Sprintf(`master: "%s", slave: "%s", max_replica_lag: 0`, primary.Addr, replica.Addr), 1)
+				onReplicas = append(onReplicas, &replicated{kind: kind, replica: replica, onReplica: dial(t, replica.Addr, rootClient())})
+			}
+			p := startProxy(t, text+"query_rules: [{name: r, pattern: 'MAX', route: replica}]\n")
+			c, other := dial(t, p.addr, wholeClientConfig()), dial(t, p.addr, wholeClientConfig())
+			must(t, c, "INSERT INTO t VALUES (1, 1, 0), (2, 1, 0)")
+			must(t, c, "INSERT INTO r VALUES (1, 0)")
+			for _, one := range onReplicas {
+				if err := one.replica.CatchUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			served := func(c *mysqltest.RawClient) string {
+				return value(t, c, "SELECT @@server_id, v FROM t WHERE id = 1")[:2]
+			}
+			mysqltest.WaitFor(t, "reads on the replicas", func() bool { return served(c)[0] == '1' && served(c)[1] != ',' })
+			for _, one := range onReplicas {
+				one.replication(t, "STOP REPLICA SQL_THREAD")
+			}
+			n := 0
+			for _, mode := range []string{"single", "best_effort", "atomic"} {
+				for name, statements := range map[string][]string{
+					"UPDATE":      {"UPDATE t SET v = ? WHERE id IN (1, 2)", "UPDATE r SET v = ? WHERE client = 1"},
+					"INSERT":      {"DELETE FROM t WHERE id IN (1, 2)", "INSERT INTO t VALUES (1, 1, ?), (2, 1, ?)", "REPLACE INTO r VALUES (1, ?)"},
+					"transaction": {"BEGIN", "UPDATE t SET v = ? WHERE id = 1", "UPDATE t SET v = ? WHERE id = 2", "UPDATE r SET v = ? WHERE client = 1", "COMMIT"},
+					"DDL":         {"ALTER TABLE t DROP COLUMN v", "ALTER TABLE t ADD COLUMN v INT NOT NULL DEFAULT ?", "UPDATE r SET v = ? WHERE client = 1"},
+				} {
+					if mode == "single" && name == "transaction" {
+						continue
+					}
+					c := dial(t, p.addr, wholeClientConfig())
+					must(t, c, "SET ks_transaction_mode = "+mode)
+					n++
+					for _, statement := range statements {
+						must(t, c, strings.ReplaceAll(statement, "?", strconv.Itoa(n)))
+					}
+					for _, read := range []string{"SELECT v FROM t WHERE id = 1", "SELECT v FROM t WHERE id = 2", "SELECT v FROM r WHERE client = 1", "SELECT MAX(v) FROM t WHERE id > 0"} {
+						if got := value(t, c, read); got != strconv.Itoa(n) {
+							t.Errorf("%s, %s: %s: %s, not %d", mode, name, read, got, n)
+						}
+					}
+				}
+			}
+			if got := served(other); got[0] != '1' || got[1] == ',' {
+				t.Errorf("a session that has changed nothing is served by %s", got)
+			}
+		})
+	}
+}
