@@ -43,7 +43,7 @@ func TestDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := report.ReplaceSection(string(readme), scenario.Headline(run))
+	want, err := report.ReplaceSection(string(readme), report.FiguresSection, scenario.Headline(run))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func publish(found *report.Run, docs string) error {
 	if err != nil {
 		return err
 	}
-	text, err := report.ReplaceSection(string(readme), scenario.Headline(found))
+	text, err := report.ReplaceSection(string(readme), report.FiguresSection, scenario.Headline(found))
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

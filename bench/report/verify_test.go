@@ -56,12 +56,12 @@ func TestNoRun(t *testing.T) {
 }
 
 func TestReplaceSection(t *testing.T) {
-	document := "a\n" + sectionBegin + "old\n" + sectionEnd + "b\n"
-	if got, err := ReplaceSection(document, "new\n"); err != nil || got != strings.Replace(document, "old", "new", 1) {
+	document := "a\n" + FiguresSection + "old\n" + sectionEnd + "b\n"
+	if got, err := ReplaceSection(document, FiguresSection, "new\n"); err != nil || got != strings.Replace(document, "old", "new", 1) {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, without := range []string{"", sectionBegin, sectionEnd, sectionEnd + sectionBegin} {
-		if _, err := ReplaceSection(without, "new\n"); err == nil {
+	for _, without := range []string{"", FiguresSection, sectionEnd, sectionEnd + FiguresSection} {
+		if _, err := ReplaceSection(without, FiguresSection, "new\n"); err == nil {
 			t.Errorf("%q has a section", without)
 		}
 	}

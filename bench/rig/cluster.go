@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,6 +29,15 @@ type ClusterOptions struct {
 	Config   string // more lines of ks.yaml, each a key of the top level
 	Apart    bool   // as in Options
 	Progress func(string)
+	// Binlog turns on the servers' binary logs, Settings are more of their settings, Env more of their environment.
+	Binlog   bool
+	Settings map[string]string
+	Env      []string
+	Replica  bool // the first node has one; it needs Binlog
+	// Front returns the address under which the proxy knows a server, of something that stands before it; nil is the server's own.
+	Front func(server *mysqltest.RealServer) (addr string, err error)
+	// Account is the keys of a node by which the proxy logs in to its servers, as in a mapping of YAML; "" is root's.
+	Account string
 }
 
 // Cluster is servers, each of which is a node with data of its own, and a proxy before them. Its methods are for one goroutine, but for Login.
@@ -34,6 +45,8 @@ type Cluster struct {
 	options ClusterOptions
 	dir     string
 	servers []*mysqltest.RealServer
+	replica *mysqltest.RealServer // nil without
+	addrs   []string              // of the servers and the replica, as the proxy knows them
 	login   load.Login
 	proxy   *process // nil without
 	starts  int      // of the proxy
@@ -57,11 +70,13 @@ func (c *Cluster) open(ctx context.Context) error {
 	if pool == "" {
 		pool = "512M"
 	}
+	config := mysqltest.ServerConfig{
+		Kind: c.options.Kind, OwnSession: c.options.Apart, Progress: c.options.Progress, Binlog: c.options.Binlog, Env: c.options.Env,
+		Settings: map[string]string{"innodb-buffer-pool-size": pool, "loose-innodb-log-file-size": "256M", "loose-innodb-redo-log-capacity": "256M"},
+	}
+	maps.Copy(config.Settings, c.options.Settings)
 	for range max(1, c.options.Nodes) {
-		s, err := mysqltest.StartServer(ctx, mysqltest.ServerConfig{
-			Kind: c.options.Kind, OwnSession: c.options.Apart, Progress: c.options.Progress,
-			Settings: map[string]string{"innodb-buffer-pool-size": pool, "loose-innodb-log-file-size": "256M", "loose-innodb-redo-log-capacity": "256M"},
-		})
+		s, err := mysqltest.StartServer(ctx, config)
 		if err != nil {
 			return err
 		}
@@ -69,6 +84,25 @@ func (c *Cluster) open(ctx context.Context) error {
 		if err := makeDatabase(ctx, s, c.options.DB); err != nil {
 			return err
 		}
+	}
+	all := c.servers
+	if c.options.Replica {
+		config.ReplicaOf = c.servers[0]
+		var err error
+		if c.replica, err = mysqltest.StartServer(ctx, config); err != nil {
+			return err
+		}
+		all = append(slices.Clone(all), c.replica)
+	}
+	for _, s := range all {
+		addr := s.Addr
+		if c.options.Front != nil {
+			var err error
+			if addr, err = c.options.Front(s); err != nil {
+				return err
+			}
+		}
+		c.addrs = append(c.addrs, addr)
 	}
 	c.login = load.Login{Addr: c.servers[0].Addr, User: mysqltest.User, Password: mysqltest.Password, DB: c.options.DB}
 	if c.options.Proxy == "" {
@@ -79,10 +113,16 @@ func (c *Cluster) open(ctx context.Context) error {
 		return err
 	}
 	c.login = load.Login{Addr: addrs[0], User: proxyUser, Password: proxyPassword, DB: c.options.DB}
-	if err := os.WriteFile(c.configPath(), []byte(c.config()), 0o600); err != nil {
+	if err := c.Configure(c.options.Config); err != nil {
 		return err
 	}
 	return c.startProxy(ctx)
+}
+
+// Configure writes the proxy's ks.yaml with other lines in the place of those that the cluster began with. The proxy is not told.
+func (c *Cluster) Configure(config string) error {
+	c.options.Config = config
+	return os.WriteFile(c.configPath(), []byte(c.config()), 0o600)
 }
 
 func makeDatabase(ctx context.Context, s *mysqltest.RealServer, name string) error {
@@ -108,11 +148,18 @@ func (c *Cluster) config() string {
 		b.WriteString(strings.TrimRight(c.options.Config, "\n") + "\n")
 	}
 	fmt.Fprintf(&b, "user_list:\n- {user: %s, password: %s}\nnodes:\n", proxyUser, proxyPassword)
+	account := c.options.Account
+	if account == "" {
+		account = fmt.Sprintf("user: %s, password: %s", mysqltest.User, mysqltest.Password)
+	}
 	names := make([]string, len(c.servers))
-	for i, s := range c.servers {
+	for i := range c.servers {
 		names[i] = "node" + strconv.Itoa(i+1)
-		fmt.Fprintf(&b, "- {name: %s, max_conns_limit: %d, user: %s, password: %s, master: %q}\n",
-			names[i], maxConnsDefault/2, mysqltest.User, mysqltest.Password, s.Addr)
+		fmt.Fprintf(&b, "- {name: %s, max_conns_limit: %d, %s, master: %q", names[i], maxConnsDefault/2, account, c.addrs[i])
+		if i == 0 && c.replica != nil {
+			fmt.Fprintf(&b, ", slave: %q", c.addrs[len(c.servers)])
+		}
+		b.WriteString("}\n")
 	}
 	fmt.Fprintf(&b, "schema_list:\n- user: %s\n  nodes: [%s]\n  default: %s\n", proxyUser, strings.Join(names, ", "), names[0])
 	if c.options.Shard != nil {
@@ -139,6 +186,11 @@ func (c *Cluster) startProxy(ctx context.Context) error {
 
 // Login says where clients log in, and as whom.
 func (c *Cluster) Login() load.Login { return c.login }
+
+// Servers returns the nodes' servers; the replica of the first one is nil without one.
+func (c *Cluster) Servers() (primaries []*mysqltest.RealServer, replica *mysqltest.RealServer) {
+	return c.servers, c.replica
+}
 
 // Version names the servers.
 func (c *Cluster) Version() string { return c.servers[0].Version }
@@ -192,6 +244,9 @@ func (c *Cluster) Close() error {
 	var errs []error
 	if c.proxy != nil {
 		errs = append(errs, c.proxy.stop())
+	}
+	if c.replica != nil {
+		errs = append(errs, c.replica.Stop())
 	}
 	for _, s := range c.servers {
 		errs = append(errs, s.Stop())

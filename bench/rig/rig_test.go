@@ -50,12 +50,19 @@ func TestClusterConfig(t *testing.T) {
 	for name, c := range map[string]struct {
 		servers []*mysqltest.RealServer
 		options ClusterOptions
+		replica *mysqltest.RealServer
 		rules   int
 	}{
-		"one node":    {[]*mysqltest.RealServer{server("127.0.0.1:3")}, ClusterOptions{Config: "log_sql: on\nlog_level: debug"}, 0},
-		"three nodes": {[]*mysqltest.RealServer{server("127.0.0.1:3"), server("127.0.0.1:4"), server("127.0.0.1:5")}, ClusterOptions{Shard: rule}, 1},
+		"one node":    {[]*mysqltest.RealServer{server("127.0.0.1:3")}, ClusterOptions{Config: "log_sql: on\nlog_level: debug"}, nil, 0},
+		"three nodes": {[]*mysqltest.RealServer{server("127.0.0.1:3"), server("127.0.0.1:4"), server("127.0.0.1:5")}, ClusterOptions{Shard: rule}, nil, 1},
+		"a replica":   {[]*mysqltest.RealServer{server("127.0.0.1:3")}, ClusterOptions{Account: "user: app, password: secret"}, server("127.0.0.1:4"), 0},
 	} {
-		cluster := Cluster{options: c.options, dir: t.TempDir(), servers: c.servers}
+		cluster := Cluster{options: c.options, dir: t.TempDir(), servers: c.servers, replica: c.replica}
+		for _, s := range append(c.servers, c.replica) {
+			if s != nil {
+				cluster.addrs = append(cluster.addrs, s.Addr)
+			}
+		}
 		cluster.login.Addr = "127.0.0.1:1"
 		got, faults := config.Parse([]byte(cluster.config()), cluster.dir, config.Options{})
 		if got == nil {
@@ -63,6 +70,10 @@ func TestClusterConfig(t *testing.T) {
 		}
 		if len(got.Nodes) != len(c.servers) || len(got.SchemaList[0].Shard) != c.rules {
 			t.Errorf("%s: %d nodes, %d rules", name, len(got.Nodes), len(got.SchemaList[0].Shard))
+		}
+		first := got.Nodes[0]
+		if has := first.Slave != ""; has != (c.replica != nil) || (c.options.Account != "") != (first.User == "app") {
+			t.Errorf("%s: replica %q, user %s", name, first.Slave, first.User)
 		}
 	}
 }

@@ -35,6 +35,8 @@ type ServerConfig struct {
 	TLS bool
 	// Settings are of the server, without leading dashes; they win over ours.
 	Settings map[string]string
+	// Env are more variables of the process's environment, each as NAME=value.
+	Env []string
 	// MaxConnections is the server's ceiling; 0 is 2000.
 	MaxConnections int
 	// OwnSession gives the process a session of its own, as a service manager does; Linux schedules each as a group, see autogroup in
@@ -56,7 +58,7 @@ type RealServer struct {
 	Version string // for people, such as "MariaDB 10.11.6"
 
 	installation Installation
-	args         []string
+	args, env    []string
 	source       *RealServer // nil for a primary
 	binlog       bool
 	ownSession   bool
@@ -74,7 +76,7 @@ func StartServer(ctx context.Context, c ServerConfig) (*RealServer, error) {
 		return nil, err
 	}
 	s := &RealServer{
-		Kind: c.Kind, Port: c.Port, Version: installation.Version, installation: installation,
+		Kind: c.Kind, Port: c.Port, Version: installation.Version, installation: installation, env: c.Env,
 		source: c.ReplicaOf, binlog: c.Binlog || c.ReplicaOf != nil, ownSession: c.OwnSession,
 	}
 	if err := s.open(ctx, c); err != nil {

@@ -53,6 +53,7 @@ func (s *RealServer) spawn() error {
 	cmd := exec.Command(s.installation.Server, s.args...)
 	cmd.SysProcAttr = processAttr(owner, s.ownSession)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.Dir, out, out
+	cmd.Env = append(os.Environ(), s.env...)
 	if s.owner != nil {
 		cmd.ExtraFiles = []*os.File{s.owner} // the directory is in use until the server is gone, too
 	}
