@@ -113,7 +113,7 @@ func (w *watch) look(ctx context.Context, tables []*router.Table, nodes map[stri
 // ask asks a node, by c where that is a connection to its primary, and returns the connection that is there for the next time.
 func (w *watch) ask(ctx context.Context, c *watched, tables []*router.Table, nodes map[string]*backend.Node, name string) (*watched, error) {
 	n := nodes[name]
-	if c != nil && (n == nil || c.of.Addr != n.Primary.Addr) {
+	if c != nil && (n == nil || c.of != n.Primary) { // that of before a reload keeps all instances that have been since then
 		_ = c.Close()
 		c = nil
 	}

@@ -17,8 +17,9 @@ const adminTimeout = 3 * time.Second
 
 // administrator is a connection of the proxy's own account.
 type administrator struct {
-	conn   *backend.Conn
-	server string // what it calls itself; see twophase.Holder
+	conn     *backend.Conn
+	instance *backend.Instance // which it was opened to
+	server   string            // what it calls itself; see twophase.Holder
 }
 
 // administer opens one to the primary of a node.
@@ -27,7 +28,7 @@ func administer(n *backend.Node, deadline time.Time) (*administrator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &administrator{conn: c}
+	a := &administrator{conn: c, instance: n.Primary}
 	c.Net.SetDeadline(deadline)
 	for _, sql := range twophase.Administers {
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"kingshard/backend"
@@ -131,6 +132,7 @@ func (r *resolving) now() time.Duration { return time.Since(r.began) }
 
 // look looks at all nodes once.
 func (r *resolving) look(stop <-chan struct{}) {
+	r.leave()
 	secret, err := r.d.ask(time.Now().Add(adminTimeout))
 	if r.resolver == nil {
 		if err != nil {
@@ -215,6 +217,18 @@ func (r *resolving) admin(n *backend.Node) *administrator {
 	}
 	r.admins[addr] = a
 	return a
+}
+
+// leave closes connections to what servers were before a reload: each keeps all instances that have been at its address since then, and may be of an
+// account, or to a server, that is not in the configuration any more.
+func (r *resolving) leave() {
+	nodes := r.d.sorted()
+	for addr, a := range r.admins {
+		if !slices.ContainsFunc(nodes, func(n *backend.Node) bool { return n.Primary == a.instance }) {
+			a.conn.Close()
+			delete(r.admins, addr)
+		}
+	}
 }
 
 // failed closes a connection to a node that did not answer as it should, and logs what it said: once, where that is a server's error.
