@@ -2,8 +2,11 @@ package mysqltest
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"net"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,6 +36,7 @@ type RelayFault struct {
 type Relay struct {
 	server string
 	addr   string
+	port   *os.File // locked while the port is kept for this relay
 	conns  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -44,16 +48,18 @@ type Relay struct {
 	closed bool
 }
 
-// relistenTimeout is how long the port may be another's behind a fault that refuses connections.
-const relistenTimeout = 10 * time.Second
-
 // StartRelay starts a relay to the server at host:port; Close ends it.
 func StartRelay(server string) (*Relay, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	number, port, err := takePort()
 	if err != nil {
 		return nil, err
 	}
-	r := &Relay{server: server, addr: l.Addr().String(), l: l, change: make(chan struct{}), open: make(map[*relayed]bool)}
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(number))
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, errors.Join(err, port.Close())
+	}
+	r := &Relay{server: server, addr: addr, port: port, l: l, change: make(chan struct{}), open: make(map[*relayed]bool)}
 	r.conns.Go(func() { r.accept(l) })
 	return r, nil
 }
@@ -74,7 +80,7 @@ func (r *Relay) Set(f RelayFault) error {
 		_ = r.l.Close()
 		r.l = nil
 	case !f.Refuse && r.l == nil:
-		l, err := listenAgain(r.addr)
+		l, err := net.Listen("tcp", r.addr)
 		if err != nil {
 			return err
 		}
@@ -82,16 +88,6 @@ func (r *Relay) Set(f RelayFault) error {
 		r.conns.Go(func() { r.accept(l) })
 	}
 	return nil
-}
-
-// listenAgain listens where a socket was closed a moment ago.
-func listenAgain(addr string) (net.Listener, error) {
-	for end := time.Now().Add(relistenTimeout); ; time.Sleep(pollInterval) {
-		l, err := net.Listen("tcp", addr)
-		if err == nil || time.Now().After(end) {
-			return l, err
-		}
-	}
 }
 
 // Heal ends all faults.
@@ -129,6 +125,7 @@ func (r *Relay) Close() {
 	r.mu.Unlock()
 	r.Cut()
 	r.conns.Wait()
+	_ = r.port.Close()
 }
 
 func (r *Relay) accept(l net.Listener) {
