@@ -8,7 +8,7 @@ PACKAGES ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 export CGO_ENABLED = 0
 
-.PHONY: build image demo test unit lint fuzz test-drivers differential bench bench-quick bench-micro bench-compare help install-mariadb install-servers
+.PHONY: build image demo test unit lint fuzz test-drivers differential chaos soak bench bench-quick bench-micro bench-compare help install-mariadb install-servers
 
 build: ## bin/kingshard, one static binary
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/kingshard ./cmd/kingshard
@@ -43,6 +43,13 @@ test-drivers: install-servers ## the test suites of drivers and of Django, strai
 
 differential: install-servers ## KS_DIFF_STATEMENTS random statements over 2, 3 and 4 shards against one server
 	KS_DIFF_STATEMENTS=$(or $(KS_DIFF_STATEMENTS),6000) $(GO) test ./bench/differential -run TestDifferential -v -timeout 120m
+
+chaos: install-servers ## a load that goes on while servers, network and proxy fail, on both servers, 16 minutes; writes docs/reliability.md
+	$(INSTALL)/faketime.sh
+	$(GO) run ./bench chaos -docs docs
+
+soak: install-servers ## the same for KS_SOAK (default 5m, a release 2h), a fault every half minute: does anything grow? Adds to docs/reliability.md
+	$(GO) run ./bench soak -for $(or $(KS_SOAK),5m) -docs docs
 
 bench: install-servers ## every scenario beside a direct connection and HAProxy, 40 minutes; writes docs/performance.md and README's figures
 	$(GO) run ./bench -docs docs

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"kingshard/bench/chaos"
 	"kingshard/bench/report"
 	"kingshard/bench/scenario"
 )
@@ -63,4 +64,28 @@ func compare(t *testing.T, path, want string) {
 		t.Errorf("%s is not of the run in docs/performance (go run ./bench -render docs/performance/%s, or without one go test ./bench -run TestDocuments -update): %v",
 			path, report.RunFile, err)
 	}
+}
+
+// TestReliabilityDocument: the sections of reliability.md are those of the results that are kept with it.
+func TestReliabilityDocument(t *testing.T) {
+	const path = "../docs/reliability.md"
+	results, err := chaos.Read[chaos.Result](filepath.Join("../docs/reliability", chaos.ResultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	soaks, err := chaos.Read[chaos.Soak](filepath.Join("../docs/reliability", chaos.SoaksFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := string(document)
+	for section, text := range map[string]string{chaos.TableSection: chaos.Table(results), chaos.SoakSection: chaos.SoakTable(soaks)} {
+		if want, err = report.ReplaceSection(want, section, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compare(t, path, want)
 }

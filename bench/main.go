@@ -8,6 +8,8 @@
 //	go run ./bench -docs docs                       all of them, and docs/performance.md from what they found
 //	go run ./bench -render FILE.jsonl               docs/performance.md from a run's file
 //	go run ./bench tpcc                             TPC-C transactions, on one server and through the proxy
+//	go run ./bench chaos                            a load that goes on while something fails
+//	go run ./bench soak -for 2h                     the same for long, and what the proxy has more afterwards
 //
 // Every run writes a file into bench/results. docs/benchmark.md says more.
 package main
@@ -26,8 +28,13 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(args) > 0 && args[0] == "tpcc" {
-		return runTPCC(ctx, args[1:])
+	if len(args) > 0 {
+		switch args[0] {
+		case "tpcc":
+			return runTPCC(ctx, args[1:])
+		case "chaos", "soak":
+			return runChaos(ctx, args[0], args[1:])
+		}
 	}
 	o, ok := parseOptions(args)
 	if !ok {
