@@ -27,7 +27,7 @@ func buildProxy(t *testing.T) string {
 // for make chaos to judge, on a machine that does nothing else.
 func TestFaults(t *testing.T) {
 	o := Options{
-		Kind: mysqltest.MariaDB, Proxy: buildProxy(t), Revision: "test", Rate: 60, Warmup: time.Second, Lasts: 3 * time.Second, Behind: 3 * time.Second,
+		Kind: mysqltest.MariaDB, Proxy: buildProxy(t), Revision: "test", Rate: 60, Warmup: time.Second, Lasts: 2 * time.Second, Behind: 2 * time.Second,
 		Stuck: answerMax, Alone: answerMax, Done: func(r Result) { t.Log(r.String()) },
 	}
 	for _, f := range Faults() {

@@ -21,7 +21,7 @@ func networkFaults() []Fault {
 		network("slow", "each packet to and from a node's server is 50 ms late", mysqltest.RelayFault{Delay: 50 * time.Millisecond}),
 		network("single bytes", "each byte to and from a node's server goes by a write of its own", mysqltest.RelayFault{Bytewise: true}),
 		network("lost for a while", "nothing gets through to a node's server and back; all of it does afterwards", mysqltest.RelayFault{Stall: true}),
-		network("half-open", "nothing gets through to a node's server and back, and connections of then stay silent; neither side is told", mysqltest.RelayFault{Swallow: true}),
+		halfOpen,
 		network("refused", "a node's server takes no new connections, those that there are break", mysqltest.RelayFault{Refuse: true}),
 		each("cut", "all connections to a node's server are closed every half second", (*mysqltest.Relay).Cut),
 		each("reset", "all connections to a node's server are reset every half second", (*mysqltest.Relay).Reset),
@@ -49,6 +49,27 @@ func network(name, what string, f mysqltest.RelayFault) Fault {
 		}
 		return err
 	}}
+}
+
+// halfOpen lasts until the health checks have found it: nothing else does, as the relay acknowledges what it swallows, so connections of a shorter one stay
+// silent until their clients give up.
+var halfOpen = Fault{
+	Name: "half-open", What: "nothing gets through to a node's server and back, until the health checks find that, and connections of then stay silent; neither side is told", steady: true,
+	run: func(ctx context.Context, s *subject, lasts time.Duration) error {
+		r := s.relays[failing]
+		if err := r.Set(mysqltest.RelayFault{Swallow: true}); err != nil {
+			return err
+		}
+		err := pause(ctx, lasts)
+		for found := false; err == nil && !found; {
+			var l level
+			if l, err = s.level(ctx, false); err == nil {
+				found = l.Down > 0
+				err = pause(ctx, 50*time.Millisecond)
+			}
+		}
+		return errors.Join(err, r.Heal())
+	},
 }
 
 // each is something that is done to all connections again and again.

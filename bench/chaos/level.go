@@ -24,6 +24,7 @@ type level struct {
 	Sessions    float64
 	Doubt       float64 // transactions over nodes that are not at their end
 	Incidents   float64
+	Down        float64 // instances
 }
 
 // level asks the proxy; collected is behind a collection of garbage.
@@ -49,6 +50,9 @@ func (s *subject) level(ctx context.Context, collected bool) (level, error) {
 			}
 			if v, err := strconv.ParseFloat(rest, 64); err == nil {
 				sums[name] += v
+				if name == "kingshard_instance_up" && v == 0 {
+					sums["down"]++
+				}
 			}
 		}
 		return lines.Err()
@@ -57,7 +61,7 @@ func (s *subject) level(ctx context.Context, collected bool) (level, error) {
 		Heap: sums["go_memstats_heap_alloc_bytes"], Memory: sums["process_resident_memory_bytes"], Goroutines: sums["go_goroutines"],
 		Files: sums["process_open_fds"] - sums["kingshard_pool_connections_open"], Connections: sums["kingshard_pool_connections_open"],
 		InUse: sums["kingshard_pool_connections_in_use"], Waiting: sums["kingshard_pool_waiting"], Sessions: sums["kingshard_sessions"],
-		Doubt: sums["kingshard_atomic_in_doubt"] + sums["kingshard_atomic_committing"], Incidents: sums["kingshard_atomic_incidents"],
+		Doubt: sums["kingshard_atomic_in_doubt"] + sums["kingshard_atomic_committing"], Incidents: sums["kingshard_atomic_incidents"], Down: sums["down"],
 	}
 	if err == nil && (l.Goroutines == 0 || l.Memory == 0 || sums["kingshard_pool_connections_max"] == 0) {
 		err = fmt.Errorf("metrics are missing: %+v", l)
