@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -12,7 +13,10 @@ func proxyFaults() []Fault {
 	return []Fault{
 		{
 			Name: "proxy killed", What: "the proxy is killed by SIGKILL and started again, twice", run: func(ctx context.Context, s *subject, lasts time.Duration) error {
-				return repeat(ctx, lasts, lasts/2, func(int) error { return s.cluster.KillProxy(ctx) })
+				if err := errors.Join(s.cluster.KillProxy(ctx), pause(ctx, lasts)); err != nil {
+					return err
+				}
+				return s.cluster.KillProxy(ctx)
 			},
 		},
 		{

@@ -42,6 +42,7 @@ type subject struct {
 
 const (
 	database = "chaos"
+	nodes    = 2
 	// connsMax is more connections than clients that wait for the longest that anything may take.
 	connsMax = 4000
 	// answerMax is how long a client waits for an answer: so long that what is stuck is seen to be.
@@ -49,10 +50,10 @@ const (
 )
 
 // shard returns the rules of the tables.
-func shard(nodes []string) []string {
+func shard(names []string) []string {
 	var rules []string
 	for _, table := range []string{"entry", "account", "transfer"} {
-		rules = append(rules, fmt.Sprintf("{db: %s, table: %s, key: id, nodes: [%s], type: hash, locations: [1, 1]}", database, table, strings.Join(nodes, ", ")))
+		rules = append(rules, fmt.Sprintf("{db: %s, table: %s, key: id, nodes: [%s], type: hash, locations: [1, 1]}", database, table, strings.Join(names, ", ")))
 	}
 	return rules
 }
@@ -80,7 +81,7 @@ func (s *subject) start(ctx context.Context, o Options, which setup) error {
 		return err
 	}
 	c := rig.ClusterOptions{
-		Kind: o.Kind, Nodes: 2, DB: database, BufferPool: "64M", Proxy: o.Proxy, Shard: shard, Config: s.config(""), Binlog: true, Replica: which == plain && o.replica(),
+		Kind: o.Kind, Nodes: nodes, DB: database, BufferPool: "64M", Proxy: o.Proxy, Shard: shard, Config: s.config(""), Binlog: true, Replica: which == plain && o.replica(),
 		Settings: map[string]string{
 			"sync-binlog": "1", "innodb-flush-log-at-trx-commit": "1", "transaction-isolation": "READ-COMMITTED", "loose-rpl-semi-sync-master-wait-point": "AFTER_SYNC",
 			"loose-innodb-log-file-size": "48M", "loose-innodb-redo-log-capacity": "64M", "max-connections": "1000",
@@ -117,12 +118,9 @@ func (s *subject) front(server *mysqltest.RealServer) (string, error) {
 		return "", err
 	}
 	s.admins = append(s.admins, admin)
-	for _, text := range []string{
-		fmt.Sprintf("CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY '%[1]s'", account), "GRANT ALL ON *.* TO " + account + "@'%'",
-		"REVOKE SUPER, READ_ONLY ADMIN ON *.* FROM " + account + "@'%'",
-	} {
-		if _, err := admin.Exec(text); err != nil && !strings.HasPrefix(text, "REVOKE") && len(s.relays) < 2 { // a replica has them from its primary
-			return "", fmt.Errorf("%s: %w", text, err)
+	if len(s.relays) < nodes { // a replica has the account from its primary
+		if err := makeAccount(admin, server.Kind); err != nil {
+			return "", err
 		}
 	}
 	r, err := mysqltest.StartRelay(server.Addr)
@@ -131,6 +129,20 @@ func (s *subject) front(server *mysqltest.RealServer) (string, error) {
 	}
 	s.relays = append(s.relays, r)
 	return r.Addr(), nil
+}
+
+// makeAccount makes the proxy's account.
+func makeAccount(admin *sql.DB, kind mysqltest.Kind) error {
+	texts := []string{fmt.Sprintf("CREATE USER %s@'%%' IDENTIFIED BY '%[1]s'", account), "GRANT ALL ON *.* TO " + account + "@'%'"}
+	if kind == mysqltest.MariaDB { // the other has super_read_only
+		texts = append(texts, "REVOKE SUPER, READ_ONLY ADMIN ON *.* FROM "+account+"@'%'")
+	}
+	for _, text := range texts {
+		if _, err := admin.Exec(text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
 }
 
 // fill makes the tables through the proxy, and the accounts.
