@@ -91,13 +91,34 @@ func readOnly(ctx context.Context, s *subject, lasts time.Duration) error {
 	if s.kind == mysqltest.MariaDB {
 		variable = "read_only"
 	}
-	admin := s.admins[failing]
-	if _, err := admin.ExecContext(ctx, "SET GLOBAL "+variable+" = 1"); err != nil {
+	admin, err := s.admins[failing].Conn(ctx)
+	if err != nil {
 		return err
 	}
-	err := pause(ctx, lasts)
+	defer admin.Close()
+	if err := turnReadOnly(ctx, admin, variable); err != nil {
+		return err
+	}
+	err = pause(ctx, lasts)
 	_, healed := admin.ExecContext(context.WithoutCancel(ctx), "SET GLOBAL read_only = 0")
 	return errors.Join(err, healed)
+}
+
+// turnReadOnly sets the variable as an administrator of a server under load does. MySQL waits for statements that run, and lets no others begin meanwhile: one
+// that runs may wait for a row of a transaction whose next statement may not begin, for as long as a row lock is waited for.
+func turnReadOnly(ctx context.Context, admin *sql.Conn, variable string) error {
+	if _, err := admin.ExecContext(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
+		return err
+	}
+	for end := time.Now().Add(time.Minute); ; {
+		_, err := admin.ExecContext(ctx, "SET GLOBAL "+variable+" = 1")
+		if err == nil || !strings.Contains(err.Error(), "1205") || time.Now().After(end) { // ER_LOCK_WAIT_TIMEOUT
+			return err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
 }
 
 // stopReplication lets the replica of the first node fall behind.
