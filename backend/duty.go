@@ -18,6 +18,8 @@ const (
 
 // Duty is whether an instance may do what its role in the node is. Any goroutine may use it.
 type Duty struct {
+	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
+	heldDown atomic.Bool
 	withheld atomic.Bool // there is a reason
 	mu       sync.Mutex
 	why      [causes]string // "" for none

@@ -60,14 +60,12 @@ type Instance struct {
 	// IsSource says that a replica is the primary's own server, which takes its share of reads.
 	IsSource bool
 
-	dial  DialConfig
-	admin DialConfig // of what the proxy does of its own; dial's where it has no account for that
-	pool  *pool.Pool[*Conn, *Setting]
-	load  [loadCells]loadCell
-	state atomic.Uint32 // the verdict of the health checks
-	// heldDown says that an operator took the instance down: whatever the health checks find, it stays so.
-	heldDown atomic.Bool
-	unlooped atomic.Bool // see KeepFromLoops
+	dial     DialConfig
+	admin    DialConfig // of what the proxy does of its own; dial's where it has no account for that
+	pool     *pool.Pool[*Conn, *Setting]
+	load     [loadCells]loadCell
+	state    atomic.Uint32 // the verdict of the health checks
+	unlooped atomic.Bool   // see KeepFromLoops
 	// killsAsClients says that the server does not let the account for that end the clients' threads.
 	killsAsClients atomic.Bool
 	info           atomic.Pointer[Info]
@@ -399,7 +397,7 @@ func (i *Instance) Known() <-chan struct{} { return i.known }
 
 // State is what statements go by: down by an operator, or while it is not known to be the primary, else the verdict of the health checks.
 func (i *Instance) State() State {
-	if i.heldDown.Load() || i.Duty.withheld.Load() {
+	if i.Duty.heldDown.Load() || i.Duty.withheld.Load() {
 		return Down
 	}
 	return i.Health()
@@ -422,12 +420,12 @@ func (i *Instance) SetState(s State) {
 }
 
 // HeldDown tells whether an operator took the instance down.
-func (i *Instance) HeldDown() bool { return i.heldDown.Load() }
+func (i *Instance) HeldDown() bool { return i.Duty.heldDown.Load() }
 
 // HoldDown takes the instance down until it is called with false, for all new statements: idle connections are closed,
 // those on loan when they come back, and nobody waits for one any more. It tells whether that changed anything.
 func (i *Instance) HoldDown(down bool) (changed bool) {
-	if i.heldDown.Swap(down) == down {
+	if i.Duty.heldDown.Swap(down) == down {
 		return false
 	}
 	if down {

@@ -333,12 +333,12 @@ func (ls *leases) lost(p backend.Pooled, cause error) error {
 // lose is lost; never says that the statement cannot have arrived at the server.
 func (ls *leases) lose(p backend.Pooled, never bool, cause error) error {
 	stateful := !ls.client.txn.Disposable(p)
-	only := stateful && ls.onlyTransaction(p)
+	only := stateful && onlyTransaction(ls, p)
 	p.Instance.CheckIdle()
 	ls.drop(p)
 	ls.client.shared.Log.Warn("backend connection lost", "conn", ls.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "carried_out", carriedOut[never], "error", cause)
 	if only {
-		return ls.transactionLost(p.Instance.Node, never)
+		return ls.branches().transactionLost(p.Instance.Node, never)
 	}
 	if never {
 		return ls.lostWith(notArrived([]string{p.Instance.Node}), stateful, cause)
