@@ -167,7 +167,7 @@ func TestNobodyHearsOfTheResolver(t *testing.T) {
 	}
 	next := newInstance("n", Primary, 1, i.dial, PoolConfig{Max: 1, ConnectTimeout: 10 * time.Second, Names: resolve.Config{Lookup: name.lookup}})
 	defer retire(next)
-	(&Node{Primary: next}).Succeed(&Node{Primary: i})
+	(&Node{hold: new(Hold), Primary: next}).Succeed(&Node{hold: new(Hold), Primary: i})
 	p := borrow(t, next)
 	defer p.Put()
 	p.Conn.Command(mysql.ComPing, "")

@@ -42,8 +42,8 @@ func serverClosesConnections(t *testing.T, kind mysqltest.Kind) {
 				code   uint16
 			}{
 				{"pooled", nil, "INSERT INTO arr (tag) VALUES ('%s')", 0},
-				{"in a transaction", []string{"BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"}, "INSERT INTO arr (tag) VALUES ('%s')", 9018},
-				{"COMMIT", []string{"BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"}, "COMMIT", 9018},
+				{"in a transaction", []string{"BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"}, "INSERT INTO arr (tag) VALUES ('%s')", 1213},
+				{"COMMIT", []string{"BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"}, "COMMIT", 1213},
 			} {
 				t.Run(strings.Join([]string{over.name, how, path.name}, "/"), func(t *testing.T) {
 					tag := strings.ReplaceAll(t.Name(), "/", " ")

@@ -205,15 +205,17 @@ func (b *breaker) hasActed() bool {
 type breakPath struct {
 	name string
 	// prepare makes the session ready; run is the statement, whose connection breaks.
-	prepare    func(t *testing.T, c *mysqltest.RawClient, tag string) (run func() (*mysqltest.RawResult, error))
-	read       string // what it reads; empty if it is a change
-	held       bool   // the session holds the connection
-	inside     bool   // the change is in a transaction, which is lost with the connection
-	mark       string // what the breaker waits for; else the tag
-	rows       int    // that it adds; 0 is 1, none is 0
-	elsewhere  bool   // any server can carry it out as well
-	onlyBefore bool   // it has no room for the tag
-	never      bool   // it is told that nothing was carried out, whenever the connection breaks
+	prepare func(t *testing.T, c *mysqltest.RawClient, tag string) (run func() (*mysqltest.RawResult, error))
+	read    string // what it reads; empty if it is a change
+	held    bool   // the session holds the connection
+	inside  bool   // the change is in a transaction, which is lost with the connection
+	// transaction says that the session has nothing else on the connection: it goes on without it.
+	transaction bool
+	mark        string // what the breaker waits for; else the tag
+	rows        int    // that it adds; 0 is 1, none is 0
+	elsewhere   bool   // any server can carry it out as well
+	onlyBefore  bool   // it has no room for the tag
+	never       bool   // it is told that nothing was carried out, whenever the connection breaks
 }
 
 const none = -1
@@ -281,11 +283,11 @@ func breakPaths(p *testProxy, shares bool) []breakPath {
 		{name: "prepared merge", prepare: prepared(warmShards, "SELECT id FROM arrs WHERE note <> ? AND id < 5 ORDER BY id", "warm"), read: "[[1] [2] [3] [4]]"},
 		{name: "finish", prepare: text(warmShards, "SELECT COUNT(*) FROM arrs a JOIN arrs b ON a.id = b.id + 1 WHERE a.note <> '%s' AND a.id < 5"), read: "[[3]]"},
 		{name: "change of several nodes", prepare: text(warmShards, "INSERT INTO arrs (id, tag) VALUES (201, '%s'), (202, '%s'), (203, '%s'), (204, '%s')"), rows: 4, never: true},
-		{name: "in a transaction", prepare: text(append(warm, "BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"), "INSERT INTO arr (tag) VALUES ('%s')"), held: true, inside: true},
-		{name: "prepared in a transaction", prepare: prepared(append(warm, "BEGIN"), "INSERT INTO arr (tag) VALUES (?)", "warm"), held: true, inside: true},
-		{name: "first of a transaction", prepare: text(append(warm, "BEGIN"), "INSERT INTO arr (tag) VALUES ('%s')"), inside: true},
-		{name: "autocommit off", prepare: text(append(warm, "SET autocommit = 0", "SELECT 1 FROM arr WHERE id = 1"), "INSERT INTO arr (tag) VALUES ('%s')"), held: true, inside: true},
-		{name: "COMMIT", prepare: text(append(warm, "BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"), "COMMIT"), held: true, mark: "COMMIT"},
+		{name: "in a transaction", transaction: true, prepare: text(append(warm, "BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"), "INSERT INTO arr (tag) VALUES ('%s')"), held: true, inside: true},
+		{name: "prepared in a transaction", transaction: true, prepare: prepared(append(warm, "BEGIN"), "INSERT INTO arr (tag) VALUES (?)", "warm"), held: true, inside: true},
+		{name: "first of a transaction", transaction: true, prepare: text(append(warm, "BEGIN"), "INSERT INTO arr (tag) VALUES ('%s')"), inside: true},
+		{name: "autocommit off", transaction: true, prepare: text(append(warm, "SET autocommit = 0", "SELECT 1 FROM arr WHERE id = 1"), "INSERT INTO arr (tag) VALUES ('%s')"), held: true, inside: true},
+		{name: "COMMIT", transaction: true, prepare: text(append(warm, "BEGIN", "INSERT INTO arr (tag) VALUES ('%s')"), "COMMIT"), held: true, mark: "COMMIT"},
 		{name: "pinned", prepare: text(append(warm, "CREATE TEMPORARY TABLE arr_own (id INT)"), "INSERT INTO arr (tag) VALUES ('%s')"), held: true},
 	}
 	if shares {
@@ -377,13 +379,17 @@ func breakOne(t *testing.T, p *testProxy, b *breaker, direct *mysqltest.RawClien
 	}
 	want, rows := uint16(9003), 0
 	switch {
+	case before && path.held && path.transaction:
+		want = 1213
 	case before && path.held:
 		want = 9018
 	case before:
 		want, rows = 0, all
 	case path.never:
 		want = 9018
-	case (how == closedCarried || how == resetCarried) && !path.inside:
+	case path.inside:
+		want = 1213
+	case how == closedCarried || how == resetCarried:
 		rows = all
 	}
 	if path.elsewhere && code == 0 && want == 9003 {
@@ -395,7 +401,11 @@ func breakOne(t *testing.T, p *testProxy, b *breaker, direct *mysqltest.RawClien
 	if code == 9018 && !strings.Contains(r.Err.Message, "node n1") {
 		t.Errorf("%v does not name the node", r.Err)
 	}
-	if path.held || path.inside && code != 0 {
+	if path.transaction && code != 0 {
+		if r := must(t, c, "SELECT 1"); fmt.Sprint(r.Rows) != "[[1]]" {
+			t.Errorf("then %v", r.Rows)
+		}
+	} else if path.held {
 		if r, err := c.Query("SELECT 1"); err == nil {
 			t.Errorf("the session goes on without its state: %v, %v", r.Rows, r.Err)
 		}
