@@ -40,11 +40,20 @@ func (t token) nesting() int {
 
 // lex cuts the text into tokens.
 func lex(text string, m sqltext.Mode) (tokens []token, ok bool) {
+	ok = eachToken(text, m, func(t token) bool {
+		tokens = append(tokens, t)
+		return true
+	})
+	return tokens, ok
+}
+
+// eachToken calls f with the tokens of a text until it returns false; ok is false where they are not certain.
+func eachToken(text string, m sqltext.Mode, f func(t token) bool) (ok bool) {
 	l := sqltext.NewLexer(text, m)
 	for {
 		t := l.Next()
 		if t.Kind == sqltext.KindEOF {
-			return tokens, !l.Doubt()
+			return !l.Doubt()
 		}
 		tok := token{Token: t, word: text[t.Pos:t.End]}
 		if t.Kind == sqltext.KindQuotedIdent {
@@ -52,9 +61,11 @@ func lex(text string, m sqltext.Mode) (tokens []token, ok bool) {
 			tok.word = strings.ReplaceAll(tok.word[1:len(tok.word)-1], q+q, q)
 		}
 		if t.Kind == sqltext.KindInvalid {
-			return tokens, false
+			return false
 		}
-		tokens = append(tokens, tok)
+		if !f(tok) {
+			return true
+		}
 	}
 }
 

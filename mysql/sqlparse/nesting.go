@@ -25,38 +25,58 @@ type level struct {
 	from  bool // in a list of tables, whose commas are joins: each makes the tree deeper
 }
 
-// nested tells whether a text is deeper than it may be. It takes trees for deeper than they are.
-func nested(tokens []token) bool {
-	levels := []level{{}}
-	total := 0 // of all chains
-	for k, t := range tokens {
-		top := &levels[len(levels)-1]
-		switch t.word {
-		case ",":
-			if !top.from {
-				total -= top.chain
-				top.chain = 0
-				continue
-			}
-		case ")":
-			if len(levels) > 1 {
-				total -= top.chain
-				levels = levels[:len(levels)-1]
-				continue
-			}
+// nested reports whether a text is deeper than it may be. It takes trees for deeper than they are, and keeps nothing: the tokens of a long text
+// take seventy times its length.
+func nested(text string, m sqltext.Mode) bool {
+	if len(text) < parenthesesMax {
+		return false
+	}
+	n := nesting{levels: []level{{}}}
+	deep := false
+	eachToken(text, m, func(t token) bool {
+		deep = n.deeper(t)
+		return !deep
+	})
+	return deep
+}
+
+// nesting is how deep a text is at a token.
+type nesting struct {
+	levels []level
+	total  int  // of all chains
+	dotted bool // the last token was a dot
+}
+
+// deeper goes on by a token, and reports whether that is deeper than may be.
+func (n *nesting) deeper(t token) bool {
+	dotted := n.dotted
+	n.dotted = t.word == "."
+	top := &n.levels[len(n.levels)-1]
+	switch t.word {
+	case ",":
+		if !top.from {
+			n.total -= top.chain
+			top.chain = 0
+			return false
 		}
-		top.chain++
-		if total++; total > chainMax {
+	case ")":
+		if len(n.levels) > 1 {
+			n.total -= top.chain
+			n.levels = n.levels[:len(n.levels)-1]
+			return false
+		}
+	}
+	top.chain++
+	if n.total++; n.total > chainMax {
+		return true
+	}
+	if t.word == "(" {
+		if n.levels = append(n.levels, level{}); len(n.levels) > parenthesesMax {
 			return true
 		}
-		if t.word == "(" {
-			if levels = append(levels, level{}); len(levels) > parenthesesMax {
-				return true
-			}
-		}
-		if t.Kind == sqltext.KindWord && (k == 0 || tokens[k-1].word != ".") {
-			top.from = listsTables(t.word, top.from)
-		}
+	}
+	if t.Kind == sqltext.KindWord && !dotted {
+		top.from = listsTables(t.word, top.from)
 	}
 	return false
 }

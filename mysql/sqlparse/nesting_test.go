@@ -2,6 +2,7 @@ package sqlparse
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -33,9 +34,15 @@ func TestNestingHasABound(t *testing.T) {
 		{"assignments", "update u set a = 1", ", b = 2", " where id = 1", 120_000, false},
 	} {
 		text := c.begin + strings.Repeat(c.part, c.count) + c.end
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		st, err := Parse(text, mysql8, watchedNames("u"))
+		runtime.ReadMemStats(&after)
 		if c.deep && !errors.Is(err, ErrNested) {
 			t.Errorf("%s: %v", c.name, err)
+		}
+		if taken := after.TotalAlloc - before.TotalAlloc; c.deep && taken > 4<<20 {
+			t.Errorf("%s: %d KB to refuse %d KB", c.name, taken>>10, len(text)>>10)
 		}
 		if !c.deep && (err != nil || len(st.Tables) == 0) {
 			t.Errorf("%s: %v", c.name, err)

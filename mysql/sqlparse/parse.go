@@ -37,16 +37,18 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	if len(text) > textMax {
 		return nil, fmt.Errorf("the statement is longer than %d bytes", textMax)
 	}
+	if nested(text, m) {
+		return nil, ErrNested
+	}
 	tokens, ok := lex(text, m)
 	if !ok {
 		return nil, ErrUnclear
 	}
 	if plain := sqltext.WithoutVersions(text, m); plain != text {
-		text = plain
+		if text = plain; nested(text, m) {
+			return nil, ErrNested
+		}
 		tokens, _ = lex(text, m)
-	}
-	if nested(tokens) {
-		return nil, ErrNested
 	}
 	if st := maintain(text, tokens); st != nil {
 		return st, nil
