@@ -13,6 +13,9 @@ const (
 	bufferLarge  = 64 << 10
 	bufferResult = 256 << 10
 	bufferMax    = 1 << 20
+	// bufferBegun is that of a client's packet of which a few bytes have come, beginMax at most.
+	bufferBegun = 256
+	beginMax    = 64
 )
 
 // bufferGrowth is the ratio of one size to the next.
@@ -38,11 +41,26 @@ func newBuffer(n int) *buffer {
 }
 
 func (b *buffer) free() {
+	if len(b.b) < bufferSmall {
+		return // of begun
+	}
 	k := 0
 	for size := bufferSmall; size < len(b.b); size *= bufferGrowth {
 		k++
 	}
 	buffers[k].Put(b)
+}
+
+// begun gives the buffer for the first n bytes of a command, which lie in b. A client that sends a few bytes of a packet, and the rest when it
+// likes, does not hold a buffer from the pools: crowds of those who never log in do so.
+func (c *Conn) begun(b *buffer, n int) *buffer {
+	if c.side != ClientSide || n > beginMax || n >= headerLen && n >= headerLen+(int(b.b[0])|int(b.b[1])<<8|int(b.b[2])<<16) {
+		return b
+	}
+	own := &buffer{make([]byte, bufferBegun)}
+	copy(own.b, b.b[:n])
+	b.free()
+	return own
 }
 
 // Buffers are small buffers that lie ready for the connections of one goroutine. Zero is ready.

@@ -18,6 +18,9 @@ type Memory struct {
 // SetMost sets the bound in bytes; 0: none. What is held already stays.
 func (m *Memory) SetMost(bytes int64) { m.most.Store(bytes) }
 
+// Most is the bound in bytes; 0: none.
+func (m *Memory) Most() int64 { return m.most.Load() }
+
 // Used is how many bytes are held now.
 func (m *Memory) Used() int64 { return m.used.Load() }
 

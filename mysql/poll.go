@@ -106,7 +106,7 @@ func (c *Conn) readPolled() error {
 		b := newBuffer(firstSize(c.long))
 		n, err := c.Net.TryRead(b.b)
 		if n > 0 {
-			c.rbuf = b
+			c.rbuf = c.begun(b, n)
 			return c.took(n, nil)
 		}
 		b.free()

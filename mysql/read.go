@@ -230,7 +230,7 @@ func (c *Conn) readRaw(fd uintptr) bool {
 	b := newBuffer(firstSize(c.long))
 	n, err := rawio.Receive(fd, b.b)
 	if n > 0 {
-		c.rbuf, c.rawN = b, n
+		c.rbuf, c.rawN = c.begun(b, n), n
 		return true
 	}
 	b.free()

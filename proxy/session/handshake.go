@@ -68,6 +68,7 @@ func (lo login) handshake() *endError {
 
 // readResponse reads the client's answer, going into TLS first where it asks for that.
 func (lo login) readResponse(caps mysql.Capability) (*mysql.HandshakeResponse41, *endError) {
+	lo.client.conn.Release() // who never logs in holds no buffer
 	p, err := lo.client.conn.ReadPacket()
 	if err != nil {
 		return nil, clientEnd(err)
