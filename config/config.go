@@ -123,7 +123,8 @@ type Config struct {
 	MaxAllowedPacket ByteSize `yaml:"max_allowed_packet" reload:"set"`
 	// What the long packets of all clients may take together while they come and are worked on, those beyond 64K, and what they send of long
 	// parameters until these are used, with them the lines of LOAD DATA that wait for their shards; at
-	// least twice max_allowed_packet; the client whose packet would take more gets error 9019. 0: no limit.
+	// least twice max_allowed_packet; the client whose packet would take more gets error 9019. The prepared statements of all clients may take as
+	// much again, beyond which one more is error 1461. 0: no limit.
 	PacketMemory ByteSize `yaml:"packet_memory" reload:"set"`
 	// Prepared statements of one client session, 1 to 1048576.
 	MaxPreparedStmts int `yaml:"max_prepared_stmts" reload:"set"`

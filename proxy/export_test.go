@@ -42,6 +42,9 @@ func (s *Server) PinTotals() map[string]uint64 { return s.shared.Pins.Totals() }
 // PacketBytes is what clients' long packets and parameters take.
 func (s *Server) PacketBytes() int64 { return s.shared.Packets.Used() }
 
+// StatementBytes is what the prepared statements of clients take.
+func (s *Server) StatementBytes() int64 { return s.shared.Statements.Used() }
+
 // Failures are the logins that failed.
 func (s *Server) Failures() *account.Failures { return &s.shared.Failures }
 

@@ -94,6 +94,7 @@ func (s *Server) install(snap *session.Snapshot) {
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
+	s.shared.Statements.SetMost(int64(cfg.PacketMemory))
 	s.shared.Indexes.Configured(snap.Ruled())
 	s.shared.Snapshot.Store(snap)
 	if err := s.shared.Learn(); err != nil {

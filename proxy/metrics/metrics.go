@@ -116,6 +116,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	}
 	counter("connection_deadlocks_total", "Transactions rolled back because sessions waited for each other's connections to several nodes.", t.Deadlocks)
 	gauge("client_packet_bytes", "Memory that clients' long packets take now; packet_memory bounds it.", float64(r.shared.Packets.Used()))
+	gauge("prepared_statement_bytes", "Memory that the texts of clients' prepared statements take; packet_memory bounds it, too.", float64(r.shared.Statements.Used()))
+	counter("prepared_statements_refused_total", "Prepared statements of clients for which there was no room within packet_memory.", r.shared.Statements.Refused())
 	counter("client_packets_refused_total", "Packets of clients for which there was no room within packet_memory.", r.shared.Packets.Refused())
 	counter("row_lock_deadlocks_total", "Changes of several nodes rolled back because they waited for each other's row locks across the nodes.", t.RowDeadlocks)
 	counter("best_effort_transactions_total", "Transactions with changes on several nodes that committed one behind the other, as transaction_mode best_effort has them.", t.BestEffort)

@@ -88,6 +88,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_pool_closed_total{backend="127.0.0.1:1",cause="tainted",node="n",role="primary"} 0`,
 		`kingshard_pool_dial_failures_total{backend="127.0.0.1:1",node="n",role="primary"} 0`,
 		`kingshard_name_lookup_failures_total{backend="127.0.0.1:1",node="n",role="primary"} 0`,
+		"kingshard_prepared_statement_bytes 0", "kingshard_prepared_statements_refused_total 0",
 		`kingshard_fallback_reads{node="n"} 0`, `kingshard_fallback_reads_refused_total{node="n"} 0`,
 		"# TYPE kingshard_command_seconds histogram", "# TYPE kingshard_sessions gauge", "# TYPE kingshard_rows_total counter",
 	} {

@@ -57,6 +57,7 @@ func (s *Session) ours() ours { return ours{&s.client} }
 func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
 	s := assemble()
 	s.client.init(nc, shared)
+	s.stmts.texts.memory = &shared.Statements
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		from := a.AddrPort()
 		s.client.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))

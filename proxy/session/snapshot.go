@@ -186,6 +186,8 @@ type Shared struct {
 
 	// Packets bounds what clients' long packets take together.
 	Packets mysql.Memory
+	// Statements bounds what the prepared statements of all clients take together.
+	Statements mysql.Memory
 
 	// connWaits finds sessions that wait for each other's connections.
 	connWaits txn.Detector

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"unique"
+	"unsafe"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -28,6 +29,8 @@ type stmts struct {
 	lastID uint32 // that of the last COM_STMT_PREPARE, 0 if it failed; ids begin at 1
 	// longData is the number of bytes sent by COM_STMT_SEND_LONG_DATA and not yet used, over all statements.
 	longData int
+	// texts are the bytes of the statements that byID has.
+	texts heldBytes
 }
 
 // stmt is one prepared statement of a client. It is prepared on backend connections as they come to run it.
@@ -84,6 +87,7 @@ type stmt struct {
 // clearStmts forgets all statements, those on the held connection, which is given back, included.
 func (ss *stmts) clearStmts() {
 	ss.client.shared.Packets.Give(ss.longData)
+	ss.texts.set(0)
 	ss.byID, ss.lastID, ss.longData = nil, 0, 0
 	ss.client.txn.Cursors, ss.client.txn.MixedStmts = 0, 0
 }
@@ -128,13 +132,35 @@ func (ss *stmts) tooMany() error {
 	return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount, "Can't create more than max_prepared_stmt_count statements (current value: %d)", ss.client.snap.Config.MaxPreparedStmts)
 }
 
-// comStmtPrepare prepares the text on a backend, every time: only the server knows whether it is right and what its
-// columns are today. MySQL manual: "COM_STMT_PREPARE".
+// stmtBytes is what a statement takes beside its text.
+const stmtBytes = int(unsafe.Sizeof(stmt{}))
+
+// bytes is what the statement counts with.
+func (st *stmt) bytes() int { return stmtBytes + len(st.text) }
+
+// comStmtPrepare prepares a text, if there is room for one more. MySQL manual: "COM_STMT_PREPARE".
 func (ss *stmts) comStmtPrepare(text string) error {
 	ss.lastID = 0
 	if ss.full() {
 		return ss.tooMany()
 	}
+	bytes := stmtBytes + len(text)
+	if !ss.texts.set(ss.texts.n + bytes) {
+		m := ss.texts.memory
+		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount, "Can't create one more prepared statement: those of all clients take %d bytes, and packet_memory is the most (current value: %d)", m.Used(), m.Most())
+	}
+	defer func() {
+		ss.texts.set(ss.texts.n - bytes)
+		if st := ss.byID[ss.lastID]; st != nil {
+			ss.texts.set(ss.texts.n + st.bytes())
+		}
+	}()
+	return ss.prepareText(text)
+}
+
+// prepareText prepares the text on a backend, every time: only the server knows whether it is right and what its
+// columns are today.
+func (ss *stmts) prepareText(text string) error {
 	if err := ss.rights.readyForText(text); err != nil {
 		return err
 	}
@@ -411,6 +437,7 @@ func (ss *stmts) comStmtClose(arg []byte) {
 	}
 	ss.dropLongData(st)
 	delete(ss.byID, st.id)
+	ss.texts.set(max(0, ss.texts.n-st.bytes()))
 	_ = ss.closeCursor(st)
 	if mixed := st.mixedParams(); mixed > 0 {
 		if ss.client.txn.MixedStmts -= mixed; ss.client.txn.MixedStmts == 0 {

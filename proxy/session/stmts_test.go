@@ -40,7 +40,7 @@ func stmtsApart(t *testing.T, change func(cfg *config.Config)) (*apart, *stmts, 
 	}
 	a := apartOf(t, "app", newShared(t, cfg))
 	ri := a.withRights()
-	return a, &stmts{client: a.client, leases: ri.leases, routing: ri.routing, exchanges: ri.exchanges, rights: ri}, server
+	return a, &stmts{client: a.client, leases: ri.leases, routing: ri.routing, exchanges: ri.exchanges, rights: ri, texts: heldBytes{memory: &a.shared.Statements}}, server
 }
 
 // prepares prepares a text, and gives the client's id of it; 0 where it fails, with the code.
@@ -114,6 +114,29 @@ func TestStmtsPrepareAndClose(t *testing.T) {
 	}
 	if id, _ := a.prepares(t, ss, "SELECT 1"); id != 3 {
 		t.Errorf("an id comes again: %d", id)
+	}
+}
+
+// The statements of all clients take no more than their bound together; what goes leaves room.
+func TestStmtsTakeMemory(t *testing.T) {
+	a, ss, _ := stmtsApart(t, nil)
+	long := "SELECT '" + strings.Repeat("x", 1000) + "'"
+	m := &a.shared.Statements
+	m.SetMost(2*int64(stmtBytes+len(long)) + 100)
+	for k, want := range []uint16{0, 0, mysql.ERMaxPreparedStmtCount} {
+		if _, code := a.prepares(t, ss, long); code != want {
+			t.Errorf("error %d of the statement %d, want %d", code, k, want)
+		}
+	}
+	ss.comStmtClose(idOf(1))
+	if _, code := a.prepares(t, ss, long); code != 0 {
+		t.Errorf("error %d behind the end of one", code)
+	}
+	if ss.comStmtClose(idOf(2)); m.Used() != int64(stmtBytes+len(long)) {
+		t.Errorf("one takes %d bytes", m.Used())
+	}
+	if ss.clearStmts(); m.Used() != 0 {
+		t.Errorf("none take %d bytes", m.Used())
 	}
 }
 
