@@ -98,7 +98,7 @@ func (g *floodgate) count() (waiting, most int) {
 func TestNoFloodOfDials(t *testing.T) {
 	server := startScript(t, "a")
 	gate := startFloodgate(t, server.Addr)
-	const clients, conns, dialsMax = 2000, 64, 16
+	const clients, conns, dialsMax, probes = 2000, 64, 16, 2 // a probe, and what it asks besides
 	p := startProxy(t, oneNode(gate.listener.Addr().String(), conns), "pool_wait_timeout: 60s", "connect_timeout: 60s", "health_interval: 1h")
 	mysqltest.WaitFor(t, "the first probe", func() bool { return p.primary("n").Info() != nil })
 	mysqltest.WaitFor(t, "what goes with it", func() bool { return p.primary("n").Stored() != nil })
@@ -126,7 +126,7 @@ func TestNoFloodOfDials(t *testing.T) {
 	asking := ask()
 	answered := make(chan struct{})
 	go func() { asking.Wait(); close(answered) }()
-	mysqltest.WaitFor(t, "the first dials", func() bool { n, _ := gate.count(); return n == dialsMax })
+	mysqltest.WaitFor(t, "the first dials", func() bool { n, _ := gate.count(); return n >= dialsMax })
 	mysqltest.WaitFor(t, "all answers", func() bool {
 		gate.release()
 		select {
@@ -136,7 +136,7 @@ func TestNoFloodOfDials(t *testing.T) {
 			return false
 		}
 	})
-	if _, most := gate.count(); most > dialsMax {
+	if _, most := gate.count(); most > dialsMax+probes {
 		t.Errorf("%d connections were opened at once", most)
 	}
 }
