@@ -26,11 +26,10 @@ func (p *pace) goOn(now time.Duration, any bool) {
 	}
 }
 
-// expected is how long it takes until n are served who stand ahead, by as many connections as are lent. Of each of these nobody knows when it
-// comes back: it counts as one that does so now, so that a guess from little is short rather than long.
-func (p *pace) expected(n, lent int) time.Duration {
-	lent = max(lent, 1)
-	return time.Duration(max(0, n-lent)) * p.busy / time.Duration(p.served+lent)
+// expected is how long it takes until n are served who stand ahead, by as many connections as there may be. Of each of these nobody knows when
+// it comes back, or is opened: it counts as one that does so now, so that a guess from little is short rather than long.
+func (p *pace) expected(n, conns int) time.Duration {
+	return time.Duration(max(0, n-conns)) * p.busy / time.Duration(p.served+conns)
 }
 
 // crowdedLocked is the error of a borrower whose turn would come too late, as the line moves; nil for one who may wait. A quarter of the time is
@@ -38,7 +37,7 @@ func (p *pace) expected(n, lent int) time.Duration {
 func (p *Pool[C, K]) crowdedLocked(r *request, now time.Duration) error {
 	n, patience := p.queue.len, r.until-now
 	p.pace.goOn(now, n > 0)
-	expected := p.pace.expected(n, p.lentLocked())
+	expected := p.pace.expected(n, p.max)
 	if r.ahead || n < p.cfg.MaxWaiters && expected <= patience-patience/4 {
 		return nil
 	}

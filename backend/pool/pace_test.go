@@ -106,6 +106,17 @@ func TestPatienceIsEnough(t *testing.T) {
 	}
 }
 
+// Nobody is refused while the pool is still being filled, however many wait for that.
+func TestPatienceWhileDialling(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 64, DialsMax: 1}, func(t *testing.T, p *testPool, s *server) {
+		s.set(nil, 400*time.Millisecond)
+		const n = 700
+		if o := offer(t, p, time.Millisecond, 10*time.Second, n*time.Millisecond, func() time.Duration { return time.Millisecond }); o.served != n {
+			t.Errorf("%d of %d served, %d refused, %d late", o.served, n, o.refused, o.late)
+		}
+	})
+}
+
 // Who is refused hears the limit and the usage; who holds connections of other pools is let in.
 func TestCrowded(t *testing.T) {
 	inBubble(t, Config[*fakeConn, string]{Max: 1}, func(t *testing.T, p *testPool, _ *server) {
