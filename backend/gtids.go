@@ -79,25 +79,23 @@ func Has(i *Instance, s *gtid.Set) bool {
 // apply it within a short wait, else the primary.
 func (n *Node) ReaderWith(s *gtid.Set, attempt int) *Instance {
 	i := n.Reader(attempt)
-	if s == nil || Has(i, s) {
+	if Has(i, s) {
 		return i
 	}
-	var waits *Instance
-	for range len(n.Replicas) {
+	waits := n.Primary
+	if !i.GTIDs.late() {
+		waits = i
+	}
+	for _, r := range n.Replicas {
 		switch {
-		case i.Role == Primary:
-			return i
-		case Has(i, s):
-			return i
-		case !i.GTIDs.late():
-			waits = i
+		case r.State() == Down || r.PassedOver():
+		case Has(r, s):
+			return r
+		case waits == n.Primary && !r.GTIDs.late():
+			waits = r
 		}
-		i = n.Reader(attempt)
 	}
-	if waits != nil {
-		return waits
-	}
-	return n.Primary
+	return waits
 }
 
 // IsTracker reports whether a variable says what servers tell a session of what it commits.
@@ -167,7 +165,7 @@ func (g *GTIDs) committedBy(text []byte, mariaDB bool) {
 
 // AskGTIDs asks for the transactions that a server has; nil if it gives them no GTIDs.
 func AskGTIDs(c *Conn) (s *gtid.Set, err error) {
-	ask := "SELECT IF(@@GLOBAL.gtid_mode LIKE 'ON%', @@GLOBAL.gtid_executed, '')"
+	ask := "SELECT IF(@@GLOBAL.log_bin AND @@GLOBAL.gtid_mode LIKE 'ON%', @@GLOBAL.gtid_executed, '')"
 	if c.Info.MariaDB {
 		ask = "SELECT IF(@@GLOBAL.log_bin, @@GLOBAL.gtid_binlog_pos, '')"
 	}

@@ -252,11 +252,11 @@ func whoRan(t *testing.T, direct *mysqltest.RawClient) {
 	own := map[string]int{
 		stored.Mark: 0, "KILL": 0, "SELECT DISTINCT r.trx_mysql_thread_id": 0, "SHOW REPLICA STATUS|SHOW ALL SLAVES STATUS": 0,
 		"SELECT id, collation_name": 0, "SELECT @@lower_case_table_names": 0, "SELECT @@global.sql_mode|": 0, "SELECT @@performance_schema|": 0,
-		"DO SLEEP(0.25), 'lock waits |SELECT info FROM |":                         0,                                                         // while rows are waited for
-		"SELECT db, name, key_name":                                               0,                                                         // whether the configuration has all keys over shards
-		"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'ks_meta'|": 0,                                                         // now and then
-		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('binlog_format'|":          0,                                                         // for transactions over nodes
-		"SET session_track_gtids|SET session_track_system_variables":              0, "SELECT @@GLOBAL.gtid_mode|SELECT @@GLOBAL.log_bin": 0, // for reads on replicas behind changes
+		"DO SLEEP(0.25), 'lock waits |SELECT info FROM |":                         0,                               // while rows are waited for
+		"SELECT db, name, key_name":                                               0,                               // whether the configuration has all keys over shards
+		"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'ks_meta'|": 0,                               // now and then
+		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('binlog_format'|":          0,                               // for transactions over nodes
+		"SET session_track_gtids|SET session_track_system_variables":              0, "SELECT @@GLOBAL.log_bin": 0, // for reads on replicas behind changes
 		"SELECT @@server_uuid|SELECT CONCAT_WS(' ', 'server_id'|": 0, "SELECT @@global.read_only|": 0, // where a replica is looked at
 	}
 	powers := []string{"KILL", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"}

@@ -368,7 +368,7 @@ func TestReadsBehindChangesOfSeveralNodes(t *testing.T) {
 			for _, one := range onReplicas {
 				one.replication(t, "STOP REPLICA SQL_THREAD")
 			}
-			n := 0
+			n, sessions := 0, map[string]*mysqltest.RawClient{}
 			for _, mode := range []string{"single", "best_effort", "atomic"} {
 				for name, statements := range map[string][]string{
 					"UPDATE":      {"UPDATE t SET v = ? WHERE id IN (1, 2)", "UPDATE r SET v = ? WHERE client = 1"},
@@ -380,6 +380,7 @@ func TestReadsBehindChangesOfSeveralNodes(t *testing.T) {
 						continue
 					}
 					c := dial(t, p.addr, wholeClientConfig())
+					sessions[mode+", "+name] = c
 					must(t, c, "SET ks_transaction_mode = "+mode)
 					n++
 					for _, statement := range statements {
@@ -394,6 +395,50 @@ func TestReadsBehindChangesOfSeveralNodes(t *testing.T) {
 			}
 			if got := served(other); got[0] != '1' || got[1] == ',' {
 				t.Errorf("a session that has changed nothing is served by %s", got)
+			}
+			for _, one := range onReplicas {
+				one.replication(t, "START REPLICA SQL_THREAD")
+			}
+			for name, c := range sessions {
+				mysqltest.WaitFor(t, name+": the replicas to serve the session again", func() bool { got := served(c); return got[0] == '1' && got[1] != ',' })
+			}
+		})
+	}
+}
+
+// Where nobody knows what was committed, a session that has changed something reads from the primary, others from the replica.
+func TestReadsBehindChangesWithoutGTIDs(t *testing.T) {
+	t.Parallel()
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			r := &replicated{kind: kind, primary: startOwn(t, mysqltest.ServerConfig{Kind: kind, ServerID: 1}), replica: startOwn(t, mysqltest.ServerConfig{Kind: kind, ServerID: 2})}
+			for _, s := range []*mysqltest.RealServer{r.primary, r.replica} {
+				must(t, dial(t, s.Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY)")
+			}
+			p := startProxy(t, r.config("session"))
+			c, other := p.client(""), p.client("")
+			mysqltest.WaitFor(t, "reads on the replica", func() bool { return servedBy(t, c) == "2" })
+			must(t, c, "SET NAMES utf8mb4")
+			must(t, c, "BEGIN")
+			must(t, c, "COMMIT")
+			if got := servedBy(t, c); got != "2" {
+				t.Errorf("a session that has only set something is served by %s", got)
+			}
+			must(t, c, "INSERT INTO test.t VALUES (1)")
+			for range 20 {
+				if got := value(t, c, "SELECT @@server_id, COUNT(*) FROM test.t"); got != "1,1" {
+					t.Errorf("behind a change: server and rows %s", got)
+				}
+				if got := servedBy(t, other); got != "2" {
+					t.Errorf("a session that has changed nothing is served by %s", got)
+				}
+			}
+			if got := value(t, c, "SELECT @@ks_gtid"); got != "n=?" {
+				t.Errorf("ks_gtid: %s", got)
+			}
+			if !strings.Contains(p.log.String(), "the server gives transactions no GTIDs") {
+				t.Error("the log does not say why")
 			}
 		})
 	}

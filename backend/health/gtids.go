@@ -7,10 +7,9 @@ import (
 	"kingshard/mysql"
 )
 
-// askLogged asks a primary whether it gives transactions GTIDs. err is a failure of the connection. MySQL manual: "gtid_mode"; MariaDB Knowledge Base:
-// "log_bin".
+// askLogged asks a primary whether it gives transactions GTIDs. err is a failure of the connection. MySQL manual: "gtid_mode", "log_bin".
 func askLogged(i *backend.Instance, c *backend.Conn) error {
-	ask := "SELECT @@GLOBAL.gtid_mode LIKE 'ON%'"
+	ask := "SELECT @@GLOBAL.log_bin AND @@GLOBAL.gtid_mode LIKE 'ON%'"
 	if c.Info.MariaDB {
 		ask = "SELECT @@GLOBAL.log_bin"
 	}

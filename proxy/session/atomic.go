@@ -76,6 +76,8 @@ func (cs *changes) commitAtomic(c *change) error {
 				continue
 			}
 			l.Taint()
+		} else {
+			freshness{cs.client}.unfinished(l.Pooled)
 		}
 		stateful = stateful || l.Kept
 		cs.client.txn.Remove(l.Pooled)

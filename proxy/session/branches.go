@@ -419,6 +419,8 @@ func (b branches) keep() (each bool, err error) {
 				continue
 			}
 			p.Taint()
+		} else {
+			freshness{b.client}.unfinished(p)
 		}
 		stateful = stateful || b.client.txn.Holds(p) && b.client.txn.Pins&^txn.OfTransaction != 0
 		b.client.txn.Remove(p)

@@ -23,6 +23,8 @@ type lastChange struct {
 	has *gtid.Set
 	// unknown says that something else may have been committed there: the primary is to be asked.
 	unknown bool
+	// unfinished says that a part of what the session has been told is committed may be committed at any time: nobody but the primary knows when.
+	unfinished bool
 }
 
 // freshness is about what a client's reads must find on replicas.
@@ -99,6 +101,13 @@ func (fr freshness) failed() {
 	}
 }
 
+// unfinished notes that the commit of a node's part of a change may be still to come.
+func (fr freshness) unfinished(p backend.Pooled) {
+	if p.Instance.GTIDs.Replicated.Load() {
+		fr.of(p.Instance.Node).unfinished = true
+	}
+}
+
 // settle learns what has been committed. It is not called in a transaction, which may commit more.
 func (fr freshness) settle() {
 	list := fr.list()
@@ -145,8 +154,8 @@ func (fr freshness) bound(t *txn.Target, text string) {
 	}
 	if l := fr.at(t.Node.Name); l != nil {
 		t.Bound = true
-		if t.After = t.After.With(l.has); l.unknown {
-			t.Replica, t.Asks = false, t.Node.Primary.GTIDs.Logged()
+		if t.After = t.After.With(l.has); l.unknown || l.unfinished {
+			t.Replica, t.Asks = false, l.unknown && t.Node.Primary.GTIDs.Logged()
 		}
 	}
 	if len(text) >= largeText && t.After != nil && !backend.Has(t.Instance(0), t.After) {
@@ -163,7 +172,7 @@ func (fr freshness) text() string {
 	var items []string
 	for _, l := range fr.list() {
 		has := l.has.String()
-		if l.unknown || l.log != nil {
+		if l.unknown || l.unfinished || l.log != nil {
 			has = noGTIDs
 		}
 		if has != "" {
