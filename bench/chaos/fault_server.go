@@ -63,7 +63,8 @@ func crowd(ctx context.Context, s *subject, lasts time.Duration) (err error) {
 	}
 	defer crowd.Close()
 	for taken := 0; taken < all-left-1; { // the control connection is one, too
-		if _, err := crowd.Conn(ctx); err == nil { // kept until the pool is closed
+		if c, err := crowd.Conn(ctx); err == nil {
+			defer c.Close()
 			taken++
 			continue
 		}
