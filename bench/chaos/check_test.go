@@ -107,6 +107,23 @@ func TestSlope(t *testing.T) {
 	}
 }
 
+// A soak that grows is broken, unless it was too short to tell; so is one in which a session was stuck.
+func TestSoakJudge(t *testing.T) {
+	growing := []Slope{{What: "heap, MiB", Mean: 10, Hour: 5, Error: 1}}
+	for name, one := range map[string]struct {
+		lasted float64
+		took   time.Duration
+		broken string
+	}{"long": {3600, time.Second, Leak}, "short": {300, time.Second, ""}, "stuck": {300, 16 * time.Second, Stuck}} {
+		r, began := Result{}, time.Now()
+		soak := Soak{Lasted: one.lasted, Slopes: growing}
+		soak.judge(&r, StuckMax, []operation{{began: began, ended: began.Add(one.took), fault: "9002"}})
+		if soak.Errors != 1 || (one.broken == "") != (len(r.Broken) == 0) || one.broken != "" && r.Broken[one.broken] == "" {
+			t.Errorf("%s: %v, %d errors", name, r.Broken, soak.Errors)
+		}
+	}
+}
+
 // Results take the place of those of the same fault and kind of server; the others stay.
 func TestMerge(t *testing.T) {
 	all := Merge([]Result{{Fault: "a", Server: "MariaDB 10"}, {Fault: "b", Server: "MariaDB 10"}, {Fault: "a", Server: "MySQL 9.6"}},

@@ -34,6 +34,9 @@ type Slope struct {
 // grows reports whether it grew, beyond doubt and by more than a hundredth an hour.
 func (s Slope) grows() bool { return s.Hour-2*s.Error > max(0.01*s.Mean, 1) }
 
+// slopesMin is how long a soak is the slopes of which are judged: pools and caches fill for minutes, with what ran at once in one fault or another.
+const slopesMin = 30 * time.Minute
+
 // faultEvery is how far the begins of two faults of a soak are apart.
 const faultEvery = 30 * time.Second
 
@@ -82,7 +85,7 @@ func RunSoak(ctx context.Context, o Options, lasts time.Duration) (soak Soak, er
 	if err != nil {
 		return soak, err
 	}
-	soak.Lasted, soak.Faults, soak.Slopes = seconds(time.Since(began)), len(seen), slopes(seen)
+	soak.Lasted, soak.Faults, soak.Slopes = seconds(time.Since(began)), len(seen), slopes(seen[len(seen)/2:])
 	r := Result{Broken: soak.Broken}
 	leaked, doubt, err := s.settled(ctx, before)
 	if err != nil {
@@ -160,7 +163,7 @@ func (soak *Soak) judge(r *Result, stuck time.Duration, operations []operation) 
 		}
 	}
 	for _, s := range soak.Slopes {
-		if s.grows() {
+		if s.grows() && soak.Lasted >= slopesMin.Seconds() {
 			r.broke(Leak, fmt.Sprintf("%s grew by %.1f an hour from a mean of %.1f", s.What, s.Hour, s.Mean), 1)
 		}
 	}
