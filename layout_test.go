@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"backend/resolve":  nil,
 	"backend/stored":   {"mysql/sqltext"},
 	"backend/gtid":     nil,
-	"backend/roles":    nil,
+	"backend/roles":    {"backend/gtid"},
 	"backend":          {"backend/gtid", "backend/pool", "backend/resolve", "backend/roles", "backend/stored", "mysql/sqltext", "mysql", "mysql/auth", "mysql/sockopt", "mysql/transport", "mysql/value", "config"},
 	"backend/health":   {"backend", "backend/gtid", "backend/roles", "backend/stored", "mysql/sqltext", "mysql"},
 	"router/rule":      {"mysql/collation", "mysql/value"},

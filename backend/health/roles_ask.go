@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"kingshard/backend/gtid"
 	"kingshard/backend/roles"
 	"kingshard/mysql"
 )
@@ -18,7 +19,8 @@ func (w *rolesWatch) askServer(o *roles.Observation) error {
 	}
 	return w.conn.Rows(query, 4, func(row []string) {
 		o.ReadOnly = isOn(row[0]) || isOn(row[1])
-		o.Server, o.GTIDs = row[2], row[3]
+		o.Server = row[2]
+		o.GTIDs, _ = gtid.Parse(row[3], w.conn.Info.MariaDB) // what cannot be read tells nothing
 	})
 }
 

@@ -1,6 +1,10 @@
 package roles
 
-import "strings"
+import (
+	"strings"
+
+	"kingshard/backend/gtid"
+)
 
 // goneAfter is how many questions in a row a server must have left without an answer until another one may take its place.
 const goneAfter = 2
@@ -20,8 +24,8 @@ type Observation struct {
 	Sources []Source
 	// Epoch is what its copy of the table of epochs says.
 	Epoch Epoch
-	// GTIDs are the transactions that it has, as its family writes them; "" where it keeps no account of them.
-	GTIDs string
+	// GTIDs are the transactions that it has; nil where it keeps no account of them.
+	GTIDs *gtid.Set
 	// Member is what a server of a group (Group Replication, Galera) says of its membership.
 	Member Member
 }

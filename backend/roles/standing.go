@@ -1,6 +1,10 @@
 package roles
 
-import "strings"
+import (
+	"strings"
+
+	"kingshard/backend/gtid"
+)
 
 // Standing is what is known of a node between two looks at its servers. Zero is a node whose servers have not been asked.
 type Standing struct {
@@ -12,7 +16,7 @@ type Standing struct {
 	Epoch uint64
 	// had are the transactions that the primary was seen to have when it was asked last but one, and now those of the last time: a server that
 	// acknowledges late may tell of some that no client has heard of.
-	had, now string
+	had, now *gtid.Set
 }
 
 // Verdict is what follows from observations.
@@ -35,7 +39,7 @@ func (s *Standing) Note(o *Observation) {
 		return
 	}
 	s.Epoch = max(s.Epoch, o.Epoch.Number)
-	if o.Addr == s.Primary && o.GTIDs != "" {
+	if o.Addr == s.Primary && o.GTIDs != nil {
 		s.had, s.now = s.now, o.GTIDs
 	}
 }
@@ -43,7 +47,7 @@ func (s *Standing) Note(o *Observation) {
 // Become notes that a server has the role from now on.
 func (s *Standing) Become(addr string) {
 	if s.Primary != addr {
-		s.had, s.now = "", ""
+		s.had, s.now = nil, nil
 	}
 	s.Primary, s.Settled = addr, true
 }
@@ -123,9 +127,9 @@ func (s *Standing) follow(v *Verdict, current, to *Observation, all []Observatio
 	case current.follows(all):
 		why = "it is a replica"
 	}
-	if v.Diverged = to.Member == Single && s.had != "" && to.GTIDs != "" && !Contains(to.GTIDs, s.had); v.Diverged && !serveDiverged {
+	if v.Diverged = to.Member == Single && s.had != nil && to.GTIDs != nil && !s.had.In(to.GTIDs); v.Diverged && !serveDiverged {
 		v.Held = fine
-		v.Reason = to.Addr + " takes writes, but lacks transactions that " + current.Addr + " had: not all of " + s.had + " is in " + to.GTIDs
+		v.Reason = to.Addr + " takes writes, but lacks transactions that " + current.Addr + " had: not all of " + s.had.String() + " is in " + to.GTIDs.String()
 		return
 	}
 	v.Primary, v.Reason = to.Addr, current.Addr+" is not the primary any more: "+why

@@ -45,7 +45,7 @@ func roleRow(n *backend.Node, i *backend.Instance) []any {
 	case !seen.Told:
 		told = "not yet"
 	}
-	row := []any{i.Node, i.Addr, i.Role.String(), told, seen.ReadOnly, strings.Join(sources, ","), memberNames[seen.Member], seen.Epoch.Number, strings.ReplaceAll(seen.GTIDs, "\n", ""), i.Duty.Retired()}
+	row := []any{i.Node, i.Addr, i.Role.String(), told, seen.ReadOnly, strings.Join(sources, ","), memberNames[seen.Member], seen.Epoch.Number, seen.GTIDs.String(), i.Duty.Retired()}
 	if i.Role == backend.Replica {
 		return append(row, "", "", 0, 0, 0, 0)
 	}

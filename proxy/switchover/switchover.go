@@ -113,7 +113,7 @@ func (s *switchover) check() error {
 	}
 	if seen, asked := s.node.Roles.Seen(s.node.Primary.Addr); asked == 0 || !seen.Told || seen.Failures > 0 || seen.ReadOnly {
 		return fmt.Errorf("the primary %s does not answer, or takes no writes: there is nothing to be moved by plan", s.node.Primary.Addr)
-	} else if seen.GTIDs == "" {
+	} else if seen.GTIDs == nil {
 		return fmt.Errorf("the primary %s has no GTIDs, by which the replica is seen to have all", s.node.Primary.Addr)
 	}
 	return s.to.catchUp(s.from, catchUp) // so that little is left to wait for
