@@ -31,7 +31,7 @@ func TestFallbackReadsAreBounded(t *testing.T) {
 	for _, lane := range []string{"fast_lane: true", "fast_lane: false"} {
 		t.Run(lane, func(t *testing.T) {
 			primary, begun, release := slowReports(t, "primary")
-			p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: closedAddr(t), conns: 2}}), lane, "pool_wait_timeout: 60s")
+			p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: closedAddr(t), conns: 2}}), lane, "pool_wait_timeout: 60s", "primary_wait_timeout: 60s")
 			mysqltest.WaitFor(t, "the verdict", func() bool { return p.Nodes()["n"].Reader(0) == p.primary("n") && p.primary("n").Info() != nil })
 			var reports sync.WaitGroup
 			for range 3 {
@@ -57,7 +57,7 @@ func TestFallbackReadsAreBounded(t *testing.T) {
 // A read whose turn does not come hears why.
 func TestFallbackReadsRefused(t *testing.T) {
 	primary, begun, release := slowReports(t, "primary")
-	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: closedAddr(t), conns: 2}}), "pool_wait_timeout: 100ms")
+	p := startProxy(t, configText([]node{{name: "n", master: primary.Addr, slave: closedAddr(t), conns: 2}}), "pool_wait_timeout: 100ms", "primary_wait_timeout: 60s")
 	mysqltest.WaitFor(t, "the verdict", func() bool { return p.Nodes()["n"].Reader(0) == p.primary("n") && p.primary("n").Info() != nil })
 	first := p.client("")
 	report := make(chan struct{})

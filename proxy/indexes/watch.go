@@ -92,9 +92,11 @@ func (w *watch) look(ctx context.Context, tables []*router.Table, nodes map[stri
 		}
 	}
 	var asking sync.WaitGroup
-	var mu sync.Mutex
+	var mu sync.Mutex // guards conns
 	for name, tables := range byNode {
+		mu.Lock()
 		c := w.conns[name]
+		mu.Unlock()
 		asking.Go(func() {
 			c, err := w.ask(ctx, c, tables, nodes, name)
 			mu.Lock()

@@ -21,7 +21,7 @@ import (
 // here, with its reason.
 func TestStatementsAreCarried(t *testing.T) {
 	elsewhere := map[string]string{
-		"stmts.client": "a part", "stmts.leases": "a part", "stmts.routing": "a part", "stmts.exchanges": "a part", "stmts.rights": "a part", "stmts.texts": "counted again",
+		"stmts.client": "a part", "stmts.routing": "a part", "stmts.exchanges": "a part", "stmts.rights": "a part", "stmts.texts": "counted again",
 		"stmts.longData": "such a session stays", "stmt.long": "such a session stays", "stmt.longErr": "such a session stays", "stmt.cursor": "such a session stays",
 		"stmt.info": "derived from source", "stmt.within": "derived from text", "stmt.own": "derived from text", "stmt.information": "derived from text", "stmt.normal": "derived from text", "stmt.plan": "found again", "stmt.plans": "found again", "stmt.forgotten": "found again",
 		"stmt.quota": "of a cursor: such a session stays", "stmt.ids": "made again", "stmt.mixed": "such a session stays", "stmt.verdict": "asked again", "stmt.verdictOf": "asked again",

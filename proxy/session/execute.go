@@ -338,6 +338,6 @@ func (ss *stmts) comStmtFetch(arg []byte) error {
 	if q.cut || p.Conn.Status.Has(mysql.ServerStatusLastRowSent) {
 		return ss.closeCursor(st)
 	}
-	ss.leases.release(p)
+	ss.exchanges.leases.release(p)
 	return nil
 }

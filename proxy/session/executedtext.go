@@ -63,7 +63,7 @@ func (ss *stmts) valuesOf(using []string) ([]argument, error) {
 	if len(using) == 0 {
 		return nil, nil
 	}
-	if err := ss.leases.learnCharset(); err != nil {
+	if err := ss.exchanges.leases.learnCharset(); err != nil {
 		return nil, err
 	}
 	connection, _, _ := strings.Cut(strings.Trim(ss.client.state.Value("collation_connection"), "'"), "_")
@@ -79,7 +79,7 @@ func (ss *stmts) valuesOf(using []string) ([]argument, error) {
 	}
 	var args []argument
 	var failure error
-	err := ss.leases.ask("SELECT "+strings.Join(columns, ", ")+" LIMIT 1", func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
+	err := ss.exchanges.leases.ask("SELECT "+strings.Join(columns, ", ")+" LIMIT 1", func(columns []mysql.ColumnDefinition41, cells []value.Cell) {
 		for k := 0; k+1 < len(cells) && failure == nil; k += 2 {
 			var a argument
 			a, failure = ss.argument(&columns[k], cells[k], cells[k+1])

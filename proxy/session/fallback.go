@@ -9,25 +9,29 @@ import (
 
 // fallBack has a read that the primary is to serve in place of a replica wait until it may go there.
 func (ls *leases) fallBack(n *backend.Node, deadline time.Time) error {
-	if _, is := ls.fallen[n]; is {
+	t := ls.client.task()
+	if _, is := t.fallen[n]; is {
 		return nil // its first try has failed
 	}
 	leave, err := n.Fallback.Enter(deadline, ls.client.entry.Cancelled())
 	if err != nil {
 		return backendError(err)
 	}
-	if ls.fallen == nil {
-		ls.fallen = make(map[*backend.Node]func(), 1)
+	if t.fallen == nil {
+		t.fallen = make(map[*backend.Node]func(), 1)
 	}
-	ls.fallen[n] = leave
+	t.fallen[n] = leave
 	return nil
 }
 
 // endFallback is called at the end of a statement.
 func (ls *leases) endFallback() {
-	for n, leave := range ls.fallen {
+	if ls.client.tasked == nil {
+		return
+	}
+	for n, leave := range ls.client.tasked.fallen {
 		leave()
-		delete(ls.fallen, n)
+		delete(ls.client.tasked.fallen, n)
 	}
 }
 

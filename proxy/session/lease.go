@@ -17,8 +17,6 @@ import (
 // leases borrow the connections that a client's statements run on, and give them back or keep them.
 type leases struct {
 	client *client
-	// fallen are the nodes on whose primaries the statement reads because no replica can serve, with what ends that.
-	fallen map[*backend.Node]func()
 }
 
 // acquire gives a connection to the target in this session's state, with the client's BEGIN sent. It is the held one

@@ -116,7 +116,6 @@ func Adopt(nc net.Conn, description []byte, shared *Shared) (*Session, error) {
 	s := assemble()
 	copy(s.client.salt[:], d.Salt)
 	s.client.init(nc, shared)
-	s.stmts.texts.memory = &shared.Statements
 	if d.Client != "" {
 		a, err := netip.ParseAddrPort(d.Client)
 		if err != nil {
@@ -191,7 +190,7 @@ func (s *Session) restore(d *state.Description) {
 		st.normal = normalOf(st.text, st.mode)
 		st.information = st.sharded && mayAskCatalog(st.text, st.info.Class, st.mode, st.db)
 		st.own = ownPrepared(st.text, st.info.Class, st.mode, st.sharded)
-		s.stmts.texts.set(s.stmts.texts.n + st.bytes()) // where there is no room it goes on all the same
+		s.stmts.setTexts(s.stmts.texts + st.bytes()) // where there is no room it goes on all the same
 		s.stmts.byID[st.id] = st
 	}
 }

@@ -24,7 +24,7 @@ func (ss *stmts) preparePlan(q *query) error {
 	if !ss.client.schema.Plans.mayConcern(q, ss.client.state.DB(), ss.client.mode()) || ss.routing.namesNode(q) {
 		return nil
 	}
-	if err := ss.leases.learnCharset(); err != nil {
+	if err := ss.exchanges.leases.learnCharset(); err != nil {
 		return err
 	}
 	if c, err := ss.routing.catalogOf(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()); err != nil {
@@ -38,7 +38,7 @@ func (ss *stmts) preparePlan(q *query) error {
 	}
 	p, err := ss.client.schema.Plans.get(q.text, ss.client.state.DB(), ss.client.mode())
 	if err != nil {
-		return ss.leases.unreadable(q.text, err)
+		return ss.exchanges.leases.unreadable(q.text, err)
 	}
 	if p == nil {
 		return nil

@@ -143,7 +143,7 @@ func (ss *stmts) keptOf(q *query) (*keptText, error) {
 	if in.Info.Has(sqltext.Multi) {
 		return nil, nil // which no server prepares
 	}
-	if err := ss.leases.startOfStatement(); err != nil {
+	if err := ss.exchanges.leases.startOfStatement(); err != nil {
 		return nil, err
 	}
 	if name, err := ss.rights.ruledText(in); name == "" || err != nil {
@@ -155,7 +155,7 @@ func (ss *stmts) keptOf(q *query) (*keptText, error) {
 		return nil, err
 	}
 	if !one.own {
-		if err := ss.leases.ofClientsText(ss.judged(&one), text); err != nil {
+		if err := ss.exchanges.leases.ofClientsText(ss.judged(&one), text); err != nil {
 			return nil, err
 		}
 	}
@@ -167,7 +167,7 @@ func (ss *stmts) keptOf(q *query) (*keptText, error) {
 
 // judged has a server prepare, and forget again, a text that has the names which it knows: its error is the client's.
 func (ss *stmts) judged(q *query) error {
-	err := ss.leases.aside(q.node, func(p backend.Pooled) error {
+	err := ss.exchanges.leases.aside(q.node, func(p backend.Pooled) error {
 		_, err := p.Conn.Describe(q.text)
 		return err
 	})
@@ -257,7 +257,7 @@ func (ss *stmts) forgetText(name string) error {
 	quoted, _ := sqltext.QuoteIdent(name, ss.client.mode())
 	err := ss.client.observed.Run(p, ss.client.state.DB(), "DEALLOCATE PREPARE "+quoted)
 	if err != nil && !isSQLError(err) { // a server that does not know it any more has nothing to forget
-		return ss.leases.lost(p, err)
+		return ss.exchanges.leases.lost(p, err)
 	}
 	ss.client.txn.LastOnHeld = false
 	return nil
@@ -271,7 +271,7 @@ func (ss *stmts) freeOfTexts() {
 	}
 	ss.client.txn.Unpin(txn.PinPrepare)
 	ss.client.setRunning(p)
-	ss.leases.release(p)
+	ss.exchanges.leases.release(p)
 }
 
 // wholeOn tells whether a node has a table by its logical name, and a statement may be about that alone.

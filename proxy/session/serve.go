@@ -64,7 +64,7 @@ func (s *Session) end(e *endError) {
 	s.loginOver()
 	s.client.shared.Packets.Give(s.stmts.longData)
 	s.stmts.longData = 0
-	s.stmts.texts.set(0)
+	s.stmts.setTexts(0)
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
 	s.client.returnOffer()

@@ -33,7 +33,7 @@ func assemble() *Session {
 	s.routing.client, s.routing.effects = &s.client, &s.effects
 	s.exchanges = exchanges{client: &s.client, effects: &s.effects, leases: &s.leases, routing: &s.routing}
 	s.rights.client, s.rights.leases, s.rights.routing, s.rights.exchanges = &s.client, &s.leases, &s.routing, &s.exchanges
-	s.stmts = stmts{client: &s.client, leases: &s.leases, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights}
+	s.stmts = stmts{client: &s.client, routing: &s.routing, exchanges: &s.exchanges, rights: &s.rights}
 	s.lane.Session = s
 	return s
 }
@@ -57,7 +57,6 @@ func (s *Session) ours() ours { return ours{&s.client} }
 func New(nc net.Conn, shared *Shared, adminOnly bool) *Session {
 	s := assemble()
 	s.client.init(nc, shared)
-	s.stmts.texts.memory = &shared.Statements
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		from := a.AddrPort()
 		s.client.comesFrom(netip.AddrPortFrom(from.Addr().Unmap(), from.Port()))

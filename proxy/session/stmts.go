@@ -19,7 +19,6 @@ import (
 // stmts are a session's prepared statements, by the ids that the client knows.
 type stmts struct {
 	client    *client
-	leases    *leases
 	routing   *routing
 	exchanges *exchanges
 	rights    *rights
@@ -30,7 +29,15 @@ type stmts struct {
 	// longData is the number of bytes sent by COM_STMT_SEND_LONG_DATA and not yet used, over all statements.
 	longData int
 	// texts are the bytes of the statements that byID has.
-	texts heldBytes
+	texts int
+}
+
+// setTexts has them be n; false, and as before, where there is no room for more.
+func (ss *stmts) setTexts(n int) bool {
+	held := heldBytes{memory: &ss.client.shared.Statements, n: ss.texts}
+	ok := held.set(n)
+	ss.texts = held.n
+	return ok
 }
 
 // stmt is one prepared statement of a client. It is prepared on backend connections as they come to run it.
@@ -87,7 +94,7 @@ type stmt struct {
 // clearStmts forgets all statements, those on the held connection, which is given back, included.
 func (ss *stmts) clearStmts() {
 	ss.client.shared.Packets.Give(ss.longData)
-	ss.texts.set(0)
+	ss.setTexts(0)
 	ss.byID, ss.lastID, ss.longData = nil, 0, 0
 	ss.client.txn.Cursors, ss.client.txn.MixedStmts = 0, 0
 }
@@ -145,14 +152,14 @@ func (ss *stmts) comStmtPrepare(text string) error {
 		return ss.tooMany()
 	}
 	bytes := stmtBytes + len(text)
-	if !ss.texts.set(ss.texts.n + bytes) {
-		m := ss.texts.memory
+	if !ss.setTexts(ss.texts + bytes) {
+		m := &ss.client.shared.Statements
 		return mysql.NewSQLError(mysql.ERMaxPreparedStmtCount, "Can't create one more prepared statement: those of all clients take %d bytes, and packet_memory is the most (current value: %d)", m.Used(), m.Most())
 	}
 	defer func() {
-		ss.texts.set(ss.texts.n - bytes)
+		ss.setTexts(ss.texts - bytes)
 		if st := ss.byID[ss.lastID]; st != nil {
-			ss.texts.set(ss.texts.n + st.bytes())
+			ss.setTexts(ss.texts + st.bytes())
 		}
 	}()
 	return ss.prepareText(text)
@@ -179,7 +186,7 @@ func (ss *stmts) prepareText(text string) error {
 	if err := ss.rights.permit(q.text, &q.info); err != nil {
 		return err
 	}
-	if err := ss.leases.startOfStatement(); err != nil {
+	if err := ss.exchanges.leases.startOfStatement(); err != nil {
 		return err
 	}
 	if err := ss.admitPrepare(&q); err != nil {
@@ -199,26 +206,26 @@ func (ss *stmts) prepareText(text string) error {
 		return ss.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := ss.leases.acquire(ss.routing.route(&q))
+		p, err := ss.exchanges.leases.acquire(ss.routing.route(&q))
 		if err != nil {
 			return err
 		}
 		if ss.exchanges.keptByTransaction(p) {
-			if err := ss.exchanges.forgetDiagnostics(p); ss.leases.replaces(p, attempt, err) {
+			if err := ss.exchanges.forgetDiagnostics(p); ss.exchanges.leases.replaces(p, attempt, err) {
 				continue
 			} else if err != nil {
-				return ss.leases.unprepared(p, err)
+				return ss.exchanges.leases.unprepared(p, err)
 			}
 		}
 		sent := ss.client.conn.Sequence()
 		err = ss.prepareOn(p, &q)
-		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
+		if ss.client.conn.Sequence() == sent && ss.exchanges.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
 			return ss.exchanges.broken(p, err, sent)
 		}
-		ss.leases.release(p)
+		ss.exchanges.leases.release(p)
 		return nil
 	}
 }
@@ -227,13 +234,13 @@ func (ss *stmts) prepareText(text string) error {
 // node the transaction is about, the values of an execution decide.
 func (ss *stmts) prepareAside(q *query) error {
 	for attempt := 0; ; attempt++ {
-		p, err := ss.leases.freshConn(q.node, nil)
+		p, err := ss.exchanges.leases.freshConn(q.node, nil)
 		if err != nil {
-			return ss.leases.notBorrowed(nil, err)
+			return ss.exchanges.leases.notBorrowed(nil, err)
 		}
 		sent := ss.client.conn.Sequence()
 		err = ss.prepareOn(p, q)
-		if ss.client.conn.Sequence() == sent && ss.leases.replaces(p, attempt, err) {
+		if ss.client.conn.Sequence() == sent && ss.exchanges.leases.replaces(p, attempt, err) {
 			continue
 		}
 		if err != nil {
@@ -437,14 +444,14 @@ func (ss *stmts) comStmtClose(arg []byte) {
 	}
 	ss.dropLongData(st)
 	delete(ss.byID, st.id)
-	ss.texts.set(max(0, ss.texts.n-st.bytes()))
+	ss.setTexts(max(0, ss.texts-st.bytes()))
 	_ = ss.closeCursor(st)
 	if mixed := st.mixedParams(); mixed > 0 {
 		if ss.client.txn.MixedStmts -= mixed; ss.client.txn.MixedStmts == 0 {
 			ss.client.txn.Unpin(txn.PinParameterTypes)
 			if p := ss.client.txn.Held(); p.Pooled != nil {
 				ss.client.setRunning(p)
-				ss.leases.release(p)
+				ss.exchanges.leases.release(p)
 			}
 		}
 	}
@@ -482,9 +489,9 @@ func (ss *stmts) closeCursor(st *stmt) error {
 	}
 	ss.client.setRunning(p)
 	if err := p.Conn.ResetStmt(bs); err != nil {
-		return ss.leases.lost(p, err)
+		return ss.exchanges.leases.lost(p, err)
 	}
-	ss.leases.release(p)
+	ss.exchanges.leases.release(p)
 	return nil
 }
 

@@ -40,7 +40,7 @@ func stmtsApart(t *testing.T, change func(cfg *config.Config)) (*apart, *stmts, 
 	}
 	a := apartOf(t, "app", newShared(t, cfg))
 	ri := a.withRights()
-	return a, &stmts{client: a.client, leases: ri.leases, routing: ri.routing, exchanges: ri.exchanges, rights: ri, texts: heldBytes{memory: &a.shared.Statements}}, server
+	return a, &stmts{client: a.client, routing: ri.routing, exchanges: ri.exchanges, rights: ri}, server
 }
 
 // prepares prepares a text, and gives the client's id of it; 0 where it fails, with the code.

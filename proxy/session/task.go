@@ -25,6 +25,8 @@ type task struct {
 	ahead  ahead
 	// loans are the connections that publish was called with last.
 	loans []txn.Lease
+	// fallen are the nodes on whose primaries the statement reads because no replica can serve, with what ends that; see fallBack.
+	fallen map[*backend.Node]func()
 	// repeatable is the query on several shards under way, if it may be sent again; see onShards.
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
