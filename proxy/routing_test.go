@@ -107,6 +107,7 @@ func TestHintsPerUser(t *testing.T) {
 	p := startProxy(t, fmt.Sprintf(`
 addr: 127.0.0.1:0
 health_interval: 100ms
+replica_consistency: eventual
 user_list:
   - {user: root, password: root}
   - {user: plain, password: plain, hints: false}

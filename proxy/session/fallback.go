@@ -26,12 +26,16 @@ func (ls *leases) fallBack(n *backend.Node, deadline time.Time) error {
 
 // endFallback is called at the end of a statement.
 func (ls *leases) endFallback() {
-	if ls.client.tasked == nil {
-		return
+	if t := ls.client.tasked; t != nil {
+		t.endFallback()
 	}
-	for n, leave := range ls.client.tasked.fallen {
+}
+
+// endFallback gives up the places that the statement has on primaries.
+func (t *task) endFallback() {
+	for n, leave := range t.fallen {
 		leave()
-		delete(ls.client.tasked.fallen, n)
+		delete(t.fallen, n)
 	}
 }
 

@@ -76,6 +76,7 @@ func (c *client) releaseTask() {
 	if t == nil {
 		return
 	}
+	t.endFallback()
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.looking, t.loans = recognized{}, tracing.Choice{}, nil, looking{}, nil
 	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told = nil, false, false, false, false, nil

@@ -108,7 +108,7 @@ func (s *switchover) check() error {
 		return err
 	case status == nil:
 		return fmt.Errorf("%s is no replica", s.To)
-	case status.receiver != "Yes" || status.applier != "Yes":
+	case status.receiver == "No" || status.applier != "Yes": // it may be about to connect
 		return fmt.Errorf("%s does not replicate: its receiver is %q, its applier %q: %s", s.To, status.receiver, status.applier, status.trouble)
 	}
 	if seen, asked := s.node.Roles.Seen(s.node.Primary.Addr); asked == 0 || !seen.Told || seen.Failures > 0 || seen.ReadOnly {
