@@ -416,7 +416,7 @@ func TestReadsBehindChangesWithoutGTIDs(t *testing.T) {
 			for _, s := range []*mysqltest.RealServer{r.primary, r.replica} {
 				must(t, dial(t, s.Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY)")
 			}
-			p := startProxy(t, r.config("session"))
+			p := startProxy(t, strings.Replace(r.config("session"), "max_replica_lag: 0", "roles: fixed, max_replica_lag: 0", 1)) // neither replicates
 			c, other := p.client(""), p.client("")
 			mysqltest.WaitFor(t, "reads on the replica", func() bool { return servedBy(t, c) == "2" })
 			must(t, c, "SET NAMES utf8mb4")
