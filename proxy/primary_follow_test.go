@@ -152,9 +152,6 @@ func (w *writers) more(t *testing.T, n int64) {
 // A primary dies, and somebody promotes its replica without a word to the proxy: who has a statement under way hears so, all others wait. The old
 // one comes back as it was, and gets nothing.
 func TestPrimaryFollowed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two servers of its own")
-	}
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			primary, replica := startPair(t, kind)
@@ -229,9 +226,6 @@ func TestPrimaryFollowed(t *testing.T) {
 
 // A primary that is set read-only has lost its role: what changes rows waits for the next one, and no client hears of it; what reads goes on.
 func TestReadOnlyPrimary(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two servers of its own")
-	}
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()

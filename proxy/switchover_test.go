@@ -11,9 +11,6 @@ import (
 // A switchover by plan costs no client an error, under changes by themselves and in transactions, and loses none; the old primary replicates from the new
 // one, so that the way back is the same.
 func TestSwitchover(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two servers of its own")
-	}
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
 			servers := make([]*mysqltest.RealServer, 2)

@@ -11,7 +11,7 @@ import (
 	"kingshard/backend"
 )
 
-// server is one of the two, or another replica, on a connection of the proxy's own account.
+// server is a server of the node, on a connection by the proxy's own account.
 type server struct {
 	instance *backend.Instance
 	addr     string

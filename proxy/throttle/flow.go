@@ -55,7 +55,7 @@ type turn struct {
 }
 
 // Enter waits until one more statement may pass, not longer than the bounds say: then, and at once if that is known, it returns ErrConcurrent or
-// ErrRate; ErrCancelled when cancel is closed. Without an error it is paired with Leave.
+// ErrRate; ErrCancelled when cancel is closed. A statement that was let in is to call Leave.
 func (f *Flow) Enter(b Bounds, cancel <-chan struct{}) error {
 	began := time.Now()
 	err := f.enter(b.Concurrent, b.Wait, cancel)
@@ -67,7 +67,7 @@ func (f *Flow) Enter(b Bounds, cancel <-chan struct{}) error {
 	return err
 }
 
-// Leave ends what Enter began.
+// Leave gives up the place of a statement that was let in, which the next one that waits gets.
 func (f *Flow) Leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
