@@ -70,7 +70,7 @@ var readOnlyVariables = []string{"read_only", "innodb_read_only"}
 func (c *Conn) readOnly() (set []string, err error) {
 	err = c.Rows("SELECT @@global.read_only, @@global.innodb_read_only", 2, func(row []string) {
 		for k, name := range readOnlyVariables {
-			if isOn(row[k]) {
+			if IsOn(row[k]) {
 				set = append(set, name)
 			}
 		}
@@ -80,7 +80,7 @@ func (c *Conn) readOnly() (set []string, err error) {
 	}
 	for _, name := range readOnlyVariables {
 		err := c.Rows("SELECT @@global."+name, 1, func(row []string) {
-			if isOn(row[0]) {
+			if IsOn(row[0]) {
 				set = append(set, name)
 			}
 		})
@@ -91,8 +91,8 @@ func (c *Conn) readOnly() (set []string, err error) {
 	return set, nil
 }
 
-// isOn reports whether a variable is set. Newer servers have words in the place of 0 and 1.
-func isOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
+// IsOn reports whether a variable is set. Newer servers have words in the place of 0 and 1.
+func IsOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
 
 func isUnknownVariable(err error) bool {
 	var refused *mysql.SQLError

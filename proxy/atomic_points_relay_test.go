@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"kingshard/mysql"
+	"kingshard/mysql/mysqltest"
 )
 
 // phase is how far a statement has come when something happens.
@@ -198,23 +198,11 @@ func (w *watched) await(is func() bool) bool {
 	return is()
 }
 
-// readPacket reads a packet with its header.
-func readPacket(r *bufio.Reader) ([]byte, error) {
-	var header [4]byte
-	if _, err := io.ReadFull(r, header[:]); err != nil {
-		return nil, err
-	}
-	packet := make([]byte, 4+(int(header[0])|int(header[1])<<8|int(header[2])<<16))
-	copy(packet, header[:])
-	_, err := io.ReadFull(r, packet[4:])
-	return packet, err
-}
-
 // commands passes on what the proxy sends, until one of both ends.
 func (w *watched) commands() {
 	in := bufio.NewReader(w.near)
 	for {
-		packet, err := readPacket(in)
+		packet, err := mysqltest.ReadWhole(in)
 		if err != nil {
 			return
 		}
@@ -269,7 +257,7 @@ func (w *watched) commands() {
 func (w *watched) answers() {
 	in := bufio.NewReader(w.far)
 	for {
-		packet, err := readPacket(in)
+		packet, err := mysqltest.ReadWhole(in)
 		if err != nil {
 			return
 		}

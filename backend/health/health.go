@@ -218,7 +218,7 @@ func (m *Monitor) probe(ctx context.Context, i *backend.Instance, w *watched) er
 
 // answered pings on the connection that there is. A new one has the last word on whether the instance is there.
 func (m *Monitor) answered(ctx context.Context, i *backend.Instance, w *watched) error {
-	patience := m.cfg.Connect
+	patience := m.patience(w.o.Failures, i.Health())
 	if w.conn != nil {
 		err := m.ask(ctx, i, w, m.cfg.Timeout)
 		if err == nil {
@@ -227,10 +227,17 @@ func (m *Monitor) answered(ctx context.Context, i *backend.Instance, w *watched)
 		if isTimeout(err) {
 			patience = m.cfg.Timeout // it matters soon
 		}
-	} else if w.o.Failures > 0 && i.Health() != backend.Down {
-		patience = m.cfg.Timeout
 	}
 	return m.ask(ctx, i, w, patience)
+}
+
+// patience is how long a probe waits for a new connection after so many failures. While an instance is down others wait for it to come back, and a connection
+// that was begun while nothing went through does not hear when something does: only each third one has the time that a slow login takes.
+func (m *Monitor) patience(failures int, s backend.State) time.Duration {
+	if failures == 0 || s == backend.Down && failures%3 == 0 {
+		return m.cfg.Connect
+	}
+	return m.cfg.Timeout
 }
 
 // tryClients looks, where probes have an account of their own, whether that of clients' statements can log in. It is no reason to call the

@@ -68,25 +68,24 @@ func TestJudgeLag(t *testing.T) {
 }
 
 func TestReplication(t *testing.T) {
-	row := func(receiver, applier, behind string) map[string]string {
-		return map[string]string{"Slave_IO_Running": receiver, "Slave_SQL_Running": applier, "Seconds_Behind_Master": behind}
+	row := func(receiver, applier, behind string) backend.ReplicaStatus {
+		return backend.ReplicaStatus{Receiver: receiver, Applier: applier, Behind: behind}
 	}
 	ten := backend.Lag{Behind: 10 * time.Second, Known: true}
 	for _, c := range []struct {
 		name   string
-		rows   []map[string]string
+		rows   []backend.ReplicaStatus
 		want   backend.Lag
 		reason string
 		cutOff bool
 	}{
-		{"runs", []map[string]string{row("Yes", "Yes", "3")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
-		{"the later of two", []map[string]string{row("Yes", "Yes", "3"), row("Yes", "Yes", "1")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
-		{"new words", []map[string]string{{"Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes", "Seconds_Behind_Source": "2"}}, backend.Lag{Behind: 2 * time.Second, Known: true}, "", false},
-		{"no applier", []map[string]string{row("Yes", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
-		{"no receiver, still applying", []map[string]string{row("No", "Yes", "0")}, backend.Lag{}, "replication does not run", false},
-		{"one of two stopped", []map[string]string{row("Yes", "Yes", "0"), row("No", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
-		{"lost its source", []map[string]string{row("Connecting", "Yes", "NULL")}, backend.Lag{Behind: 15 * time.Second, Known: true}, "it does not reach its source", true},
-		{"lost its source, and stopped", []map[string]string{row("Connecting", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+		{"runs", []backend.ReplicaStatus{row("Yes", "Yes", "3")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
+		{"the later of two", []backend.ReplicaStatus{row("Yes", "Yes", "3"), row("Yes", "Yes", "1")}, backend.Lag{Behind: 3 * time.Second, Known: true}, "", false},
+		{"no applier", []backend.ReplicaStatus{row("Yes", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+		{"no receiver, still applying", []backend.ReplicaStatus{row("No", "Yes", "0")}, backend.Lag{}, "replication does not run", false},
+		{"one of two stopped", []backend.ReplicaStatus{row("Yes", "Yes", "0"), row("No", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
+		{"lost its source", []backend.ReplicaStatus{row("Connecting", "Yes", "NULL")}, backend.Lag{Behind: 15 * time.Second, Known: true}, "it does not reach its source", true},
+		{"lost its source, and stopped", []backend.ReplicaStatus{row("Connecting", "No", "NULL")}, backend.Lag{}, "replication does not run", false},
 	} {
 		var r replication
 		for _, one := range c.rows {
@@ -101,6 +100,23 @@ func TestReplication(t *testing.T) {
 		}
 		if r.Lag != c.want || r.reason != c.reason || r.cutOff != c.cutOff {
 			t.Errorf("%s: %+v, %q, cut off %v", c.name, r.Lag, r.reason, r.cutOff)
+		}
+	}
+}
+
+// A probe has as long as an answer takes where something hangs on its haste; of an instance that is down each third one has as long as a login may take.
+func TestPatience(t *testing.T) {
+	m := &Monitor{cfg: Config{Timeout: time.Second, Connect: 5 * time.Second}}
+	for _, c := range []struct {
+		failures int
+		state    backend.State
+		want     time.Duration
+	}{
+		{0, backend.Unknown, 5 * time.Second}, {0, backend.Up, 5 * time.Second}, {1, backend.Up, time.Second}, {3, backend.Up, time.Second}, {1, backend.Unknown, time.Second},
+		{1, backend.Down, time.Second}, {2, backend.Down, time.Second}, {3, backend.Down, 5 * time.Second}, {4, backend.Down, time.Second}, {6, backend.Down, 5 * time.Second},
+	} {
+		if got := m.patience(c.failures, c.state); got != c.want {
+			t.Errorf("%d failures, %v: %v, want %v", c.failures, c.state, got, c.want)
 		}
 	}
 }

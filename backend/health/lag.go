@@ -44,17 +44,13 @@ func JudgeLag(passedOver bool, l backend.Lag, refused bool, b Bound) bool {
 }
 
 // askLag asks a replica how far it is behind its source, the one furthest ahead of it if it has several. err is a failure of the
-// connection. MySQL manual: "SHOW REPLICA STATUS".
+// connection.
 func askLag(c *backend.Conn) (r replication, err error) {
 	sources := 0
-	err = c.NamedRows(lagQuery(c.Info), func(row map[string]string) {
+	err = backend.ReplicaStatuses(c, func(s backend.ReplicaStatus) {
 		sources++
-		r.add(row)
-		executed := row["Executed_Gtid_Set"]
-		if c.Info.MariaDB {
-			executed = row["Gtid_Slave_Pos"]
-		}
-		r.applied, _ = gtid.Parse(executed, c.Info.MariaDB)
+		r.add(s)
+		r.applied, _ = gtid.Parse(s.Executed, c.Info.MariaDB)
 	})
 	if errors.As(err, &r.refused) {
 		return replication{refused: r.refused, reason: "the account may not ask"}, nil
@@ -67,19 +63,12 @@ func askLag(c *backend.Conn) (r replication, err error) {
 }
 
 // add takes what is said of one source.
-func (r *replication) add(row map[string]string) {
-	either := func(new, old string) string {
-		if text, ok := row[new]; ok {
-			return text
-		}
-		return row[old]
-	}
-	receiver, applier := either("Replica_IO_Running", "Slave_IO_Running"), either("Replica_SQL_Running", "Slave_SQL_Running")
-	seconds, err := strconv.ParseUint(either("Seconds_Behind_Source", "Seconds_Behind_Master"), 10, 31)
+func (r *replication) add(s backend.ReplicaStatus) {
+	seconds, err := strconv.ParseUint(s.Behind, 10, 31)
 	switch {
-	case receiver == "Connecting" && applier == "Yes":
+	case s.Receiver == "Connecting" && s.Applier == "Yes":
 		r.cutOff = true
-	case err != nil || receiver == "No" || applier == "No": // a NULL stands for a number then, too
+	case err != nil || s.Receiver == "No" || s.Applier == "No": // a NULL stands for a number then, too
 		r.reason = "replication does not run"
 	default:
 		r.Behind = max(r.Behind, time.Duration(seconds)*time.Second)
@@ -97,17 +86,6 @@ func (r *replication) since(last backend.Lag, ago time.Duration) {
 			r.Lag = backend.Lag{Behind: (last.Behind + ago).Truncate(time.Second), Known: true}
 		}
 	}
-}
-
-// lagQuery is the statement in the server's own words.
-func lagQuery(info *backend.Info) string {
-	switch {
-	case info.MariaDB:
-		return "SHOW ALL SLAVES STATUS"
-	case info.Number >= 80022:
-		return "SHOW REPLICA STATUS"
-	}
-	return "SHOW SLAVE STATUS"
 }
 
 // lagWatch is what is kept of a replica between two probes.

@@ -2,10 +2,10 @@ package health
 
 import (
 	"errors"
-	"net"
 	"strconv"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/backend/gtid"
 	"kingshard/backend/roles"
 	"kingshard/mysql"
@@ -18,35 +18,18 @@ func (w *rolesWatch) askServer(o *roles.Observation) error {
 		query = "SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, CONCAT(@@server_id, '@', @@hostname, ':', @@port), @@GLOBAL.gtid_current_pos"
 	}
 	return w.conn.Rows(query, 4, func(row []string) {
-		o.ReadOnly = isOn(row[0]) || isOn(row[1])
+		o.ReadOnly = backend.IsOn(row[0]) || backend.IsOn(row[1])
 		o.Server = row[2]
 		o.GTIDs, _ = gtid.Parse(row[3], w.conn.Info.MariaDB) // what cannot be read tells nothing
 	})
 }
 
-// isOn reports whether a variable is set. Newer servers have words in the place of 0 and 1.
-func isOn(value string) bool { return value != "0" && !strings.EqualFold(value, "OFF") }
-
-// askSources asks what the server replicates from, channels of Group Replication aside. MySQL manual: "SHOW REPLICA STATUS".
+// askSources asks what the server replicates from, channels of Group Replication aside.
 func (w *rolesWatch) askSources(o *roles.Observation) error {
-	return w.conn.NamedRows(lagQuery(w.conn.Info), func(row map[string]string) {
-		either := func(new, old string) string {
-			if text, ok := row[new]; ok {
-				return text
-			}
-			return row[old]
+	return backend.ReplicaStatuses(w.conn, func(s backend.ReplicaStatus) {
+		if !strings.HasPrefix(s.Channel, "group_replication_") {
+			o.Sources = append(o.Sources, roles.Source{Addr: s.Source, Server: s.SourceServer})
 		}
-		if strings.HasPrefix(row["Channel_Name"], "group_replication_") {
-			return
-		}
-		s := roles.Source{Addr: net.JoinHostPort(either("Source_Host", "Master_Host"), either("Source_Port", "Master_Port"))}
-		switch uuid, id := either("Source_UUID", "Master_UUID"), row["Master_Server_Id"]; {
-		case uuid != "":
-			s.Server = uuid
-		case id != "" && id != "0":
-			s.Server = id
-		}
-		o.Sources = append(o.Sources, s)
 	})
 }
 
@@ -92,13 +75,13 @@ func (w *rolesWatch) askGalera(o *roles.Observation) error {
 		return nil
 	}
 	w.plain = true
-	if err := lacking(w.conn.Rows("SELECT @@wsrep_on", 1, func(row []string) { w.plain = !isOn(row[0]) })); err != nil || w.plain {
+	if err := lacking(w.conn.Rows("SELECT @@wsrep_on", 1, func(row []string) { w.plain = !backend.IsOn(row[0]) })); err != nil || w.plain {
 		return err
 	}
 	o.Member = roles.Departed
 	ready, primary := false, false
 	err := lacking(w.conn.Rows("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_cluster_status')", 2, func(row []string) {
-		ready = ready || strings.EqualFold(row[0], "wsrep_ready") && isOn(row[1])
+		ready = ready || strings.EqualFold(row[0], "wsrep_ready") && backend.IsOn(row[1])
 		primary = primary || strings.EqualFold(row[1], "Primary")
 	}))
 	if ready && primary {

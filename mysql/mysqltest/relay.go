@@ -241,7 +241,7 @@ func (c *relayed) ended() bool {
 func (c *relayed) commands() {
 	in := bufio.NewReader(c.near)
 	for {
-		packet, err := readWhole(in)
+		packet, err := ReadWhole(in)
 		if err != nil {
 			return
 		}
@@ -256,8 +256,8 @@ func (c *relayed) commands() {
 	}
 }
 
-// readWhole reads a packet with its header.
-func readWhole(r io.Reader) ([]byte, error) {
+// ReadWhole reads a packet and returns it with its header.
+func ReadWhole(r io.Reader) ([]byte, error) {
 	var header [4]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
 		return nil, err

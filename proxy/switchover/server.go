@@ -98,31 +98,11 @@ func (s *server) catchUp(source *server, patience time.Duration) error {
 	return err
 }
 
-// status is what a replica says of its replication.
-type status struct{ receiver, applier, source, trouble string }
-
-// status asks; nil is a server that is no replica.
-func (s *server) status() (found *status, err error) {
-	query := "SHOW REPLICA STATUS"
-	if s.words().replica == "SLAVE" {
-		query = "SHOW SLAVE STATUS"
-	}
+// status asks how the server replicates; nil is a server that is no replica.
+func (s *server) status() (found *backend.ReplicaStatus, err error) {
 	s.conn.Net.SetDeadline(time.Now().Add(statementTimeout))
-	err = s.conn.NamedRows(query, func(row map[string]string) {
-		either := func(new, old string) string {
-			if text, ok := row[new]; ok {
-				return text
-			}
-			return row[old]
-		}
-		found = &status{
-			receiver: either("Replica_IO_Running", "Slave_IO_Running"), applier: either("Replica_SQL_Running", "Slave_SQL_Running"),
-			trouble: strings.TrimSpace(row["Last_IO_Error"] + " " + row["Last_SQL_Error"]),
-			source:  net.JoinHostPort(either("Source_Host", "Master_Host"), either("Source_Port", "Master_Port")),
-		}
-	})
-	if err != nil {
-		err = fmt.Errorf("%s: %s: %w", s.addr, query, err)
+	if err = backend.ReplicaStatuses(s.conn, func(one backend.ReplicaStatus) { found = &one }); err != nil {
+		err = fmt.Errorf("%s does not tell how it replicates: %w", s.addr, err)
 	}
 	return found, err
 }

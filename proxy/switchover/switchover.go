@@ -108,8 +108,8 @@ func (s *switchover) check() error {
 		return err
 	case status == nil:
 		return fmt.Errorf("%s is no replica", s.To)
-	case status.receiver == "No" || status.applier != "Yes": // it may be about to connect
-		return fmt.Errorf("%s does not replicate: its receiver is %q, its applier %q: %s", s.To, status.receiver, status.applier, status.trouble)
+	case status.Receiver == "No" || status.Applier != "Yes": // it may be about to connect
+		return fmt.Errorf("%s does not replicate: its receiver is %q, its applier %q: %s", s.To, status.Receiver, status.Applier, status.Trouble)
 	}
 	if seen, asked := s.node.Roles.Seen(s.node.Primary.Addr); asked == 0 || !seen.Told || seen.Failures > 0 || seen.ReadOnly {
 		return fmt.Errorf("the primary %s does not answer, or takes no writes: there is nothing to be moved by plan", s.node.Primary.Addr)
@@ -217,7 +217,7 @@ func (s *switchover) repointOne(ctx context.Context, r *backend.Instance, user, 
 	switch {
 	case err != nil:
 		return err
-	case status != nil && status.source == s.To:
+	case status != nil && status.Source == s.To:
 		return nil // somebody was faster
 	case status == nil && r.Addr != s.from.addr:
 		return errors.New("it was no replica")
