@@ -31,7 +31,14 @@ func TestDown(t *testing.T) {
 			t.Fatal(r.err)
 		}
 		p.Put(r.pc)
-		if st := p.Stats(); st.Waiting != 0 || st.Gets[Refused].N != 3 {
+		down.Store(true) // and what is idle is not lent
+		if pc, full := p.TryGet(""); pc != nil || full {
+			t.Errorf("without a wait: %v, full %v", pc, full)
+		}
+		if _, err := p.Get("", in(time.Hour), nil); err != ErrDown {
+			t.Errorf("of what is idle: %v", err)
+		}
+		if st := p.Stats(); st.Waiting != 0 || st.Gets[Refused].N != 4 {
 			t.Errorf("%+v", st)
 		}
 	})

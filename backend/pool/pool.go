@@ -44,7 +44,7 @@ type Config[C Conn, K comparable] struct {
 	// MaxLifetime is how old a connection may become, ±10 % by lot so that they do not all go at once; 0 means no
 	// limit. A connection on loan is closed when it comes back.
 	MaxLifetime time.Duration
-	// Down tells that nobody may wait for a connection, who gets ErrDown instead; nil means that it never is so. It is called under the
+	// Down tells that nobody may have a connection, nor wait for one, who gets ErrDown instead; nil means that it never is so. It is called under the
 	// pool's mutex: it must neither wait nor use the pool.
 	Down func() bool
 }
@@ -157,7 +157,7 @@ func (r *request) cancelled() bool {
 // they differ, and ends with Put or Taint.
 //
 // The deadline bounds waiting and dialling; once it has passed, as the zero time always has, only what is idle is
-// given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrCancelled], a [*CrowdedError] at once where so many
+// given. Closing cancel, which may be nil, ends the wait. Errors are [ErrClosed], [ErrDown], [ErrCancelled], a [*CrowdedError] at once where so many
 // wait that the deadline would pass, a [*TimeoutError], or a [*DialError] when the connection could not be opened or the last attempts failed, nothing is
 // on loan and it is too soon for another.
 func (p *Pool[C, K]) Get(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
@@ -175,9 +175,13 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 	for {
 		now := p.now()
 		p.mu.Lock()
-		if p.closed {
+		if p.closed || p.downLocked() {
+			err := ErrDown
+			if p.closed {
+				err = ErrClosed
+			}
 			p.mu.Unlock()
-			return nil, p.fail(ErrClosed, 0)
+			return nil, p.fail(err, 0)
 		}
 		mayDial := failed == nil && now < r.until && p.queue.len == 0 && p.mayDialLocked(now)
 		pc, how := p.takeIdleLocked(want, mayDial, now)
@@ -231,8 +235,9 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 		now := p.now()
 		p.mu.Lock()
 		pc := p.idle.tops[want]
-		if pc == nil || p.queue.len > 0 || p.closed {
-			full := !p.closed && (p.queue.len > 0 || p.idle.len == 0 && p.open >= p.max)
+		down := p.closed || p.downLocked()
+		if pc == nil || p.queue.len > 0 || down {
+			full := !down && (p.queue.len > 0 || p.idle.len == 0 && p.open >= p.max)
 			p.mu.Unlock()
 			return nil, full
 		}
@@ -247,6 +252,10 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 		p.retire(pc, ClosedDead)
 	}
 }
+
+// downLocked tells whether nothing may be lent. It is asked under the mutex: whoever has made it so, and then finds in Stats that nothing is lent nor dialled, knows
+// that nobody uses a connection.
+func (p *Pool[C, K]) downLocked() bool { return p.cfg.Down != nil && p.cfg.Down() }
 
 // sound tells whether a connection that was idle can be lent.
 func (p *Pool[C, K]) sound(pc *Pooled[C, K]) bool {

@@ -101,7 +101,7 @@ func (p *Pool[C, K]) enqueueLocked(w *waiter[C, K], r *request, now time.Duratio
 		return p.backoff.last
 	case now >= r.until:
 		return p.timeoutLocked(now - r.began)
-	case p.cfg.Down != nil && p.cfg.Down():
+	case p.downLocked():
 		return ErrDown
 	}
 	if err := p.crowdedLocked(r, now); err != nil {

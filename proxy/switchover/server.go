@@ -91,6 +91,9 @@ func (s *server) catchUp(source *server, patience time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if gtids == "" {
+		return fmt.Errorf("%s has no GTIDs, by which its replica is seen to have all", source.addr)
+	}
 	got, err := s.one(fmt.Sprintf(wait, strings.ReplaceAll(gtids, "\n", ""), int(patience.Seconds())), patience+statementTimeout)
 	if err == nil && got != "0" {
 		err = fmt.Errorf("%s has not caught up with %s in %v", s.addr, source.addr, patience)

@@ -111,10 +111,12 @@ func (s *switchover) check() error {
 	case status.Receiver == "No" || status.Applier != "Yes": // it may be about to connect
 		return fmt.Errorf("%s does not replicate: its receiver is %q, its applier %q: %s", s.To, status.Receiver, status.Applier, status.Trouble)
 	}
-	if seen, asked := s.node.Roles.Seen(s.node.Primary.Addr); asked == 0 || !seen.Told || seen.Failures > 0 || seen.ReadOnly {
-		return fmt.Errorf("the primary %s does not answer, or takes no writes: there is nothing to be moved by plan", s.node.Primary.Addr)
-	} else if seen.GTIDs == nil {
-		return fmt.Errorf("the primary %s has no GTIDs, by which the replica is seen to have all", s.node.Primary.Addr)
+	readOnly, err := s.from.one("SELECT @@GLOBAL.read_only", statementTimeout)
+	switch {
+	case err != nil:
+		return err
+	case backend.IsOn(readOnly):
+		return fmt.Errorf("the primary %s takes no writes: there is nothing to be moved by plan", s.from.addr)
 	}
 	return s.to.catchUp(s.from, catchUp) // so that little is left to wait for
 }
@@ -162,7 +164,8 @@ func (s *switchover) drain(ctx context.Context) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		in := s.node.Primary.Stats().InUse
+		st := s.node.Primary.Stats()
+		in := st.InUse + st.Dialling
 		switch late := time.Now().After(until); {
 		case in == 0:
 			return nil
