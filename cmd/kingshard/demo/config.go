@@ -39,6 +39,9 @@ nodes:
     max_conns_limit: 16        # ceiling of connections to each server
     user: {{$.User}}
     password: {{$.Password}}
+    # KS NODE node1 SWITCHOVER TO its replica has the old primary replicate by this account
+    replication_user: {{$.User}}
+    replication_password: {{$.Password}}
     # both servers are on this machine; elsewhere: tls: {mode: verify_identity, ca: FILE}
     allow_public_key_retrieval: true
     master: {{.Primary}}
