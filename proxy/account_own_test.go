@@ -142,6 +142,9 @@ func testOwnAccount(t *testing.T, server *mysqltest.RealServer, lane string) {
 		}
 	}
 	mysqltest.WaitFor(t, "the lag to be asked for", func() bool { _, asked := p.Nodes()["n"].Replicas[0].Lag(); return asked })
+	mysqltest.WaitFor(t, "the records of keys to be asked for", func() bool { // not before it is known which server is the primary
+		return number(t, direct, "SELECT COUNT(*) FROM mysql.general_log WHERE CONVERT(argument USING utf8mb4) LIKE 'SELECT db, name, key_name%'") > 0
+	})
 	whoRan(t, direct)
 	if server.Kind != mysqltest.MariaDB { // what a routine makes up while it runs does not take the account over
 		must(t, direct, "CREATE PROCEDURE take_over() SQL SECURITY INVOKER BEGIN SET @made_up = CONCAT('ALTER USER CURRENT_USER() IDENT', 'IFIED BY ''taken-over'''); PREPARE st FROM @made_up; EXECUTE st; END")
@@ -257,9 +260,10 @@ func whoRan(t *testing.T, direct *mysqltest.RawClient) {
 		"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'ks_meta'|": 0,                               // now and then
 		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('binlog_format'|":          0,                               // for transactions over nodes
 		"SET session_track_gtids|SET session_track_system_variables":              0, "SELECT @@GLOBAL.log_bin": 0, // for reads on replicas behind changes
+		"SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ": 0, "SELECT epoch, server FROM ks_meta.epoch": 0, "SELECT @@wsrep_on|SELECT MEMBER_STATE": 0, // for roles
 		"SELECT @@server_uuid|SELECT CONCAT_WS(' ', 'server_id'|": 0, "SELECT @@global.read_only|": 0, // where a replica is looked at
 	}
-	powers := []string{"KILL", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"}
+	powers := []string{"KILL", "SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"}
 	begins := func(text, beginnings string) bool {
 		return slices.ContainsFunc(strings.Split(beginnings, "|"), func(b string) bool { return b != "" && strings.HasPrefix(text, b) })
 	}

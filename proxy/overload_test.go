@@ -19,7 +19,7 @@ func TestOverload(t *testing.T) {
 	for _, lane := range []string{"fast_lane: true", "fast_lane: false"} {
 		t.Run(lane, func(t *testing.T) {
 			server := mysqltest.Shared(t, mysqltest.MariaDB)
-			p := startProxy(t, oneNode(server.Addr, 1), lane, "pool_wait_timeout: 20s")
+			p := startProxy(t, oneNode(server.Addr, 1), lane, "pool_wait_timeout: 8s")
 			holder := p.client("")
 			must(t, holder, "BEGIN")
 			must(t, holder, "SELECT 1")
@@ -34,10 +34,10 @@ func TestOverload(t *testing.T) {
 				})
 			}
 			mysqltest.WaitFor(t, "the line", func() bool { return p.primary("n").Stats().Waiting == line })
-			must(t, holder, "SELECT SLEEP(0.5)")
+			must(t, holder, "SELECT SLEEP(2.5)")
 			late := p.client("")
 			refused := fails(t, late, "SELECT 1", session.KSTooManyWaiters)
-			for _, part := range []string{"40 are, one more would for ", " of the 20s that it has; 1 of 1 in use"} {
+			for _, part := range []string{"40 are, one more might for ", " of the 8s that it has; 1 of 1 in use"} {
 				if !strings.Contains(refused.Message, part) {
 					t.Errorf("%q does not say %q", refused.Message, part)
 				}

@@ -23,10 +23,19 @@ const (
 // primaries are what is under way where servers say that another one is a node's primary.
 type primaries struct {
 	mu sync.Mutex
+	// begun says that the server serves: while it is built nothing may change what it is built from.
+	begun bool
 	// following has the nodes whose new primary is being followed, and until when it is not tried again.
 	following map[string]time.Time
 	// told are the reasons of the last verdicts on nodes, by name.
 	told map[string]string
+}
+
+// begin has primaries followed from the next verdict on.
+func (p *primaries) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = true
 }
 
 // judged follows another primary, and puts what hinders that into the log and the list of events. It waits for nothing.
@@ -43,7 +52,7 @@ func (p *primaries) judged(s *Server, n *backend.Node, v roles.Verdict) {
 			s.admin.Trail.Note("primary in doubt", n.Name, v.Reason)
 		}
 	}
-	if !moves || time.Now().Before(p.following[n.Name]) {
+	if !moves || !p.begun || time.Now().Before(p.following[n.Name]) {
 		return
 	}
 	p.following[n.Name] = time.Now().Add(time.Hour)

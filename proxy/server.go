@@ -186,6 +186,7 @@ func (s *Server) Serve() error {
 		s.serving.Unlock()
 		return nil
 	}
+	s.primaries.begin()
 	s.running.Go(s.watchSessions)
 	if s.OwnProcess {
 		s.running.Go(s.adaptProcessors)

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// paceWindow is for how long of the time in which somebody waits it counts how fast the line moves; what is older fades.
+// paceWindow is for how long of the time in which somebody waits it counts how fast the line moves; what is older fades, and is forgotten where nobody
+// has waited for as long.
 const paceWindow = 10 * time.Second
 
 // pace is how fast the line moves: how many were served in the time in which somebody waited.
@@ -17,8 +18,11 @@ type pace struct {
 
 // goOn counts the time until now, in which somebody has waited if any is true.
 func (p *pace) goOn(now time.Duration, any bool) {
-	if any {
+	switch {
+	case any:
 		p.busy += now - p.since
+	case now-p.since > paceWindow:
+		*p = pace{}
 	}
 	p.since = now
 	if p.busy > paceWindow {
@@ -32,13 +36,14 @@ func (p *pace) expected(n, conns int) time.Duration {
 	return time.Duration(max(0, n-conns)) * p.busy / time.Duration(p.served+conns)
 }
 
-// crowdedLocked is the error of a borrower whose turn would come too late, as the line moves; nil for one who may wait. A quarter of the time is
-// left for what cannot be foreseen. Who waits ahead of the others is let in: what it holds is to come back soon.
+// crowdedLocked is the error of a borrower whose turn may come too late, as the line moves; nil for one who may wait. A line that has been watched for less
+// than a quarter of the borrower's patience is no ground to refuse anybody. Who waits ahead of the others is let in: what it holds is to come back soon.
 func (p *Pool[C, K]) crowdedLocked(r *request, now time.Duration) error {
 	n, patience := p.queue.len, r.until-now
 	p.pace.goOn(now, n > 0)
 	expected := p.pace.expected(n, p.max)
-	if r.ahead || n < p.cfg.MaxWaiters && expected <= patience-patience/4 {
+	expected += expected / 3 // for what cannot be foreseen
+	if r.ahead || n < p.cfg.MaxWaiters && (expected <= patience || p.pace.busy < patience/4) {
 		return nil
 	}
 	return &CrowdedError{Waiting: n, Expected: expected, Patience: patience, InUse: p.lentLocked(), Max: p.max}
@@ -54,14 +59,14 @@ func (p *Pool[C, K]) servedLocked(w *waiter[C, K], now time.Duration) {
 // CrowdedError is an ErrTooManyWaiters with what an operator needs to know.
 type CrowdedError struct {
 	Waiting            int           // in line
-	Expected, Patience time.Duration // how long the wait would be, and may be
+	Expected, Patience time.Duration // how long the wait may become, and may be
 	InUse              int           // connections on loan
 	Max                int           // the ceiling
 }
 
-// Error says how many wait, and for how long one more would.
+// Error says how many wait, and for how long one more might.
 func (e *CrowdedError) Error() string {
-	return fmt.Sprintf("%v: %d are, one more would for %v of the %v that it has; %d of %d in use", ErrTooManyWaiters, e.Waiting,
+	return fmt.Sprintf("%v: %d are, one more might for %v of the %v that it has; %d of %d in use", ErrTooManyWaiters, e.Waiting,
 		e.Expected.Round(time.Millisecond), e.Patience.Round(time.Millisecond), e.InUse, e.Max)
 }
 

@@ -117,6 +117,34 @@ func TestPatienceWhileDialling(t *testing.T) {
 	})
 }
 
+// Nobody is refused for how slowly a line moved that was there for a moment, or long ago.
+func TestPatienceWithoutGround(t *testing.T) {
+	inBubble(t, Config[*fakeConn, string]{Max: 2}, func(t *testing.T, p *testPool, _ *server) {
+		const n = 40
+		slow := func(during, pause time.Duration) {
+			held := []*Pooled[*fakeConn, string]{get(t, p, ""), get(t, p, "")}
+			ch := start(p, "", time.Minute, nil)
+			time.Sleep(during)
+			for _, pc := range held {
+				p.Put(pc)
+			}
+			p.Put(answered(t, ch).pc)
+			time.Sleep(pause)
+		}
+		for _, before := range [][2]time.Duration{{2 * time.Second, time.Second}, {20 * time.Second, 11 * time.Second}} {
+			slow(before[0], before[1])
+			if o := offer(t, p, time.Microsecond, 10*time.Second, n*time.Microsecond, func() time.Duration { return time.Millisecond }); o.served != n {
+				t.Errorf("behind %v: %d of %d served, %d refused, %d late", before, o.served, n, o.refused, o.late)
+			}
+			time.Sleep(11 * time.Second)
+		}
+		slow(20*time.Second, time.Second) // that is one
+		if o := offer(t, p, time.Microsecond, 10*time.Second, n*time.Microsecond, func() time.Duration { return time.Millisecond }); o.refused == 0 {
+			t.Error("nobody is refused though the line has hardly moved for 20 s")
+		}
+	})
+}
+
 // Who is refused hears the limit and the usage; who holds connections of other pools is let in.
 func TestCrowded(t *testing.T) {
 	inBubble(t, Config[*fakeConn, string]{Max: 1}, func(t *testing.T, p *testPool, _ *server) {
@@ -124,7 +152,7 @@ func TestCrowded(t *testing.T) {
 		first, second := start(p, "", time.Minute, nil), start(p, "", time.Minute, nil)
 		time.Sleep(10 * time.Second)
 		_, err := p.Get("", in(time.Second), nil)
-		const want = "too many are waiting for a connection: 2 are, one more would for 10s of the 1s that it has; 1 of 1 in use"
+		const want = "too many are waiting for a connection: 2 are, one more might for 13.333s of the 1s that it has; 1 of 1 in use"
 		if !errors.Is(err, ErrTooManyWaiters) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -56,6 +56,13 @@ const (
 // gone reports whether the server has not answered for long enough to be replaced.
 func (o *Observation) gone() bool { return o.Failures >= goneAfter }
 
+// is reports whether both are answers of one server, at two addresses.
+func (o *Observation) is(other *Observation) bool {
+	return o.answers() && other.answers() && o.Server != "" && o.Server == other.Server
+}
+
+func (o *Observation) answers() bool { return o.Told && o.Failures == 0 }
+
 // follows reports whether the server is configured to replicate from one of others.
 func (o *Observation) follows(others []Observation) bool {
 	for _, s := range o.Sources {
@@ -88,7 +95,7 @@ func (o *Observation) astray(all []Observation) bool {
 
 // takesWrites reports whether the server answers and is no replica of a server of the node.
 func (o *Observation) takesWrites(all []Observation) bool {
-	return o.Told && o.Failures == 0 && !o.ReadOnly && !o.astray(all) && !o.follows(all)
+	return o.answers() && !o.ReadOnly && !o.astray(all) && !o.follows(all)
 }
 
 // promoted reports whether the server answers, takes writes and replicates from nobody: somebody made it a primary, or nothing else.

@@ -68,21 +68,40 @@ func (s *Standing) Judge(all []Observation, serveDiverged bool) Verdict {
 			}
 		}
 	}
+	addrs := all
+	all = distinct(all, current)
 	best, several := s.best(all)
 	leaves := current.mayBeLeft(all)
 	switch {
 	case several && (leaves || !s.Settled):
 		v.Held = !s.Settled // else it is down, or read from
 		v.Reason = "several servers take writes, " + writers(all) + ", and nothing tells which of them is the primary"
-	case best != nil && best != current && (leaves || best.Epoch.Number > current.Epoch.Number && current.takesWrites(all)):
+	case best != nil && best.Addr != current.Addr && (leaves || best.Epoch.Number > current.Epoch.Number && current.takesWrites(all)):
 		s.follow(&v, current, best, all, serveDiverged)
 	}
-	for k := range all {
-		if o := &all[k]; o.Addr != v.Primary && o.promoted(all) && o.Member == Single && o.Epoch.Number < s.Epoch {
+	primary := at(addrs, v.Primary)
+	for k := range addrs {
+		if o := &addrs[k]; o != primary && !o.is(primary) && o.promoted(addrs) && o.Member == Single && o.Epoch.Number < s.Epoch {
 			v.Old = append(v.Old, o.Addr)
 		}
 	}
 	return v
+}
+
+// distinct leaves out servers that answer at another address, too: they are listed once, where the primary is listed as the primary.
+func distinct(all []Observation, primary *Observation) []Observation {
+	list := make([]Observation, 0, len(all))
+	for k := range all {
+		o := &all[k]
+		twice := o != primary && primary.is(o)
+		for j := range list {
+			twice = twice || list[j].is(o)
+		}
+		if !twice {
+			list = append(list, *o)
+		}
+	}
+	return list
 }
 
 // mayBeLeft reports whether it is certain enough that the server does not do as a primary. One that does not tell may be one.

@@ -29,6 +29,8 @@ func observed(text string) (o Observation) {
 			o.Sources = append(o.Sources, Source{Addr: value})
 		case "uuid":
 			o.Sources = append(o.Sources, Source{Addr: "elsewhere:1", Server: "UUID-" + value})
+		case "is":
+			o.Server = "uuid-" + value
 		case "epoch":
 			number, server, _ := strings.Cut(value, ",")
 			o.Epoch = Epoch{uint64(number[0] - '0'), "uuid-" + server}
@@ -110,6 +112,13 @@ func TestJudge(t *testing.T) {
 		{"the beginning, two take writes in epochs", Standing{Primary: "p", Epoch: 3}, "p epoch=2,p; q epoch=3,q", "q", false, "p", "later epoch"},
 		{"the beginning, two take writes in one epoch", Standing{Primary: "p", Epoch: 3}, "p epoch=3,p; q epoch=3,p", "p", false, "", ""},
 		{"the beginning, none takes writes", begins, "p readonly; q readonly of=p", "p", false, "", ""},
+
+		{"one server by two names", begins, "p; q is=p", "p", false, "", ""},
+		{"one server by two names, it has an epoch", Standing{Primary: "p", Settled: true, Epoch: 1}, "p epoch=1,p; q is=p epoch=1,p", "p", false, "", ""},
+		{"one server by two names, the other one serves", Standing{Primary: "q", Settled: true, Epoch: 1}, "p epoch=1,p; q is=p epoch=1,p", "q", false, "", ""},
+		{"one server by two names, one of which does not lead there", serves, "p gone; q is=p", "q", false, "", "does not answer"},
+		{"promoted, by two names", serves, "p gone; q; r is=q", "q", false, "", "does not answer"},
+		{"the old one comes back, by two names", later, "p epoch=1,p; q epoch=2,q; r is=p epoch=1,p", "q", false, "p,r", ""},
 
 		{"a group", serves, "p member=online; q readonly member=online", "p", false, "", ""},
 		{"a group that has elected", serves, "p gone; q member=online; r readonly member=online", "q", false, "", "does not answer"},
