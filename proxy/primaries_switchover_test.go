@@ -11,7 +11,7 @@ import (
 )
 
 // startOwn starts a server for one test.
-func startOwn(t *testing.T, c mysqltest.ServerConfig) *mysqltest.RealServer {
+func startOwn(t testing.TB, c mysqltest.ServerConfig) *mysqltest.RealServer {
 	t.Helper()
 	s, err := mysqltest.StartServer(t.Context(), c)
 	if err != nil {

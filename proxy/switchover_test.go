@@ -13,13 +13,7 @@ import (
 func TestSwitchover(t *testing.T) {
 	for _, kind := range bothKinds {
 		t.Run(string(kind), func(t *testing.T) {
-			servers := make([]*mysqltest.RealServer, 2)
-			servers[0] = startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
-			servers[1] = startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: servers[0], ServerID: 2})
-			source := dial(t, servers[0].Addr, rootClient())
-			must(t, source, "CREATE TABLE test.t (id INT PRIMARY KEY)")
-			account := fmt.Sprintf("replication_user: %s, replication_password: %s, down_after_noalive", mysqltest.User, mysqltest.Password)
-			text := strings.Replace(configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr, conns: 8}}, "fast_lane: true"), "down_after_noalive", account, 1)
+			servers, text := switchable(t, kind)
 			p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
 			operator := p.client("")
 			var w writers
