@@ -23,7 +23,7 @@ type Duty struct {
 	withheld atomic.Bool // there is a reason
 	mu       sync.Mutex
 	why      [causes]string // "" for none
-	// retired says that a replica takes writes of others: it was the primary, and nobody knows what it has.
+	// retired says that nobody knows what a replica has: it was the primary and takes writes of others, or it is outside of the group of the others.
 	retired atomic.Bool
 }
 
@@ -43,7 +43,8 @@ func (d *Duty) Why() string {
 // Withheld reports whether nothing is sent to the primary, and all that would be waits for it.
 func (d *Duty) Withheld() bool { return d.withheld.Load() }
 
-// Retired reports whether reads pass the replica over because it takes writes though another server is the primary.
+// Retired reports whether reads pass the replica over because nobody knows what it has: it takes writes though another server is the primary, or is outside
+// of the group that the others are in.
 func (d *Duty) Retired() bool { return d.retired.Load() }
 
 // Retire has reads pass a replica over, or not any more. It reports whether that changed anything.

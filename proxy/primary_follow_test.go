@@ -149,6 +149,23 @@ func (w *writers) more(t *testing.T, n int64) {
 	mysqltest.WaitFor(t, "rows to be written", func() bool { return w.count.Load() >= want || w.lost.Load() > 0 })
 }
 
+// check looks whether all rows that were acknowledged are on the servers together.
+func (w *writers) check(t *testing.T, servers ...*mysqltest.RawClient) {
+	t.Helper()
+	there := map[string]bool{}
+	for _, c := range servers {
+		for _, row := range must(t, c, "SELECT id FROM test.t").Rows {
+			there[row[0].(string)] = true
+		}
+	}
+	w.acked.Range(func(id, _ any) bool {
+		if !there[fmt.Sprint(id)] {
+			t.Errorf("row %v was acknowledged and is not there", id)
+		}
+		return true
+	})
+}
+
 // A primary dies, and somebody promotes its replica without a word to the proxy: who has a statement under way hears so, all others wait. The old
 // one comes back as it was, and gets nothing.
 func TestPrimaryFollowed(t *testing.T) {
@@ -201,16 +218,7 @@ func TestPrimaryFollowed(t *testing.T) {
 			if got := value(t, old, "SELECT COUNT(*) FROM test.t"); got != before {
 				t.Errorf("the old primary has %s rows, it had %s", got, before)
 			}
-			there := map[string]bool{}
-			for _, row := range must(t, promoted, "SELECT id FROM test.t").Rows {
-				there[row[0].(string)] = true
-			}
-			w.acked.Range(func(id, _ any) bool {
-				if !there[fmt.Sprint(id)] {
-					t.Errorf("row %v was acknowledged and is not there", id)
-				}
-				return true
-			})
+			w.check(t, promoted)
 			if events := fmt.Sprint(must(t, reader, "SHOW KS EVENTS WHERE what = 'primary followed'").Rows); !strings.Contains(events, "it does not answer") {
 				t.Errorf("events: %s", events)
 			}

@@ -78,10 +78,10 @@ func (m *Monitor) judgeRoles(n *backend.Node, v roles.Verdict) {
 		n.Withhold(backend.Unsettled, why)
 	}
 	for _, r := range n.Replicas {
-		old := slices.Contains(v.Old, r.Addr)
-		if r.Duty.Retire(old) && old {
+		yes := slices.Contains(v.Retired, r.Addr)
+		if r.Duty.Retire(yes) && yes {
 			ended := r.EndConns() // a transaction of before may write there
-			m.cfg.Log.Error("a server takes writes though another one is the primary: nothing is sent to it", "node", n.Name, "instance", r.Addr, "primary", n.Primary.Addr, "connections", ended)
+			m.cfg.Log.Error("nothing is sent to a server that takes writes though another one is the primary, or is outside of the group of the others", "node", n.Name, "instance", r.Addr, "primary", n.Primary.Addr, "connections", ended)
 		}
 	}
 	if m.cfg.Role != nil {

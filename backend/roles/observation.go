@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"slices"
 	"strings"
 
 	"kingshard/backend/gtid"
@@ -82,15 +83,12 @@ func (s Source) is(o *Observation) bool {
 
 // astray reports whether the server is in no group, or has left it, though others of the node are in one.
 func (o *Observation) astray(all []Observation) bool {
-	if o.Member == Departed {
-		return true
-	}
-	for k := range all {
-		if o.Member == Single && (all[k].Member == Online || all[k].Member == Multi) {
-			return true
-		}
-	}
-	return false
+	return o.Member == Departed || o.Member == Single && grouped(all)
+}
+
+// grouped reports whether one of the servers is in a group.
+func grouped(all []Observation) bool {
+	return slices.ContainsFunc(all, func(o Observation) bool { return o.Member == Online || o.Member == Multi })
 }
 
 // takesWrites reports whether the server answers and is no replica of a server of the node.

@@ -27,8 +27,9 @@ type Verdict struct {
 	Held bool
 	// Diverged says that Primary lacks transactions that the one before was seen to have.
 	Diverged bool
-	// Old are addresses of servers that take writes though another one became the primary since they were it.
-	Old []string
+	// Retired are addresses of servers that nothing may be sent to: they take writes though another one became the primary since they were it, or are
+	// outside of the group that others are in, and nothing tells how old their rows are.
+	Retired []string
 	// Reason says why another server has the role than before, or why none can be followed though the primary does not do; "" where all is well.
 	Reason string
 }
@@ -81,8 +82,11 @@ func (s *Standing) Judge(all []Observation, serveDiverged bool) Verdict {
 	}
 	primary := at(addrs, v.Primary)
 	for k := range addrs {
-		if o := &addrs[k]; o != primary && !o.is(primary) && o.promoted(addrs) && o.Member == Single && o.Epoch.Number < s.Epoch {
-			v.Old = append(v.Old, o.Addr)
+		o := &addrs[k]
+		old := o.promoted(addrs) && o.Member == Single && o.Epoch.Number < s.Epoch
+		outside := o.answers() && grouped(addrs) && o.astray(addrs) && !o.follows(addrs)
+		if o != primary && !o.is(primary) && (old || outside) {
+			v.Retired = append(v.Retired, o.Addr)
 		}
 	}
 	return v

@@ -64,7 +64,7 @@ func TestJudge(t *testing.T) {
 		servers  string // by semicolons
 		primary  string
 		held     bool
-		old      string
+		retired  string
 		reason   string // a part of it; "" for none
 	}{
 		{"all is well", serves, "p; q of=p", "p", false, "", ""},
@@ -122,14 +122,17 @@ func TestJudge(t *testing.T) {
 
 		{"a group", serves, "p member=online; q readonly member=online", "p", false, "", ""},
 		{"a group that has elected", serves, "p gone; q member=online; r readonly member=online", "q", false, "", "does not answer"},
-		{"a primary that has left its group", serves, "p member=departed; q member=online", "q", false, "", "is not in its group"},
-		{"a primary that was started without its group", serves, "p; q member=online", "q", false, "", "is not in its group"},
-		{"a server that was started without its group", serves, "p gone member=online; q; r member=online readonly", "p", false, "", ""},
+		{"a primary that has left its group", serves, "p member=departed; q member=online", "q", false, "p", "is not in its group"},
+		{"a primary that was started without its group", serves, "p; q member=online", "q", false, "p", "is not in its group"},
+		{"a server that was started without its group", serves, "p gone member=online; q; r member=online readonly", "p", false, "q", ""},
 		{"a cluster", serves, "p member=multi; q member=multi", "p", false, "", ""},
 		{"a cluster, at the beginning", begins, "p member=multi; q member=multi", "p", false, "", ""},
 		{"a cluster, at the beginning, not the first one", Standing{Primary: "q"}, "p member=multi; q member=multi", "q", false, "", ""},
 		{"a cluster whose first one dies", serves, "p gone member=multi; q member=multi; r member=multi", "q", false, "", "does not answer"},
-		{"a member that is not in step", serves, "p member=departed; q member=multi; r member=multi", "q", false, "", "is not in its group"},
+		{"a member that is not in step", serves, "p member=departed; q member=multi; r member=multi", "q", false, "p", "is not in its group"},
+		{"a member that joins again", serves, "p member=online; q readonly member=departed; r readonly member=online", "p", false, "q", ""},
+		{"a replica of a group", serves, "p member=online; q readonly of=p; r readonly member=online", "p", false, "", ""},
+		{"a primary of a group that has fallen apart", serves, "p member=departed; q member=departed", "p", false, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var all []Observation
@@ -138,7 +141,7 @@ func TestJudge(t *testing.T) {
 				all = append(all, observed(text))
 			}
 			v := s.Judge(all, false)
-			if v.Primary != c.primary || v.Held != c.held || strings.Join(v.Old, ",") != c.old || !strings.Contains(v.Reason, c.reason) || (c.reason == "") != (v.Reason == "") {
+			if v.Primary != c.primary || v.Held != c.held || strings.Join(v.Retired, ",") != c.retired || !strings.Contains(v.Reason, c.reason) || (c.reason == "") != (v.Reason == "") {
 				t.Errorf("%+v", v)
 			}
 			if v.Primary != s.Primary { // and there it stays
