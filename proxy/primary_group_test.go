@@ -121,7 +121,7 @@ func TestClusterPrimaryFollowed(t *testing.T) {
 	for _, s := range servers {
 		c := dial(t, s.Addr, rootClient())
 		mysqltest.WaitFor(t, "all rows on "+s.Addr, func() bool { return number(t, c, "SELECT COUNT(*) FROM test.t") >= int(w.count.Load()) })
-		w.check(t, c)
+		w.check(t, ids(t, c))
 	}
 }
 
@@ -166,5 +166,5 @@ func TestGroupPrimaryFollowed(t *testing.T) {
 	if got := value(t, old, "SELECT COUNT(*) FROM test.t"); got != before {
 		t.Errorf("the server that is outside of its group has %s rows, it had %s", got, before)
 	}
-	w.check(t, dial(t, p.primary("n").Addr, rootClient()))
+	w.check(t, ids(t, dial(t, p.primary("n").Addr, rootClient())))
 }
