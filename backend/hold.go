@@ -16,9 +16,11 @@ import (
 // server that has just come is not overrun. Instances of a node share one, across reloads. Any goroutine may use it.
 type Hold struct {
 	mu      sync.Mutex
-	timeout time.Duration // of the wait of one statement; 0: none waits
-	most    int           // statements at the same time
-	waiting list.List     // of chan struct{}, which are closed to let go
+	timeout time.Duration // of the wait of one statement, from when it came; 0: none waits
+	// later is by how much that time ends behind the one that the statement has for a connection; negative where it ends before.
+	later   time.Duration
+	most    int       // statements at the same time
+	waiting list.List // of chan struct{}, which are closed to let go
 	stats   HoldStats
 }
 
@@ -32,13 +34,16 @@ type HoldStats struct {
 // ErrHeld says that a statement waited for a primary in vain.
 var ErrHeld = errors.New("waited for a primary")
 
-func newHold(timeout time.Duration, most int) *Hold { return &Hold{timeout: timeout, most: most} }
+// newHold has statements wait for timeout, of which they may wait for a connection for forConn, and most at the same time.
+func newHold(timeout, forConn time.Duration, most int) *Hold {
+	return &Hold{timeout: timeout, later: timeout - forConn, most: most}
+}
 
-// configure changes the bounds for those who begin to wait from now on.
-func (h *Hold) configure(timeout time.Duration, most int) {
+// configure changes the bounds to those of another one for those who begin to wait from now on.
+func (h *Hold) configure(as *Hold) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.timeout, h.most = timeout, most
+	h.timeout, h.later, h.most = as.timeout, as.later, as.most
 }
 
 // Stats tells what there is.
@@ -65,7 +70,7 @@ func (h *Hold) release(n int) {
 type held struct {
 	hold  *Hold
 	since time.Time // zero: it has not waited
-	until time.Time
+	until time.Time // zero: as long as a statement that has come just now
 }
 
 // wait waits until there may be a primary. cause is why there is none; err is what becomes of the statement if it is not to try again.
@@ -83,7 +88,9 @@ func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
 		return fmt.Errorf("%w; %d statements wait for a primary of the node already", cause, h.most)
 	case first:
 		w.since = time.Now()
-		w.until = w.since.Add(h.timeout)
+		if w.until.IsZero() {
+			w.until = w.since.Add(h.timeout)
+		}
 	}
 	let := make(chan struct{})
 	var place *list.Element
@@ -101,7 +108,7 @@ func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
 	case <-cancel:
 		err = pool.ErrCancelled
 	case <-late.C:
-		err = fmt.Errorf("%w; %w for %v", cause, ErrHeld, w.until.Sub(w.since))
+		err = fmt.Errorf("%w; %w for %v", cause, ErrHeld, time.Since(w.since).Round(time.Second/10))
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,9 +127,16 @@ func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
 	return err
 }
 
+// until is until when a statement waits whose time for a connection ends at a deadline.
+func (h *Hold) until(deadline time.Time) time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return deadline.Add(h.later)
+}
+
 // await calls get again and again until there is a primary; err is why there is none now. The deadline is put off for as long as that takes.
 func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, get func(deadline time.Time) (Pooled, error)) (p Pooled, _ error) {
-	w := held{hold: i.Hold}
+	w := held{hold: i.Hold, until: i.Hold.until(deadline)}
 	for lacksPrimary(i, err) {
 		if err := w.wait(err, cancel); err != nil {
 			return Pooled{}, err

@@ -52,3 +52,17 @@ func TestHoldDown(t *testing.T) {
 		t.Error("let go, it is what the health checks say")
 	}
 }
+
+// The time for a primary counts from when a statement came, however long it has waited for a connection until the primary was found dead.
+func TestHoldUntil(t *testing.T) {
+	now := time.Now()
+	h := newHold(10*time.Second, 4*time.Second, 1)
+	if got := h.until(now.Add(time.Second)).Sub(now); got != 7*time.Second { // 3 of its 4 seconds for a connection are over
+		t.Errorf("for %v more", got)
+	}
+	h.configure(newHold(time.Second, 4*time.Second, 1))
+	w := held{hold: h, until: h.until(now.Add(time.Second))}
+	if err := w.wait(ErrDown, nil); !errors.Is(err, ErrDown) || !errors.Is(err, ErrHeld) {
+		t.Errorf("past its time: %v", err)
+	}
+}

@@ -246,6 +246,9 @@ func whyDown(i *Instance) error {
 	return fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 }
 
+// settleTries is of how many connections that turn out to be dead.
+const settleTries = 3
+
 // carrying makes a connection that the pool gave carry want; if it turns out to be dead, one that again gives.
 func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *Setting, again func() (*pool.Pooled[*Conn, *Setting], error)) (Pooled, error) {
 	if err != nil {
@@ -255,7 +258,8 @@ func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *S
 	if pc.Key == want {
 		return p, nil
 	}
-	if err = i.settle(p, want); broke(err) {
+	err = i.settle(p, want)
+	for tries := 1; broke(err) && tries < settleTries && i.State() != Down; tries++ {
 		// The server has closed it a moment ago, and nothing but the proxy's own was sent.
 		i.pool.CheckIdle()
 		if pc, err = again(); err != nil {
@@ -264,10 +268,13 @@ func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *S
 		p = Pooled{pc, i}
 		err = i.settle(p, want)
 	}
-	if err != nil {
-		return Pooled{}, err
+	switch {
+	case err == nil:
+		return p, nil
+	case broke(err) && i.State() == Down: // so that the statement waits for a primary
+		return Pooled{}, whyDown(i)
 	}
-	return p, nil
+	return Pooled{}, err
 }
 
 // broke tells whether a connection broke, and not because its answer was too late.

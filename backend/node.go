@@ -70,7 +70,7 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		ConnectTimeout: cfg.ConnectTimeout.Duration(),
 		IdleTimeout:    cfg.ConnIdleTimeout.Duration(),
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
-		Hold:           newHold(cfg.PrimaryWaitTimeout.Duration(), cfg.PrimaryWaiters),
+		Hold:           newHold(cfg.PrimaryWaitTimeout.Duration(), cfg.PoolWaitTimeout.Duration(), cfg.PrimaryWaiters),
 	}
 	n := &Node{
 		Name: nc.Name, hold: limits.Hold, Fallback: newFallback(nc.Name, nc.MaxConnsLimit),
@@ -155,7 +155,7 @@ func (n *Node) Reader(attempt int) *Instance {
 // operator took down stays down, and statements that find a pool of old closed borrow from n instead. It is called before n
 // is watched and old is closed.
 func (n *Node) Succeed(old *Node) {
-	old.hold.configure(n.hold.timeout, n.hold.most) // who waits there waits for n
+	old.hold.configure(n.hold) // who waits there waits for n
 	n.hold = old.hold
 	n.succeedRoles(old)
 	for _, i := range n.Instances() {

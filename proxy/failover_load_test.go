@@ -24,13 +24,16 @@ type steadyLoad struct {
 	lost   int            // connections
 }
 
-type timed struct{ due, end time.Time }
+type timed struct {
+	due, begun, end time.Time
+	fault           bool
+}
 
 // startLoad has so many clients of a proxy send so many statements a second until finish.
-func startLoad(t testing.TB, p *testProxy, clients, statements int) *steadyLoad {
+func startLoad(t testing.TB, p *testProxy, user string, clients, statements int) *steadyLoad {
 	l := &steadyLoad{clients: make(chan *mysqltest.RawClient, clients), stop: make(chan struct{}), faults: map[string]int{}}
 	for range clients {
-		l.clients <- p.client("")
+		l.clients <- dial(t, p.addr, mysqltest.ClientConfig{User: user, Password: user})
 	}
 	gap := time.Second * 8 / 5 / time.Duration(statements)
 	began := time.Now()
@@ -57,15 +60,19 @@ func (l *steadyLoad) operate(c *mysqltest.RawClient, n int, due time.Time) {
 	case 1, 3:
 		texts = []string{fmt.Sprintf("SELECT id FROM test.t WHERE id = %d", n-100)}
 	}
-	fault := ""
+	fault, begun := "", time.Now()
 	for _, text := range texts {
 		if fault = told(c.Query(text)); fault != "OK" {
 			break
 		}
 	}
+	end := time.Now()
+	if fault != "OK" && len(texts) > 1 {
+		_, _ = c.Query("ROLLBACK") // it may go on
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.took = append(l.took, timed{due, time.Now()})
+	l.took = append(l.took, timed{due, begun, end, fault != "OK"})
 	if fault != "OK" {
 		l.faults[fault]++
 	} else if n%5 != 1 && n%5 != 3 {
@@ -105,4 +112,31 @@ func (l *steadyLoad) errors() (n int) {
 		n += one
 	}
 	return n
+}
+
+// slowest is what the slowest operation took from when it was sent.
+func (l *steadyLoad) slowest() (most time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.took {
+		most = max(most, one.end.Sub(one.begun))
+	}
+	return most
+}
+
+// served is when the first operation was answered behind a time, without an error.
+func (l *steadyLoad) served(t testing.TB, after time.Time) time.Time {
+	var first time.Time
+	mysqltest.WaitFor(t, "an answer", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, one := range l.took {
+			if !one.fault && one.end.After(after) {
+				first = one.end
+				return true
+			}
+		}
+		return false
+	})
+	return first
 }

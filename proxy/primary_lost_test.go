@@ -109,7 +109,7 @@ func BenchmarkPrimaryLost(b *testing.B) {
 				primary, replica := startPair(b, kind)
 				must(b, dial(b, primary.Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY)")
 				p := startProxy(b, configText([]node{{name: "n", master: primary.Addr, slave: replica.Addr, conns: 8}}, "fast_lane: true"), "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
-				l := startLoad(b, p, 200, 2000)
+				l := startLoad(b, p, "root", 200, 2000)
 				time.Sleep(2 * time.Second)
 				primary.Kill()
 				time.Sleep(5 * time.Second)

@@ -25,7 +25,7 @@ func BenchmarkSwitchover(b *testing.B) {
 			b.ResetTimer()
 			for k := range b.N {
 				must(b, operator, "DELETE FROM test.t")
-				l := startLoad(b, p, 200, 2000)
+				l := startLoad(b, p, "root", 200, 2000)
 				time.Sleep(2 * around)
 				switched := time.Now()
 				r := must(b, operator, "KS NODE n SWITCHOVER TO '"+servers[(k+1)%2].Addr+"'")
