@@ -32,8 +32,8 @@ func TestTwoPrimariesLost(t *testing.T) {
 			for _, s := range primaries {
 				s.Kill()
 			}
-			mysqltest.WaitFor(t, "statements to be held for both", func() bool {
-				return p.Nodes()["n"].HoldStats().Waiting > 0 && p.Nodes()["m"].HoldStats().Waiting > 0
+			mysqltest.WaitFor(t, "all clients to be held", func() bool {
+				return p.Nodes()["n"].HoldStats().Waiting+p.Nodes()["m"].HoldStats().Waiting == clients
 			})
 			for _, s := range replicas {
 				promote(t, s)
