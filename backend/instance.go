@@ -246,9 +246,6 @@ func whyDown(i *Instance) error {
 	return fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)
 }
 
-// settleTries is of how many connections that turn out to be dead.
-const settleTries = 3
-
 // carrying makes a connection that the pool gave carry want; if it turns out to be dead, one that again gives.
 func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *Setting, again func() (*pool.Pooled[*Conn, *Setting], error)) (Pooled, error) {
 	if err != nil {
@@ -259,8 +256,8 @@ func (i *Instance) carrying(pc *pool.Pooled[*Conn, *Setting], err error, want *S
 		return p, nil
 	}
 	err = i.settle(p, want)
-	for tries := 1; broke(err) && tries < settleTries && i.State() != Down; tries++ {
-		// The server has closed it a moment ago, and nothing but the proxy's own was sent.
+	for tries := 0; broke(err) && tries < i.pool.Stats().Max && i.State() != Down; tries++ {
+		// The server has closed it a moment ago, perhaps with all others, and nothing but the proxy's own was sent.
 		i.pool.CheckIdle()
 		if pc, err = again(); err != nil {
 			return Pooled{}, fmt.Errorf("%s %s of node %s: %w", i.Role, i.Addr, i.Node, err)

@@ -23,6 +23,9 @@ import (
 	"kingshard/proxy/session/state"
 )
 
+// apartConns is how many connections each node may have.
+const apartConns = 4
+
 // apart is a client without a session: tests build one part of a session on it, with those that the part links to.
 type apart struct {
 	*client
@@ -74,7 +77,7 @@ func partsConfig(servers ...*mysqltest.ScriptServer) *config.Config {
 	var names []string
 	for k, server := range servers {
 		names = append(names, fmt.Sprintf("n%d", k+1))
-		cfg.Nodes = append(cfg.Nodes, config.Node{Name: names[k], MaxConnsLimit: 4, User: "proxy", Master: server.Addr})
+		cfg.Nodes = append(cfg.Nodes, config.Node{Name: names[k], MaxConnsLimit: apartConns, User: "proxy", Master: server.Addr})
 	}
 	if len(names) == 0 {
 		return cfg

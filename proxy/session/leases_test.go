@@ -123,7 +123,7 @@ func TestLeasesLost(t *testing.T) {
 	}
 }
 
-// A connection that was found broken ahead of the statement is replaced once, if nothing of the session was on it.
+// A connection that was found broken ahead of the statement is replaced, if nothing of the session was on it.
 func TestLeasesReplace(t *testing.T) {
 	broken := &mysql.ConnError{Side: mysql.BackendSide, Op: "write", Err: io.ErrClosedPipe}
 	for _, tt := range []struct {
@@ -134,7 +134,8 @@ func TestLeasesReplace(t *testing.T) {
 		want    bool
 	}{
 		{"the first time", func(*apart) {}, 0, broken, true},
-		{"the second time", func(*apart) {}, 1, broken, false},
+		{"the second time", func(*apart) {}, 1, broken, true},
+		{"when all that there may be were tried", func(*apart) {}, apartConns, broken, false},
 		{"no fault of the connection", func(*apart) {}, 0, mysql.NewSQLError(mysql.ERNoDB, ""), false},
 		{"no fault", func(*apart) {}, 0, nil, false},
 		{"in a transaction", func(a *apart) { a.txn.Begin = "BEGIN" }, 0, broken, false},

@@ -203,7 +203,7 @@ func TestShardsBorrowAndLose(t *testing.T) {
 	}
 }
 
-// Other connections take the place of those that broke once, if none of them was kept.
+// Other connections take the place of those that broke, if none of them was kept.
 func TestShardsReplaceAll(t *testing.T) {
 	broken := &mysql.ConnError{Side: mysql.BackendSide, Op: "write", Err: io.ErrClosedPipe}
 	for _, tt := range []struct {
@@ -213,7 +213,7 @@ func TestShardsReplaceAll(t *testing.T) {
 		err     error
 		want    bool
 	}{
-		{"the first time", "", 0, broken, true}, {"the second time", "", 1, broken, false}, {"in a transaction", "BEGIN", 0, broken, false},
+		{"the first time", "", 0, broken, true}, {"the second time", "", 1, broken, true}, {"when all that there may be were tried", "", apartConns, broken, false}, {"in a transaction", "BEGIN", 0, broken, false},
 		{"no fault of a connection", "", 0, errors.New("other"), false}, {"the client's", "", 0, &mysql.ConnError{Side: mysql.ClientSide, Op: "write", Err: io.EOF}, false},
 	} {
 		a, _ := shardedApart(t, nil)

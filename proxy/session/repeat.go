@@ -46,9 +46,9 @@ func (ls *leases) forget(p backend.Pooled, cause error) {
 }
 
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
-// another has no need of.
+// another has no need of. When a server ends all that are idle are dead, and then there is none until there is a primary again.
 func (ls *leases) replaces(p backend.Pooled, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || errors.Is(err, os.ErrDeadlineExceeded) || p.Conn.Ended() || !ls.client.txn.Disposable(p) || ls.sharing() != nil || ls.client.entry.IsCancelled() {
+	if !isConnError(err) || attempt >= p.Instance.Stats().Max || errors.Is(err, os.ErrDeadlineExceeded) || !ls.client.txn.Disposable(p) || ls.sharing() != nil || ls.client.entry.IsCancelled() {
 		return false
 	}
 	ls.forget(p, err)
@@ -67,9 +67,17 @@ func notArrived(nodes []string) *mysql.SQLError {
 // lostBefore ends what was on a connection that broke before the client's statement was sent on it: the statement was not carried out.
 func (ls *leases) lostBefore(p backend.Pooled, cause error) error { return ls.lose(p, true, cause) }
 
+// mostConns is how many connections the instances of loans may have that have most.
+func mostConns(loans []txn.Lease) (most int) {
+	for k := range loans {
+		most = max(most, loans[k].Instance.Stats().Max)
+	}
+	return most
+}
+
 // replacesAll reports whether other connections do instead of those of a statement on several shards, all of which are closed.
 func (sh *shards) replacesAll(loans []txn.Lease, attempt int, err error) bool {
-	if attempt > 0 || !isConnError(err) || isClientSide(err) || errors.Is(err, os.ErrDeadlineExceeded) || sh.client.entry.IsCancelled() {
+	if !isConnError(err) || isClientSide(err) || attempt > 0 && attempt >= mostConns(loans) || errors.Is(err, os.ErrDeadlineExceeded) || sh.client.entry.IsCancelled() {
 		return false
 	}
 	for k := range loans {
