@@ -101,7 +101,7 @@ func TestClusterPrimaryFollowed(t *testing.T) {
 	}
 	servers, restart := startCluster(t, library)
 	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
-	p := startProxy(t, text, "primary_wait_timeout: 60s")
+	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
 	var w writers
 	const clients = 16
 	w.start(t, p, clients)
@@ -130,7 +130,7 @@ func TestClusterPrimaryFollowed(t *testing.T) {
 func TestGroupPrimaryFollowed(t *testing.T) {
 	servers := startGroup(t)
 	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
-	p := startProxy(t, text, "primary_wait_timeout: 60s")
+	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
 	var w writers
 	const clients = 16
 	w.start(t, p, clients)
