@@ -19,6 +19,8 @@ type Node struct {
 	// turns lists replicas by weight, each as often as its weight says, spread evenly; a read takes the next turn.
 	turns []*Instance
 	next  atomic.Uint32
+	// retired are the instances of the nodes before it from which sessions may have connections still.
+	retired []*Instance
 }
 
 // Open builds the nodes of a configuration that Validate found without fault, except for files that cannot be read now.
@@ -158,6 +160,12 @@ func (n *Node) Succeed(old *Node) {
 	old.hold.configure(n.hold) // who waits there waits for n
 	n.hold = old.hold
 	n.succeedRoles(old)
+	n.retired = old.Instances()
+	for _, i := range old.retired {
+		if lent(i) > 0 {
+			n.retired = append(n.retired, i)
+		}
+	}
 	for _, i := range n.Instances() {
 		i.Hold = old.hold
 		for _, before := range old.Instances() {

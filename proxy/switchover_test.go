@@ -53,6 +53,7 @@ func TestSwitchover(t *testing.T) {
 			busy := p.client("test")
 			must(t, busy, "BEGIN")
 			must(t, busy, "INSERT INTO t VALUES (-1)")
+			must(t, operator, "KS SET nodes[n].max_conns_limit = 9") // the transaction goes on where it was
 			to := "KS NODE n SWITCHOVER TO '" + servers[1].Addr + "' SECONDS 1"
 			if e := fails(t, operator, to, 9032); !strings.Contains(e.Message, "FORCE ends them") {
 				t.Errorf("with a transaction: %v", e)

@@ -39,7 +39,6 @@ type Report struct {
 const (
 	statementTimeout = 5 * time.Second
 	catchUp          = 10 * time.Second
-	pollInterval     = 2 * time.Millisecond
 )
 
 // switchover is one under way.
@@ -160,32 +159,19 @@ func (s *switchover) back(cause error) error {
 
 // drain waits until no session has a connection to the primary any more.
 func (s *switchover) drain(ctx context.Context) error {
-	until := time.Now().Add(s.Patience)
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	for {
-		st := s.node.Primary.Stats()
-		in := st.InUse + st.Dialling
-		switch late := time.Now().After(until); {
-		case in == 0:
-			return nil
-		case !late:
-		case s.Force:
-			// Their sessions hear of it when they use them next; the server rolls back what is open there.
-			s.report.Ended = in
-			s.node.Primary.EndConns()
-			s.from.close()
-			s.to.close()
-			return s.open(ctx)
-		default:
-			return fmt.Errorf("%d connections of the primary are still in use after %v, by transactions or what sessions keep there (SHOW KS SESSIONS): FORCE ends them", in, s.Patience)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
+	lenders := s.node.Lenders(false)
+	lent, err := backend.Drain(ctx, lenders, s.Patience)
+	switch {
+	case err != nil || lent == 0:
+		return err
+	case !s.Force:
+		return fmt.Errorf("%d connections of the primary are still in use after %v, by transactions or what sessions keep there (SHOW KS SESSIONS): FORCE ends them", lent, s.Patience)
 	}
+	s.report.Ended = lent
+	backend.EndLent(lenders)
+	s.from.close()
+	s.to.close()
+	return s.open(ctx)
 }
 
 // repoint has the old primary and the other replicas replicate from the new one. Nobody waits for that.
