@@ -6,13 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// Cause is why nothing is sent to a node's primary.
+// Cause is why nothing is sent to a node's primary, or to any of its servers.
 type Cause uint8
 
 // The causes.
 const (
 	Unsettled Cause = iota // nothing tells which server is the primary
 	Switching              // the primary gives its role to another server
+	Paused                 // an operator wants all servers of the node at rest
 	causes
 )
 
@@ -40,8 +41,11 @@ func (d *Duty) Why() string {
 	return strings.Join(list, ", ")
 }
 
-// Withheld reports whether nothing is sent to the primary, and all that would be waits for it.
+// Withheld reports whether nothing is sent to the instance, and all that would be waits.
 func (d *Duty) Withheld() bool { return d.withheld.Load() }
+
+// Paused reports whether an operator has paused the node.
+func (d *Duty) Paused() bool { return d.Withheld() && d.reason(Paused) != "" }
 
 // Retired reports whether reads pass the replica over because nobody knows what it has: it takes writes though another server is the primary, or is outside
 // of the group that the others are in.
@@ -62,22 +66,37 @@ func (d *Duty) withhold(c Cause, why string) (before bool) {
 	return d.withheld.Swap(any)
 }
 
-// Withhold has statements wait that come for the node's primary, for as long as why is not "" for some cause.
+// Withhold has statements wait that come for the node's primary, with Paused for any of its servers, for as long as why is not "" for some cause.
 func (n *Node) Withhold(c Cause, why string) {
-	before := n.Primary.Duty.withhold(c, why)
-	switch now := n.Primary.Duty.Withheld(); {
-	case now && !before:
-		n.Primary.pool.CloseIdle()
-		n.Primary.pool.Dismiss()
-	case before && !now:
+	instances := []*Instance{n.Primary}
+	if c == Paused {
+		instances = n.Instances()
+	}
+	ends := false
+	for _, i := range instances {
+		before := i.Duty.withhold(c, why)
+		switch now := i.Duty.Withheld(); {
+		case now && !before:
+			i.pool.CloseIdle()
+			i.pool.Dismiss()
+		case before && !now:
+			ends = true
+		}
+	}
+	switch {
+	case ends && c == Paused && n.Primary.State() == Down:
+		n.hold.release(n.hold.Stats().Waiting) // reads of replicas are among them, which do not need it
+	case ends:
 		n.hold.wake()
 	}
 }
 
 // succeed takes over what is the same server's in the same role.
-func (d *Duty) succeed(before *Duty) {
-	before.mu.Lock()
-	why := before.why[Switching]
-	before.mu.Unlock()
-	d.withhold(Switching, why)
+func (d *Duty) succeed(before *Duty) { d.withhold(Switching, before.reason(Switching)) }
+
+// reason returns that of one cause; "" for none.
+func (d *Duty) reason(c Cause) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.why[c]
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Hold makes statements wait that have not been sent while their node has no primary: it is down, cannot be reached, or another server takes
-// its place. Who waits is let go in the order of coming, one at first and then two for each that found a connection, so that a
-// server that has just come is not overrun. Instances of a node share one, across reloads. Any goroutine may use it.
+// its place; and while an operator has paused the node. Who waits is let go in the order of coming, one at first and then two for each that
+// found a connection, so that a server that has just come is not overrun. Instances of a node share one, across reloads. Any goroutine may use it.
 type Hold struct {
 	mu      sync.Mutex
 	timeout time.Duration // of the wait of one statement, from when it came; 0: none waits
@@ -189,12 +189,14 @@ func (w *held) waited() time.Duration {
 	return time.Since(w.since)
 }
 
-// lacksPrimary reports whether a connection to the instance could not be had because there is no primary that takes it. What a server says, and an
-// operator, is no such reason.
+// lacksPrimary reports whether a connection to the instance could not be had because there is no primary that takes it, or its node is paused. What a
+// server says is no such reason, nor an operator who took it down.
 func lacksPrimary(i *Instance, err error) bool {
 	var dial *pool.DialError
 	var told *mysql.SQLError
 	switch {
+	case errors.Is(err, ErrPaused):
+		return true
 	case i.Role != Primary || errors.Is(err, ErrHeldDown):
 		return false
 	case errors.Is(err, ErrDown):

@@ -43,10 +43,12 @@ const (
 // String gives "unknown", "up" or "down".
 func (s State) String() string { return [...]string{"unknown", "up", "down"}[s] }
 
-// ErrDown says that the health checks have found the instance dead, ErrHeldDown that an operator took it down.
+// ErrDown says that the health checks have found the instance dead, ErrHeldDown that an operator took it down, ErrPaused that an operator paused
+// its node.
 var (
 	ErrDown     = pool.ErrDown
 	ErrHeldDown = fmt.Errorf("%w: an operator took it down", ErrDown)
+	ErrPaused   = fmt.Errorf("%w: an operator has paused the node", ErrDown)
 )
 
 // Instance is one mysqld: its address, a pool of connections to it and what is known of it.
@@ -240,6 +242,8 @@ func whyDown(i *Instance) error {
 	switch {
 	case i.HeldDown():
 		err = ErrHeldDown
+	case i.Duty.Paused():
+		err = ErrPaused
 	case i.Duty.withheld.Load():
 		err = fmt.Errorf("%w: %s", ErrDown, i.Duty.Why())
 	}
@@ -399,7 +403,7 @@ func (i *Instance) Doubted() bool { return i.State() == Down || i.doubted.Load()
 // Known is closed once the instance has been probed with success for the first time.
 func (i *Instance) Known() <-chan struct{} { return i.known }
 
-// State is what statements go by: down by an operator, or while it is not known to be the primary, else the verdict of the health checks.
+// State is what statements go by: down by an operator, or while its duty is withheld, else the verdict of the health checks.
 func (i *Instance) State() State {
 	if i.Duty.heldDown.Load() || i.Duty.withheld.Load() {
 		return Down

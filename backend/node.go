@@ -132,14 +132,14 @@ func takeTurns(replicas []*Instance) []*Instance {
 
 // Reader picks the instance for the attempt-th try (from 0) of a read that may be served by a replica: replicas by
 // weight, those known to be down or too far behind passed over, and the primary when there is no other. While the primary is down
-// that may be a replica which only lost its source with it.
+// that may be a replica which only lost its source with it. While the node is paused it is the one for which the read waits.
 func (n *Node) Reader(attempt int) *Instance {
 	if len(n.turns) == 0 || attempt >= len(n.Replicas) {
 		return n.Primary
 	}
 	start := n.next.Add(1)
 	for k := range uint32(len(n.turns)) {
-		if r := n.turns[(start+k)%uint32(len(n.turns))]; r.State() != Down && !r.PassedOver() && !r.Duty.Retired() {
+		if r := n.turns[(start+k)%uint32(len(n.turns))]; takesReads(r) && !r.PassedOver() && !r.Duty.Retired() {
 			return r
 		}
 	}
@@ -151,6 +151,11 @@ func (n *Node) Reader(attempt int) *Instance {
 		}
 	}
 	return n.Primary
+}
+
+// takesReads reports whether the replica is not down, or is so only as its node is paused.
+func takesReads(r *Instance) bool {
+	return r.State() != Down || r.Duty.Paused() && !r.HeldDown() && r.Health() != Down
 }
 
 // Succeed makes n the successor of old, the node of that name before a reload: what is known of a server stays known, what an
@@ -191,6 +196,7 @@ func (n *Node) Succeed(old *Node) {
 			}
 		}
 	}
+	n.Withhold(Paused, old.Primary.Duty.reason(Paused)) // whichever servers it has now
 	if committed, _ := old.Primary.GTIDs.Committed(); committed != nil && n.Primary.GTIDs != old.Primary.GTIDs {
 		n.Primary.GTIDs.Follow(committed)
 	}

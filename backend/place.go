@@ -27,7 +27,7 @@ func (i *Instance) AnsweredWith(pl *Place, want *Setting) (p Pooled, ok bool) {
 // Take ends the wait of a place that was answered as Get ends: it opens a connection if there is none, and makes it carry want.
 func (i *Instance) Take(pl *Place, want *Setting, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
 	pc, err := i.pool.Take(pl, deadline, cancel)
-	if errors.Is(err, pool.ErrClosed) || lacksPrimary(i, err) {
+	if errors.Is(err, pool.ErrClosed) || errors.Is(err, ErrDown) || lacksPrimary(i, err) {
 		return i.get(want, deadline, cancel, false)
 	}
 	return i.carrying(pc, err, want, func() (*pool.Pooled[*Conn, *Setting], error) { return i.pool.Get(want, deadline, cancel) })

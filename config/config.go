@@ -140,8 +140,8 @@ type Config struct {
 	ConnectTimeout Duration `yaml:"connect_timeout" reload:"set"`
 	// Time a statement waits for a free backend connection.
 	PoolWaitTimeout Duration `yaml:"pool_wait_timeout" reload:"set"`
-	// Time that a statement waits where its node has no primary, because it is down or another server takes its place, before it is
-	// refused with error 9002; it counts from when the statement came. 0: none waits.
+	// Time that a statement waits where its node has no primary, because it is down or another server takes its place, or the node is paused, before
+	// it is refused with error 9002; it counts from when the statement came. 0: none waits.
 	PrimaryWaitTimeout Duration `yaml:"primary_wait_timeout" reload:"set"`
 	// Statements that wait for a node's primary at the same time, 1 to 1000000; more are refused at once.
 	PrimaryWaiters int `yaml:"primary_waiters" reload:"set"`

@@ -34,7 +34,7 @@ func (s *Server) notReady() string {
 	nodes := s.shared.Snapshot.Load().Nodes
 	var down []string
 	for _, n := range nodes {
-		if n.Primary.State() != backend.Up {
+		if n.Primary.State() != backend.Up && !n.Primary.Duty.Paused() {
 			down = append(down, n.Name)
 		}
 	}

@@ -9,10 +9,11 @@ import (
 
 // nodeCommand needs the rights operate; what changes the configuration asks for more by itself.
 var nodeCommand = command{
-	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] [FORCE 'reason'] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE 'reason'] | SWITCHOVER TO 'host:port' [SECONDS n] [FORCE 'reason']",
+	verb: "node", usage: "KS NODE name UP|DOWN ['host:port'] | ADD REPLICA 'host:port' [WEIGHT n] [FORCE 'reason'] | REMOVE REPLICA 'host:port' | SET PRIMARY 'host:port' [FORCE 'reason'] | SWITCHOVER TO 'host:port' [SECONDS n] [FORCE 'reason'] | PAUSE [SECONDS n] [FORCE 'reason'] | RESUME",
 	rights: account.Operate,
 	about: "Takes a node's instances out of use until they are taken up again, or the one given; or changes the node until the next reload or start, which " +
-		"needs the rights admin: statements and transactions under way go on where they are. SWITCHOVER moves the primary's role to a replica while statements wait",
+		"needs the rights admin: statements and transactions under way go on where they are. SWITCHOVER moves the primary's role to a replica while statements wait. PAUSE has statements " +
+		"for the node wait until RESUME, and its servers come to rest",
 	run: func(c *call) (*answer, error) {
 		name, ok := c.r.Name()
 		if !ok {
@@ -27,10 +28,14 @@ var nodeCommand = command{
 			return c.setPrimary(name)
 		case c.r.Word("switchover"):
 			return c.switchover(name)
+		case c.r.Word("pause"):
+			return c.pauseNode(name)
+		case c.r.Word("resume"):
+			return c.resumeNode(name)
 		}
 		down := c.r.Word("down")
 		if !down && !c.r.Word("up") {
-			return nil, c.r.Expected("UP, DOWN, ADD REPLICA, REMOVE REPLICA, SET PRIMARY or SWITCHOVER TO")
+			return nil, c.r.Expected("UP, DOWN, ADD REPLICA, REMOVE REPLICA, SET PRIMARY, SWITCHOVER TO, PAUSE or RESUME")
 		}
 		addr := ""
 		if !c.r.Ended() {

@@ -2,18 +2,10 @@ package admin
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
 	"kingshard/proxy/admin/change"
-)
-
-const (
-	// switchoverSeconds is how long a switchover waits for transactions when it does not say, and switchoverSecondsMax the longest that it may say: statements
-	// wait meanwhile.
-	switchoverSeconds    = 5
-	switchoverSecondsMax = 600
 )
 
 var switchoverColumns = append(append(texts("node", "primary"), numbers("held_ms", "ended")...), texts("replicas", "left")...)
@@ -26,20 +18,11 @@ func (c *call) switchover(node string) (*answer, error) {
 	if !ok {
 		return nil, c.r.Expected("the address of a replica in quotes, as SHOW KS NODES has it")
 	}
-	seconds := uint64(switchoverSeconds)
-	if c.r.Word("seconds") {
-		if seconds, ok = c.r.Number(); !ok || seconds < 1 || seconds > switchoverSecondsMax {
-			return nil, c.r.Expected("a number of seconds, 1 to " + strconv.Itoa(switchoverSecondsMax))
-		}
-	}
-	force, err := c.r.force()
+	patience, force, err := c.r.patience()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.r.End(); err != nil {
-		return nil, err
-	}
-	return c.a.switchover(c.who, node, to, time.Duration(seconds)*time.Second, force)
+	return c.a.switchover(c.who, node, to, patience, force)
 }
 
 // switchover makes a replica the primary by plan, and tells what came of it.

@@ -33,6 +33,7 @@ func TestRights(t *testing.T) {
 		{func() string { return "KS RELOAD" }, operate},
 		{func() string { return "KS KILL " + victim() }, operate},
 		{func() string { return "KS NODE n2 UP" }, operate},
+		{func() string { return "KS NODE n2 RESUME" }, operate},
 		{func() string { return "KS FORGET INCIDENT ALL" }, operate},
 		{func() string { return "SHOW KS TRANSACTIONS LIKE 'ks1%' WHERE state <> 'prepared'" }, read},
 		{func() string { return "SHOW KS INCIDENTS WHERE kind = 'lost' AND node IS NOT NULL" }, read},

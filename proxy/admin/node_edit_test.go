@@ -91,6 +91,10 @@ func TestNodeChanges(t *testing.T) {
 		{"web", "/nodes/n2/primary", ``, 400, "9031"},
 		{"web", "/nodes/n2/primary", `{"instance":"` + second.Addr + `","force":true}`, 400, "9031"},
 		{"web", "/nodes/n2/primary", `{"instance":"` + second.Addr + `","force":"meant"}`, 200, second.Addr},
+		{"operator", "/nodes/n2/pause", `{"seconds":601}`, 409, "seconds must be 1 to 600"},
+		{"operator", "/nodes/n2/pause", ``, 200, `"node":"n2","state":"paused","held_ms":`},
+		{"operator", "/nodes/n2/pause", `{"seconds":1,"force":"meant"}`, 409, "paused already"},
+		{"operator", "/nodes/n2/resume", ``, 200, `"node":"n2","state":"online","held_ms":`},
 		{"operator", "/nodes/n2/primary", `{"instance":"` + first.Addr + `"}`, 403, "9030"},
 	} {
 		if status, answer := p.call(c.login, "POST", "/api/v2"+c.path, c.body); status != c.status || !strings.Contains(answer, c.words) {

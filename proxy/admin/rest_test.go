@@ -182,7 +182,7 @@ func TestV2(t *testing.T) {
 	for _, path := range []string{"replicas/add", "replicas/remove", "primary", "switchover"} {
 		logins["/api/v2/nodes/{node}/"+path] = "web"
 	}
-	if len(doc.Paths) != 1+22+28 {
+	if len(doc.Paths) != 1+22+30 {
 		t.Errorf("%d paths: %q", len(doc.Paths), slices.Sorted(maps.Keys(doc.Paths)))
 	}
 	for path, methods := range doc.Paths {

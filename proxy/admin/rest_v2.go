@@ -156,6 +156,15 @@ func v2Routes() []route {
 			body:   []field{{"instance", "string", "the address of the replica"}, {"seconds", "integer", "how long transactions may take to end, 1 to 600; 5 when left out"}, {"force", "string", "why connections in use are to be ended then"}},
 			handle: v2Switchover,
 		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/pause", about: "New statements for a node wait, and its servers come to rest", rights: account.Operate, columns: nodePauseColumns,
+			body:   []field{{"seconds", "integer", "how long transactions may take to end, 1 to 600; 5 when left out"}, {"force", "string", "why connections in use are to be ended then"}},
+			handle: v2PauseNode,
+		},
+		route{
+			method: "POST", path: v2 + "/nodes/{node}/resume", about: "Ends that", rights: account.Operate, columns: nodePauseColumns,
+			handle: func(c *request) (any, error) { return c.a.resumeNode(c.who, c.http.PathValue("node")) },
+		},
 	)
 }
 
@@ -425,14 +434,38 @@ func v2Switchover(c *request) (any, error) {
 		Instance string `json:"instance"`
 		Seconds  uint64 `json:"seconds"`
 		Force    string `json:"force"`
-	}{Seconds: switchoverSeconds}
+	}{Seconds: drainSeconds}
 	if err := rest.Decode(c.http, &body, false); err != nil {
 		return nil, err
 	}
-	if body.Seconds < 1 || body.Seconds > switchoverSecondsMax {
-		return nil, change.Failed("seconds must be 1 to %d", switchoverSecondsMax)
+	patience, err := v2Patience(body.Seconds)
+	if err != nil {
+		return nil, err
 	}
-	return c.a.switchover(c.who, c.http.PathValue("node"), body.Instance, time.Duration(body.Seconds)*time.Second, body.Force)
+	return c.a.switchover(c.who, c.http.PathValue("node"), body.Instance, patience, body.Force)
+}
+
+func v2PauseNode(c *request) (any, error) {
+	body := struct {
+		Seconds uint64 `json:"seconds"`
+		Force   string `json:"force"`
+	}{Seconds: drainSeconds}
+	if err := rest.Decode(c.http, &body, true); err != nil {
+		return nil, err
+	}
+	patience, err := v2Patience(body.Seconds)
+	if err != nil {
+		return nil, err
+	}
+	return c.a.pauseNode(c.who, c.http.PathValue("node"), patience, body.Force)
+}
+
+// v2Patience returns how long transactions may take to end.
+func v2Patience(seconds uint64) (time.Duration, error) {
+	if seconds < 1 || seconds > drainSecondsMax {
+		return 0, change.Failed("seconds must be 1 to %d", drainSecondsMax)
+	}
+	return time.Duration(seconds) * time.Second, nil
 }
 
 func v2RemoveReplica(c *request) (any, error) {

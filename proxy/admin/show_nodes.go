@@ -5,7 +5,7 @@ import "kingshard/backend"
 var nodesTable = table{
 	name: "nodes", about: "Instances of the nodes, with their health", like: "node",
 	columns: append(append(texts("node", "instance", "role"), numbers("weight")...),
-		append(texts("state", "held_down", "health", "answered", "version"), append(append(numbers("connections", "in_use", "max", "lag"), texts("passed_over")...),
+		append(texts("state", "held_down", "health", "answered", "version"), append(append(numbers("connections", "in_use", "max", "lag"), texts("passed_over", "withheld")...),
 			numbers("statements", "errors", "busy_ms", "bytes")...)...)...),
 	rows: func(v *view) (rows [][]any) {
 		for _, n := range v.snap.InOrder() {
@@ -23,7 +23,7 @@ func instanceRow(i *backend.Instance) []any {
 	}
 	return []any{
 		i.Node, i.Addr, i.Role.String(), i.Weight, i.State().String(), i.HeldDown(), i.Health().String(), moment(i.Answered()), version,
-		s.Open, s.InUse, s.Max, lagCell(i), i.PassedOver(), l.Statements, l.Errors, float64(l.Busy.Microseconds()) / 1000, l.Bytes,
+		s.Open, s.InUse, s.Max, lagCell(i), i.PassedOver(), i.Duty.Why(), l.Statements, l.Errors, float64(l.Busy.Microseconds()) / 1000, l.Bytes,
 	}
 }
 

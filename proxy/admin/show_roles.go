@@ -9,7 +9,7 @@ import (
 
 // rolesTable has a row for each server of the nodes whose primary is the server that has the role.
 var rolesTable = table{
-	name: "roles", about: "What the servers of nodes with roles: auto say of themselves, why nothing is sent to a primary, and how many statements wait for one", like: "node",
+	name: "roles", about: "What the servers of nodes with roles: auto say of themselves, why nothing is sent to them, and how many statements wait for one", like: "node",
 	columns: append(append(texts("node", "instance", "role", "told", "read_only", "sources", "member"), numbers("epoch")...),
 		append(texts("gtids", "retired", "withheld", "reason"), numbers("waiting", "served", "expired", "refused")...)...),
 	rows: func(v *view) (rows [][]any) {
@@ -47,7 +47,7 @@ func roleRow(n *backend.Node, i *backend.Instance) []any {
 	}
 	row := []any{i.Node, i.Addr, i.Role.String(), told, seen.ReadOnly, strings.Join(sources, ","), memberNames[seen.Member], seen.Epoch.Number, seen.GTIDs.String(), i.Duty.Retired()}
 	if i.Role == backend.Replica {
-		return append(row, "", "", 0, 0, 0, 0)
+		return append(row, i.Duty.Why(), "", 0, 0, 0, 0)
 	}
 	h := n.HoldStats()
 	return append(row, i.Duty.Why(), n.Roles.Verdict().Reason, h.Waiting, h.Served, h.Expired, h.Refused)

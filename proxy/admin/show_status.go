@@ -62,8 +62,11 @@ func statusRows(v *view) (rows [][]any) {
 	count("Atomic_read_retries", ended.ReadRetries)
 	count("Atomic_reads_given_up", ended.ReadsGivenUp)
 	count("Unfinished_DDL", uint64(v.a.shared.DDL.Unfinished()))
-	up, down := 0, 0
+	up, down, pausedNodes := 0, 0, 0
 	for _, n := range v.snap.InOrder() {
+		if n.Primary.Duty.Paused() {
+			pausedNodes++
+		}
 		for _, i := range n.Instances() {
 			if i.State() == backend.Down {
 				down++
@@ -73,6 +76,7 @@ func statusRows(v *view) (rows [][]any) {
 		}
 	}
 	add("Nodes", strconv.Itoa(len(v.snap.Nodes)))
+	add("Nodes_paused", strconv.Itoa(pausedNodes))
 	add("Instances_in_use", strconv.Itoa(up))
 	add("Instances_down", strconv.Itoa(down))
 	for _, group := range []struct {

@@ -24,7 +24,7 @@ var (
 	descBusy        = instanceDesc("instance_busy_seconds_total", "Time from the sending of each to the end of its answer.")
 	descAnswered    = instanceDesc("instance_answer_bytes_total", "Bytes of their answers.")
 	descRetired     = instanceDesc("replica_retired", "1 when reads pass the replica over because it takes writes though another server is the primary, or is outside of the group that the others are in, else 0.")
-	descWithheld    = instanceDesc("primary_withheld", "1 when nothing is sent to the primary, as it is not known to be it or gives its role up, else 0.")
+	descWithheld    = instanceDesc("primary_withheld", "1 when nothing is sent to the primary, as it is not known to be it, gives its role up, or an operator has paused the node, else 0.")
 	descHeld        = instanceDesc("held_statements", "Statements that wait for the node's primary now.")
 	descHeldTotal   = instanceDesc("held_statements_total", "Statements that waited for the node's primary, or came when too many did, by what became of them.", "outcome")
 	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")

@@ -26,13 +26,15 @@ type Configuration struct {
 	file     atomic.Pointer[config.File]
 	// filing is held from reading or writing the file to the end of what that is for.
 	filing sync.Mutex
-	// switching is held while a node's primary is changed by plan.
+	// switching is held while a node's primary is changed by plan, or connections of a node that is paused are waited for.
 	switching sync.Mutex
+	// pauses are those of nodes, by name. Whoever uses them has the server Steady.
+	pauses map[string]pause
 }
 
 // NewConfiguration returns the configuration of a server. Without a path of the file, reload and save are refused.
 func NewConfiguration(snapshot *atomic.Pointer[session.Snapshot], server Server, trail *Trail, log *slog.Logger, file config.File) *Configuration {
-	c := &Configuration{snapshot: snapshot, server: server, trail: trail, log: log}
+	c := &Configuration{snapshot: snapshot, server: server, trail: trail, log: log, pauses: make(map[string]pause)}
 	c.file.Store(&file)
 	return c
 }

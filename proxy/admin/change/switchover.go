@@ -19,7 +19,7 @@ func (c *Configuration) Switchover(w Who, node, to string, patience time.Duratio
 	}
 	err = c.trail.Act(w, account.Admin, "switchover", detail, func() error {
 		if !c.switching.TryLock() {
-			return Failed("another switchover is under way")
+			return Failed("another switchover, or the pause of a node, is under way")
 		}
 		defer c.switching.Unlock()
 		nc := c.snapshot.Load().Config.Node(node)

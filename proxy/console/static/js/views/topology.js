@@ -52,7 +52,7 @@ function instance(context, i, pool) {
   const fact = (name, value) => (value === null || value === undefined || value === "" ? null : el("div", {}, el("span", {}, name), el("span", {}, String(value))));
   const use = `${pool.in_use} in use, ${pool.idle} idle, ${pool.max} at most`;
   return el("div", { class: "instance" },
-    el("div", { class: "bar" }, tag(i.state, state), i.held_down ? tag("held down", "warn") : null, i.passed_over ? tag("behind", "warn") : null, i.health !== i.state ? tag("probes: " + i.health, "") : null,
+    el("div", { class: "bar" }, tag(i.state, state), i.held_down ? tag("held down", "warn") : null, i.passed_over ? tag("behind", "warn") : null, i.withheld ? tag("withheld: " + i.withheld, "warn") : null, i.health !== i.state ? tag("probes: " + i.health, "") : null,
       el("span", { class: "dim" }, i.role), context.may("operate") ? button : null),
     el("div", { class: "address" }, i.instance),
     el("div", { class: "pool" }, el("div", { class: "dim" }, "Pool: " + use), bar([["s2", pool.in_use], ["s1", pool.idle]], pool.max, use)),
