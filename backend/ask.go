@@ -35,6 +35,10 @@ func (i *Instance) SetRoundTrip(d time.Duration) {
 
 // Question is a command without effects on data that any of several instances can answer.
 type Question struct {
+	// Instances lists those that can answer as the first can, whether they do now or not.
+	Instances func() []*Instance
+	// Waits has the question wait where none of them answers as their nodes have no primaries, until one of the nodes has.
+	Waits   bool
 	Setting *Setting // that the connection carries
 	// Command and Argument are sent as they are.
 	Command  mysql.Command
@@ -73,11 +77,51 @@ type reply struct {
 	first bool // of the first instance
 }
 
-// Ask asks the first of the instances, and each further one once those before it are late or have failed; the first comes last while it is
-// known to be late. It gives the connection on which the answer has begun to come, whose reader the caller is now, as of a command just
+// Answering returns the first of the instances, and those of the others that answer, as far as is known. For one that a reload has retired it has the
+// one that serves instead.
+func Answering(instances []*Instance) (list []*Instance) {
+	for k, i := range instances {
+		for next := i.successor.Load(); next != nil; next = i.successor.Load() {
+			i = next
+		}
+		if k == 0 || i.State() == Up && !i.Late() {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Ask asks the first of the instances, and each further one that answers once those before it are late or have failed; the first comes last while it
+// is known to be late. It gives the connection on which the answer has begun to come, whose reader the caller is now, as of a command just
 // sent. An error that a server answers with counts if it is the first instance's, or one of Same: others need not have what the question
-// names. The answers that come later are read and dropped.
-func (a *Asker) Ask(q Question, instances []*Instance, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
+// names. The answers that come later are read and dropped. For the time of a wait for a primary the deadline is put off.
+func (a *Asker) Ask(q Question, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
+	var w held
+	for {
+		all := q.Instances()
+		instances := Answering(all)
+		p, err := a.askAll(q, instances, deadline.Add(w.waited()), cancel)
+		if err == nil || !q.Waits || !lacksPrimary(instances[0], err) {
+			w.over(err)
+			return p, err
+		}
+		if w.since.IsZero() {
+			w.until = instances[0].Hold.until(deadline)
+		}
+		w.holds = nil
+		for _, i := range all {
+			if !slices.Contains(w.holds, i.Hold) {
+				w.holds = append(w.holds, i.Hold)
+			}
+		}
+		if err := w.wait(err, cancel); err != nil {
+			return Pooled{}, err
+		}
+	}
+}
+
+// askAll is Ask without a wait for a primary. Where no instance answers the error is the first one's.
+func (a *Asker) askAll(q Question, instances []*Instance, deadline time.Time, cancel <-chan struct{}) (Pooled, error) {
 	w := &asked{Question: q, asker: a, deadline: deadline, answers: make(chan reply, len(instances)), settled: make(chan struct{})}
 	defer w.settle()
 	var failed error // the first instance's, once it has failed

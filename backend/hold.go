@@ -20,7 +20,7 @@ type Hold struct {
 	// later is by how much that time ends behind the one that the statement has for a connection; negative where it ends before.
 	later   time.Duration
 	most    int       // statements at the same time
-	waiting list.List // of chan struct{}, which are closed to let go
+	waiting list.List // of chan struct{}, to which something is sent to let go; the Value is nil then
 	stats   HoldStats
 }
 
@@ -61,70 +61,101 @@ func (h *Hold) wake() { h.release(1) }
 func (h *Hold) release(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.releaseLocked(n)
+}
+
+func (h *Hold) releaseLocked(n int) {
 	for ; n > 0 && h.waiting.Len() > 0; n-- {
-		close(h.waiting.Remove(h.waiting.Front()).(chan struct{}))
+		place := h.waiting.Front()
+		let := h.waiting.Remove(place).(chan struct{})
+		place.Value = nil
+		let <- struct{}{} // which has room for one from each Hold
 	}
 }
 
 // held is the wait of one statement.
 type held struct {
-	hold  *Hold
+	// holds are those of the nodes of which any may have a primary; the first has the wait in its counts.
+	holds []*Hold
 	since time.Time // zero: it has not waited
 	until time.Time // zero: as long as a statement that has come just now
 }
 
 // wait waits until there may be a primary. cause is why there is none; err is what becomes of the statement if it is not to try again.
 func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
-	h := w.hold
-	h.mu.Lock()
-	first := w.since.IsZero()
-	switch {
-	case h.timeout == 0:
-		h.mu.Unlock()
-		return cause
-	case first && h.waiting.Len() >= h.most:
-		h.stats.Refused++
-		h.mu.Unlock()
-		return fmt.Errorf("%w; %d statements wait for a primary of the node already", cause, h.most)
-	case first:
-		w.since = time.Now()
-		if w.until.IsZero() {
-			w.until = w.since.Add(h.timeout)
-		}
+	let := make(chan struct{}, len(w.holds))
+	places, err := w.line(let, cause)
+	if err != nil {
+		return err
 	}
-	let := make(chan struct{})
-	var place *list.Element
-	if first {
-		place = h.waiting.PushBack(let)
-	} else {
-		place = h.waiting.PushFront(let) // it was let go in vain
-	}
-	h.mu.Unlock()
 	late := time.NewTimer(time.Until(w.until))
 	defer late.Stop()
 	select {
 	case <-let:
+		w.leave(places, true)
 		return nil
 	case <-cancel:
-		err = pool.ErrCancelled
+		w.leave(places, false)
+		return pool.ErrCancelled
 	case <-late.C:
-		err = fmt.Errorf("%w; %w for %v", cause, ErrHeld, time.Since(w.since).Round(time.Second/10))
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	select {
-	case <-let: // meanwhile
-		if err == pool.ErrCancelled {
-			break
-		}
+	if w.leave(places, true) {
 		return nil
-	default:
-		h.waiting.Remove(place)
 	}
-	if err != pool.ErrCancelled {
-		h.stats.Expired++
+	w.holds[0].mu.Lock()
+	w.holds[0].stats.Expired++
+	w.holds[0].mu.Unlock()
+	return fmt.Errorf("%w; %w for %v", cause, ErrHeld, time.Since(w.since).Round(time.Second/10))
+}
+
+// line takes a place in each Hold: the last, or the first one behind a wait that was in vain.
+func (w *held) line(let chan struct{}, cause error) (places []*list.Element, err error) {
+	first := w.since.IsZero()
+	for _, h := range w.holds {
+		h.mu.Lock()
+		switch {
+		case h.timeout == 0:
+			err = cause
+		case first && h.waiting.Len() >= h.most:
+			h.stats.Refused++
+			err = fmt.Errorf("%w; %d statements wait for a primary of the node already", cause, h.most)
+		case first:
+			places = append(places, h.waiting.PushBack(let))
+		default:
+			places = append(places, h.waiting.PushFront(let))
+		}
+		timeout := h.timeout
+		h.mu.Unlock()
+		if err != nil {
+			w.leave(places, false)
+			return nil, err
+		}
+		if w.since.IsZero() {
+			w.since = time.Now()
+			if w.until.IsZero() {
+				w.until = w.since.Add(timeout)
+			}
+		}
 	}
-	return err
+	return places, nil
+}
+
+// leave gives the places up. It reports whether one of them was let go; if there is no use for that, or for a second one, the next has it.
+func (w *held) leave(places []*list.Element, use bool) (let bool) {
+	for k, place := range places {
+		h := w.holds[k]
+		h.mu.Lock()
+		switch {
+		case place.Value != nil:
+			h.waiting.Remove(place)
+		case use && !let:
+			let = true
+		default:
+			h.releaseLocked(1)
+		}
+		h.mu.Unlock()
+	}
+	return let
 }
 
 // until is until when a statement waits whose time for a connection ends at a deadline.
@@ -136,7 +167,7 @@ func (h *Hold) until(deadline time.Time) time.Time {
 
 // await calls get again and again until there is a primary; err is why there is none now. The deadline is put off for as long as that takes.
 func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, get func(deadline time.Time) (Pooled, error)) (p Pooled, _ error) {
-	w := held{hold: i.Hold, until: i.Hold.until(deadline)}
+	w := held{holds: []*Hold{i.Hold}, until: i.Hold.until(deadline)}
 	for lacksPrimary(i, err) {
 		if err := w.wait(err, cancel); err != nil {
 			return Pooled{}, err
@@ -150,7 +181,7 @@ func await(i *Instance, err error, deadline time.Time, cancel <-chan struct{}, g
 // AwaitWrites waits until another server than the one at addr is the node's primary, or that one takes writes again, which it has refused with the
 // error cause. It ends with an error after the time that statements wait for a primary, or when cancel is closed.
 func (n *Node) AwaitWrites(addr string, cause error, cancel <-chan struct{}) error {
-	w := held{hold: n.hold}
+	w := held{holds: []*Hold{n.hold}}
 	_, before := n.Roles.Seen(addr)
 	for {
 		if err := w.wait(cause, cancel); err != nil {
@@ -173,12 +204,14 @@ func (w *held) over(err error) {
 	if w.since.IsZero() {
 		return
 	}
-	if err == nil {
-		w.hold.mu.Lock()
-		w.hold.stats.Served++
-		w.hold.mu.Unlock()
+	for k, h := range w.holds {
+		h.mu.Lock()
+		if err == nil && k == 0 {
+			h.stats.Served++
+		}
+		h.releaseLocked(2)
+		h.mu.Unlock()
 	}
-	w.hold.release(2)
 }
 
 // waited is for how long the statement has been held.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"container/list"
 	"errors"
 	"testing"
 	"time"
@@ -61,8 +62,34 @@ func TestHoldUntil(t *testing.T) {
 		t.Errorf("for %v more", got)
 	}
 	h.configure(newHold(time.Second, 4*time.Second, 1))
-	w := held{hold: h, until: h.until(now.Add(time.Second))}
+	w := held{holds: []*Hold{h}, until: h.until(now.Add(time.Second))}
 	if err := w.wait(ErrDown, nil); !errors.Is(err, ErrDown) || !errors.Is(err, ErrHeld) {
 		t.Errorf("past its time: %v", err)
+	}
+}
+
+// What lets a statement go that waits at several nodes, and is of no use to it, lets the next one go.
+func TestHeldPassesOn(t *testing.T) {
+	for _, use := range []bool{true, false} {
+		a, b := newHold(time.Hour, time.Hour, 10), newHold(time.Hour, time.Hour, 10)
+		line := func(holds ...*Hold) (w held, let chan struct{}, places []*list.Element) {
+			w, let = held{holds: holds}, make(chan struct{}, len(holds))
+			places, err := w.line(let, ErrDown)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w, let, places
+		}
+		w, _, places := line(a, b)
+		_, behindA, _ := line(a)
+		_, behindB, _ := line(b)
+		a.wake()
+		b.wake()
+		if w.leave(places, use) != use {
+			t.Error("it was let go")
+		}
+		if len(behindA) == 1 == use || len(behindB) != 1 {
+			t.Errorf("used %t: let go behind it %d and %d", use, len(behindA), len(behindB))
+		}
 	}
 }

@@ -24,7 +24,7 @@ func startPausable(t *testing.T, lane string) *pausable {
 	p := new(pausable)
 	p.primary = startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: 1})
 	p.replica = startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB, ReplicaOf: p.primary, ServerID: 2})
-	p.other = startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB, ServerID: 3})
+	p.other = startOwn(t, mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: 3})
 	for _, s := range []*mysqltest.RealServer{p.primary, p.other} {
 		must(t, dial(t, s.Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY)")
 	}
@@ -223,5 +223,66 @@ func TestNodePauseReads(t *testing.T) {
 	}
 	if o := <-write; o.err != nil || o.r.Err != nil {
 		t.Errorf("%v, %+v", o.err, o.r)
+	}
+}
+
+// What any node can answer goes to the ones that are not paused. While all are it waits, until any of them is there again: the default node or not.
+func TestNodePauseAnywhere(t *testing.T) {
+	for _, lane := range []string{"fast_lane: false", "fast_lane: true"} {
+		t.Run(lane, func(t *testing.T) {
+			p := startPausable(t, lane)
+			mysqltest.WaitFor(t, "the variables of both nodes", func() bool {
+				return p.testProxy.primary("n").Variables.Same(&p.testProxy.primary("m").Variables, "max_allowed_packet")
+			})
+			texts := []string{"SELECT 1", "SELECT @@max_allowed_packet", "SET sql_mode = ''"}
+			must(t, p.operator, "KS NODE n PAUSE")
+			for _, text := range texts {
+				must(t, p.client("test"), text)
+			}
+			for _, first := range []string{"m", "n"} {
+				if !p.testProxy.primary("m").Duty.Paused() {
+					must(t, p.operator, "KS NODE m PAUSE")
+				}
+				var waiting []<-chan awaited
+				for _, text := range texts {
+					waiting = append(waiting, later(query(p.client(""), text)))
+				}
+				for _, n := range []string{"n", "m"} {
+					mysqltest.WaitFor(t, "the statements to wait for "+n, func() bool { return p.Nodes()[n].HoldStats().Waiting == len(texts) })
+				}
+				if first == "n" { // a reload while they wait
+					p.reload(replaceLine(p.text, "idle_timeout: 7h"))
+				}
+				must(t, p.operator, "KS NODE "+first+" RESUME")
+				for k, done := range waiting {
+					if o := <-done; o.err != nil || o.r.Err != nil {
+						t.Errorf("%s: %v, %+v", texts[k], o.err, o.r)
+					}
+				}
+				for _, n := range []string{"n", "m"} {
+					if st := p.Nodes()[n].HoldStats(); st.Waiting != 0 || st.Expired != 0 {
+						t.Errorf("%s goes on: %+v", n, st)
+					}
+				}
+			}
+			must(t, p.operator, "KS NODE n PAUSE")
+			must(t, p.operator, "KS SET primary_wait_timeout = 300ms")
+			for _, text := range texts {
+				if e := fails(t, p.client(""), text, 9002); !strings.Contains(e.Message, "waited for a primary for 300ms") {
+					t.Errorf("%s: %v", text, e)
+				}
+			}
+			must(t, p.operator, "KS SET primary_waiters = 1")
+			must(t, p.operator, "KS SET primary_wait_timeout = 60s")
+			waits := later(query(p.client(""), "SELECT 1"))
+			p.held(t, 1)
+			if e := fails(t, p.client(""), "SELECT 1", 9002); !strings.Contains(e.Message, "1 statements wait") {
+				t.Error(e)
+			}
+			must(t, p.operator, "KS NODE m RESUME")
+			if o := <-waits; o.err != nil || o.r.Err != nil {
+				t.Errorf("%v, %+v", o.err, o.r)
+			}
+		})
 	}
 }

@@ -19,15 +19,25 @@ import (
 // when its answer is late another one, too. The first answer counts, if it is sure to be the default node's. Queries go elsewhere only once
 // the node is known to be late: while it is not they cost what others do.
 
-// answering lists the primaries of the session's nodes but n that answer, as far as is known, and for which alike holds.
-func (ls *leases) answering(n *backend.Node, alike func(*backend.Info) bool) (list []*backend.Instance) {
+// primaries lists those of the default node and of the session's other nodes that have been reached and for which alike holds.
+func (ls *leases) primaries(alike func(*backend.Info) bool) []*backend.Instance {
+	n := ls.client.schema.Default
+	list := []*backend.Instance{n.Primary}
 	for _, other := range ls.client.schema.Nodes {
-		i := other.Primary
-		if other != n && i.State() == backend.Up && !i.Late() && i.Info() != nil && alike(i.Info()) {
-			list = append(list, i)
+		if info := other.Primary.Info(); other != n && info != nil && alike(info) {
+			list = append(list, other.Primary)
 		}
 	}
 	return list
+}
+
+// severally reports whether a question is asked of others than the first of the instances that can answer it, or waits for one that does.
+func severally(instances func() []*backend.Instance) bool {
+	if instances == nil {
+		return false
+	}
+	now := backend.Answering(instances())
+	return len(now) > 1 || now[0].State() == backend.Down
 }
 
 // anyServer is for questions that servers of all kinds answer alike.
@@ -35,13 +45,13 @@ func anyServer(*backend.Info) bool { return true }
 
 // askAny asks a question, and makes the connection on which the answer has begun to come the one that the statement runs on. The
 // caller ends with release, or with drop.
-func (ls *leases) askAny(q backend.Question, instances []*backend.Instance) (backend.Pooled, error) {
+func (ls *leases) askAny(q backend.Question) (backend.Pooled, error) {
 	if _, err := ls.gate(); err != nil {
 		return backend.Pooled{}, err
 	}
 	now := time.Now()
 	ls.client.observed.Ask(now.Sub(ls.client.entry.Since()))
-	p, err := ls.client.shared.Asker.Ask(q, instances, now.Add(ls.client.snap.Config.PoolWaitTimeout.Duration()), ls.client.entry.Cancelled())
+	p, err := ls.client.shared.Asker.Ask(q, now.Add(ls.client.snap.Config.PoolWaitTimeout.Duration()), ls.client.entry.Cancelled())
 	if err != nil {
 		return backend.Pooled{}, err
 	}
@@ -60,13 +70,15 @@ func (se settings) visit(db string) error {
 	if has && i.Late() {
 		return nil
 	}
-	q := backend.Question{Setting: se.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has}
-	instances := []*backend.Instance{i}
-	if !known {
-		instances = se.leases.withTwins(i)
+	q := backend.Question{Setting: se.client.state.SettingIn(db), Command: mysql.ComInitDB, Argument: db, Brief: has, Waits: known && !has}
+	q.Instances = func() []*backend.Instance {
+		if known {
+			return []*backend.Instance{i}
+		}
+		return se.leases.withTwins(i)
 	}
 	span := se.client.observed.OwnSpan(i, se.client.state.DB(), "USE")
-	p, err := se.leases.askAny(q, instances)
+	p, err := se.leases.askAny(q)
 	if err == nil {
 		err = p.Conn.ReadOK()
 	}
@@ -91,7 +103,7 @@ func (se settings) visit(db string) error {
 
 // judges lists the primaries that judge a SET as the default node's does, which is the first; nil where the SET is to run on the connection
 // that it is of: it depends on the node, or on what only that connection has, or keeps that connection.
-func (se settings) judges(q *query, assignments []sqltext.Assignment) []*backend.Instance {
+func (se settings) judges(q *query, assignments []sqltext.Assignment) func() []*backend.Instance {
 	if len(se.client.schema.Nodes) < 2 || !se.routing.unattached(q) || se.leases.learnCharset() != nil {
 		return nil
 	}
@@ -102,7 +114,7 @@ func (se settings) judges(q *query, assignments []sqltext.Assignment) []*backend
 		}
 		same = append(same, state.LeansOn(&a)...)
 	}
-	return alike(se.leases.withTwins(se.client.schema.Default.Primary), same)
+	return func() []*backend.Instance { return alike(se.leases.withTwins(se.client.schema.Default.Primary), same) }
 }
 
 // unattached tells whether a statement may run on a connection to any server, as far as the session is concerned.
@@ -117,13 +129,13 @@ func (ro *routing) unattached(q *query) bool {
 // default node was reached.
 func (ls *leases) withTwins(i *backend.Instance) []*backend.Instance {
 	own := ls.client.schema.Default.Info()
-	list := []*backend.Instance{i}
-	if n := ls.client.schema.Default; i != n.Primary && !n.Primary.Late() {
-		list = append(list, n.Primary)
-	}
-	return append(list, ls.answering(ls.client.schema.Default, func(other *backend.Info) bool {
+	list := ls.primaries(func(other *backend.Info) bool {
 		return own == nil || other.Version == own.Version && other.SQLMode == own.SQLMode && other.LowerCaseTables == own.LowerCaseTables
-	})...)
+	})
+	if i != list[0] {
+		list = slices.Insert(list, 0, i)
+	}
+	return list
 }
 
 // alike are those of the instances whose variables are known to be the first's, and the first.
@@ -135,7 +147,7 @@ func alike(instances []*backend.Instance, variables []string) []*backend.Instanc
 }
 
 // setAnywhere has a SET judged by whichever of the instances answers first, and adopts what it sets.
-func (se settings) setAnywhere(q *query, judges []*backend.Instance, assignments []sqltext.Assignment) error {
+func (se settings) setAnywhere(q *query, judges func() []*backend.Instance, assignments []sqltext.Assignment) error {
 	then := func(p backend.Pooled, failed bool) error {
 		if failed {
 			// Servers check all values before they set one: nothing has changed. The connection may be another node's, and is not kept.
@@ -150,7 +162,7 @@ func (se settings) setAnywhere(q *query, judges []*backend.Instance, assignments
 		}
 		return nil
 	}
-	p, err := se.leases.askAny(backend.Question{Setting: se.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion}, judges)
+	p, err := se.leases.askAny(backend.Question{Instances: judges, Waits: true, Setting: se.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Leaves: true, Same: state.OfVersion})
 	if err != nil {
 		return backendError(err)
 	}
@@ -166,7 +178,7 @@ func (ro *routing) betterElsewhere(q *query, t txn.Target) bool {
 
 // anywhere lists the instances that can answer what the target can, which is late and the first; nil where the answer may depend on the
 // server.
-func (xs *exchanges) anywhere(q *query, t txn.Target) []*backend.Instance {
+func (xs *exchanges) anywhere(q *query, t txn.Target) func() []*backend.Instance {
 	if len(xs.client.schema.Nodes) < 2 || q.info.Class != sqltext.Select && q.info.Class != sqltext.Show || !t.Instance(0).Late() || !xs.routing.unattached(q) {
 		return nil
 	}
@@ -181,15 +193,16 @@ func (xs *exchanges) anywhere(q *query, t txn.Target) []*backend.Instance {
 		return nil
 	}
 	i := t.Instance(0)
-	list := xs.leases.withTwins(i)
-	return slices.DeleteFunc(list, func(other *backend.Instance) bool {
-		return other != i && slices.ContainsFunc(names, func(name string) bool { return !xs.client.state.SameOn(i, other, name) })
-	})
+	return func() []*backend.Instance {
+		return slices.DeleteFunc(xs.leases.withTwins(i), func(other *backend.Instance) bool {
+			return other != i && slices.ContainsFunc(names, func(name string) bool { return !xs.client.state.SameOn(i, other, name) })
+		})
+	}
 }
 
 // forwardAnywhere gives the client the answer of whichever of the instances is first.
-func (xs *exchanges) forwardAnywhere(t txn.Target, q *query, instances []*backend.Instance) (failed bool, err error) {
-	p, err := xs.leases.askAny(backend.Question{Setting: xs.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion}, instances)
+func (xs *exchanges) forwardAnywhere(t txn.Target, q *query, instances func() []*backend.Instance) (failed bool, err error) {
+	p, err := xs.leases.askAny(backend.Question{Instances: instances, Waits: true, Setting: xs.client.state.Setting(), Command: mysql.ComQuery, Argument: strings.Clone(q.text), Same: state.OfVersion})
 	if err != nil {
 		return true, backendError(err)
 	}

@@ -174,7 +174,7 @@ func (se settings) useDB(db string) error {
 		return errProxySchema
 	}
 	if !se.client.txn.Holding() && se.client.txn.Begin == "" {
-		if len(se.leases.answering(se.client.schema.Default, anyServer)) > 0 {
+		if len(backend.Answering(se.leases.primaries(anyServer))) > 1 {
 			err := se.leases.learnCharset()
 			if err == nil {
 				err = se.visit(db)

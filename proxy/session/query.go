@@ -306,7 +306,7 @@ func (q *query) wantsCursor() bool { return q.ex != nil && q.ex.flags&cursorType
 // forward runs a statement on a backend and its responses to the client.
 func (xs *exchanges) forward(q *query) (failed bool, err error) {
 	t := xs.routing.route(q)
-	if instances := xs.anywhere(q, t); len(instances) > 1 {
+	if instances := xs.anywhere(q, t); severally(instances) {
 		failed, err = xs.forwardAnywhere(t, q, instances)
 	} else {
 		failed, err = xs.forwardTo(t, q, 0)

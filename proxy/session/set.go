@@ -48,7 +48,7 @@ func (se settings) set(q *query) error {
 			return err
 		}
 	}
-	if judges := se.judges(q, assignments); len(judges) > 1 {
+	if judges := se.judges(q, assignments); severally(judges) {
 		return se.setAnywhere(q, judges, assignments)
 	}
 	_, err := se.exchanges.forwardWith(q, func(p backend.Pooled, failed bool) error {
