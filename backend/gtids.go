@@ -127,6 +127,9 @@ func (g *GTIDs) Track(c *Conn) error {
 	return err
 }
 
+// Untrack has nobody take account of what is committed on a connection from now on.
+func Untrack(c *Conn) { c.gtids = nil }
+
 // lastGTID is the variable of MariaDB that has the GTID of what a session committed last.
 const lastGTID = "last_gtid"
 

@@ -4,9 +4,9 @@ import "time"
 
 // Lag is how far a replica is behind its source.
 type Lag struct {
-	// Behind is valid if Known. It is what the server says, in seconds; of a replica that lost its source, how far it may be at most.
+	// Behind is valid if Known. It is what heartbeats tell, else what the server says, in seconds; of a replica that lost its source, how far it may be at most.
 	Behind time.Duration
-	// Known is false when the server does not say: replication is not configured or stopped, or the account may not ask.
+	// Known is false when nothing tells: the server gets no heartbeats and does not say, since replication is not configured or stopped, or the account may not ask.
 	Known bool
 }
 

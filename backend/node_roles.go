@@ -1,7 +1,10 @@
 package backend
 
 import (
+	"crypto/rand"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"kingshard/backend/roles"
 )
@@ -15,17 +18,23 @@ type Roles struct {
 	standing roles.Standing
 	seen     []seenRole // by address
 	verdict  roles.Verdict
+	// proxy tells this one from the others that may write heartbeats.
+	proxy string
+	beats roles.Heartbeats // of the primary
+	// beating says that a heartbeat is being written.
+	beating atomic.Bool
 }
 
 // seenRole is what a server was seen to be last.
 type seenRole struct {
 	roles.Observation
-	asked uint64 // how often it has been asked
+	asked uint64    // how often it has been asked
+	at    time.Time // of its last answer
 }
 
 // NewRoles returns those of a node whose servers have not been asked, with the configured primary.
 func NewRoles(primary string) *Roles {
-	return &Roles{standing: roles.Standing{Primary: primary}}
+	return &Roles{standing: roles.Standing{Primary: primary}, proxy: rand.Text()}
 }
 
 // Note takes an observation of a server, and judges by those of all servers at the addresses. The observation lasts until the next one.
@@ -42,9 +51,12 @@ func (r *Roles) Note(o roles.Observation, addrs []string, serveDiverged bool) ro
 	if o.Failures > 0 {
 		seen.Failures = o.Failures // what it was is not forgotten
 	} else {
-		seen.Observation = o
+		seen.Observation, seen.at = o, time.Now()
 	}
 	r.standing.Note(&o)
+	if row, ok := o.Heartbeats[o.Server]; ok && o.Addr == r.standing.Primary {
+		r.beats.See(o.Server, row.Counter, seen.at)
+	}
 	all := make([]roles.Observation, 0, len(addrs))
 	for _, addr := range addrs {
 		if seen := r.at(addr); seen != nil {
@@ -65,6 +77,7 @@ func (r *Roles) Become(addr string) {
 		for k := range r.seen {
 			r.seen[k].Told = false // what it was before says nothing of what it is now
 		}
+		r.beats = roles.Heartbeats{}
 	}
 	r.standing.Become(addr)
 	r.verdict = roles.Verdict{Primary: addr}

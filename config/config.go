@@ -347,10 +347,11 @@ type Node struct {
 	OnDiverged string `yaml:"on_diverged"`
 	// Seconds without an answer after which an instance counts as down; 0: never.
 	DownAfterNoAlive int `yaml:"down_after_noalive" reload:"set"`
-	// A replica that is further behind its source, does not replicate or does not tell gets no reads until it is behind by half of
-	// that. Servers tell it in seconds, to accounts with REPLICATION CLIENT, in MariaDB REPLICA MONITOR. auto: 30s, but replicas whose
-	// account may not ask are read from, and so is one that only lost its source while the primary is down. 0: lag is shown only, as
-	// servers need that get their rows in another way (Galera, Aurora).
+	// A replica that is further behind its source, is none or does not tell gets no reads until it is behind by half of
+	// that. With roles: auto heartbeats tell it: two rows a second of ks_meta.heartbeat that the proxy writes on the primary, where its account
+	// may. Else servers tell it in seconds, to accounts with REPLICATION CLIENT, in MariaDB REPLICA MONITOR. auto: 30s, but replicas whose
+	// account may not ask are read from, and so is one that only lost its source while the primary is down. 0: no heartbeats are written, and
+	// lag is shown only, as servers need that get their rows in another way (Galera, Aurora).
 	MaxReplicaLag LagBound `yaml:"max_replica_lag" reload:"set"`
 	// TLS towards the instances.
 	TLS NodeTLS `yaml:"tls"`

@@ -223,7 +223,7 @@ func TestPrimaryFollowed(t *testing.T) {
 				t.Fatal(err)
 			}
 			old := dial(t, primary.Addr, rootClient())
-			before := value(t, old, "SELECT COUNT(*) FROM test.t")
+			before, oldBeats := value(t, old, "SELECT COUNT(*) FROM test.t"), beats(t, old)
 			mysqltest.WaitFor(t, "the old primary to be seen", func() bool { return p.Nodes()["n"].Replicas[0].Duty.Retired() })
 			w.more(t, 200)
 			reader := p.client("")
@@ -231,6 +231,10 @@ func TestPrimaryFollowed(t *testing.T) {
 				if got := value(t, reader, "SELECT @@server_id"); got != "2" {
 					t.Fatalf("read from server %s", got)
 				}
+			}
+			moreBeats(t, promoted, 4)
+			if got := beats(t, old); got != oldBeats {
+				t.Errorf("%d heartbeats on the old primary", got-oldBeats)
 			}
 			// The file still has the old one as the primary; what counts is the servers.
 			if err := p.Reload(querylog.By{User: "test"}, parse(t, replaceLine(replaceLine(text, "primary_wait_timeout: 60s"), "idle_timeout: 7h")), false); err != nil {

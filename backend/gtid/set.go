@@ -99,7 +99,7 @@ func (s *Set) addMySQL(item string) error {
 
 // add adds transactions to a set that nobody else has yet.
 func (s *Set) add(more source) {
-	at, found := slices.BinarySearchFunc(s.sources, more.name, func(one source, name string) int { return strings.Compare(one.name, name) })
+	at, found := s.find(more.name)
 	if !found {
 		s.sources = slices.Insert(s.sources, at, more)
 		return
@@ -184,7 +184,7 @@ func (s *Set) In(t *Set) bool {
 
 // in reports whether t has all transactions of one source.
 func (one *source) in(t *Set) bool {
-	at, found := slices.BinarySearchFunc(t.sources, one.name, func(other source, name string) int { return strings.Compare(other.name, name) })
+	at, found := t.find(one.name)
 	if !found {
 		return false
 	}
@@ -194,6 +194,35 @@ func (one *source) in(t *Set) bool {
 		}
 	}
 	return true
+}
+
+// Missing returns how many transactions of s are not in t.
+func (s *Set) Missing(t *Set) (n uint64) {
+	if s == nil {
+		return 0
+	}
+	for _, one := range s.sources {
+		var there []span
+		if t != nil && s.mariaDB == t.mariaDB {
+			if at, found := t.find(one.name); found {
+				there = t.sources[at].ranges
+			}
+		}
+		for _, r := range one.ranges {
+			n += r.last - r.first + 1
+			for _, has := range there {
+				if first, last := max(r.first, has.first), min(r.last, has.last); first <= last {
+					n -= last - first + 1
+				}
+			}
+		}
+	}
+	return n
+}
+
+// find returns the place of a source.
+func (s *Set) find(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(s.sources, name, func(one source, name string) int { return strings.Compare(one.name, name) })
 }
 
 // MariaDB reports whether the set is one of MariaDB's.

@@ -77,6 +77,34 @@ func TestIn(t *testing.T) {
 	}
 }
 
+func TestMissing(t *testing.T) {
+	for _, c := range []struct {
+		s, t    string
+		mariaDB bool
+		want    uint64
+	}{
+		{"", "", false, 0},
+		{"", a + ":1", false, 0},
+		{a + ":1-3:5", "", false, 4},
+		{a + ":1-9", a + ":1-9", false, 0},
+		{a + ":1-9", a + ":2-3:5:8-20", false, 4},
+		{a + ":5:7", a + ":1-5", false, 1},
+		{a + ":1-3," + b + ":1-5", a + ":2," + b + ":1-4", false, 3},
+		{a + ":tag:1-3", a + ":1-3", false, 3},
+		{"0-1-9", "0-2-7", true, 2},
+		{"0-1-9", "0-1-12", true, 0},
+		{"0-1-9,1-1-4", "0-1-9", true, 4},
+	} {
+		s, other := parse(t, c.s, c.mariaDB), parse(t, c.t, c.mariaDB)
+		if got := s.Missing(other); got != c.want || (got == 0) != s.In(other) {
+			t.Errorf("%q in %q: %d are missing", c.s, c.t, got)
+		}
+	}
+	if n := parse(t, "0-1-5", true).Missing(parse(t, a+":1-9", false)); n != 5 {
+		t.Errorf("MySQL lacks %d of MariaDB's", n)
+	}
+}
+
 func TestFollow(t *testing.T) {
 	for _, c := range []struct {
 		s, t                 string

@@ -3,21 +3,22 @@ package health
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/roles"
-	"kingshard/mysql"
 )
 
 // EpochTable is the table that has a node's epoch, in one row. It comes to replicas by replication, so that a server which was the primary before has
 // an earlier one until it replicates again.
 const EpochTable = "ks_meta.epoch"
 
+// createMeta makes the schema of the proxies' tables.
+const createMeta = "CREATE DATABASE IF NOT EXISTS ks_meta"
+
 // epochStatements make it.
 var epochStatements = []string{
-	"CREATE DATABASE IF NOT EXISTS ks_meta",
+	createMeta,
 	"CREATE TABLE IF NOT EXISTS " + EpochTable + " (id TINYINT UNSIGNED NOT NULL PRIMARY KEY, epoch BIGINT UNSIGNED NOT NULL, server VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, since DATETIME(6) NOT NULL) ENGINE=InnoDB",
 }
 
@@ -45,19 +46,9 @@ func BeginEpoch(i *backend.Instance, least uint64, deadline time.Time) error {
 		return nil // what writes nothing leaves nothing in the binary log, either
 	}
 	// Assignments are made from left to right: server comes last.
-	write := "INSERT INTO " + EpochTable + " (id, epoch, server, since) VALUES (1, " + strconv.FormatUint(least, 10) + ", '" + strings.ReplaceAll(o.Server, "'", "''") + "', UTC_TIMESTAMP(6)) " +
+	write := "INSERT INTO " + EpochTable + " (id, epoch, server, since) VALUES (1, " + strconv.FormatUint(least, 10) + ", " + literal(o.Server) + ", UTC_TIMESTAMP(6)) " +
 		"ON DUPLICATE KEY UPDATE since = IF(server = VALUES(server), since, VALUES(since)), epoch = IF(server = VALUES(server), epoch, GREATEST(epoch + 1, VALUES(epoch))), server = VALUES(server)"
-	err = c.Exec(write)
-	var refused *mysql.SQLError
-	if !errors.As(err, &refused) || refused.Code != erNoSuchTable && refused.Code != mysql.ERBadDB {
-		return err
-	}
-	for _, sql := range epochStatements {
-		if err := c.Exec(sql); err != nil {
-			return err
-		}
-	}
-	return c.Exec(write)
+	return execMaking(c, write, epochStatements)
 }
 
 // erNoSuchTable is the code of a table that is not there. MySQL manual: "Server Error Message Reference".

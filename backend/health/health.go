@@ -61,8 +61,11 @@ func Open(nodes map[string]*backend.Node, cfg Config) *Monitor {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Monitor{cfg: cfg, cancel: cancel}
 	for _, n := range nodes {
+		if n.Roles != nil && m.cfg.LagMax[n.Name].Max > 0 {
+			m.done.Go(func() { m.beat(ctx, n) })
+		}
 		for _, i := range n.Instances() {
-			m.done.Go(func() { m.watch(ctx, i) })
+			m.done.Go(func() { m.watch(ctx, n, i) })
 			if n.Roles != nil && !i.IsSource {
 				m.done.Go(func() { m.watchRole(ctx, n, i) })
 			}
@@ -123,9 +126,9 @@ type watched struct {
 	from time.Time
 }
 
-// watch probes one instance until ctx ends.
-func (m *Monitor) watch(ctx context.Context, i *backend.Instance) {
-	var w watched
+// watch probes one instance of a node until ctx ends.
+func (m *Monitor) watch(ctx context.Context, n *backend.Node, i *backend.Instance) {
+	w := watched{lag: lagWatch{roles: n.Roles}}
 	defer func() {
 		if w.conn != nil {
 			w.conn.Close()

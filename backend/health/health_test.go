@@ -104,6 +104,34 @@ func TestReplication(t *testing.T) {
 	}
 }
 
+// Heartbeats have the last word on a lag, but on a server that is no replica, or where they may tell less than there is.
+func TestMeasured(t *testing.T) {
+	says := func(s time.Duration) replication { return replication{Lag: backend.Lag{Behind: s, Known: true}} }
+	known := func(s time.Duration, atLeast bool) backend.Behind {
+		return backend.Behind{Lag: backend.Lag{Behind: s, Known: true}, AtLeast: atLeast}
+	}
+	for _, c := range []struct {
+		name string
+		r    replication
+		b    backend.Behind
+		want backend.Lag
+	}{
+		{"there are none", says(3), backend.Behind{}, backend.Lag{Behind: 3, Known: true}},
+		{"less than it says", says(3), known(2, false), backend.Lag{Behind: 2, Known: true}},
+		{"more than it says", says(0), known(2, false), backend.Lag{Behind: 2, Known: true}},
+		{"they may tell less", says(3), known(2, true), backend.Lag{Behind: 3, Known: true}},
+		{"they may tell less, and do not", says(1), known(2, true), backend.Lag{Behind: 2, Known: true}},
+		{"it has stopped", replication{reason: "replication does not run"}, known(2, false), backend.Lag{Behind: 2, Known: true}},
+		{"it answers late", replication{late: true}, known(2, false), backend.Lag{Behind: 2, Known: true}},
+		{"it has lost its source", replication{cutOff: true}, known(2, true), backend.Lag{Behind: 2, Known: true}},
+		{"no replica", replication{reason: "it is no replica", detached: true}, known(2, false), backend.Lag{}},
+	} {
+		if c.r.measured(c.b); c.r.Lag != c.want || (c.r.reason == "") != c.want.Known || c.want.Known && (c.r.late || c.r.cutOff) {
+			t.Errorf("%s: %+v", c.name, c.r)
+		}
+	}
+}
+
 // A probe has as long as an answer takes where something hangs on its haste; of an instance that is down each third one has as long as a login may take.
 func TestPatience(t *testing.T) {
 	m := &Monitor{cfg: Config{Timeout: time.Second, Connect: 5 * time.Second}}

@@ -24,6 +24,8 @@ type replication struct {
 	refused *mysql.SQLError // with which it does not tell; else nil
 	// cutOff tells that it would go on with what it has got but does not reach its source.
 	cutOff bool
+	// detached tells that it has no source.
+	detached bool
 	// late tells that it answers probes, but not yet how far it is behind.
 	late   bool
 	reason string // why the lag is not known; "" if it is
@@ -55,7 +57,7 @@ func askLag(c *backend.Conn) (r replication, err error) {
 	if errors.As(err, &r.refused) {
 		return replication{refused: r.refused, reason: "the account may not ask"}, nil
 	}
-	if sources == 0 {
+	if r.detached = sources == 0; r.detached {
 		r.reason = "it is no replica"
 	}
 	r.Known = r.reason == "" && !r.cutOff
@@ -88,10 +90,23 @@ func (r *replication) since(last backend.Lag, ago time.Duration) {
 	}
 }
 
+// measured takes the lag that heartbeats give in place of what the server says, where they give one. If they give less than it may be, and the server says more, it is
+// that. A server that is no replica any more will get no others.
+func (r *replication) measured(b backend.Behind) {
+	if !b.Known || r.detached {
+		return
+	}
+	if b.AtLeast && r.Known {
+		b.Behind = max(b.Behind, r.Behind)
+	}
+	r.Lag, r.reason, r.refused, r.cutOff, r.late = b.Lag, "", nil, false, false
+}
+
 // lagWatch is what is kept of a replica between two probes.
 type lagWatch struct {
-	last backend.Lag // as its server told it last
-	at   time.Time
+	roles *backend.Roles // of its node, which know what heartbeats tell; nil: nothing
+	last  backend.Lag    // as its server told it last
+	at    time.Time
 }
 
 // followLag stores what a replica says of its lag.
@@ -100,6 +115,7 @@ func (m *Monitor) followLag(i *backend.Instance, r replication, w *lagWatch) {
 		return
 	}
 	i.GTIDs.SetApplied(r.applied)
+	r.measured(w.roles.Behind(i.Addr, time.Now()))
 	if now := time.Now(); r.Known {
 		w.last, w.at = r.Lag, now
 	} else {

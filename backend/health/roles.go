@@ -127,7 +127,7 @@ func (w *rolesWatch) ask(ctx context.Context, i *backend.Instance) (o roles.Obse
 	ctx, cancel := context.WithTimeout(ctx, rolesTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = i.Own(ctx); err != nil {
+		if w.conn, err = own(ctx, i); err != nil {
 			w.conn = nil
 			return o, err
 		}
@@ -137,7 +137,8 @@ func (w *rolesWatch) ask(ctx context.Context, i *backend.Instance) (o roles.Obse
 	conn.Net.SetDeadline(deadline)
 	defer context.AfterFunc(ctx, func() { conn.Net.SetDeadline(time.Unix(1, 0)) })()
 	o = roles.Observation{Addr: i.Addr, Told: true}
-	for _, ask := range []func(*roles.Observation) error{w.askServer, w.askSources, w.askEpoch, w.askGroup, w.askGalera} {
+	// Of the heartbeats that it has the server tells at first, so that all of them are among its transactions.
+	for _, ask := range []func(*roles.Observation) error{w.askHeartbeats, w.askSources, w.askEpoch, w.askServer, w.askUnsure, w.askGroup, w.askGalera} {
 		if err = ask(&o); err != nil {
 			return o, err
 		}

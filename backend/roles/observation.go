@@ -27,6 +27,9 @@ type Observation struct {
 	Epoch Epoch
 	// GTIDs are the transactions that it has; nil where it keeps no account of them.
 	GTIDs *gtid.Set
+	// Heartbeats are the rows of servers that it has, by Observation.Server. Its own does not go with GTIDs where Unsure: one was being written then.
+	Heartbeats map[string]Heartbeat
+	Unsure     bool
 	// Member is what a server of a group (Group Replication, Galera) says of its membership.
 	Member Member
 }

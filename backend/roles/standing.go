@@ -14,9 +14,16 @@ type Standing struct {
 	Settled bool
 	// Epoch is the highest that any server of the node has told.
 	Epoch uint64
-	// had are the transactions that the primary was seen to have when it was asked last but one, and now those of the last time: a server that
-	// acknowledges late may tell of some that no client has heard of.
-	had, now *gtid.Set
+	// had is what the primary was seen to have when it was asked last but one, and now that of the last time: a server that
+	// acknowledges late may tell of some transactions that no client has heard of.
+	had, now holding
+}
+
+// holding are the transactions of a server, some of which are heartbeats of its own.
+type holding struct {
+	gtids      *gtid.Set
+	server     string
+	heartbeats uint64
 }
 
 // Verdict is what follows from observations.
@@ -25,6 +32,8 @@ type Verdict struct {
 	Primary string
 	// Held says that nothing may be sent to a primary: it is not known which it is.
 	Held bool
+	// Serves says that Primary was found to do as one in the node's last epoch: heartbeats may be written there.
+	Serves bool
 	// Diverged says that Primary lacks transactions that the one before was seen to have.
 	Diverged bool
 	// Retired are addresses of servers that nothing may be sent to: they take writes though another one became the primary since they were it, or are
@@ -40,15 +49,15 @@ func (s *Standing) Note(o *Observation) {
 		return
 	}
 	s.Epoch = max(s.Epoch, o.Epoch.Number)
-	if o.Addr == s.Primary && o.GTIDs != nil {
-		s.had, s.now = s.now, o.GTIDs
+	if o.Addr == s.Primary && o.GTIDs != nil && !o.Unsure {
+		s.had, s.now = s.now, holding{o.GTIDs, o.Server, o.Heartbeats[o.Server].Counter}
 	}
 }
 
 // Become notes that a server has the role from now on.
 func (s *Standing) Become(addr string) {
 	if s.Primary != addr {
-		s.had, s.now = nil, nil
+		s.had, s.now = holding{}, holding{}
 	}
 	s.Primary, s.Settled = addr, true
 }
@@ -80,6 +89,7 @@ func (s *Standing) Judge(all []Observation, serveDiverged bool) Verdict {
 	case best != nil && best.Addr != current.Addr && (leaves || best.Epoch.Number > current.Epoch.Number && current.takesWrites(all)):
 		s.follow(&v, current, best, all, serveDiverged)
 	}
+	v.Serves = s.Settled && v.Primary == s.Primary && current.takesWrites(all) && current.Epoch.Number >= s.Epoch
 	primary := at(addrs, v.Primary)
 	for k := range addrs {
 		o := &addrs[k]
@@ -150,12 +160,21 @@ func (s *Standing) follow(v *Verdict, current, to *Observation, all []Observatio
 	case current.follows(all):
 		why = "it is a replica"
 	}
-	if v.Diverged = to.Member == Single && s.had != nil && to.GTIDs != nil && !s.had.In(to.GTIDs); v.Diverged && !serveDiverged {
+	if v.Diverged = to.Member == Single && s.had.lostBy(to); v.Diverged && !serveDiverged {
 		v.Held = fine
-		v.Reason = to.Addr + " takes writes, but lacks transactions that " + current.Addr + " had: not all of " + s.had.String() + " is in " + to.GTIDs.String()
+		v.Reason = to.Addr + " takes writes, but lacks transactions that " + current.Addr + " had: not all of " + s.had.gtids.String() + " is in " + to.GTIDs.String()
 		return
 	}
 	v.Primary, v.Reason = to.Addr, current.Addr+" is not the primary any more: "+why
+}
+
+// lostBy reports whether a server lacks more of what was had than heartbeats. Each of these is one transaction, which its counter tells.
+func (h holding) lostBy(to *Observation) bool {
+	if h.gtids == nil || to.GTIDs == nil || h.gtids.In(to.GTIDs) {
+		return false
+	}
+	there, ok := to.Heartbeats[h.server]
+	return !ok || h.heartbeats < there.Counter || h.gtids.Missing(to.GTIDs) != h.heartbeats-there.Counter
 }
 
 func at(all []Observation, addr string) *Observation {

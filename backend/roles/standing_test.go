@@ -36,6 +36,10 @@ func observed(text string) (o Observation) {
 			o.Epoch = Epoch{uint64(number[0] - '0'), "uuid-" + server}
 		case "has":
 			o.GTIDs = set(value)
+		case "beats":
+			o.Heartbeats = map[string]Heartbeat{"uuid-" + value[:1]: {Counter: uint64(value[1] - '0')}}
+		case "unsure":
+			o.Unsure = true
 		case "member":
 			o.Member = map[string]Member{"online": Online, "multi": Multi, "departed": Departed}[value]
 		default:
@@ -56,7 +60,8 @@ func set(text string) *gtid.Set {
 
 func TestJudge(t *testing.T) {
 	begins, serves := Standing{Primary: "p"}, Standing{Primary: "p", Settled: true}
-	had := Standing{Primary: "p", Settled: true, had: set("0-1-7"), now: set("0-1-9")}
+	had := Standing{Primary: "p", Settled: true, had: holding{gtids: set("0-1-7")}, now: holding{gtids: set("0-1-9")}}
+	beating := Standing{Primary: "p", Settled: true, had: holding{set("0-1-9"), "uuid-p", 5}}
 	later := Standing{Primary: "q", Settled: true, Epoch: 2}
 	for _, c := range []struct {
 		name     string
@@ -97,8 +102,14 @@ func TestJudge(t *testing.T) {
 		{"the epoch's own of two, both others", Standing{Primary: "p", Settled: true, Epoch: 1}, "p gone; q epoch=1,r; r epoch=1,r", "r", false, "", "does not answer"},
 
 		{"lacks transactions", had, "p gone; q has=0-1-6", "p", false, "", "q takes writes, but lacks transactions that p had: not all of 0-1-7 is in 0-1-6"},
-		{"lacks transactions, and the primary serves in an earlier epoch", Standing{Primary: "p", Settled: true, Epoch: 1, had: set("0-1-7")}, "p; q epoch=1,q has=0-1-6", "p", true, "", "lacks"},
+		{"lacks transactions, and the primary serves in an earlier epoch", Standing{Primary: "p", Settled: true, Epoch: 1, had: holding{gtids: set("0-1-7")}}, "p; q epoch=1,q has=0-1-6", "p", true, "", "lacks"},
 		{"lacks what may not have been acknowledged", had, "p gone; q has=0-1-8", "q", false, "", "does not answer"},
+		{"lacks heartbeats only", beating, "p gone; q has=0-1-7 beats=p3", "q", false, "", "does not answer"},
+		{"lacks a heartbeat and a change", beating, "p gone; q has=0-1-7 beats=p4", "p", false, "", "lacks"},
+		{"lacks a change, and rows of heartbeats do not come there", beating, "p gone; q has=0-1-7 beats=p1", "p", false, "", "lacks"},
+		{"lacks a change, and has no heartbeats", beating, "p gone; q has=0-1-7", "p", false, "", "lacks"},
+		{"lacks a change, and has another server's heartbeats", beating, "p gone; q has=0-1-7 beats=q3", "p", false, "", "lacks"},
+		{"lacks a change, and has heartbeats of later", beating, "p gone; q has=0-1-8 beats=p6", "p", false, "", "lacks"},
 		{"keeps no account", had, "p gone; q", "q", false, "", "does not answer"},
 
 		{"the beginning", begins, "p silent; q of=p", "p", true, "", "p has not been asked"},
@@ -157,20 +168,49 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Heartbeats are written where the primary does as one, in the last epoch, and nowhere else.
+func TestServes(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		standing Standing
+		servers  string
+		want     bool
+	}{
+		{"at the beginning", Standing{Primary: "p"}, "p; q of=p", false},
+		{"all is well", Standing{Primary: "p", Settled: true}, "p; q of=p", true},
+		{"in its epoch", Standing{Primary: "p", Settled: true, Epoch: 2}, "p epoch=2,p; q of=p epoch=2,p", true},
+		{"an old primary, behind the death of the new one", Standing{Primary: "p", Settled: true, Epoch: 2}, "p epoch=1,p; q gone epoch=2,q", false},
+		{"an old primary, beside the new one", Standing{Primary: "p", Settled: true, Epoch: 2}, "p epoch=1,p; q epoch=2,q", false},
+		{"it takes no writes", Standing{Primary: "p", Settled: true}, "p readonly; q of=p", false},
+		{"it does not answer", Standing{Primary: "p", Settled: true}, "p late; q of=p", false},
+		{"it may not be asked", Standing{Primary: "p", Settled: true}, "p refuses; q of=p", false},
+		{"it is a replica", Standing{Primary: "p", Settled: true}, "p of=q; q readonly", false},
+		{"out of its group", Standing{Primary: "p", Settled: true}, "p member=departed; q readonly member=online", false},
+	} {
+		var all []Observation
+		for text := range strings.SplitSeq(c.servers, ";") {
+			all = append(all, observed(text))
+		}
+		if v := c.standing.Judge(all, false); v.Serves != c.want {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+}
+
 // What is known grows with observations, and what a primary had is that of the observation before its last.
 func TestNote(t *testing.T) {
 	s := Standing{Primary: "p", Settled: true}
-	for _, text := range []string{"p has=0-1-1", "q has=0-1-9 epoch=3,q", "p has=0-1-2", "p gone has=0-1-9 epoch=9,p", "p has=0-1-3", "p"} {
+	for _, text := range []string{"p has=0-1-1", "q has=0-1-9 epoch=3,q", "p has=0-1-2", "p gone has=0-1-9 epoch=9,p", "p has=0-1-3 beats=p4", "p has=0-1-4 beats=p4 unsure", "p"} {
 		o := observed(text)
 		s.Note(&o)
 	}
-	if want := (Standing{Primary: "p", Settled: true, Epoch: 3, had: set("0-1-2"), now: set("0-1-3")}); !reflect.DeepEqual(s, want) {
+	if want := (Standing{Primary: "p", Settled: true, Epoch: 3, had: holding{set("0-1-2"), "uuid-p", 0}, now: holding{set("0-1-3"), "uuid-p", 4}}); !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v", s)
 	}
-	if s.Become("p"); s.had == nil {
+	if s.Become("p"); s.had.gtids == nil {
 		t.Error("what it had is forgotten")
 	}
-	if s.Become("q"); s.had != nil || s.now != nil || s.Primary != "q" {
+	if s.Become("q"); s.had.gtids != nil || s.now.gtids != nil || s.Primary != "q" {
 		t.Errorf("%+v", s)
 	}
 }

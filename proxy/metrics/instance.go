@@ -17,7 +17,7 @@ func instanceDesc(name, help string, more ...string) *prometheus.Desc {
 
 var (
 	descUp          = instanceDesc("instance_up", "1 when the last health check found the instance alive, 0 when it is down or not known yet.")
-	descLag         = instanceDesc("replica_lag_seconds", "Seconds that a replica is behind its source, as it says; absent while that is not known.")
+	descLag         = instanceDesc("replica_lag_seconds", "Seconds that a replica is behind the primary, as heartbeats tell, else as it says; absent while that is not known.")
 	descPassedOver  = instanceDesc("replica_passed_over", "1 when reads pass the replica over because it is behind by more than max_replica_lag, or does not tell, else 0.")
 	descStatements  = instanceDesc("instance_statements_total", "Statements of clients that the instance was sent; one on several shards counts with each of them.")
 	descFailed      = instanceDesc("instance_errors_total", "Of them, those that it answered with an error, or not at all.")

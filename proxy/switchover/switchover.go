@@ -162,8 +162,10 @@ func (s *switchover) drain(ctx context.Context) error {
 	lenders := s.node.Lenders(false)
 	lent, err := backend.Drain(ctx, lenders, s.Patience)
 	switch {
-	case err != nil || lent == 0:
+	case err != nil:
 		return err
+	case lent == 0:
+		return s.awaitHeartbeat(ctx)
 	case !s.Force:
 		return fmt.Errorf("%d connections of the primary are still in use after %v, by transactions or what sessions keep there (SHOW KS SESSIONS): FORCE ends them", lent, s.Patience)
 	}
@@ -172,6 +174,22 @@ func (s *switchover) drain(ctx context.Context) error {
 	s.from.close()
 	s.to.close()
 	return s.open(ctx)
+}
+
+// awaitHeartbeat waits for the end of a heartbeat that is under way; none begins while statements wait.
+func (s *switchover) awaitHeartbeat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for s.node.Roles.Beating() {
+		select {
+		case <-ctx.Done():
+			return errors.New("the primary does not end a change of " + health.HeartbeatTable + ", as where a replica does not acknowledge or a disk is full")
+		case <-tick.C:
+		}
+	}
+	return nil
 }
 
 // repoint has the old primary and the other replicas replicate from the new one. Nobody waits for that.
