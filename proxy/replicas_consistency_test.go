@@ -34,7 +34,9 @@ func startReplicated(t *testing.T, kind mysqltest.Kind) *replicated {
 
 // config is the configuration of a proxy with the pair as its only node, at a level of replica_consistency.
 func (r *replicated) config(level string) string {
-	return strings.Replace(configText([]node{{name: "n", master: r.primary.Addr, slave: r.replica.Addr, conns: 8}}, "replica_consistency: "+level), "down_after_noalive: 1", "max_replica_lag: 0", 1)
+	text := configText([]node{{name: "n", master: r.primary.Addr, slave: r.replica.Addr, conns: 8}}, "replica_consistency: "+level)
+	text = replaceLine(text, "primary_wait_timeout: 10s") // the first statements come before it is known which server is the primary
+	return strings.Replace(text, "down_after_noalive: 1", "max_replica_lag: 0", 1)
 }
 
 // replication sends statements of MySQL's on replication in the words of the replica.
@@ -212,7 +214,7 @@ func TestReadsWaitForReplicas(t *testing.T) {
 		must(t, dial(t, r.primary.Addr, rootClient()), "INSERT INTO test.t VALUES (1, 0)")
 		n := 0
 		for _, level := range []string{"session", "global", "primary", "eventual"} {
-			p := startProxy(t, r.config(level))
+			p := startProxy(t, strings.Replace(r.config(level), "max_replica_lag: 0", "max_replica_lag: 1h", 1)) // with heartbeats
 			c, other := p.client("test"), p.client("test")
 			mysqltest.WaitFor(t, "the servers to be known", func() bool {
 				return !strings.Contains(value(t, c, "SELECT GROUP_CONCAT(state) FROM (SELECT 1 AS state) AS x"), "0") && servedBy(t, c) == "2" == (level != "primary")
