@@ -17,6 +17,8 @@ func (p *Pool[C, K]) retire(pc *Pooled[C, K], cause CloseCause) {
 func (p *Pool[C, K]) markClosingLocked(pc *Pooled[C, K], cause CloseCause) {
 	if pc.state == idle {
 		p.idle.remove(pc)
+	} else {
+		p.shown.Add(-1)
 	}
 	pc.state = closing
 	p.closing++

@@ -123,6 +123,7 @@ func (p *Pool[C, K]) dialled(conn C, s slot, r *request) (*Pooled[C, K], error) 
 	pc := &Pooled[C, K]{Conn: conn, generation: s.generation, expires: p.expiry(now)}
 	p.mu.Lock()
 	p.dialling--
+	p.lendLocked(pc)
 	p.backoff = backoff{}
 	closed := p.closed
 	p.settleLocked(now)

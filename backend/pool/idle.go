@@ -76,7 +76,7 @@ func (p *Pool[C, K]) takeIdleLocked(want K, mayDial bool, now time.Duration) (*P
 	}
 	if pc != nil {
 		p.idle.remove(pc)
-		pc.state = lent
+		p.lendLocked(pc)
 	}
 	return pc, how
 }

@@ -265,6 +265,9 @@ func (x *machine) check(rt *rapid.T) {
 		rt.Fatalf("%d idle, %d lent, %d waiting, ceiling %d expected; %+v",
 			len(x.m.idle), len(x.m.lent), len(x.m.waiting), x.m.max, st)
 	}
+	if x.p.Lent() != st.InUse {
+		rt.Fatalf("%d on loan, %d are shown", st.InUse, x.p.Lent())
+	}
 	if _, open := x.s.count(); open != st.Open {
 		rt.Fatalf("%d connections open, %d expected", open, st.Open)
 	}

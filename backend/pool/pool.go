@@ -90,6 +90,7 @@ type Pool[C Conn, K comparable] struct {
 	wanted atomic.Pointer[func()] // that of WhenWanted
 
 	doubted atomic.Int64 // see CheckIdle, on the pool's clock
+	shown   atomic.Int32 // see Lent
 
 	mu         sync.Mutex // guards what follows
 	max        int
@@ -242,7 +243,7 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 			return nil, full
 		}
 		p.idle.remove(pc)
-		pc.state = lent
+		p.lendLocked(pc)
 		p.mu.Unlock()
 		pc.Rest = now - pc.idleSince
 		if p.sound(pc) {
@@ -269,6 +270,15 @@ func (p *Pool[C, K]) CheckIdle() { p.doubted.Store(int64(p.now())) }
 // Waiters is how many wait for a connection here. It takes no lock: the answer may be a moment old.
 func (p *Pool[C, K]) Waiters() int { return int(p.queue.shown.Load()) }
 
+// Lent is how many connections borrowers have. It takes no lock: the answer may be a moment old.
+func (p *Pool[C, K]) Lent() int { return int(p.shown.Load()) }
+
+// lendLocked notes that a connection is on loan.
+func (p *Pool[C, K]) lendLocked(pc *Pooled[C, K]) {
+	pc.state = lent
+	p.shown.Add(1)
+}
+
 // WhenWanted has f called each time that somebody begins to wait, for a borrower that keeps connections to spare. f must
 // neither wait nor use the pool.
 func (p *Pool[C, K]) WhenWanted(f func()) { p.wanted.Store(&f) }
@@ -293,6 +303,7 @@ func (p *Pool[C, K]) put(pc *Pooled[C, K], l *Line[C, K]) *Place[C, K] {
 	switch {
 	case w == nil:
 		pc.state, pc.idleSince = idle, now
+		p.shown.Add(-1)
 		p.idle.push(pc)
 	case l != nil && w.line == l:
 		p.servedLocked(w, now)
