@@ -86,9 +86,9 @@ func (n *Node) ReaderWith(s *gtid.Set, attempt int) *Instance {
 	if !i.GTIDs.late() {
 		waits = i
 	}
-	for _, r := range n.Replicas {
+	for _, r := range n.choice.nearest {
 		switch {
-		case r.State() == Down || r.PassedOver():
+		case !fit(r):
 		case Has(r, s):
 			return r
 		case waits == n.Primary && !r.GTIDs.late():

@@ -56,9 +56,9 @@ type Instance struct {
 	Node string
 	Addr string
 	// Name has the addresses that Addr leads to.
-	Name   *resolve.Name
-	Role   Role
-	Weight int
+	Name *resolve.Name
+	Role Role
+	Share
 	// IsSource says that a replica is the primary's own server, which takes its share of reads.
 	IsSource bool
 
@@ -111,7 +111,7 @@ type PoolConfig struct {
 }
 
 func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConfig) *Instance {
-	i := &Instance{Hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Weight: weight, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns(), GTIDs: new(GTIDs)}
+	i := &Instance{Hold: p.Hold, Node: node, Addr: dial.Addr, Role: role, Share: Share{Weight: weight}, dial: dial, admin: dial, connectTimeout: p.ConnectTimeout, known: make(chan struct{}), open: newOpenConns(), GTIDs: new(GTIDs)}
 	if i.Hold == nil {
 		i.Hold = new(Hold)
 	}

@@ -1,10 +1,6 @@
 package backend
 
-import (
-	"sync/atomic"
-
-	"kingshard/config"
-)
+import "kingshard/config"
 
 // Node is a primary and its replicas, under the name that configuration and hints use.
 type Node struct {
@@ -16,9 +12,7 @@ type Node struct {
 	hold  *Hold
 	// Fallback has the reads that the primary serves in place of replicas.
 	Fallback *Fallback
-	// turns lists replicas by weight, each as often as its weight says, spread evenly; a read takes the next turn.
-	turns []*Instance
-	next  atomic.Uint32
+	choice   choice
 	// retired are the instances of the nodes before it from which sessions may have connections still.
 	retired []*Instance
 }
@@ -78,10 +72,10 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		Name: nc.Name, hold: limits.Hold, Fallback: newFallback(nc.Name, nc.MaxConnsLimit),
 		Primary: newInstance(nc.Name, Primary, 1, dial.to(nc.Master), limits),
 	}
-	n.Primary.admin = admin.to(nc.Master)
+	n.Primary.admin, n.Primary.Zone = admin.to(nc.Master), nc.Zones[nc.Master]
 	for _, r := range replicas {
 		i := newInstance(nc.Name, Replica, r.Weight, dial.to(r.Addr), limits)
-		i.admin = admin.to(r.Addr)
+		i.admin, i.Zone = admin.to(r.Addr), nc.Zones[r.Addr]
 		i.IsSource = r.Addr == nc.Master
 		if i.lagMax = nc.MaxReplicaLag.Max(); i.lagMax > 0 && !i.IsSource {
 			i.passedOver.Store(true) // until a probe has asked
@@ -94,7 +88,8 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		}
 		n.Replicas = append(n.Replicas, i)
 	}
-	n.turns = takeTurns(n.Replicas)
+	n.choice.byLatency = nc.ChoosesByLatency()
+	n.choice.offer(n.Replicas, cfg.Zone)
 	if nc.FollowsRoles() {
 		n.Roles = NewRoles(nc.Master)
 		n.Withhold(Unsettled, unsettled)
@@ -105,57 +100,6 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 func (d DialConfig) to(addr string) DialConfig {
 	d.Addr = addr
 	return d
-}
-
-// takeTurns spreads each replica's turns evenly over a cycle: at each step the one furthest behind its share is next
-// (smooth weighted round robin).
-func takeTurns(replicas []*Instance) []*Instance {
-	total := 0
-	for _, r := range replicas {
-		total += r.Weight
-	}
-	credit := make([]int, len(replicas))
-	turns := make([]*Instance, 0, total)
-	for range total {
-		best := 0
-		for k, r := range replicas {
-			credit[k] += r.Weight
-			if credit[k] > credit[best] {
-				best = k
-			}
-		}
-		credit[best] -= total
-		turns = append(turns, replicas[best])
-	}
-	return turns
-}
-
-// Reader picks the instance for the attempt-th try (from 0) of a read that may be served by a replica: replicas by
-// weight, those known to be down or too far behind passed over, and the primary when there is no other. While the primary is down
-// that may be a replica which only lost its source with it. While the node is paused it is the one for which the read waits.
-func (n *Node) Reader(attempt int) *Instance {
-	if len(n.turns) == 0 || attempt >= len(n.Replicas) {
-		return n.Primary
-	}
-	start := n.next.Add(1)
-	for k := range uint32(len(n.turns)) {
-		if r := n.turns[(start+k)%uint32(len(n.turns))]; takesReads(r) && !r.PassedOver() && !r.Duty.Retired() {
-			return r
-		}
-	}
-	if n.Primary.State() == Down {
-		for _, r := range n.Replicas {
-			if r.State() != Down && r.lastResort.Load() && !r.Duty.Retired() {
-				return r
-			}
-		}
-	}
-	return n.Primary
-}
-
-// takesReads reports whether the replica is not down, or is so only as its node is paused.
-func takesReads(r *Instance) bool {
-	return r.State() != Down || r.Duty.Paused() && !r.HeldDown() && r.Health() != Down
 }
 
 // Succeed makes n the successor of old, the node of that name before a reload: what is known of a server stays known, what an
@@ -188,6 +132,7 @@ func (n *Node) Succeed(old *Node) {
 			i.memory.succeed(&before.memory)
 			i.Variables.all.Store(before.Variables.all.Load())
 			i.succeedLag(before)
+			i.Latency.mean.Store(before.Latency.mean.Load())
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
 			i.Duty.Retire(before.Duty.Retired() && i.Role == Replica)

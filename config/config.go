@@ -82,6 +82,9 @@ type Config struct {
 	// what the client's session has changed, or to the primary; global, to one that has what any session of this proxy has changed, or to the primary;
 	// primary, to the primary. Clients may SET ks_replica_consistency; see sql-support.md.
 	ReplicaConsistency string `yaml:"replica_consistency" reload:"set"`
+	// Zone that this proxy is in, as zones of nodes name it: reads that replicas may serve go to those of the zone while one of them is fit to serve, else to
+	// all. Empty: to all.
+	Zone string `yaml:"zone"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
 
@@ -338,6 +341,11 @@ type Node struct {
 	Master string `yaml:"master" alias:"primary"`
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.
 	Slave string `yaml:"slave" alias:"replica"`
+	// Zones of the servers by their addresses, as master and slave have them: {"10.0.0.2:3306": eu-1a}. See zone.
+	Zones Zones `yaml:"zones"`
+	// How reads choose among replicas. weight: by turns, each as often as its weight says; latency: of two at random the one with less latency and
+	// fewer statements under way, by weight: one of weight 2 is chosen until it is twice as slow as one of weight 1. Empty: weight.
+	ReplicaChoice string `yaml:"replica_choice" reload:"set"`
 	// Which of them is the primary. auto: the one that has the role, as its servers tell to an account with REPLICATION CLIENT, in MariaDB REPLICA
 	// MONITOR: who takes writes and replicates from none of the others; master is where the proxy begins. fixed: master, until it is
 	// changed. Empty: auto with replicas.

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -15,15 +14,18 @@ var pinTypes = []string{"hash", "mod", "crc32", "murmur3", "slots", "range"}
 type Pins map[string]string
 
 // MarshalText gives the pins as they stand in the file, in the order of the keys.
-func (p Pins) MarshalText() ([]byte, error) {
+func (p Pins) MarshalText() ([]byte, error) { return mappingText(p), nil }
+
+// mappingText gives a mapping as it stands in the file, in the order of the keys.
+func mappingText(m map[string]string) []byte {
 	var b strings.Builder
-	for k, key := range slices.Sorted(maps.Keys(p)) {
+	for k, key := range sortedKeys(m) {
 		if k > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "%s: %s", key, p[key])
+		fmt.Fprintf(&b, "%s: %s", key, m[key])
 	}
-	return []byte(b.String()), nil
+	return []byte(b.String())
 }
 
 // checkPins checks the keys that are placed by hand. What a fold makes of them is the rule's to check.
@@ -41,7 +43,7 @@ func (s *Shard) checkPins(r *report, path string) {
 	}
 	nodes := s.nodesWithTables()
 	numbers := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(s.Pin)) {
+	for _, key := range sortedKeys(s.Pin) {
 		at := join(at, key)
 		if node := s.Pin[key]; !slices.Contains(nodes, node) {
 			r.fault(at, "node %q has none of the sub-tables", node)

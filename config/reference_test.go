@@ -154,6 +154,8 @@ func typeName(t reflect.Type) string {
 		return "plugin: secret"
 	case reflect.TypeFor[Headers]():
 		return "name: secret"
+	case reflect.TypeFor[Zones]():
+		return "address: zone"
 	case reflect.TypeFor[Pins]():
 		return "key: node"
 	case reflect.TypeFor[Ratio]():

@@ -24,6 +24,7 @@ func (c *Config) validate(r *report) {
 	c.checkWebTokens(r)
 	c.checkUsers(r)
 	c.checkNodes(r)
+	c.checkZone(r)
 	c.checkSchemas(r)
 	c.checkQueryRules(r)
 	c.checkTracing(r)

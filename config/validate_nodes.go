@@ -51,6 +51,10 @@ func (n *Node) check(r *report, path string) {
 		r.fault(path+".master", "%v", err)
 	}
 	n.checkReplicas(r, path)
+	n.checkZones(r, path)
+	if n.ReplicaChoice != "" {
+		r.oneOf(path+".replica_choice", n.ReplicaChoice, choiceWeight, choiceLatency)
+	}
 	if n.Roles != "" {
 		r.oneOf(path+".roles", n.Roles, rolesAuto, rolesFixed)
 	}

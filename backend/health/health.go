@@ -142,6 +142,7 @@ func (m *Monitor) watch(ctx context.Context, n *backend.Node, i *backend.Instanc
 			return
 		}
 		w.observe(i, time.Now(), err)
+		i.Latency.Note(i.Load)
 		if err != nil {
 			i.GTIDs.SetApplied(nil) // it may start again without the last of it
 		}

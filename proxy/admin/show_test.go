@@ -27,7 +27,7 @@ func TestShow(t *testing.T) {
 		{"STATUS", "Variable_name, Value", []string{"Variable_name=State|Value=online", "Variable_name=Nodes|Value=2", "Variable_name=Instances_in_use|Value=3"}},
 		{"HISTORY", "id, at, commands, rows, bytes, errors_client, errors_proxy, errors_backend, p50, p95, p99, proxy, pool_wait, backend, sessions, in_use, waiting",
 			[]string{"id=1"}},
-		{"NODES", "node, instance, role, weight, state, held_down, health, answered, version, connections, in_use, max, lag, passed_over, withheld, statements, errors, busy_ms, bytes",
+		{"NODES", "node, instance, role, weight, state, held_down, health, answered, version, connections, in_use, max, lag, passed_over, withheld, statements, errors, busy_ms, bytes, zone, latency_ms",
 			[]string{"node=n1|instance=" + p.n1.Addr + "|role=primary|weight=1|state=up|held_down=NO|health=up|max=4", "node=n1|role=replica", "node=n2|role=primary"}},
 		{"POOLS", "node, instance, role, max, open, idle, in_use, dialling, waiting, gets, hits, dialled, waited, wait_microseconds, timed_out, rejected, dial_failures, closed",
 			[]string{"node=n1|role=primary|max=4|waiting=0"}},

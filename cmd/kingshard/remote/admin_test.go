@@ -76,8 +76,8 @@ func TestAdmin(t *testing.T) {
 		format       string
 		output, says string
 	}{
-		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\twithheld\tstatements\terrors\tbusy_ms\tbytes\n" +
-			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\t\\N\tYES\t\t0\t0\t0\t0\n", ""},
+		{"a table", root, "SHOW KS NODES WHERE role = 'replica'", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\twithheld\tstatements\terrors\tbusy_ms\tbytes\tzone\tlatency_ms\n" +
+			"node1\t127.0.0.1:2\treplica\t3\tunknown\tNO\tunknown\t\\N\t\\N\t0\t0\t1024\t\\N\tYES\t\t0\t0\t0\t0\t\\N\t\\N\n", ""},
 		{"several", root, "show ks config like 'addr'; ; show ks config like 'admin_addr';", "", "tsv", "key\tvalue\treloadable\tsettable\naddr\t127.0.0.1:0\tNO\tNO\nkey\tvalue\treloadable\tsettable\nadmin_addr\t127.0.0.1:0\tNO\tNO\n", ""},
 		{"several commands", root, "KS SET slow_log_time = 7; KS EXPLAIN SELECT 1; SELECT 2", "", "tsv", "field\told\tnew\treloadable\nslow_log_time\t0\t7\tYES\n", "ERROR 9"},
 		{"standard input", root, "", "show ks config like 'addr';\n", "table", `+------+-------------+------------+----------+
@@ -89,10 +89,10 @@ func TestAdmin(t *testing.T) {
 		{"no rows", root, "SHOW KS NODES LIKE 'x'", "", "table", "Empty set\n", ""},
 		{"JSON", watcher, "SHOW KS POOLS WHERE role = 'primary' LIMIT 1", "", "json", "", ""},
 		{"yes and no as JSON", root, "SHOW KS NODES WHERE role = 'replica'; SHOW KS CONFIG LIKE 'slow_log_time'", "", "json", "[\n  {\"node\": \"node1\", \"instance\": \"127.0.0.1:2\", \"role\": \"replica\", \"weight\": 3, " +
-			"\"state\": \"unknown\", \"held_down\": false, \"health\": \"unknown\", \"answered\": null, \"version\": null, \"connections\": 0, \"in_use\": 0, \"max\": 1024, \"lag\": null, \"passed_over\": true, \"withheld\": \"\", \"statements\": 0, \"errors\": 0, \"busy_ms\": 0, \"bytes\": 0}\n]\n" +
+			"\"state\": \"unknown\", \"held_down\": false, \"health\": \"unknown\", \"answered\": null, \"version\": null, \"connections\": 0, \"in_use\": 0, \"max\": 1024, \"lag\": null, \"passed_over\": true, \"withheld\": \"\", \"statements\": 0, \"errors\": 0, \"busy_ms\": 0, \"bytes\": 0, \"zone\": null, \"latency_ms\": null}\n]\n" +
 			"[\n  {\"key\": \"slow_log_time\", \"value\": \"7\", \"reloadable\": true, \"settable\": true}\n]\n", ""},
 		{"no rows as JSON", watcher, "SHOW KS NODES LIKE 'x'", "", "json", "[]\n", ""},
-		{"the file's user may not", watcher, "SHOW KS NODES LIKE 'x'; KS RELOAD", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\twithheld\tstatements\terrors\tbusy_ms\tbytes\n", "ERROR 9030 (42000)"},
+		{"the file's user may not", watcher, "SHOW KS NODES LIKE 'x'; KS RELOAD", "", "tsv", "node\tinstance\trole\tweight\tstate\theld_down\thealth\tanswered\tversion\tconnections\tin_use\tmax\tlag\tpassed_over\twithheld\tstatements\terrors\tbusy_ms\tbytes\tzone\tlatency_ms\n", "ERROR 9030 (42000)"},
 		{"written wrongly", root, "SHOW KS NOTHING", "", "tsv", "", "ERROR 9031 (42000)"},
 		{"the password of another", wrong, "SHOW KS NODES", "", "tsv", "", "Access denied"},
 	} {

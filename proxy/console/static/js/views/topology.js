@@ -57,7 +57,7 @@ function instance(context, i, pool) {
     el("div", { class: "address" }, i.instance),
     el("div", { class: "pool" }, el("div", { class: "dim" }, "Pool: " + use), bar([["s2", pool.in_use], ["s1", pool.idle]], pool.max, use)),
     el("div", { class: "facts" },
-      fact("version", i.version), fact("weight", i.role === "replica" ? i.weight : ""), fact("lag", i.lag === null ? null : i.lag + " s"), fact("waiting", pool.waiting),
+      fact("version", i.version), fact("weight", i.role === "replica" ? i.weight : ""), fact("zone", i.zone), fact("lag", i.lag === null ? null : i.lag + " s"), fact("waiting", pool.waiting),
       fact("statements", count(i.statements)), fact("failed", count(i.errors)), fact("mean", i.statements ? millis(i.busy_ms / i.statements) : ""), fact("answers", bytes(i.bytes)),
       fact("borrowed", count(pool.gets)), fact("dialled", count(pool.dialled)), fact("had to wait", count(pool.waited)),
       fact("mean wait", pool.waited ? millis(pool.wait_microseconds / 1000 / pool.waited) : ""), fact("timed out", count(pool.timed_out)), fact("dial failures", count(pool.dial_failures))));
