@@ -1,6 +1,10 @@
 package backend
 
-import "kingshard/config"
+import (
+	"context"
+
+	"kingshard/config"
+)
 
 // Node is a primary and its replicas, under the name that configuration and hints use.
 type Node struct {
@@ -9,7 +13,9 @@ type Node struct {
 	Replicas []*Instance
 	// Roles are what its servers say of theirs; nil where the configuration alone says which is the primary.
 	Roles *Roles
-	hold  *Hold
+	// Discovers says that it has the replicas, too, that its primary tells of.
+	Discovers bool
+	hold      *Hold
 	// Fallback has the reads that the primary serves in place of replicas.
 	Fallback *Fallback
 	choice   choice
@@ -88,6 +94,11 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 		}
 		n.Replicas = append(n.Replicas, i)
 	}
+	if nc.Discovers() { // replicas come while connections are there
+		n.Discovers = true
+		n.Primary.GTIDs.Replicated.Store(true)
+		n.Primary.GTIDs.Tracked.Store(cfg.TracksGTIDs())
+	}
 	n.choice.byLatency = nc.ChoosesByLatency()
 	n.choice.offer(n.Replicas, cfg.Zone)
 	if nc.FollowsRoles() {
@@ -165,6 +176,30 @@ func (n *Node) Info() *Info {
 		}
 	}
 	return nil
+}
+
+// LogInAt logs in at the address of a server that is none of the node's, by both accounts as at those, until ctx ends, which must have a deadline. The
+// connection is for what the proxy does of its own; the caller closes it.
+func (n *Node) LogInAt(ctx context.Context, addr string) (*Conn, error) {
+	account := n.Primary.dial.to(addr)
+	if n.Primary.HasOwnAccount() {
+		c, err := dialAs(ctx, &account)
+		if err != nil {
+			return nil, err
+		}
+		c.Close()
+		account = n.Primary.admin.to(addr)
+	}
+	return dialAs(ctx, &account)
+}
+
+// dialAs logs in where the account is.
+func dialAs(ctx context.Context, account *DialConfig) (*Conn, error) {
+	nc, err := dialer.DialContext(ctx, "tcp", account.Addr)
+	if err != nil {
+		return nil, err
+	}
+	return logIn(ctx, nc, account, 0, newOpenConns(), nil)
 }
 
 // HoldStats tells how many statements wait for the node's primary, and what became of those before.

@@ -14,8 +14,21 @@ type Replica struct {
 	Weight int    // share of the node's reads, 1 to 1000
 }
 
+// discover is the entry of Slave that stands for the replicas which the primary tells of.
+const discover = "discover"
+
+// Discovers reports whether the node has the replicas, too, that its primary tells of.
+func (n Node) Discovers() bool {
+	for entry := range strings.SplitSeq(n.Slave, ",") {
+		if strings.TrimSpace(entry) == discover {
+			return true
+		}
+	}
+	return false
+}
+
 // Replicas reads Slave, a comma list of addr@weight; the weight is 1 when left out, blanks are cut. A blank list gives
-// nil. The primary's own address may be among them: it then takes its share of reads.
+// nil, and discover names none. The primary's own address may be among them: it then takes its share of reads.
 func (n Node) Replicas() ([]Replica, error) {
 	if strings.TrimSpace(n.Slave) == "" {
 		return nil, nil
@@ -23,6 +36,9 @@ func (n Node) Replicas() ([]Replica, error) {
 	var replicas []Replica
 	for entry := range strings.SplitSeq(n.Slave, ",") {
 		r := Replica{Addr: strings.TrimSpace(entry), Weight: 1}
+		if r.Addr == discover {
+			continue
+		}
 		if k := strings.LastIndexByte(r.Addr, '@'); k >= 0 {
 			weight, err := strconv.Atoi(strings.TrimSpace(r.Addr[k+1:]))
 			if err != nil || weight < 1 || weight > weightMax {

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // The values of roles and on_diverged of a node.
 const (
@@ -24,6 +28,10 @@ func (n *Node) Promote(addr string) bool {
 	var list []string
 	found, listed := false, false
 	for entry := range strings.SplitSeq(n.Slave, ",") {
+		if strings.TrimSpace(entry) == discover {
+			list = append(list, discover)
+			continue
+		}
 		one, err := Node{Slave: entry}.Replicas()
 		if err != nil || len(one) != 1 {
 			continue
@@ -45,12 +53,31 @@ func (n *Node) Promote(addr string) bool {
 	return true
 }
 
+// keepReplicas adds the servers of the node in force that the node lacks: they have been discovered, or the file has dropped them, and they go as they are not
+// replicas any more.
+func (n *Node) keepReplicas(now *Node) {
+	have, err := n.Replicas()
+	if err != nil {
+		return
+	}
+	was, _ := now.Replicas()
+	for _, r := range append(was, Replica{now.Master, 1}) {
+		if r.Addr != n.Master && !slices.ContainsFunc(have, func(one Replica) bool { return one.Addr == r.Addr }) {
+			n.Slave += fmt.Sprintf(",%s@%d", r.Addr, r.Weight)
+		}
+	}
+}
+
 // KeepPrimaries has the configuration go on with the primaries of the one in force where nodes follow the roles of their servers: there the file says which
-// servers a node has, and where to begin. It returns the names of the nodes whose primary the file has otherwise.
+// servers a node has, beside those that were discovered, and where to begin. It returns the names of the nodes whose primary the file has otherwise.
 func (c *Config) KeepPrimaries(now *Config) (nodes []string) {
 	for k := range c.Nodes {
 		n := &c.Nodes[k]
-		if was := now.Node(n.Name); was != nil && n.FollowsRoles() && n.Master != was.Master && n.Promote(was.Master) {
+		was := now.Node(n.Name)
+		if was != nil && n.Discovers() && was.Discovers() {
+			n.keepReplicas(was)
+		}
+		if was != nil && n.FollowsRoles() && n.Master != was.Master && n.Promote(was.Master) {
 			nodes = append(nodes, n.Name)
 		}
 	}

@@ -75,6 +75,9 @@ func (n *Node) checkReplicas(r *report, path string) {
 		r.fault(path+".slave", "%v", err)
 		return
 	}
+	if n.Discovers() && n.Roles == rolesFixed {
+		r.fault(path+".slave", "discover needs roles: auto, by which servers are known")
+	}
 	seen := map[string]bool{}
 	for _, replica := range replicas {
 		if seen[replica.Addr] {

@@ -30,7 +30,7 @@ func (n *Node) checkZones(r *report, path string) {
 			r.fault(at, "%q: the address %v", addr, bad)
 		case strings.TrimSpace(n.Zones[addr]) == "":
 			r.fault(at, "%q: the zone is empty", addr)
-		case err == nil && addr != n.Master && !slices.ContainsFunc(replicas, func(one Replica) bool { return one.Addr == addr }):
+		case err == nil && !n.Discovers() && addr != n.Master && !slices.ContainsFunc(replicas, func(one Replica) bool { return one.Addr == addr }):
 			r.warn(at, "%s is no server of the node", addr)
 		}
 	}

@@ -50,7 +50,7 @@ func killRight(kind mysqltest.Kind) string {
 // ownText is a configuration of nodes n and m on one server by two names, with the two accounts; keys are further ones of them.
 func ownText(server *mysqltest.RealServer, password string) string {
 	_, port, _ := net.SplitHostPort(server.Addr)
-	text := configText([]node{{name: "n", master: server.Addr, slave: "localhost:" + port, conns: 8}, {name: "m", master: "localhost:" + port, conns: 8}})
+	text := configText([]node{{name: "n", master: server.Addr, slave: "localhost:" + port + ", discover", conns: 8}, {name: "m", master: "localhost:" + port, conns: 8}})
 	text = strings.ReplaceAll(text, "user: root, password: root, master", "user: clients, password: clients-password, admin_user: own, admin_password: "+password+", master")
 	rule := ", shard: [{db: " + database + ", table: spread, key: id, nodes: [n, m], type: mod, locations: [1, 1]}]}"
 	return strings.Replace(text, "{user: root, nodes: [n, m], default: n}", "{user: root, nodes: [n, m], default: n"+rule, 1)
@@ -142,9 +142,11 @@ func testOwnAccount(t *testing.T, server *mysqltest.RealServer, lane string) {
 		}
 	}
 	mysqltest.WaitFor(t, "the lag to be asked for", func() bool { _, asked := p.Nodes()["n"].Replicas[0].Lag(); return asked })
-	mysqltest.WaitFor(t, "the records of keys to be asked for", func() bool { // not before it is known which server is the primary
-		return number(t, direct, "SELECT COUNT(*) FROM mysql.general_log WHERE CONVERT(argument USING utf8mb4) LIKE 'SELECT db, name, key_name%'") > 0
-	})
+	for _, asked := range []string{"^SELECT db, name, key_name", "^SHOW (REPLICAS|SLAVE HOSTS)"} {
+		mysqltest.WaitFor(t, asked, func() bool { // not before it is known which server is the primary
+			return number(t, direct, "SELECT COUNT(*) FROM mysql.general_log WHERE CONVERT(argument USING utf8mb4) REGEXP '"+asked+"'") > 0
+		})
+	}
 	whoRan(t, direct)
 	if server.Kind != mysqltest.MariaDB { // what a routine makes up while it runs does not take the account over
 		must(t, direct, "CREATE PROCEDURE take_over() SQL SECURITY INVOKER BEGIN SET @made_up = CONCAT('ALTER USER CURRENT_USER() IDENT', 'IFIED BY ''taken-over'''); PREPARE st FROM @made_up; EXECUTE st; END")
@@ -263,8 +265,9 @@ func whoRan(t *testing.T, direct *mysqltest.RawClient) {
 		"SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ": 0, "SELECT epoch, server FROM ks_meta.epoch": 0, "SET autocommit": 0, "SELECT @@wsrep_on|SELECT MEMBER_STATE": 0, // for roles
 		"SELECT server, counter, writer FROM ks_meta.heartbeat": 0, "INSERT INTO ks_meta.heartbeat|SET TRANSACTION ISOLATION LEVEL|SELECT counter FROM ks_meta.heartbeat|CREATE DATABASE|CREATE TABLE IF NOT EXISTS ks_meta.heartbeat|": 0,
 		"SELECT @@server_uuid|SELECT CONCAT_WS(' ', 'server_id'|": 0, "SELECT @@global.read_only|": 0, // where a replica is looked at
+		"SHOW REPLICAS|SHOW SLAVE HOSTS": 0,
 	}
-	powers := []string{"KILL", "SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS"}
+	powers := []string{"KILL", "SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ", "SELECT DISTINCT r.trx_mysql_thread_id", "SHOW REPLICA STATUS", "SHOW ALL SLAVES STATUS", "SHOW REPLICAS", "SHOW SLAVE HOSTS"}
 	begins := func(text, beginnings string) bool {
 		return slices.ContainsFunc(strings.Split(beginnings, "|"), func(b string) bool { return b != "" && strings.HasPrefix(text, b) })
 	}

@@ -1,13 +1,13 @@
 package proxy
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
 	"kingshard/backend"
 	"kingshard/backend/health"
 	"kingshard/backend/roles"
+	"kingshard/config"
 	"kingshard/proxy/querylog"
 )
 
@@ -29,6 +29,11 @@ type primaries struct {
 	following map[string]time.Time
 	// told are the reasons of the last verdicts on nodes, by name.
 	told map[string]string
+	// found are the replicas that have been discovered, each by its node and address, refused those that could not come or go, and until when that is not tried
+	// again, and discovering the nodes that some come to or go from now.
+	found       map[[2]string]bool
+	refused     map[[2]string]time.Time
+	discovering map[string]bool
 }
 
 // begin has primaries followed from the next verdict on.
@@ -73,36 +78,25 @@ func (p *primaries) follow(s *Server, n *backend.Node, v roles.Verdict) {
 	err := s.admin.Configuration.Follow(n.Name, v.Primary, why)
 	if err != nil {
 		s.log.Error("the new primary could not be followed", "node", n.Name, "primary", v.Primary, "error", err)
+	} else if seen, _ := n.Roles.Seen(n.Primary.Addr); seen.Failures > 0 { // nobody knows what is under way there
+		ended := n.Primary.EndConns()
+		s.log.Warn("connections to what was the primary are ended", "node", n.Name, "instance", n.Primary.Addr, "connections", ended)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.following[n.Name] = time.Now().Add(followAgain)
 }
 
-// Follow makes a replica the primary of a node, without a look at the servers, which have said so. Other nodes go on undisturbed. Connections to what
-// was the primary end where it does not answer: nobody knows what it does.
-func (s *Server) Follow(by querylog.By, node, addr string) error {
-	s.reload.Lock()
-	defer s.reload.Unlock()
-	if s.closed {
-		return errStopped
-	}
-	cfg, old := s.cfg.Clone(), s.nodes[node]
-	nc := cfg.Node(node)
-	if nc == nil || old == nil || nc.Master == addr {
-		return nil // it has changed meanwhile
-	}
-	if !nc.Promote(addr) {
-		return fmt.Errorf("node %q has no replica at %s any more", node, addr)
-	}
-	if err := s.reloadLocked(by, cfg, reloading{keepBlacklist: true, only: node}); err != nil {
-		return err
-	}
-	if seen, _ := old.Roles.Seen(old.Primary.Addr); seen.Failures > 0 {
-		ended := old.Primary.EndConns()
-		s.log.Warn("connections to what was the primary are ended", "node", node, "instance", old.Primary.Addr, "connections", ended)
-	}
-	return nil
+// ChangeNode changes one node; others go on undisturbed. Where the servers have said themselves what is to change, unasked brings it into force without
+// another look at them.
+func (s *Server) ChangeNode(by querylog.By, node string, unasked bool, change func(n *config.Node) error) error {
+	return s.change(by, reloading{keepBlacklist: true, only: node, anyPrimary: unasked}, func(now *config.Config) (*config.Config, error) {
+		cfg := now.Clone()
+		if n := cfg.Node(node); n != nil {
+			return cfg, change(n)
+		}
+		return cfg, nil
+	})
 }
 
 // startEpoch has the epoch of a node's new primary written. Members of a group need none: the group knows its primary.

@@ -90,7 +90,8 @@ func (s *Server) install(snap *session.Snapshot) {
 	s.monitor = health.Open(snap.Nodes, health.Config{
 		Interval: cfg.HealthInterval.Duration(), Timeout: cfg.HealthTimeout.Duration(), Connect: max(cfg.ConnectTimeout.Duration(), cfg.HealthTimeout.Duration()), DownAfter: downAfter, LagMax: lagMax, Log: s.log,
 		Changed: notesStates(s.admin.Trail), Lagged: notesLags(s.admin.Trail), Follow: follow,
-		Role: func(n *backend.Node, v roles.Verdict) { s.primaries.judged(s, n, v) },
+		Replicas: func(n *backend.Node, come, gone []string) { s.primaries.discovered(s, n, come, gone) },
+		Role:     func(n *backend.Node, v roles.Verdict) { s.primaries.judged(s, n, v) },
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))

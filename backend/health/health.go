@@ -47,6 +47,9 @@ type Config struct {
 	Follow map[string]Following
 	// Role is called with each verdict on one of them, often; it must not wait. nil: nobody asks.
 	Role func(n *backend.Node, v roles.Verdict)
+	// Replicas is called with the addresses of servers that are replicas of a node's primary and come to the node, and of those that the node has and that are
+	// none any more, about each second as long as there are some; it must not wait. nil: nobody asks.
+	Replicas func(n *backend.Node, come, gone []string)
 }
 
 // Monitor runs one goroutine per instance.
@@ -69,6 +72,9 @@ func Open(nodes map[string]*backend.Node, cfg Config) *Monitor {
 			if n.Roles != nil && !i.IsSource {
 				m.done.Go(func() { m.watchRole(ctx, n, i) })
 			}
+		}
+		if n.Discovers {
+			m.done.Go(func() { m.watchReplicas(ctx, n) })
 		}
 	}
 	return m

@@ -81,7 +81,17 @@ func (o *Observation) follows(others []Observation) bool {
 
 // is reports whether the source is the server, by its address or by what it calls itself.
 func (s Source) is(o *Observation) bool {
-	return s.Addr == o.Addr || s.Server != "" && (strings.EqualFold(o.Server, s.Server) || strings.HasPrefix(o.Server, s.Server+"@"))
+	return s.Addr == o.Addr || o.Calls(s.Server)
+}
+
+// Calls reports whether the server calls itself so: server is MySQL's UUID or MariaDB's server_id; "" is nobody.
+func (o *Observation) Calls(server string) bool {
+	return server != "" && (strings.EqualFold(o.Server, server) || strings.HasPrefix(o.Server, server+"@"))
+}
+
+// ReplicaOf reports whether a server is configured to replicate from another one, by what that calls itself.
+func (o *Observation) ReplicaOf(source *Observation) bool {
+	return slices.ContainsFunc(o.Sources, func(s Source) bool { return source.Calls(s.Server) })
 }
 
 // astray reports whether the server is in no group, or has left it, though others of the node are in one.

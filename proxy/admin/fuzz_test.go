@@ -21,13 +21,13 @@ import (
 // still is a server that nothing changes.
 type still struct{}
 
-func (still) Reload(querylog.By, *config.Config, bool) error               { return errors.New("no") }
-func (still) Moves(*config.Config) ([]string, error)                       { return nil, nil }
-func (still) Unfit(*config.Config) change.Unfits                           { return nil }
-func (still) Edit(querylog.By, bool, func(cfg *config.Config) error) error { return errors.New("no") }
-func (still) Follow(querylog.By, string, string) error                     { return nil }
-func (still) Steady(f func())                                              { f() }
-func (still) Upgrade() (string, error)                                     { return "", errors.New("no") }
+func (still) Reload(querylog.By, *config.Config, bool) error                       { return errors.New("no") }
+func (still) Moves(*config.Config) ([]string, error)                               { return nil, nil }
+func (still) Unfit(*config.Config) change.Unfits                                   { return nil }
+func (still) Edit(querylog.By, bool, func(cfg *config.Config) error) error         { return errors.New("no") }
+func (still) ChangeNode(querylog.By, string, bool, func(*config.Node) error) error { return nil }
+func (still) Steady(f func())                                                      { f() }
+func (still) Upgrade() (string, error)                                             { return "", errors.New("no") }
 func (still) EditBlacklist(func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error {
 	return errors.New("no")
 }

@@ -67,7 +67,36 @@ func (c *Configuration) SetPrimary(w Who, node, addr, force string) error {
 // Follow gives the role of a node's primary to one of its replicas, as its servers say; why is their reason. What was the primary stays as a replica.
 func (c *Configuration) Follow(node, addr, why string) error {
 	return c.trail.Act(Itself, account.Admin, "primary followed", fmt.Sprintf("%s %s: %s", node, addr, why), func() error {
-		return c.server.Follow(Itself.by(), node, addr)
+		return c.server.ChangeNode(Itself.by(), node, true, func(n *config.Node) error {
+			if n.Master != addr && !n.Promote(addr) {
+				return Failed("node %q has no replica at %s any more", node, addr)
+			}
+			return nil
+		})
+	})
+}
+
+// Discovered has replicas come to a node and go from it, as its servers say; one that comes must be no server of another node.
+func (c *Configuration) Discovered(node string, come, gone []string) error {
+	var detail []string
+	for _, addr := range come {
+		detail = append(detail, addr+" comes")
+	}
+	for _, addr := range gone {
+		detail = append(detail, addr+" goes")
+	}
+	return c.trail.Act(Itself, account.Admin, "replicas discovered", node+": "+strings.Join(detail, ", "), func() error {
+		return c.server.ChangeNode(Itself.by(), node, false, func(n *config.Node) error {
+			for _, addr := range come {
+				if _, found := WithoutReplica(n.Slave, addr); !found && addr != n.Master {
+					n.Slave = WithReplica(n.Slave, addr)
+				}
+			}
+			for _, addr := range gone {
+				n.Slave, _ = WithoutReplica(n.Slave, addr)
+			}
+			return nil
+		})
 	})
 }
 

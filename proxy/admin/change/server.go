@@ -18,8 +18,9 @@ type Server interface {
 	// Edit changes a copy of the configuration in force, checks it and brings it into force. The black list stays. Unfits are one of
 	// the errors; with forced only such as cannot be reached.
 	Edit(by querylog.By, forced bool, change func(cfg *config.Config) error) error
-	// Follow has a replica take the place of a node's primary, which is kept as a replica: the servers say so.
-	Follow(by querylog.By, node, addr string) error
+	// ChangeNode changes one node of the configuration in force, and leaves the others alone; unasked where its servers have said what is to change. Unfits are one of
+	// the errors.
+	ChangeNode(by querylog.By, node string, unasked bool, change func(n *config.Node) error) error
 	// EditBlacklist puts another black list in force.
 	EditBlacklist(change func(b *queryrule.Blacklist) (*queryrule.Blacklist, error)) error
 	// Steady runs f while no reload does, so that what it does to an instance is not lost in one.
