@@ -32,7 +32,8 @@ type Verdict struct {
 	Primary string
 	// Held says that nothing may be sent to a primary: it is not known which it is.
 	Held bool
-	// Serves says that Primary was found to do as one in the node's last epoch: heartbeats may be written there.
+	// Serves says that Primary was found to do as one in the node's last epoch, and not in a group all of whose members take writes: heartbeats are to be
+	// written there.
 	Serves bool
 	// Diverged says that Primary lacks transactions that the one before was seen to have.
 	Diverged bool
@@ -89,7 +90,7 @@ func (s *Standing) Judge(all []Observation, serveDiverged bool) Verdict {
 	case best != nil && best.Addr != current.Addr && (leaves || best.Epoch.Number > current.Epoch.Number && current.takesWrites(all)):
 		s.follow(&v, current, best, all, serveDiverged)
 	}
-	v.Serves = s.Settled && v.Primary == s.Primary && current.takesWrites(all) && current.Epoch.Number >= s.Epoch
+	v.Serves = s.Settled && v.Primary == s.Primary && current.takesWrites(all) && current.Member != Multi && current.Epoch.Number >= s.Epoch
 	primary := at(addrs, v.Primary)
 	for k := range addrs {
 		o := &addrs[k]

@@ -185,6 +185,8 @@ func TestServes(t *testing.T) {
 		{"it does not answer", Standing{Primary: "p", Settled: true}, "p late; q of=p", false},
 		{"it may not be asked", Standing{Primary: "p", Settled: true}, "p refuses; q of=p", false},
 		{"it is a replica", Standing{Primary: "p", Settled: true}, "p of=q; q readonly", false},
+		{"a group", Standing{Primary: "p", Settled: true}, "p member=online; q readonly member=online", true},
+		{"a cluster", Standing{Primary: "p", Settled: true}, "p member=multi; q member=multi", false},
 		{"out of its group", Standing{Primary: "p", Settled: true}, "p member=departed; q readonly member=online", false},
 	} {
 		var all []Observation
