@@ -360,7 +360,7 @@ type Node struct {
 	// that. With roles: auto heartbeats tell it: two rows a second of ks_meta.heartbeat that the proxy writes on the primary, where its account
 	// may. Else servers tell it in seconds, to accounts with REPLICATION CLIENT, in MariaDB REPLICA MONITOR. auto: 30s, but replicas whose
 	// account may not ask are read from, and so is one that only lost its source while the primary is down. 0: no heartbeats are written, and
-	// lag is shown only, as servers need that get their rows in another way (Galera, Aurora).
+	// lag is shown only, as servers need that get their rows in another way (Aurora).
 	MaxReplicaLag LagBound `yaml:"max_replica_lag" reload:"set"`
 	// TLS towards the instances.
 	TLS NodeTLS `yaml:"tls"`

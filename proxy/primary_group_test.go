@@ -47,8 +47,8 @@ func startGroup(t *testing.T) (servers [3]*mysqltest.RealServer) {
 // startCluster starts three servers of MariaDB in a cluster of Galera by its library. MariaDB Knowledge Base: "Galera Cluster".
 func startCluster(t *testing.T, library string) (servers [3]*mysqltest.RealServer, restart func()) {
 	t.Helper()
-	var ports [3]int
-	var listeners [3]net.Listener
+	var ports [9]int // of each server: for its group, for transactions and for all rows
+	var listeners [9]net.Listener
 	for k := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -66,8 +66,8 @@ func startCluster(t *testing.T, library string) (servers [3]*mysqltest.RealServe
 			address += fmt.Sprintf("127.0.0.1:%d", ports[peer])
 		}
 		return mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: k + 1, Settings: map[string]string{
-			"wsrep_on": "ON", "wsrep_provider": library, "wsrep_cluster_address": address, "wsrep_node_address": "127.0.0.1", "wsrep_sst_method": "rsync", "innodb_autoinc_lock_mode": "2",
-			"wsrep_provider_options": fmt.Sprintf("gmcast.listen_addr=tcp://127.0.0.1:%d;gcache.size=16M", ports[k]),
+			"wsrep_on": "ON", "wsrep_provider": library, "wsrep_cluster_address": address, "wsrep_node_address": "127.0.0.1", "wsrep_sst_method": "rsync", "wsrep_sst_receive_address": fmt.Sprintf("127.0.0.1:%d", ports[k+6]), "innodb_autoinc_lock_mode": "2",
+			"wsrep_provider_options": fmt.Sprintf("gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;gcache.size=16M", ports[k], ports[k+3]),
 		}}
 	}
 	first := config(0, -1)
@@ -102,6 +102,8 @@ func TestClusterPrimaryFollowed(t *testing.T) {
 	servers, restart := startCluster(t, library)
 	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
 	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
+	first := p.client("")
+	mysqltest.WaitFor(t, "reads from the others", func() bool { return value(t, first, "SELECT @@server_id") != "1" })
 	var w writers
 	const clients = 16
 	w.start(t, p, clients)
@@ -131,6 +133,8 @@ func TestGroupPrimaryFollowed(t *testing.T) {
 	servers := startGroup(t)
 	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
 	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
+	first := p.client("")
+	mysqltest.WaitFor(t, "reads from the others", func() bool { return value(t, first, "SELECT @@server_id") != "1" })
 	var w writers
 	const clients = 16
 	w.start(t, p, clients)

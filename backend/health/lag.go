@@ -7,6 +7,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/backend/gtid"
+	"kingshard/backend/roles"
 	"kingshard/mysql"
 )
 
@@ -102,6 +103,18 @@ func (r *replication) measured(b backend.Behind) {
 	r.Lag, r.reason, r.refused, r.cutOff, r.late = b.Lag, "", nil, false, false
 }
 
+// inGroup takes a member that is in step with its group for up to date: it gets its rows from the group and has no source.
+func (r *replication) inGroup(nodes *backend.Roles, addr string) {
+	if nodes == nil {
+		return
+	}
+	switch seen, _ := nodes.Seen(addr); {
+	case !seen.Told, seen.Failures > 0, seen.Member != roles.Online && seen.Member != roles.Multi:
+	default:
+		*r = replication{Lag: backend.Lag{Known: true}, applied: r.applied}
+	}
+}
+
 // lagWatch is what is kept of a replica between two probes.
 type lagWatch struct {
 	roles *backend.Roles // of its node, which know what heartbeats tell; nil: nothing
@@ -115,6 +128,7 @@ func (m *Monitor) followLag(i *backend.Instance, r replication, w *lagWatch) {
 		return
 	}
 	i.GTIDs.SetApplied(r.applied)
+	r.inGroup(w.roles, i.Addr)
 	r.measured(w.roles.Behind(i.Addr, time.Now()))
 	if now := time.Now(); r.Known {
 		w.last, w.at = r.Lag, now
