@@ -118,11 +118,12 @@ func BenchmarkPrimaryLost(b *testing.B) {
 				direct := dial(b, replica.Addr, rootClient())
 				before := number(b, direct, "SELECT COUNT(*) FROM test.t")
 				mysqltest.WaitFor(b, "a row", func() bool { return number(b, direct, "SELECT COUNT(*) FROM test.t") > before })
-				resumed = max(resumed, time.Since(promoted))
+				took := time.Since(promoted)
+				resumed = max(resumed, took)
 				time.Sleep(2 * time.Second)
 				l.finish()
 				faults += l.errors()
-				b.Logf("changes after %v, %d operations, errors %v", time.Since(promoted), len(l.took), l.faults)
+				b.Logf("changes after %v, %d operations, errors %v", took, len(l.took), l.faults)
 				there := ids(b, direct)
 				for _, id := range l.acked {
 					if !there[fmt.Sprint(id)] {
