@@ -38,11 +38,17 @@ func hasNoEffects(q *query) bool {
 	return q.info.ReadOnly() && q.info.Traits&stateful == 0 && (q.within == nil || len(q.within.Inner) == 0)
 }
 
-// forget closes a connection that broke and that another one takes the place of.
+// forget closes a connection that broke and that another one takes the place of. For that one the statement waits no longer than if it had
+// been the first, but for half of the time at least.
 func (ls *leases) forget(p backend.Pooled, cause error) {
 	ls.client.shared.Log.Info("backend connection lost, another one is used", "conn", ls.client.id, "node", p.Instance.Node, "instance", p.Instance.Addr, "error", cause)
 	p.Instance.CheckIdle()
 	ls.drop(p)
+	since := ls.client.entry.Now().Add(-ls.client.snap.Config.PoolWaitTimeout.Duration() / 2)
+	if came := ls.client.entry.Since(); came.After(since) {
+		since = came
+	}
+	ls.client.ahead().since = since
 }
 
 // replaces reports whether another connection does instead of one that broke: the proxy has sent no more on it than its own commands, which
