@@ -158,6 +158,9 @@ func TestLeasesReplace(t *testing.T) {
 			if got := ls.replaces(p, tt.attempt, tt.err); got != tt.want {
 				t.Errorf("replaced: %v", got)
 			}
+			if tt.want && !a.ahead().since.Equal(a.entry.Since()) {
+				t.Errorf("for the next one it waits since %v, not %v", a.ahead().since, a.entry.Since())
+			}
 			if a.inUse("n1") != map[bool]int{false: 1}[tt.want] {
 				t.Errorf("%d in use", a.inUse("n1"))
 			}
