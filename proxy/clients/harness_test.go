@@ -56,6 +56,7 @@ func startProxy(t *testing.T, s *mysqltest.RealServer) endpoint {
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 log_sql: off
+handshake_timeout: 60s
 max_allowed_packet: 256M
 tls: {cert: %q, key: %q}
 user_list:
