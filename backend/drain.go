@@ -11,7 +11,13 @@ const drainInterval = 2 * time.Millisecond
 // Lenders lists the instances from which sessions may have connections to the primary's server, or with replicas to all of the node's. They are
 // those of reloads before, too: a transaction keeps its connection through a reload.
 func (n *Node) Lenders(replicas bool) (list []*Instance) {
-	for _, i := range append(n.Instances(), n.retired...) {
+	all := n.Instances()
+	for _, one := range n.retired {
+		if i := one.Value(); i != nil {
+			all = append(all, i)
+		}
+	}
+	for _, i := range all {
 		if replicas || i.Role == Primary && i.Addr == n.Primary.Addr {
 			list = append(list, i)
 		}

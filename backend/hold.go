@@ -102,10 +102,11 @@ func (w *held) wait(cause error, cancel <-chan struct{}) (err error) {
 	if w.leave(places, true) {
 		return nil
 	}
-	w.holds[0].mu.Lock()
-	w.holds[0].stats.Expired++
-	w.holds[0].mu.Unlock()
-	return fmt.Errorf("%w; %w for %v", cause, ErrHeld, time.Since(w.since).Round(time.Second/10))
+	h := w.holds[0]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stats.Expired++
+	return fmt.Errorf("%w; %w for %v", cause, ErrHeld, h.timeout)
 }
 
 // line takes a place in each Hold: the last, or the first one behind a wait that was in vain.

@@ -3,6 +3,7 @@ package backend
 import (
 	"container/list"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,28 @@ func TestHeldPassesOn(t *testing.T) {
 		if len(behindA) == 1 == use || len(behindB) != 1 {
 			t.Errorf("used %t: let go behind it %d and %d", use, len(behindA), len(behindB))
 		}
+	}
+}
+
+// What was the primary lends nothing once another server is, also before its pool is closed.
+func TestSucceededLendsNothing(t *testing.T) {
+	open := func(primary, replica string) *Node {
+		cfg := config.Default()
+		cfg.PrimaryWaitTimeout = 0
+		cfg.Nodes = []config.Node{{Name: "n", Master: primary, Slave: replica, MaxConnsLimit: 1}}
+		nodes, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nodes["n"].Close)
+		return nodes["n"]
+	}
+	before, after := open("127.0.0.1:1", "127.0.0.1:2"), open("127.0.0.1:2", "127.0.0.1:1")
+	for _, n := range []*Node{before, after} {
+		n.Withhold(Unsettled, "")
+	}
+	after.Succeed(before)
+	if _, err := before.Primary.Get(nil, time.Now().Add(time.Second), nil); err == nil || !strings.Contains(err.Error(), "primary 127.0.0.1:2") {
+		t.Errorf("borrowed: %v", err)
 	}
 }

@@ -180,7 +180,7 @@ func (i *Instance) GetAhead(want *Setting, deadline time.Time, cancel <-chan str
 // TryGet borrows a connection that carries want if one is idle and nobody waits for one; it does not wait itself. Without
 // one, full tells that Get would wait, too.
 func (i *Instance) TryGet(want *Setting) (p Pooled, full bool) {
-	if i.State() == Down {
+	if next := i.successor.Load(); i.State() == Down || next != nil && next.Addr != i.Addr {
 		return Pooled{}, false
 	}
 	pc, full := i.pool.TryGet(want)
@@ -216,10 +216,10 @@ func (i *Instance) get(want *Setting, deadline time.Time, cancel <-chan struct{}
 }
 
 func (i *Instance) lend(want *Setting, deadline time.Time, cancel <-chan struct{}, ahead bool) (Pooled, error) {
+	if next := i.successor.Load(); next != nil && (next.Addr != i.Addr || i.State() == Down) { // what has lost its role lends nothing until it is closed
+		return next.lend(want, deadline, cancel, ahead)
+	}
 	if i.State() == Down {
-		if next := i.successor.Load(); next != nil {
-			return next.lend(want, deadline, cancel, ahead)
-		}
 		return Pooled{}, whyDown(i)
 	}
 	lend := i.pool.Get

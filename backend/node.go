@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"weak"
 
 	"kingshard/config"
 )
@@ -19,8 +20,8 @@ type Node struct {
 	// Fallback has the reads that the primary serves in place of replicas.
 	Fallback *Fallback
 	choice   choice
-	// retired are the instances of the nodes before it from which sessions may have connections still.
-	retired []*Instance
+	// retired are the instances of the nodes before it from which sessions may have connections still. They are gone when none has.
+	retired []weak.Pointer[Instance]
 }
 
 // Open builds the nodes of a configuration that Validate found without fault, except for files that cannot be read now.
@@ -120,10 +121,12 @@ func (n *Node) Succeed(old *Node) {
 	old.hold.configure(n.hold) // who waits there waits for n
 	n.hold = old.hold
 	n.succeedRoles(old)
-	n.retired = old.Instances()
-	for _, i := range old.retired {
-		if lent(i) > 0 {
-			n.retired = append(n.retired, i)
+	for _, i := range old.Instances() {
+		n.retired = append(n.retired, weak.Make(i))
+	}
+	for _, one := range old.retired {
+		if i := one.Value(); i != nil && lent(i) > 0 {
+			n.retired = append(n.retired, one)
 		}
 	}
 	for _, i := range n.Instances() {
