@@ -2,9 +2,6 @@ package proxy_test
 
 import (
 	"fmt"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,67 +41,15 @@ func startGroup(t *testing.T) (servers [3]*mysqltest.RealServer) {
 	return servers
 }
 
-// startCluster starts three servers of MariaDB in a cluster of Galera by its library. MariaDB Knowledge Base: "Galera Cluster".
-func startCluster(t *testing.T, library string) (servers [3]*mysqltest.RealServer, restart func()) {
+// loseFirst has clients write to a group of servers by a proxy, which reads from the second and the third, and kills the first, which has the role of the primary.
+// They go on to write when it returns.
+func loseFirst(t *testing.T, servers [3]*mysqltest.RealServer) (*writers, *testProxy) {
 	t.Helper()
-	var ports [9]int // of each server: for its group, for transactions and for all rows
-	var listeners [9]net.Listener
-	for k := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports[k], listeners[k] = l.Addr().(*net.TCPAddr).Port, l
-	}
-	for _, l := range listeners { // not before, so that all differ
-		l.Close()
-	}
-	config := func(k, peer int) mysqltest.ServerConfig {
-		address := "gcomm://"
-		if peer >= 0 {
-			address += fmt.Sprintf("127.0.0.1:%d", ports[peer])
-		}
-		return mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: k + 1, Settings: map[string]string{
-			"wsrep_on": "ON", "wsrep_provider": library, "wsrep_cluster_address": address, "wsrep_node_address": "127.0.0.1", "wsrep_sst_method": "rsync", "wsrep_sst_receive_address": fmt.Sprintf("127.0.0.1:%d", ports[k+6]), "innodb_autoinc_lock_mode": "2",
-			"wsrep_provider_options": fmt.Sprintf("gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;gcache.size=16M", ports[k], ports[k+3]),
-		}}
-	}
-	first := config(0, -1)
-	first.Dir = filepath.Join(t.TempDir(), "first")
-	if err := os.Chmod(filepath.Dir(filepath.Dir(first.Dir)), 0o711); err != nil {
-		t.Fatal(err)
-	}
-	for k := range servers {
-		c := first
-		if k > 0 {
-			c = config(k, 0)
-		}
-		servers[k] = startOwn(t, c)
-		if k == 0 {
-			must(t, dial(t, servers[0].Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY)")
-		}
-	}
-	return servers, func() {
-		again := config(0, 1)
-		again.Dir, again.Port = first.Dir, servers[0].Port
-		servers[0] = startOwn(t, again)
-	}
-}
-
-// A server of a cluster dies to which the changes go, and the proxy goes on with another one. The one that died joins again, and is read from. It needs the library
-// of Galera (KS_GALERA=/usr/lib/galera/libgalera_smm.so), and a machine on which it runs.
-func TestClusterPrimaryFollowed(t *testing.T) {
-	library := os.Getenv("KS_GALERA")
-	if library == "" {
-		t.Skip("KS_GALERA is not set")
-	}
-	servers, restart := startCluster(t, library)
 	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
 	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
 	first := p.client("")
 	mysqltest.WaitFor(t, "reads from the others", func() bool { return value(t, first, "SELECT @@server_id") != "1" })
-	var w writers
+	w := new(writers)
 	const clients = 16
 	w.start(t, p, clients)
 	w.more(t, 200)
@@ -114,37 +59,14 @@ func TestClusterPrimaryFollowed(t *testing.T) {
 	if n := w.errors.Load(); n > clients {
 		t.Errorf("%d errors of %d clients", n, clients)
 	}
-	restart()
-	reader := p.client("")
-	mysqltest.WaitFor(t, "the server that died to be read from", func() bool { return value(t, reader, "SELECT @@server_id") == "1" })
-	w.more(t, 200)
-	close(w.stop)
-	w.done.Wait()
-	for _, s := range servers {
-		c := dial(t, s.Addr, rootClient())
-		mysqltest.WaitFor(t, "all rows on "+s.Addr, func() bool { return number(t, c, "SELECT COUNT(*) FROM test.t") >= int(w.count.Load()) })
-		w.check(t, ids(t, c))
-	}
+	return w, p
 }
 
 // The primary of a group dies, and the proxy goes on with the one that the group elects. The one that died comes back outside of its group, and gets neither reads
 // nor writes.
 func TestGroupPrimaryFollowed(t *testing.T) {
 	servers := startGroup(t)
-	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
-	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
-	first := p.client("")
-	mysqltest.WaitFor(t, "reads from the others", func() bool { return value(t, first, "SELECT @@server_id") != "1" })
-	var w writers
-	const clients = 16
-	w.start(t, p, clients)
-	w.more(t, 200)
-	servers[0].Kill()
-	mysqltest.WaitFor(t, "another primary", func() bool { return p.primary("n").Addr != servers[0].Addr })
-	w.more(t, 200)
-	if n := w.errors.Load(); n > clients {
-		t.Errorf("%d errors of %d clients", n, clients)
-	}
+	w, p := loseFirst(t, servers)
 	if err := servers[0].Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}

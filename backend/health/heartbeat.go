@@ -145,7 +145,7 @@ func own(ctx context.Context, i *backend.Instance) (*backend.Conn, error) {
 	return c, nil
 }
 
-// literal is one of a server's name, in which there are no backslashes.
+// literal quotes text, which has no backslashes, for a statement.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // askHeartbeats asks for the rows that the server has; none where the table is not there.

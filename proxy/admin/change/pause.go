@@ -9,7 +9,7 @@ import (
 	"kingshard/proxy/account"
 )
 
-// pause is that of a node.
+// pause is under way on a node whose statements wait until somebody says RESUME.
 type pause struct {
 	since  time.Time
 	cancel context.CancelFunc // of the wait for connections in use
