@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql/sqltext"
 )
 
 // server is a server of the node, on a connection by the proxy's own account.
@@ -159,7 +160,8 @@ func (s *server) replicate(from, user, password string) error {
 	return s.exec("START " + w.replica)
 }
 
-// quoted is a literal, whatever the server's sql_mode.
+// quoted writes a text as a string, whatever bytes are in it; the connection's sql_mode is empty.
 func quoted(text string) string {
-	return "'" + strings.NewReplacer("'", "''", `\`, `\\`).Replace(text) + "'"
+	text, _ = sqltext.QuoteString(text, sqltext.Mode{})
+	return text
 }
