@@ -107,6 +107,11 @@ func TestDocumentedStatements(t *testing.T) {
 			run++
 			c := p.client("root") // a statement may end sessions
 			r, err := c.Query(statement)
+			if strings.Contains(statement, "PAUSE") {
+				for _, resume := range []string{"KS RESUME", "KS NODE node1 RESUME"} { // or those behind it wait
+					p.client("root").Query(resume)
+				}
+			}
 			if err != nil {
 				t.Errorf("%s: %s: %v", file, statement, err)
 				continue
