@@ -23,11 +23,16 @@ func answerLogin(t *testing.T, addr string, response mysql.HandshakeResponse41) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return answerGreeting(nc, response)
+}
+
+// answerGreeting does it on a connection just made, which it closes.
+func answerGreeting(nc net.Conn, response mysql.HandshakeResponse41) error {
 	defer nc.Close()
 	c := mysql.NewConn(nc, mysql.BackendSide, 1<<20)
 	greeting, err := c.ReadPacket()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if greeting[0] == mysql.ErrHeader {
 		return decodeError(greeting)
