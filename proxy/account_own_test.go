@@ -29,9 +29,9 @@ func twoAccounts(t *testing.T, server *mysqltest.RealServer) *mysqltest.RawClien
 		"GRANT TRIGGER, SHOW VIEW ON " + database + ".* TO own", "GRANT PROCESS ON *.* TO own",
 	}
 	if server.Kind == mysqltest.MariaDB {
-		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO own", "GRANT SELECT ON mysql.proc TO own")
+		statements = append(statements, "GRANT REPLICA MONITOR, REPLICATION MASTER ADMIN ON *.* TO own", "GRANT SELECT ON mysql.proc TO own")
 	} else {
-		statements = append(statements, "GRANT REPLICATION CLIENT, SHOW_ROUTINE ON *.* TO own", "GRANT SELECT ON performance_schema.data_lock_waits TO own")
+		statements = append(statements, "GRANT REPLICATION CLIENT, REPLICATION SLAVE, SHOW_ROUTINE ON *.* TO own", "GRANT SELECT ON performance_schema.data_lock_waits TO own")
 	}
 	for _, text := range statements {
 		must(t, direct, text)

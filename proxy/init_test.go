@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,13 +48,14 @@ func TestInit(t *testing.T) {
 		write(ownText(server, "own-account-password"))
 		place := "primary " + server.Addr + " of node n: "
 		says(0, check, true, place+"transactions over several nodes: only with xa_on_unsafe_server: innodb_flush_log_at_trx_commit is 2", place+"note on transactions over several nodes: ",
-			place+"transactions over several nodes need ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent, which are not there: own needs CREATE, ")
+			place+"transactions over several nodes need ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent, which are not there: own needs CREATE, ", place+"warning: own cannot write ks_meta.epoch (", "denied to user 'own'@'", place+"warning: own cannot write ks_meta.heartbeat (")
 		says(1, doInit, true, "kingshard init: node n ("+server.Addr+"): ks_meta is missing and `own`@`%` could not make it: ")
 		says(0, show, true, "-- Node n: on its primary, "+server.Addr, "CREATE TABLE IF NOT EXISTS ks_meta.dtx (", "DELIMITER //\nCREATE PROCEDURE ks_meta.ks_decide (",
-			"EXECUTE ON ks_meta.* TO `own`@`%`;\n", "GRANT EXECUTE ON PROCEDURE ks_meta.ks_decide TO `clients`@`%`;\n", "-- Node m: ")
+			"EXECUTE ON ks_meta.* TO `own`@`%`;\n", "GRANT EXECUTE ON PROCEDURE ks_meta.ks_decide TO `clients`@`%`;\n", "-- Node m: ",
+			"CREATE TABLE IF NOT EXISTS ks_meta.heartbeat (", "GRANT SELECT, INSERT, UPDATE ON ks_meta.epoch TO `own`@`%`;\n")
 		must(t, direct, "GRANT CREATE, SELECT, INSERT, UPDATE, DELETE, CREATE ROUTINE, ALTER ROUTINE, EXECUTE ON ks_meta.* TO own WITH GRANT OPTION")
 		says(0, check, true, "which are not there: the proxy makes them when it needs them, or kingshard init does")
-		says(0, doInit, true, place+"made ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent\n", "of node m: all is there\n", "all nodes have the key ")
+		says(0, doInit, true, place+"made ks_meta.dtx, ks_meta.secret, ks_meta.ks_branch, ks_meta.ks_decide, ks_meta.ks_recent, ks_meta.epoch, ks_meta.heartbeat\n", "of node m: all is there\n", "all nodes have the key ")
 		says(0, doInit, false, "made", "warning", "-account-password")
 		says(0, check, false, "ks_meta", "GRANT OPTION")
 		must(t, direct, "GRANT INSERT ON ks_meta.* TO clients")
@@ -76,7 +78,28 @@ func TestInit(t *testing.T) {
 		}
 		one := configText([]node{{name: "n", master: server.Addr, conns: 8}})
 		write(one)
-		says(0, doInit, true, "no schema has several nodes: there is nothing to make")
+		says(0, doInit, true, "no schema has several nodes, and no node has replicas: there is nothing to make")
 		says(0, check, false, "over several nodes:")
+		// A node with replicas needs two tables, whatever is sharded.
+		must(t, direct, "DROP DATABASE ks_meta")
+		must(t, direct, "REVOKE ALL PRIVILEGES, GRANT OPTION FROM own")
+		must(t, direct, "GRANT SELECT, INSERT ON ks_meta.* TO own")
+		_, port, _ := net.SplitHostPort(server.Addr)
+		alone := configText([]node{{name: "n", master: server.Addr, slave: "localhost:" + port + ", discover", conns: 8}})
+		write(strings.ReplaceAll(alone, "user: root, password: root, master", "user: clients, password: clients-password, admin_user: own, admin_password: own-account-password, master"))
+		slaves := "REPLICATION SLAVE"
+		if server.Kind == mysqltest.MariaDB {
+			slaves = "REPLICATION MASTER ADMIN"
+		}
+		says(0, check, true, place+"warning: own lacks "+slaves+": no replicas are found\n", place+"warning: ks_meta.epoch is not there, and own lacks CREATE, UPDATE on ks_meta (kingshard init -print lists the statements): ")
+		says(1, doInit, true, "kingshard init: node n ("+server.Addr+"): ks_meta.epoch: ")
+		says(0, show, false, "DELIMITER", "ks_meta.dtx", "have to stay")
+		must(t, direct, "GRANT CREATE ON ks_meta.* TO own")
+		must(t, direct, "GRANT "+slaves+" ON *.* TO own")
+		says(0, doInit, true, place+"made ks_meta.epoch, ks_meta.heartbeat\n")
+		says(0, doInit, true, place+"all is there\n")
+		says(0, check, true, place+"warning: own cannot write ks_meta.heartbeat (UPDATE command denied to user 'own'@'")
+		must(t, direct, "GRANT UPDATE ON ks_meta.* TO own")
+		says(0, check, false, "ks_meta", "no replicas are found")
 	})
 }

@@ -12,17 +12,6 @@ import (
 	"kingshard/mysql"
 )
 
-// HeartbeatTable is the table whose rows come to replicas by replication: what a replica lacks tells how far it is behind. Each server that was a primary has one,
-// which is changed there only, so that those of an old one and of the next are not mixed up.
-const HeartbeatTable = "ks_meta.heartbeat"
-
-// heartbeatStatements make it.
-var heartbeatStatements = []string{
-	createMeta,
-	"CREATE TABLE IF NOT EXISTS " + HeartbeatTable + " (server VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, epoch BIGINT UNSIGNED NOT NULL, " +
-		"counter BIGINT UNSIGNED NOT NULL, writer VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL) ENGINE=InnoDB",
-}
-
 // heartbeatWriter writes heartbeats on a primary, on a connection of its own: a change may wait for as long as a replica takes to acknowledge it, or for room on a disk,
 // and meanwhile the server is to be asked for its role.
 type heartbeatWriter struct {
@@ -107,26 +96,12 @@ func (w *heartbeatWriter) write(ctx context.Context, i *backend.Instance, h back
 	defer context.AfterFunc(ctx, func() { c.Net.SetDeadline(time.Unix(1, 0)) })()
 	// Whatever the format of the binary log, each is one transaction, and one more of the counter.
 	epoch, writer := strconv.FormatUint(h.Epoch, 10), literal(h.Writer)
-	err := execMaking(c, "INSERT INTO "+HeartbeatTable+" (server, epoch, counter, writer) VALUES ("+literal(h.Server)+", "+epoch+", 1, "+writer+") "+
-		"ON DUPLICATE KEY UPDATE epoch = "+epoch+", counter = counter + 1, writer = "+writer, heartbeatStatements)
+	err := heartbeatTable.execMaking(c, "INSERT INTO "+HeartbeatTable+" (server, epoch, counter, writer) VALUES ("+literal(h.Server)+", "+epoch+", 1, "+writer+") "+
+		"ON DUPLICATE KEY UPDATE epoch = "+epoch+", counter = counter + 1, writer = "+writer)
 	if _, said := errors.AsType[*mysql.SQLError](err); err != nil && !said {
 		w.close()
 	}
 	return err
-}
-
-// execMaking runs a statement, once more where it lacks a table that statements make.
-func execMaking(c *backend.Conn, sql string, statements []string) error {
-	err := c.Exec(sql)
-	if said, ok := errors.AsType[*mysql.SQLError](err); !ok || said.Code != erNoSuchTable && said.Code != mysql.ERBadDB {
-		return err
-	}
-	for _, one := range statements {
-		if err := c.Exec(one); err != nil {
-			return err
-		}
-	}
-	return c.Exec(sql)
 }
 
 // own connects by the proxy's own account, for statements each of which is a transaction, whatever is the server's default. ctx must have a deadline.

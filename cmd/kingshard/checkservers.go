@@ -44,7 +44,11 @@ func checkServers(cfg *config.Config) (ok bool) {
 				continue
 			}
 			for _, l := range []*login{user, own}[:accountsOf(&nc)] {
-				if excess := l.grants.Excess(); len(excess) > 0 {
+				excess := l.grants.Excess()
+				if l == own && nc.FollowsRoles() { // which sets read_only
+					excess = slices.DeleteFunc(excess, func(right string) bool { return right == "SYSTEM_VARIABLES_ADMIN" })
+				}
+				if len(excess) > 0 {
 					fmt.Printf("%s: warning: %s has rights that a proxy needs for nothing: %s\n", place, l.name, strings.Join(excess, ", "))
 				}
 			}
@@ -65,6 +69,12 @@ func checkServers(cfg *config.Config) (ok bool) {
 			recommend(place, user, own)
 			if i == n.Primary && slices.Contains(several, nc.Name) {
 				if err := checkDecisions(place, n, own, cfg); err != nil {
+					fmt.Printf("%s: %v\n", place, err)
+					ok = false
+				}
+			}
+			if i == n.Primary {
+				if err := checkRoles(place, i, own, &nc, cfg.ConnectTimeout.Duration()); err != nil {
 					fmt.Printf("%s: %v\n", place, err)
 					ok = false
 				}
