@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"backend/gtid":     nil,
 	"backend/roles":    {"backend/gtid"},
 	"backend":          {"backend/gtid", "backend/pool", "backend/resolve", "backend/roles", "backend/stored", "mysql/sqltext", "mysql", "mysql/auth", "mysql/sockopt", "mysql/transport", "mysql/value", "config"},
-	"backend/health":   {"backend", "backend/gtid", "backend/roles", "backend/stored", "mysql/sqltext", "mysql"},
+	"backend/health":   {"backend", "backend/gtid", "backend/roles", "backend/stored", "config", "mysql/sqltext", "mysql"},
 	"router/rule":      {"mysql/collation", "mysql/value"},
 	"router":           {"router/rule", "mysql/value", "config"},
 	"router/plan":      {"router", "router/rule", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value"},
@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"proxy/ddl":           {"backend"},
 	"proxy/halfdone":      nil,
 	"proxy/hotkeys":       {"mysql/value", "router"},
-	"proxy/switchover":    {"backend", "backend/health", "mysql"},
+	"proxy/switchover":    {"backend", "backend/health", "mysql", "mysql/sqltext"},
 	"proxy/sequence":      {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror"},
 	"proxy/indexes":       {"backend", "mysql", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "router", "router/plan", "router/rule"},
 	"proxy/lockwaits":     {"backend", "mysql"},
@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"proxy/admin/login":       {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
 	"proxy":              {"backend", "backend/health", "backend/roles", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/indexes", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "proxy/txn/driver", "router"},
-	"cmd/kingshard":      {"backend", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
+	"cmd/kingshard":      {"backend", "backend/health", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.
