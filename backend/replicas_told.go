@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// ReplicaTold is a replica that a server tells of, as it is connected to it.
+// ReplicaTold is a server that another one tells of: a replica that is connected to it, or a member of its group.
 type ReplicaTold struct {
 	Addr   string // host:port, by its report_host, or in MariaDB by where it connects from if it has none
-	Server string // its server_uuid, in MariaDB its server_id
+	Server string // its server_uuid, in MariaDB its server_id; "" of a member of a Galera cluster
+	Group  string // the name of the group, or the UUID of the Galera cluster; "" of a replica
 }
 
 // Replicas asks a server for the replicas that are connected to it, those aside that do not tell where they are. MySQL manual: "SHOW REPLICAS"; MariaDB Knowledge Base:

@@ -340,7 +340,7 @@ type Node struct {
 	// Address host:port of the primary, or the absolute path of its unix socket. Required.
 	Master string `yaml:"master" alias:"primary"`
 	// Comma list of replicas, each host:port@weight or path@weight; the weight is 1 to 1000, 1 when left out.
-	// discover among them stands for those that the primary tells of, by their report_host, with the weight 1; see operations.md.
+	// discover among them stands for those that the primary tells of, by their report_host, and the members of its group, with the weight 1; see operations.md.
 	Slave string `yaml:"slave" alias:"replica"`
 	// Zones of the servers by their addresses, as master and slave have them: {"10.0.0.2:3306": eu-1a}. See zone.
 	Zones Zones `yaml:"zones"`

@@ -15,8 +15,8 @@ import (
 // startCluster starts three servers of MariaDB in a cluster of Galera. MariaDB Knowledge Base: "Galera Cluster".
 func startCluster(t *testing.T) (servers [3]*mysqltest.RealServer, restart func()) {
 	t.Helper()
-	var ports [9]int // of each server: for its group, for transactions and for all rows
-	var listeners [9]net.Listener
+	var ports [12]int // of each server: for its group, for transactions, for all rows and for clients
+	var listeners [12]net.Listener
 	for k := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -33,8 +33,8 @@ func startCluster(t *testing.T) (servers [3]*mysqltest.RealServer, restart func(
 		if peer >= 0 {
 			address += fmt.Sprintf("127.0.0.1:%d", ports[peer])
 		}
-		return mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: k + 1, Settings: map[string]string{
-			"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so", "wsrep_cluster_address": address, "wsrep_node_address": "127.0.0.1", "wsrep_sst_method": "rsync", "wsrep_sst_receive_address": fmt.Sprintf("127.0.0.1:%d", ports[k+6]), "innodb_autoinc_lock_mode": "2",
+		return mysqltest.ServerConfig{Kind: mysqltest.MariaDB, Binlog: true, ServerID: k + 1, Port: ports[k+9], Settings: map[string]string{
+			"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so", "wsrep_cluster_address": address, "wsrep_node_address": "127.0.0.1", "wsrep_node_incoming_address": fmt.Sprintf("127.0.0.1:%d", ports[k+9]), "wsrep_sst_method": "rsync", "wsrep_sst_receive_address": fmt.Sprintf("127.0.0.1:%d", ports[k+6]), "innodb_autoinc_lock_mode": "2",
 			"wsrep_provider_options": fmt.Sprintf("gmcast.listen_addr=tcp://127.0.0.1:%d;ist.recv_addr=127.0.0.1:%d;gcache.size=16M", ports[k], ports[k+3]),
 		}}
 	}
@@ -55,7 +55,7 @@ func startCluster(t *testing.T) (servers [3]*mysqltest.RealServer, restart func(
 	}
 	return servers, func() {
 		again := config(0, 1)
-		again.Dir, again.Port = first.Dir, servers[0].Port
+		again.Dir = first.Dir
 		servers[0] = startOwn(t, again)
 	}
 }

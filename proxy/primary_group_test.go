@@ -41,14 +41,21 @@ func startGroup(t *testing.T) (servers [3]*mysqltest.RealServer) {
 	return servers
 }
 
-// loseFirst has clients write to a group of servers by a proxy, which reads from the second and the third, and kills the first, which has the role of the primary.
+// loseFirst has clients write to a group of servers by a proxy, which reads from the second, and the third, which it finds, and kills the first, which has the role of
+// the primary.
 // They go on to write when it returns.
 func loseFirst(t *testing.T, servers [3]*mysqltest.RealServer) (*writers, *testProxy) {
 	t.Helper()
-	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + "," + servers[2].Addr, conns: 8}}, "fast_lane: true")
+	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr + ", discover", conns: 8}}, "fast_lane: true")
 	p := startProxy(t, text, "primary_wait_timeout: 60s", "pool_wait_timeout: 60s")
 	first := p.client("")
-	mysqltest.WaitFor(t, "reads from the others", func() bool { return value(t, first, "SELECT @@server_id") != "1" })
+	for _, s := range servers[1:] {
+		mysqltest.WaitFor(t, "reads from "+s.Addr, func() bool {
+			must(t, first, "SELECT @@server_id")
+			r := p.replicaAt(s.Addr)
+			return r != nil && r.Load().Statements > 0
+		})
+	}
 	w := new(writers)
 	const clients = 16
 	w.start(t, p, clients)

@@ -27,7 +27,7 @@ type replicasWatch struct {
 	unfit map[string]bool
 }
 
-// watchReplicas asks a node's primary for its replicas until ctx ends, and tells of those that the node has not, and of those it has that are none any more.
+// watchReplicas asks a node's primary for its replicas, and the members of its group, until ctx ends, and tells of those that the node has not, and of those it has that are none any more.
 func (m *Monitor) watchReplicas(ctx context.Context, n *backend.Node) {
 	w := replicasWatch{absent: map[string]int{}, unfit: map[string]bool{}}
 	defer w.close()
@@ -94,11 +94,15 @@ func (m *Monitor) lookForReplicas(ctx context.Context, n *backend.Node, w *repli
 	}
 }
 
-// replicates reports whether a server of the node answers, and is configured to replicate from one of them: it may only have lost its source.
+// replicates reports whether a server of the node answers, and is configured to replicate from one of them, or in step with their group: it may only have lost
+// its source.
 func replicates(n *backend.Node, addr string) bool {
 	o, _ := n.Roles.Seen(addr)
 	if !o.Told || o.Failures > 0 {
 		return false
+	}
+	if o.InGroup() {
+		return true
 	}
 	return slices.ContainsFunc(n.Instances(), func(i *backend.Instance) bool {
 		source, _ := n.Roles.Seen(i.Addr)
@@ -117,7 +121,13 @@ func (m *Monitor) toldReplicas(ctx context.Context, n *backend.Node, w *replicas
 		}
 	}
 	defer bound(ctx, w.conn)()
-	return backend.Replicas(w.conn)
+	told, err = backend.Replicas(w.conn)
+	if primary, _ := n.Roles.Seen(n.Primary.Addr); err == nil && primary.InGroup() {
+		var members []backend.ReplicaTold
+		members, err = backend.Members(w.conn)
+		told = append(told, members...)
+	}
+	return told, err
 }
 
 // bound has what is done on a connection end with ctx, which has a deadline, until the function is called that it returns.
@@ -128,7 +138,7 @@ func bound(ctx context.Context, c *backend.Conn) (stop func() bool) {
 }
 
 // unfitReplica logs in at a server that is none of the node's, by both accounts, and gives the reason why it is not the replica of the node's primary that it
-// was told to be; "" if it is.
+// was told to be, or no member of its group; "" if it is.
 func (m *Monitor) unfitReplica(ctx context.Context, n *backend.Node, r backend.ReplicaTold) (why string) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Timeout)
 	defer cancel()
@@ -139,14 +149,17 @@ func (m *Monitor) unfitReplica(ctx context.Context, n *backend.Node, r backend.R
 	defer conn.Close()
 	defer bound(ctx, conn)()
 	w, o := rolesWatch{conn: conn}, roles.Observation{Addr: r.Addr}
-	if err := errors.Join(w.askServer(&o), w.askSources(&o)); err != nil {
+	group, err := backend.Group(conn)
+	if err := errors.Join(err, w.askServer(&o), w.askSources(&o), w.askGroup(&o), w.askGalera(&o)); err != nil {
 		return err.Error()
 	}
 	primary, _ := n.Roles.Seen(n.Primary.Addr)
 	switch {
-	case !o.Calls(r.Server):
+	case r.Server != "" && !o.Calls(r.Server), r.Group != "" && r.Group != group:
 		return "another server is there"
-	case !o.ReplicaOf(&primary):
+	case r.Group != "" && !o.InGroup():
+		return "it is not in step with the group"
+	case r.Group == "" && !o.ReplicaOf(&primary):
 		return "it is no replica of the primary"
 	}
 	for _, i := range n.Instances() {

@@ -7,7 +7,6 @@ import (
 
 	"kingshard/backend"
 	"kingshard/backend/gtid"
-	"kingshard/backend/roles"
 	"kingshard/mysql"
 )
 
@@ -108,9 +107,7 @@ func (r *replication) inGroup(nodes *backend.Roles, addr string) {
 	if nodes == nil {
 		return
 	}
-	switch seen, _ := nodes.Seen(addr); {
-	case !seen.Told, seen.Failures > 0, seen.Member != roles.Online && seen.Member != roles.Multi:
-	default:
+	if seen, _ := nodes.Seen(addr); seen.Told && seen.Failures == 0 && seen.InGroup() {
 		*r = replication{Lag: backend.Lag{Known: true}, applied: r.applied}
 	}
 }

@@ -99,9 +99,12 @@ func (o *Observation) astray(all []Observation) bool {
 	return o.Member == Departed || o.Member == Single && grouped(all)
 }
 
+// InGroup reports whether the server is in a group, and in step with it.
+func (o *Observation) InGroup() bool { return o.Member == Online || o.Member == Multi }
+
 // grouped reports whether one of the servers is in a group.
 func grouped(all []Observation) bool {
-	return slices.ContainsFunc(all, func(o Observation) bool { return o.Member == Online || o.Member == Multi })
+	return slices.ContainsFunc(all, func(o Observation) bool { return o.InGroup() })
 }
 
 // takesWrites reports whether the server answers and is no replica of a server of the node.
