@@ -42,6 +42,8 @@ type Spec struct {
 	Shards int
 	// Servers is how many servers the nodes are spread over; default 1. What is measured of the server is that of the first one.
 	Servers int
+	// Replicated has the server replicate to another one, which is read from.
+	Replicated bool
 	// Config are more lines of ks.yaml, each a key of the top level.
 	Config string
 	// Rules are more rules of tables over the shards, each as it stands in a list of YAML but for db and nodes.
@@ -69,7 +71,13 @@ func (r *Rig) Open(ctx context.Context, s Spec) (*Contender, error) {
 	if s.ServerConnsMax == 0 {
 		s.ServerConnsMax = ServerConnsMax
 	}
-	server, err := r.server(ctx, s.ServerConnsMax)
+	var server *mysqltest.RealServer
+	var err error
+	if s.Replicated {
+		server, err = r.source(ctx)
+	} else {
+		server, err = r.server(ctx, s.ServerConnsMax)
+	}
 	if err != nil {
 		return nil, err
 	}

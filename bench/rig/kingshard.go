@@ -42,6 +42,9 @@ func (r *Rig) openKingshard(ctx context.Context, c *Contender) error {
 		}
 		file.servers = append(file.servers, s.Addr)
 	}
+	if c.Spec.Replicated {
+		file.replica = r.replica.Addr
+	}
 	if c.Spec.TLS {
 		ca, cert, key, err := mysqltest.WriteCertificates(dir)
 		if err != nil {
@@ -81,6 +84,7 @@ type configFile struct {
 	spec          Spec
 	addr, metrics string
 	servers       []string // which the nodes take in turn
+	replica       string   // of the nodes, "" without one
 	cert, key     string   // paths, "" without TLS
 }
 
@@ -105,8 +109,8 @@ func (f configFile) text() string {
 	names := make([]string, nodes)
 	for i := range names {
 		names[i] = fmt.Sprintf("node%d", i+1)
-		fmt.Fprintf(&b, "- {name: %s, max_conns_limit: %d, user: %s, password: %s, master: \"%s\"}\n",
-			names[i], maxConns, mysqltest.User, mysqltest.Password, f.servers[i%len(f.servers)])
+		fmt.Fprintf(&b, "- {name: %s, max_conns_limit: %d, user: %s, password: %s, master: \"%s\", slave: \"%s\"}\n",
+			names[i], maxConns, mysqltest.User, mysqltest.Password, f.servers[i%len(f.servers)], f.replica)
 	}
 	list := strings.Join(names, ", ")
 	fmt.Fprintf(&b, "schema_list:\n- user: %s\n  nodes: [%s]\n  default: node1\n", proxyUser, list)

@@ -54,7 +54,7 @@ var (
 func All() []Scenario {
 	var all []Scenario
 	for _, group := range [][]Scenario{
-		oltp(), limits(), results(), statements(), overTLS(), scatter(), ids(), lookups(), commit(), idle(), rates(), procs(), observed(),
+		oltp(), limits(), results(), statements(), overTLS(), scatter(), ids(), lookups(), commit(), consistency(), idle(), rates(), procs(), observed(),
 	} {
 		all = append(all, group...)
 	}

@@ -157,7 +157,10 @@ func (ef *effects) pinReached(e stored.Effects) {
 
 // effectless reports whether a statement reaches nothing with effects on any server of a node.
 func (ef *effects) effectless(n *backend.Node, q *query) bool {
-	for _, i := range n.Instances() {
+	if !ef.effectlessOn(n.Primary, q) {
+		return false
+	}
+	for _, i := range n.Replicas { // Instances allocates, and this is on the way of every read
 		if !ef.effectlessOn(i, q) {
 			return false
 		}
