@@ -111,15 +111,42 @@ func turnReadOnly(ctx context.Context, admin *sql.Conn, variable string) error {
 	if _, err := admin.ExecContext(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
 		return err
 	}
-	for end := time.Now().Add(time.Minute); ; {
+	// Between two tries statements go on for longer and longer, so that what was waited for comes to its end on a slow machine, too.
+	wait := 100 * time.Millisecond
+	for end := time.Now().Add(time.Minute); ; wait = min(2*wait, 2*time.Second) {
 		_, err := admin.ExecContext(ctx, "SET GLOBAL "+variable+" = 1")
-		if err == nil || !strings.Contains(err.Error(), "1205") || time.Now().After(end) { // ER_LOCK_WAIT_TIMEOUT
+		if err == nil || !strings.Contains(err.Error(), "1205") { // ER_LOCK_WAIT_TIMEOUT
 			return err
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if time.Now().After(end) {
+			return fmt.Errorf("%w, with %s", err, underWay(ctx, admin))
+		}
+		if err := pause(ctx, wait); err != nil {
 			return err
 		}
 	}
+}
+
+// underWay lists what runs on a server, the longest first, and what is prepared there.
+func underWay(ctx context.Context, admin *sql.Conn) string {
+	var list []string
+	for _, query := range []string{
+		"SELECT CONCAT(TIME, ' s ', COALESCE(STATE, ''), ': ', LEFT(COALESCE(INFO, ''), 80)) FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep' ORDER BY TIME DESC LIMIT 20",
+		"SELECT CONCAT('transaction ', trx_mysql_thread_id, ' since ', trx_started, ' ', trx_state) FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 20",
+	} {
+		rows, err := admin.QueryContext(ctx, query)
+		if err != nil {
+			return err.Error()
+		}
+		for rows.Next() {
+			var one string
+			if rows.Scan(&one) == nil {
+				list = append(list, one)
+			}
+		}
+		rows.Close()
+	}
+	return strings.Join(list, "; ")
 }
 
 // stopReplication lets the replica of the first node fall behind.
