@@ -53,10 +53,10 @@ func (p *Pool[C, K]) mayDialLocked(now time.Duration) bool {
 	return p.open < p.max && p.dialling < dialsMax && now >= p.backoff.until && !p.closed
 }
 
-// hopelessLocked tells whether nothing can come before the back-off ends: no dial may begin, none is under way and
+// hopelessLocked tells whether nothing can come before the back-off ends: no dial may begin, none is under way, nothing is idle and
 // nobody has a connection to give back.
 func (p *Pool[C, K]) hopelessLocked(now time.Duration) bool {
-	return now < p.backoff.until && p.dialling == 0 && p.lentLocked() == 0
+	return now < p.backoff.until && p.dialling == 0 && p.idle.len == 0 && p.lentLocked() == 0
 }
 
 // reserveLocked takes a slot. It ends in dial or freeSlot.
@@ -109,7 +109,7 @@ func (p *Pool[C, K]) dialFailed(s slot, r *request, err error, hurried bool) err
 	now := p.now()
 	defer p.settleLocked(now)
 	if hurried && now >= r.until {
-		return &TimeoutError{Waited: now - r.began, InUse: p.lentLocked(), Max: p.max, LastDial: err}
+		return &TimeoutError{Waited: now - r.began, InUse: p.lentLocked(), Max: p.lendableLocked(), LastDial: err}
 	}
 	if delay, counts := p.backoff.failed(failure, s.failures, now); counts {
 		p.retry.Reset(delay)

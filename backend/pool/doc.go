@@ -8,7 +8,7 @@
 //
 //   - each connection holds one slot from before it is dialled until after it is closed, and there are never more
 //     slots taken than the ceiling (but for connections that were there before the ceiling was lowered);
-//   - while somebody waits nothing is idle, and no connection could be dialled.
+//   - while somebody waits nothing is idle, and no connection could be dialled, unless as many are lent as may be, by a limit below the ceiling.
 //
 // So a waiter is never forgotten: whoever gives something back finds the first waiter under the same mutex under which
 // that waiter looked and queued. The only timer that anybody depends on is the end of a back-off, which is itself a

@@ -23,7 +23,7 @@ var ErrIdle = errors.New("a connection is idle")
 type TimeoutError struct {
 	Waited   time.Duration
 	InUse    int   // connections on loan at the end
-	Max      int   // the ceiling
+	Max      int   // that may be
 	LastDial error // why the last dial failed; nil if it did not
 }
 
@@ -53,7 +53,7 @@ func (e *DialError) Unwrap() error { return e.Err }
 
 // timeoutLocked describes a Get whose deadline has passed.
 func (p *Pool[C, K]) timeoutLocked(waited time.Duration) *TimeoutError {
-	e := &TimeoutError{Waited: waited, InUse: p.lentLocked(), Max: p.max}
+	e := &TimeoutError{Waited: waited, InUse: p.lentLocked(), Max: p.lendableLocked()}
 	if p.backoff.last != nil {
 		e.LastDial = p.backoff.last.Err
 	}

@@ -133,10 +133,15 @@ type result struct {
 
 // start begins a Get in the background and returns when it waits or is done.
 func start(p *testPool, want string, patience time.Duration, cancel <-chan struct{}) <-chan result {
+	return startBy(p.Get, want, patience, cancel)
+}
+
+// startBy is start of a Get or a GetAhead.
+func startBy(get func(string, time.Time, <-chan struct{}) (*testPooled, error), want string, patience time.Duration, cancel <-chan struct{}) <-chan result {
 	ch := make(chan result, 1)
 	deadline := in(patience)
 	go func() {
-		pc, err := p.Get(want, deadline, cancel)
+		pc, err := get(want, deadline, cancel)
 		ch <- result{pc, err, time.Now()}
 	}()
 	synctest.Wait()

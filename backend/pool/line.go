@@ -62,7 +62,7 @@ func (p *Pool[C, K]) Enqueue(pl *Place[C, K], l *Line[C, K], deadline time.Time)
 	switch {
 	case p.closed:
 		err = ErrClosed
-	case p.idle.len > 0:
+	case p.idle.len > 0 && p.roomLocked(false):
 		p.mu.Unlock()
 		return ErrIdle
 	default:
@@ -106,10 +106,10 @@ func (pl *Place[C, K]) Share() bool {
 	return queued
 }
 
-// Answered gives the connection that a place was answered with, which is the caller's if it carries want; else nil: Take or Decline is to follow.
+// Answered gives the connection that a place was answered with, which is the caller's if it carries want and is sound; else nil: Take or Decline is to follow.
 func (p *Pool[C, K]) Answered(pl *Place[C, K], want K) *Pooled[C, K] {
 	pc := pl.waiter.conn
-	if pc == nil || pc.Key != want {
+	if pc == nil || pc.Key != want || !p.sound(pc) {
 		return nil
 	}
 	p.counts.got(Waited, p.now()-pl.waiter.began)
@@ -130,10 +130,15 @@ func (pl *Place[C, K]) Decline() { pl.pool.decline(&pl.waiter) }
 func (p *Pool[C, K]) PutFrom(pc *Pooled[C, K], l *Line[C, K]) *Place[C, K] { return p.put(pc, l) }
 
 // nextLocked gives the one who is to have a connection that comes back from a line, or from elsewhere if that is nil. Whoever it is
-// stays in the queue; nil if nobody waits.
+// stays in the queue; nil if nobody waits who may have it.
 func (p *Pool[C, K]) nextLocked(l *Line[C, K], now time.Duration) *waiter[C, K] {
 	w := p.firstLiveLocked(now)
-	if w == nil || l == nil || w.ahead {
+	switch {
+	case w == nil || w.ahead:
+		return w
+	case p.open-p.idle.len > p.lendableLocked():
+		return nil
+	case l == nil:
 		return w
 	}
 	if own := l.first; own != nil && own.began-w.began <= lineAhead && now < own.deadline {

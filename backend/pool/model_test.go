@@ -3,6 +3,7 @@ package pool
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 // an hour, which never passes, and a dial takes no time.
 type model struct {
 	max     int
+	limit   *atomic.Int32 // of loans, but to who waits ahead
 	idle    []*testPooled // oldest first
 	lent    []*testPooled
 	evicted []string             // settings of connections lent with another, oldest first
@@ -27,14 +29,23 @@ type model struct {
 
 type waitingGet struct {
 	want   string
+	ahead  bool
 	ch     <-chan result
 	cancel chan struct{}
 }
 
 func (m *model) open() int { return len(m.idle) + len(m.lent) }
 
+// room reports whether one more may be lent than are lent and so many others.
+func (m *model) room(ahead bool, others int) bool {
+	return ahead || len(m.lent)+others < min(int(m.limit.Load()), m.max)
+}
+
 // expect is what a Get must give now: an idle connection, a new one, an error, or nothing yet.
-func (m *model) expect(want string, now time.Duration) (pc *testPooled, dial, refused bool) {
+func (m *model) expect(want string, ahead bool, now time.Duration) (pc *testPooled, dial, refused bool) {
+	if !m.room(ahead, 0) {
+		return nil, false, false
+	}
 	newest := func(key string) *testPooled {
 		for _, pc := range slices.Backward(m.idle) {
 			if pc.Key == key {
@@ -52,7 +63,10 @@ func (m *model) expect(want string, now time.Duration) (pc *testPooled, dial, re
 	if len(m.idle) > 0 && now-m.idle[0].idleSince >= restedAfter {
 		return m.idle[0], false, false
 	}
-	if mayDial := m.open() < m.max && !m.held; mayDial && len(m.idle) > 0 {
+	if mayDial := m.open() < m.max && !m.held; len(m.idle) > 0 {
+		if !mayDial || len(m.waiting) > 0 {
+			return m.idle[0], false, false
+		}
 		k := slices.Index(m.evicted, want)
 		if k < 0 || len(m.idle) >= evictedMax {
 			return m.idle[0], false, false
@@ -109,10 +123,16 @@ func receive(rt *rapid.T, ch <-chan result) result {
 }
 
 func (x *machine) get(rt *rapid.T) {
+	x.getBy(rt, x.p.Get, false)
+}
+
+func (x *machine) getAhead(rt *rapid.T) { x.getBy(rt, x.p.GetAhead, true) }
+
+func (x *machine) getBy(rt *rapid.T, get func(string, time.Time, <-chan struct{}) (*testPooled, error), ahead bool) {
 	want := rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "want")
 	cancel := make(chan struct{})
-	pc, dial, refused := x.m.expect(want, x.p.now())
-	ch := start(x.p, want, time.Hour, cancel)
+	pc, dial, refused := x.m.expect(want, ahead, x.p.now())
+	ch := startBy(get, want, time.Hour, cancel)
 	switch {
 	case pc != nil || dial:
 		if pc != nil && pc.Key != want && pc.Key != "" {
@@ -125,15 +145,26 @@ func (x *machine) get(rt *rapid.T) {
 			rt.Fatalf("got %+v, want a refusal", r)
 		}
 	default:
-		x.m.waiting = append(x.m.waiting, waitingGet{want, ch, cancel})
+		at := len(x.m.waiting)
+		if k := slices.IndexFunc(x.m.waiting, func(w waitingGet) bool { return !w.ahead }); ahead && k >= 0 {
+			at = k
+		}
+		x.m.waiting = slices.Insert(x.m.waiting, at, waitingGet{want, ahead, ch, cancel})
 	}
 }
 
-// slotFreed answers waiters who may dial now, or need not hope. Those who may dial do so together: a refusal of one
+// slotFreed answers waiters who may have an idle connection or dial now, or need not hope. Those who may dial do so together: a refusal of one
 // does not call back the others.
 func (x *machine) slotFreed(rt *rapid.T) {
 	for len(x.m.waiting) > 0 {
-		dials := min(x.m.max-x.m.open(), len(x.m.waiting))
+		if n := len(x.m.idle); n > 0 && x.m.room(x.m.waiting[0].ahead, 0) {
+			x.lend(rt, x.firstWaiter(rt), x.m.idle[n-1])
+			continue
+		}
+		dials := 0
+		for dials < len(x.m.waiting) && x.m.open()+dials < x.m.max && x.m.room(x.m.waiting[dials].ahead, dials) {
+			dials++
+		}
 		if x.m.probing {
 			dials = min(dials, 1)
 		}
@@ -152,7 +183,7 @@ func (x *machine) slotFreed(rt *rapid.T) {
 			}
 		}
 	}
-	for x.m.held && len(x.m.lent) == 0 && len(x.m.waiting) > 0 {
+	for x.m.held && x.m.open() == 0 && len(x.m.waiting) > 0 {
 		if r := x.firstWaiter(rt); !errors.Is(r.err, errRefused) {
 			rt.Fatalf("a waiter without hope got %+v", r)
 		}
@@ -187,7 +218,7 @@ func (x *machine) put(rt *rapid.T) {
 	case surplus:
 		x.drop(pc)
 		x.slotFreed(rt)
-	case len(x.m.waiting) > 0:
+	case len(x.m.waiting) > 0 && x.m.room(x.m.waiting[0].ahead, -1):
 		if r := x.firstWaiter(rt); r.pc != pc {
 			rt.Fatalf("the first waiter got %+v", r)
 		}
@@ -226,6 +257,12 @@ func (x *machine) setMax(rt *rapid.T) {
 	for x.m.open() > x.m.max && len(x.m.idle) > 0 {
 		x.m.idle = x.m.idle[1:]
 	}
+	x.slotFreed(rt)
+}
+
+func (x *machine) setLimit(rt *rapid.T) {
+	x.m.limit.Store(int32(rapid.IntRange(1, 5).Draw(rt, "limit")))
+	x.p.Adapt()
 	x.slotFreed(rt)
 }
 
@@ -285,8 +322,9 @@ func TestModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rapid.Check(unbounded{t}, func(rt *rapid.T) {
 			s := &server{}
-			x := &machine{m: model{max: 3, stale: map[*testPooled]bool{}, seen: map[*fakeConn]bool{}}, s: s}
-			x.p = Open(Config[*fakeConn, string]{Max: 3, Dial: s.dial})
+			x := &machine{m: model{max: 3, limit: new(atomic.Int32), stale: map[*testPooled]bool{}, seen: map[*fakeConn]bool{}}, s: s}
+			x.m.limit.Store(3)
+			x.p = Open(Config[*fakeConn, string]{Max: 3, Dial: s.dial, Limit: func(Use) int { return int(x.m.limit.Load()) }})
 			defer func() {
 				x.p.Close()
 				for _, pc := range x.m.lent {
@@ -298,7 +336,7 @@ func TestModel(t *testing.T) {
 				}
 			}()
 			rt.Repeat(map[string]func(*rapid.T){
-				"get": x.get, "get again": x.get, "put": x.put, "taint": x.taint, "give up": x.giveUp,
+				"get": x.get, "get again": x.get, "get ahead": x.getAhead, "set limit": x.setLimit, "put": x.put, "taint": x.taint, "give up": x.giveUp,
 				"set max": x.setMax, "close idle": x.closeIdle, "server": x.server, "back-off ends": x.backoffEnds, "": x.check,
 			})
 		})

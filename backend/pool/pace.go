@@ -41,12 +41,12 @@ func (p *pace) expected(n, conns int) time.Duration {
 func (p *Pool[C, K]) crowdedLocked(r *request, now time.Duration) error {
 	n, patience := p.queue.len, r.until-now
 	p.pace.goOn(now, n > 0)
-	expected := p.pace.expected(n, p.max)
+	expected := p.pace.expected(n, p.lendableLocked())
 	expected += expected / 3 // for what cannot be foreseen
 	if r.ahead || n < p.cfg.MaxWaiters && (expected <= patience || p.pace.busy < patience/4) {
 		return nil
 	}
-	return &CrowdedError{Waiting: n, Expected: expected, Patience: patience, InUse: p.lentLocked(), Max: p.max}
+	return &CrowdedError{Waiting: n, Expected: expected, Patience: patience, InUse: p.lentLocked(), Max: p.lendableLocked()}
 }
 
 // servedLocked takes the waiter whose turn it is out of the line.
@@ -61,7 +61,7 @@ type CrowdedError struct {
 	Waiting            int           // in line
 	Expected, Patience time.Duration // how long the wait may become, and may be
 	InUse              int           // connections on loan
-	Max                int           // the ceiling
+	Max                int           // that may be
 }
 
 // Error says how many wait, and for how long one more might.

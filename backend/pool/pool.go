@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,9 @@ type Config[C Conn, K comparable] struct {
 	Dial func(deadline time.Time) (C, error)
 	// Max is the hard ceiling of connections, those being dialled counted; at least 1.
 	Max int
+	// Limit, unless nil, tells how many connections may be lent at a time, from 1 to Max. It is asked by Open, by the pool's goroutine each
+	// [LimitInterval] and by Adapt, with what was used since, and must not use the pool. nil means Max.
+	Limit func(Use) int
 	// MaxWaiters is how many may wait for a connection, however fast the line moves; 0 means 65536.
 	MaxWaiters int
 	// DialsMax is how many connections may be dialled at once; 0 means 16. While dials fail it is one at a time.
@@ -94,6 +98,8 @@ type Pool[C Conn, K comparable] struct {
 
 	mu         sync.Mutex // guards what follows
 	max        int
+	limit      int // that Config.Limit told; see lendableLocked
+	used       Use // since Limit was asked
 	open       int // slots taken: idle, lent, dialling and closing connections
 	dialling   int // Invariant: ≤ DialsMax
 	closing    int
@@ -124,10 +130,12 @@ func Open[C Conn, K comparable](cfg Config[C, K]) *Pool[C, K] {
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
 		max:   max(1, cfg.Max),
+		limit: math.MaxInt,
 	}
 	p.retry.Stop()
 	p.spare.New = func() any { return newWaiter[C, K]() }
 	p.idle.tops = make(map[K]*Pooled[C, K])
+	p.Adapt()
 	go p.run()
 	return p
 }
@@ -165,7 +173,7 @@ func (p *Pool[C, K]) Get(want K, deadline time.Time, cancel <-chan struct{}) (*P
 	return p.get(want, request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel})
 }
 
-// GetAhead is Get for a borrower that holds connections of other pools: it waits ahead of those who hold none. The sooner it
+// GetAhead is Get for a borrower that holds connections of other pools: it waits ahead of those who hold none, and for nothing but Max. The sooner it
 // goes on, the sooner what it holds comes back.
 func (p *Pool[C, K]) GetAhead(want K, deadline time.Time, cancel <-chan struct{}) (*Pooled[C, K], error) {
 	return p.get(want, request{began: p.now(), until: deadline.Sub(p.start), cancel: cancel, ahead: true})
@@ -184,8 +192,13 @@ func (p *Pool[C, K]) get(want K, r request) (*Pooled[C, K], error) {
 			p.mu.Unlock()
 			return nil, p.fail(err, 0)
 		}
-		mayDial := failed == nil && now < r.until && p.queue.len == 0 && p.mayDialLocked(now)
-		pc, how := p.takeIdleLocked(want, mayDial, now)
+		room := p.roomLocked(r.ahead)
+		mayDial := room && failed == nil && now < r.until && p.queue.len == 0 && p.mayDialLocked(now)
+		var pc *Pooled[C, K]
+		var how Outcome
+		if room {
+			pc, how = p.takeIdleLocked(want, mayDial, now)
+		}
 		switch {
 		case pc != nil:
 			p.mu.Unlock()
@@ -237,8 +250,9 @@ func (p *Pool[C, K]) TryGet(want K) (pc *Pooled[C, K], full bool) {
 		p.mu.Lock()
 		pc := p.idle.tops[want]
 		down := p.closed || p.downLocked()
-		if pc == nil || p.queue.len > 0 || down {
-			full := !down && (p.queue.len > 0 || p.idle.len == 0 && p.open >= p.max)
+		room := p.roomLocked(false)
+		if pc == nil || p.queue.len > 0 || down || !room {
+			full := !down && (p.queue.len > 0 || !room || p.idle.len == 0 && p.open >= p.max)
 			p.mu.Unlock()
 			return nil, full
 		}
@@ -276,7 +290,7 @@ func (p *Pool[C, K]) Lent() int { return int(p.shown.Load()) }
 // lendLocked notes that a connection is on loan.
 func (p *Pool[C, K]) lendLocked(pc *Pooled[C, K]) {
 	pc.state = lent
-	p.shown.Add(1)
+	p.used.Lent = max(p.used.Lent, int(p.shown.Add(1)))
 }
 
 // WhenWanted has f called each time that somebody begins to wait, for a borrower that keeps connections to spare. f must
@@ -284,7 +298,7 @@ func (p *Pool[C, K]) lendLocked(pc *Pooled[C, K]) {
 func (p *Pool[C, K]) WhenWanted(f func()) { p.wanted.Store(&f) }
 
 // Put gives a connection back in a clean protocol state, with its Key telling the setting it carries. It goes to the
-// first waiter, else it stays idle; or it is closed, when the pool is closed, the ceiling was lowered, CloseIdle was
+// first waiter, if that may have one, else it stays idle; or it is closed, when the pool is closed, the ceiling was lowered, CloseIdle was
 // called since it was opened or its lifetime is over.
 func (p *Pool[C, K]) Put(pc *Pooled[C, K]) { p.put(pc, nil) }
 
@@ -300,9 +314,10 @@ func (p *Pool[C, K]) put(pc *Pooled[C, K], l *Line[C, K]) *Place[C, K] {
 		return nil
 	}
 	w := p.nextLocked(l, now)
+	pc.Rest, pc.idleSince = 0, now
 	switch {
 	case w == nil:
-		pc.state, pc.idleSince = idle, now
+		pc.state = idle
 		p.shown.Add(-1)
 		p.idle.push(pc)
 	case l != nil && w.line == l:

@@ -62,6 +62,7 @@ type Stats struct {
 	DialFailures uint64
 
 	Max      int // the ceiling
+	Limit    int // of InUse, but for GetAhead
 	Open     int // slots taken: Idle, InUse, Dialling and those being closed
 	Idle     int
 	InUse    int // on loan
@@ -73,7 +74,7 @@ type Stats struct {
 func (p *Pool[C, K]) Stats() Stats {
 	p.mu.Lock()
 	s := Stats{
-		Max: p.max, Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len,
+		Max: p.max, Limit: p.lendableLocked(), Open: p.open, Idle: p.idle.len, InUse: p.lentLocked(), Dialling: p.dialling, Waiting: p.queue.len,
 	}
 	p.mu.Unlock()
 	for o := range s.Gets {

@@ -17,6 +17,7 @@ func TestStress(t *testing.T) {
 	p := Open(Config[*fakeConn, string]{
 		Max: ceiling, MaxWaiters: clients - ceiling - 2, DialsMax: 4, DialTimeout: 50 * time.Millisecond,
 		IdleTimeout: 60 * time.Millisecond, MaxLifetime: 100 * time.Millisecond,
+		Limit: func(Use) int { return 1 + rand.IntN(ceiling) },
 		Dial: func(deadline time.Time) (*fakeConn, error) {
 			if rand.IntN(50) == 0 {
 				return nil, errRefused
@@ -36,12 +37,14 @@ func TestStress(t *testing.T) {
 				return
 			case <-time.After(20 * time.Millisecond):
 			}
-			switch rand.IntN(3) {
+			switch rand.IntN(4) {
 			case 0:
 				p.CloseIdle()
 			case 1:
 				p.SetMax(1 + rand.IntN(ceiling))
 			case 2:
+				p.Adapt()
+			case 3:
 				if st := p.Stats(); st.Idle+st.InUse+st.Dialling > st.Open || st.InUse < 0 || st.Dialling > 4 {
 					t.Errorf("%+v", st)
 				}

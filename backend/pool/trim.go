@@ -8,7 +8,7 @@ const (
 	trimIntervalMax = 10 * time.Second
 )
 
-// run is the pool's goroutine: it trims, and at the end of a back-off lets the first waiter dial.
+// run is the pool's goroutine: it trims, asks for the limit, and at the end of a back-off lets the first waiter dial.
 func (p *Pool[C, K]) run() {
 	defer close(p.done)
 	defer p.retry.Stop()
@@ -18,8 +18,16 @@ func (p *Pool[C, K]) run() {
 		defer ticker.Stop()
 		tick = ticker.C
 	}
+	var adapt <-chan time.Time
+	if p.cfg.Limit != nil {
+		ticker := time.NewTicker(LimitInterval)
+		defer ticker.Stop()
+		adapt = ticker.C
+	}
 	for {
 		select {
+		case <-adapt:
+			p.Adapt()
 		case <-p.stop:
 			return
 		case <-tick:

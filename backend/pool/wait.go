@@ -109,6 +109,7 @@ func (p *Pool[C, K]) enqueueLocked(w *waiter[C, K], r *request, now time.Duratio
 	}
 	w.began, w.deadline, w.ahead = r.began, r.until, r.ahead
 	p.queue.push(w)
+	p.used.Waited = true
 	p.settleLocked(now)
 	return nil
 }
@@ -162,8 +163,14 @@ func (p *Pool[C, K]) accept(w *waiter[C, K], r *request) (*Pooled[C, K], error) 
 	if w.line == nil {
 		p.reuse(w)
 	}
-	if err == nil && pc == nil {
+	switch {
+	case err != nil:
+	case pc == nil:
 		pc, err = p.dial(s, r)
+	case !p.sound(pc):
+		want := pc.Key
+		p.retire(pc, ClosedDead)
+		return p.get(want, *r)
 	}
 	if err != nil {
 		return nil, p.fail(err, waited)
@@ -193,15 +200,21 @@ func (p *Pool[C, K]) firstLiveLocked(now time.Duration) *waiter[C, K] {
 	}
 }
 
-// settleLocked answers the waiters that can be answered without a connection: by slots to dial into, or by the news
-// that nothing will come. It runs after every change that may have freed a slot or taken away a hope.
+// settleLocked answers the waiters that can be answered without a connection that comes back: by idle ones that were not to be lent before, by slots to dial
+// into, or by the news that nothing will come. It runs after every change that may have freed a slot, made room below the limit or taken away a hope.
 func (p *Pool[C, K]) settleLocked(now time.Duration) {
 	for {
 		w := p.firstLiveLocked(now)
 		switch {
 		case w == nil:
 			return
-		case p.mayDialLocked(now):
+		case p.idle.len > 0 && p.roomLocked(w.ahead):
+			w.conn = p.idle.newest
+			p.idle.remove(w.conn)
+			p.lendLocked(w.conn)
+			w.conn.Rest = now - w.conn.idleSince
+			p.servedLocked(w, now)
+		case p.roomLocked(w.ahead) && p.mayDialLocked(now):
 			w.slot = p.reserveLocked()
 			p.servedLocked(w, now)
 		case p.hopelessLocked(now):
