@@ -104,7 +104,7 @@ type Pooled struct {
 
 // PoolConfig are the limits of an instance's pool, and how the name of its server is looked up.
 type PoolConfig struct {
-	Max                                      int
+	Max, Least                               int // connections; Least > 0: the limit is found between them
 	ConnectTimeout, IdleTimeout, MaxLifetime time.Duration
 	Hold                                     *Hold          // of the node; nil: nobody waits for a primary
 	Names                                    resolve.Config // its Lookup and Every
@@ -117,9 +117,15 @@ func newInstance(node string, role Role, weight int, dial DialConfig, p PoolConf
 	}
 	i.lag.Store(lagUnasked)
 	i.stored.asked = make(chan struct{}, 1)
+	var limit func(pool.Use) int
+	if p.Least > 0 {
+		i.Latency.adaptive = newAdaptive(p.Least, p.Max)
+		limit = i.Latency.adaptive.limit
+	}
 	i.pool = pool.Open(pool.Config[*Conn, *Setting]{
 		Dial:        func(deadline time.Time) (*Conn, error) { return i.Dial(0, deadline) },
 		Max:         p.Max,
+		Limit:       limit,
 		DialTimeout: p.ConnectTimeout,
 		IdleTimeout: p.IdleTimeout,
 		MaxLifetime: p.MaxLifetime,

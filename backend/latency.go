@@ -17,6 +17,8 @@ type Latency struct {
 	// seen is the load at the last look, and idle says that it had not grown by then.
 	seen Load
 	idle bool
+	// adaptive bounds what is lent by what statements take; nil: max_conns_limit alone does.
+	adaptive *adaptive
 }
 
 // Note takes a look at the load, as the instance's watcher does with each probe. Half of the mean is what was since the last look, or all of it, if there was nothing to be seen then.

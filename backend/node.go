@@ -70,6 +70,7 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	}
 	limits := PoolConfig{
 		Max:            nc.MaxConnsLimit,
+		Least:          nc.MinConnsLimit,
 		ConnectTimeout: cfg.ConnectTimeout.Duration(),
 		IdleTimeout:    cfg.ConnIdleTimeout.Duration(),
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),
@@ -147,6 +148,8 @@ func (n *Node) Succeed(old *Node) {
 			i.Variables.all.Store(before.Variables.all.Load())
 			i.succeedLag(before)
 			i.Latency.mean.Store(before.Latency.mean.Load())
+			i.Latency.adaptive.succeed(before.Latency.adaptive)
+			i.pool.Adapt()
 			i.stored.now.Store(before.Stored())
 			i.HoldDown(before.HeldDown())
 			i.Duty.Retire(before.Duty.Retired() && i.Role == Replica)

@@ -7,7 +7,7 @@ import (
 
 var poolsTable = table{
 	name: "pools", about: "Connections of the instances' pools, now and since the last reload", like: "node",
-	columns: append(texts("node", "instance", "role"), numbers("max", "open", "idle", "in_use", "dialling", "waiting",
+	columns: append(texts("node", "instance", "role"), numbers("max", "in_use_max", "open", "idle", "in_use", "dialling", "waiting",
 		"gets", "hits", "dialled", "waited", "wait_microseconds", "timed_out", "rejected", "dial_failures", "closed")...),
 	rows: func(v *view) (rows [][]any) {
 		for _, n := range v.snap.InOrder() {
@@ -32,7 +32,7 @@ func poolRow(i *backend.Instance) []any {
 	}
 	hits := s.Gets[pool.Hit].N + s.Gets[pool.HitClean].N + s.Gets[pool.HitOther].N
 	return []any{
-		i.Node, i.Addr, i.Role.String(), s.Max, s.Open, s.Idle, s.InUse, s.Dialling, s.Waiting, gets, hits, s.Gets[pool.Dialled].N,
+		i.Node, i.Addr, i.Role.String(), s.Max, s.Limit, s.Open, s.Idle, s.InUse, s.Dialling, s.Waiting, gets, hits, s.Gets[pool.Dialled].N,
 		s.Gets[pool.Waited].N, wait, s.Gets[pool.TimedOut].N, s.Gets[pool.Rejected].N, s.DialFailures, closed,
 	}
 }

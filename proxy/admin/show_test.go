@@ -29,7 +29,7 @@ func TestShow(t *testing.T) {
 			[]string{"id=1"}},
 		{"NODES", "node, instance, role, weight, state, held_down, health, answered, version, connections, in_use, max, lag, passed_over, withheld, statements, errors, busy_ms, bytes, zone, latency_ms",
 			[]string{"node=n1|instance=" + p.n1.Addr + "|role=primary|weight=1|state=up|held_down=NO|health=up|max=4", "node=n1|role=replica", "node=n2|role=primary"}},
-		{"POOLS", "node, instance, role, max, open, idle, in_use, dialling, waiting, gets, hits, dialled, waited, wait_microseconds, timed_out, rejected, dial_failures, closed",
+		{"POOLS", "node, instance, role, max, in_use_max, open, idle, in_use, dialling, waiting, gets, hits, dialled, waited, wait_microseconds, timed_out, rejected, dial_failures, closed",
 			[]string{"node=n1|role=primary|max=4|waiting=0"}},
 		{"SESSIONS", "id, user, host, db, command, seconds, age, in_transaction, pins, instance, port",
 			[]string{"user=root|host=127.0.0.1|db=shop|command=Sleep|in_transaction=NO|pins=get_lock|instance=" + p.n1.Addr + "|port=service"}},

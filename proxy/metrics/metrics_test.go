@@ -82,6 +82,7 @@ func TestMetricsAreAllThere(t *testing.T) {
 		`kingshard_instance_up{backend="127.0.0.1:2",node="n",role="replica"} 0`,
 		`kingshard_replica_passed_over{backend="127.0.0.1:2",node="n",role="replica"} 0`,
 		`kingshard_pool_connections_max{backend="127.0.0.1:1",node="n",role="primary"} 7`,
+		`kingshard_pool_connections_in_use_max{backend="127.0.0.1:1",node="n",role="primary"} 7`,
 		`kingshard_pool_connections_open{backend="127.0.0.1:1",node="n",role="primary"} 0`,
 		`kingshard_pool_gets_total{backend="127.0.0.1:1",node="n",outcome="timed_out",role="primary"} 0`,
 		`kingshard_pool_wait_seconds_total{backend="127.0.0.1:2",node="n",outcome="waited",role="replica"} 0`,

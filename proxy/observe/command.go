@@ -39,6 +39,7 @@ type Work struct {
 	Class       sqltext.Class // of the statement; set by the session
 	// EachCounted says that the servers were told of their parts by Instance.Count; else End tells Instance.
 	EachCounted bool
+	shared      bool  // its connection ran others' statements ahead of it
 	cut         uint8 // the origin, from 1 on, of what cut the command off; 0: nothing did
 }
 
@@ -102,7 +103,10 @@ func (c *Command) CutOff(o Origin) { c.cut = 1 + uint8(o) }
 func (c *Command) CountLooped() { c.class().looped.Add(1) }
 
 // CountShared counts a statement that a loop sent on a connection with others'.
-func (c *Command) CountShared() { c.class().shared.Add(1) }
+func (c *Command) CountShared() {
+	c.class().shared.Add(1)
+	c.shared = true
+}
 
 // CountFresh counts a read that had to find what was changed.
 func (c *Command) CountFresh(f Fresh) { c.Counters.Fresh[f].Add(1) }
@@ -142,7 +146,11 @@ func (c *Command) End(cmd mysql.Command, took time.Duration) (p Parts, statement
 		p = c.parts(took)
 		c.Counters.observe(k, c.Class, p)
 		if c.Instance != nil && !c.EachCounted {
-			c.Instance.Count(c.id, p.Backend, c.Bytes, c.ErrorCode != 0 && c.Origin == OriginBackend)
+			failed := c.ErrorCode != 0 && c.Origin == OriginBackend
+			c.Instance.Count(c.id, p.Backend, c.Bytes, failed)
+			if !failed && !c.shared {
+				c.Instance.Latency.Took(c.id, p.Backend)
+			}
 		}
 	} else if int(cmd) < mysql.CommandsMax {
 		c.Counters.commands[cmd].Add(1)

@@ -80,7 +80,11 @@ func (l *Lease) Received() uint64 { return l.Conn.Net.Received() - l.had }
 // Ended counts the last statement that was sent and ends its span. It does nothing if that was done before.
 func (l *Lease) Ended(err error) {
 	if !l.began.IsZero() {
-		l.Instance.Count(l.cell, time.Since(l.began), l.Received(), err != nil)
+		took := time.Since(l.began)
+		l.Instance.Count(l.cell, took, l.Received(), err != nil)
+		if err == nil {
+			l.Instance.Latency.Took(l.cell, took)
+		}
 		l.began = time.Time{}
 	}
 	if l.Span != nil {

@@ -50,7 +50,7 @@ function instance(context, i, pool) {
     ? el("button", { class: "small push", on: { click: () => hold(false) } }, "Take up")
     : el("button", { class: "small danger push", on: { click: () => hold(true) } }, "Take down");
   const fact = (name, value) => (value === null || value === undefined || value === "" ? null : el("div", {}, el("span", {}, name), el("span", {}, String(value))));
-  const use = `${pool.in_use} in use, ${pool.idle} idle, ${pool.max} at most`;
+  const use = `${pool.in_use} in use, ${pool.idle} idle, ${pool.max} at most` + (pool.in_use_max < pool.max ? `, ${pool.in_use_max} in use at most` : "");
   return el("div", { class: "instance" },
     el("div", { class: "bar" }, tag(i.state, state), i.held_down ? tag("held down", "warn") : null, i.passed_over ? tag("behind", "warn") : null, i.withheld ? tag("withheld: " + i.withheld, "warn") : null, i.health !== i.state ? tag("probes: " + i.health, "") : null,
       el("span", { class: "dim" }, i.role), context.may("operate") ? button : null),
