@@ -40,8 +40,9 @@ var allowed = map[string][]string{
 	"proxy/fastlane":   {"mysql/rawio"},
 	"proxy/processors": nil,
 	"proxy/cpuprofile": nil,
+	"proxy/faultpoint": nil,
 	"proxy/handover":   {"mysql"},
-	"proxy/exec":       {"mysql", "mysql/value", "router/plan"},
+	"proxy/exec":       {"mysql", "mysql/value", "proxy/faultpoint", "router/plan"},
 
 	"proxy/querylog": {"config", "mysql/sqltext"},
 	// The rules are made from the configuration's.
@@ -59,14 +60,14 @@ var allowed = map[string][]string{
 	"proxy/lockwaits":     {"backend", "mysql"},
 	"proxy/process":       {"backend", "mysql", "proxy/lockwaits"},
 	"proxy/kserror":       {"mysql"},
-	"proxy/txn":           {"backend", "backend/gtid", "backend/pool", "mysql", "mysql/sqltext", "proxy/kserror", "proxy/observe", "proxy/tracing"},
+	"proxy/txn":           {"backend", "backend/gtid", "backend/pool", "mysql", "mysql/sqltext", "proxy/faultpoint", "proxy/kserror", "proxy/observe", "proxy/tracing"},
 	"proxy/txn/decisions": {"backend", "mysql", "mysql/sqltext"},
 	// What decides about transactions of several nodes knows neither servers nor sessions.
 	"proxy/txn/twophase": nil,
 	// What checks histories of them, for tests, knows nothing of databases.
 	"proxy/txn/history":         nil,
-	"proxy/txn/driver":          {"backend", "mysql", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
-	"proxy/session":             {"backend", "backend/gtid", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/throttle", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
+	"proxy/txn/driver":          {"backend", "mysql", "proxy/faultpoint", "proxy/txn", "proxy/txn/decisions", "proxy/txn/twophase"},
+	"proxy/session":             {"backend", "backend/gtid", "backend/pool", "backend/stored", "config", "mysql", "mysql/auth", "mysql/loadfile", "mysql/spare", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy/account", "proxy/ddl", "proxy/exec", "proxy/fastlane", "proxy/faultpoint", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/lockwaits", "proxy/mirror", "proxy/observe", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session/state", "proxy/throttle", "proxy/tracing", "proxy/txn", "proxy/txn/driver", "proxy/txn/twophase", "router", "router/plan"},
 	"proxy/session/state":       {"backend", "backend/stored", "mysql", "mysql/sqltext"},
 	"proxy/observe":             {"backend", "backend/pool", "mysql", "mysql/sqltext", "proxy/account", "proxy/querylog", "proxy/tracing"},
 	"proxy/tracing":             {"config", "mysql/sqltext"},
@@ -75,14 +76,14 @@ var allowed = map[string][]string{
 	"proxy/subtables":           {"backend", "mysql", "router"},
 	// The limits of users name themselves.
 	"proxy/metrics":           {"backend", "backend/pool", "proxy/account", "proxy/observe", "proxy/querylog", "proxy/sequence", "proxy/session", "proxy/subtables"},
-	"proxy/admin":             {"backend", "backend/pool", "backend/roles", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
+	"proxy/admin":             {"backend", "backend/pool", "backend/roles", "config", "mysql", "mysql/sqltext", "proxy/account", "proxy/admin/change", "proxy/admin/login", "proxy/admin/predecessor", "proxy/admin/rest", "proxy/admin/statement", "proxy/cpuprofile", "proxy/faultpoint", "proxy/halfdone", "proxy/hotkeys", "proxy/indexes", "proxy/kserror", "proxy/observe", "proxy/placement", "proxy/process", "proxy/querylog", "proxy/queryrule", "proxy/sequence", "proxy/session", "proxy/txn", "proxy/txn/driver", "router", "router/plan"},
 	"proxy/admin/change":      {"backend", "config", "mysql", "proxy/account", "proxy/admin/statement", "proxy/kserror", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/switchover"},
 	"proxy/admin/predecessor": {"backend", "backend/pool", "config", "mysql", "proxy/account", "proxy/admin/change", "proxy/admin/rest", "proxy/admin/statement", "proxy/kserror", "proxy/queryrule", "proxy/session"},
 	"proxy/admin/rest":        {"proxy/kserror"},
 	"proxy/admin/statement":   {"mysql/sqltext", "proxy/kserror"},
 	"proxy/admin/login":       {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
-	"proxy":              {"backend", "backend/health", "backend/roles", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/halfdone", "proxy/handover", "proxy/indexes", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "proxy/txn/driver", "router"},
+	"proxy":              {"backend", "backend/health", "backend/roles", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/faultpoint", "proxy/halfdone", "proxy/handover", "proxy/indexes", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "proxy/txn/driver", "router"},
 	"cmd/kingshard":      {"backend", "backend/health", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},

@@ -13,6 +13,7 @@ import (
 	"kingshard/config"
 	"kingshard/proxy/account"
 	"kingshard/proxy/admin/change"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/querylog"
 	"kingshard/proxy/queryrule"
 	"kingshard/proxy/session"
@@ -97,7 +98,9 @@ func (s *Server) install(snap *session.Snapshot) {
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
 	s.shared.Statements.SetMost(int64(cfg.PacketMemory))
 	s.shared.Indexes.Configured(snap.Ruled())
+	faultpoint.Reach(faultpoint.BeforeSwap)
 	s.shared.Snapshot.Store(snap)
+	faultpoint.Reach(faultpoint.AfterSwap)
 	if err := s.shared.Learn(); err != nil {
 		s.log.Warn("keys over shards that DDL has made are not known", "error", err)
 	}

@@ -33,13 +33,16 @@ var built = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(builtDir, "kingshard")
-	build := exec.Command("go", "build", "-o", path, "kingshard/cmd/kingshard")
+	build := exec.Command("go", "build", "-tags", buildTags, "-o", path, "kingshard/cmd/kingshard")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is delivered, of packages that make lint has compiled
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return path, nil
 })
+
+// buildTags are those that the binary is built with.
+var buildTags string
 
 // builtDir has the binary; empty before it is built.
 var builtDir string

@@ -32,6 +32,7 @@ var ksCommands []*command
 
 func init() {
 	ksCommands = []*command{&explainCommand, &checkCommand, &reloadCommand, &nodeCommand, &pauseCommand, &resumeCommand, &setCommand, &saveCommand, &killCommand, &forgetCommand, &resolveCommand, &sequenceCommand, &indexCommand, &ruleCommand, &resetCommand, &upgradeCommand, &helpCommand}
+	ksCommands = append(ksCommands, testCommands...)
 }
 
 // Statement answers the proxy's own statements; it is the session's Own.

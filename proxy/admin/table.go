@@ -56,6 +56,7 @@ func init() {
 		&statusTable, &historyTable, &nodesTable, &rolesTable, &poolsTable, &sessionsTable, &processlistTable, &tablesTable, &rulesTable, &keysTable, &queryRulesTable, &plansTable,
 		&digestsTable, &pinsTable, &locksTable, &configTable, &sequencesTable, &indexesTable, &halfDoneTable, &transactionsTable, &incidentsTable, &eventsTable,
 	}
+	tables = append(tables, testTables...)
 }
 
 // tableNamed finds a table; nil if there is none.

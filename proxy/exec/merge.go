@@ -5,6 +5,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/value"
+	"kingshard/proxy/faultpoint"
 	"kingshard/router/plan"
 )
 
@@ -219,7 +220,11 @@ func (m *merge) flushBefore(s *Source) error {
 	if pending == 0 || !s.mayWait(pending) {
 		return nil
 	}
-	return m.dst.Flush()
+	err := m.dst.Flush()
+	if fault := faultpoint.Fail(faultpoint.InResult); fault != nil {
+		return fault
+	}
+	return err
 }
 
 // sharedStatus are the flags that hold for the whole when they hold for one shard.

@@ -9,6 +9,7 @@ import (
 	"kingshard/backend/pool"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/txn"
@@ -285,6 +286,7 @@ func (ls *leases) release(p backend.Pooled) {
 		p.Taint()
 		return
 	}
+	faultpoint.Reach(faultpoint.BeforeReturn)
 	if ls.client.ahead().lease != nil {
 		ls.client.ahead().lease.Put()
 		return

@@ -8,6 +8,7 @@ import (
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
@@ -247,6 +248,7 @@ func (la *laned) launch(le *loopConn) {
 		la.handOver(l, stepEnd)
 		return
 	}
+	faultpoint.Reach(faultpoint.BeforeSend)
 	// What the loop took the statement for keeps it from sending anything else.
 	_ = la.exchanges.start(x, &la.client.task().query)
 	la.client.observed.CountLooped()

@@ -8,6 +8,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/process"
 )
 
@@ -171,6 +172,7 @@ func (la *laned) sendShared(le *loopConn) {
 	_, _ = la.client.conn.ReadPacket() // it is there: Peek gave it
 	x := &la.client.task().x
 	x.p = le.p
+	faultpoint.Reach(faultpoint.BeforeSend)
 	// What the loop took the statement for keeps it from sending anything else.
 	_ = la.exchanges.start(x, &la.client.task().query)
 	la.client.observed.CountLooped()

@@ -9,6 +9,7 @@ import (
 	"kingshard/backend/stored"
 	"kingshard/mysql"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/process"
 	"kingshard/proxy/queryrule"
@@ -345,6 +346,9 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 		} else if err != nil {
 			return true, xs.notPrepared(p, err, q.rename)
 		}
+		if err := faultpoint.Fail(faultpoint.BeforeSend); err != nil {
+			return true, xs.leases.lostBefore(p, err)
+		}
 		if q.st != nil {
 			xs.pinMixed(x.bs, q.st)
 		}
@@ -483,6 +487,9 @@ func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
 	if xs.client.ahead().lease != nil {
 		o.Arrived = &xs.client.ahead().lease.walk
 	}
+	if err := faultpoint.Fail(faultpoint.AfterSend); err != nil {
+		return true, err
+	}
 	for {
 		res, err := mysql.ForwardResult(xs.client.out(), p.Conn.Conn, o)
 		if err != nil {
@@ -516,6 +523,9 @@ func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
 		}
 		if !p.Conn.Status.Has(mysql.ServerMoreResultsExists) {
 			return false, nil
+		}
+		if err := faultpoint.Fail(faultpoint.InResult); err != nil {
+			return true, err
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/exec"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/process"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
@@ -256,6 +257,9 @@ func (sh *shards) startOn(l *txn.Lease, q *plan.Query, ex *boundExecution, first
 
 // sendTo sends a text, or the execution of a prepared one.
 func (sh *shards) sendTo(l *txn.Lease, text string, args []int, ex *boundExecution) error {
+	if err := faultpoint.Fail(faultpoint.BeforeSend); err != nil {
+		return err
+	}
 	sh.effects.reachOn(l, text)
 	l.Started(sh.client.id, sh.client.observed.ShardSpan(l.Instance, sh.client.state.DB(), text))
 	var err error
@@ -264,6 +268,9 @@ func (sh *shards) sendTo(l *txn.Lease, text string, args []int, ex *boundExecuti
 		err = l.Conn.Flush()
 	} else {
 		err = sh.sendBound(l, text, args, ex)
+	}
+	if fault := faultpoint.Fail(faultpoint.AfterSend); fault != nil {
+		err = fault
 	}
 	if err != nil {
 		l.Ended(err)

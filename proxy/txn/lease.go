@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/tracing"
 )
@@ -100,6 +101,7 @@ func GiveBack(leases []Lease) (kept bool) {
 		l := &leases[k]
 		l.Ended(nil)
 		if !l.Kept {
+			faultpoint.Reach(faultpoint.BeforeReturn)
 			l.Put()
 			continue
 		}

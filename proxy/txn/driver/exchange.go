@@ -24,6 +24,10 @@ func newExchange(p *part, a twophase.Action) *exchange {
 // send sends the statements.
 func (x *exchange) send() {
 	c := x.part.conn.Conn
+	if err := before(x.action.Do); err != nil {
+		x.err, x.got = err, len(x.statements)
+		return
+	}
 	for _, sql := range x.statements {
 		c.Command(mysql.ComQuery, sql)
 	}
@@ -70,7 +74,7 @@ func (x *exchange) readOne() {
 func (x *exchange) answer() twophase.Answer {
 	answer := twophase.Answer{Do: x.action.Do, Node: x.action.Node, Key: x.action.Row.Key, Result: twophase.NoAnswer}
 	if x.got == len(x.statements) {
-		answer.Result, answer.Code = resultOf(x.err)
+		answer.Result, answer.Code = resultOf(after(x.action.Do, x.err))
 	}
 	return answer
 }
@@ -89,8 +93,8 @@ func (d *Driver) asked(p *part, a twophase.Action) twophase.Answer {
 		if err = p.conn.Conn.Rows(statements[0], 1, func(row []string) { answer.Text = row[0] }); err == nil {
 			d.clocks.note(p.server, answer.Text, a.Within)
 		}
-	} else {
-		err = stepwise(p.conn.Conn, statements)
+	} else if err = before(a.Do); err == nil {
+		err = after(a.Do, stepwise(p.conn.Conn, statements))
 	}
 	answer.Result, answer.Code = resultOf(err)
 	return answer

@@ -1,0 +1,9 @@
+//go:build !faultpoints
+
+package admin
+
+// What builds with the tag faultpoints have beside the others.
+var (
+	testCommands []*command
+	testTables   []*table
+)
