@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/fastlane"
+	"kingshard/proxy/faultpoint"
 	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
@@ -114,6 +115,7 @@ func (la *laned) launchMerge(h *loopState) {
 		l, query := &m.loans[k], &m.route.Queries[k]
 		la.exchanges.effects.reachOn(l, query.Text)
 		l.Started(la.client.id, la.client.observed.ShardSpan(l.Instance, la.client.state.DB(), query.Text))
+		faultpoint.Reach(faultpoint.BeforeSend)
 		l.Conn.Command(mysql.ComQuery, query.Text)
 		m.asked(m.of, query, source(l, value.TextRow))
 	}
