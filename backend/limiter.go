@@ -9,7 +9,7 @@ const (
 	// limitStart is the first limit, or the least if that is more.
 	limitStart = 16
 	// crowdedBy is how many times as long as alone statements may take. A server that is so slow because they wait for each other has three times as many as it
-	// can serve at a time: half of them keep it busy, also while connections pass from one statement to the next.
+	// can serve at a time: half of them are more than enough to keep it busy.
 	crowdedBy = 3
 	// renewAfter is after how many windows it is learned anew what statements take alone.
 	renewAfter = 120

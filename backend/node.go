@@ -70,7 +70,7 @@ func openNode(cfg *config.Config, nc config.Node) (*Node, error) {
 	}
 	limits := PoolConfig{
 		Max:            nc.MaxConnsLimit,
-		Least:          nc.MinConnsLimit,
+		Least:          nc.AdaptiveConnsLimit,
 		ConnectTimeout: cfg.ConnectTimeout.Duration(),
 		IdleTimeout:    cfg.ConnIdleTimeout.Duration(),
 		MaxLifetime:    cfg.ConnMaxLifetime.Duration(),

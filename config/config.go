@@ -319,7 +319,7 @@ type Node struct {
 	MaxConnsLimit int `yaml:"max_conns_limit" reload:"set"`
 	// Connections to each instance that statements use at once at the least, where the proxy finds by what they take how many of them the server serves best,
 	// up to max_conns_limit: the others wait in line, see operations.md. 0: max_conns_limit alone says how many.
-	MinConnsLimit int `yaml:"min_conns_limit" reload:"set"`
+	AdaptiveConnsLimit int `yaml:"adaptive_conns_limit" reload:"set"`
 	// Account on the primary and all replicas, under which the statements of clients run.
 	User string `yaml:"user"`
 	// Password of user; give it or password_file.

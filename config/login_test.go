@@ -7,7 +7,7 @@ import (
 
 // Every key of a node is one by which its primary is reached, or one of those named here: a new one is looked at.
 func TestLogsInAs(t *testing.T) {
-	others := map[string]bool{"name": true, "max_conns_limit": true, "min_conns_limit": true, "slave": true, "down_after_noalive": true, "max_replica_lag": true, "roles": true, "on_diverged": true, "zones": true, "replica_choice": true, "replication_user": true, "replication_password": true, "replication_password_file": true}
+	others := map[string]bool{"name": true, "max_conns_limit": true, "adaptive_conns_limit": true, "slave": true, "down_after_noalive": true, "max_replica_lag": true, "roles": true, "on_diverged": true, "zones": true, "replica_choice": true, "replication_user": true, "replication_password": true, "replication_password_file": true}
 	for k := range reflect.TypeFor[Node]().NumField() {
 		var n Node
 		field := reflect.ValueOf(&n).Elem().Field(k)

@@ -35,13 +35,13 @@ func TestSave(t *testing.T) {
 		{"an element that is not there", strings.Replace(saveBase, "  slave :\n", "", 1), func(c *Config) { c.Nodes[0].Slave = "10.0.0.2:3306" },
 			[][2]string{{"- name: node1", "- slave: \"10.0.0.2:3306\"\n  name: node1"}}, false},
 		{"what can be set", saveBase, func(c *Config) {
-			for _, s := range [][2]string{{"log_level", "warn"}, {"log_literals", "on"}, {"nodes[node1].max_conns_limit", "16"}, {"nodes[node1].min_conns_limit", "2"}, {"user_list[app].max_conns", "5"}, {"idle_timeout", "90"}} {
+			for _, s := range [][2]string{{"log_level", "warn"}, {"log_literals", "on"}, {"nodes[node1].max_conns_limit", "16"}, {"nodes[node1].adaptive_conns_limit", "2"}, {"user_list[app].max_conns", "5"}, {"idle_timeout", "90"}} {
 				if err := c.Set(s[0], s[1]); err != nil {
 					panic(err)
 				}
 			}
 		}, [][2]string{
-			{"# top\naddr:", "# top\nidle_timeout: 90s\nlog_literals: true\nlog_level: warn\naddr:"}, {"max_conns_limit: 8", "max_conns_limit: 16"}, {"- name: node1", "- min_conns_limit: 2\n  name: node1"},
+			{"# top\naddr:", "# top\nidle_timeout: 90s\nlog_literals: true\nlog_level: warn\naddr:"}, {"max_conns_limit: 8", "max_conns_limit: 16"}, {"- name: node1", "- adaptive_conns_limit: 2\n  name: node1"},
 			{"{user: app, password", "{max_conns: 5, user: app, password"},
 		}, false},
 		{"over several lines", strings.Replace(saveBase, "allow_ips: '' # nobody", "allow_ips: >-\n  10.0.0.1,\n  10.0.0.2", 1), func(c *Config) { c.AllowIPs = "" }, nil, true},

@@ -33,7 +33,7 @@ func (n *Node) check(r *report, path string) {
 	if n.MaxConnsLimit > connsLimitMax {
 		r.fault(path+".max_conns_limit", "must be at most %d, not %d", connsLimitMax, n.MaxConnsLimit)
 	}
-	r.between(path+".min_conns_limit", n.MinConnsLimit, 0, n.MaxConnsLimit)
+	r.between(path+".adaptive_conns_limit", n.AdaptiveConnsLimit, 0, n.MaxConnsLimit)
 	if n.User == "" {
 		r.fault(path+".user", "is required: the account on the node's instances")
 	}

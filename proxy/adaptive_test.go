@@ -43,7 +43,7 @@ func startThrashing(t testing.TB, capacity int, alone time.Duration, loss float6
 
 // adaptively is the configuration of a node on one server with a limit that is found.
 func adaptively(addr string, conns, least int) string {
-	return strings.Replace(oneNode(addr, conns), "max_conns_limit", fmt.Sprintf("min_conns_limit: %d, max_conns_limit", least), 1)
+	return strings.Replace(oneNode(addr, conns), "max_conns_limit", fmt.Sprintf("adaptive_conns_limit: %d, max_conns_limit", least), 1)
 }
 
 // busy has clients send a statement again and again until stop is called, which waits for them, or the test ends.
@@ -70,7 +70,7 @@ func busy(t *testing.T, p *testProxy, clients int, statement string) (stop func(
 }
 
 // A server that cannot serve as many at once as there are connections gets fewer, as many as it serves best, and more again when it can.
-func TestMinConnsLimit(t *testing.T) {
+func TestAdaptiveConnsLimit(t *testing.T) {
 	for _, lane := range []string{"fast_lane: true", "fast_lane: false"} {
 		t.Run(lane, func(t *testing.T) {
 			t.Parallel()
@@ -94,20 +94,18 @@ func TestMinConnsLimit(t *testing.T) {
 			if got := limit(); got > 20 {
 				t.Errorf("a reload has forgotten the limit: it is %d", got)
 			}
-			must(t, p.client(""), "KS SET nodes[n].min_conns_limit = 0")
+			must(t, p.client(""), "KS SET nodes[n].adaptive_conns_limit = 0")
 			mysqltest.WaitFor(t, "as many to be used as may be", func() bool { return limit() == 38 && p.primary("n").Stats().InUse == 38 })
 			stop()
 		})
 	}
 }
 
-// Statements that are slow by themselves, and connections of transactions whose clients think, do not lower the limit, and who has a transaction does not wait
-// for it.
-func TestMinConnsLimitSpares(t *testing.T) {
+// Who has a transaction does not wait for the limit, also where transactions use all of it.
+func TestAdaptiveConnsLimitSpares(t *testing.T) {
 	t.Parallel()
 	server := startThrashing(t, 2, 10*time.Millisecond, 0)
-	p := startProxy(t, configText([]node{{name: "n", master: server.Addr, conns: 40}, {name: "m", master: startScript(t, "m").Addr, conns: 4}}), "pool_wait_timeout: 20s")
-	must(t, p.client(""), "KS SET nodes[n].min_conns_limit = 2")
+	p := startProxy(t, adaptively(server.Addr, 40, 2), "pool_wait_timeout: 20s")
 	stop := busy(t, p, 80, "SELECT work")
 	mysqltest.WaitFor(t, "the limit to fall", func() bool { return p.primary("n").Stats().Limit <= 6 })
 	stop()
@@ -135,7 +133,7 @@ func BenchmarkThrashing(b *testing.B) {
 		loss  float64
 		least int
 	}{{0.02, 0}, {0.02, 2}, {0, 0}, {0, 2}} {
-		b.Run(fmt.Sprintf("loss=%g/min_conns_limit=%d", c.loss, c.least), func(b *testing.B) {
+		b.Run(fmt.Sprintf("loss=%g/adaptive_conns_limit=%d", c.loss, c.least), func(b *testing.B) {
 			const (
 				capacity = 8
 				alone    = 16 * time.Millisecond

@@ -28,7 +28,7 @@ var (
 	descHeld        = instanceDesc("held_statements", "Statements that wait for the node's primary now.")
 	descHeldTotal   = instanceDesc("held_statements_total", "Statements that waited for the node's primary, or came when too many did, by what became of them.", "outcome")
 	descPoolMax     = instanceDesc("pool_connections_max", "Ceiling of connections to the instance.")
-	descPoolUseMax  = instanceDesc("pool_connections_in_use_max", "How many connections to the instance statements may use at a time: the ceiling, or what was found from min_conns_limit on.")
+	descPoolUseMax  = instanceDesc("pool_connections_in_use_max", "How many connections to the instance statements may use at a time: the ceiling, or what was found from adaptive_conns_limit on.")
 	descPoolOpen    = instanceDesc("pool_connections_open", "Connections open to the instance.")
 	descPoolInUse   = instanceDesc("pool_connections_in_use", "Connections that sessions hold now.")
 	descPoolWaiting = instanceDesc("pool_waiting", "Statements that wait for a connection now.")
