@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,16 +64,44 @@ func (ls *leases) lease(n *backend.Node, readOnly bool, have []txn.Lease) (txn.L
 		}
 		return l, err
 	}
-	p, err := ls.freshConn(n, have)
-	if err != nil {
-		return txn.Lease{}, err
+	for tries := 0; ; tries++ {
+		p, err := ls.freshConn(n, have)
+		if err != nil {
+			return txn.Lease{}, err
+		}
+		l, err := ls.client.txn.Join(p, n.Name, ls.branches().joining(n, readOnly))
+		if err == nil {
+			ls.branches().uses(p, readOnly)
+			return l, nil
+		}
+		if !ls.joinsByAnother(p.Instance, err, tries) {
+			return l, backendError(err)
+		}
 	}
-	l, err := ls.client.txn.Join(p, n.Name, ls.branches().joining(n, readOnly))
-	if err != nil {
-		return l, backendError(err)
+}
+
+const (
+	// erXAErDupid is the code of a branch that is there already. MySQL manual: "Server Error Message Reference".
+	erXAErDupid = 1440
+	// dupidsMax is how many connections may hear of the branch of one that broke, whose server takes a moment to notice.
+	dupidsMax = 16
+)
+
+// joinsByAnother reports whether a connection to another node may be tried where one could not become part of the transaction: it was dead, as many of a
+// server's idle ones may be at a time, and nothing of the client's was sent on it.
+func (ls *leases) joinsByAnother(i *backend.Instance, err error, tries int) bool {
+	if refused, ok := errors.AsType[*mysql.SQLError](err); ok {
+		return refused.Code == erXAErDupid && tries > 0 && tries < dupidsMax
 	}
-	ls.branches().uses(p, readOnly)
-	return l, nil
+	broke, ok := errors.AsType[*mysql.ConnError](err)
+	if !ok || broke.Side != mysql.BackendSide || errors.Is(err, os.ErrDeadlineExceeded) || tries >= i.Stats().Max {
+		return false
+	}
+	if slices.ContainsFunc(ls.client.txn.All(), func(p backend.Pooled) bool { return p.Conn.Net.Broken() }) {
+		return false // one that has a part of the transaction
+	}
+	i.CheckIdle()
+	return true
 }
 
 // freshConn borrows a connection to a primary in the session's state; have are those that the statement has already. It ends with
