@@ -2,6 +2,9 @@ package proxy_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +76,23 @@ func loseFirst(t *testing.T, servers [3]*mysqltest.RealServer) (*writers, *testP
 // nor writes.
 func TestGroupPrimaryFollowed(t *testing.T) {
 	servers := startGroup(t)
+	direct := dial(t, servers[0].Addr, rootClient())
+	must(t, direct, "CREATE USER own IDENTIFIED BY 'own'")
+	must(t, direct, "GRANT REPLICATION CLIENT, REPLICATION SLAVE, PROCESS ON *.* TO own")
+	text := configText([]node{{name: "n", master: servers[0].Addr, slave: servers[1].Addr, conns: 8}})
+	text = strings.ReplaceAll(text, "user: root, password: root, master", "user: root, password: root, admin_user: own, admin_password: own, master")
+	blind := startProxy(t, text)
+	mysqltest.WaitFor(t, "the log to say that the account may not know of the group", func() bool {
+		return strings.Contains(blind.log.String(), "SELECT on performance_schema.replication_group_members")
+	})
+	file := filepath.Join(t.TempDir(), "ks.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := exec.Command(buildBinary(t), "check", "-servers", file).CombinedOutput()
+	if !strings.Contains(string(out), "warning: own lacks SELECT on performance_schema.replication_group_members") {
+		t.Errorf("kingshard check says\n%s", out)
+	}
 	w, p := loseFirst(t, servers)
 	if err := servers[0].Restart(t.Context()); err != nil {
 		t.Fatal(err)

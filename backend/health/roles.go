@@ -31,7 +31,8 @@ type rolesWatch struct {
 	conn     *backend.Conn // nil: none
 	failures int
 	refused  bool
-	plain    bool // it has said that it is in no cluster of Galera
+	plain    bool  // it has said that it is in no group, or in no cluster of Galera
+	hidden   error // why a server of a group does not tell of it; nil: it does
 }
 
 // watchRole asks one instance for its role until ctx ends, on a connection of its own with deadlines of its own: another one may have to take
@@ -43,6 +44,7 @@ func (m *Monitor) watchRole(ctx context.Context, n *backend.Node, i *backend.Ins
 	tick := time.NewTicker(rolesInterval)
 	defer tick.Stop()
 	var again time.Time // not before
+	hidden := false     // which was logged
 	for ctx.Err() == nil {
 		if time.Now().After(again) {
 			o := w.observe(ctx, i)
@@ -53,6 +55,10 @@ func (m *Monitor) watchRole(ctx context.Context, n *backend.Node, i *backend.Ins
 				if w.refused = o.Refused; o.Refused {
 					m.cfg.Log.Warn("the server does not tell its role, so that another primary is not found: does the account have REPLICATION CLIENT, in MariaDB REPLICA MONITOR?", "node", i.Node, "instance", i.Addr)
 				}
+			}
+			if w.hidden != nil && !hidden {
+				hidden = true
+				m.cfg.Log.Warn("the server does not tell of its group, so that members which have left it are not known: does the account have SELECT on performance_schema.replication_group_members?", "node", i.Node, "instance", i.Addr, "error", w.hidden)
 			}
 			if o.Refused {
 				again = time.Now().Add(rolesRefusedAgain)

@@ -51,12 +51,12 @@ func lacking(err error) error {
 
 // askGroup asks a server of MySQL for its group. MySQL manual: "The replication_group_members Table".
 func (w *rolesWatch) askGroup(o *roles.Observation) error {
-	if w.conn.Info.MariaDB || w.conn.Info.Number < 80002 {
+	if w.conn.Info.MariaDB || w.conn.Info.Number < 80002 || w.plain {
 		return nil
 	}
 	const query = "SELECT MEMBER_STATE, (SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE MEMBER_ROLE = 'PRIMARY') " +
 		"FROM performance_schema.replication_group_members WHERE MEMBER_ID = @@server_uuid"
-	return lacking(w.conn.Rows(query, 2, func(row []string) {
+	err := w.conn.Rows(query, 2, func(row []string) {
 		switch primaries, _ := strconv.Atoi(row[1]); {
 		case row[0] == "OFFLINE": // it is configured for a group at most
 		case row[0] != "ONLINE":
@@ -66,7 +66,16 @@ func (w *rolesWatch) askGroup(o *roles.Observation) error {
 		default:
 			o.Member = roles.Online
 		}
-	}))
+	})
+	refused, said := errors.AsType[*mysql.SQLError](err)
+	if !said || w.hidden != nil {
+		return lacking(err)
+	}
+	group, err := backend.Group(w.conn)
+	if w.plain = err == nil && group == ""; err == nil && !w.plain {
+		w.hidden = refused
+	}
+	return err
 }
 
 // askGalera asks a server of MariaDB for its cluster, unless it has said that it has none. MariaDB Knowledge Base: "Galera Cluster Status Variables".

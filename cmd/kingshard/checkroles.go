@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"kingshard/backend"
 	"kingshard/backend/health"
 	"kingshard/config"
+	"kingshard/mysql"
 )
 
 // checkRoles prints what the proxy's own account lacks at a primary to follow the role, to write heartbeats and to find replicas. It works without, but not as well.
@@ -26,6 +28,12 @@ func checkRoles(place string, i *backend.Instance, own *login, nc *config.Node, 
 	}
 	defer c.Close()
 	c.Net.SetDeadline(deadline)
+	var refused *mysql.SQLError
+	if _, err := backend.Members(c); errors.As(err, &refused) {
+		fmt.Printf("%s: warning: %s lacks SELECT on performance_schema.replication_group_members (%s): which members are in step with the group is not known\n", place, own.name, refused.Message)
+	} else if err != nil {
+		return err
+	}
 	for _, t := range tables {
 		there, refused, err := t.Usable(c)
 		if err != nil {
