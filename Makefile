@@ -26,7 +26,7 @@ test: install-servers lint ## everything: installs what it needs, unit and integ
 	CGO_ENABLED=1 GOFLAGS=-pgo=off GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -p $(PACKAGES) -timeout 45m \
 		./proxy/session ./proxy ./bench/differential ./proxy/clients ./...
 	GOFLAGS=-pgo=off $(GO) test -vet=off -run 'TestSimulator$$' ./proxy/txn/twophase
-	GOFLAGS=-pgo=off $(GO) test -tags faultpoints -run TestFaultPoint ./proxy/admin ./proxy
+	GOFLAGS=-pgo=off $(GO) test -tags faultpoints -run 'TestFaultPoint|TestReadsAllocateNothing' ./proxy/admin ./proxy
 
 unit: ## tests that need no database server
 	CGO_ENABLED=1 GOFLAGS=-pgo=off $(GO) test -race -short ./...

@@ -262,7 +262,7 @@ func whoRan(t *testing.T, direct *mysqltest.RawClient) {
 		"SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'ks_meta'|": 0,                               // now and then
 		"SHOW GLOBAL VARIABLES WHERE Variable_name IN ('binlog_format'|":          0,                               // for transactions over nodes
 		"SET session_track_gtids|SET session_track_system_variables":              0, "SELECT @@GLOBAL.log_bin": 0, // for reads on replicas behind changes
-		"SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ": 0, "SELECT epoch, server FROM ks_meta.epoch": 0, "SET autocommit": 0, "SELECT @@wsrep_on|SELECT MEMBER_STATE": 0, // for roles
+		"SELECT @@GLOBAL.read_only, @@GLOBAL.innodb_read_only, ": 0, "SELECT epoch, server FROM ks_meta.epoch": 0, "SET autocommit": 0, "SELECT @@wsrep_on|SELECT MEMBER_STATE|SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'": 0, // for roles
 		"SELECT server, counter, writer FROM ks_meta.heartbeat": 0, "INSERT INTO ks_meta.heartbeat|SET TRANSACTION ISOLATION LEVEL|SELECT counter FROM ks_meta.heartbeat|CREATE DATABASE|CREATE TABLE IF NOT EXISTS ks_meta.heartbeat|": 0,
 		"SELECT @@server_uuid|SELECT CONCAT_WS(' ', 'server_id'|": 0, "SELECT @@global.read_only|": 0, // where a replica is looked at
 		"SHOW REPLICAS|SHOW SLAVE HOSTS": 0,
