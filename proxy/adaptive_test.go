@@ -10,7 +10,6 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
-	"kingshard/proxy/session"
 )
 
 // thrashing is a server that serves so many statements at once as quickly as one, and of more loses time to each of them.
@@ -145,35 +144,9 @@ func BenchmarkThrashing(b *testing.B) {
 			for range cap(clients) {
 				clients <- p.client("")
 			}
-			var mu sync.Mutex
-			var served, refused []time.Duration
-			late := 0
-			var all sync.WaitGroup
 			b.ResetTimer()
 			began := time.Now()
-			for n := range b.N {
-				due := began.Add(time.Duration(n) * gap)
-				time.Sleep(time.Until(due))
-				c := <-clients
-				all.Go(func() {
-					r, err := c.Query("SELECT work")
-					took := time.Since(due)
-					clients <- c
-					mu.Lock()
-					defer mu.Unlock()
-					switch {
-					case err != nil:
-						b.Error(err)
-					case r.Err == nil:
-						served = append(served, took)
-					case r.Err.Code == session.KSTooManyWaiters:
-						refused = append(refused, took)
-					default:
-						late++
-					}
-				})
-			}
-			all.Wait()
+			served, refused, late := openLoop(b, clients, gap, "SELECT work")
 			b.ReportMetric(float64(len(served))*float64(alone)/capacity/float64(time.Since(began))*100, "%goodput")
 			b.ReportMetric(percentile(served, 50).Seconds()*1e3, "ms-served-p50")
 			b.ReportMetric(percentile(served, 99).Seconds()*1e3, "ms-served-p99")

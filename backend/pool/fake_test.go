@@ -136,7 +136,7 @@ func start(p *testPool, want string, patience time.Duration, cancel <-chan struc
 	return startBy(p.Get, want, patience, cancel)
 }
 
-// startBy is start of a Get or a GetAhead.
+// startBy asks for a connection by get on a goroutine of its own, and returns when that has an answer, which is in the channel, or waits.
 func startBy(get func(string, time.Time, <-chan struct{}) (*testPooled, error), want string, patience time.Duration, cancel <-chan struct{}) <-chan result {
 	ch := make(chan result, 1)
 	deadline := in(patience)

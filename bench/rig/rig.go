@@ -98,7 +98,7 @@ func (r *Rig) server(ctx context.Context, connsMax int) (*mysqltest.RealServer, 
 	return s, fill(ctx, s, r.options.Rows)
 }
 
-// config is that of a server.
+// config returns what a server with a ceiling of connections is started with. The one of replicated has a binary log.
 func (r *Rig) config(connsMax int) mysqltest.ServerConfig {
 	return mysqltest.ServerConfig{
 		Kind: r.options.Kind, MaxConnections: connsMax, Binlog: connsMax == replicated, OwnSession: r.options.Apart,

@@ -59,10 +59,11 @@ func initServers(cfg *config.Config, show bool) int {
 		}
 	}()
 	code, work := 0, false
+	spanned := spanning(cfg)
 	var spans []*backend.Node
 	for k := range cfg.Nodes {
 		nc := &cfg.Nodes[k]
-		m := making{node: all[nc.Name], nc: nc, spans: slices.Contains(spanning(cfg), nc.Name), tables: health.Tables(nc)}
+		m := making{node: all[nc.Name], nc: nc, spans: slices.Contains(spanned, nc.Name), tables: health.Tables(nc)}
 		if !m.spans && len(m.tables) == 0 {
 			continue
 		}
