@@ -31,7 +31,8 @@ func TestLookOnANewConnection(t *testing.T) {
 	n := nodes["a"]
 	defer n.Close()
 	d := New(slog.New(slog.DiscardHandler), true, func() map[string]*backend.Node { return nodes })
-	r := &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, resolver: twophase.NewResolver(d.timing, nil)}
+	r := newResolving(d)
+	r.resolver = twophase.NewResolver(d.timing, nil)
 	defer r.close()
 	r.resolve(n)
 	root, err := mysqltest.DialRaw(s.Addr, mysqltest.ClientConfig{User: mysqltest.User, Password: mysqltest.Password})

@@ -29,6 +29,9 @@ type relay struct {
 	then  bool // the server is out of reach from then on
 	down  bool
 	conns map[net.Conn]bool
+
+	opened int               // how many connections there were
+	before func(sent []byte) // called ahead of all that is passed on to the server, nil for nothing
 }
 
 func startRelay(t *testing.T, target string) *relay {
@@ -52,6 +55,20 @@ func (r *relay) at(text string, f fault, then bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.text, r.fault, r.then = text, f, then
+}
+
+// ahead has f called ahead of all that is passed on to the server.
+func (r *relay) ahead(f func(sent []byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before = f
+}
+
+// connections returns how many were made.
+func (r *relay) connections() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opened
 }
 
 // reach lets the server be reached, or not.
@@ -83,6 +100,7 @@ func (r *relay) accept() {
 		}
 		r.mu.Lock()
 		r.conns[client], r.conns[server] = true, true
+		r.opened++
 		if r.down {
 			r.cutLocked()
 		}
@@ -122,6 +140,12 @@ func (r *relay) between(client, server net.Conn) {
 		n, err := client.Read(b)
 		if err != nil {
 			break
+		}
+		r.mu.Lock()
+		before := r.before
+		r.mu.Unlock()
+		if before != nil {
+			before(b[:n])
 		}
 		if f, then, is := r.met(b[:n]); is {
 			if f != cutBefore {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
+	"sync"
 	"time"
 
 	"kingshard/backend"
@@ -65,7 +65,7 @@ func (d *Driver) Run(stop <-chan struct{}, wanted func() Wanted) {
 
 // resolving is what Run knows.
 type resolving struct {
-	d        *Driver
+	administrators
 	secret   twophase.Secret // nil before the key of rows is known, as the resolver is
 	resolver *twophase.Resolver
 	watcher  *twophase.Resolver // in its place until then, to list what is prepared
@@ -73,13 +73,12 @@ type resolving struct {
 	orphans  *twophase.BranchAuditor
 	began    time.Time
 	audited  time.Time
-	sought   time.Time                 // when branches without a decision were looked for
-	admins   map[string]*administrator // by the address of the primary
-	stranded map[strandedAt]string     // how far the primary had logged when it was seen not to have the branch
-	told     map[string]string         // what was logged last of a node
-	seen     map[string]bool           // by the address of the primary: whether it was asked for the table
-	there    bool                      // one of them has it
-	asked    time.Time                 // when servers were asked last whether they qualify, of a configuration that leaves it to them
+	sought   time.Time             // when branches without a decision were looked for
+	stranded map[strandedAt]string // how far the primary had logged when it was seen not to have the branch
+	told     map[string]string     // what was logged last of a node
+	seen     map[string]bool       // by the address of the primary: whether it was asked for the table
+	there    bool                  // one of them has it
+	asked    time.Time             // when servers were asked last whether they qualify, of a configuration that leaves it to them
 }
 
 // tableThere reports whether a server has the table of decisions. Each is asked once.
@@ -107,13 +106,7 @@ func ended(stop <-chan struct{}) bool {
 }
 
 func newResolving(d *Driver) *resolving {
-	return &resolving{d: d, began: time.Now(), admins: map[string]*administrator{}, told: map[string]string{}, stranded: map[strandedAt]string{}, seen: map[string]bool{}}
-}
-
-func (r *resolving) close() {
-	for _, a := range r.admins {
-		a.conn.Close()
-	}
+	return &resolving{administrators: newAdministrators(d, &silent{}), began: time.Now(), told: map[string]string{}, stranded: map[strandedAt]string{}, seen: map[string]bool{}}
 }
 
 // pause returns how long to wait for the next look. A branch that was found is not kept waiting for longer than it has to.
@@ -133,6 +126,7 @@ func (r *resolving) now() time.Duration { return time.Since(r.began) }
 // look looks at all nodes once.
 func (r *resolving) look(stop <-chan struct{}) {
 	r.leave()
+	r.silent.forget()
 	secret, err := r.d.ask(time.Now().Add(adminTimeout))
 	if r.resolver == nil {
 		if err != nil {
@@ -205,32 +199,6 @@ func (r *resolving) watch(unready error, stop <-chan struct{}) {
 	r.publish(r.watcher, unready.Error())
 }
 
-// admin returns a connection to a node's primary, nil if there is none now.
-func (r *resolving) admin(n *backend.Node) *administrator {
-	addr := n.Primary.Addr
-	if a := r.admins[addr]; a != nil {
-		return a
-	}
-	a, err := administer(n, time.Now().Add(adminTimeout))
-	if err != nil {
-		return nil
-	}
-	r.admins[addr] = a
-	return a
-}
-
-// leave closes connections to what servers were before a reload: each keeps all instances that have been at its address since then, and may be of an
-// account, or to a server, that is not in the configuration any more.
-func (r *resolving) leave() {
-	nodes := r.d.sorted()
-	for addr, a := range r.admins {
-		if !slices.ContainsFunc(nodes, func(n *backend.Node) bool { return n.Primary == a.instance }) {
-			a.conn.Close()
-			delete(r.admins, addr)
-		}
-	}
-}
-
 // failed closes a connection to a node that did not answer as it should, and logs what it said: once, where that is a server's error.
 func (r *resolving) failed(n *backend.Node, err error) {
 	var refused *mysql.SQLError
@@ -239,31 +207,6 @@ func (r *resolving) failed(n *backend.Node, err error) {
 		r.d.log.Warn("what other proxies left behind cannot be looked for", "node", n.Name, "instance", n.Primary.Addr, "error", text)
 	}
 	r.lost(n)
-}
-
-// lost closes a connection that is out of step.
-func (r *resolving) lost(n *backend.Node) {
-	if a := r.admins[n.Primary.Addr]; a != nil {
-		a.conn.Close()
-		delete(r.admins, n.Primary.Addr)
-	}
-}
-
-// do carries an action out; on the node's primary.
-func (r *resolving) do(a twophase.Action) twophase.Answer {
-	answer := twophase.Answer{Do: a.Do, Node: a.Node, Key: a.Row.Key, Result: twophase.NoAnswer}
-	n := r.d.node(a.Node)
-	if n == nil {
-		return answer
-	}
-	admin := r.admin(n)
-	if admin == nil {
-		return answer
-	}
-	if answer = admin.do(a, time.Now().Add(adminTimeout)); answer.Result == twophase.NoAnswer {
-		r.lost(n)
-	}
-	return answer
 }
 
 // prepared lists what is prepared on a node, and reports whether it could. A connection that was there from before may be one to a server that has
@@ -285,26 +228,20 @@ func (r *resolving) prepared(n *backend.Node) (list []twophase.Prepared, ok bool
 	}
 }
 
-// resolve ends the branches of one node.
+// resolve ends the branches of one node, several at a time: they are independent, and whoever ends one waits for its servers to write.
 func (r *resolving) resolve(n *backend.Node) {
 	list, ok := r.prepared(n)
 	if !ok {
 		return
 	}
-	todo := r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
-	for len(todo) > 0 {
-		a := todo[0]
-		todo = todo[1:]
-		if a.Do == twophase.DoReport {
-			r.d.report(a.Incident)
-			continue
-		}
-		answer := r.do(a)
-		if answer.Result == twophase.OK {
-			r.d.counts.resolved(a.Do)
-		}
-		todo = append(todo, r.resolver.Answered(a.XID, answer)...)
+	left := &leftBehind{d: r.d, resolver: r.resolver}
+	left.todo = r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
+	var working sync.WaitGroup
+	for range min(len(left.todo), endAtOnce) - 1 {
+		working.Go(func() { left.help(n, r.silent) })
 	}
+	left.endAll(&r.administrators)
+	working.Wait()
 }
 
 // audit follows the decisions of one node until all have them.

@@ -1,0 +1,73 @@
+package driver
+
+import (
+	"sync"
+
+	"kingshard/backend"
+	"kingshard/proxy/txn/twophase"
+)
+
+// endAtOnce is how many branches of a node are ended at a time, each on connections of its own.
+const endAtOnce = 8
+
+// leftBehind are branches of one node that several goroutines end.
+type leftBehind struct {
+	d *Driver
+
+	mu       sync.Mutex
+	resolver *twophase.Resolver
+	todo     []twophase.Action // one for each branch
+}
+
+// take returns the first action of a branch that nobody has begun with, and reports whether there is one.
+func (l *leftBehind) take() (first twophase.Action, is bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.todo) == 0 {
+		return first, false
+	}
+	first, l.todo = l.todo[0], l.todo[1:]
+	return first, true
+}
+
+// end goes on with a branch until nothing more can be done about it now, and reports whether servers answered all that was asked.
+func (l *leftBehind) end(admins *administrators, first twophase.Action) (answered bool) {
+	answered = true
+	for todo := []twophase.Action{first}; len(todo) > 0; {
+		a := todo[0]
+		todo = todo[1:]
+		if a.Do == twophase.DoReport {
+			l.d.report(a.Incident)
+			continue
+		}
+		answer := admins.do(a)
+		switch answer.Result {
+		case twophase.OK:
+			l.d.counts.resolved(a.Do)
+		case twophase.NoAnswer:
+			answered = false
+		}
+		l.mu.Lock()
+		todo = append(todo, l.resolver.Answered(a.XID, answer)...)
+		l.mu.Unlock()
+	}
+	return answered
+}
+
+// endAll ends branches until none is left that nobody has begun with.
+func (l *leftBehind) endAll(admins *administrators) {
+	for first, is := l.take(); is; first, is = l.take() {
+		l.end(admins, first)
+	}
+}
+
+// help ends branches of the node n on connections of its own, until none is left or a server does not answer: those that are left then are endAll's.
+func (l *leftBehind) help(n *backend.Node, s *silent) {
+	admins := newAdministrators(l.d, s)
+	defer admins.close()
+	for admins.admin(n) != nil {
+		if first, is := l.take(); !is || !l.end(&admins, first) {
+			return
+		}
+	}
+}
