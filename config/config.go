@@ -85,6 +85,10 @@ type Config struct {
 	// Zone that this proxy is in, as zones of nodes name it: reads that replicas may serve go to those of the zone while one of them is fit to serve, else to
 	// all. Empty: to all.
 	Zone string `yaml:"zone"`
+	// Replay an open transaction on one node whose connection broke, when a server was lost say: its statements are sent again on another connection, and
+	// where one has another answer than the client has heard the transaction is over, with error 1213, as it is for any without this. Not for tables of
+	// engines without transactions, which would be changed twice; see operations.md.
+	TransactionReplay bool `yaml:"transaction_replay" reload:"set"`
 	// Let transaction_mode be atomic on servers that may break their word when they crash, which kingshard check -servers names.
 	XAOnUnsafeServer bool `yaml:"xa_on_unsafe_server" reload:"no"`
 

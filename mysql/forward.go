@@ -1,7 +1,9 @@
 package mysql
 
 import (
+	"encoding/binary"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"sync"
 )
@@ -84,6 +86,9 @@ type ForwardOptions struct {
 	PatchError func(*SQLError)
 	// Hold has the codes of errors that are left for the caller to send.
 	Hold []uint16
+	// Sum, if set, is given what the response says but for warnings, status and changes of state: two of the same rows, or of the same counts, or of errors
+	// with the same code, have the same sum where their destinations negotiated the same. What Rows changes is left out.
+	Sum *maphash.Hash
 	// Quota, if set, bounds the rows that go on. What does is taken off it; of a row of 16 MB or more its first packet counts.
 	Quota *Quota
 }
@@ -204,11 +209,19 @@ func (f *forward) packet() ([]byte, error) {
 
 func (f *forward) protocolError(err error) error { return &ConnError{f.src.side, "read", err} }
 
+// sum adds what a packet says to the sum that is asked for.
+func (f *forward) sum(kind byte, a, b uint64) {
+	if f.o.Sum != nil {
+		_, _ = f.o.Sum.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64([]byte{kind}, a), b)) // which never fails
+	}
+}
+
 // ok forwards an OK packet.
 func (f *forward) ok(p []byte) error {
 	if err := f.res.OK.Decode(p, f.src.Capabilities); err != nil {
 		return f.protocolError(err)
 	}
+	f.sum('o', f.res.OK.AffectedRows, f.res.OK.LastInsertID)
 	if f.o.Patch != nil {
 		f.o.Patch(&f.res.OK)
 	}
@@ -222,6 +235,7 @@ func (f *forward) err(p []byte) error {
 	if err := e.Decode(p); err != nil {
 		return f.protocolError(err)
 	}
+	f.sum('e', uint64(e.Code), 0)
 	RenameError(e, f.o.Rename)
 	if f.o.PatchError != nil {
 		f.o.PatchError(e)
@@ -257,6 +271,7 @@ func (f *forward) decodeEnd(p []byte) error {
 // columnCount forwards the first packet of a result set.
 func (f *forward) columnCount() error {
 	f.res.Kind, f.res.Columns = ResponseRows, f.scanner.Columns
+	f.sum('c', uint64(f.scanner.Columns), 0)
 	optional := f.dst.Capabilities.Has(ClientOptionalResultsetMetadata)
 	if !f.scanner.Metadata && !optional {
 		return f.protocolError(errNoMetadata)

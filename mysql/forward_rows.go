@@ -104,7 +104,11 @@ func (f *forward) copyBytes(n int) error {
 			return err
 		}
 		k := min(n, f.src.Buffered())
-		f.dst.writeRaw(f.src.rbuf.b[f.src.start : f.src.start+k])
+		b := f.src.rbuf.b[f.src.start : f.src.start+k]
+		if f.o.Sum != nil {
+			_, _ = f.o.Sum.Write(b)
+		}
+		f.dst.writeRaw(b)
 		f.src.start += k
 		n -= k
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"kingshard/backend"
+	"kingshard/proxy/observe"
 )
 
 var statusTable = table{
@@ -50,6 +51,9 @@ func statusRows(v *view) (rows [][]any) {
 	count("Rows", t.Rows)
 	count("Row_bytes", t.Bytes)
 	count("Replica_reads", t.ReplicaReads)
+	for k, name := range observe.ReplayNames {
+		count("Transaction_replays_"+name, t.Replays[k])
+	}
 	count("Scattered_statements", t.Scattered)
 	count("Connection_deadlocks", t.Deadlocks)
 	count("Row_lock_deadlocks", t.RowDeadlocks)

@@ -50,6 +50,7 @@ var (
 	descPhases   = desc("atomic_phase_seconds_total", "How long changes of several nodes, which all keep or none, were in each phase of their commits.", "phase")
 	descOperator = desc("atomic_operator_total", "Branches that were ended as an operator decided, by how: commit, rollback.", "as")
 	descPins     = desc("pins_total", "Times a session began to hold a backend connection beyond a transaction, by reason.", "reason")
+	descReplays  = desc("transaction_replays_total", "Open transactions that were replayed, as transaction_replay says, by what came of it: done; differed, an answer was another one than the client had heard; failed, there was no connection.", "outcome")
 	descFresh    = desc("replica_consistency_reads_total", "Reads that had to find what was changed, as replica_consistency says, by where they found it: at_once, on a replica that was known to have it; waited, on one that was asked; primary.", "outcome")
 	descLatency  = desc("command_seconds", "Time from a command's arrival to its last byte sent, of queries and executions.")
 	descParts    = desc("statement_seconds", "What that time is made of: the proxy's own until it has a connection, waiting for one in the pool, and the rest with the backend.", "class", "part")
@@ -103,6 +104,9 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counter("rows_total", "Rows forwarded to clients.", t.Rows)
 	counter("row_bytes_total", "Bytes of rows forwarded to clients.", t.Bytes)
 	counter("replica_reads_total", "Statements that a replica served.", t.ReplicaReads)
+	for k, name := range observe.ReplayNames {
+		counted(descReplays, t.Replays[k], name)
+	}
 	for k, name := range observe.FreshNames {
 		counted(descFresh, t.Fresh[k], name)
 	}

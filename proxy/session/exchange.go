@@ -26,6 +26,8 @@ type exchange struct {
 
 	readOnly *mysql.SQLError // of a server that takes no writes any more, of which the client has not heard
 
+	take *take // what is kept of it for a replay, nil for nothing
+
 	bs *backend.Stmt // what a prepared statement is on the connection; nil of a text
 }
 
@@ -123,12 +125,17 @@ func (xs *exchanges) finish(x *exchange, q *query) (failed, again bool, err erro
 		if xs.leases.repeats(x, q, err) {
 			return true, true, nil
 		}
+		if r := xs.replay(); r.may(x, q, err) {
+			err = r.anew(x, err)
+			return true, err == nil, err
+		}
 		return true, false, xs.broken(x.p, err, x.sent)
 	}
 	if q.st != nil {
 		xs.finishExecution(x, q, failed)
 	}
 	xs.after(x.p, q, failed, x.added)
+	xs.replay().note(x)
 	if x.readOnly != nil {
 		again, err = xs.awaitWrites(x)
 	}

@@ -322,6 +322,7 @@ func (xs *exchanges) forward(q *query) (failed bool, err error) {
 func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool, err error) {
 	for ; ; attempt++ {
 		held := xs.client.txn.Held().Pooled
+		taken := xs.replay().ahead(q)
 		p, err := xs.leases.acquire(t)
 		if err != nil {
 			return true, err
@@ -331,7 +332,7 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 				return true, xs.leases.unprepared(p, err)
 			}
 		}
-		x := exchange{target: t, p: p, attempt: attempt, waits: t.After != nil && !backend.Has(p.Instance, t.After)}
+		x := exchange{target: t, p: p, attempt: attempt, take: taken, waits: t.After != nil && !backend.Has(p.Instance, t.After)}
 		if t.Asks {
 			err = xs.routing.freshness().ask(p)
 		}
@@ -484,6 +485,9 @@ func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
 			}
 		}
 	}
+	if x.take != nil && x.take.keeps {
+		o.Sum = &x.take.sum
+	}
 	if xs.client.ahead().lease != nil {
 		o.Arrived = &xs.client.ahead().lease.walk
 	}
@@ -494,6 +498,9 @@ func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
 		res, err := mysql.ForwardResult(xs.client.out(), p.Conn.Conn, o)
 		if err != nil {
 			return true, err
+		}
+		if res.Cut || res.Held || res.Kind == mysql.ResponseLocalInfile || res.More() {
+			x.take = nil
 		}
 		if res.Cut {
 			return true, xs.client.cutOff(p, q, &res)

@@ -1,14 +1,15 @@
 package session
 
-// several are the parts of a session that run statements on several shards.
+// several are the parts of a session that run statements on several shards, and what is kept of a transaction for a replay.
 type several struct {
+	recording   recording
 	shards      shards
 	queries     queries
 	changes     changes
 	definitions definitions
 }
 
-// several returns the parts for statements on several shards. Most sessions never need them.
+// several returns the parts that most sessions never need.
 func (xs *exchanges) several() *several {
 	if xs.parts == nil {
 		p := new(several)

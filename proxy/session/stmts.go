@@ -206,7 +206,8 @@ func (ss *stmts) prepareText(text string) error {
 		return ss.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		p, err := ss.exchanges.leases.acquire(ss.routing.route(&q))
+		x := exchange{target: ss.routing.route(&q), take: ss.exchanges.replay().aheadOfPrepare()}
+		p, err := ss.exchanges.leases.acquire(x.target)
 		if err != nil {
 			return err
 		}
@@ -217,15 +218,22 @@ func (ss *stmts) prepareText(text string) error {
 				return ss.exchanges.leases.unprepared(p, err)
 			}
 		}
-		sent := ss.client.conn.Sequence()
+		x.p, x.pins, x.sent, x.had = p, ss.client.txn.Pins, ss.client.conn.Sequence(), p.Conn.Net.Received()
 		err = ss.prepareOn(p, &q)
-		if ss.client.conn.Sequence() == sent && ss.exchanges.leases.replaces(p, attempt, err) {
+		if ss.client.conn.Sequence() == x.sent && ss.exchanges.leases.replaces(p, attempt, err) {
+			continue
+		}
+		if r := ss.exchanges.replay(); r.may(&x, &q, err) {
+			if err := r.anew(&x, err); err != nil {
+				return err
+			}
 			continue
 		}
 		if err != nil {
-			return ss.exchanges.broken(p, err, sent)
+			return ss.exchanges.broken(p, err, x.sent)
 		}
 		ss.exchanges.leases.release(p)
+		ss.exchanges.replay().note(&x)
 		return nil
 	}
 }

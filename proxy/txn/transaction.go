@@ -250,6 +250,9 @@ func (c *Connections) LeavesCurrent(p backend.Pooled, failed bool) bool {
 	return true
 }
 
+// Replayed makes p, on which what was lost with the held connection has been carried out anew, the held one, with the reasons that the session had.
+func (c *Connections) Replayed(p backend.Pooled, pins Pins) { c.held, c.Pins = p, pins }
+
 // OwnsXA reports whether xid, as it is written, is the XA transaction that the held connection has begun.
 func (c *Connections) OwnsXA(xid string) bool {
 	return c.Pins.Has(PinXA) && c.held.Pooled != nil && xid == c.held.Conn.XID
