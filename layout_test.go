@@ -97,8 +97,9 @@ var allowed = map[string][]string{
 	"bench/chaos":    {"bench/rig", "mysql", "mysql/mysqltest", "proxy/kserror"},
 	"bench/report":   nil,
 	"bench/tpcc":     nil,
+	"bench/tpch":     nil,
 	"bench/scenario": {"bench/load", "bench/procstat", "bench/report", "bench/rig"},
-	"bench":          {"bench/chaos", "bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "bench/tpcc", "mysql/mysqltest"},
+	"bench":          {"bench/chaos", "bench/load", "bench/procstat", "bench/report", "bench/rig", "bench/scenario", "bench/tpcc", "bench/tpch", "mysql/mysqltest"},
 	// Applications of the tests, a module of their own.
 	"proxy/clients/testdata/orm/gorm": nil,
 	// Helm, for the tests of the chart, a module of its own.

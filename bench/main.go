@@ -8,6 +8,7 @@
 //	go run ./bench -docs docs                       all of them, and docs/performance.md from what they found
 //	go run ./bench -render FILE.jsonl               docs/performance.md from a run's file
 //	go run ./bench tpcc                             TPC-C transactions, on one server and through the proxy
+//	go run ./bench tpch                             the 22 queries of TPC-H, on one server and over shards
 //	go run ./bench chaos                            a load that goes on while something fails
 //	go run ./bench soak -for 2h                     the same for long, and what the proxy has more afterwards
 //
@@ -32,6 +33,8 @@ func run(args []string) int {
 		switch args[0] {
 		case "tpcc":
 			return runTPCC(ctx, args[1:])
+		case "tpch":
+			return runTPCH(ctx, args[1:])
 		case "chaos", "soak":
 			return runChaos(ctx, args[0], args[1:])
 		}

@@ -101,6 +101,8 @@ type TableName struct {
 	Node string
 	// Flags are added to those of the table's columns, by name, where the server shows key flags.
 	Flags map[string]uint16
+	// Hidden are flags of the source's columns that the destination is not to hear of.
+	Hidden uint16
 	// KeyFlags are added to those of columns that the source shows as some of a primary key, by name.
 	KeyFlags map[string]uint16
 	// Columns are the destination's names for columns of the source that it does not know, or expressions that they have the values of.

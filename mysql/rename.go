@@ -25,6 +25,7 @@ func (p *ColumnDefinition41) Rename(names []TableName) {
 		}
 		if p.OrgTable == n.FromTable {
 			p.OrgTable = n.Table
+			p.Flags &^= n.Hidden
 			if p.Flags&groupFlag == 0 {
 				p.Flags |= n.Flags[p.OrgName]
 				if p.Flags&priKeyFlag != 0 {

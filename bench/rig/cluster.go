@@ -147,7 +147,7 @@ func (c *Cluster) config() string {
 	if c.options.Config != "" {
 		b.WriteString(strings.TrimRight(c.options.Config, "\n") + "\n")
 	}
-	fmt.Fprintf(&b, "user_list:\n- {user: %s, password: %s}\nnodes:\n", proxyUser, proxyPassword)
+	fmt.Fprintf(&b, "user_list:\n- {user: %s, password: %s, rights: read}\nnodes:\n", proxyUser, proxyPassword)
 	account := c.options.Account
 	if account == "" {
 		account = fmt.Sprintf("user: %s, password: %s", mysqltest.User, mysqltest.Password)

@@ -111,6 +111,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		counted(descFresh, t.Fresh[k], name)
 	}
 	counter("scattered_statements_total", "Statements that ran on several shards.", t.Scattered)
+	counter("finish_rows_total", "Rows collected on one server from others, to finish statements there.", t.FinishRows)
+	counter("finish_bytes_total", "Bytes of the INSERTs of rows collected on one server from others, to finish statements there.", t.FinishBytes)
 	counter("fast_lane_statements_total", "Statements that the fast lane sent to a server.", t.Looped)
 	counter("pipelined_statements_total", "Statements that shared a backend connection with others'.", t.Shared)
 	counter("pipelined_late_total", "Statements among them that took long, failed or had warnings.", t.Late)

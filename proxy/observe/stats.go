@@ -54,6 +54,8 @@ type Counters struct {
 	Scattered, Deadlocks, RowDeadlocks, LockRetries, RowsMoved, BestEffort, Late, Handed atomic.Uint64
 	// Fresh are reads that had to find what was changed, by what they found; see FreshNames.
 	Fresh [freshOutcomes]atomic.Uint64
+	// FinishRows and FinishBytes are what was collected on one server from others to finish statements there: rows, and bytes of INSERTs.
+	FinishRows, FinishBytes atomic.Uint64
 	// Replays are transactions that were replayed, by what came of it; see ReplayNames.
 	Replays [replayOutcomes]atomic.Uint64
 
@@ -115,25 +117,26 @@ func (c *Counters) observe(command int, class sqltext.Class, p Parts) {
 
 // Totals is a sum over all sessions since the start.
 type Totals struct {
-	Commands     map[string]uint64 // by the manual's name, those that occurred
-	Errors       map[string]uint64 // by origin
-	Rows, Bytes  uint64            // forwarded to clients
-	ReplicaReads uint64
-	Replays      [replayOutcomes]uint64 // transactions that were replayed, as ReplayNames name what came of it
-	Fresh        [freshOutcomes]uint64  // reads that had to find what was changed, as FreshNames name them
-	Scattered    uint64                 // statements on several shards
-	Looped       uint64                 // statements sent by the fast lane
-	Shared       uint64                 // of these, on a connection with others'
-	Late         uint64                 // of these, those that were not as short or as plain as they were taken for
-	Handed       uint64                 // times that the fast lane handed a session to a goroutine
-	Deadlocks    uint64                 // transactions rolled back as sessions waited for each other's connections
-	RowDeadlocks uint64                 // statements rolled back as they waited for each other's row locks across nodes
-	BestEffort   uint64                 // transactions of several nodes that committed one node behind the other
-	LockRetries  uint64                 // times that a change of several nodes began anew, as it came too late for a lock
-	RowsMoved    uint64                 // rows that an UPDATE gave a sharding key of another shard, and that moved there
-	Adopted      uint64                 // sessions that came from the process of another binary
-	Latency      Times
-	Parts        [classes][timeParts]Times // as ClassNames and PartNames name them
+	Commands                map[string]uint64 // by the manual's name, those that occurred
+	Errors                  map[string]uint64 // by origin
+	Rows, Bytes             uint64            // forwarded to clients
+	ReplicaReads            uint64
+	FinishRows, FinishBytes uint64                 // collected on one server from others, to finish statements there
+	Replays                 [replayOutcomes]uint64 // transactions that were replayed, as ReplayNames name what came of it
+	Fresh                   [freshOutcomes]uint64  // reads that had to find what was changed, as FreshNames name them
+	Scattered               uint64                 // statements on several shards
+	Looped                  uint64                 // statements sent by the fast lane
+	Shared                  uint64                 // of these, on a connection with others'
+	Late                    uint64                 // of these, those that were not as short or as plain as they were taken for
+	Handed                  uint64                 // times that the fast lane handed a session to a goroutine
+	Deadlocks               uint64                 // transactions rolled back as sessions waited for each other's connections
+	RowDeadlocks            uint64                 // statements rolled back as they waited for each other's row locks across nodes
+	BestEffort              uint64                 // transactions of several nodes that committed one node behind the other
+	LockRetries             uint64                 // times that a change of several nodes began anew, as it came too late for a lock
+	RowsMoved               uint64                 // rows that an UPDATE gave a sharding key of another shard, and that moved there
+	Adopted                 uint64                 // sessions that came from the process of another binary
+	Latency                 Times
+	Parts                   [classes][timeParts]Times // as ClassNames and PartNames name them
 }
 
 // Totals adds up the counters.
@@ -161,6 +164,8 @@ func (s *Stats) Totals() Totals {
 		t.LockRetries += c.LockRetries.Load()
 		t.RowsMoved += c.RowsMoved.Load()
 		t.BestEffort += c.BestEffort.Load()
+		t.FinishRows += c.FinishRows.Load()
+		t.FinishBytes += c.FinishBytes.Load()
 		for k := range c.Replays {
 			t.Replays[k] += c.Replays[k].Load()
 		}

@@ -237,12 +237,9 @@ func (f *finishing) fill() error {
 		}
 		table := db + "." + name
 		f.names[scratch.Ref] = name
-		list, target, key := nameList(scratch.Columns, mode), "", nameList(scratch.Key, mode)
+		list, target := nameList(scratch.Columns, mode), ""
 		if target = " (" + list + ")"; list == "" {
 			list, target = "*", ""
-		}
-		if key != "" {
-			key = " (PRIMARY KEY (" + key + "))"
 		}
 		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
 			return err
@@ -255,7 +252,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.effects.reachOn(f.last, like)
-		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+key+" IGNORE AS "+like+" LIMIT 0"); err != nil {
+		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+keysOf(scratch, mode)+" IGNORE AS "+like+" LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -268,6 +265,21 @@ func (f *finishing) fill() error {
 		}
 	}
 	return nil
+}
+
+// keysOf writes the keys of a scratch table, "" for none.
+func keysOf(scratch *plan.Scratch, mode sqltext.Mode) string {
+	var list []string
+	if len(scratch.Key) > 0 {
+		list = append(list, "PRIMARY KEY ("+nameList(scratch.Key, mode)+")")
+	}
+	for _, columns := range scratch.Indexes {
+		list = append(list, "KEY ("+nameList(columns, mode)+")")
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
 }
 
 // named gives an error of a server the names that the client knows.
@@ -440,6 +452,8 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 			return nil
 		}
 		f.bytes += len(batch)
+		f.s.client.observed.Counters.FinishRows.Add(uint64(rows))
+		f.s.client.observed.Counters.FinishBytes.Add(uint64(len(batch)))
 		if f.s.client.entry.IsCancelled() {
 			return interrupted()
 		}
@@ -561,7 +575,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		f.rename = renames(f.plan, query.Shards)
 		for ref, name := range f.names {
 			f.rename = append(f.rename, mysql.TableName{
-				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref),
+				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref), Hidden: plan.IndexFlags,
 				KeyFlags: ref.OtherKeys(), Columns: query.Columns,
 			})
 		}

@@ -28,6 +28,8 @@ type Gather struct {
 	Where []sqlparse.Span
 	// Key are the columns of the primary key where the scratch table needs one; nil for none.
 	Key []string
+	// Indexes are the columns of its indexes, each of one or several.
+	Indexes [][]string
 }
 
 // NotWatched lists the tables of the text that a Finish may have to collect and whose places in it are not known, as no table of their
@@ -62,7 +64,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	names, every := st.Columns()
-	f, filters := &Finish{}, filters(st, p.Mode, p.Refs, info.scope)
+	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), filters(st, p.Mode, p.Refs, info.scope)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
 			f.rest = append(f.rest, Gather{Ref: r, Key: r.scratchKey(p.Mode.MariaDB, nil)})
@@ -94,6 +96,9 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 			f.tableOnly = r.Parsed.Clause + " of " + r.Parsed.Name
 		}
 		g.Key = r.scratchKey(p.Mode.MariaDB, g.Columns)
+		if len(g.Key) == 0 {
+			g.Indexes = met.of(r, g.Columns)
+		}
 		f.gathers = append(f.gathers, g)
 	}
 	if st.Match && f.tableOnly == "" {
@@ -266,6 +271,9 @@ func (p *Plan) unquotable() error {
 
 // keyFlags are the flags of a definition that say what keys a column is part of. MySQL manual: "Column Definition Flags".
 const keyFlags = 2 | 4 | 8 | autoIncrementFlag | 0x4000
+
+// IndexFlags are those of them that indexes which are no keys give a column.
+const IndexFlags = 8 | 0x4000
 
 // KeyFlags gives the key flags of a reference's columns, which a scratch table has not; nil where the server would not show
 // them either.

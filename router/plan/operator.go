@@ -113,6 +113,9 @@ func (f *Finish) String() string {
 		if len(g.Key) > 0 {
 			b = fmt.Appendf(b, " key %v", g.Key)
 		}
+		if len(g.Indexes) > 0 {
+			b = fmt.Appendf(b, " indexes %v", g.Indexes)
+		}
 		if len(g.Where) > 0 {
 			b = fmt.Appendf(b, " where %d conditions hold", len(g.Where))
 		}

@@ -11,7 +11,7 @@ func TestOperators(t *testing.T) {
 		"SELECT age, COUNT(*), AVG(price) FROM u GROUP BY age": "merge hidden 3 by hidden 0 group hidden 0 COUNT(1) AVG(2) of hidden 1/hidden 2",
 		"SELECT MAX(name) FROM u":                              "merge hidden 1 MAX(0) by hidden 0",
 		"SELECT DISTINCT age FROM u":                           "merge hidden 1 by hidden 0 distinct",
-		"SELECT u.id FROM u JOIN ref ON u.age = ref.id WHERE u.age > (SELECT COUNT(*) FROM o) AND u.age > 1": "finish collect u [id age] where 1 conditions hold collect o [u_id] beside ref",
+		"SELECT u.id FROM u JOIN ref ON u.age = ref.id WHERE u.age > (SELECT COUNT(*) FROM o) AND u.age > 1": "finish collect u [id age] indexes [[age]] where 1 conditions hold collect o [u_id] beside ref",
 		"SELECT age + 1, COUNT(*) FROM u GROUP BY age + 1 HAVING COUNT(*) > 1":                               "finish groups by 1 keys with 1 parts collect u [age]",
 		"SELECT id FROM u FOR UPDATE UNION SELECT id FROM u":                                                 "refuse",
 		"UPDATE u SET age = 1":                                  "write",

@@ -51,6 +51,7 @@ type Scratch struct {
 	Model   string
 	Like    *Query
 	Key     []string // of its primary key; nil for none
+	Indexes [][]string
 	Queries []Query
 	// Instants are the columns, from 0, that come through the proxy as the numbers of UNIX_TIMESTAMP(): the local time of a
 	// TIMESTAMP repeats itself when clocks are put back.
@@ -355,7 +356,7 @@ func (f *Finish) node(refs []*Ref) string {
 
 // gather writes the statements that collect the rows of one reference.
 func (e *Execution) gather(g Gather, node string) Scratch {
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes}
 	shards := g.Ref.Table.Shards
 	model := shards[0]
 	for _, shard := range shards {
