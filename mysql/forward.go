@@ -86,8 +86,8 @@ type ForwardOptions struct {
 	PatchError func(*SQLError)
 	// Hold has the codes of errors that are left for the caller to send.
 	Hold []uint16
-	// Sum, if set, is given what the response says but for warnings, status and changes of state: two of the same rows, or of the same counts, or of errors
-	// with the same code, have the same sum where their destinations negotiated the same. What Rows changes is left out.
+	// Sum, if set, is given what the response says: rows, as the source sends them, the counts and the text of an OK packet, the code of an error. What is
+	// left out are definitions of columns, status, warnings and changes of state, and rows that Rows changes.
 	Sum *maphash.Hash
 	// Quota, if set, bounds the rows that go on. What does is taken off it; of a row of 16 MB or more its first packet counts.
 	Quota *Quota
@@ -224,6 +224,9 @@ func (f *forward) ok(p []byte) error {
 		return f.protocolError(err)
 	}
 	f.sum('o', f.res.OK.AffectedRows, f.res.OK.LastInsertID)
+	if f.o.Sum != nil {
+		_, _ = f.o.Sum.Write(f.res.OK.Info)
+	}
 	if f.o.Patch != nil {
 		f.o.Patch(&f.res.OK)
 	}

@@ -104,11 +104,7 @@ func (f *forward) copyBytes(n int) error {
 			return err
 		}
 		k := min(n, f.src.Buffered())
-		b := f.src.rbuf.b[f.src.start : f.src.start+k]
-		if f.o.Sum != nil {
-			_, _ = f.o.Sum.Write(b)
-		}
-		f.dst.writeRaw(b)
+		f.dst.writeRaw(f.src.rbuf.b[f.src.start : f.src.start+k])
 		f.src.start += k
 		n -= k
 	}
@@ -131,6 +127,9 @@ func (f *forward) rows() error {
 		if err != nil {
 			return err
 		}
+		if f.o.Sum != nil {
+			f.sumRows(f.src.rbuf.b[f.src.start:f.src.start+run], rest)
+		}
 		rest = left
 		f.res.Bytes += uint64(run)
 		if err := f.copyBytes(run); err != nil {
@@ -144,6 +143,20 @@ func (f *forward) rows() error {
 			f.dst.WriteError(f.res.Err)
 			return nil
 		}
+	}
+}
+
+// sumRows adds a run of rows to the sum, which begins with the last rest bytes of a packet: all but their places in the response.
+func (f *forward) sumRows(b []byte, rest int) {
+	for len(b) > 0 {
+		k := min(rest, len(b))
+		_, _ = f.o.Sum.Write(b[:k])
+		if b = b[k:]; len(b) == 0 {
+			return
+		}
+		_, _ = f.o.Sum.Write(b[:headerLen-1])
+		rest = int(b[0]) | int(b[1])<<8 | int(b[2])<<16
+		b = b[headerLen:]
 	}
 }
 

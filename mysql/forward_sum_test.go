@@ -13,7 +13,8 @@ func TestForwardSum(t *testing.T) {
 	changed[400] = rowOf(len(rows[400]))
 	changed[400][len(rows[400])-1] ^= 1
 	same := [][]reply{
-		{{affected: 2, insertID: 7, status: autocommit}, {affected: 2, insertID: 7, status: inTrans, warnings: 3, info: "Rows matched: 2", state: "\x01\x05\x04test"}},
+		{{affected: 2, insertID: 7, status: autocommit, info: "Rows matched: 2"}, {affected: 2, insertID: 7, status: inTrans, warnings: 3, info: "Rows matched: 2", state: "\x01\x05\x04test"}},
+		{{affected: 2, insertID: 7, info: "Rows matched: 3"}},
 		{{affected: 3, insertID: 7}},
 		{{affected: 2, insertID: 8}},
 		{{columns: 2, rows: rows, status: autocommit}, {columns: 2, rows: rows, status: inTrans, warnings: 1, state: "\x02\x01\x31"}},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/observe"
 )
@@ -15,31 +16,63 @@ import (
 // replays are the counts of transactions that were replayed.
 func (p *testProxy) replays(r observe.Replay) uint64 { return p.Totals().Replays[r] }
 
+// replayed is a proxy with transaction_replay before a server with the tables a, s, which has two shards, and made, which counts its rows.
+type replayed struct {
+	*testProxy
+	server *mysqltest.RealServer
+	text   string // of the configuration, without transaction_replay
+	direct *mysqltest.RawClient
+	list   string // a query of the ids of the proxy's connections
+}
+
+func startReplayed(t *testing.T, server *mysqltest.RealServer) *replayed {
+	t.Helper()
+	r := &replayed{server: server, direct: dial(t, server.Addr, rootClient())}
+	for _, text := range []string{
+		"DROP DATABASE IF EXISTS " + database, "CREATE DATABASE " + database, "USE " + database,
+		"CREATE TABLE a (id INT PRIMARY KEY, v VARCHAR(1000) NOT NULL)", "CREATE TABLE s_0000 LIKE a", "CREATE TABLE s_0001 LIKE a",
+		"CREATE TABLE made (id INT AUTO_INCREMENT PRIMARY KEY, v INT NOT NULL)",
+	} {
+		must(t, r.direct, text)
+	}
+	r.list = "SELECT id FROM information_schema.processlist WHERE db = '" + database + "' AND id <> " + value(t, r.direct, "SELECT CONNECTION_ID()")
+	rule := "{user: root, nodes: [n], default: n, shard: [{db: " + database + ", table: s, key: id, nodes: [n], type: mod, locations: [2]}]}"
+	r.text = strings.Replace(oneNode(server.Addr, 4), "{user: root, nodes: [n], default: n}", rule, 1)
+	if !strings.Contains(r.text, rule) {
+		t.Fatal(r.text)
+	}
+	r.testProxy = startProxy(t, r.text+"transaction_replay: true\n")
+	return r
+}
+
+// empty takes the rows of all tables away.
+func (r *replayed) empty(t *testing.T) {
+	t.Helper()
+	for _, table := range []string{"a", "s_0000", "s_0001", "made"} {
+		must(t, r.direct, "TRUNCATE "+table)
+	}
+}
+
+// cut kills the connections that are in the database.
+func (r *replayed) cut(t *testing.T) {
+	t.Helper()
+	for _, row := range must(t, r.direct, r.list).Rows {
+		_, _ = r.direct.Query(fmt.Sprint("KILL ", row[0]))
+	}
+	mysqltest.WaitFor(t, "the connections to be gone", func() bool { return len(must(t, r.direct, r.list).Rows) == 0 })
+}
+
+// rows are those of a query straight on the server.
+func (r *replayed) rows(t *testing.T, text string) string {
+	t.Helper()
+	return fmt.Sprint(must(t, r.direct, text).Rows)
+}
+
 // An open transaction whose connection broke goes on, on another one, where its statements have the answers there that the client has heard.
 func TestTransactionReplay(t *testing.T) {
 	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
-		direct := dial(t, server.Addr, rootClient())
-		must(t, direct, "DROP DATABASE IF EXISTS "+database)
-		must(t, direct, "CREATE DATABASE "+database)
-		must(t, direct, "USE "+database)
-		for _, table := range []string{"a", "s_0000", "s_0001"} {
-			must(t, direct, "CREATE TABLE "+table+" (id INT PRIMARY KEY, v VARCHAR(1000) NOT NULL)")
-		}
-		must(t, direct, "CREATE TABLE made (id INT AUTO_INCREMENT PRIMARY KEY, v INT NOT NULL)")
-		own := value(t, direct, "SELECT CONNECTION_ID()")
-		rule := "{user: root, nodes: [n], default: n, shard: [{db: " + database + ", table: s, key: id, nodes: [n], type: mod, locations: [2]}]}"
-		text := strings.Replace(oneNode(server.Addr, 4), "{user: root, nodes: [n], default: n}", rule, 1)
-		if !strings.Contains(text, rule) {
-			t.Fatal(text)
-		}
-		on, off := startProxy(t, text+"transaction_replay: true\n"), startProxy(t, text)
-		list := "SELECT id FROM information_schema.processlist WHERE db = '" + database + "' AND id <> " + own
-		kill := func(t *testing.T) {
-			for _, row := range must(t, direct, list).Rows {
-				_, _ = direct.Query(fmt.Sprint("KILL ", row[0]))
-			}
-			mysqltest.WaitFor(t, "the connections to be gone", func() bool { return len(must(t, direct, list).Rows) == 0 })
-		}
+		on := startReplayed(t, server)
+		off := startProxy(t, on.text)
 		long := strings.Repeat("x", 900)
 		var much []string
 		for k := range 1200 {
@@ -64,6 +97,12 @@ func TestTransactionReplay(t *testing.T) {
 			{name: "a setting meanwhile", before: []string{"BEGIN", "INSERT INTO a VALUES (1, \"x\")", "SET sql_mode = 'ANSI_QUOTES'"}, after: "SELECT * FROM a", code: 1213, behind: "[]"},
 			{name: "a setting before", before: []string{"SET sql_mode = 'ANSI_QUOTES'", "BEGIN", "INSERT INTO \"a\" VALUES (1, 'x')"}, after: "SELECT * FROM \"a\"", rows: "[[1 x]]", behind: "[[1 x]]"},
 			{name: "a sharded table", before: []string{"BEGIN", "INSERT INTO s VALUES (2, 'x')"}, after: "SELECT * FROM s WHERE id = 2", rows: "[[2 x]]", behind: "[]"},
+			{name: "a read of a sharded table", before: []string{"BEGIN", "SELECT * FROM s WHERE id = 2"}, after: "INSERT INTO a VALUES (1, 'x')", behind: "[[1 x]]"},
+			{name: "one text", before: []string{"BEGIN; INSERT INTO a VALUES (1, 'x'); SELECT * FROM a"}, after: "SELECT * FROM a", rows: "[[1 x]]", behind: "[[1 x]]"},
+			{name: "warnings", before: []string{"BEGIN", "INSERT INTO a VALUES (1, 'x')", "INSERT IGNORE INTO a VALUES (1, 'x')"}, after: "SELECT @@warning_count", code: 1213, behind: "[]"},
+			{name: "FOUND_ROWS", before: []string{"BEGIN", "INSERT INTO a SELECT 1, 'x'", "UPDATE a SET v = 'y' WHERE id IN (SELECT 7 UNION SELECT 8)"}, after: "DELETE FROM a", code: 1213, behind: "[]"},
+			{name: "a savepoint ahead of the transaction", before: []string{"SET autocommit = 0", "SAVEPOINT p", "INSERT INTO a VALUES (1, 'x')"}, after: "ROLLBACK TO p", code: 1213, behind: "[]"},
+			{name: "what matched", before: []string{"INSERT INTO a VALUES (1, 'x')", "BEGIN", "UPDATE a SET v = 'x'"}, between: "DELETE FROM a", after: "SELECT * FROM a", code: 1213, behind: "[]"},
 			{name: "LAST_INSERT_ID", before: []string{"INSERT INTO made (v) VALUES (77)", "BEGIN", "INSERT INTO a VALUES (LAST_INSERT_ID(), 'x')"}, after: "SELECT LAST_INSERT_ID()", rows: "[[1]]", behind: "[[1 x]]"},
 			{name: "another id", before: []string{"BEGIN", "INSERT INTO made (v) VALUES (77)"}, between: "INSERT INTO made (v) VALUES (78)", after: "SELECT LAST_INSERT_ID()", code: 1213, behind: "[]"},
 			{name: "another row", before: []string{"BEGIN", "SELECT * FROM a"}, between: "INSERT INTO a VALUES (9, 'z')", after: "SELECT * FROM a", code: 1213, behind: "[[9 z]]"},
@@ -72,14 +111,12 @@ func TestTransactionReplay(t *testing.T) {
 			{name: "a statement of no kind that is kept", before: []string{"BEGIN", "INSERT INTO a VALUES (1, 'x')", "DO 1"}, after: "SELECT * FROM a", code: 1213, behind: "[]"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				for _, p := range []*testProxy{off, on} {
+				for _, p := range []*testProxy{off, on.testProxy} {
 					code := c.code
 					if p == off {
 						code = 1213
 					}
-					for _, table := range []string{"a", "s_0000", "s_0001", "made"} {
-						must(t, direct, "TRUNCATE "+table)
-					}
+					on.empty(t)
 					client := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: database})
 					for _, text := range c.before {
 						if after, is := strings.CutPrefix(text, "!1062 "); is {
@@ -89,9 +126,9 @@ func TestTransactionReplay(t *testing.T) {
 						must(t, client, text)
 					}
 					done := on.replays(observe.ReplayDone)
-					kill(t)
-					if c.between != "" && p == on {
-						must(t, direct, c.between)
+					on.cut(t)
+					if c.between != "" && p != off {
+						must(t, on.direct, c.between)
 					}
 					r, err := client.Query(c.after)
 					if err != nil {
@@ -110,16 +147,143 @@ func TestTransactionReplay(t *testing.T) {
 						continue
 					}
 					must(t, client, "COMMIT")
-					if got := fmt.Sprint(must(t, direct, "SELECT * FROM a").Rows); got != c.behind {
+					if got := on.rows(t, "SELECT * FROM a"); got != c.behind {
 						t.Errorf("the table has %s, want %s", got, c.behind)
 					}
 				}
 			})
 		}
-		if on.replays(observe.ReplayDiffered) != 3 || off.replays(observe.ReplayDone)+off.replays(observe.ReplayDiffered)+off.replays(observe.ReplayFailed) != 0 {
+		if on.replays(observe.ReplayDiffered) != 4 || off.replays(observe.ReplayDone)+off.replays(observe.ReplayDiffered)+off.replays(observe.ReplayFailed) != 0 {
 			t.Errorf("%v, and without %v", on.Totals().Replays, off.Totals().Replays)
 		}
 	})
+}
+
+// What a replay must not do: take the values of a later execution, begin again and again, or say of an interrupted statement that its transaction goes on.
+func TestTransactionReplayOdd(t *testing.T) {
+	onBoth(t, func(t *testing.T, server *mysqltest.RealServer) {
+		r := startReplayed(t, server)
+		for name, run := range map[string]func(t *testing.T, c *mysqltest.RawClient){
+			"long data of a later execution": func(t *testing.T, c *mysqltest.RawClient) {
+				st, err := c.Prepare("INSERT INTO a VALUES (?, ?)")
+				if err != nil {
+					t.Fatal(err)
+				}
+				must(t, c, "BEGIN")
+				if done, err := st.Execute(1, "first"); err != nil || done.Err != nil {
+					t.Fatal(err, done)
+				}
+				r.cut(t)
+				if err := c.Send(mysql.ComStmtSendLongData, string(mysql.AppendUint16(mysql.AppendUint32(nil, st.StatementID), 1))+"second"); err != nil {
+					t.Fatal(err)
+				}
+				must(t, c, "SELECT COUNT(*) FROM a")
+				must(t, c, "COMMIT")
+				if got := r.rows(t, "SELECT * FROM a"); got != "[[1 first]]" {
+					t.Error(got)
+				}
+			},
+			"a statement that kills its connection each time": func(t *testing.T, c *mysqltest.RawClient) {
+				must(t, c, "BEGIN")
+				must(t, c, "INSERT INTO a VALUES (1, 'x')")
+				answer := make(chan *mysqltest.RawResult, 1)
+				go func() {
+					got, err := c.Query("SELECT SLEEP(1000) FROM a")
+					if err != nil {
+						t.Error(err)
+					}
+					answer <- got
+				}()
+				for kills := 0; ; {
+					for _, row := range must(t, r.direct, "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP(1000)%'").Rows {
+						_, _ = r.direct.Query(fmt.Sprint("KILL ", row[0]))
+						kills++
+					}
+					if kills > 10 {
+						t.Fatal("it is sent again and again")
+					}
+					select {
+					case got := <-answer:
+						if got.Err == nil || got.Err.Code != 1213 || kills < 2 {
+							t.Errorf("%v after %d kills", got, kills)
+						}
+						return
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+			},
+			"KILL QUERY meanwhile": func(t *testing.T, c *mysqltest.RawClient) {
+				id := value(t, c, "SELECT CONNECTION_ID()")
+				must(t, c, "BEGIN")
+				must(t, c, "INSERT INTO a VALUES (1, 'x')")
+				r.cut(t)
+				other := dial(t, server.Addr, rootClient()) // has the row's place: the replay waits
+				must(t, other, "BEGIN")
+				must(t, other, "INSERT INTO "+database+".a VALUES (1, 'other')")
+				answer := make(chan *mysqltest.RawResult, 1)
+				go func() {
+					got, err := c.Query("SELECT * FROM a")
+					if err != nil {
+						t.Error(err)
+					}
+					answer <- got
+				}()
+				mysqltest.WaitFor(t, "the replay", func() bool {
+					return len(must(t, r.direct, "SELECT id FROM information_schema.processlist WHERE info LIKE 'INSERT INTO a VALUES (1, %'").Rows) > 0
+				})
+				must(t, r.client(database), "KILL QUERY "+id)
+				if got := <-answer; got.Err == nil || got.Err.Code != 1213 {
+					t.Errorf("%v", got)
+				}
+				must(t, other, "ROLLBACK")
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				r.empty(t)
+				run(t, r.client(database))
+			})
+		}
+	})
+}
+
+// A session finds what it has committed in a replayed transaction, also where reads are served by a replica of the new primary that has it not yet.
+func TestTransactionReplayIsFound(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			first := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ServerID: 1})
+			settings := map[string]string{}
+			if kind == mysqltest.MariaDB {
+				settings["log_slave_updates"] = "1"
+			}
+			second := startOwn(t, mysqltest.ServerConfig{Kind: kind, Binlog: true, ReplicaOf: first, ServerID: 2, Settings: settings})
+			third := startOwn(t, mysqltest.ServerConfig{Kind: kind, ReplicaOf: second, ServerID: 3})
+			must(t, dial(t, first.Addr, rootClient()), "CREATE TABLE test.t (id INT PRIMARY KEY, v INT NOT NULL DEFAULT 0)")
+			for _, s := range []*mysqltest.RealServer{second, third} {
+				if err := s.CatchUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := configText([]node{{name: "n", master: first.Addr, slave: third.Addr, conns: 8}}, "transaction_replay: true")
+			p := startProxy(t, strings.Replace(text, "down_after_noalive: 1", "roles: fixed, max_replica_lag: 0", 1))
+			c, eventual := p.client("test"), p.client("test")
+			must(t, eventual, "SET ks_replica_consistency = 'eventual'")
+			must(t, c, "INSERT INTO t VALUES (10, 1)")
+			must(t, c, "BEGIN")
+			must(t, c, "INSERT INTO t VALUES (1, 5)")
+			promote(t, second)
+			first.Kill()
+			r := &replicated{kind: kind, replica: third, onReplica: dial(t, third.Addr, rootClient())}
+			r.applies(t, 30)
+			must(t, p.client(""), "KS NODE n SET PRIMARY '"+second.Addr+"'")
+			mysqltest.WaitFor(t, "reads by the replica", func() bool { return servedBy(t, eventual) == "3" })
+			must(t, c, "SELECT * FROM t WHERE id = 1")
+			must(t, c, "COMMIT")
+			if got := fmt.Sprint(must(t, c, "SELECT COUNT(*) FROM t WHERE id = 1").Rows); got != "[[1]]" || p.replays(observe.ReplayDone) != 1 {
+				t.Errorf("%s rows, %v", got, p.Totals().Replays)
+			}
+		})
+	}
 }
 
 // A transaction that is open when its primary dies goes on on the server that is promoted, texts and executions of prepared statements alike.

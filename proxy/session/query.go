@@ -327,7 +327,7 @@ func (xs *exchanges) forwardTo(t txn.Target, q *query, attempt int) (failed bool
 		if err != nil {
 			return true, err
 		}
-		if p.Pooled != held && len(q.watched) > 0 { // it may have waited
+		if (p.Pooled != held || attempt > 0) && len(q.watched) > 0 { // it may have waited
 			if err := xs.leases.stillHeard(q.watched); err != nil {
 				return true, xs.leases.unprepared(p, err)
 			}
@@ -499,7 +499,7 @@ func (xs *exchanges) responses(x *exchange, q *query) (failed bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		if res.Cut || res.Held || res.Kind == mysql.ResponseLocalInfile || res.More() {
+		if res.Cut || res.Held || res.Kind == mysql.ResponseLocalInfile {
 			x.take = nil
 		}
 		if res.Cut {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 )
 
 // With transaction_replay an open transaction whose connection broke is carried out anew on another one, that of a new primary say: its
@@ -29,7 +31,7 @@ const (
 	replayTries = 3       // connections that are tried
 )
 
-// replayTime bounds a replay on one connection: the server may not know yet that the connection broke, and keep the rows locked.
+// replayTime bounds a replay from its first connection on: the server may not know yet that the old one broke, and keep the rows locked.
 const replayTime = 10 * time.Second
 
 // recorded is a statement of a transaction, with the sum of its answer; see [mysql.ForwardOptions].
@@ -51,11 +53,13 @@ func (r *recorded) bytes() int {
 // recording is a transaction so far. It goes on as long as its connection has answered nothing but the statements in it.
 type recording struct {
 	statements []recorded
-	bytes      int
+	bytes      int // that are taken of packet_memory
 	// begin is the statement that began it, characteristics what SET TRANSACTION had said; "" for none.
 	begin, characteristics string
-	on                     *backend.Conn // nil where nothing is recorded
-	received               uint64        // by on, behind the last statement
+	on                     *backend.Conn   // nil where nothing is recorded
+	received               uint64          // by on, behind the last statement
+	plans                  *Plans          // those that its first statement was planned by
+	watched                []*router.Table // see [query]
 }
 
 // take is what is known of a statement that belongs to a transaction which may be replayed.
@@ -63,6 +67,7 @@ type take struct {
 	first bool   // of its transaction
 	begin string // the statement ahead of the first one
 	keeps bool   // it can be sent again
+	q     *query // it
 	aside bool   // it is no part of the transaction: nothing is recorded of it
 	recorded
 	sum maphash.Hash
@@ -87,7 +92,7 @@ func (r replay) ahead(q *query) *take {
 		return nil
 	}
 	c := r.client
-	t.setting = c.state.Setting()
+	t.q, t.setting = q, c.state.Setting()
 	if t.keeps = replayable(q) && len(q.text) <= replayBytes; !t.keeps {
 		return t
 	}
@@ -117,20 +122,36 @@ func (r replay) begin() *take {
 		return nil
 	}
 	begin, first := c.txn.Begin, false
-	rec := &r.exchanges.several().recording
 	held := c.txn.Conn()
-	switch in := held != nil && held.Status.Has(mysql.ServerStatusInTrans); {
-	case !in && begin == "" && c.state.Autocommit, c.state.InsertID.OnlyOn() != nil:
-		*rec = recording{}
+	in := held != nil && held.Status.Has(mysql.ServerStatusInTrans)
+	if !in && begin == "" && c.state.Autocommit || r.heldKnows() || !in && c.txn.Pins.Has(txn.PinSavepoint) {
+		r.forget()
 		return nil
+	}
+	rec := &r.exchanges.several().recording
+	switch {
 	case !in:
 		first = true
-		*rec = recording{}
+		r.forget()
 	case rec.on != held || rec.received != held.Net.Received():
-		*rec = recording{}
+		r.forget()
 		return nil
 	}
 	return &take{first: first, begin: begin}
+}
+
+// heldKnows reports whether the held connection alone knows what functions give of the session.
+func (r replay) heldKnows() bool {
+	return r.client.state.InsertID.OnlyOn() != nil || r.client.state.Found.OnlyOn() != nil
+}
+
+// forget ends the recording, if there is one.
+func (r replay) forget() {
+	if parts := r.exchanges.parts; parts != nil {
+		held := heldBytes{&r.client.shared.Packets, parts.recording.bytes}
+		held.set(0)
+		parts.recording = recording{}
+	}
 }
 
 // replayable reports whether a statement can be sent again in a transaction that replaces its own.
@@ -145,7 +166,7 @@ func replayable(q *query) bool {
 	default:
 		return false
 	}
-	return info.Traits&stateful == 0 && q.reached == 0 && (q.within == nil || len(q.within.Inner) == 0) && q.rows == nil && !q.wantsCursor() &&
+	return info.Traits&(stateful|diagnostics|sqltext.IntoOutfile) == 0 && (q.within == nil || len(q.within.Inner) == 0) && q.rows == nil && !q.wantsCursor() &&
 		(q.st == nil || len(q.st.long) == 0 && !q.st.mixed && q.ex.attributes == nil)
 }
 
@@ -156,18 +177,25 @@ func (r replay) note(x *exchange) {
 		return
 	}
 	rec := &r.exchanges.several().recording
-	if !r.client.txn.Holds(x.p) || !x.p.Conn.Status.Has(mysql.ServerStatusInTrans) || !t.keeps || r.client.txn.Branches || r.client.txn.Current.Unknown ||
-		r.client.state.InsertID.OnlyOn() != nil || rec.bytes+t.bytes() > replayBytes {
-		*rec = recording{}
+	if !r.client.txn.Holds(x.p) || !x.p.Conn.Status.Has(mysql.ServerStatusInTrans) || !t.keeps || t.q != nil && t.q.reached != 0 || r.client.txn.Branches || r.client.txn.Current.Unknown ||
+		r.heldKnows() || rec.bytes+t.bytes() > replayBytes {
+		r.forget()
 		return
 	}
 	if t.first {
-		*rec = recording{begin: t.begin, characteristics: r.client.txn.Current.Text(), on: x.p.Conn}
+		rec.begin, rec.characteristics, rec.on, rec.plans = t.begin, r.client.txn.Current.Text(), x.p.Conn, r.client.schema.Plans
 	}
 	if !t.aside {
+		held := heldBytes{&r.client.shared.Packets, rec.bytes}
+		if !held.set(rec.bytes + t.bytes()) {
+			r.forget()
+			return
+		}
+		rec.bytes = held.n
+		rec.watched = append(rec.watched, t.q.watched...)
+		t.q = nil // which lives for the command only
 		t.answer = t.sum.Sum64()
 		rec.statements = append(rec.statements, t.recorded)
-		rec.bytes += t.bytes()
 	}
 	rec.received = x.p.Conn.Net.Received()
 }
@@ -175,7 +203,7 @@ func (r replay) note(x *exchange) {
 // may reports whether the transaction of a statement whose connection broke may be replayed, and the statement be sent then.
 func (r replay) may(x *exchange, q *query, err error) bool {
 	c := r.client
-	if x.take == nil || !isConnError(err) || isClientSide(err) || c.shared.Draining.Load() || c.entry.IsCancelled() || r.leases.sharing() != nil || c.txn.HasOthers() || c.txn.Branches {
+	if x.take == nil || x.attempt > 0 || !isConnError(err) || isClientSide(err) || c.shared.Draining.Load() || c.entry.IsCancelled() || r.leases.sharing() != nil || c.txn.HasOthers() || c.txn.Branches {
 		return false
 	}
 	pins := c.txn.Pins
@@ -185,7 +213,7 @@ func (r replay) may(x *exchange, q *query, err error) bool {
 	if !only || c.conn.Sequence() != x.sent || c.conn.Pending() > 0 || x.p.Conn.Net.Received()-x.had >= wrapsMin {
 		return false // the client has, or may have, a part of the answer
 	}
-	return x.take.keeps || q.st == nil && q.info.Class == sqltext.Commit && x.p.Conn.NeverArrived()
+	return x.take.keeps && q.reached == 0 || q.st == nil && q.info.Class == sqltext.Commit && x.p.Conn.NeverArrived()
 }
 
 // anew replays the transaction on another connection, which the session holds then. With an error the transaction is over.
@@ -193,21 +221,30 @@ func (r replay) anew(x *exchange, cause error) error {
 	c, rec := r.client, r.exchanges.several().recording
 	node, target := x.target.Node.Name, txn.Target{Node: x.target.Node}
 	if x.take.first {
-		rec = recording{begin: x.take.begin, characteristics: c.txn.Current.Text()}
+		rec = recording{begin: x.take.begin, characteristics: c.txn.Current.Text(), plans: c.schema.Plans}
 	}
 	c.shared.Log.Info("backend connection lost in a transaction, which is replayed", "conn", c.id, "node", node, "instance", x.p.Instance.Addr, "statements", len(rec.statements), "error", cause)
 	x.p.Instance.CheckIdle()
-	current := c.txn.Current
+	current, marked := c.txn.Current, x.p.Conn.Marked
 	r.leases.drop(x.p)
+	c.txn.Pins = x.pins
 	err := cause
-	for range replayTries {
+	var until time.Time
+	for try := 0; try < replayTries && (try == 0 || time.Now().Before(until)); try++ {
 		var p backend.Pooled
 		if p, err = r.leases.obtain(target, x.take.setting); err != nil {
 			break
 		}
-		if err = r.on(p, &rec); err == nil {
+		if try == 0 {
+			until = time.Now().Add(replayTime)
+		}
+		p.Conn.Marked = p.Conn.Marked || marked
+		if err = r.on(p, &rec, until); err == nil {
 			c.txn.Replayed(p, x.pins)
 			c.txn.Current = current
+			if p.Instance.GTIDs.Replicated.Load() && c.txn.Changed {
+				freshness{c}.mayCommit(p.Instance.Node, p.Instance.GTIDs)
+			}
 			rec.on, rec.received = p.Conn, p.Conn.Net.Received()
 			r.exchanges.several().recording = rec
 			c.observed.CountReplay(observe.ReplayDone)
@@ -223,24 +260,54 @@ func (r replay) anew(x *exchange, cause error) error {
 		outcome = observe.ReplayDiffered
 	}
 	c.observed.CountReplay(outcome)
+	r.forget()
 	c.shared.Log.Warn("a transaction could not be replayed", "conn", c.id, "node", node, "error", err)
-	lost := r.leases.branches().transactionLost(node, true)
-	if c.entry.IsCancelled() {
-		return interrupted()
-	}
-	return lost
+	// Also where the statement was interrupted: that error would say that the transaction goes on.
+	return r.leases.branches().transactionLost(node, true)
 }
+
+// errKeysChanged says that a replay would change rows without the entries of keys over shards that their table has got meanwhile.
+var errKeysChanged = errors.New("tables have got other keys over their shards meanwhile")
+
+// keysAsBefore reports whether the tables of a recording have the keys over shards that its statements were planned for.
+func (r replay) keysAsBefore(rec *recording) bool {
+	c := r.client
+	schema := c.shared.Snapshot.Load().Schemas[c.entry.Name()]
+	if schema == nil || r.leases.stillHeard(rec.watched) != nil {
+		return false
+	}
+	if rec.plans == nil || rec.plans == schema.Plans {
+		return true
+	}
+	now := schema.Plans.Tables()
+	for _, t := range rec.plans.Tables() {
+		if !slices.ContainsFunc(now, func(n *router.Table) bool {
+			return n.DB == t.DB && n.Name == t.Name && slices.EqualFunc(n.Indexes, t.Indexes, sameIndex)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameIndex(a, b *router.Index) bool { return a.Name == b.Name }
 
 // errAnswersDiffer says that a replayed statement has another answer than the client has heard.
 var errAnswersDiffer = errors.New("the answer is another one than the client has heard")
 
 // on replays a transaction on p.
-func (r replay) on(p backend.Pooled, rec *recording) error {
+func (r replay) on(p backend.Pooled, rec *recording, until time.Time) error {
 	c := r.client
 	if !c.setRunning(p) {
 		return interrupted()
 	}
-	p.Conn.Net.SetDeadline(time.Now().Add(replayTime))
+	if !r.keysAsBefore(rec) {
+		return errKeysChanged
+	}
+	p.Conn.Net.SetDeadline(until)
+	if err := r.exchanges.forgetDiagnostics(p); err != nil {
+		return err
+	}
 	for _, sql := range [...]string{rec.characteristics, rec.begin} {
 		if sql == "" {
 			continue
@@ -270,9 +337,13 @@ func (r replay) on(p backend.Pooled, rec *recording) error {
 func (r replay) again(p backend.Pooled, one *recorded, out *mysql.Conn) error {
 	c := r.client
 	var bs *backend.Stmt
+	var st *stmt
 	if one.st != nil {
+		own := *one.st
+		own.long = nil // what there is now is for a later execution
+		st = &own
 		var err error
-		if bs, err = r.exchanges.backendStmt(p, one.text, one.st, &one.ex); err != nil {
+		if bs, err = r.exchanges.backendStmt(p, one.text, st, &one.ex); err != nil {
 			return err
 		}
 	}
@@ -281,8 +352,8 @@ func (r replay) again(p backend.Pooled, one *recorded, out *mysql.Conn) error {
 	}
 	brings := state.InsertIDOf(one.insertID)
 	brings.Queue(p.Conn)
-	if one.st != nil {
-		r.exchanges.sendExecution(p, bs, one.st, &one.ex)
+	if st != nil {
+		r.exchanges.sendExecution(p, bs, st, &one.ex)
 	} else {
 		r.exchanges.send(p, &query{text: one.text, attributes: one.attributes})
 	}
@@ -294,8 +365,6 @@ func (r replay) again(p backend.Pooled, one *recorded, out *mysql.Conn) error {
 	}
 	var sum maphash.Hash
 	sum.SetSeed(seed)
-	out.ResetSequence()
-	out.EndPacket(out.StartPacket()) // the command's
 	res, err := mysql.ForwardResult(out, p.Conn.Conn, mysql.ForwardOptions{Sum: &sum})
 	if err != nil {
 		return err

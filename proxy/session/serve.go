@@ -65,6 +65,7 @@ func (s *Session) end(e *endError) {
 	s.client.shared.Packets.Give(s.stmts.longData)
 	s.stmts.longData = 0
 	s.stmts.setTexts(0)
+	s.exchanges.replay().forget()
 	s.client.entry.TakeRunning()
 	s.client.txn.End(s.client.run)
 	s.client.returnOffer()

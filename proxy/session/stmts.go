@@ -206,7 +206,7 @@ func (ss *stmts) prepareText(text string) error {
 		return ss.prepareAside(&q)
 	}
 	for attempt := 0; ; attempt++ {
-		x := exchange{target: ss.routing.route(&q), take: ss.exchanges.replay().aheadOfPrepare()}
+		x := exchange{target: ss.routing.route(&q), attempt: attempt, take: ss.exchanges.replay().aheadOfPrepare()}
 		p, err := ss.exchanges.leases.acquire(x.target)
 		if err != nil {
 			return err

@@ -1,11 +1,13 @@
 package driver
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"kingshard/backend"
+	"kingshard/mysql"
 	"kingshard/proxy/txn/twophase"
 )
 
@@ -14,6 +16,8 @@ type administrators struct {
 	d      *Driver
 	admins map[string]*administrator // by the address of the primary
 	silent *silent
+	// refused says that a server would have no connection more.
+	refused bool
 }
 
 func newAdministrators(d *Driver, s *silent) administrators {
@@ -37,7 +41,9 @@ func (r *administrators) admin(n *backend.Node) *administrator {
 	}
 	a, err := administer(n, time.Now().Add(adminTimeout))
 	if err != nil {
-		r.silent.add(addr)
+		if _, r.refused = errors.AsType[*mysql.SQLError](err); !r.refused {
+			r.silent.add(addr)
+		}
 		return nil
 	}
 	r.admins[addr] = a
@@ -75,13 +81,18 @@ func (r *administrators) do(a twophase.Action) twophase.Answer {
 	if admin == nil {
 		return answer
 	}
-	if answer = admin.do(a, time.Now().Add(adminTimeout)); answer.Result == twophase.NoAnswer {
+	deadline := time.Now().Add(adminTimeout)
+	if answer = admin.do(a, deadline); answer.Result == twophase.NoAnswer {
 		r.lost(n)
+		if time.Now().After(deadline) {
+			r.silent.add(n.Primary.Addr)
+		}
 	}
 	return answer
 }
 
-// silent are the addresses of primaries to which no connection could be made: nobody tries again before the next look, as each try may take all of adminTimeout.
+// silent are the addresses of primaries that did not answer: nobody tries to connect to them again before the next look, as each try may take all of adminTimeout, and so may each
+// question to a server that lets clients log in and writes nothing.
 type silent struct {
 	mu    sync.Mutex
 	addrs map[string]bool

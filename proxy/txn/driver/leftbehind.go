@@ -30,9 +30,8 @@ func (l *leftBehind) take() (first twophase.Action, is bool) {
 	return first, true
 }
 
-// end goes on with a branch until nothing more can be done about it now, and reports whether servers answered all that was asked.
-func (l *leftBehind) end(admins *administrators, first twophase.Action) (answered bool) {
-	answered = true
+// end goes on with a branch until nothing more can be done about it now.
+func (l *leftBehind) end(admins *administrators, first twophase.Action) {
 	for todo := []twophase.Action{first}; len(todo) > 0; {
 		a := todo[0]
 		todo = todo[1:]
@@ -41,17 +40,13 @@ func (l *leftBehind) end(admins *administrators, first twophase.Action) (answere
 			continue
 		}
 		answer := admins.do(a)
-		switch answer.Result {
-		case twophase.OK:
+		if answer.Result == twophase.OK {
 			l.d.counts.resolved(a.Do)
-		case twophase.NoAnswer:
-			answered = false
 		}
 		l.mu.Lock()
 		todo = append(todo, l.resolver.Answered(a.XID, answer)...)
 		l.mu.Unlock()
 	}
-	return answered
 }
 
 // endAll ends branches until none is left that nobody has begun with.
@@ -61,13 +56,16 @@ func (l *leftBehind) endAll(admins *administrators) {
 	}
 }
 
-// help ends branches of the node n on connections of its own, until none is left or a server does not answer: those that are left then are endAll's.
+// help ends branches of the node n on connections of its own, until none is left, or a server does not answer there or takes no more connections: those that are left then
+// are endAll's.
 func (l *leftBehind) help(n *backend.Node, s *silent) {
 	admins := newAdministrators(l.d, s)
 	defer admins.close()
-	for admins.admin(n) != nil {
-		if first, is := l.take(); !is || !l.end(&admins, first) {
+	for admins.admin(n) != nil && !admins.refused {
+		first, is := l.take()
+		if !is {
 			return
 		}
+		l.end(&admins, first)
 	}
 }

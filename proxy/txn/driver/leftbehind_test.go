@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,34 @@ func TestLeftBehindOfSilentAnchor(t *testing.T) {
 			t.Errorf("%d connections were tried for %d branches", n, left)
 		}
 		r.relays["a"].reach(true)
+		mysqltest.WaitFor(t, "nothing is prepared", func() bool {
+			looking.look(nil)
+			return len(r.must("XA RECOVER")) == 0
+		})
+	})
+}
+
+// A server that lets proxies log in and writes nothing, for a full disk say, is asked by each goroutine once.
+func TestLeftBehindOfAnchorThatWritesNothing(t *testing.T) {
+	onServers(t, func(t *testing.T, r *rig) {
+		const left = 30
+		r.leave(left)
+		var asked atomic.Int32
+		over := make(chan struct{})
+		r.relays["a"].ahead(func(sent []byte) {
+			if bytes.Contains(sent, []byte("INSERT INTO ks_meta.dtx")) {
+				asked.Add(1)
+				<-over
+			}
+		})
+		looking := newResolving(r.other)
+		defer looking.close()
+		looking.look(nil)
+		if n := asked.Load(); n == 0 || n > 2*endAtOnce {
+			t.Errorf("it was asked %d times for %d branches", n, left)
+		}
+		r.relays["a"].ahead(nil)
+		close(over)
 		mysqltest.WaitFor(t, "nothing is prepared", func() bool {
 			looking.look(nil)
 			return len(r.must("XA RECOVER")) == 0
