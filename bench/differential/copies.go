@@ -3,6 +3,7 @@ package differential
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,39 @@ type copying struct {
 	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
 	inner   bool                // whether subqueries read tables of one row, without indexes, in place of them
 	only    func(*table) string // condition for the rows of those without, or nil
+	// compared are names of columns that those without have an index of each: the subject's collected tables have some of columns that the statement compares.
+	compared map[string]bool
+}
+
+// compares find columns that are compared for equality: ahead of an operator and behind it, in USING, and of subqueries.
+var compares = []*regexp.Regexp{
+	regexp.MustCompile(`(\w+) *(?:=|<=>|(?i:(?:NOT )?IN) \()`), regexp.MustCompile(`(?:=|<=>) *(?:\w+\.)*(\w+)`), regexp.MustCompile(`(?i)\bUSING \((\w+)\)`),
+	regexp.MustCompile(`(?i)\(SELECT (?:\w+\.)*(\w+) FROM`),
+}
+
+// comparedIn are the names of the columns that a statement may compare for equality, and some more.
+func comparedIn(sql string) map[string]bool {
+	names := map[string]bool{}
+	for _, c := range compares {
+		for _, found := range c.FindAllStringSubmatch(sql, -1) {
+			names[found[1]] = true
+		}
+	}
+	return names
+}
+
+// indexesOf writes the indexes of a copy that has no others, "" for none.
+func (c *copying) indexesOf(t *table) string {
+	var list []string
+	for _, column := range t.columns {
+		if c.compared[column.name] && (column.indexable || slices.Contains(t.keys, column)) {
+			list = append(list, "KEY ("+column.name+")")
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
 }
 
 // innerTable is the table of a subquery. Its alias is the grammar's, of no other table.
@@ -25,13 +59,17 @@ func spread(t *table) bool { return t.kind != reference && !t.counts() }
 // whole tells the others, of which it has one that has all rows and its indexes.
 func whole(t *table) bool { return !spread(t) }
 
-// collectedPlans are what the oracle says over copies of which those of sharded tables have no indexes, with their rows in the
+// collectedPlans are what the oracle says over copies of which those of sharded tables have no indexes, or those of collected ones, with their rows in the
 // orders in which the nodes may send theirs: a sum of numbers with fractions has other last digits in another order.
 func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
+	compared := comparedIn(w.oracle.render(st).sql)
 	for _, c := range []copying{
 		{indexed: whole},
 		{indexed: whole, order: w.database.Layout.byShard},
 		{indexed: whole, order: w.database.Layout.byLastNode},
+		{indexed: whole, compared: compared},
+		{indexed: whole, order: w.database.Layout.byShard, compared: compared},
+		{indexed: whole, order: w.database.Layout.byLastNode, compared: compared},
 	} {
 		more, err := w.copies(st, c)
 		if err != nil {
@@ -45,8 +83,9 @@ func (w *worker) collectedPlans(st *statement) (list []otherPlan, err error) {
 // fewRowsPlans are what the oracle says of the columns over copies with no row and with one, of all tables or of those of
 // subqueries: the subject collects only rows that meet the conditions on their table.
 func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
+	compared := comparedIn(w.oracle.render(st).sql)
 	for _, c := range []copying{
-		{limited: true}, {limited: true, limit: 1}, {limited: true, indexed: whole}, {limited: true, limit: 1, indexed: whole},
+		{limited: true, indexed: whole, compared: compared}, {limited: true, limit: 1, indexed: whole, compared: compared}, {limited: true}, {limited: true, limit: 1}, {limited: true, indexed: whole}, {limited: true, limit: 1, indexed: whole},
 		{inner: true}, {inner: true, indexed: whole},
 	} {
 		more, err := w.copies(st, c)
@@ -102,7 +141,7 @@ func (w *worker) copy(c copying) (side, error) {
 			texts = append(texts, "CREATE TABLE "+to+" LIKE "+from, "INSERT INTO "+to+" SELECT * FROM "+from)
 			continue
 		}
-		text := "CREATE TABLE " + to + " AS SELECT * FROM " + from
+		text := "CREATE TABLE " + to + c.indexesOf(t) + " AS SELECT * FROM " + from
 		if c.only != nil && spread(t) {
 			text += " WHERE " + c.only(t)
 		}

@@ -88,6 +88,66 @@ func SelectClauses(text string, m sqltext.Mode) (c Clauses, ok bool) {
 	return c, c.walk(&s)
 }
 
+// group is the text within a pair of parentheses, or all of it.
+type group struct {
+	any     bool  // it has a word
+	query   bool  // it begins with SELECT or WITH
+	parted  bool  // it has a set operation
+	selects []int // where SELECT stands in it
+}
+
+// block returns the query block of a group that ends there.
+func (g *group) block(end int) (Span, bool) {
+	if len(g.selects) != 1 || g.parted {
+		return Span{}, false
+	}
+	return Span{g.selects[0], end}, true
+}
+
+// BlockAround finds the query block that has a place of the text in its own clauses, not in those of a subquery: from its SELECT to the end of the block, or of the text. ok is false where the block is
+// one of a set operation, or that is not certain.
+func BlockAround(text string, at Span, m sqltext.Mode) (block Span, ok bool) {
+	tokens, ok := lex(text, m)
+	if !ok {
+		return block, false
+	}
+	groups := []group{{query: true}}
+	found := -1 // the depth of the group that is the block
+	for _, t := range tokens {
+		if found < 0 && t.Pos >= at.Pos {
+			for found = len(groups) - 1; found > 0 && !groups[found].query; found-- {
+			}
+		}
+		g := &groups[len(groups)-1]
+		word := ""
+		if t.Kind == sqltext.KindWord {
+			word = strings.ToLower(t.word)
+		}
+		if !g.any {
+			g.any, g.query = true, g.query || word == "select" || word == "with"
+		}
+		switch n := t.nesting(); {
+		case n > 0:
+			groups = append(groups, group{})
+		case n < 0:
+			if found == len(groups)-1 && found > 0 {
+				return groups[found].block(t.Pos)
+			}
+			if groups = groups[:len(groups)-1]; len(groups) == 0 {
+				return block, false
+			}
+		case word == "select":
+			g.selects = append(g.selects, t.Pos)
+		case word == "union" || word == "except" || word == "intersect":
+			g.parted = true
+		}
+	}
+	if found != 0 || len(groups) != 1 || len(tokens) == 0 {
+		return block, false
+	}
+	return groups[0].block(tokens[len(tokens)-1].End)
+}
+
 // walk goes through the clauses behind the options.
 func (c *Clauses) walk(s *scan) bool {
 	clause, depth := 0, 0

@@ -2,6 +2,7 @@ package sqlparse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -14,6 +15,8 @@ type converter struct {
 	params  map[int]int // by offset in the marked text
 	mariaDB bool
 	tokens  []token
+	// unread are stars that stand for columns which nobody reads.
+	unread []*ast.WildCardField
 	// national are those of nationalColumns, for a definition.
 	national map[string]bool
 }
@@ -108,7 +111,7 @@ func (c *converter) qualifier(n ast.Node) {
 		c.st.columns[strings.ToLower(c.name(n.Name))] = true
 		c.qualified(n.Table, n.Schema)
 	case *ast.WildCardField:
-		c.st.stars = true
+		c.st.stars = c.st.stars || !slices.Contains(c.unread, n)
 		c.qualified(n.Table, n.Schema)
 	}
 }

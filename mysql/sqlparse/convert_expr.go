@@ -50,6 +50,7 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 	case *ast.SubqueryExpr:
 		return &Expr{Op: Scalar, Query: c.query(n.Query)}
 	case *ast.ExistsSubqueryExpr:
+		c.asked(n)
 		sub := c.expr(n.Sel)
 		return &Expr{Op: Exists, Negated: n.Not, Query: sub.Query}
 	case *ast.CompareSubqueryExpr:
@@ -99,6 +100,21 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		return c.call(n)
 	}
 	return c.other(n)
+}
+
+// asked notes the star of EXISTS (SELECT * ...), which asks for rows and for no column of theirs.
+func (c *converter) asked(n *ast.ExistsSubqueryExpr) {
+	sub, _ := n.Sel.(*ast.SubqueryExpr)
+	if sub == nil {
+		return
+	}
+	if s, ok := sub.Query.(*ast.SelectStmt); ok && s.From != nil && !s.Distinct && s.GroupBy == nil && s.Having == nil && s.Fields != nil {
+		for _, f := range s.Fields.Fields {
+			if f.WildCard != nil {
+				c.unread = append(c.unread, f.WildCard)
+			}
+		}
+	}
 }
 
 func (c *converter) exprs(list []ast.ExprNode) []*Expr {

@@ -227,8 +227,12 @@ func (f *finishing) fill() error {
 		}
 		scratches = append(slices.Clone(scratches), f.route.Rest...)
 	}
+	order := f.reduce(scratches)
 	for k := range scratches {
-		scratch := &scratches[k]
+		scratch, err := order.next()
+		if err != nil {
+			return err
+		}
 		name := "ks_scratch_" + strconv.Itoa(k)
 		mode := f.plan.Mode
 		db, ok := sqltext.QuoteIdent(scratch.Ref.Table.DB, mode)
@@ -257,12 +261,17 @@ func (f *finishing) fill() error {
 		}
 		f.made = append(f.made, table)
 		into := "INSERT IGNORE INTO " + table + target + " "
-		for i := range scratch.Queries {
-			query := scratch.Queries[i]
+		queries, err := order.queries(scratch)
+		if err != nil {
+			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
+		}
+		for i := range queries {
+			query := queries[i]
 			if err := f.collect(into, &query, scratch); err != nil {
 				return named(err, renames(f.plan, query.Shards))
 			}
 		}
+		order.there[scratch.Ref] = table
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type analyzer struct {
 	visited map[*sqlparse.Query]bool
 	scopeOf map[*sqlparse.Select]*scope
 	subs    []subquery
+	blocks  []*scope // of all query blocks
 	budget  budget
 	// crowded: a query block has more tables than a server joins.
 	crowded bool
@@ -88,6 +89,7 @@ type blockInfo struct {
 // block looks into one SELECT.
 func (a *analyzer) block(s *sqlparse.Select, outer *scope) *blockInfo {
 	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &a.budget}}
+	a.blocks = append(a.blocks, info.scope)
 	if a.crowded = a.crowded || tablesIn(s.From) > joinMax; a.crowded {
 		return info
 	}
@@ -317,12 +319,17 @@ func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Joi
 	case e.Op == sqlparse.Eq && e.Args[0].Op == sqlparse.Row && e.Args[1].Op == sqlparse.Row:
 		for k := range min(len(e.Args[0].Args), len(e.Args[1].Args)) {
 			a.equality(e.Args[0].Args[k], e.Args[1].Args[k], info, on, missing)
+			a.reduces(e.Args[0].Args[k], e.Args[1].Args[k], info, missing)
 		}
 	case e.Op == sqlparse.Eq || e.Op == sqlparse.NullSafeEq:
 		a.equality(e.Args[0], e.Args[1], info, on, missing)
+		if e.Op == sqlparse.Eq {
+			a.reduces(e.Args[0], e.Args[1], info, missing)
+		}
 	}
 	if e.Op == sqlparse.InQuery && !e.Negated && on == nil {
 		a.inQuery(e, info)
+		a.inReduces(e, info)
 	}
 	info.scope.looked(e, missing)
 	for _, r := range info.scope.keyed(e) {

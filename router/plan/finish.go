@@ -64,10 +64,10 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	names, every := st.Columns()
-	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), filters(st, p.Mode, p.Refs, info.scope)
+	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), filters(st, p.Mode, p.Refs, b.analyzer.blocks)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
-			f.rest = append(f.rest, Gather{Ref: r, Key: r.scratchKey(p.Mode.MariaDB, nil)})
+			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil)})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
@@ -159,32 +159,64 @@ func usedTwice(st *sqlparse.Statement) string {
 	return ""
 }
 
-// filters finds the conditions of the outermost WHERE that concern one table alone, which is not optional there.
-func filters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, main *scope) map[*Ref][]sqlparse.Span {
-	q := st.Query
-	if q == nil || q.Select == nil || q.Select.Where == nil {
-		return nil
-	}
-	c, ok := sqlparse.SelectClauses(st.Text, m)
-	if !ok {
-		return nil
-	}
-	parts := sqlparse.Conjuncts(st.Text, c.Where, m)
-	exprs := conjunctList(q.Select.Where)
-	if len(parts) != len(exprs) {
-		return nil
-	}
+// filterBlocks is how many query blocks a statement may have for their conditions to be looked for: each takes a walk over its text, subqueries included.
+const filterBlocks = 32
+
+// filters finds the conditions of WHERE, in each query block, that concern one table of the block alone, which is not optional there.
+func filters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, blocks []*scope) map[*Ref][]sqlparse.Span {
 	spans := map[*Ref][]sqlparse.Span{}
+	if len(blocks) > filterBlocks {
+		return spans
+	}
+	for _, block := range blocks {
+		if block.block.Where != nil {
+			blockFilters(st, m, refs, block, spans)
+		}
+	}
+	for r := range spans {
+		if r.nullable {
+			delete(spans, r)
+		}
+	}
+	return spans
+}
+
+// blockFilters is filters of one block.
+func blockFilters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, block *scope, spans map[*Ref][]sqlparse.Span) {
+	var own []*Ref
+	for _, r := range refs {
+		if r.block == block.block && !r.Parsed.At.Empty() {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	around, ok := sqlparse.BlockAround(st.Text, own[0].Parsed.At, m)
+	if !ok {
+		return
+	}
+	text := st.Text[around.Pos:around.End]
+	c, ok := sqlparse.SelectClauses(text, m)
+	if !ok {
+		return
+	}
+	parts := sqlparse.Conjuncts(text, c.Where, m)
+	exprs := conjunctList(block.block.Where)
+	if len(parts) != len(exprs) {
+		return
+	}
 	for k, e := range exprs {
 		if !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable) {
 			continue
 		}
+		part := sqlparse.Span{Pos: around.Pos + parts[k].Pos, End: around.Pos + parts[k].End}
 		var only *Ref
 		columns, one := 0, true
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Column {
-				found, _, _ := main.resolve(x)
-				one = one && found != nil && (columns == 0 || found == only)
+				found, _, at := block.resolve(x)
+				one = one && found != nil && at == block && (columns == 0 || found == only)
 				only = found
 				columns++
 			}
@@ -193,19 +225,13 @@ func filters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, main *scope) m
 		switch {
 		case !one:
 		case columns == 0:
-			for _, r := range refs {
-				spans[r] = append(spans[r], parts[k])
+			for _, r := range own {
+				spans[r] = append(spans[r], part)
 			}
 		default:
-			spans[only] = append(spans[only], parts[k])
+			spans[only] = append(spans[only], part)
 		}
 	}
-	for r := range spans {
-		if r.sub || r.nullable || r.block != q.Select {
-			delete(spans, r)
-		}
-	}
-	return spans
 }
 
 // conjunctList takes a condition apart at its ANDs.

@@ -72,6 +72,8 @@ type Ref struct {
 	nullable bool        // on the side of an outer join that may be missing
 	sub      bool        // in a subquery or a derived table
 	block    *sqlparse.Select
+	// reductions are by what other references the rows that are collected of it can be reduced.
+	reductions []Reduction
 }
 
 // Guesses tells whether the plan was made without knowing the type of a key column, or the columns of a table whose copies change, so that it is not to

@@ -53,6 +53,13 @@ type Scratch struct {
 	Key     []string // of its primary key; nil for none
 	Indexes [][]string
 	Queries []Query
+	// Reduced returns Queries with a further condition, which is no text of the client.
+	Reduced    func(condition string) []Query
+	Reductions []Reduction
+	// Values returns a query of the values of a column, of a table that is not collected; nil for others.
+	Values func(column string) Query
+	// Conditions is how many conditions Queries have.
+	Conditions int
 	// Instants are the columns, from 0, that come through the proxy as the numbers of UNIX_TIMESTAMP(): the local time of a
 	// TIMESTAMP repeats itself when clocks are put back.
 	Instants []int
@@ -327,7 +334,7 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 		f.Scratch = append(f.Scratch, e.gather(g, node))
 	}
 	for _, g := range o.rest {
-		f.Rest = append(f.Rest, p.whole1(g, node))
+		f.Rest = append(f.Rest, e.whole1(g, node))
 	}
 	f.Final = func(names map[*Ref]string) Query {
 		e.standOn(node)
@@ -337,10 +344,18 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 }
 
 // whole1 writes the statement that collects a table that is whole on a node.
-func (p *Plan) whole1(g Gather, node string) Scratch {
+func (e *Execution) whole1(g Gather, node string) Scratch {
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
-	name := p.quote(shard.DB) + "." + p.quote(shard.Table)
-	return Scratch{Ref: g.Ref, Model: name, Key: g.Key, Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
+	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	s.Values = func(column string) Query {
+		e.standOn(node)
+		w := e.writer()
+		w.add("SELECT DISTINCT ", e.plan.quote(column), " FROM ", name, " AS ", e.plan.quote(g.Ref.Parsed.Label()))
+		e.where(&w, g.Where, "")
+		return Query{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
+	}
+	return s
 }
 
 // node is where the statement of these references ends: the node of a table that is there only, else that of the first rows.
@@ -356,7 +371,8 @@ func (f *Finish) node(refs []*Ref) string {
 
 // gather writes the statements that collect the rows of one reference.
 func (e *Execution) gather(g Gather, node string) Scratch {
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where), Reductions: g.Ref.reductions}
+	s.Reduced = func(condition string) []Query { return e.collected(g, node, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]
 	for _, shard := range shards {
@@ -371,16 +387,23 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 			s.Instants = append(s.Instants, k)
 		}
 	}
+	s.Queries = s.Reduced("")
+	return s
+}
+
+// collected writes the statements that collect the rows of g which meet a further condition, "" for none.
+func (e *Execution) collected(g Gather, node string, s *Scratch, condition string) (queries []Query) {
+	shards := g.Ref.Table.Shards
 	byNode := map[string]*Query{}
 	var here []Query
 	e.standOn(node)
 	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
-		w := e.rowsOf(&g, shard, instantNumber)
+		w := e.rowsOf(&g, shard, instantNumber, condition)
 		if shard.Node == node && len(s.Instants) > 0 {
 			// One by one: the rows of MySQL's UNION have local times.
-			plain := e.rowsOf(&g, shard, e.plan.instantHere())
+			plain := e.rowsOf(&g, shard, e.plan.instantHere(), condition)
 			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: []router.Shard{shard}})
 			continue
 		}
@@ -395,13 +418,13 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 	}
 	for _, n := range g.Ref.Table.Nodes {
 		if q := byNode[n]; q != nil {
-			s.Queries = append(s.Queries, *q)
+			queries = append(queries, *q)
 		}
 		if n == node {
-			s.Queries = append(s.Queries, here...)
+			queries = append(queries, here...)
 		}
 	}
-	return s
+	return queries
 }
 
 // instantForm is how collected TIMESTAMPs are written.
@@ -423,7 +446,7 @@ func (p *Plan) instantHere() instantForm {
 }
 
 // rowsOf writes the statement that collects the rows of one shard.
-func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm) writer {
+func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm, condition string) writer {
 	w := e.writer()
 	w.add("SELECT ")
 	for k, c := range g.Columns {
@@ -443,7 +466,13 @@ func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm) 
 		}
 	}
 	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-	for k, span := range g.Where {
+	e.where(&w, g.Where, condition)
+	return w
+}
+
+// where writes conditions of the text and a further one, "" for none.
+func (e *Execution) where(w *writer, spans []sqlparse.Span, condition string) {
+	for k, span := range spans {
 		if k == 0 {
 			w.add(" WHERE (")
 		} else {
@@ -452,7 +481,13 @@ func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm) 
 		w.copy(span.Pos, span.End)
 		w.add(")")
 	}
-	return w
+	switch {
+	case condition == "":
+	case len(spans) == 0:
+		w.add(" WHERE ", condition)
+	default:
+		w.add(" AND ", condition)
+	}
 }
 
 // Sample is the statement for some server that has all of its tables, if there is one: what the server says of its

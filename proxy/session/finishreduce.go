@@ -1,0 +1,193 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+	"kingshard/proxy/txn"
+	"kingshard/router/plan"
+)
+
+// Tables that are collected to finish a statement on one server are collected in turns, the small ones first, and of the others only those rows that may meet a row which is there
+// already: the values of the columns on which they meet go to the shards as lists. It is what is known as a semi-join reduction: Bernstein and Chiu, "Using Semi-Joins to Solve
+// Relational Queries", 1981.
+
+// reduceMax is how many values a list has at the most.
+const reduceMax = 5000
+
+// What is assumed of rows where servers do not know: that a condition leaves one of four, and a list of values one of twenty.
+const (
+	conditionLeaves = 4
+	listLeaves      = 20
+)
+
+// unknownRows is taken for the number of rows of a table of which no server tells.
+const unknownRows = 1e6
+
+// reducing is the order in which the tables of a finishing are collected.
+type reducing struct {
+	f     *finishing
+	left  []*plan.Scratch
+	rows  map[*plan.Scratch]float64 // as servers estimate
+	there map[*plan.Ref]string      // the table that has the rows of a reference
+	rest  map[*plan.Ref]*plan.Scratch
+}
+
+// reduce prepares to collect these tables. Nothing is asked of servers where none can be reduced.
+func (f *finishing) reduce(scratches []plan.Scratch) *reducing {
+	r := &reducing{f: f, there: map[*plan.Ref]string{}, rest: map[*plan.Ref]*plan.Scratch{}}
+	some := false
+	for k := range scratches {
+		r.left = append(r.left, &scratches[k])
+		some = some || len(scratches[k].Reductions) > 0
+	}
+	if !some {
+		return r
+	}
+	for k := range f.route.Rest {
+		// On a connection beside the transaction what that has changed of the table is not seen; it is collected, too, then.
+		if s := &f.route.Rest[k]; s.Conditions > 0 && s.Values != nil && !f.aside {
+			r.rest[s.Ref] = s
+		}
+	}
+	r.rows = map[*plan.Scratch]float64{}
+	return r
+}
+
+// next takes the table that is to be collected next: the one of the fewest rows, as far as is known.
+func (r *reducing) next() (*plan.Scratch, error) {
+	at, fewest := 0, 0.0
+	if r.rows != nil && len(r.left) > 1 {
+		for k, s := range r.left {
+			rows, err := r.estimate(s)
+			if err != nil {
+				return nil, err
+			}
+			if r.reducible(s) {
+				rows /= listLeaves
+			}
+			if k == 0 || rows < fewest {
+				at, fewest = k, rows
+			}
+		}
+	}
+	s := r.left[at]
+	r.left = append(r.left[:at], r.left[at+1:]...)
+	return s, nil
+}
+
+// reducible reports whether something that s can be reduced by is there.
+func (r *reducing) reducible(s *plan.Scratch) bool {
+	for _, n := range s.Reductions {
+		if r.there[n.By] != "" || r.rest[n.By] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// estimate returns about how many rows of s are collected, if nothing reduces them.
+func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
+	if rows, known := r.rows[s]; known {
+		return rows, nil
+	}
+	rows, shards := 0.0, 0
+	for k := range s.Queries {
+		shards += len(s.Queries[k].Shards)
+	}
+	if len(s.Queries) > 0 && s.Like == nil {
+		n, err := r.explained(&s.Queries[0])
+		if err != nil {
+			return 0, err
+		}
+		rows = n * float64(shards) / float64(max(1, len(s.Queries[0].Shards)))
+		for range s.Conditions {
+			rows /= conditionLeaves
+		}
+	}
+	r.rows[s] = rows
+	return rows, nil
+}
+
+// explained returns how many rows a server expects to look at for a query.
+func (r *reducing) explained(q *plan.Query) (rows float64, err error) {
+	from := txn.Find(r.f.loans, q.Node)
+	if q.Node == r.f.last.Node {
+		from = r.f.last
+	}
+	text, err := r.f.literals(q)
+	if err != nil {
+		return 0, err
+	}
+	err = from.Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		for k := range definitions {
+			if strings.EqualFold(definitions[k].Name, "rows") {
+				n, _ := strconv.ParseFloat(string(cells[k]), 64)
+				rows += n
+			}
+		}
+	})
+	if _, refused := err.(*mysql.SQLError); refused {
+		return unknownRows, nil // who may not explain may still read
+	}
+	return rows, err
+}
+
+// queries returns the queries that collect s, with the rows reduced by what is there.
+func (r *reducing) queries(s *plan.Scratch) ([]plan.Query, error) {
+	var conditions []string
+	for _, n := range s.Reductions {
+		values, few, err := r.values(n)
+		if err != nil {
+			return nil, err
+		}
+		if !few || float64(len(values)) > r.rows[s] {
+			continue
+		}
+		column, ok := sqltext.QuoteIdent(n.Column, r.f.plan.Mode)
+		switch {
+		case !ok:
+		case len(values) == 0:
+			conditions = append(conditions, "1 = 0")
+		default:
+			conditions = append(conditions, column+" IN ("+strings.Join(values, ", ")+")")
+		}
+	}
+	if len(conditions) == 0 {
+		return s.Queries, nil
+	}
+	return s.Reduced(strings.Join(conditions, " AND ")), nil
+}
+
+// values returns those of the column by which rows are reduced, as literals; few is false if there are too many, or the rows are not there.
+func (r *reducing) values(n plan.Reduction) (list []string, few bool, err error) {
+	text := ""
+	if table := r.there[n.By]; table != "" {
+		column, ok := sqltext.QuoteIdent(n.ByColumn, r.f.plan.Mode)
+		if !ok {
+			return nil, false, nil
+		}
+		text = "SELECT DISTINCT " + column + " FROM " + table
+	} else if rest := r.rest[n.By]; rest != nil {
+		query := rest.Values(n.ByColumn)
+		if text, err = r.f.literals(&query); err != nil {
+			return nil, false, err
+		}
+	} else {
+		return nil, false, nil
+	}
+	err = r.f.last.Conn.RawRowsWith(nil, text+" LIMIT "+strconv.Itoa(reduceMax+1), func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		if cells[0] == nil { // which equals nothing
+			return
+		}
+		literal := string(cells[0])
+		if definitions[0].Type == mysql.TypeDate {
+			literal = "'" + literal + "'"
+		}
+		list = append(list, literal)
+	})
+	return list, len(list) <= reduceMax, err
+}
