@@ -151,6 +151,9 @@ func soak(ctx context.Context, o chaosOptions) error {
 	if len(s.Broken) > 0 {
 		err = fmt.Errorf("%s: %d guarantees were broken", o.Kind, len(s.Broken))
 	}
+	if s.Early != "" {
+		return errors.Join(err, errors.New("ended early: "+s.Early))
+	}
 	if o.docs == "" {
 		return err
 	}

@@ -27,6 +27,11 @@ func TestTable(t *testing.T) {
 // A soak is a row with what broke and with its slopes.
 func TestSoakTable(t *testing.T) {
 	soak := Soak{Server: "MariaDB 10", Revision: "abc", Lasted: 300, Rate: 150, Broken: map[string]string{Leak: "heap"}, Slopes: []Slope{{What: "heap, MiB", Mean: 9, Hour: 1.5, Error: 0.5}, {What: "goroutines", Mean: 40, Hour: -1}}}
+	early := soak
+	early.Broken, early.Early = nil, "read_only: no moment"
+	if text := SoakTable([]Soak{early}); !strings.Contains(text, "| nothing; ended early: read_only: no moment |") {
+		t.Error(text)
+	}
 	if text := SoakTable([]Soak{soak}); !strings.Contains(text, "| no leak: heap | +1.5 ± 1.0 of 9.0 MiB | -1.0 ± 0.0 of 40.0 |") {
 		t.Error(text)
 	}

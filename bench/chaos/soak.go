@@ -20,6 +20,7 @@ type Soak struct {
 	Operations       int
 	Errors, Unknown  int
 	Longest          float64           // seconds that a session waited at the most
+	Early            string            `json:",omitempty"` // why it ended ahead of its time, as a fault could not be made or mended; "" if it did not
 	Broken           map[string]string `json:",omitempty"`
 	Slopes           []Slope
 }
@@ -83,7 +84,10 @@ func RunSoak(ctx context.Context, o Options, lasts time.Duration) (soak Soak, er
 	<-ended
 	s.hangUp()
 	if err != nil {
-		return soak, err
+		if ctx.Err() != nil || len(seen) < 2 {
+			return soak, err
+		}
+		soak.Early = err.Error() // what was seen until then counts
 	}
 	soak.Lasted, soak.Faults, soak.Slopes = seconds(time.Since(began)), len(seen), slopes(seen[len(seen)/2:])
 	r := Result{Broken: soak.Broken}
@@ -238,6 +242,9 @@ func SoakTable(soaks []Soak) string {
 		}
 		if broken == nil {
 			broken = []string{"nothing"}
+		}
+		if s.Early != "" {
+			broken = append(broken, "ended early: "+strings.ReplaceAll(s.Early, "\n", " "))
 		}
 		fmt.Fprintf(&b, "| %s, %s, `%s` | %.0f min | %d at %.0f/s | %d | %d, %d | %.2f s | %s |", s.Began.Format("2006-01-02 15:04"), s.Server, s.Revision, s.Lasted/60, s.Operations, s.Rate, s.Faults, s.Errors, s.Unknown, s.Longest, strings.Join(broken, "; "))
 		for _, one := range s.Slopes {
