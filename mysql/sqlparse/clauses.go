@@ -440,7 +440,7 @@ func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
 		if k < len(tokens) {
 			t := tokens[k]
 			word := ""
-			if t.Kind == sqltext.KindWord {
+			if t.Kind == sqltext.KindWord && tokens[k-1].word != "." { // behind a point it is a name
 				word = strings.ToLower(t.word)
 			}
 			depth += t.nesting()
@@ -453,7 +453,7 @@ func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
 			case cases > 0:
 			case word == "between":
 				betweens++
-			case word == "or" || word == "xor" || t.word == "||" || word == "not" && k == begin:
+			case word == "or" || word == "xor" || t.word == "||" || t.word == ":=" || word == "not" && k == begin:
 				return nil // binds looser, or is not worth telling apart
 			}
 			if depth > 0 || cases > 0 || word != "and" && t.word != "&&" {

@@ -108,7 +108,7 @@ func (c *converter) asked(n *ast.ExistsSubqueryExpr) {
 	if sub == nil {
 		return
 	}
-	if s, ok := sub.Query.(*ast.SelectStmt); ok && s.From != nil && !s.Distinct && s.GroupBy == nil && s.Having == nil && s.Fields != nil {
+	if s, ok := sub.Query.(*ast.SelectStmt); ok && s.From != nil && !s.Distinct && s.GroupBy == nil && s.Having == nil && s.OrderBy == nil && s.Fields != nil {
 		for _, f := range s.Fields.Fields {
 			if f.WildCard != nil {
 				c.unread = append(c.unread, f.WildCard)

@@ -18,6 +18,9 @@ import (
 // reduceMax is how many values a list has at the most.
 const reduceMax = 5000
 
+// reduceBytes is how long the lists for one table are at the most, over all of its sub-tables.
+const reduceBytes = 1 << 20
+
 // What is assumed of rows where servers do not know: that a condition leaves one of four, and a list of values one of twenty.
 const (
 	conditionLeaves = 4
@@ -122,7 +125,7 @@ func (r *reducing) explained(q *plan.Query) (rows float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	err = from.Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+	err = from.Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN FORMAT=TRADITIONAL "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		for k := range definitions {
 			if strings.EqualFold(definitions[k].Name, "rows") {
 				n, _ := strconv.ParseFloat(string(cells[k]), 64)
@@ -131,18 +134,25 @@ func (r *reducing) explained(q *plan.Query) (rows float64, err error) {
 		}
 	})
 	if _, refused := err.(*mysql.SQLError); refused {
+		if r.f.s.client.entry.IsCancelled() {
+			return 0, interrupted()
+		}
 		return unknownRows, nil // who may not explain may still read
 	}
 	return rows, err
 }
 
 // queries returns the queries that collect s, with the rows reduced by what is there.
-func (r *reducing) queries(s *plan.Scratch) ([]plan.Query, error) {
+func (r *reducing) queries(s *plan.Scratch) (queries []plan.Query, reduced bool, err error) {
 	var conditions []string
+	tables, room := 0, reduceBytes
+	for k := range s.Queries {
+		tables += len(s.Queries[k].Shards)
+	}
 	for _, n := range s.Reductions {
 		values, few, err := r.values(n)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !few || float64(len(values)) > r.rows[s] {
 			continue
@@ -153,13 +163,17 @@ func (r *reducing) queries(s *plan.Scratch) ([]plan.Query, error) {
 		case len(values) == 0:
 			conditions = append(conditions, "1 = 0")
 		default:
-			conditions = append(conditions, column+" IN ("+strings.Join(values, ", ")+")")
+			condition := column + " IN (" + strings.Join(values, ", ") + ")"
+			if size := len(condition) * tables; size <= room { // each table has it in its own part of the text
+				conditions = append(conditions, condition)
+				room -= size
+			}
 		}
 	}
 	if len(conditions) == 0 {
-		return s.Queries, nil
+		return s.Queries, false, nil
 	}
-	return s.Reduced(strings.Join(conditions, " AND ")), nil
+	return s.Reduced(strings.Join(conditions, " AND ")), true, nil
 }
 
 // values returns those of the column by which rows are reduced, as literals; few is false if there are too many, or the rows are not there.
@@ -173,21 +187,45 @@ func (r *reducing) values(n plan.Reduction) (list []string, few bool, err error)
 		text = "SELECT DISTINCT " + column + " FROM " + table
 	} else if rest := r.rest[n.By]; rest != nil {
 		query := rest.Values(n.ByColumn)
+		if sqltext.Mentions(query.Text, "mysql_query_attribute_string") {
+			return nil, false, nil
+		}
 		if text, err = r.f.literals(&query); err != nil {
 			return nil, false, err
 		}
 	} else {
 		return nil, false, nil
 	}
-	err = r.f.last.Conn.RawRowsWith(nil, text+" LIMIT "+strconv.Itoa(reduceMax+1), func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+	restore, err := r.f.s.shards.ownCharsets(r.f.last.Pooled)
+	if err != nil {
+		return nil, false, err
+	}
+	rows, plain := 0, true
+	err = restore(r.f.last.Conn.RawRowsWith(nil, text+" LIMIT "+strconv.Itoa(reduceMax+1), func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		rows++
 		if cells[0] == nil { // which equals nothing
 			return
 		}
 		literal := string(cells[0])
-		if definitions[0].Type == mysql.TypeDate {
+		switch d := &definitions[0]; {
+		case d.Type == mysql.TypeDate && !strings.Contains(literal, "-00") && !strings.HasPrefix(literal, "0000"): // servers take such a text for no date
 			literal = "'" + literal + "'"
+		case !isPlainNumber(d):
+			plain = false
 		}
 		list = append(list, literal)
-	})
-	return list, len(list) <= reduceMax, err
+	}))
+	if _, refused := err.(*mysql.SQLError); refused && !r.f.s.client.entry.IsCancelled() {
+		return nil, false, nil // as where max_join_size does not let it look at so much
+	}
+	return list, plain && rows <= reduceMax, err
+}
+
+// isPlainNumber tells the integers and decimals, which are written as they come.
+func isPlainNumber(d *mysql.ColumnDefinition41) bool {
+	switch d.Type {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeDecimal, mysql.TypeNewDecimal:
+		return true
+	}
+	return false
 }

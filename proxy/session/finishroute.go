@@ -261,12 +261,25 @@ func (f *finishing) fill() error {
 		}
 		f.made = append(f.made, table)
 		into := "INSERT IGNORE INTO " + table + target + " "
-		queries, err := order.queries(scratch)
+		queries, reduced, err := order.queries(scratch)
 		if err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		for i := range queries {
 			query := queries[i]
+			if reduced && f.ex != nil { // the text is of this execution alone, and not to be prepared
+				if query.Text, err = f.literals(&query); err != nil {
+					return err
+				}
+				if query.Moved != "" {
+					moved := query
+					moved.Text = query.Moved
+					if query.Moved, err = f.literals(&moved); err != nil {
+						return err
+					}
+				}
+				query.Args = nil
+			}
 			if err := f.collect(into, &query, scratch); err != nil {
 				return named(err, renames(f.plan, query.Shards))
 			}

@@ -18,7 +18,9 @@ type analyzer struct {
 	scopeOf map[*sqlparse.Select]*scope
 	subs    []subquery
 	blocks  []*scope // of all query blocks
-	budget  budget
+	// joined are the tables of the join whose ON is looked at; nil elsewhere.
+	joined map[*Ref]bool
+	budget budget
 	// crowded: a query block has more tables than a server joins.
 	crowded bool
 	// apart says why rows that belong together may be on different shards; "" while they are not.
@@ -88,6 +90,9 @@ type blockInfo struct {
 
 // block looks into one SELECT.
 func (a *analyzer) block(s *sqlparse.Select, outer *scope) *blockInfo {
+	joined := a.joined
+	a.joined = nil
+	defer func() { a.joined = joined }()
 	info := &blockInfo{scope: &scope{outer: outer, block: s, budget: &a.budget}}
 	a.blocks = append(a.blocks, info.scope)
 	if a.crowded = a.crowded || tablesIn(s.From) > joinMax; a.crowded {
@@ -280,7 +285,12 @@ func (a *analyzer) joins(f *sqlparse.From, info *blockInfo) {
 		}
 	}
 	if j.On != nil {
+		a.joined = map[*Ref]bool{}
+		for _, r := range a.under(f) {
+			a.joined[r] = true
+		}
 		a.conjuncts(j.On, info, on, missing)
+		a.joined = nil
 	}
 	names := j.Using
 	if j.Natural {

@@ -207,7 +207,7 @@ func blockFilters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, block *sc
 		return
 	}
 	for k, e := range exprs {
-		if !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable) {
+		if block.outer != nil && !quiet(e) || !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable) {
 			continue
 		}
 		part := sqlparse.Span{Pos: around.Pos + parts[k].Pos, End: around.Pos + parts[k].End}
@@ -216,7 +216,7 @@ func blockFilters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, block *sc
 		e.Walk(func(x *sqlparse.Expr) bool {
 			if x.Op == sqlparse.Column {
 				found, _, at := block.resolve(x)
-				one = one && found != nil && at == block && (columns == 0 || found == only)
+				one = one && found != nil && at == block && block.certain(x, at) && (columns == 0 || found == only)
 				only = found
 				columns++
 			}
@@ -232,6 +232,18 @@ func blockFilters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, block *sc
 			spans[only] = append(spans[only], part)
 		}
 	}
+}
+
+// quiet reports whether a condition gives no error and no warning, whatever row it looks at: one of a subquery goes to rows that the server may never look at.
+func quiet(e *sqlparse.Expr) bool {
+	return e.All(func(x *sqlparse.Expr) bool {
+		switch x.Op {
+		case sqlparse.Column, sqlparse.Const, sqlparse.Param, sqlparse.Row, sqlparse.And, sqlparse.Or, sqlparse.Not, sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le,
+			sqlparse.Gt, sqlparse.Ge, sqlparse.In, sqlparse.Between, sqlparse.IsNull:
+			return true
+		}
+		return x.Op == sqlparse.Call && x.Name == "like"
+	})
 }
 
 // conjunctList takes a condition apart at its ANDs.

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
+	"kingshard/router"
 )
 
 // Reduction says that of a reference's rows only those matter whose Column has a value that ByColumn has in the rows of By: others meet no row of it, wherever
@@ -15,6 +16,9 @@ type Reduction struct {
 	ByColumn string
 }
 
+// reductionsMax is how many reductions of a reference are noted.
+const reductionsMax = 8
+
 // reduces takes an equality that all rows of a block meet, or those that an outer join may miss. A row of this block that meets no row of the other reference, of this block or one around it, has no
 // part in what the block gives.
 func (a *analyzer) reduces(l, r *sqlparse.Expr, info *blockInfo, missing map[*Ref]bool) {
@@ -23,15 +27,35 @@ func (a *analyzer) reduces(l, r *sqlparse.Expr, info *blockInfo, missing map[*Re
 	}
 	left, _, lat := info.scope.resolve(l)
 	right, _, rat := info.scope.resolve(r)
-	if left == nil || right == nil || left == right || lat != info.scope && lat.aliases(l) || rat != info.scope && rat.aliases(r) {
+	if left == nil || right == nil || left == right || !info.scope.certain(l, lat) || !info.scope.certain(r, rat) {
 		return
 	}
-	if lat == info.scope && (missing == nil || missing[left]) {
+	may := func(of *Ref, at *scope) bool {
+		return at == info.scope && (missing == nil || missing[of]) && (a.joined == nil || a.joined[of])
+	}
+	if may(left, lat) {
 		left.reduce(l.Name, right, r.Name)
 	}
-	if rat == info.scope && (missing == nil || missing[right]) {
+	if may(right, rat) {
 		right.reduce(r.Name, left, l.Name)
 	}
+}
+
+// certain reports whether a name that was found in the scope at, from s on outwards, is certainly a column of what it was found in: without a qualifier it may be one of a derived table, of a table whose
+// columns are not known, or an alias of a select list on the way.
+func (s *scope) certain(e *sqlparse.Expr, at *scope) bool {
+	if e.Table != "" {
+		return true
+	}
+	for one := s; one != nil; one = one.outer {
+		if slices.ContainsFunc(one.entries, func(en entry) bool { return en.ref == nil || en.ref.Columns == nil }) || one != s && one.aliases(e) {
+			return false
+		}
+		if one == at {
+			return true
+		}
+	}
+	return false
 }
 
 // aliases reports whether a column that is named within a subquery may be an item of the select list around it: HAVING and ORDER BY know these.
@@ -46,7 +70,7 @@ func (r *Ref) reduce(column string, by *Ref, byColumn string) {
 		return
 	}
 	n := Reduction{mine.Name, by, other.Name}
-	if !slices.Contains(r.reductions, n) {
+	if len(r.reductions) < reductionsMax && !slices.Contains(r.reductions, n) {
 		r.reductions = append(r.reductions, n)
 	}
 }
@@ -74,11 +98,21 @@ func (a *analyzer) inReduces(e *sqlparse.Expr, info *blockInfo) {
 	}
 	left, _, lat := info.scope.resolve(e.Args[0])
 	right, _, rat := inner.resolve(s.Fields[0].Expr)
-	if left == nil || right == nil || lat != info.scope || rat != inner {
+	if left == nil || right == nil || lat != info.scope || rat != inner || !info.scope.certain(e.Args[0], lat) || !inner.certain(s.Fields[0].Expr, rat) || a.joined != nil && !a.joined[left] {
 		return
 	}
 	left.reduce(e.Args[0].Name, right, s.Fields[0].Expr.Name)
 	if len(s.Group) == 0 && s.Having == nil && !s.Windows && !fieldsHave(s, sqlparse.Window) {
 		right.reduce(s.Fields[0].Expr.Name, left, e.Args[0].Name)
 	}
+}
+
+// certainReductions leaves out those by tables that are read where they are, and at another moment than their values: rows that meet none would show it.
+func (r *Ref) certainReductions() (list []Reduction) {
+	for _, n := range r.reductions {
+		if n.By.Table.Kind == router.Sharded || !r.nullable && !r.sub {
+			list = append(list, n)
+		}
+	}
+	return list
 }

@@ -331,10 +331,10 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 		}
 	}
 	for _, g := range o.gathers {
-		f.Scratch = append(f.Scratch, e.gather(g, node))
+		f.Scratch = append(f.Scratch, collecting{e, node}.gather(g))
 	}
 	for _, g := range o.rest {
-		f.Rest = append(f.Rest, e.whole1(g, node))
+		f.Rest = append(f.Rest, collecting{e, node}.whole(g))
 	}
 	f.Final = func(names map[*Ref]string) Query {
 		e.standOn(node)
@@ -343,8 +343,9 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 	return Route{Operator: o, Finishing: f}, nil
 }
 
-// whole1 writes the statement that collects a table that is whole on a node.
-func (e *Execution) whole1(g Gather, node string) Scratch {
+// whole writes the statement that collects a table that is whole on a node.
+func (c collecting) whole(g Gather) Scratch {
+	e, node := c.e, c.node
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
 	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
@@ -352,7 +353,7 @@ func (e *Execution) whole1(g Gather, node string) Scratch {
 		e.standOn(node)
 		w := e.writer()
 		w.add("SELECT DISTINCT ", e.plan.quote(column), " FROM ", name, " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-		e.where(&w, g.Where, "")
+		writeWhere(&w, g.Where, "")
 		return Query{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
 	}
 	return s
@@ -369,10 +370,17 @@ func (f *Finish) node(refs []*Ref) string {
 	return g.Table.Shards[0].Node
 }
 
+// collecting writes the statements that collect the rows of an execution on one node.
+type collecting struct {
+	e    *Execution
+	node string
+}
+
 // gather writes the statements that collect the rows of one reference.
-func (e *Execution) gather(g Gather, node string) Scratch {
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where), Reductions: g.Ref.reductions}
-	s.Reduced = func(condition string) []Query { return e.collected(g, node, &s, condition) }
+func (c collecting) gather(g Gather) Scratch {
+	e, node := c.e, c.node
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where), Reductions: g.Ref.certainReductions()}
+	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]
 	for _, shard := range shards {
@@ -392,7 +400,8 @@ func (e *Execution) gather(g Gather, node string) Scratch {
 }
 
 // collected writes the statements that collect the rows of g which meet a further condition, "" for none.
-func (e *Execution) collected(g Gather, node string, s *Scratch, condition string) (queries []Query) {
+func (c collecting) collected(g Gather, s *Scratch, condition string) (queries []Query) {
+	e, node := c.e, c.node
 	shards := g.Ref.Table.Shards
 	byNode := map[string]*Query{}
 	var here []Query
@@ -400,10 +409,10 @@ func (e *Execution) collected(g Gather, node string, s *Scratch, condition strin
 	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
-		w := e.rowsOf(&g, shard, instantNumber, condition)
+		w := c.rowsOf(&g, shard, instantNumber, condition)
 		if shard.Node == node && len(s.Instants) > 0 {
 			// One by one: the rows of MySQL's UNION have local times.
-			plain := e.rowsOf(&g, shard, e.plan.instantHere(), condition)
+			plain := c.rowsOf(&g, shard, e.plan.instantHere(), condition)
 			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: []router.Shard{shard}})
 			continue
 		}
@@ -446,32 +455,33 @@ func (p *Plan) instantHere() instantForm {
 }
 
 // rowsOf writes the statement that collects the rows of one shard.
-func (e *Execution) rowsOf(g *Gather, shard router.Shard, instants instantForm, condition string) writer {
+func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, condition string) writer {
+	e := c.e
 	w := e.writer()
 	w.add("SELECT ")
-	for k, c := range g.Columns {
+	for k, name := range g.Columns {
 		if k > 0 {
 			w.add(", ")
 		}
-		d := g.Ref.column(c)
+		d := g.Ref.column(name)
 		switch {
 		case d != nil && d.Type == mysql.TypeFloat:
-			w.add("(", e.plan.quote(c), ")+0e0") // text shows six digits only
+			w.add("(", e.plan.quote(name), ")+0e0") // text shows six digits only
 		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantNumber:
-			w.add("UNIX_TIMESTAMP(", e.plan.quote(c), ")")
+			w.add("UNIX_TIMESTAMP(", e.plan.quote(name), ")")
 		case d != nil && d.Type == mysql.TypeTimestamp && instants == instantOffset:
-			w.add("CONCAT('1970-01-01' + INTERVAL UNIX_TIMESTAMP(", e.plan.quote(c), ") SECOND, '+00:00')")
+			w.add("CONCAT('1970-01-01' + INTERVAL UNIX_TIMESTAMP(", e.plan.quote(name), ") SECOND, '+00:00')")
 		default:
-			w.add(e.plan.quote(c))
+			w.add(e.plan.quote(name))
 		}
 	}
 	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-	e.where(&w, g.Where, condition)
+	writeWhere(&w, g.Where, condition)
 	return w
 }
 
-// where writes conditions of the text and a further one, "" for none.
-func (e *Execution) where(w *writer, spans []sqlparse.Span, condition string) {
+// writeWhere writes conditions of the text and a further one, "" for none.
+func writeWhere(w *writer, spans []sqlparse.Span, condition string) {
 	for k, span := range spans {
 		if k == 0 {
 			w.add(" WHERE (")

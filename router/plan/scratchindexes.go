@@ -11,7 +11,7 @@ import (
 const indexesMax = 4
 
 // indexBytes is the length in bytes from which a text is not worth an index, and InnoDB may not take it.
-const indexBytes = 1024
+const indexBytes = 767
 
 // compared are the columns of a statement that are compared for equality with other columns or with what subqueries give: those by which the server that finishes it looks
 // rows up. They are known by their names alone, so that a column of the same name in another table may be taken for one.
@@ -134,6 +134,13 @@ func (m compared) of(r *Ref, columns []string) (indexes [][]string) {
 			others = append(others, name)
 		}
 	}
+	length := uint32(0)
+	for _, name := range key {
+		length += r.column(name).Length
+	}
+	if length > indexBytes {
+		others, key = slices.Concat(key, others), nil
+	}
 	if len(key) > 0 {
 		indexes = append(indexes, key)
 	}
@@ -148,8 +155,6 @@ func indexable(d *mysql.ColumnDefinition41) bool {
 	switch d.Type {
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString:
 		return d.Length <= indexBytes
-	case mysql.TypeTimestamp:
-		return true
 	}
-	return exact(d)
+	return exact(d) // a TIMESTAMP is compared by its local time, and found by its instant
 }
