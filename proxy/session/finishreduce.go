@@ -27,7 +27,7 @@ const (
 	listLeaves      = 20
 )
 
-// unknownRows is taken for the number of rows of a table of which no server tells.
+// unknownRows puts a table whose rows no server estimates behind those of which one does.
 const unknownRows = 1e6
 
 // reducing is the order in which the tables of a finishing are collected.
@@ -210,7 +210,7 @@ func (r *reducing) values(n plan.Reduction) (list []string, few bool, err error)
 		switch d := &definitions[0]; {
 		case d.Type == mysql.TypeDate && !strings.Contains(literal, "-00") && !strings.HasPrefix(literal, "0000"): // servers take such a text for no date
 			literal = "'" + literal + "'"
-		case !isPlainNumber(d):
+		case !plan.PlainNumber(d):
 			plain = false
 		}
 		list = append(list, literal)
@@ -219,13 +219,4 @@ func (r *reducing) values(n plan.Reduction) (list []string, few bool, err error)
 		return nil, false, nil // as where max_join_size does not let it look at so much
 	}
 	return list, plain && rows <= reduceMax, err
-}
-
-// isPlainNumber tells the integers and decimals, which are written as they come.
-func isPlainNumber(d *mysql.ColumnDefinition41) bool {
-	switch d.Type {
-	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeDecimal, mysql.TypeNewDecimal:
-		return true
-	}
-	return false
 }

@@ -73,7 +73,7 @@ type take struct {
 	sum maphash.Hash
 }
 
-// seed is that of all sums of this process.
+// seed makes the sums of answers comparable with each other, within this process.
 var seed = maphash.MakeSeed()
 
 // replay carries a transaction out anew.
@@ -106,7 +106,7 @@ func (r replay) ahead(q *query) *take {
 	return t
 }
 
-// aheadOfPrepare is ahead of a statement that is to be prepared on the transaction's connection.
+// aheadOfPrepare begins what is known of a COM_STMT_PREPARE on the transaction's connection: it may be sent again, and nothing of it is recorded.
 func (r replay) aheadOfPrepare() *take {
 	t := r.begin()
 	if t != nil {

@@ -77,11 +77,11 @@ func (r *Ref) reduce(column string, by *Ref, byColumn string) {
 
 // alike reports whether equal values of two columns are equal as literals, too.
 func alike(a, b *mysql.ColumnDefinition41) bool {
-	return plainNumber(a) && plainNumber(b) || a.Type == b.Type && (a.Type == mysql.TypeDate || a.Type == mysql.TypeNewDate)
+	return PlainNumber(a) && PlainNumber(b) || a.Type == b.Type && (a.Type == mysql.TypeDate || a.Type == mysql.TypeNewDate)
 }
 
-// plainNumber tells the integers and decimals.
-func plainNumber(d *mysql.ColumnDefinition41) bool {
+// PlainNumber reports whether a column is of integers or decimals: their text is a literal that equals them.
+func PlainNumber(d *mysql.ColumnDefinition41) bool {
 	switch d.Type {
 	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeDecimal, mysql.TypeNewDecimal:
 		return true

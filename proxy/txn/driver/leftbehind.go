@@ -16,25 +16,25 @@ type leftBehind struct {
 
 	mu       sync.Mutex
 	resolver *twophase.Resolver
-	todo     []twophase.Action // one for each branch
+	begins   []twophase.Action // the first one of each branch
 }
 
 // take returns the first action of a branch that nobody has begun with, and reports whether there is one.
 func (l *leftBehind) take() (first twophase.Action, is bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.todo) == 0 {
+	if len(l.begins) == 0 {
 		return first, false
 	}
-	first, l.todo = l.todo[0], l.todo[1:]
+	first, l.begins = l.begins[0], l.begins[1:]
 	return first, true
 }
 
 // end goes on with a branch until nothing more can be done about it now.
 func (l *leftBehind) end(admins *administrators, first twophase.Action) {
-	for todo := []twophase.Action{first}; len(todo) > 0; {
-		a := todo[0]
-		todo = todo[1:]
+	for next := []twophase.Action{first}; len(next) > 0; {
+		a := next[0]
+		next = next[1:]
 		if a.Do == twophase.DoReport {
 			l.d.report(a.Incident)
 			continue
@@ -44,7 +44,7 @@ func (l *leftBehind) end(admins *administrators, first twophase.Action) {
 			l.d.counts.resolved(a.Do)
 		}
 		l.mu.Lock()
-		todo = append(todo, l.resolver.Answered(a.XID, answer)...)
+		next = append(next, l.resolver.Answered(a.XID, answer)...)
 		l.mu.Unlock()
 	}
 }

@@ -235,14 +235,14 @@ func (r *resolving) resolve(n *backend.Node) {
 		return
 	}
 	left := &leftBehind{d: r.d, resolver: r.resolver}
-	left.todo = r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
-	for k := range left.todo { // ahead of those who help, whose connections may be the last that a server takes
-		if anchor := r.d.node(left.todo[k].XID.Anchor); anchor != nil {
+	left.begins = r.resolver.Listed(twophase.NodeIDOf(n.Name), list, r.now(), time.Now().Unix())
+	for k := range left.begins { // ahead of those who help, whose connections may be the last that a server takes
+		if anchor := r.d.node(left.begins[k].XID.Anchor); anchor != nil {
 			r.admin(anchor)
 		}
 	}
 	var working sync.WaitGroup
-	for range min(len(left.todo), endAtOnce) - 1 {
+	for range min(len(left.begins), endAtOnce) - 1 {
 		working.Go(func() { left.help(n, r.silent) })
 	}
 	left.endAll(&r.administrators)
