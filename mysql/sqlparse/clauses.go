@@ -428,50 +428,6 @@ func CallArgument(text string, s Span) (Span, bool) {
 	return Span{s.Pos + tokens[2].Pos, s.Pos + tokens[len(tokens)-2].End}, true
 }
 
-// Conjuncts cuts a WHERE clause, its first word included, at the ANDs of its outermost level.
-func Conjuncts(text string, where Span, m sqltext.Mode) (parts []Span) {
-	tokens, ok := lex(text[where.Pos:where.End], m)
-	if !ok || len(tokens) < 2 {
-		return nil
-	}
-	depth, cases, betweens := 0, 0, 0
-	begin := 1
-	for k := 1; k <= len(tokens); k++ {
-		if k < len(tokens) {
-			t := tokens[k]
-			word := ""
-			if t.Kind == sqltext.KindWord && tokens[k-1].word != "." { // behind a point it is a name
-				word = strings.ToLower(t.word)
-			}
-			depth += t.nesting()
-			switch {
-			case depth > 0:
-			case word == "case":
-				cases++
-			case word == "end" && cases > 0:
-				cases--
-			case cases > 0:
-			case word == "between":
-				betweens++
-			case word == "or" || word == "xor" || t.word == "||" || t.word == ":=" || word == "not" && k == begin:
-				return nil // binds looser, or is not worth telling apart
-			}
-			if depth > 0 || cases > 0 || word != "and" && t.word != "&&" {
-				continue
-			}
-			if betweens > 0 {
-				betweens--
-				continue
-			}
-		}
-		if k > begin {
-			parts = append(parts, Span{where.Pos + tokens[begin].Pos, where.Pos + tokens[k-1].End})
-		}
-		begin = k + 1
-	}
-	return parts
-}
-
 // Explained gives the statement that EXPLAIN is about; ok is false for other forms, such as EXPLAIN FOR CONNECTION.
 func Explained(text string, m sqltext.Mode) (string, bool) {
 	tokens, ok := lex(text, m)

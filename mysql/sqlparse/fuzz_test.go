@@ -107,7 +107,7 @@ func checkClauses(t *testing.T, text string, m sqltext.Mode) {
 		if c.Tail < at || c.End < c.Tail || c.End > len(text) {
 			t.Fatalf("%q: tail %d, end %d", text, c.Tail, c.End)
 		}
-		Conjuncts(text, c.Where, m)
+		TakeApart(text, c.Where, m)
 		for _, s := range c.Fields {
 			for _, inner := range []Span{WithoutAlias(text, s), first(CallArgument(text, s))} {
 				if inner.Pos < s.Pos || inner.End > s.End || inner.End < inner.Pos {

@@ -102,7 +102,7 @@ func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
 		shards += len(s.Queries[k].Shards)
 	}
 	if len(s.Queries) > 0 && s.Like == nil {
-		n, err := r.explained(&s.Queries[0])
+		n, err := r.explained(s, &s.Queries[0])
 		if err != nil {
 			return 0, err
 		}
@@ -115,8 +115,8 @@ func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
 	return rows, nil
 }
 
-// explained returns how many rows a server expects to look at for a query.
-func (r *reducing) explained(q *plan.Query) (rows float64, err error) {
+// explained returns how many rows of s a server expects to look at for a query.
+func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, err error) {
 	from := txn.Find(r.f.loans, q.Node)
 	if q.Node == r.f.last.Node {
 		from = r.f.last
@@ -126,11 +126,17 @@ func (r *reducing) explained(q *plan.Query) (rows float64, err error) {
 		return 0, err
 	}
 	err = from.Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN FORMAT=TRADITIONAL "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+		own, n := false, 0.0
 		for k := range definitions {
-			if strings.EqualFold(definitions[k].Name, "rows") {
-				n, _ := strconv.ParseFloat(string(cells[k]), 64)
-				rows += n
+			switch {
+			case strings.EqualFold(definitions[k].Name, "table"):
+				own = strings.EqualFold(string(cells[k]), s.Ref.Parsed.Label())
+			case strings.EqualFold(definitions[k].Name, "rows"):
+				n, _ = strconv.ParseFloat(string(cells[k]), 64)
 			}
+		}
+		if own { // others are of subqueries
+			rows += n
 		}
 	})
 	if _, refused := err.(*mysql.SQLError); refused {

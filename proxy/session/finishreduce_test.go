@@ -34,6 +34,20 @@ func TestFinishReduces(t *testing.T) {
 			"SELECT u.id FROM users u WHERE EXISTS (SELECT * FROM users v WHERE v.n = u.id ORDER BY 2) ORDER BY u.id",
 			"SELECT u.id FROM users u, users v WHERE u.n = v.id AND v.n = v.id + 1000",
 			"SELECT COUNT(*), SUM(v.n) FROM users u, users v WHERE u.n = v.id AND v.n = v.id + 1000",
+			// Subqueries that the shards answer for their own rows.
+			"SELECT u.id, v.id FROM users u JOIN users v ON u.n = v.id WHERE EXISTS (SELECT * FROM orders o WHERE o.user_id = u.id AND o.amount > 3) ORDER BY u.id, v.id",
+			"SELECT u.id, v.id FROM users u JOIN users v ON u.n = v.id WHERE NOT EXISTS (SELECT * FROM orders o WHERE o.user_id = u.id AND o.amount > u.n) AND NOT v.id = 2 ORDER BY u.id, v.id",
+			"SELECT u.id, v.id FROM users u JOIN users v ON u.n = v.id WHERE u.id IN (SELECT o.user_id FROM orders o GROUP BY o.user_id HAVING SUM(o.amount) > 9) ORDER BY u.id, v.id",
+			"SELECT u.id, v.id FROM users u JOIN users v ON u.n = v.id WHERE u.id IN (SELECT user_id FROM order_items WHERE user_id < 9 GROUP BY user_id HAVING COUNT(v) > 3) ORDER BY u.id, v.id",
+			"SELECT u.id, v.id FROM users u JOIN users v ON u.n = v.id WHERE u.id > 12 OR NOT EXISTS (SELECT * FROM orders o JOIN order_items i ON i.user_id = o.user_id AND i.v = 1 WHERE o.user_id = u.id AND o.amount = 5) ORDER BY u.id, v.id",
+			"SELECT u.id, o.id FROM users u JOIN orders o ON u.n = o.amount WHERE EXISTS (SELECT 1 FROM countries JOIN orders x ON x.note > code WHERE x.user_id = u.id) ORDER BY u.id, o.id",
+			"SELECT u.id FROM users u WHERE u.n IN (SELECT o.amount FROM orders o WHERE o.user_id IN (SELECT i.user_id FROM order_items i GROUP BY i.user_id HAVING COUNT(*) > 3)) ORDER BY u.id",
+			"SELECT id FROM users WHERE id IN (SELECT user_id FROM orders GROUP BY user_id HAVING SUM(amount) > 9) ORDER BY id",
+			"SELECT id FROM users WHERE id NOT IN (SELECT user_id FROM orders GROUP BY user_id HAVING SUM(amount) > 9) ORDER BY id",
+			// What an OR says of each table.
+			"SELECT u.id, o.id FROM users u, orders o WHERE (u.n = o.amount AND u.id < 5 AND o.id > 3) OR (o.amount = u.n AND u.id > 35 AND o.id BETWEEN 2 AND 20 AND u.price > o.id) ORDER BY u.id, o.id",
+			"SELECT u.id, o.id FROM users u, orders o WHERE (u.id = o.user_id AND u.n = 2) OR (o.user_id = u.id AND u.n = 3 AND o.amount < 4) ORDER BY u.id, o.id",
+			"SELECT u.id, v.id FROM users u LEFT JOIN users v ON u.n = v.id WHERE (u.id < 9 AND v.id IS NULL) OR (u.id > 30 AND v.n = 1) ORDER BY u.id, v.id",
 		} {
 			s.both(t, sql, "")
 		}

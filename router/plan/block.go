@@ -23,8 +23,9 @@ type analyzer struct {
 	budget budget
 	// crowded: a query block has more tables than a server joins.
 	crowded bool
-	// apart says why rows that belong together may be on different shards; "" while they are not.
-	apart string
+	// apart says why rows that belong together may be on different shards; "" while they are not. splits counts the reasons.
+	apart  string
+	splits int
 }
 
 // newAnalyzer returns an analyzer of the queries that name these references.
@@ -77,6 +78,7 @@ func (a *analyzer) query(q *sqlparse.Query, outer *scope) *blockInfo {
 
 // split notes why no merge of the shards' answers is right.
 func (a *analyzer) split(format string, args ...any) {
+	a.splits++
 	if a.apart == "" {
 		a.apart = fmt.Sprintf(format, args...)
 	}
@@ -328,13 +330,15 @@ func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Joi
 	switch {
 	case e.Op == sqlparse.Eq && e.Args[0].Op == sqlparse.Row && e.Args[1].Op == sqlparse.Row:
 		for k := range min(len(e.Args[0].Args), len(e.Args[1].Args)) {
-			a.equality(e.Args[0].Args[k], e.Args[1].Args[k], info, on, missing)
-			a.reduces(e.Args[0].Args[k], e.Args[1].Args[k], info, missing)
+			a.meet(e.Args[0].Args[k], e.Args[1].Args[k], info, on, missing)
 		}
-	case e.Op == sqlparse.Eq || e.Op == sqlparse.NullSafeEq:
+	case e.Op == sqlparse.Eq:
+		a.meet(e.Args[0], e.Args[1], info, on, missing)
+	case e.Op == sqlparse.NullSafeEq:
 		a.equality(e.Args[0], e.Args[1], info, on, missing)
-		if e.Op == sqlparse.Eq {
-			a.reduces(e.Args[0], e.Args[1], info, missing)
+	case e.Op == sqlparse.Or:
+		for _, equal := range inAll(e) {
+			a.meet(equal.Args[0], equal.Args[1], info, on, missing)
 		}
 	}
 	if e.Op == sqlparse.InQuery && !e.Negated && on == nil {
@@ -347,6 +351,39 @@ func (a *analyzer) conjuncts(e *sqlparse.Expr, info *blockInfo, on *sqlparse.Joi
 			info.scope.own(r, e)
 		}
 	}
+}
+
+// meet takes a = b, which rows meet.
+func (a *analyzer) meet(l, r *sqlparse.Expr, info *blockInfo, on *sqlparse.Join, missing map[*Ref]bool) {
+	a.equality(l, r, info, on, missing)
+	a.reduces(l, r, info, missing)
+}
+
+// inAll finds the equalities of columns that all alternatives of an OR have.
+func inAll(or *sqlparse.Expr) (list []*sqlparse.Expr) {
+	for k, alternative := range apart(or, sqlparse.Or) {
+		own := slices.DeleteFunc(apart(alternative, sqlparse.And), func(e *sqlparse.Expr) bool {
+			return e.Op != sqlparse.Eq || e.Args[0].Op != sqlparse.Column || e.Args[1].Op != sqlparse.Column
+		})
+		if k == 0 {
+			list = own[:min(len(own), reductionsMax)]
+			continue
+		}
+		list = slices.DeleteFunc(list, func(e *sqlparse.Expr) bool {
+			return !slices.ContainsFunc(own, func(other *sqlparse.Expr) bool {
+				return sameColumn(e.Args[0], other.Args[0]) && sameColumn(e.Args[1], other.Args[1]) || sameColumn(e.Args[0], other.Args[1]) && sameColumn(e.Args[1], other.Args[0])
+			})
+		})
+		if len(list) == 0 {
+			break
+		}
+	}
+	return list
+}
+
+// sameColumn reports whether two columns are named alike.
+func sameColumn(a, b *sqlparse.Expr) bool {
+	return lower(a.Name) == lower(b.Name) && lower(a.Table) == lower(b.Table) && lower(a.DB) == lower(b.DB)
 }
 
 // keyed lists the sharded tables of the block whose keys an expression names; all of them if it names no column at all.
@@ -480,7 +517,7 @@ func (a *analyzer) inQuery(e *sqlparse.Expr, info *blockInfo) {
 	if lk.ref == nil || at != info.scope || s == nil || len(s.Fields) != 1 || s.Fields[0].Expr == nil || e.Query.Limit != nil {
 		return
 	}
-	if s.Having != nil || s.Windows || s.Rollup || fieldsHave(s, sqlparse.Aggregate) || fieldsHave(s, sqlparse.Window) {
+	if len(s.Group) == 0 && (s.Having != nil || fieldsHave(s, sqlparse.Aggregate)) || s.Windows || s.Rollup || fieldsHave(s, sqlparse.Window) {
 		return
 	}
 	inner := a.scopeOf[s]
@@ -506,6 +543,7 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 	e.Walk(func(x *sqlparse.Expr) bool {
 		if x.Query != nil && !a.visited[x.Query] {
 			a.visited[x.Query] = true
+			before := a.splits
 			sub := a.query(x.Query, info.scope)
 			if x.Query.Select != nil {
 				a.scopeOf[x.Query.Select] = sub.scope
@@ -514,7 +552,7 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 				for _, r := range sub.refs {
 					r.sub = true
 				}
-				a.subs = append(a.subs, subquery{outer: info, inner: sub})
+				a.subs = append(a.subs, subquery{outer: info, inner: sub, whole: a.splits == before})
 			}
 		}
 		return true
@@ -524,6 +562,7 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 // subquery is one that reads sharded tables.
 type subquery struct {
 	outer, inner *blockInfo
+	whole        bool // its own rows that belong together are on one shard
 }
 
 // connected checks that the sharded tables of a tree meet only on equal keys, and gives them.

@@ -24,8 +24,10 @@ type Finish struct {
 type Gather struct {
 	Ref     *Ref
 	Columns []string // that the statement names; nil: all
-	// Where is the part of the statement's condition that concerns this table alone; empty for all rows.
-	Where []sqlparse.Span
+	// Where is what the statement's conditions say of this table's rows by themselves; empty for all rows.
+	Where []filter
+	// beside are the tables of subqueries in Where, which lie with this one's shards.
+	beside []*Ref
 	// Key are the columns of the primary key where the scratch table needs one; nil for none.
 	Key []string
 	// Indexes are the columns of its indexes, each of one or several.
@@ -64,7 +66,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	names, every := st.Columns()
-	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), filters(st, p.Mode, p.Refs, b.analyzer.blocks)
+	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p)
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded {
 			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil)})
@@ -74,7 +76,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
 			return
 		}
-		g := Gather{Ref: r, Where: filters[r]}
+		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r])}
 		for k := range r.Columns {
 			if every || names[lower(r.Columns[k].Name)] {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
@@ -157,108 +159,6 @@ func usedTwice(st *sqlparse.Statement) string {
 		}
 	}
 	return ""
-}
-
-// filterBlocks is how many query blocks a statement may have for their conditions to be looked for: each takes a walk over its text, subqueries included.
-const filterBlocks = 32
-
-// filters finds the conditions of WHERE, in each query block, that concern one table of the block alone, which is not optional there.
-func filters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, blocks []*scope) map[*Ref][]sqlparse.Span {
-	spans := map[*Ref][]sqlparse.Span{}
-	if len(blocks) > filterBlocks {
-		return spans
-	}
-	for _, block := range blocks {
-		if block.block.Where != nil {
-			blockFilters(st, m, refs, block, spans)
-		}
-	}
-	for r := range spans {
-		if r.nullable {
-			delete(spans, r)
-		}
-	}
-	return spans
-}
-
-// blockFilters is filters of one block.
-func blockFilters(st *sqlparse.Statement, m sqltext.Mode, refs []*Ref, block *scope, spans map[*Ref][]sqlparse.Span) {
-	var own []*Ref
-	for _, r := range refs {
-		if r.block == block.block && !r.Parsed.At.Empty() {
-			own = append(own, r)
-		}
-	}
-	if len(own) == 0 {
-		return
-	}
-	around, ok := sqlparse.BlockAround(st.Text, own[0].Parsed.At, m)
-	if !ok {
-		return
-	}
-	text := st.Text[around.Pos:around.End]
-	c, ok := sqlparse.SelectClauses(text, m)
-	if !ok {
-		return
-	}
-	parts := sqlparse.Conjuncts(text, c.Where, m)
-	exprs := conjunctList(block.block.Where)
-	if len(parts) != len(exprs) {
-		return
-	}
-	for k, e := range exprs {
-		if block.outer != nil && !quiet(e) || !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify, sqlparse.Variable) {
-			continue
-		}
-		part := sqlparse.Span{Pos: around.Pos + parts[k].Pos, End: around.Pos + parts[k].End}
-		var only *Ref
-		columns, one := 0, true
-		e.Walk(func(x *sqlparse.Expr) bool {
-			if x.Op == sqlparse.Column {
-				found, _, at := block.resolve(x)
-				one = one && found != nil && at == block && block.certain(x, at) && (columns == 0 || found == only)
-				only = found
-				columns++
-			}
-			return one
-		})
-		switch {
-		case !one:
-		case columns == 0:
-			for _, r := range own {
-				spans[r] = append(spans[r], part)
-			}
-		default:
-			spans[only] = append(spans[only], part)
-		}
-	}
-}
-
-// quiet reports whether a condition gives no error and no warning, whatever row it looks at: one of a subquery goes to rows that the server may never look at.
-func quiet(e *sqlparse.Expr) bool {
-	return e.All(func(x *sqlparse.Expr) bool {
-		switch x.Op {
-		case sqlparse.Column, sqlparse.Const, sqlparse.Param, sqlparse.Row, sqlparse.And, sqlparse.Or, sqlparse.Not, sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le,
-			sqlparse.Gt, sqlparse.Ge, sqlparse.In, sqlparse.Between, sqlparse.IsNull:
-			return true
-		}
-		return x.Op == sqlparse.Call && x.Name == "like"
-	})
-}
-
-// conjunctList takes a condition apart at its ANDs.
-func conjunctList(e *sqlparse.Expr) (list []*sqlparse.Expr) {
-	var walk func(*sqlparse.Expr)
-	walk = func(e *sqlparse.Expr) {
-		if e.Op != sqlparse.And {
-			list = append(list, e)
-			return
-		}
-		walk(e.Args[0])
-		walk(e.Args[1])
-	}
-	walk(e)
-	return list
 }
 
 // quote writes a name as an identifier: one that unquotable lets pass.

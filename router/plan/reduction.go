@@ -102,9 +102,21 @@ func (a *analyzer) inReduces(e *sqlparse.Expr, info *blockInfo) {
 		return
 	}
 	left.reduce(e.Args[0].Name, right, s.Fields[0].Expr.Name)
-	if len(s.Group) == 0 && s.Having == nil && !s.Windows && !fieldsHave(s, sqlparse.Window) {
+	if (len(s.Group) == 0 && s.Having == nil || inner.groups(s.Fields[0].Expr)) && !s.Rollup && !s.Windows && !fieldsHave(s, sqlparse.Window) {
 		right.reduce(s.Fields[0].Expr.Name, left, e.Args[0].Name)
 	}
+}
+
+// groups reports whether a block groups by a column: each group is whole, or not there at all, with the rows that have a value in it.
+func (s *scope) groups(column *sqlparse.Expr) bool {
+	of, _, at := s.resolve(column)
+	return slices.ContainsFunc(s.block.Group, func(e *sqlparse.Expr) bool {
+		if e.Op != sqlparse.Column {
+			return false
+		}
+		r, _, rat := s.resolve(e)
+		return r == of && rat == at && lower(e.Name) == lower(column.Name) && s.certain(e, rat)
+	})
 }
 
 // certainReductions leaves out those by tables that are read where they are, and at another moment than their values: rows that meet none would show it.

@@ -379,7 +379,7 @@ type collecting struct {
 // gather writes the statements that collect the rows of one reference.
 func (c collecting) gather(g Gather) Scratch {
 	e, node := c.e, c.node
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where), Reductions: g.Ref.certainReductions()}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where) + len(g.beside), Reductions: g.Ref.certainReductions()}
 	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]
@@ -409,21 +409,28 @@ func (c collecting) collected(g Gather, s *Scratch, condition string) (queries [
 	for _, at := range g.Ref.shards(e) {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
+		read := []router.Shard{shard}
+		for _, r := range g.beside {
+			if e.at[r.index] = at; r.Table.Kind != router.Sharded {
+				e.at[r.index] = onNode(r, shard.Node)
+			}
+			read = append(read, *r.shard(e.at))
+		}
 		w := c.rowsOf(&g, shard, instantNumber, condition)
 		if shard.Node == node && len(s.Instants) > 0 {
 			// One by one: the rows of MySQL's UNION have local times.
 			plain := c.rowsOf(&g, shard, e.plan.instantHere(), condition)
-			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: []router.Shard{shard}})
+			here = append(here, Query{Node: node, Text: string(plain.buf), Args: plain.args, Moved: string(w.buf), Shards: read})
 			continue
 		}
 		q := byNode[shard.Node]
 		if q == nil {
-			byNode[shard.Node] = &Query{Node: shard.Node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
+			byNode[shard.Node] = &Query{Node: shard.Node, Text: string(w.buf), Args: w.args, Shards: read}
 			continue
 		}
 		q.Text += " UNION ALL " + string(w.buf)
 		q.Args = append(q.Args, w.args...)
-		q.Shards = append(q.Shards, shard)
+		q.Shards = append(q.Shards, read...)
 	}
 	for _, n := range g.Ref.Table.Nodes {
 		if q := byNode[n]; q != nil {
@@ -481,23 +488,38 @@ func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, 
 }
 
 // writeWhere writes conditions of the text and a further one, "" for none.
-func writeWhere(w *writer, spans []sqlparse.Span, condition string) {
-	for k, span := range spans {
-		if k == 0 {
-			w.add(" WHERE (")
+func writeWhere(w *writer, list []filter, condition string) {
+	word := " WHERE "
+	for _, f := range list {
+		w.add(word)
+		f.write(w)
+		word = " AND "
+	}
+	if condition != "" {
+		w.add(word, condition)
+	}
+}
+
+// write writes the condition.
+func (f filter) write(w *writer) {
+	open, end := "(", ")"
+	if len(f.alternatives) > 1 {
+		open, end = "((", "))"
+	}
+	for k, spans := range f.alternatives {
+		if k > 0 {
+			w.add(") OR (")
 		} else {
-			w.add(" AND (")
+			w.add(open)
 		}
-		w.copy(span.Pos, span.End)
-		w.add(")")
+		for i, span := range spans {
+			if i > 0 {
+				w.add(") AND (")
+			}
+			w.copy(span.Pos, span.End)
+		}
 	}
-	switch {
-	case condition == "":
-	case len(spans) == 0:
-		w.add(" WHERE ", condition)
-	default:
-		w.add(" AND ", condition)
-	}
+	w.add(end)
 }
 
 // Sample is the statement for some server that has all of its tables, if there is one: what the server says of its

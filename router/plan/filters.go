@@ -1,0 +1,276 @@
+package plan
+
+import (
+	"slices"
+
+	"kingshard/mysql/sqlparse"
+	"kingshard/router"
+)
+
+// filter is a condition on the rows of one table, in pieces of the statement's text: all of those of one of the alternatives hold.
+type filter struct {
+	alternatives [][]sqlparse.Span
+	// beside are the tables of its subqueries.
+	beside []*Ref
+}
+
+// besides are the tables of all the subqueries.
+func besides(list []filter) (refs []*Ref) {
+	for _, f := range list {
+		refs = append(refs, f.beside...)
+	}
+	return refs
+}
+
+// filterBlocks is how many query blocks a statement may have for their conditions to be looked for: each takes a walk over its text, subqueries included.
+const filterBlocks = 32
+
+// filterSpans is how many pieces of text the alternatives of a condition may have.
+const filterSpans = 64
+
+// filters finds the conditions of WHERE, in each query block, that concern one table of the block alone, which is not optional there.
+func (a *analyzer) filters(p *Plan) map[*Ref][]filter {
+	found := map[*Ref][]filter{}
+	if len(a.blocks) > filterBlocks {
+		return found
+	}
+	for _, block := range a.blocks {
+		if block.block.Where != nil {
+			a.blockFilters(p, block, found)
+		}
+	}
+	for r := range found {
+		if r.nullable {
+			delete(found, r)
+		}
+	}
+	return found
+}
+
+// blockFilters is filters of one block.
+func (a *analyzer) blockFilters(p *Plan, block *scope, found map[*Ref][]filter) {
+	var own []*Ref
+	for _, r := range p.Refs {
+		if r.block == block.block && !r.Parsed.At.Empty() {
+			own = append(own, r)
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	st := p.Statement
+	around, ok := sqlparse.BlockAround(st.Text, own[0].Parsed.At, p.Mode)
+	if !ok {
+		return
+	}
+	text := st.Text[around.Pos:around.End]
+	c, ok := sqlparse.SelectClauses(text, p.Mode)
+	if !ok {
+		return
+	}
+	where, ok := sqlparse.TakeApart(text, c.Where, p.Mode)
+	if !ok {
+		return
+	}
+	list, ok := match(where, block.block.Where, sqlparse.And)
+	if !ok {
+		return
+	}
+	shift := func(s sqlparse.Span) sqlparse.Span {
+		return sqlparse.Span{Pos: around.Pos + s.Pos, End: around.Pos + s.End}
+	}
+	for _, one := range list {
+		concerns, beside, ok := a.concerns(one.expr, block)
+		switch {
+		case ok && concerns != nil:
+			found[concerns] = append(found[concerns], filter{[][]sqlparse.Span{{shift(one.text.Span)}}, beside})
+		case ok && len(beside) == 0:
+			for _, r := range own {
+				found[r] = append(found[r], filter{[][]sqlparse.Span{{shift(one.text.Span)}}, nil})
+			}
+		case one.expr.Op == sqlparse.Or:
+			for _, r := range own {
+				if alternatives := a.implied(one, block, r, shift); alternatives != nil {
+					found[r] = append(found[r], filter{alternatives, nil})
+				}
+			}
+		}
+	}
+}
+
+// condText is a condition and its text.
+type condText struct {
+	expr *sqlparse.Expr
+	text sqlparse.ConditionText
+}
+
+// match takes a condition apart at its ANDs, or ORs, with its text; ok is false where the two are not the same.
+func match(text sqlparse.ConditionText, e *sqlparse.Expr, op sqlparse.Op) (list []condText, ok bool) {
+	exprs := apart(e, op)
+	if len(exprs) == 1 {
+		return []condText{{e, text}}, true
+	}
+	if len(text.Parts) != len(exprs) || text.Op != op {
+		return nil, false
+	}
+	for k, part := range text.Parts {
+		list = append(list, condText{exprs[k], part})
+	}
+	return list, true
+}
+
+// apart takes a condition apart at its ANDs, or its ORs.
+func apart(e *sqlparse.Expr, op sqlparse.Op) (list []*sqlparse.Expr) {
+	if e.Op != op {
+		return []*sqlparse.Expr{e}
+	}
+	for _, arg := range e.Args {
+		list = append(list, apart(arg, op)...)
+	}
+	return list
+}
+
+// implied finds what an OR says of one table's rows: each of its alternatives has to say something.
+func (a *analyzer) implied(or condText, block *scope, r *Ref, shift func(sqlparse.Span) sqlparse.Span) (alternatives [][]sqlparse.Span) {
+	list, ok := match(or.text, or.expr, sqlparse.Or)
+	if !ok {
+		return nil
+	}
+	count := 0
+	for _, alternative := range list {
+		parts, ok := match(alternative.text, alternative.expr, sqlparse.And)
+		if !ok {
+			return nil
+		}
+		var spans []sqlparse.Span
+		for _, part := range parts {
+			if concerns, beside, ok := a.concerns(part.expr, block); ok && concerns == r && len(beside) == 0 {
+				spans = append(spans, shift(part.text.Span))
+			}
+		}
+		if count += len(spans); len(spans) == 0 || count > filterSpans {
+			return nil
+		}
+		alternatives = append(alternatives, spans)
+	}
+	return alternatives
+}
+
+// concerns finds the one table of a block that a condition is about, nil for one about none, and the tables of the condition's subqueries, all of whose rows that matter for a row of the
+// table are on its shard. ok is false for a condition about several, and for one that a shard may not be asked.
+func (a *analyzer) concerns(e *sqlparse.Expr, block *scope) (only *Ref, beside []*Ref, ok bool) {
+	if block.outer != nil && !quiet(e) || !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Quantify, sqlparse.Variable) {
+		return nil, nil, false
+	}
+	one := func(x *sqlparse.Expr, from *scope) bool {
+		r, _, at := from.resolve(x)
+		if r == nil || !from.certain(x, at) || at != block && at != from || at == block && only != nil && only != r {
+			return false
+		}
+		if at == block {
+			only = r
+		}
+		return true
+	}
+	var queries []*sqlparse.Query
+	ok = e.All(func(x *sqlparse.Expr) bool {
+		if x.Query != nil {
+			queries = append(queries, x.Query)
+		}
+		return x.Op != sqlparse.Column || one(x, block)
+	})
+	if !ok || len(queries) == 0 {
+		return only, nil, ok
+	}
+	for _, q := range queries {
+		inner := a.plainSubquery(q)
+		if inner == nil || !inner.columns(func(x *sqlparse.Expr) bool { return one(x, inner) }) {
+			return nil, nil, false
+		}
+		for _, en := range inner.entries {
+			beside = append(beside, en.ref)
+		}
+	}
+	if only == nil || only.Table.Kind != router.Sharded {
+		return nil, nil, false
+	}
+	for _, q := range queries {
+		if !a.beside(a.scopeOf[q.Select], only) {
+			return nil, nil, false
+		}
+	}
+	return only, beside, true
+}
+
+// plainSubquery returns the scope of a subquery of one block over tables, without subqueries of its own, that gives no errors and no warnings; nil for another one.
+func (a *analyzer) plainSubquery(q *sqlparse.Query) *scope {
+	s := q.Select
+	if s == nil || len(q.With) > 0 || q.Limit != nil || s.Windows || s.Rollup {
+		return nil
+	}
+	inner := a.scopeOf[s]
+	if inner == nil || len(inner.entries) == 0 || slices.ContainsFunc(inner.entries, func(en entry) bool { return en.ref == nil || en.ref.Parsed.At.Empty() }) {
+		return nil
+	}
+	if !inner.columns(func(*sqlparse.Expr) bool { return true }) {
+		return nil
+	}
+	return inner
+}
+
+// columns calls f with the columns that a block names until it returns false; it returns false itself where the block has anything but comparisons of columns and of aggregates.
+func (s *scope) columns(f func(*sqlparse.Expr) bool) bool {
+	each := func(e *sqlparse.Expr) bool {
+		return e.All(func(x *sqlparse.Expr) bool {
+			switch {
+			case x.Op == sqlparse.Column:
+				return f(x)
+			case x.Op == sqlparse.Aggregate:
+				return x.Name == "sum" || x.Name == "count" || x.Name == "min" || x.Name == "max"
+			}
+			return x.Query == nil && quietOp(x)
+		})
+	}
+	var joins func(from *sqlparse.From) bool
+	joins = func(from *sqlparse.From) bool {
+		j := from.Join
+		return j == nil || j.Kind == sqlparse.Inner && len(j.Using) == 0 && !j.Natural && each(j.On) && joins(j.Left) && joins(j.Right)
+	}
+	return joins(s.block.From) && each(s.block.Where) && each(s.block.Having) && !slices.ContainsFunc(fieldExprs(s.block), func(e *sqlparse.Expr) bool { return !each(e) }) &&
+		!slices.ContainsFunc(s.block.Group, func(e *sqlparse.Expr) bool { return !each(e) })
+}
+
+// beside reports whether each shard of r's table has all rows of a subquery's tables that matter for the shard's own.
+func (a *analyzer) beside(inner *scope, r *Ref) bool {
+	var sharded []*Ref
+	for _, en := range inner.entries {
+		switch en.ref.Table.Kind {
+		case router.Sharded:
+			sharded = append(sharded, en.ref)
+		case router.Reference:
+			if slices.ContainsFunc(r.Table.Nodes, func(node string) bool { return !slices.Contains(en.ref.Table.Nodes, node) }) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	if len(sharded) == 0 {
+		return true
+	}
+	whole := slices.ContainsFunc(a.subs, func(s subquery) bool { return s.inner.scope == inner && s.whole })
+	return whole && a.linked([]*Ref{r}, sharded, func(l *link) bool { return l.on == nil && l.block == inner.block })
+}
+
+// quiet reports whether a condition gives no error and no warning, whatever row it looks at: one of a subquery goes to rows that the server may never look at.
+func quiet(e *sqlparse.Expr) bool { return e.All(quietOp) }
+
+// quietOp is quiet of an operation by itself, of a subquery as far as its rows are compared.
+func quietOp(x *sqlparse.Expr) bool {
+	switch x.Op {
+	case sqlparse.Column, sqlparse.Const, sqlparse.Param, sqlparse.Row, sqlparse.And, sqlparse.Or, sqlparse.Not, sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le,
+		sqlparse.Gt, sqlparse.Ge, sqlparse.In, sqlparse.InQuery, sqlparse.Exists, sqlparse.Between, sqlparse.IsNull:
+		return true
+	}
+	return x.Op == sqlparse.Call && x.Name == "like"
+}
