@@ -77,9 +77,13 @@ func (g *grammar) expressionTables() *statement {
 	}
 	with := phrase(words("WITH "+p+" AS ("), first, words("), "+q+" AS ("), second, words(")"))
 	s := new(statement)
-	switch g.IntN(3) {
+	switch g.IntN(5) {
 	case 0:
 		s.root = phrase(with, words("SELECT COUNT(*), SUM("+columns[0]+") FROM "+q))
+	case 2: // each of them several times
+		s.root = phrase(with, words("SELECT COUNT(*), SUM(one.x), MIN(other.y) FROM "+q+" AS one JOIN "+q+" AS other ON one.x = other.y WHERE one.x IN (SELECT x FROM "+p+")"))
+	case 3:
+		s.root = phrase(with, words("SELECT x, y FROM "+q+" WHERE y = (SELECT MAX(y) FROM "+q+")"))
 	case 1:
 		s.root = phrase(with, words("SELECT "+q+".x, COUNT(*) AS n FROM "+q+" GROUP BY "+q+".x"))
 	default:

@@ -52,7 +52,7 @@ func (f *finishing) reduce(scratches []plan.Scratch) *reducing {
 	}
 	for k := range f.route.Rest {
 		// On a connection beside the transaction what that has changed of the table is not seen; it is collected, too, then.
-		if s := &f.route.Rest[k]; s.Conditions > 0 && s.Values != nil && !f.aside {
+		if s := &f.route.Rest[k]; s.Values != nil && !f.aside {
 			r.rest[s.Ref] = s
 		}
 	}

@@ -32,7 +32,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 		x := qs.client.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
-	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}}
+	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}}
 	f.node = r.Finishing.Final(nil).Node
 	nodes := qs.routing.finishNodes(r.Finishing)
 	if state.ReadsInsertID(&q.info, q.reached) {
@@ -94,7 +94,8 @@ type finishing struct {
 	last    *txn.Lease // where the statement ends
 	aside   bool       // last takes no part in the transaction
 	names   map[*plan.Ref]string
-	made    []string // scratch tables
+	copied  map[*plan.Ref]int // how many copies there are of their tables
+	made    []string          // scratch tables
 	bytes   int
 	limited bool // see limitJoin
 	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
@@ -285,6 +286,37 @@ func (f *finishing) fill() error {
 			}
 		}
 		order.there[scratch.Ref] = table
+		if err := f.copies(scratch, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copies makes the copies of a scratch table, which is full.
+func (f *finishing) copies(scratch *plan.Scratch, name string) (err error) {
+	if scratch.Copies < 1 {
+		return nil
+	}
+	restore, err := f.s.shards.setAside(f.last.Pooled, "time_zone", utc) // or TIMESTAMPs may go as local times
+	if err != nil {
+		return err
+	}
+	defer func() { err = restore(err) }()
+	db, _ := sqltext.QuoteIdent(scratch.Ref.Table.DB, f.plan.Mode)
+	run := func(sql string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql) }
+	for k := 1; k <= scratch.Copies; k++ {
+		table := db + "." + plan.CopyName(name, k)
+		if err := run("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+			return err
+		}
+		if err := run("CREATE TEMPORARY TABLE " + table + " LIKE " + db + "." + name); err != nil {
+			return err
+		}
+		f.made, f.copied[scratch.Ref] = append(f.made, table), k
+		if err := run("INSERT IGNORE INTO " + table + " SELECT * FROM " + db + "." + name); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -596,10 +628,15 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		f.text, f.args = query.Text, query.Args
 		f.rename = renames(f.plan, query.Shards)
 		for ref, name := range f.names {
-			f.rename = append(f.rename, mysql.TableName{
+			one := mysql.TableName{
 				FromSchema: ref.Table.DB, FromTable: name, Schema: ref.Table.DB, Table: ref.Table.Name, Flags: f.plan.KeyFlags(ref), Hidden: plan.IndexFlags,
 				KeyFlags: ref.OtherKeys(), Columns: query.Columns,
-			})
+			}
+			f.rename = append(f.rename, one)
+			for k := 1; k <= f.copied[ref]; k++ {
+				one.FromTable = plan.CopyName(name, k)
+				f.rename = append(f.rename, one)
+			}
 		}
 	}
 	if f.s.client.entry.IsCancelled() {

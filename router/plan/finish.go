@@ -32,11 +32,14 @@ type Gather struct {
 	Key []string
 	// Indexes are the columns of its indexes, each of one or several.
 	Indexes [][]string
+	// copies is how many copies of the scratch table the statement reads.
+	copies int
 }
 
-// NotWatched lists the tables of the text that a Finish may have to collect and whose places in it are not known, as no table of their
-// names was watched for.
+// NotWatched lists the tables of the text whose places in it a Finish has to know and does not, as no table of their names was watched for: those that it may have to collect, and common table
+// expressions.
 func (p *Plan) NotWatched() (names []string) {
+	names = slices.Clone(p.unplaced)
 	if f, is := p.Operator.(*Finish); is {
 		for _, g := range f.rest {
 			if g.Ref.Parsed.At.Empty() {
@@ -58,25 +61,32 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		p.Reason = why + ", with locks"
 		return
 	}
-	if !p.Mode.MariaDB {
-		if name := usedTwice(st); name != "" {
-			// MySQL reads a temporary table once in a statement. MySQL manual: "TEMPORARY Table Problems".
-			p.Reason = "the common table expression " + name + " is used twice, " + why
+	copies := map[*Ref]int{}
+	if !p.Mode.MariaDB && len(st.CTENames) > 0 {
+		again, apart := p.writeAgain()
+		if left := copiesMax; apart == "" && !p.written(again, sqlparse.Span{End: len(st.Text)}, copies, &left) {
+			apart = "common table expressions are used too often"
+		}
+		if apart != "" {
+			p.Reason = apart + ": " + why
 			return
 		}
+		p.again = again
 	}
 	names, every := st.Columns()
 	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p)
+	collectWith(p.Refs, filters)
+	var references []Gather
 	for _, r := range p.Refs {
-		if r.Table.Kind != router.Sharded {
-			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil)})
+		if r.Table.Kind != router.Sharded && !r.collected {
+			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil), copies: copies[r] - 1})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
 			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
 			return
 		}
-		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r])}
+		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r]), copies: copies[r] - 1}
 		for k := range r.Columns {
 			if every || names[lower(r.Columns[k].Name)] {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
@@ -101,8 +111,13 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		if len(g.Key) == 0 {
 			g.Indexes = met.of(r, g.Columns)
 		}
-		f.gathers = append(f.gathers, g)
+		if r.collected {
+			references = append(references, g)
+		} else {
+			f.gathers = append(f.gathers, g)
+		}
 	}
+	f.gathers = append(f.gathers, references...)
 	if st.Match && f.tableOnly == "" {
 		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
 	}
@@ -146,19 +161,6 @@ func exact(d *mysql.ColumnDefinition41) bool {
 		return true
 	}
 	return isInteger(d)
-}
-
-// usedTwice finds a common table expression that is named more than once.
-func usedTwice(st *sqlparse.Statement) string {
-	count := map[string]int{}
-	for _, t := range st.Tables {
-		if name := lower(t.Name); t.DB == "" && st.CTENames[name] {
-			if count[name]++; count[name] > 1 {
-				return t.Name
-			}
-		}
-	}
-	return ""
 }
 
 // quote writes a name as an identifier: one that unquotable lets pass.

@@ -44,6 +44,9 @@ type Plan struct {
 	// gainsIDs is the table that gets ids which only the servers know: rows that a query finds bring them, or rows of the table get others. nil: none.
 	gainsIDs *Ref
 	edits    []edit
+	// again are those of edits that write common table expressions; unplaced are the names of such whose places in the text are not known.
+	again    []edit
+	unplaced []string
 	// guarded is where an INSERT ... SELECT computes the AUTO_INCREMENT column.
 	guarded sqlparse.Span
 	router  *router.Router
@@ -74,6 +77,8 @@ type Ref struct {
 	block    *sqlparse.Select
 	// reductions are by what other references the rows that are collected of it can be reduced.
 	reductions []Reduction
+	// collected: a reference table whose rows are collected with the others, see collectWith.
+	collected bool
 }
 
 // Guesses tells whether the plan was made without knowing the type of a key column, or the columns of a table whose copies change, so that it is not to

@@ -122,9 +122,28 @@ func (s *scope) groups(column *sqlparse.Expr) bool {
 // certainReductions leaves out those by tables that are read where they are, and at another moment than their values: rows that meet none would show it.
 func (r *Ref) certainReductions() (list []Reduction) {
 	for _, n := range r.reductions {
-		if n.By.Table.Kind == router.Sharded || !r.nullable && !r.sub {
+		if n.By.Table.Kind == router.Sharded || n.By.collected || !r.nullable && !r.sub {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// collectWith marks the reference tables that are collected, too: those of which not all rows matter, and that reduce rows which certainReductions would not let them reduce.
+func collectWith(refs []*Ref, filters map[*Ref][]filter) {
+	selects := map[*Ref]bool{}
+	for range restMax {
+		for _, r := range refs {
+			if r.Table.Kind == router.Reference && r.Columns != nil && len(r.invisible) == 0 && r.Parsed.Clause == "" && !r.Parsed.At.Empty() {
+				selects[r] = selects[r] || len(filters[r]) > 0 || slices.ContainsFunc(r.reductions, func(n Reduction) bool { return selects[n.By] })
+			}
+		}
+	}
+	for _, r := range refs {
+		if r.nullable || r.sub {
+			for _, n := range r.reductions {
+				n.By.collected = n.By.collected || selects[n.By]
+			}
+		}
+	}
 }

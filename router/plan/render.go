@@ -27,6 +27,8 @@ type edit struct {
 	item   int
 	// key is the name of a constraint or an index that the place has.
 	key *sqlparse.KeyName
+	// again is what stands in the place of a common table expression's name, where scratch tables are read.
+	again *written
 }
 
 // tableEdits lists the places to change, in the order of the text.
@@ -63,7 +65,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	edits = append(edits, names...)
+	edits = append(append(edits, names...), p.again...)
 	edits = append(append(edits, p.keyEdits()...), p.guardIDs()...)
 	load, loads := p.Operator.(*Load)
 	if loads && load.Leaves {
@@ -168,6 +170,7 @@ type writer struct {
 	values *values
 	at     places
 	names  map[*Ref]string // of scratch tables in the place of physical ones; nil without
+	times  map[*Ref]int    // how often they were written, where that may be several times
 	keys   map[router.Shard]Keys
 	buf    []byte
 	args   []int
@@ -195,6 +198,10 @@ func (w *writer) copy(pos, end int) {
 			w.add(e.insert)
 		case e.key != nil:
 			w.key(e.key)
+		case e.again != nil && w.names != nil:
+			w.again(e.again)
+		case e.again != nil:
+			w.piece(e.span.Pos, e.span.End)
 		default:
 			w.name(e)
 		}
@@ -222,7 +229,9 @@ func (w *writer) piece(pos, end int) {
 func (w *writer) name(e *edit) {
 	db, table := e.ref.Table.DB, ""
 	if name, ok := w.names[e.ref]; ok {
-		table = name
+		if table = name; len(w.p.again) > 0 {
+			table = w.copyOf(e.ref, name)
+		}
 	} else {
 		if e.ref.Table.Rule == nil {
 			w.piece(e.span.Pos, e.span.End)

@@ -52,11 +52,13 @@ type Scratch struct {
 	Like    *Query
 	Key     []string // of its primary key; nil for none
 	Indexes [][]string
+	// Copies is how many copies of the table the statement reads beside it, see CopyName.
+	Copies  int
 	Queries []Query
 	// Reduced returns Queries with a further condition, which is no text of the client.
 	Reduced    func(condition string) []Query
 	Reductions []Reduction
-	// Values returns a query of the values of a column, of a table that is not collected; nil for others.
+	// Values returns a query of the values of a column, of a table that is not collected and of which not all rows matter; nil for others.
 	Values func(column string) Query
 	// Conditions is how many conditions Queries have.
 	Conditions int
@@ -330,11 +332,12 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
 		}
 	}
+	c := collecting{e, node, o.rest}
 	for _, g := range o.gathers {
-		f.Scratch = append(f.Scratch, collecting{e, node}.gather(g))
+		f.Scratch = append(f.Scratch, c.gather(g))
 	}
 	for _, g := range o.rest {
-		f.Rest = append(f.Rest, collecting{e, node}.whole(g))
+		f.Rest = append(f.Rest, c.whole(g))
 	}
 	f.Final = func(names map[*Ref]string) Query {
 		e.standOn(node)
@@ -348,15 +351,62 @@ func (c collecting) whole(g Gather) Scratch {
 	e, node := c.e, c.node
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
-	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	if !c.selects(&g, nil) {
+		return s
+	}
 	s.Values = func(column string) Query {
 		e.standOn(node)
 		w := e.writer()
-		w.add("SELECT DISTINCT ", e.plan.quote(column), " FROM ", name, " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-		writeWhere(&w, g.Where, "")
+		c.values(&w, &g, column, nil)
 		return Query{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
 	}
 	return s
+}
+
+// restMax is how many tables deep the values of one table are looked for.
+const restMax = 3
+
+// met finds the tables of the rest that rows of g have to meet and of which not all rows matter, with the columns on which they meet. around are those that are looked at already.
+func (c collecting) met(g *Gather, around []*Ref) (by []*Gather, on []Reduction) {
+	around = append(slices.Clip(around), g.Ref)
+	if len(around) == restMax {
+		return nil, nil
+	}
+	for _, n := range g.Ref.certainReductions() {
+		at := slices.IndexFunc(c.rest, func(other Gather) bool { return other.Ref == n.By })
+		if at >= 0 && !slices.Contains(around, n.By) && c.selects(&c.rest[at], around) {
+			by, on = append(by, &c.rest[at]), append(on, n)
+		}
+	}
+	return by, on
+}
+
+// selects reports whether not all rows of a table of the rest matter.
+func (c collecting) selects(g *Gather, around []*Ref) bool {
+	if len(g.Where) > 0 {
+		return true
+	}
+	by, _ := c.met(g, around)
+	return len(by) > 0
+}
+
+// values writes the query of what a column of a table of the rest has in the rows that matter.
+func (c collecting) values(w *writer, g *Gather, column string, around []*Ref) {
+	shard := g.Ref.shard(w.at)
+	w.add("SELECT DISTINCT ", w.p.quote(column), " FROM ", w.p.quote(shard.DB), ".", w.p.quote(shard.Table), " AS ", w.p.quote(g.Ref.Parsed.Label()))
+	writeWhere(w, g.Where, "")
+	word := " AND "
+	if len(g.Where) == 0 {
+		word = " WHERE "
+	}
+	by, on := c.met(g, around)
+	for k, n := range on {
+		w.add(word, w.p.quote(n.Column), " IN (")
+		c.values(w, by[k], n.ByColumn, append(slices.Clip(around), g.Ref))
+		w.add(")")
+		word = " AND "
+	}
 }
 
 // node is where the statement of these references ends: the node of a table that is there only, else that of the first rows.
@@ -374,12 +424,13 @@ func (f *Finish) node(refs []*Ref) string {
 type collecting struct {
 	e    *Execution
 	node string
+	rest []Gather // see Finish
 }
 
 // gather writes the statements that collect the rows of one reference.
 func (c collecting) gather(g Gather) Scratch {
 	e, node := c.e, c.node
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Conditions: len(g.Where) + len(g.beside), Reductions: g.Ref.certainReductions()}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Reductions: g.Ref.certainReductions()}
 	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]
@@ -406,7 +457,11 @@ func (c collecting) collected(g Gather, s *Scratch, condition string) (queries [
 	byNode := map[string]*Query{}
 	var here []Query
 	e.standOn(node)
-	for _, at := range g.Ref.shards(e) {
+	positions := g.Ref.shards(e)
+	if g.Ref.collected {
+		positions = g.Ref.all[onNode(g.Ref, node):][:1]
+	}
+	for _, at := range positions {
 		shard := shards[at]
 		e.at[g.Ref.index] = at
 		read := []router.Shard{shard}

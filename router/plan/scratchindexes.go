@@ -29,54 +29,28 @@ func comparedIn(q *sqlparse.Query, refs []*Ref) compared {
 	for _, r := range refs {
 		m.labels[lower(r.Parsed.Label())] = true
 	}
-	m.query(q)
+	q.Each(func(part *sqlparse.Query) {
+		if part.Select != nil {
+			m.using(part.Select.From)
+		}
+	}, m.expr)
 	return m
 }
 
-func (m compared) query(q *sqlparse.Query) {
-	if q == nil {
+// using notes the columns of USING.
+func (m compared) using(f *sqlparse.From) {
+	if f == nil || f.Join == nil {
 		return
 	}
-	for _, w := range q.With {
-		m.query(w)
-	}
-	for _, p := range q.Parts {
-		m.query(p)
-	}
-	if s := q.Select; s != nil {
-		m.from(s.From)
-		for _, f := range s.Fields {
-			m.expr(f.Expr)
-		}
-		for _, e := range s.Group {
-			m.expr(e)
-		}
-		m.expr(s.Where)
-		m.expr(s.Having)
-	}
-	for _, o := range q.Order {
-		m.expr(o.Expr)
-	}
-}
-
-func (m compared) from(f *sqlparse.From) {
-	switch {
-	case f == nil:
-	case f.Derived != nil:
-		m.query(f.Derived)
-	case f.Join != nil:
-		m.from(f.Join.Left)
-		m.from(f.Join.Right)
-		m.expr(f.Join.On)
-		for _, name := range f.Join.Using {
-			m.columns[comparedColumn{"", lower(name)}] = true
-		}
+	m.using(f.Join.Left)
+	m.using(f.Join.Right)
+	for _, name := range f.Join.Using {
+		m.columns[comparedColumn{"", lower(name)}] = true
 	}
 }
 
 func (m compared) expr(e *sqlparse.Expr) {
 	e.Walk(func(x *sqlparse.Expr) bool {
-		m.query(x.Query)
 		switch x.Op {
 		case sqlparse.Eq, sqlparse.NullSafeEq:
 			if len(x.Args) == 2 {
