@@ -46,6 +46,7 @@ const (
 	NotNullFlag  uint16 = 1
 	UnsignedFlag uint16 = 32
 	BinaryFlag   uint16 = 128
+	ZerofillFlag uint16 = 64
 	EnumFlag     uint16 = 256
 	SetFlag      uint16 = 2048
 )

@@ -40,7 +40,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 			return true, err
 		}
 	}
-	if f.loans, err = qs.shards.borrow(nodes, true); err != nil {
+	if f.loans, err = qs.shards.borrow(nodes, p.ReadOnly || qs.client.task().own); err != nil {
 		return true, err
 	}
 	if qs.client.txn.InTransaction() || !qs.client.state.Autocommit {

@@ -77,6 +77,15 @@ const atRow = " at row "
 // ofRow gives a message about a row of a part of an INSERT the row's number in the client's, and that number, from 1; 0
 // where the message names none.
 func ofRow(message string, part *plan.Query) (string, int) {
+	text, n := rowIn(message)
+	if n = part.Row(n); n == 0 {
+		return message, 0
+	}
+	return text + strconv.Itoa(n), n
+}
+
+// rowIn returns the number of the row that a message ends with, and what is ahead of it; 0 where it names none.
+func rowIn(message string) (text string, n int) {
 	k := strings.LastIndex(message, atRow)
 	if k < 0 {
 		return message, 0
@@ -86,10 +95,7 @@ func ofRow(message string, part *plan.Query) (string, int) {
 	if err != nil {
 		return message, 0
 	}
-	if n = part.Row(n); n == 0 {
-		return message, 0
-	}
-	return message[:k] + strconv.Itoa(n), n
+	return message[:k], n
 }
 
 // duplicates tells what a server counts as such for a single row of an INSERT: rows that REPLACE or ON DUPLICATE KEY UPDATE

@@ -300,12 +300,15 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	s.client.lookup().execution.Bind(p, b.args)
 	n, err := s.placeWithIDs(q, p)
 	switch {
-	case errors.Is(err, errKeeps):
-		text, err := executedText(&s.client, p.Mode, q.st.text, b.args)
-		if err != nil {
-			return true, err
+	case errors.Is(err, errKeeps), errors.Is(err, plan.ErrTransfers):
+		text, failure := executedText(&s.client, p.Mode, q.st.text, b.args)
+		if failure != nil {
+			return true, failure
 		}
-		return composer{s}.keepIndexes(text, true)
+		if errors.Is(err, errKeeps) {
+			return composer{s}.keepIndexes(text, true)
+		}
+		return composer{s}.transfer(text)
 	case errors.Is(err, errUnheard):
 		if q.ids.drawn() {
 			s.routing.undraw(q)

@@ -23,6 +23,13 @@ func Explain(p *Plan) ([]Step, error) {
 		}
 		return []Step{s}, nil
 	}
+	if o, transfers := p.Operator.(*Transfer); transfers && errors.Is(err, ErrTransfers) {
+		s := Step{Plan: o.Name(), Reason: p.Reason + ": these rows are read, and inserted as those of VALUES", SQL: p.Statement.Text[o.Query.Pos:o.Query.End]}
+		for _, shard := range p.Target.Table.Shards {
+			s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+		}
+		return []Step{s}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,9 @@ func outcome(sql string, r *router.Router, c Catalog) (tables, nodes string, err
 	case p == nil:
 		return "forwarded", "0", nil
 	}
+	if _, transfers := p.Operator.(*Transfer); transfers {
+		return p.Operator.Name(), "", nil
+	}
 	ref := p.first()
 	set, err := p.factSet(ref)
 	if err != nil {

@@ -16,6 +16,8 @@ type Finish struct {
 	rest []Gather
 	// tableOnly names a clause that means something that collected rows have not; "" without one.
 	tableOnly string
+	// lock is the clause by which the statement locks what it reads, empty without: so the collected rows are.
+	lock sqlparse.Span
 	// partial, if set, is how the shards' groups are collected in place of all rows.
 	partial *partialShape
 }
@@ -57,7 +59,8 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	p.Reason = why
 	st := p.Statement
 	p.Operator = Refused{}
-	if !p.ReadOnly {
+	lock, locks := sqlparse.LockingClause(st.Text, p.Mode)
+	if !p.ReadOnly && (!locks || st.Query.Select == nil) {
 		p.Reason = why + ", with locks"
 		return
 	}
@@ -74,7 +77,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		p.again = again
 	}
 	names, every := st.Columns()
-	f, met, filters := &Finish{}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p)
+	f, met, filters := &Finish{lock: lock}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p)
 	collectWith(p.Refs, filters)
 	var references []Gather
 	for _, r := range p.Refs {
@@ -121,7 +124,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	if st.Match && f.tableOnly == "" {
 		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
 	}
-	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 {
+	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 && p.ReadOnly {
 		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
 	p.Operator = f

@@ -44,12 +44,13 @@ func (b *builder) insertPlan() error {
 	for _, a := range in.OnUpdate {
 		b.analyzer.expr(a.Expr, &blockInfo{scope: &scope{}})
 	}
-	if why := b.differs(); why != "" {
+	why := b.differs()
+	if p.Statement.Query != nil {
+		return b.insertQuery(in, why)
+	}
+	if why != "" {
 		p.Operator, p.Reason = Refused{}, why
 		return nil
-	}
-	if p.Statement.Query != nil {
-		return b.insertSelect(in)
 	}
 	p.Operator = Refused{}
 	switch kind := p.Target.Table.Kind; {
@@ -162,11 +163,31 @@ func lastColumn(columns []string, name string) int {
 	return -1
 }
 
-// insertSelect plans INSERT ... SELECT: on the shard that the rows come from, where their key goes along.
-func (b *builder) insertSelect(in *sqlparse.Insert) error {
-	p, q := b.p, b.p.Statement.Query
-	info := b.analyzer.query(q, nil)
+// insertQuery plans INSERT ... SELECT. why tells why copies of a table would not get the same rows of the statement as it is.
+func (b *builder) insertQuery(in *sqlparse.Insert, why string) error {
+	p := b.p
+	info := b.analyzer.query(p.Statement.Query, nil)
 	b.analyzer.subqueries()
+	var err error
+	if p.Operator, p.Reason = (Refused{}), why; why == "" {
+		err = b.insertSelect(in, info)
+	}
+	if _, refused := p.Operator.(Refused); err == nil && !refused || err != nil && !IsRefusal(err) {
+		return err
+	}
+	if t := b.transferPlan(in); t != nil {
+		if err != nil {
+			p.Reason = err.Error()
+		}
+		p.Operator, p.gainsIDs, p.guarded, p.Target.from = t, nil, sqlparse.Span{}, nil
+		return nil
+	}
+	return err
+}
+
+// insertSelect plans INSERT ... SELECT on the shard that the rows come from, where their key goes along.
+func (b *builder) insertSelect(in *sqlparse.Insert, info *blockInfo) error {
+	p, q := b.p, b.p.Statement.Query
 	p.Operator, p.Reason = Refused{}, "INSERT ... SELECT whose rows may belong to other shards"
 	if p.copies() {
 		return b.selectCopies(in)

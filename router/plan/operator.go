@@ -3,7 +3,7 @@ package plan
 import "fmt"
 
 // Operator is what a plan does where a statement concerns several shards. It is one of Refused, Forward, *Merge, *Finish, Change, *Insert,
-// *InsertSelect, *Load, *Choose, *Move and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
+// *InsertSelect, *Transfer, *Load, *Choose, *Move and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
 type Operator interface {
 	// Name is the word that EXPLAIN and SHOW KS PLANS have for the operator.
 	Name() string
@@ -42,6 +42,9 @@ func (*Insert) Name() string { return "insert" }
 
 // Name is number.
 func (*InsertSelect) Name() string { return "number" }
+
+// Name is transfer.
+func (*Transfer) Name() string { return "transfer" }
 
 // Name is load.
 func (*Load) Name() string { return "load" }
@@ -129,6 +132,9 @@ func (f *Finish) String() string {
 // String shows the AUTO_INCREMENT column.
 func (o *InsertSelect) String() string { return "number " + o.Column }
 
+// String is the name.
+func (t *Transfer) String() string { return t.Name() }
+
 // String shows how many rows the text has, which may stand for more, and the AUTO_INCREMENT column that they must have a value for.
 func (shape *Insert) String() string {
 	text := fmt.Sprintf("insert %d rows", shape.count)
@@ -175,6 +181,7 @@ func (*Merge) operator()        {}
 func (*Finish) operator()       {}
 func (*Insert) operator()       {}
 func (*InsertSelect) operator() {}
+func (*Transfer) operator()     {}
 func (*Load) operator()         {}
 func (*Choose) operator()       {}
 func (*Move) operator()         {}

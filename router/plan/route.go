@@ -92,6 +92,9 @@ func (e *Execution) Route() (Route, error) {
 	case *InsertSelect:
 		return e.routeCounts(o)
 	}
+	if _, transfers := p.Operator.(*Transfer); transfers && len(p.Target.Table.Shards) > 1 {
+		return Route{}, ErrTransfers // where rows are read says nothing of where they belong
+	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
 		if _, refused := p.Operator.(Refused); refused {
 			return Route{}, Refuse("%s", p.Reason)
@@ -114,6 +117,8 @@ func (e *Execution) Route() (Route, error) {
 		return Route{}, Refuse("%s", p.Reason)
 	case *Finish:
 		return e.routeFinish(o)
+	case *Transfer:
+		return Route{}, ErrTransfers
 	}
 	set := e.positionSet()
 	if len(set) == 1 {
@@ -332,7 +337,7 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
 		}
 	}
-	c := collecting{e, node, o.rest}
+	c := collecting{e, node, o.rest, o.lock}
 	for _, g := range o.gathers {
 		f.Scratch = append(f.Scratch, c.gather(g))
 	}
@@ -351,7 +356,9 @@ func (c collecting) whole(g Gather) Scratch {
 	e, node := c.e, c.node
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
-	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: "SELECT * FROM " + name, Shards: []router.Shard{shard}}}}
+	w := e.writer()
+	c.locked(&w, func() { w.add("SELECT * FROM ", name) })
+	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}}
 	if !c.selects(&g, nil) {
 		return s
 	}
@@ -425,6 +432,20 @@ type collecting struct {
 	e    *Execution
 	node string
 	rest []Gather // see Finish
+	lock sqlparse.Span
+}
+
+// locked writes what write does, as a query that locks its rows if the statement does.
+func (c collecting) locked(w *writer, write func()) {
+	if c.lock.Empty() {
+		write()
+		return
+	}
+	w.add("(")
+	write()
+	w.add(" ")
+	w.copy(c.lock.Pos, c.lock.End)
+	w.add(")")
 }
 
 // gather writes the statements that collect the rows of one reference.
@@ -518,8 +539,14 @@ func (p *Plan) instantHere() instantForm {
 
 // rowsOf writes the statement that collects the rows of one shard.
 func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, condition string) writer {
+	w := c.e.writer()
+	c.locked(&w, func() { c.rows(&w, g, shard, instants, condition) })
+	return w
+}
+
+// rows writes that statement but for its locks.
+func (c collecting) rows(w *writer, g *Gather, shard router.Shard, instants instantForm, condition string) {
 	e := c.e
-	w := e.writer()
 	w.add("SELECT ")
 	for k, name := range g.Columns {
 		if k > 0 {
@@ -538,8 +565,7 @@ func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, 
 		}
 	}
 	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-	writeWhere(&w, g.Where, condition)
-	return w
+	writeWhere(w, g.Where, condition)
 }
 
 // writeWhere writes conditions of the text and a further one, "" for none.

@@ -1,0 +1,317 @@
+package session
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
+	"kingshard/router/plan"
+)
+
+// transferBytes bounds one INSERT of rows that were read, but for its last row.
+const transferBytes = 4 << 20
+
+// transferring is an INSERT ... SELECT whose rows are read from where they are and inserted where they belong: as the rows of VALUES, by statements that are planned as any INSERT is.
+type transferring struct {
+	*composed
+	plan  *plan.Plan
+	query string // what reads the rows
+	// head and tail are what is ahead of the rows in a statement that inserts them, and behind them.
+	head, tail string
+	warned     []state.Warning // of the query
+	main       result
+	leaves     left
+}
+
+// transfer runs an INSERT ... SELECT whose rows go through the proxy. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
+func (s composer) transfer(text string) (failed bool, err error) {
+	text = strings.Clone(text)
+	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
+	if err != nil {
+		return true, planError(err)
+	}
+	o, is := p.Operator.(*plan.Transfer)
+	if !is {
+		return true, newError(KSRefusedSharding, "the statement is planned in another way by now: send it again")
+	}
+	defer partVariables(&s.client)()
+	t := &transferring{composed: &composed{Session: s.Session}, plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
+	had := t.left()
+	read, err := t.read(o)
+	s.client.state.InsertID, s.client.state.Found = had.id, had.found
+	if err != nil {
+		return true, err
+	}
+	first, n, err := t.values(o, &read, 0)
+	switch {
+	case err != nil:
+	case n == len(read.rows):
+		err = t.insert(o, &read, first, n)
+	default:
+		err = s.compose(func(c *composed) error {
+			t.composed = c
+			return t.insert(o, &read, first, n)
+		})
+	}
+	if err == nil {
+		err = s.leases.stillHeard(p.Watches())
+	}
+	if err != nil {
+		return true, err
+	}
+	t.answer(&t.main, t.leaves)
+	return false, nil
+}
+
+// insert inserts the rows, the first n by a text that is there already.
+func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int) error {
+	t.main, t.leaves = result{warnings: slices.Clone(t.warned)}, t.left()
+	t.main.ok.Info = fmt.Appendf(nil, infoForms[1], 0, 0, 0)
+	for done := 0; done < len(read.rows); {
+		r, err := t.run(text)
+		if err != nil {
+			return behind(err, done)
+		}
+		t.add(&r, n, done)
+		if done += n; done < len(read.rows) {
+			if text, n, err = t.values(o, read, done); err != nil {
+				return err
+			}
+		}
+	}
+	t.main.ok.Info = infoWarnings(t.main.ok.Info, uint16(min(len(t.main.warnings), 65535)))
+	return nil
+}
+
+// read reads the rows. A query that a server warns of fails in a change under a strict sql_mode.
+func (t *transferring) read(o *plan.Transfer) (result, error) {
+	text := t.query
+	if q := t.plan.Statement.Query; t.client.txn.InTransaction() && q.Select != nil && !q.Select.Locking && !strings.HasPrefix(text, "(") {
+		text += " LOCK IN SHARE MODE" // so that it reads what is there now, as a change does
+	}
+	r, err := t.run(text)
+	if err != nil {
+		return r, err
+	}
+	if o.Columns != nil && len(r.columns) != len(o.Columns) {
+		return r, &mysql.SQLError{Code: erWrongValueCount, State: "21S01", Message: "Column count doesn't match value count at row 1"}
+	}
+	if t.client.state.Diagnostics.WarningCount == 0 {
+		return r, t.oneInstant(&r)
+	}
+	shown, err := t.run("SHOW WARNINGS")
+	for _, row := range shown.rows {
+		w := warningOf(row)
+		if w.Code == 1292 && t.client.mode().MariaDB {
+			continue // a text that is taken for a number, of which MariaDB says nothing in a change
+		}
+		if state := ofStrictMode[w.Code]; state != "" && w.Level == "Warning" && t.client.state.Strict && !t.plan.Statement.Insert.Ignore {
+			return r, &mysql.SQLError{Code: w.Code, State: state, Message: w.Message}
+		}
+		t.warned = append(t.warned, w)
+	}
+	if err == nil {
+		err = t.oneInstant(&r)
+	}
+	return r, err
+}
+
+// erWrongValueCount is the code of a row that has not as many values as there are columns. MySQL manual: "Server Error Message Reference".
+const erWrongValueCount = 1136
+
+// values writes a statement that inserts the rows from one on, as many as it may have.
+func (t *transferring) values(o *plan.Transfer, r *result, from int) (text string, n int, err error) {
+	b := append([]byte(nil), t.head...)
+	b = append(b, " VALUES "...)
+	most := min(transferBytes, int(t.client.snap.Config.MaxAllowedPacket)/2)
+	for _, row := range r.rows[from:] {
+		if len(b) > most {
+			break
+		}
+		if n > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, '(')
+		for k, cell := range row {
+			var target *mysql.ColumnDefinition41
+			if o.Columns != nil {
+				target = t.plan.TargetColumn(o.Columns[k])
+			}
+			if k > 0 {
+				b = append(b, ", "...)
+			}
+			if b, err = t.appendCell(b, &r.columns[k], cell, target); err != nil {
+				return "", 0, err
+			}
+		}
+		b = append(b, ')')
+		n++
+	}
+	b = append(append(b, ' '), t.tail...)
+	return string(b), n, nil
+}
+
+// appendCell writes a value of a column that was read so that it goes into the target as the column's own would; target is nil where it is not known.
+func (t *transferring) appendCell(b []byte, d *mysql.ColumnDefinition41, cell value.Cell, target *mysql.ColumnDefinition41) ([]byte, error) {
+	if cell == nil {
+		return append(b, nullLiteral...), nil
+	}
+	text := string(cell)
+	switch d.Type {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeYear, mysql.TypeNewDecimal, mysql.TypeDecimal:
+		if d.Flags&mysql.ZerofillFlag == 0 || target != nil && !isText(target) {
+			return append(b, text...), nil
+		}
+	case mysql.TypeDouble:
+		if !strings.ContainsAny(text, "eE") {
+			text += "e0"
+		}
+		return append(b, text...), nil
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTime, mysql.TypeTimestamp:
+		return appendTemporal(b, d, text, target), nil
+	}
+	switch {
+	case !isText(d) || d.Type == mysql.TypeGeometry || d.Type == mysql.TypeVector:
+	case d.Flags&(mysql.EnumFlag|mysql.SetFlag) != 0 && (target == nil || !isText(target)): // a number there
+	case d.Type == mysql.TypeJSON && (target == nil || !isText(target)):
+	case d.Type != mysql.TypeJSON && d.Charset == binaryCollation:
+		if target != nil && isText(target) {
+			return append(hex.AppendEncode(append(b, "X'"...), cell), '\''), nil
+		}
+	default:
+		if charset := strings.Trim(t.client.state.Value("character_set_client"), "'"); charset != "" && !strings.EqualFold(charset, "utf8mb4") &&
+			strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || r == '?' }) {
+			return nil, t.refused("texts beyond ASCII, while character_set_client is not utf8mb4")
+		}
+		quoted, ok := sqltext.QuoteString(text, t.client.mode())
+		if ok {
+			return append(b, quoted...), nil
+		}
+	}
+	return nil, t.refused("a value of the column " + d.Name + ", for which no literal stands there")
+}
+
+// appendTemporal writes a date or a time. Into a number goes that of its digits, into anything else its text.
+func appendTemporal(b []byte, d *mysql.ColumnDefinition41, text string, target *mysql.ColumnDefinition41) []byte {
+	if target == nil || !isText(target) && !isTemporal(target) {
+		switch {
+		case strings.HasPrefix(text, "0000") || strings.Contains(text, "-00"): // which the literals may not be
+		case d.Type == mysql.TypeDate:
+			b = append(b, "DATE"...)
+		case d.Type == mysql.TypeTime:
+			b = append(b, "TIME"...)
+		default:
+			b = append(b, "TIMESTAMP"...)
+		}
+	}
+	return append(append(append(b, '\''), text...), '\'')
+}
+
+func isTemporal(d *mysql.ColumnDefinition41) bool {
+	switch d.Type {
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTime, mysql.TypeTimestamp:
+		return true
+	}
+	return false
+}
+
+// hoursMax is how many hours one query asks about.
+const hoursMax = 1000
+
+// oneInstant refuses TIMESTAMPs whose local time is not one instant only, as clocks were put back then. Hours are looked at, and those beside them: of these a server gives the distance.
+func (t *transferring) oneInstant(r *result) error {
+	zone := strings.Trim(t.client.state.Value("time_zone"), "'")
+	if strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") || strings.EqualFold(zone, "UTC") {
+		return nil
+	}
+	seen := map[string]bool{}
+	var hours []string
+	for k := range r.columns {
+		if r.columns[k].Type != mysql.TypeTimestamp {
+			continue
+		}
+		for _, row := range r.rows {
+			if hour := string(row[k][:min(len(row[k]), len("2006-01-02 15"))]); !seen[hour] {
+				seen[hour] = true
+				at, err := time.Parse("2006-01-02 15", hour)
+				if err != nil { // NULL, or no time at all
+					continue
+				}
+				hours = append(hours, "UNIX_TIMESTAMP('"+at.Add(2*time.Hour).Format(time.DateTime)+"') - UNIX_TIMESTAMP('"+at.Add(-time.Hour).Format(time.DateTime)+"') <> 10800")
+			}
+		}
+	}
+	for part := range slices.Chunk(hours, hoursMax) {
+		asked, err := t.run("SELECT " + strings.Join(part, " OR "))
+		if err != nil {
+			return err
+		}
+		if len(asked.rows) != 1 || string(asked.rows[0][0]) != "0" {
+			return t.refused("a TIMESTAMP whose local time came twice, or near such a one: SET time_zone to an offset such as '+00:00'")
+		}
+	}
+	return nil
+}
+
+// refused refuses to go on with something.
+func (t *transferring) refused(what string) error {
+	return newError(KSRefusedSharding, "INSERT ... SELECT through the proxy of "+what+" ("+t.plan.Reason+")")
+}
+
+// add takes the answer to one of the statements, which inserted n rows behind others.
+func (t *transferring) add(r *result, n, others int) {
+	main := &t.main.ok
+	main.AffectedRows += r.ok.AffectedRows
+	if main.LastInsertID == 0 {
+		main.LastInsertID, t.leaves = r.ok.LastInsertID, t.left()
+	}
+	info := string(r.ok.Info)
+	if n == 1 {
+		info = fmt.Sprintf(infoForms[1], 1, t.duplicates(&r.ok), 0)
+	}
+	main.Info = []byte(addInfo(string(main.Info), info))
+	for _, w := range r.warnings {
+		w.Message = rowBehind(w.Message, others)
+		t.main.warnings = append(t.main.warnings, w)
+	}
+}
+
+// duplicates returns how many a server counts for a statement of one row.
+func (t *transferring) duplicates(ok *mysql.OKPacket) uint64 {
+	switch insert := t.plan.Statement.Insert; {
+	case ok.AffectedRows == 0 && insert.Ignore:
+		return 1
+	case ok.AffectedRows == 0 || insert.Ignore:
+		return 0
+	}
+	return ok.AffectedRows - 1
+}
+
+// behind gives an error about a row the row's number behind others.
+func behind(err error, others int) error {
+	var refused *mysql.SQLError
+	if !errors.As(err, &refused) || others == 0 {
+		return err
+	}
+	e := *refused
+	e.Message = rowBehind(e.Message, others)
+	return &e
+}
+
+// rowBehind gives a message about a row the row's number behind others.
+func rowBehind(message string, others int) string {
+	text, n := rowIn(message)
+	if n == 0 {
+		return message
+	}
+	return text + strconv.Itoa(n+others)
+}
