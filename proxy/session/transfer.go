@@ -81,6 +81,9 @@ func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int
 		if err != nil {
 			return behind(err, done)
 		}
+		if err := t.made(&r); err != nil {
+			return err
+		}
 		t.add(&r, n, done)
 		if done += n; done < len(read.rows) {
 			if text, n, err = t.values(o, read, done); err != nil {
@@ -265,6 +268,18 @@ func (t *transferring) oneInstant(r *result) error {
 // refused refuses to go on with something.
 func (t *transferring) refused(what string) error {
 	return newError(KSRefusedSharding, "INSERT ... SELECT through the proxy of "+what+" ("+t.plan.Reason+")")
+}
+
+// made takes an id out of the answer to one of the statements that was given and not made: with ON DUPLICATE KEY UPDATE servers tell of such rows of VALUES, and not of a query's.
+func (t *transferring) made(r *result) error {
+	if r.ok.LastInsertID == 0 || len(t.plan.Statement.Insert.OnUpdate) == 0 {
+		return nil
+	}
+	asked, err := t.run("SELECT LAST_INSERT_ID()")
+	if err == nil && (len(asked.rows) != 1 || string(asked.rows[0][0]) != strconv.FormatUint(r.ok.LastInsertID, 10)) {
+		r.ok.LastInsertID = 0
+	}
+	return err
 }
 
 // add takes the answer to one of the statements, which inserted n rows behind others.

@@ -57,6 +57,7 @@ func TestTransfer(t *testing.T) {
 			"INSERT INTO users (id, n) SELECT v + 6, 9 FROM order_items ON DUPLICATE KEY UPDATE n = VALUES(n) + 1, name = CONCAT(name, 'x')",
 			"INSERT INTO users (id, n) SELECT v + 6, 9 FROM order_items ORDER BY v DESC LIMIT 3 ON DUPLICATE KEY UPDATE n = users.n",
 			"INSERT INTO plain (id, x) SELECT id, name FROM users",
+			"INSERT INTO plain (id, x) SELECT id + 110, name FROM users ON DUPLICATE KEY UPDATE x = 'y'",
 			"INSERT INTO plain (id, x, y) SELECT n + 200, d, t FROM users",
 			"INSERT INTO plain SELECT id + 95, name, price FROM users ORDER BY id",
 			"REPLACE INTO plain (id, x) SELECT id + 95, name FROM users ORDER BY id DESC LIMIT 4",
