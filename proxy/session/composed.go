@@ -13,6 +13,7 @@ import (
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/proxy/txn/twophase"
+	"kingshard/router/plan"
 )
 
 // composed carries a statement of the client's out by several others, all or none of them: each runs as one of the client's would, but for the answer. The
@@ -35,6 +36,28 @@ type composed struct {
 
 // composer carries out the session's composed statements. Their parts run as statements of the goroutine's do, which only the whole session can.
 type composer struct{ *Session }
+
+// composes reports whether an error says that a statement is carried out by others.
+func composes(err error) bool {
+	return errors.Is(err, plan.ErrTransfers) || errors.Is(err, plan.ErrPicks)
+}
+
+// inParts carries out a statement of which composes told.
+func (s composer) inParts(text string) (failed bool, err error) {
+	text = strings.Clone(text)
+	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
+	if err != nil {
+		return true, planError(err)
+	}
+	defer partVariables(&s.client)()
+	switch o := p.Operator.(type) {
+	case *plan.Transfer:
+		return s.transfer(text, p, o)
+	case *plan.Pick:
+		return s.pick(p, o)
+	}
+	return true, newError(KSRefusedSharding, "the statement is planned in another way by now: send it again")
+}
 
 // composedSavepoint is where a composed statement goes back to in a client's transaction.
 const composedSavepoint = "ks_composed"
@@ -212,7 +235,7 @@ func (c *composed) run(text string) (r result, err error) {
 	if q.ids != nil {
 		r.ids = *q.ids
 	}
-	if r.ok.Warnings > 0 && r.columns == nil && !strings.HasPrefix(text, "SHOW") {
+	if r.ok.Warnings > 0 && r.columns == nil && !strings.HasPrefix(text, "SHOW") && !c.ends(text) {
 		err = c.warnings(&r)
 	}
 	return r, err

@@ -74,7 +74,7 @@ func (ro *routing) decide(q *query) (action, error) {
 	}
 	n, err := ro.place(q, p)
 	switch {
-	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), errors.Is(err, plan.ErrTransfers), errors.Is(err, errKeeps):
+	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrDraws), composes(err), errors.Is(err, errKeeps):
 		return actionProcedure, nil
 	case errors.Is(err, errLooksUp):
 		q.plan = p
@@ -112,7 +112,7 @@ func (ro *routing) knownPlan(q *query) (p *plan.Plan, known bool) {
 }
 
 // place finds the shards of a statement whose plan is bound to its values: q becomes the statement of one server, or has its route. An error is
-// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], [plan.ErrTransfers], errKeeps, errUnheard, errLooksUp or errReplan.
+// what the client hears, or [plan.ErrOwnText], [plan.ErrDraws], [plan.ErrTransfers], [plan.ErrPicks], errKeeps, errUnheard, errLooksUp or errReplan.
 func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	if (p.Keeper != nil || len(p.Keeps())+len(p.Watches()) > 0) && !ro.client.task().composed {
 		if p.Keeper != nil {
@@ -138,7 +138,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 	switch {
 	case errors.Is(err, plan.ErrDraws):
 		return ro.placeDrawn(q, p)
-	case errors.Is(err, plan.ErrOwnText), errors.Is(err, plan.ErrTransfers):
+	case errors.Is(err, plan.ErrOwnText), composes(err):
 		return actionProcedure, err
 	case err != nil:
 		return actionProcedure, planError(err)

@@ -300,7 +300,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	s.client.lookup().execution.Bind(p, b.args)
 	n, err := s.placeWithIDs(q, p)
 	switch {
-	case errors.Is(err, errKeeps), errors.Is(err, plan.ErrTransfers):
+	case errors.Is(err, errKeeps), composes(err):
 		text, failure := executedText(&s.client, p.Mode, q.st.text, b.args)
 		if failure != nil {
 			return true, failure
@@ -308,7 +308,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 		if errors.Is(err, errKeeps) {
 			return composer{s}.keepIndexes(text, true)
 		}
-		return composer{s}.transfer(text)
+		return composer{s}.inParts(text)
 	case errors.Is(err, errUnheard):
 		if q.ids.drawn() {
 			s.routing.undraw(q)

@@ -35,8 +35,8 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 	case errors.Is(err, errKeeps):
 		failed, err = composer{s}.keepIndexes(q.text, false)
 		return true, failed, err
-	case errors.Is(err, plan.ErrTransfers):
-		failed, err = composer{s}.transfer(q.text)
+	case composes(err):
+		failed, err = composer{s}.inParts(q.text)
 		return true, failed, err
 	case errors.Is(err, errUnheard):
 		if q.ids.drawn() {

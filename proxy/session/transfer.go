@@ -1,18 +1,14 @@
 package session
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"kingshard/mysql"
-	"kingshard/mysql/sqltext"
-	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
@@ -22,7 +18,7 @@ const transferBytes = 4 << 20
 
 // transferring is an INSERT ... SELECT whose rows are read from where they are and inserted where they belong: as the rows of VALUES, by statements that are planned as any INSERT is.
 type transferring struct {
-	*composed
+	*restating
 	plan  *plan.Plan
 	query string // what reads the rows
 	// head and tail are what is ahead of the rows in a statement that inserts them, and behind them.
@@ -33,18 +29,8 @@ type transferring struct {
 }
 
 // transfer runs an INSERT ... SELECT whose rows go through the proxy. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
-func (s composer) transfer(text string) (failed bool, err error) {
-	text = strings.Clone(text)
-	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
-	if err != nil {
-		return true, planError(err)
-	}
-	o, is := p.Operator.(*plan.Transfer)
-	if !is {
-		return true, newError(KSRefusedSharding, "the statement is planned in another way by now: send it again")
-	}
-	defer partVariables(&s.client)()
-	t := &transferring{composed: &composed{Session: s.Session}, plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
+func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer) (failed bool, err error) {
+	t := &transferring{restating: &restating{&composed{Session: s.Session}, p.Reason}, plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
 	had := t.left()
 	read, err := t.read(o)
 	s.client.state.InsertID, s.client.state.Found = had.id, had.found
@@ -152,7 +138,7 @@ func (t *transferring) values(o *plan.Transfer, r *result, from int) (text strin
 			if k > 0 {
 				b = append(b, ", "...)
 			}
-			if b, err = t.appendCell(b, &r.columns[k], cell, target); err != nil {
+			if b, err = t.append(b, &r.columns[k], cell, target); err != nil {
 				return "", 0, err
 			}
 		}
@@ -161,70 +147,6 @@ func (t *transferring) values(o *plan.Transfer, r *result, from int) (text strin
 	}
 	b = append(append(b, ' '), t.tail...)
 	return string(b), n, nil
-}
-
-// appendCell writes a value of a column that was read so that it goes into the target as the column's own would; target is nil where it is not known.
-func (t *transferring) appendCell(b []byte, d *mysql.ColumnDefinition41, cell value.Cell, target *mysql.ColumnDefinition41) ([]byte, error) {
-	if cell == nil {
-		return append(b, nullLiteral...), nil
-	}
-	text := string(cell)
-	switch d.Type {
-	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLongLong, mysql.TypeYear, mysql.TypeNewDecimal, mysql.TypeDecimal:
-		if d.Flags&mysql.ZerofillFlag == 0 || target != nil && !isText(target) {
-			return append(b, text...), nil
-		}
-	case mysql.TypeDouble:
-		if !strings.ContainsAny(text, "eE") {
-			text += "e0"
-		}
-		return append(b, text...), nil
-	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTime, mysql.TypeTimestamp:
-		return appendTemporal(b, d, text, target), nil
-	}
-	switch {
-	case !isText(d) || d.Type == mysql.TypeGeometry || d.Type == mysql.TypeVector:
-	case d.Flags&(mysql.EnumFlag|mysql.SetFlag) != 0 && (target == nil || !isText(target)): // a number there
-	case d.Type == mysql.TypeJSON && (target == nil || !isText(target)):
-	case d.Type != mysql.TypeJSON && d.Charset == binaryCollation:
-		if target != nil && isText(target) {
-			return append(hex.AppendEncode(append(b, "X'"...), cell), '\''), nil
-		}
-	default:
-		if charset := strings.Trim(t.client.state.Value("character_set_client"), "'"); charset != "" && !strings.EqualFold(charset, "utf8mb4") &&
-			strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || r == '?' }) {
-			return nil, t.refused("texts beyond ASCII, while character_set_client is not utf8mb4")
-		}
-		quoted, ok := sqltext.QuoteString(text, t.client.mode())
-		if ok {
-			return append(b, quoted...), nil
-		}
-	}
-	return nil, t.refused("a value of the column " + d.Name + ", for which no literal stands there")
-}
-
-// appendTemporal writes a date or a time. Into a number goes that of its digits, into anything else its text.
-func appendTemporal(b []byte, d *mysql.ColumnDefinition41, text string, target *mysql.ColumnDefinition41) []byte {
-	if target == nil || !isText(target) && !isTemporal(target) {
-		switch {
-		case strings.HasPrefix(text, "0000") || strings.Contains(text, "-00"): // which the literals may not be
-		case d.Type == mysql.TypeDate:
-			b = append(b, "DATE"...)
-		case d.Type == mysql.TypeTime:
-			b = append(b, "TIME"...)
-		default:
-			b = append(b, "TIMESTAMP"...)
-		}
-	}
-	return append(append(append(b, '\''), text...), '\'')
-}
-
-func isTemporal(d *mysql.ColumnDefinition41) bool {
-	switch d.Type {
-	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeTime, mysql.TypeTimestamp:
-		return true
-	}
-	return false
 }
 
 // hoursMax is how many hours one query asks about.
@@ -263,11 +185,6 @@ func (t *transferring) oneInstant(r *result) error {
 		}
 	}
 	return nil
-}
-
-// refused refuses to go on with something.
-func (t *transferring) refused(what string) error {
-	return newError(KSRefusedSharding, "INSERT ... SELECT through the proxy of "+what+" ("+t.plan.Reason+")")
 }
 
 // made takes an id out of the answer to one of the statements that was given and not made: with ON DUPLICATE KEY UPDATE servers tell of such rows of VALUES, and not of a query's.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/router"
 )
@@ -38,8 +39,12 @@ func (b *builder) changePlan() error {
 	if why == "" && ch.Limit != nil && !p.copies() {
 		why = b.choosePlan(ch)
 	}
-	if why != "" {
-		p.Operator, p.Reason = Refused{}, why
+	if why == "" {
+		return nil
+	}
+	p.Operator, p.Reason = Refused{}, why
+	if o := b.pickPlan(ch, targets, info.scope); o != nil {
+		p.Operator = o
 	}
 	return nil
 }
@@ -66,6 +71,9 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 	for _, set := range ch.Set {
 		r, _, _ := sc.resolve(&sqlparse.Expr{Op: sqlparse.Column, Table: set.Table, Name: set.Column})
 		if r == nil {
+			if label := sc.onlyDerived(set.Table); label != "" {
+				return nil, &mysql.SQLError{Code: erNonUpdatableTable, State: "HY000", Message: "The target table " + label + " of the UPDATE is not updatable"}
+			}
 			return nil, Refuse("which table the column %s belongs to is not clear: qualify it", set.Column)
 		}
 		if r.keyOf(set.Column) >= 0 {
@@ -87,6 +95,23 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 		return nil, Refuse("no table to change was found")
 	}
 	return targets, nil
+}
+
+// erNonUpdatableTable is the code of a change of what is no table. MySQL manual: "Server Error Message Reference".
+const erNonUpdatableTable = 1288
+
+// onlyDerived returns the label of the derived table that a column can only be of, with the qualifier given, "" for none; "" where it may be one of a table.
+func (s *scope) onlyDerived(qualifier string) string {
+	for _, en := range s.entries {
+		switch {
+		case qualifier != "" && lower(en.label) != lower(qualifier):
+		case en.ref != nil || qualifier == "" && len(s.entries) > 1:
+			return ""
+		default:
+			return en.label
+		}
+	}
+	return ""
 }
 
 // onUpdateNow marks a column that has ON UPDATE CURRENT_TIMESTAMP. MySQL manual: "Column Definition Flags".

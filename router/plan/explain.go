@@ -23,12 +23,15 @@ func Explain(p *Plan) ([]Step, error) {
 		}
 		return []Step{s}, nil
 	}
-	if o, transfers := p.Operator.(*Transfer); transfers && errors.Is(err, ErrTransfers) {
-		s := Step{Plan: o.Name(), Reason: p.Reason + ": these rows are read, and inserted as those of VALUES", SQL: p.Statement.Text[o.Query.Pos:o.Query.End]}
-		for _, shard := range p.Target.Table.Shards {
-			s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+	switch o := p.Operator.(type) {
+	case *Transfer:
+		if errors.Is(err, ErrTransfers) {
+			return p.composed(": these rows are read, and inserted as those of VALUES", p.Statement.Text[o.Query.Pos:o.Query.End]), nil
 		}
-		return []Step{s}, nil
+	case *Pick:
+		if errors.Is(err, ErrPicks) {
+			return p.composed(": this query finds the rows, which are changed by their keys", o.Query), nil
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -59,6 +62,15 @@ func Explain(p *Plan) ([]Step, error) {
 		q.Text = p.Statement.Text
 	}
 	return append(steps, step(p.Operator.Name(), p.Reason, &q)), nil
+}
+
+// composed is the step of a statement that others carry out, of which the first is query.
+func (p *Plan) composed(how, query string) []Step {
+	s := Step{Plan: p.Operator.Name(), Reason: p.Reason + how, SQL: query}
+	for _, shard := range p.Target.Table.Shards {
+		s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+	}
+	return []Step{s}
 }
 
 func step(kind, reason string, q *Query) Step {

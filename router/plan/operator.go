@@ -3,7 +3,7 @@ package plan
 import "fmt"
 
 // Operator is what a plan does where a statement concerns several shards. It is one of Refused, Forward, *Merge, *Finish, Change, *Insert,
-// *InsertSelect, *Transfer, *Load, *Choose, *Move and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
+// *InsertSelect, *Transfer, *Load, *Choose, *Pick, *Move and *Each. Operators are immutable, as their plan is; what the values of one execution make of them is in its Route.
 type Operator interface {
 	// Name is the word that EXPLAIN and SHOW KS PLANS have for the operator.
 	Name() string
@@ -51,6 +51,9 @@ func (*Load) Name() string { return "load" }
 
 // Name is choose.
 func (*Choose) Name() string { return "choose" }
+
+// Name is pick.
+func (*Pick) Name() string { return "pick" }
 
 // Name is move.
 func (*Move) Name() string { return "move" }
@@ -159,6 +162,9 @@ func (shape *Load) String() string {
 // String shows the columns of the primary key and how the rows are found.
 func (c *Choose) String() string { return fmt.Sprintf("choose %v by %v", c.Keys, c.Merge) }
 
+// String shows the columns by which the rows are found.
+func (o *Pick) String() string { return fmt.Sprintf("pick by %v", o.Keys) }
+
 // String is the name.
 func (m *Move) String() string { return m.Name() }
 
@@ -184,5 +190,6 @@ func (*InsertSelect) operator() {}
 func (*Transfer) operator()     {}
 func (*Load) operator()         {}
 func (*Choose) operator()       {}
+func (*Pick) operator()         {}
 func (*Move) operator()         {}
 func (*Each) operator()         {}

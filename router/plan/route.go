@@ -96,8 +96,11 @@ func (e *Execution) Route() (Route, error) {
 		return Route{}, ErrTransfers // where rows are read says nothing of where they belong
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
-		if _, refused := p.Operator.(Refused); refused {
+		switch p.Operator.(type) {
+		case Refused:
 			return Route{}, Refuse("%s", p.Reason)
+		case *Pick:
+			return Route{}, ErrPicks
 		}
 		return e.writes(rule.All(len(p.Target.Table.Shards)))
 	}
@@ -119,6 +122,8 @@ func (e *Execution) Route() (Route, error) {
 		return e.routeFinish(o)
 	case *Transfer:
 		return Route{}, ErrTransfers
+	case *Pick:
+		return Route{}, ErrPicks
 	}
 	set := e.positionSet()
 	if len(set) == 1 {
