@@ -46,8 +46,11 @@ func composes(err error) bool {
 func (s composer) inParts(text string) (failed bool, err error) {
 	text = strings.Clone(text)
 	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
-	if err != nil {
+	switch {
+	case err != nil:
 		return true, planError(err)
+	case s.client.task().composed: // it is a part of one already
+		return true, newError(KSRefusedSharding, p.Reason)
 	}
 	defer partVariables(&s.client)()
 	switch o := p.Operator.(type) {

@@ -40,6 +40,7 @@ var picks = []string{
 	"DELETE FROM countries WHERE n IN (SELECT n FROM users)",
 	"DELETE FROM countries LIMIT 1",
 	"UPDATE countries JOIN users ON users.id = countries.n SET countries.name = users.name",
+	"UPDATE IGNORE countries AS t1 JOIN (SELECT id, n FROM users) AS t2 ON t1.n = t2.n SET t1.n = t1.n + 1, t1.name = 'w' WHERE t2.n > 2",
 	"UPDATE users SET nothing = (SELECT MAX(n) FROM payments)",
 	"UPDATE users SET n = (SELECT nothing FROM payments)",
 	"UPDATE users SET n = 1 / 0 WHERE n IN (SELECT n FROM payments)",

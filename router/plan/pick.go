@@ -90,6 +90,9 @@ func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick
 	if ordered {
 		o.OrderBy = text(parts.OrderBy)
 	}
+	if o.OrderBy == "" && o.Ignore && len(ch.Set) > 0 && t.Table.Kind == router.Reference {
+		o.OrderBy = "ORDER BY " + strings.Join(items[:len(keys)], ", ") // each copy leaves out the same rows
+	}
 	o.Query = strings.TrimSpace(text(parts.With) + " SELECT " + strings.Join(items, ", ") + " FROM " + text(parts.Table) + " " + text(parts.Where) + " " + text(parts.OrderBy) + " " + text(parts.Limit))
 	return o
 }
