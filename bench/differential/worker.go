@@ -237,6 +237,11 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		if count.Equal++; want.Err != nil {
 			count.Errors++
 		}
+		if (st.gaps || want.Err != nil) && w.open == [clientsMax + 1]bool{} {
+			if err := w.store.countAgain(st.writes); err != nil {
+				return nil, err
+			}
+		}
 		levelled, err := w.settleIDs(st, before, want)
 		if err != nil {
 			return nil, err
