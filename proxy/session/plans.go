@@ -271,6 +271,9 @@ func (p *Plans) forget() {
 // Columns gives the columns of a table as its first shard describes them, or where that cannot be asked, or is late, the first one on
 // another node; nil if none can.
 func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
+	if t.Rule == nil {
+		return p.describe(t.Shards[0]) // which is seldom asked for, and of which nobody hears when it changes
+	}
 	p.mu.RLock()
 	known, ok := p.columns[t]
 	p.mu.RUnlock()

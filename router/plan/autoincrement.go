@@ -358,7 +358,11 @@ func (e *Execution) replaceIDs(b []byte, text string, left []bool, id func(b []b
 	}
 	o := e.plan.Operator.(*Insert)
 	rows, ok := sqlparse.ValuesRows(text, e.plan.Mode)
-	if !ok || o.auto.set || len(rows) != len(left) {
+	if o.auto.set {
+		rows = []sqlparse.RowSpan{{Cells: sqlparse.AssignmentSpans(text, e.plan.Mode, false)}}
+		ok = len(rows[0].Cells) > o.auto.cell
+	}
+	if !ok || len(rows) != len(left) {
 		return b, needsAuto(o.auto.column, e.plan.Target.Parsed.Name)
 	}
 	at := 0

@@ -38,6 +38,7 @@ var ErrPicks = errors.New("rows are found, and changed by their keys")
 func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick {
 	p, t := b.p, b.p.Target
 	st := p.Statement
+	b.describe(t)
 	keys := t.PrimaryKey()
 	if len(targets) > 1 || t.Columns == nil || len(t.Table.Indexes) > 0 || t.Table.GlobalUnique || t.nullable || st.Returning || len(keys) == 0 {
 		return nil

@@ -44,6 +44,13 @@ func references(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, curren
 	return refs, any
 }
 
+// describe asks for the columns of a table without a rule: few statements need them.
+func (b *builder) describe(r *Ref) {
+	if r.Columns == nil && r.Table.Rule == nil {
+		r.Columns, r.invisible = b.catalog(r.Table)
+	}
+}
+
 // columns gives the columns of a reference, invisible ones last.
 func (r *Ref) columns() []mysql.ColumnDefinition41 {
 	if len(r.invisible) == 0 {
