@@ -125,7 +125,7 @@ func (v *values) read(p *Plan, sql string, d *sqltext.Digest) bool {
 	}
 	for _, param := range p.short {
 		s := &v.slots[param]
-		if literal := &d.Literals[s.first]; s.count > 1 || literal.End-literal.Pos > formDigitsMax {
+		if literal := &d.Literals[s.first]; s.count > 1 || literal.End-literal.Pos > p.shortChars {
 			return false
 		}
 	}

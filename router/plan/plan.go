@@ -50,8 +50,9 @@ type Plan struct {
 	// guarded is where an INSERT ... SELECT computes the AUTO_INCREMENT column.
 	guarded sqlparse.Span
 	router  *router.Router
-	// short are the parameters of a form whose literals must be short for the plan to serve a text.
-	short []int
+	// short are the parameters of a form whose literals may have shortChars characters at the most for the plan to serve a text.
+	short      []int
+	shortChars int
 	// texts are the statements for one server that executions of prepared ones send, by position, as they are needed; nil
 	// where they are not kept.
 	texts []atomic.Pointer[Query]

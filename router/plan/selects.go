@@ -60,7 +60,7 @@ func (b *builder) selectPlan() error {
 		b.p.Operator, b.p.Reason = Refused{}, "SELECT ... INTO over several shards"
 		return nil
 	}
-	n := &precision{scope: info.scope, form: b.p.Statement.Form}
+	n := newPrecision(info.scope, b.p.Statement.Form)
 	m := merger{text: b.p.Statement.Text, mode: b.p.Mode, refs: b.p.Refs, q: q, s: q.Select, info: info, precision: n}
 	why := m.merge(b.analyzer.apart)
 	if why == "" {
@@ -68,7 +68,7 @@ func (b *builder) selectPlan() error {
 	} else {
 		b.finishPlan(why, info, n)
 	}
-	b.p.short = n.short
+	b.p.short, b.p.shortChars = n.short, n.chars
 	return nil
 }
 

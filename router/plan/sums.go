@@ -7,14 +7,14 @@ import (
 )
 
 // sumDigitsMax is how many digits a number may have whose sums any server holds in a column: a DECIMAL has 65, and as many rows
-// as 22 digits count are more than there are.
-const sumDigitsMax = 43
+// as 15 digits count are more than there are.
+const sumDigitsMax = 50
 
 // scaleMax is how many digits behind the point every server shows.
 const scaleMax = 30
 
-// formDigitsMax is how many characters a literal may have in the place of a form's parameter that is added up.
-const formDigitsMax = 8
+// formDigits are how many characters a literal may have in the place of a form's parameter that is added up, and how many where sums of longer ones might be too long.
+var formDigits = [...]int{8, 4}
 
 // digits bounds the exact numbers that an expression gives.
 type digits struct {
@@ -28,15 +28,31 @@ type digits struct {
 // precision bounds the numbers that expressions of a query block give.
 type precision struct {
 	scope *scope
-	// form says that the statement is a text's form: short are the parameters of it that were taken for short literals.
+	// form says that the statement is a text's form: short are the parameters of it that were taken for literals of so many characters.
 	form  bool
 	short []int
+	chars int
+}
+
+// newPrecision bounds the numbers of a query block; form says that it is of a text's form.
+func newPrecision(s *scope, form bool) *precision {
+	return &precision{scope: s, form: form, chars: formDigits[0]}
 }
 
 // addsUp tells whether what the shards' sums of an expression come to is the sum of all rows' values.
 func (n *precision) addsUp(e *sqlparse.Expr) bool {
-	d, ok := n.digitsOf(e)
-	return ok && (d.double || !d.hidden && d.scale <= scaleMax && d.whole+d.scale <= sumDigitsMax)
+	had, chars := len(n.short), n.chars
+	for {
+		d, ok := n.digitsOf(e)
+		if ok && (d.double || !d.hidden && d.scale <= scaleMax && d.whole+d.scale <= sumDigitsMax) {
+			return true
+		}
+		if !n.form || len(n.short) == had || n.chars == formDigits[1] {
+			n.chars = chars
+			return false
+		}
+		n.short, n.chars = n.short[:had], formDigits[1]
+	}
 }
 
 // decimalDigitsMax is how many digits a DECIMAL has at most, and decimalScaleMax how many of them MariaDB has behind the point.
@@ -109,7 +125,7 @@ func (n *precision) digitsOf(e *sqlparse.Expr) (d digits, ok bool) {
 			return d, false
 		}
 		n.short = append(n.short, e.Index)
-		return digits{whole: formDigitsMax, scale: formDigitsMax}, true
+		return digits{whole: n.chars, scale: n.chars - 1}, true
 	case truths[e.Op]:
 		return digits{whole: 1}, true
 	case e.Op != sqlparse.Call:
@@ -162,7 +178,7 @@ var whole = map[string]bool{
 func columnDigits(d *mysql.ColumnDefinition41) digits {
 	switch d.Type {
 	case mysql.TypeDecimal, mysql.TypeNewDecimal:
-		return digits{whole: int(d.Length) - int(d.Decimals), scale: int(d.Decimals)}
+		return digits{whole: int(d.Length) - int(d.Decimals) - signs(d), scale: int(d.Decimals)}
 	case mysql.TypeYear, mysql.TypeTiny, mysql.TypeShort:
 		return digits{whole: 5}
 	case mysql.TypeInt24, mysql.TypeLong:
@@ -176,6 +192,17 @@ func columnDigits(d *mysql.ColumnDefinition41) digits {
 		return digits{whole: int(d.Length)}
 	}
 	return digits{double: true}
+}
+
+// signs is how many characters of the length of a DECIMAL are no digits: its sign and its point.
+func signs(d *mysql.ColumnDefinition41) (n int) {
+	if d.Flags&mysql.UnsignedFlag == 0 {
+		n++
+	}
+	if d.Decimals > 0 {
+		n++
+	}
+	return n
 }
 
 // isLong tells of a DOUBLE(255, 30), whose values are written with more digits than servers give room for where it goes through a
