@@ -10,7 +10,7 @@ type ChangeParts struct {
 
 // FindChangeParts finds the parts; ok is false for any other statement.
 func FindChangeParts(text string, m sqltext.Mode) (p ChangeParts, ok bool) {
-	if list, with := CommonTables(text, m); with {
+	if list, _, with := CommonTables(text, m); with {
 		p.With.End = list[len(list)-1].Definition.End
 	}
 	begin := p.With.End
@@ -31,7 +31,7 @@ func FindChangeParts(text string, m sqltext.Mode) (p ChangeParts, ok bool) {
 		}
 		from := s.tokens[s.k].End
 		for k := s.k; k+1 < len(s.tokens) && !is(s.tokens[k], "where"); k++ {
-			if is(s.tokens[k], "using") && s.tokens[k+1].nesting() == 0 {
+			if is(s.tokens[k], "using") {
 				from = s.tokens[k].End
 				break
 			}

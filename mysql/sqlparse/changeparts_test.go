@@ -16,6 +16,7 @@ func TestFindChangeParts(t *testing.T) {
 		"DELETE QUICK FROM t WHERE a = 1 LIMIT 2":                                          "[] [t] [] [WHERE a = 1] [] [LIMIT 2]",
 		"DELETE IGNORE t FROM t JOIN u USING (a) WHERE u.b = 1":                            "[] [t JOIN u USING (a)] [] [WHERE u.b = 1] [] [] ignore",
 		"DELETE FROM t USING t JOIN u USING (a) WHERE u.b = 1":                             "[] [t JOIN u USING (a)] [] [WHERE u.b = 1] [] []",
+		"DELETE FROM t USING (t JOIN u ON t.a = u.a) WHERE u.b = 1":                        "[] [(t JOIN u ON t.a = u.a)] [] [WHERE u.b = 1] [] []",
 		"DELETE t.* FROM t, (SELECT a FROM u) v WHERE t.a = v.a":                           "[] [t, (SELECT a FROM u) v] [] [WHERE t.a = v.a] [] []",
 		"SELECT 1":     "none",
 		"DELETE t":     "none",

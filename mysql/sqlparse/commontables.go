@@ -9,17 +9,17 @@ type CommonTable struct {
 	Definition Span
 }
 
-// CommonTables finds the common table expressions of the WITH clause that a text begins with, in their order; ok is false where there is none.
-func CommonTables(text string, m sqltext.Mode) (list []CommonTable, ok bool) {
+// CommonTables finds the common table expressions of the WITH clause that a text begins with, in their order; ok is false where there is none. recursive says that they may name themselves.
+func CommonTables(text string, m sqltext.Mode) (list []CommonTable, recursive, ok bool) {
 	tokens, ok := lex(text, m)
 	s := newScan(tokens)
 	if !ok || !s.skip("with") {
-		return nil, false
+		return nil, false, false
 	}
-	s.skip("recursive")
+	recursive = s.skip("recursive")
 	for {
 		if s.k >= len(s.tokens) {
-			return nil, false
+			return nil, false, false
 		}
 		t := CommonTable{Name: s.tokens[s.k].word, Definition: Span{Pos: s.tokens[s.k].Pos}}
 		s.k++
@@ -27,12 +27,12 @@ func CommonTables(text string, m sqltext.Mode) (list []CommonTable, ok bool) {
 			s.group()
 		}
 		if !s.skip("as") || !s.opens() {
-			return nil, false
+			return nil, false, false
 		}
 		t.Definition.End = s.group()
 		list = append(list, t)
 		if s.k >= len(s.tokens) || s.tokens[s.k].word != "," {
-			return list, true
+			return list, recursive, true
 		}
 		s.k++
 	}

@@ -16,7 +16,7 @@ func TestCommonTables(t *testing.T) {
 		"WITH a AS":                              "none",
 		"WITH":                                   "none",
 	} {
-		list, ok := CommonTables(text, sqltext.Mode{})
+		list, _, ok := CommonTables(text, sqltext.Mode{})
 		got := ""
 		for _, c := range list {
 			got += fmt.Sprintf("%s: %s; ", c.Name, text[c.Definition.Pos:c.Definition.End])

@@ -38,6 +38,17 @@ func (q *Query) Each(query func(*Query), expr func(*Expr)) {
 	}
 }
 
+// HasDerived reports whether a derived table is in a tree of tables.
+func (f *From) HasDerived() bool {
+	switch {
+	case f == nil:
+		return false
+	case f.Join != nil:
+		return f.Join.Left.HasDerived() || f.Join.Right.HasDerived()
+	}
+	return f.Derived != nil
+}
+
 // each is Each of the derived tables and the ON conditions of a tree of tables.
 func (f *From) each(query func(*Query), expr, one func(*Expr)) {
 	switch {

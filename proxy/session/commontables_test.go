@@ -1,6 +1,11 @@
 package session_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"kingshard/mysql/mysqltest"
+)
 
 // TestCommonTablesTwice: a common table expression may be named several times, also where MySQL opens the tables of collected rows once in a statement.
 func TestCommonTablesTwice(t *testing.T) {
@@ -20,8 +25,22 @@ func TestCommonTablesTwice(t *testing.T) {
 			"WITH x AS (SELECT at, v FROM payments) SELECT a.at, COUNT(*) FROM x a JOIN x b ON a.at = b.at GROUP BY a.at ORDER BY 1",
 			"WITH x AS (SELECT d, f, b, bits, e, t, c, y, g, price FROM users) SELECT a.*, b.g FROM x a, x b WHERE a.d = b.d AND a.t = b.t AND a.price < 5 ORDER BY a.t",
 			"WITH x AS (SELECT id FROM users WHERE id = 5) SELECT a.id, b.id FROM x a, x b",
+			"WITH x AS (SELECT user_id, SUM(amount) AS s FROM orders GROUP BY user_id) SELECT (SELECT COUNT(*) FROM x), (SELECT MAX(s) FROM x)",
 		} {
 			s.both(t, sql, "")
+		}
+		for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+			st, err := c.Prepare("WITH x AS (SELECT id, n FROM users WHERE n > ?) SELECT ?, a.id, b.n FROM x a JOIN x b ON a.id = b.id WHERE a.id < ? ORDER BY a.id")
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := st.Execute(2, "told", 9)
+			if err != nil || res.Err != nil {
+				t.Fatal(res, err)
+			}
+			if got := fmt.Sprint(res.Rows); got != "[[told 3 3] [told 4 4] [told 8 3]]" {
+				t.Errorf("the execution: %s", got)
+			}
 		}
 		must(t, s.subject, "BEGIN")
 		s.both(t, "WITH x AS (SELECT n, code FROM users, countries WHERE id < 4) SELECT a.n, b.code FROM x a JOIN x b ON a.n = b.n AND a.code <= b.code ORDER BY 1, 2", "")

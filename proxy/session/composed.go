@@ -49,6 +49,8 @@ func (s composer) inParts(text string) (failed bool, err error) {
 	switch {
 	case err != nil:
 		return true, planError(err)
+	case p == nil:
+		return true, replanned()
 	case s.client.task().composed: // it is a part of one already
 		return true, newError(KSRefusedSharding, p.Reason)
 	}
@@ -59,7 +61,12 @@ func (s composer) inParts(text string) (failed bool, err error) {
 	case *plan.Pick:
 		return s.pick(p, o)
 	}
-	return true, newError(KSRefusedSharding, "the statement is planned in another way by now: send it again")
+	return true, replanned()
+}
+
+// replanned is the error of a statement that the rules have changed for meanwhile.
+func replanned() error {
+	return newError(KSRefusedSharding, "the statement is planned in another way by now: send it again")
 }
 
 // composedSavepoint is where a composed statement goes back to in a client's transaction.

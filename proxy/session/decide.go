@@ -126,6 +126,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 		}
 	}
 	e := &ro.client.lookup().execution
+	e.Locks = ro.client.task().composed
 	e.ZeroStays, e.Apart = false, q.ids.drawn() && q.ids.replaces
 	r, err := e.Route()
 	if errors.Is(err, plan.ErrDraws) && zeroStays(ro.client) {

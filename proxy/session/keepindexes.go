@@ -47,6 +47,9 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 	if err != nil {
 		return true, planError(err)
 	}
+	if p == nil {
+		return true, replanned()
+	}
 	defer partVariables(&s.client)()
 	var k *keeping
 	inOrder := false
@@ -123,7 +126,7 @@ func partVariables(c *client) (back func()) {
 			c.state.Set(name, value)
 		}
 	}
-	for name, value := range map[string]string{"character_set_results": c.state.Value("character_set_client"), "sql_select_limit": ""} {
+	for name, value := range map[string]string{"character_set_results": c.state.Value("character_set_client"), "sql_select_limit": "", "max_execution_time": ""} {
 		if now := c.state.Value(name); now != value {
 			had[name] = now
 			give(name, value)

@@ -13,7 +13,7 @@ import (
 	"kingshard/router/plan"
 )
 
-// picking is an UPDATE or DELETE by what rows of other shards hold: a query finds its rows, and locks all that it reads; then they are changed by their keys, in one transaction with that.
+// picking is an UPDATE or DELETE by what rows of other shards hold: a query finds its rows, and locks them with what else is collected for it; then they are changed by their keys, in one transaction with that.
 type picking struct {
 	*restating
 	plan *plan.Plan
@@ -29,6 +29,11 @@ type pickedRows struct {
 
 // pick runs such a change.
 func (s composer) pick(p *plan.Plan, o *plan.Pick) (failed bool, err error) {
+	switch v := strings.ToLower(s.client.state.Value("sql_safe_updates")); v {
+	case "", "0", "off", "default", "false":
+	default:
+		return true, newError(KSRefusedSharding, "sql_safe_updates is on, and the rows are changed by their keys: "+p.Reason)
+	}
 	if err := s.asOneServer(p); err != nil {
 		return true, err
 	}
@@ -36,7 +41,7 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick) (failed bool, err error) {
 	leaves := left{}
 	defer s.ofOneStatement()()
 	err = s.compose(func(c *composed) error {
-		k = &picking{restating: &restating{c, p.Reason}, plan: p, o: o}
+		k = &picking{restating: restate(c, p.Reason, o.Query), plan: p, o: o}
 		if p.Statement.Kind == sqlparse.UpdateKind {
 			k.main.ok.Info = fmt.Appendf(nil, infoForms[0], 0, 0, 0)
 		}
@@ -74,7 +79,7 @@ func (s composer) asOneServer(p *plan.Plan) error {
 		return backendError(err)
 	}
 	c.Put()
-	if refused != nil && refused.Code != erNoSuchTable {
+	if refused != nil && refused.Code != erNoSuchTable && refused.Code != mysql.ERBadDB {
 		return named(refused, renames(p, sample.Shards))
 	}
 	return nil
@@ -97,6 +102,9 @@ func (k *picking) find() (groups []*pickedRows, err error) {
 		return nil, err
 	}
 	if err := k.warned(&r); err != nil {
+		return nil, err
+	}
+	if err := k.oneInstant(&r); err != nil {
 		return nil, err
 	}
 	names := make([]string, len(k.o.Keys))
@@ -154,8 +162,8 @@ func (k *picking) warned(r *result) error {
 	shown, err := k.run("SHOW WARNINGS")
 	for _, row := range shown.rows {
 		w := warningOf(row)
-		if state := ofStrictMode[w.Code]; state != "" && w.Level == "Warning" && (!maria || w.Code == erDivisionByZero) {
-			return &mysql.SQLError{Code: w.Code, State: state, Message: w.Message}
+		if refused := strictError(w); refused != nil && (!maria || w.Code == erDivisionByZero) {
+			return refused
 		}
 	}
 	return err

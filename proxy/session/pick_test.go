@@ -25,6 +25,8 @@ var picks = []string{
 	"WITH x AS (SELECT merchant_id m FROM payments WHERE n > 2) DELETE FROM orders WHERE amount IN (SELECT m FROM x)",
 	"DELETE FROM users WHERE id IN (SELECT n FROM payments WHERE merchant_id > 2)",
 	"DELETE FROM users WHERE id NOT IN (SELECT n FROM payments WHERE merchant_id > 2) ORDER BY id DESC LIMIT 3",
+	"DELETE FROM users AS u WHERE u.id NOT IN (SELECT n FROM payments) ORDER BY u.id LIMIT 3",
+	"DELETE FROM o USING (orders o JOIN payments p ON p.n = o.amount) WHERE p.v = 'v2'",
 	"DELETE FROM orders AS o WHERE EXISTS (SELECT 1 FROM payments p WHERE p.n = o.amount AND p.v > 'v1')",
 	"DELETE FROM orders WHERE amount > (SELECT MAX(n) FROM payments)",
 	"DELETE o FROM orders o JOIN payments p ON p.n = o.amount WHERE p.v = 'v2'",

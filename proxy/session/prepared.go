@@ -301,6 +301,9 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 	n, err := s.placeWithIDs(q, p)
 	switch {
 	case errors.Is(err, errKeeps), composes(err):
+		if q.st.db != s.client.state.DB() {
+			return true, newError(KSRefusedSharding, "the statement was prepared in another database, and is carried out by others: prepare it again")
+		}
 		text, failure := executedText(&s.client, p.Mode, q.st.text, b.args)
 		if failure != nil {
 			return true, failure

@@ -26,9 +26,17 @@ func (cs *changes) refusedChoice(p *plan.Plan, on backend.Pooled) error {
 		return err
 	}
 	for _, w := range warnings {
-		if state := ofStrictMode[w.Code]; state != "" && w.Level == "Warning" {
-			return &mysql.SQLError{Code: w.Code, State: state, Message: w.Message}
+		if err := strictError(w); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// strictError returns the error that a warning is in a change under a strict sql_mode; nil if it stays one.
+func strictError(w state.Warning) error {
+	if sqlState := ofStrictMode[w.Code]; sqlState != "" && w.Level == "Warning" {
+		return &mysql.SQLError{Code: w.Code, State: sqlState, Message: w.Message}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"kingshard/mysql"
 	"kingshard/proxy/session/state"
@@ -30,7 +29,7 @@ type transferring struct {
 
 // transfer runs an INSERT ... SELECT whose rows go through the proxy. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
 func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer) (failed bool, err error) {
-	t := &transferring{restating: &restating{&composed{Session: s.Session}, p.Reason}, plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
+	t := &transferring{restating: restate(&composed{Session: s.Session}, p.Reason, text[o.Query.Pos:o.Query.End]), plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
 	had := t.left()
 	read, err := t.read(o)
 	s.client.state.InsertID, s.client.state.Found = had.id, had.found
@@ -43,6 +42,7 @@ func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer) (failed 
 	case n == len(read.rows):
 		err = t.insert(o, &read, first, n)
 	default:
+		defer s.ofOneStatement()()
 		err = s.compose(func(c *composed) error {
 			t.composed = c
 			return t.insert(o, &read, first, n)
@@ -64,6 +64,9 @@ func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int
 	t.main.ok.Info = fmt.Appendf(nil, infoForms[1], 0, 0, 0)
 	for done := 0; done < len(read.rows); {
 		r, err := t.run(text)
+		if err != nil && n == 1 {
+			err = t.alone(err)
+		}
 		if err != nil {
 			return behind(err, done)
 		}
@@ -103,8 +106,8 @@ func (t *transferring) read(o *plan.Transfer) (result, error) {
 		if w.Code == 1292 && t.client.mode().MariaDB {
 			continue // a text that is taken for a number, of which MariaDB says nothing in a change
 		}
-		if state := ofStrictMode[w.Code]; state != "" && w.Level == "Warning" && t.client.state.Strict && !t.plan.Statement.Insert.Ignore {
-			return r, &mysql.SQLError{Code: w.Code, State: state, Message: w.Message}
+		if refused := strictError(w); refused != nil && t.client.state.Strict && !t.plan.Statement.Insert.Ignore {
+			return r, refused
 		}
 		t.warned = append(t.warned, w)
 	}
@@ -149,42 +152,13 @@ func (t *transferring) values(o *plan.Transfer, r *result, from int) (text strin
 	return string(b), n, nil
 }
 
-// hoursMax is how many hours one query asks about.
-const hoursMax = 1000
-
-// oneInstant refuses TIMESTAMPs whose local time is not one instant only, as clocks were put back then. Hours are looked at, and those beside them: of these a server gives the distance.
-func (t *transferring) oneInstant(r *result) error {
-	zone := strings.Trim(t.client.state.Value("time_zone"), "'")
-	if strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-") || strings.EqualFold(zone, "UTC") {
-		return nil
+// alone refuses a NULL that a server takes with a warning in a row of a query, and not in the one row of VALUES.
+func (t *transferring) alone(cause error) error {
+	var refused *mysql.SQLError
+	if t.client.state.Strict || !errors.As(cause, &refused) || refused.Code != erBadNull {
+		return cause
 	}
-	seen := map[string]bool{}
-	var hours []string
-	for k := range r.columns {
-		if r.columns[k].Type != mysql.TypeTimestamp {
-			continue
-		}
-		for _, row := range r.rows {
-			if hour := string(row[k][:min(len(row[k]), len("2006-01-02 15"))]); !seen[hour] {
-				seen[hour] = true
-				at, err := time.Parse("2006-01-02 15", hour)
-				if err != nil { // NULL, or no time at all
-					continue
-				}
-				hours = append(hours, "UNIX_TIMESTAMP('"+at.Add(2*time.Hour).Format(time.DateTime)+"') - UNIX_TIMESTAMP('"+at.Add(-time.Hour).Format(time.DateTime)+"') <> 10800")
-			}
-		}
-	}
-	for part := range slices.Chunk(hours, hoursMax) {
-		asked, err := t.run("SELECT " + strings.Join(part, " OR "))
-		if err != nil {
-			return err
-		}
-		if len(asked.rows) != 1 || string(asked.rows[0][0]) != "0" {
-			return t.refused("a TIMESTAMP whose local time came twice, or near such a one: SET time_zone to an offset such as '+00:00'")
-		}
-	}
-	return nil
+	return t.refused("a NULL for a column that may not be NULL, while sql_mode is not strict")
 }
 
 // made takes an id out of the answer to one of the statements that was given and not made: with ON DUPLICATE KEY UPDATE servers tell of such rows of VALUES, and not of a query's.

@@ -122,6 +122,33 @@ func TestTransferWithin(t *testing.T) {
 	}, atomicConfig)
 }
 
+// TestTransferRefuses what no literal stands for.
+func TestTransferRefuses(t *testing.T) {
+	onShards(t, transferSchema, func(t *testing.T, s *shards) {
+		must(t, s.subject, "INSERT INTO users (id, n, name, f) VALUES (1, 20, 'é', 3), (2, 30, 'a', 7)")
+		must(t, s.subject, "CREATE TABLE plain (id INT PRIMARY KEY, x VARBINARY(40), y DOUBLE)")
+		for _, sql := range []string{
+			"INSERT INTO users (id, b) SELECT n, name FROM users",
+			"INSERT INTO plain (id, x) SELECT n, name FROM users",
+			"INSERT INTO users (id, f) SELECT n, n / 7 FROM users",
+			"INSERT INTO payments (merchant_id, v) SELECT n, AVG(id) FROM users GROUP BY n",
+		} {
+			if res, err := s.subject.Query(sql); err != nil || res.Err == nil || res.Err.Code != 9012 {
+				t.Errorf("%s: %v, %v", sql, res.Err, err)
+			}
+		}
+		must(t, s.subject, "INSERT INTO users (id, n) SELECT n, n / 7 FROM users")
+		st, err := s.subject.Prepare("INSERT INTO payments (merchant_id, n) SELECT n, id FROM users")
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, s.subject, "USE information_schema")
+		if res, err := st.Execute(); err != nil || res.Err == nil || res.Err.Code != 9012 {
+			t.Errorf("an execution in another database: %v, %v", res, err)
+		}
+	})
+}
+
 // TestTransferPrepared: the same, of executions.
 func TestTransferPrepared(t *testing.T) {
 	onShards(t, transferSchema, func(t *testing.T, s *shards) {

@@ -28,6 +28,7 @@ type commonTables struct {
 	st         *sqlparse.Statement
 	list       []sqlparse.CommonTable
 	references []*sqlparse.Table // to them, in the order of the text
+	named      [][]int           // by expression: those that it names
 }
 
 // writeAgain finds the references of MySQL's statement that have their expression in their place. why says what keeps that from being done.
@@ -48,22 +49,27 @@ func (p *Plan) writeAgain() (edits []edit, why string) {
 			p.unplaced = append(p.unplaced, t.Name)
 		}
 	}
-	var ok bool
-	if c.list, ok = sqlparse.CommonTables(c.st.Text, p.Mode); !ok || len(c.list) != len(c.st.Query.With) || len(p.unplaced) > 0 || c.nested() {
+	recursive, ok := false, false
+	if c.list, recursive, ok = sqlparse.CommonTables(c.st.Text, p.Mode); !ok || len(c.list) != len(c.st.Query.With) || len(p.unplaced) > 0 || c.nested() {
 		return nil, "the common table expression " + twice + " is used twice, and where it stands in the text is not clear"
 	}
+	c.named = make([][]int, len(c.list))
 	first := map[int]bool{}
 	for _, t := range c.references {
-		k := c.definitionOf(t)
+		k, within := c.definitionOf(t), c.within(t)
 		switch {
-		case k < 0:
-			return nil, "what the common table expression " + t.Name + " is is not clear"
-		case c.within(t) == k: // recursive
+		case k < 0 || within >= 0 && (k > within || k == within && !recursive):
+			return nil, "what the common table expression " + t.Name + " is is not clear" // it may be a table of that name
+		case within >= 0:
+			c.named[within] = append(c.named[within], k)
+		}
+		switch {
+		case within == k:
 		case !first[k]:
 			first[k] = true
 		default:
-			w := &written{name: t.Name, alias: t.Alias == ""}
-			if !c.needed(k, w) {
+			w := &written{name: t.Name, alias: t.Alias == "", recursive: recursive}
+			if !c.needed(k, w, map[int]bool{}) {
 				return nil, "the common table expression " + t.Name + " is used twice, and may not give the same rows twice"
 			}
 			edits = append(edits, edit{span: t.At, again: w})
@@ -99,8 +105,12 @@ func (c *commonTables) within(t *sqlparse.Table) int {
 	return slices.IndexFunc(c.list, func(d sqlparse.CommonTable) bool { return t.At.Pos >= d.Definition.Pos && t.At.Pos < d.Definition.End })
 }
 
-// needed adds expression k to w, and those that it names ahead of it. ok is false where one might give other rows when it is read once more.
-func (c *commonTables) needed(k int, w *written) (ok bool) {
+// needed adds expression k to w, and those that it names, which stand ahead of it. ok is false where one might give other rows when it is read once more.
+func (c *commonTables) needed(k int, w *written, seen map[int]bool) (ok bool) {
+	if seen[k] {
+		return true
+	}
+	seen[k] = true
 	same := true
 	c.st.Query.With[k].Each(func(q *sqlparse.Query) {
 		same = same && q.Limit == nil && (q.Select == nil || !q.Select.Windows)
@@ -110,20 +120,13 @@ func (c *commonTables) needed(k int, w *written) (ok bool) {
 	if !same {
 		return false
 	}
-	for _, t := range c.references {
-		if c.within(t) != k {
-			continue
-		}
-		if of := c.definitionOf(t); of == k {
-			w.recursive = true
-		} else if !c.needed(of, w) {
+	for _, of := range c.named[k] {
+		if !c.needed(of, w, seen) {
 			return false
 		}
 	}
-	if at := c.list[k].Definition; !slices.Contains(w.definitions, at) {
-		w.definitions = append(w.definitions, at)
-	}
-	return len(w.definitions) <= copiesMax
+	w.definitions = append(w.definitions, c.list[k].Definition)
+	return true
 }
 
 // written counts how often the tables of a piece of the text are written; ok is false where that is too often.

@@ -31,6 +31,8 @@ type Execution struct {
 	ZeroStays bool
 	// Apart has an INSERT or a merge for one shard be a query of its own as those for several are, not the whole statement. The caller sets it ahead of Route.
 	Apart bool
+	// Locks says that the query is a part of a change: with a locking clause all rows that are collected are locked. The caller sets it ahead of Route.
+	Locks bool
 	ids   countedIDs
 	// found are the positions that a lookup gave, once lookedUp says that it did.
 	found    rule.Set

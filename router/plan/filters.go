@@ -89,10 +89,8 @@ func (a *analyzer) blockFilters(p *Plan, block *scope, found map[*Ref][]filter) 
 				found[r] = append(found[r], filter{[][]sqlparse.Span{{shift(one.text.Span)}}, nil})
 			}
 		case one.expr.Op == sqlparse.Or:
-			for _, r := range own {
-				if alternatives := a.implied(one, block, r, shift); alternatives != nil {
-					found[r] = append(found[r], filter{alternatives, nil})
-				}
+			for r, alternatives := range a.implied(one, block, shift) {
+				found[r] = append(found[r], filter{alternatives, nil})
 			}
 		}
 	}
@@ -121,39 +119,50 @@ func match(text sqlparse.ConditionText, e *sqlparse.Expr, op sqlparse.Op) (list 
 
 // apart takes a condition apart at its ANDs, or its ORs.
 func apart(e *sqlparse.Expr, op sqlparse.Op) (list []*sqlparse.Expr) {
-	if e.Op != op {
-		return []*sqlparse.Expr{e}
+	var walk func(*sqlparse.Expr)
+	walk = func(e *sqlparse.Expr) {
+		if e.Op != op {
+			list = append(list, e)
+			return
+		}
+		for _, arg := range e.Args {
+			walk(arg)
+		}
 	}
-	for _, arg := range e.Args {
-		list = append(list, apart(arg, op)...)
-	}
+	walk(e)
 	return list
 }
 
-// implied finds what an OR says of one table's rows: each of its alternatives has to say something.
-func (a *analyzer) implied(or condText, block *scope, r *Ref, shift func(sqlparse.Span) sqlparse.Span) (alternatives [][]sqlparse.Span) {
+// implied finds what an OR says of tables' rows: each of its alternatives has to say something of the table.
+func (a *analyzer) implied(or condText, block *scope, shift func(sqlparse.Span) sqlparse.Span) map[*Ref][][]sqlparse.Span {
 	list, ok := match(or.text, or.expr, sqlparse.Or)
-	if !ok {
+	if !ok || len(list) > filterSpans {
 		return nil
 	}
+	found := map[*Ref][][]sqlparse.Span{}
 	count := 0
-	for _, alternative := range list {
+	for k, alternative := range list {
 		parts, ok := match(alternative.text, alternative.expr, sqlparse.And)
-		if !ok {
+		if count += len(parts); !ok || count > filterSpans {
 			return nil
 		}
-		var spans []sqlparse.Span
 		for _, part := range parts {
-			if concerns, beside, ok := a.concerns(part.expr, block); ok && concerns == r && len(beside) == 0 {
-				spans = append(spans, shift(part.text.Span))
+			r, beside, ok := a.concerns(part.expr, block)
+			if !ok || r == nil || len(beside) > 0 || len(found[r]) < k { // or an alternative ahead says nothing of it
+				continue
+			}
+			if len(found[r]) == k {
+				found[r] = append(found[r], nil)
+			}
+			found[r][k] = append(found[r][k], shift(part.text.Span))
+		}
+		for r := range found {
+			if len(found[r]) <= k {
+				delete(found, r)
 			}
 		}
-		if count += len(spans); len(spans) == 0 || count > filterSpans {
-			return nil
-		}
-		alternatives = append(alternatives, spans)
 	}
-	return alternatives
+	return found
 }
 
 // concerns finds the one table of a block that a condition is about, nil for one about none, and the tables of the condition's subqueries, all of whose rows that matter for a row of the

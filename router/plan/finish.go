@@ -82,14 +82,14 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	var references []Gather
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded && !r.collected {
-			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil), copies: copies[r] - 1})
+			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil), copies: max(0, copies[r]-1)})
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
 			p.Reason = why + ": the columns of " + r.Parsed.Name + " are not known"
 			return
 		}
-		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r]), copies: copies[r] - 1}
+		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r]), copies: max(0, copies[r]-1)}
 		for k := range r.Columns {
 			if every || names[lower(r.Columns[k].Name)] {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
@@ -137,14 +137,13 @@ func (r *Ref) scratchKey(mariaDB bool, collected []string) (key []string) {
 	if mariaDB || r.block == nil || len(r.block.Group) == 0 {
 		return nil
 	}
-	sharded := r.Table.Kind == router.Sharded
 	columns := r.columns()
 	for k := range columns {
 		d := &columns[k]
 		if d.Flags&primaryKeyFlag == 0 {
 			continue
 		}
-		if !exact(d) || sharded && !slices.Contains(collected, d.Name) {
+		if !exact(d) || collected != nil && !slices.Contains(collected, d.Name) {
 			return nil
 		}
 		key = append(key, d.Name)

@@ -12,7 +12,7 @@ import (
 
 // Pick is an UPDATE or DELETE of one table by what rows of other shards hold: a query finds the rows, by their keys, and what is assigned to them of others; then they are changed by their keys.
 type Pick struct {
-	// Query is what finds the rows and locks all that it reads. Its columns are Keys, and then the values of those assignments that it computes.
+	// Query is what finds the rows; it is to lock what it reads. Its columns are Keys, and then the values of those assignments that it computes.
 	Query string
 	// Keys are the columns of the table's primary key, and of its sharding key.
 	Keys []string
@@ -88,7 +88,7 @@ func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick
 		given[lower(a.Column)] = true
 		o.Assignments = append(o.Assignments, one)
 	}
-	if ordered {
+	if ordered && (len(ch.Set) > 0 || t.Parsed.Alias == "") { // names may have the alias, which DELETE has not here
 		o.OrderBy = text(parts.OrderBy)
 	}
 	if o.OrderBy == "" && o.Ignore && len(ch.Set) > 0 && t.Table.Kind == router.Reference {
@@ -102,7 +102,7 @@ func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick
 func ownOf(e *sqlparse.Expr, t *Ref, sc *scope) (own, known bool) {
 	own, known = true, stable(e) && !e.Has(sqlparse.Variable)
 	e.Walk(func(x *sqlparse.Expr) bool {
-		own = own && x.Query == nil
+		own = own && x.Query == nil && (x.Op != sqlparse.Default || x.Name == "")
 		if x.Op == sqlparse.Column {
 			r, _, _ := sc.resolve(x)
 			own = own && r == t

@@ -61,7 +61,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 			}
 		}
 	}
-	names, err := fieldNames(st, p.Mode, edits)
+	names, err := fieldNames(st, p.Mode, append(edits, p.again...))
 	if err != nil {
 		return nil, err
 	}
@@ -193,9 +193,11 @@ func (w *writer) copy(pos, end int) {
 			continue
 		}
 		w.piece(from, e.span.Pos)
+		w.params(from, e.span.Pos)
 		switch {
 		case e.insert != "":
 			w.add(e.insert)
+			w.params(e.span.Pos, e.span.End)
 		case e.key != nil:
 			w.key(e.key)
 		case e.again != nil && w.names != nil:
@@ -208,6 +210,11 @@ func (w *writer) copy(pos, end int) {
 		from = e.span.End
 	}
 	w.piece(from, end)
+	w.params(from, end)
+}
+
+// params notes the parameters of a piece.
+func (w *writer) params(pos, end int) {
 	if w.values.digest != nil {
 		return
 	}

@@ -362,7 +362,7 @@ func (c collecting) whole(g Gather) Scratch {
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
 	w := e.writer()
-	c.locked(&w, func() { w.add("SELECT * FROM ", name) })
+	c.locked(&w, g.Ref, func() { w.add("SELECT * FROM ", name) })
 	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}}
 	if !c.selects(&g, nil) {
 		return s
@@ -440,9 +440,9 @@ type collecting struct {
 	lock sqlparse.Span
 }
 
-// locked writes what write does, as a query that locks its rows if the statement does.
-func (c collecting) locked(w *writer, write func()) {
-	if c.lock.Empty() {
+// locked writes what write does, as a query that locks its rows if the statement does: those of its outermost block, and as a part of a change, which Execution.Locks tells, all of them.
+func (c collecting) locked(w *writer, r *Ref, write func()) {
+	if c.lock.Empty() || !c.e.Locks && r.block != c.e.plan.Statement.Query.Select {
 		write()
 		return
 	}
@@ -545,7 +545,7 @@ func (p *Plan) instantHere() instantForm {
 // rowsOf writes the statement that collects the rows of one shard.
 func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, condition string) writer {
 	w := c.e.writer()
-	c.locked(&w, func() { c.rows(&w, g, shard, instants, condition) })
+	c.locked(&w, g.Ref, func() { c.rows(&w, g, shard, instants, condition) })
 	return w
 }
 
@@ -570,7 +570,11 @@ func (c collecting) rows(w *writer, g *Gather, shard router.Shard, instants inst
 		}
 	}
 	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
-	writeWhere(w, g.Where, condition)
+	where := g.Where
+	if e.Locks && len(g.beside) > 0 { // rows of its subqueries have to be locked, too, and are collected
+		where = slices.DeleteFunc(slices.Clone(where), func(f filter) bool { return len(f.beside) > 0 })
+	}
+	writeWhere(w, where, condition)
 }
 
 // writeWhere writes conditions of the text and a further one, "" for none.

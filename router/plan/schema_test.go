@@ -135,6 +135,14 @@ func parse(text string, r *router.Router, m sqltext.Mode) (*sqlparse.Statement, 
 	})
 }
 
+// parseWatching is parse with further names.
+func parseWatching(text string, r *router.Router, names []string) (*sqlparse.Statement, error) {
+	return sqlparse.Parse(text, mysql8, func(name string) bool {
+		return slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(other, name) }) ||
+			slices.ContainsFunc(r.Tables(), func(t *router.Table) bool { return strings.EqualFold(t.Name, name) })
+	})
+}
+
 // build plans a statement of the database kingshard.
 func build(text string, r *router.Router, c Catalog) (*Plan, error) {
 	st, err := parse(text, r, mysql8)

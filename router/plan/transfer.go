@@ -32,7 +32,8 @@ func (b *builder) transferPlan(in *sqlparse.Insert) *Transfer {
 		return nil
 	}
 	t := &Transfer{Query: query, Columns: in.Columns}
-	if p.Target.Table.Kind == router.Single {
+	b.describe(p.Target)
+	if p.Target.Columns == nil {
 		return t
 	}
 	columns, err := columnsOf(p.Target, in)
@@ -57,13 +58,19 @@ func (b *builder) transferPlan(in *sqlparse.Insert) *Transfer {
 
 // ofTarget reports whether what an assignment of ON DUPLICATE KEY UPDATE computes is the same without the query: it names columns of the target that cannot be the query's.
 func (b *builder) ofTarget(e *sqlparse.Expr) bool {
-	target := b.p.Target
+	target, derived := b.p.Target, false
+	b.p.Statement.Query.Each(func(q *sqlparse.Query) {
+		derived = derived || q.Select != nil && q.Select.From.HasDerived() || len(q.With) > 0
+	}, func(*sqlparse.Expr) {})
 	return e.All(func(x *sqlparse.Expr) bool {
 		if x.Query != nil {
 			return false
 		}
 		if x.Op != sqlparse.Column {
 			return true
+		}
+		if x.Table == "" && derived {
+			return false
 		}
 		if x.Table != "" {
 			return lower(x.Table) == lower(target.Parsed.Label()) && !slices.ContainsFunc(b.p.Refs, func(r *Ref) bool {
