@@ -35,6 +35,7 @@ func (s *Session) setToQuery(q *query) (handled bool, err error) {
 		return true, err
 	}
 	s.client.txn.LastOnHeld = false
+	s.client.state.Found.Lose() // by the query that a server looked into last
 	s.client.noWarnings()
 	s.client.writeOK()
 	return true, nil
