@@ -10,7 +10,7 @@ import (
 
 // setToQuery runs SET @a = …, @b = … with queries on tables with rules: a SELECT of the values, which then become the variables'. handled is false for every other SET, and where one of the values
 // may be that of a variable which is set ahead of it.
-func (s *Session) setToQuery(q *query) (handled bool, err error) {
+func (s composer) setToQuery(q *query) (handled bool, err error) {
 	assignments, ok := sqltext.ParseSet(q.text, s.client.mode())
 	if !ok || slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return a.Scope != sqltext.User }) ||
 		len(assignments) > 1 && slices.ContainsFunc(assignments, func(a sqltext.Assignment) bool { return strings.Contains(a.Value, "@") }) {

@@ -39,17 +39,17 @@ func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer) (failed 
 	first, n, err := t.values(o, &read, 0)
 	switch {
 	case err != nil:
-	case n == len(read.rows):
+	case n == len(read.rows) && len(p.Watches()) == 0:
 		err = t.insert(o, &read, first, n)
 	default:
 		defer s.ofOneStatement()()
 		err = s.compose(func(c *composed) error {
 			t.composed = c
-			return t.insert(o, &read, first, n)
+			if err := t.insert(o, &read, first, n); err != nil {
+				return err
+			}
+			return s.leases.stillHeard(p.Watches())
 		})
-	}
-	if err == nil {
-		err = s.leases.stillHeard(p.Watches())
 	}
 	if err != nil {
 		return true, err
@@ -87,7 +87,7 @@ func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int
 // read reads the rows. A query that a server warns of fails in a change under a strict sql_mode.
 func (t *transferring) read(o *plan.Transfer) (result, error) {
 	text := t.query
-	if q := t.plan.Statement.Query; t.client.txn.InTransaction() && q.Select != nil && !q.Select.Locking && !strings.HasPrefix(text, "(") {
+	if q := t.plan.Statement.Query; (t.client.txn.InTransaction() || !t.client.state.Autocommit) && q.Select != nil && !q.Select.Locking && !strings.HasPrefix(text, "(") {
 		text += " LOCK IN SHARE MODE" // so that it reads what is there now, as a change does
 	}
 	r, err := t.run(text)
