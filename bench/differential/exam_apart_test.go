@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +30,9 @@ func TestPreparedTablesApart(t *testing.T) {
 				for _, names := range [][2]string{{"one", "loc"}, {"loc", "one"}} {
 					sql := fmt.Sprintf(form, names[0], names[1])
 					for _, prepared := range []bool{false, true} {
+						if strings.HasPrefix(sql, "INSERT") && !prepared {
+							continue // whose rows go through the proxy
+						}
 						if a, err := (&side{conn: c}).send(rendered{sql: sql}, prepared); err != nil || a.Err == nil || a.Err.Code != 9012 {
 							t.Errorf("%s (prepared %v): %v %v", sql, prepared, a.RawResult, err)
 						}

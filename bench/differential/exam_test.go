@@ -85,7 +85,7 @@ func (e *exam) over(t *testing.T, server string, pair [2]string, locations strin
 	behind := ""
 	asked := func(sql string, must, may bool) (refused bool) {
 		defer func() { behind = sql }()
-		st := &statement{root: words(sql), inexact: doubles.MatchString(sql)}
+		st := &statement{root: words(sql), inexact: doubles.MatchString(sql), upserts: strings.Contains(sql, "SELECT") && strings.Contains(sql, "ON DUPLICATE KEY UPDATE")}
 		subject, err := got.Query(sql)
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)

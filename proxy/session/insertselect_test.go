@@ -75,12 +75,9 @@ func TestInsertSelectDrawsIDs(t *testing.T) {
 		s.both(t, fmt.Sprintf("SELECT id FROM orders WHERE id >= %d ORDER BY id", next), "")
 		s.everywhere(t, "SET auto_increment_increment = 1, auto_increment_offset = 1, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
 		for _, sql := range []string{
-			"INSERT IGNORE INTO orders (user_id, v) SELECT user_id, v FROM orders", "REPLACE INTO orders (user_id, v) SELECT user_id, v FROM orders",
-			"INSERT INTO orders (user_id, v) SELECT user_id, v FROM orders ON DUPLICATE KEY UPDATE v = 'q'", "INSERT INTO orders (user_id, v) SELECT DISTINCT user_id, v FROM orders",
-			"INSERT INTO orders (user_id, v) SELECT user_id, v FROM orders ORDER BY v", "INSERT INTO orders (user_id, v) SELECT user_id, MAX(v) FROM orders GROUP BY user_id",
-			"INSERT INTO orders (user_id, v) (SELECT user_id, v FROM orders)", "INSERT INTO orders SELECT 0, user_id, v FROM orders",
+			"REPLACE INTO orders (user_id, v) SELECT user_id, v FROM orders", "INSERT INTO orders SELECT 0, user_id, v FROM orders",
 		} {
-			if r, err := s.subject.Query(sql); err != nil || r.Err == nil || r.Err.Code != 9012 || !strings.Contains(r.Err.Message, "AUTO_INCREMENT") && !strings.Contains(sql, "(SELECT") {
+			if r, err := s.subject.Query(sql); err != nil || r.Err == nil || r.Err.Code != 9012 || !strings.Contains(r.Err.Message, "AUTO_INCREMENT") {
 				t.Errorf("%s: %v %v", sql, r, err)
 			}
 		}

@@ -22,9 +22,6 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return s.settings().transaction(q)
 	case sqltext.Set:
 		if err := s.rights.admitSetQuery(q.text, s.client.mode()); err != nil {
-			if handled, err := (composer{s}).setToQuery(q); handled {
-				return true, err
-			}
 			return true, err
 		}
 		return true, s.settings().set(q)
