@@ -25,7 +25,7 @@ func TakeApart(text string, where Span, m sqltext.Mode) (c ConditionText, ok boo
 	return takeApart(tokens[1:], where.Pos), true
 }
 
-// takeApart is TakeApart of tokens, one at the least, whose text begins at a place.
+// takeApart takes the condition of tokens apart, one at the least. Spans count from at, where the tokens' text begins.
 func takeApart(tokens []token, at int) ConditionText {
 	whole := ConditionText{Span: Span{at + tokens[0].Pos, at + tokens[len(tokens)-1].End}}
 	if inside := unwrapped(tokens); len(inside) > 0 {

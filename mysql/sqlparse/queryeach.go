@@ -49,7 +49,7 @@ func (f *From) HasDerived() bool {
 	return f.Derived != nil
 }
 
-// each is Each of the derived tables and the ON conditions of a tree of tables.
+// each visits the derived tables of a tree of tables, and calls one for its ON conditions.
 func (f *From) each(query func(*Query), expr, one func(*Expr)) {
 	switch {
 	case f == nil:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"kingshard/mysql"
+	"kingshard/mysql/sqlparse"
 	"kingshard/proxy/txn"
 	"kingshard/router/plan"
 )
@@ -104,8 +105,16 @@ func (cs *changes) duplicates(p *plan.Plan, ok *mysql.OKPacket) uint64 {
 	insert := p.Statement.Insert
 	// One row is counted for a new row and for one that stays as it is, of which only the first has its id told.
 	stays := len(insert.OnUpdate) > 0 && cs.client.conn.Capabilities.Has(mysql.ClientFoundRows) && ok.LastInsertID == 0 && cs.client.task().query.idsBrought()
+	if ok.AffectedRows == 1 && stays {
+		return 1
+	}
+	return duplicatesOf(insert, ok)
+}
+
+// duplicatesOf counts them by the number of affected rows alone.
+func duplicatesOf(insert *sqlparse.Insert, ok *mysql.OKPacket) uint64 {
 	switch {
-	case ok.AffectedRows == 0 && insert.Ignore, ok.AffectedRows == 1 && stays:
+	case ok.AffectedRows == 0 && insert.Ignore:
 		return 1
 	case ok.AffectedRows == 0 || insert.Ignore:
 		return 0

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,17 +67,10 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick) (failed bool, err error) {
 // asOneServer returns the error that a server has for a statement whose tables it has all, as far as it is read: of columns that are not there, or of the table that is changed in a subquery.
 func (s composer) asOneServer(p *plan.Plan) error {
 	sample := p.Sample()
-	c, err := s.leases.freshConn(s.client.schema.Nodes[sample.Node], nil)
+	refused, err := refusedBy(&s.leases, s.client.schema.Nodes[sample.Node], sample.Text)
 	if err != nil {
 		return backendError(err)
 	}
-	_, err = c.Conn.Describe(sample.Text)
-	var refused *mysql.SQLError
-	if err != nil && !errors.As(err, &refused) {
-		c.Taint()
-		return backendError(err)
-	}
-	c.Put()
 	if refused != nil && refused.Code != erNoSuchTable && refused.Code != mysql.ERBadDB {
 		return named(refused, renames(p, sample.Shards))
 	}

@@ -188,21 +188,24 @@ func (ls *leases) unreadable(text string, err error) error {
 	if plan.IsRefusal(err) {
 		return planError(err)
 	}
-	p, failure := ls.freshConn(ls.client.schema.Default, nil)
-	if failure != nil {
-		return planError(err)
-	}
-	_, failure = p.Conn.Describe(text)
-	var refused *mysql.SQLError
-	if failure != nil && !errors.As(failure, &refused) {
-		p.Taint()
-		return planError(err)
-	}
-	p.Put()
-	if refused != nil && ofParser[refused.Code] {
+	if refused, failure := refusedBy(ls, ls.client.schema.Default, text); failure == nil && refused != nil && ofParser[refused.Code] {
 		return refused
 	}
 	return planError(err)
+}
+
+// refusedBy has a node's server prepare a text on a connection of its own, which runs nothing, and returns the error that the server has for it; nil if it has none. err says that it was not asked.
+func refusedBy(ls *leases, node *backend.Node, text string) (refused *mysql.SQLError, err error) {
+	p, err := ls.freshConn(node, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = p.Conn.Describe(text); err != nil && !errors.As(err, &refused) {
+		p.Taint()
+		return nil, err
+	}
+	p.Put()
+	return refused, nil
 }
 
 // ofParser are the errors that servers give while they read a text: of its syntax, of a character set or collation that they do not have,

@@ -182,24 +182,13 @@ func (t *transferring) add(r *result, n, others int) {
 	}
 	info := string(r.ok.Info)
 	if n == 1 {
-		info = fmt.Sprintf(infoForms[1], 1, t.duplicates(&r.ok), 0)
+		info = fmt.Sprintf(infoForms[1], 1, duplicatesOf(t.plan.Statement.Insert, &r.ok), 0)
 	}
 	main.Info = []byte(addInfo(string(main.Info), info))
 	for _, w := range r.warnings {
 		w.Message = rowBehind(w.Message, others)
 		t.main.warnings = append(t.main.warnings, w)
 	}
-}
-
-// duplicates returns how many a server counts for a statement of one row.
-func (t *transferring) duplicates(ok *mysql.OKPacket) uint64 {
-	switch insert := t.plan.Statement.Insert; {
-	case ok.AffectedRows == 0 && insert.Ignore:
-		return 1
-	case ok.AffectedRows == 0 || insert.Ignore:
-		return 0
-	}
-	return ok.AffectedRows - 1
 }
 
 // behind gives an error about a row the row's number behind others.

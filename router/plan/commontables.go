@@ -129,8 +129,8 @@ func (c *commonTables) needed(k int, w *written, seen map[int]bool) (ok bool) {
 	return true
 }
 
-// written counts how often the tables of a piece of the text are written; ok is false where that is too often.
-func (p *Plan) written(edits []edit, piece sqlparse.Span, counts map[*Ref]int, left *int) (ok bool) {
+// countWritten counts how often the tables of a piece of the text are written; ok is false where that is too often.
+func (p *Plan) countWritten(edits []edit, piece sqlparse.Span, counts map[*Ref]int, left *int) (ok bool) {
 	for _, r := range p.Refs {
 		if at := r.Parsed.At; !at.Empty() && at.Pos >= piece.Pos && at.End <= piece.End {
 			counts[r]++
@@ -142,7 +142,7 @@ func (p *Plan) written(edits []edit, piece sqlparse.Span, counts map[*Ref]int, l
 			continue
 		}
 		for _, definition := range e.again.definitions {
-			if *left--; *left < 0 || !p.written(edits, definition, counts, left) {
+			if *left--; *left < 0 || !p.countWritten(edits, definition, counts, left) {
 				return false
 			}
 		}

@@ -30,8 +30,7 @@ func TestWriteAgain(t *testing.T) {
 		}
 		p, err := Build(st, mysql8, r, "kingshard", typed)
 		if err == nil && len(p.NotWatched()) > 0 {
-			names := p.NotWatched()
-			if st, err = parseWatching(sql, r, names); err != nil {
+			if st, err = parse(sql, r, mysql8, p.NotWatched()...); err != nil {
 				t.Fatal(err)
 			}
 			p, err = Build(st, mysql8, r, "kingshard", typed)

@@ -47,7 +47,7 @@ func (a *analyzer) filters(p *Plan) map[*Ref][]filter {
 	return found
 }
 
-// blockFilters is filters of one block.
+// blockFilters adds what the WHERE of a block says of one of its tables alone to found. A block whose text is not certain adds nothing.
 func (a *analyzer) blockFilters(p *Plan, block *scope, found map[*Ref][]filter) {
 	var own []*Ref
 	for _, r := range p.Refs {
@@ -274,7 +274,7 @@ func (a *analyzer) beside(inner *scope, r *Ref) bool {
 // quiet reports whether a condition gives no error and no warning, whatever row it looks at: one of a subquery goes to rows that the server may never look at.
 func quiet(e *sqlparse.Expr) bool { return e.All(quietOp) }
 
-// quietOp is quiet of an operation by itself, of a subquery as far as its rows are compared.
+// quietOp reports whether an operation gives no error and no warning whatever its operands are; of a subquery, its comparison with the rows.
 func quietOp(x *sqlparse.Expr) bool {
 	switch x.Op {
 	case sqlparse.Column, sqlparse.Const, sqlparse.Param, sqlparse.Row, sqlparse.And, sqlparse.Or, sqlparse.Not, sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.Ne, sqlparse.Lt, sqlparse.Le,

@@ -128,17 +128,10 @@ func typed(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
 }
 func untyped(*router.Table) (columns, invisible []mysql.ColumnDefinition41) { return nil, nil }
 
-// parse reads a statement as sessions do: names of all tables with a rule are watched.
-func parse(text string, r *router.Router, m sqltext.Mode) (*sqlparse.Statement, error) {
+// parse reads a statement as sessions do: names of all tables with a rule are watched, and more.
+func parse(text string, r *router.Router, m sqltext.Mode, more ...string) (*sqlparse.Statement, error) {
 	return sqlparse.Parse(text, m, func(name string) bool {
-		return slices.ContainsFunc(r.Tables(), func(t *router.Table) bool { return strings.EqualFold(t.Name, name) })
-	})
-}
-
-// parseWatching is parse with further names.
-func parseWatching(text string, r *router.Router, names []string) (*sqlparse.Statement, error) {
-	return sqlparse.Parse(text, mysql8, func(name string) bool {
-		return slices.ContainsFunc(names, func(other string) bool { return strings.EqualFold(other, name) }) ||
+		return slices.ContainsFunc(more, func(other string) bool { return strings.EqualFold(other, name) }) ||
 			slices.ContainsFunc(r.Tables(), func(t *router.Table) bool { return strings.EqualFold(t.Name, name) })
 	})
 }
