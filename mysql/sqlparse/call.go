@@ -8,6 +8,9 @@ import (
 	"kingshard/mysql/sqltext"
 )
 
+// DateLiteral is the name of DATE '2026-01-01' as a call.
+const DateLiteral = ast.DateLiteral
+
 // parserNames are functions by names that the parser makes up for other spellings.
 var parserNames = map[string]bool{
 	ast.DateLiteral: true, ast.TimeLiteral: true, ast.TimestampLiteral: true, ast.CharFunc: true, ast.InsertFunc: true, ast.JSONMemberOf: true,

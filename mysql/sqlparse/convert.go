@@ -108,7 +108,7 @@ func (c *converter) table(n *ast.TableName, alias string) *Table {
 func (c *converter) qualifier(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.ColumnName:
-		c.st.columns[strings.ToLower(c.name(n.Name))] = true
+		c.st.columns[strings.ToLower(c.name(n.Name))]++
 		c.qualified(n.Table, n.Schema)
 	case *ast.WildCardField:
 		c.st.stars = c.st.stars || !slices.Contains(c.unread, n)
@@ -238,7 +238,7 @@ func (c *converter) from(n ast.ResultSetNode) *From {
 		}
 		c.st.stars = c.st.stars || n.NaturalJoin
 		for _, u := range n.Using {
-			c.st.columns[strings.ToLower(c.name(u.Name))] = true
+			c.st.columns[strings.ToLower(c.name(u.Name))]++
 			j.Using = append(j.Using, c.name(u.Name))
 		}
 		return &From{Join: j}

@@ -45,6 +45,8 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		return c.in(n)
 	case *ast.IsNullExpr:
 		return &Expr{Op: IsNull, Negated: n.Not, Args: []*Expr{c.expr(n.Expr)}}
+	case *ast.PatternLikeOrIlikeExpr:
+		return &Expr{Op: Call, Name: "like", Negated: n.Not, Args: c.exprs([]ast.ExprNode{n.Expr, n.Pattern})}
 	case *ast.RowExpr:
 		return &Expr{Op: Row, Args: c.exprs(n.Values)}
 	case *ast.SubqueryExpr:

@@ -55,7 +55,7 @@ func parseLoad(text string, tokens []token, m sqltext.Mode) (st *Statement, is b
 		return nil, false, nil
 	}
 	l := &Load{FieldsTerminated: "\t", Escaped: `\`, LinesTerminated: "\n"}
-	st = &Statement{Text: text, Kind: LoadData, CTENames: map[string]bool{}, columns: map[string]bool{}, Load: l}
+	st = &Statement{Text: text, Kind: LoadData, CTENames: map[string]bool{}, columns: map[string]int{}, Load: l}
 	s.need("data")
 	s.skip("low_priority", "concurrent")
 	l.Local = s.skip("local")
@@ -313,7 +313,7 @@ func (s *loadScan) expressions(st *Statement, exprs []string) error {
 	if !ok || sel.Fields == nil || len(sel.Fields.Fields) != len(exprs) {
 		return errLoad
 	}
-	c := converter{st: &Statement{CTENames: map[string]bool{}, columns: map[string]bool{}}, params: map[int]int{}}
+	c := converter{st: &Statement{CTENames: map[string]bool{}, columns: map[string]int{}}, params: map[int]int{}}
 	c.numberParams(node)
 	if len(c.params) > 0 {
 		return errLoad

@@ -80,7 +80,7 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 			return nil, parseError(err, ms)
 		}
 	}
-	c := converter{st: &Statement{Text: text, Returning: returning, CTENames: map[string]bool{}, columns: map[string]bool{}}, marks: ms, params: map[int]int{}, mariaDB: m.MariaDB, tokens: tokens}
+	c := converter{st: &Statement{Text: text, Returning: returning, CTENames: map[string]bool{}, columns: map[string]int{}}, marks: ms, params: map[int]int{}, mariaDB: m.MariaDB, tokens: tokens}
 	c.numberParams(node)
 	c.st.Params = paramsOf(tokens)
 	if len(c.params) != len(c.st.Params) {

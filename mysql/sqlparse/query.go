@@ -52,7 +52,7 @@ type Statement struct {
 	// Reaches is what a change asks for anywhere in its text.
 	Reaches Reaches
 
-	columns map[string]bool
+	columns map[string]int
 	stars   bool
 }
 
@@ -177,6 +177,6 @@ type Change struct {
 	Query   *Query // stands for the scope of its expressions
 }
 
-// Columns gives the names of all columns that the statement names, in lower case; every says that it may use others too,
+// Columns returns how often the statement names each column, by the names in lower case; every says that it may use others too,
 // by a star or a NATURAL JOIN.
-func (st *Statement) Columns() (names map[string]bool, every bool) { return st.columns, st.stars }
+func (st *Statement) Columns() (mentions map[string]int, every bool) { return st.columns, st.stars }

@@ -196,7 +196,7 @@ func shown(text string, tokens []token, m sqltext.Mode) *Statement {
 	if !ok || !sh.OneTable() {
 		return nil
 	}
-	st := &Statement{Text: text, Kind: Describe, Tables: []*Table{sh.Table}, Show: &sh, CTENames: map[string]bool{}, columns: map[string]bool{}}
+	st := &Statement{Text: text, Kind: Describe, Tables: []*Table{sh.Table}, Show: &sh, CTENames: map[string]bool{}, columns: map[string]int{}}
 	st.Params = paramsOf(tokens)
 	return st
 }

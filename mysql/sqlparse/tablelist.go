@@ -18,7 +18,7 @@ func maintain(text string, tokens []token) *Statement {
 	if tables == nil {
 		return nil
 	}
-	return &Statement{Text: text, Kind: Maintain, Tables: tables, CTENames: map[string]bool{}, columns: map[string]bool{}}
+	return &Statement{Text: text, Kind: Maintain, Tables: tables, CTENames: map[string]bool{}, columns: map[string]int{}}
 }
 
 // dropList finds the names of DROP TABLE.

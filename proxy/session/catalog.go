@@ -177,7 +177,7 @@ func (i *copying) sized() bool {
 		return false
 	}
 	names, every := i.c.st.Columns()
-	return every || names["auto_increment"] || slices.ContainsFunc(summed, func(column string) bool { return names[strings.ToLower(column)] })
+	return every || names["auto_increment"] > 0 || slices.ContainsFunc(summed, func(column string) bool { return names[strings.ToLower(column)] > 0 })
 }
 
 // prepare makes the copies and the text of the statement on them.

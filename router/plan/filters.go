@@ -2,8 +2,10 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"kingshard/mysql/sqlparse"
+	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
@@ -12,6 +14,9 @@ type filter struct {
 	alternatives [][]sqlparse.Span
 	// beside are the tables of its subqueries.
 	beside []*Ref
+	// expr is the condition itself, and block where it stands; nil for what another condition implies.
+	expr  *sqlparse.Expr
+	block *scope
 }
 
 // besides are the tables of all the subqueries.
@@ -28,26 +33,21 @@ const filterBlocks = 32
 // filterSpans is how many pieces of text the alternatives of a condition may have.
 const filterSpans = 64
 
-// filters finds the conditions of WHERE, in each query block, that concern one table of the block alone, which is not optional there.
+// filters finds the conditions of WHERE and of ON, in each query block, that concern one table of the block alone: a row that fails them has no part in what the block gives.
 func (a *analyzer) filters(p *Plan) map[*Ref][]filter {
 	found := map[*Ref][]filter{}
 	if len(a.blocks) > filterBlocks {
 		return found
 	}
 	for _, block := range a.blocks {
-		if block.block.Where != nil {
+		if block.block.Where != nil || block.block.From != nil && block.block.From.Join != nil {
 			a.blockFilters(p, block, found)
-		}
-	}
-	for r := range found {
-		if r.nullable {
-			delete(found, r)
 		}
 	}
 	return found
 }
 
-// blockFilters adds what the WHERE of a block says of one of its tables alone to found. A block whose text is not certain adds nothing.
+// blockFilters adds what a block says of one of its tables alone to found. A block whose text is not certain adds nothing.
 func (a *analyzer) blockFilters(p *Plan, block *scope, found map[*Ref][]filter) {
 	var own []*Ref
 	for _, r := range p.Refs {
@@ -68,32 +68,117 @@ func (a *analyzer) blockFilters(p *Plan, block *scope, found map[*Ref][]filter) 
 	if !ok {
 		return
 	}
-	where, ok := sqlparse.TakeApart(text, c.Where, p.Mode)
-	if !ok {
-		return
+	b := blockText{a, block, text, around.Pos, own}
+	if block.block.Where != nil {
+		b.where(c.Where, p.Mode, found)
 	}
-	list, ok := match(where, block.block.Where, sqlparse.And)
-	if !ok {
-		return
-	}
-	shift := func(s sqlparse.Span) sqlparse.Span {
-		return sqlparse.Span{Pos: around.Pos + s.Pos, End: around.Pos + s.End}
-	}
-	for _, one := range list {
-		concerns, beside, ok := a.concerns(one.expr, block)
-		switch {
-		case ok && concerns != nil:
-			found[concerns] = append(found[concerns], filter{[][]sqlparse.Span{{shift(one.text.Span)}}, beside})
-		case ok && len(beside) == 0:
-			for _, r := range own {
-				found[r] = append(found[r], filter{[][]sqlparse.Span{{shift(one.text.Span)}}, nil})
-			}
-		case one.expr.Op == sqlparse.Or:
-			for r, alternatives := range a.implied(one, block, shift) {
-				found[r] = append(found[r], filter{alternatives, nil})
+	if joins := joinsOn(block.block.From); len(joins) > 0 && !block.block.Windows {
+		from := sqlparse.Span{Pos: c.From, End: firstOf(c.Tail, c.Where, c.GroupBy, c.Having, c.OrderBy, c.Limit)}
+		if list, ok := sqlparse.JoinConditions(text, from, p.Mode); ok && len(list) == len(joins) {
+			for k, j := range joins {
+				b.on(j, list[k], p.Mode, found)
 			}
 		}
 	}
+}
+
+// blockText is a query block with its text, which begins at a place of the statement's. own are the references in it.
+type blockText struct {
+	a     *analyzer
+	block *scope
+	text  string
+	at    int
+	own   []*Ref
+}
+
+// shift returns the span in the statement of one in the block.
+func (b *blockText) shift(s sqlparse.Span) sqlparse.Span {
+	return sqlparse.Span{Pos: b.at + s.Pos, End: b.at + s.End}
+}
+
+// apart takes a condition apart at its ANDs; nil where its text is not certain.
+func (b *blockText) apart(clause sqlparse.Span, e *sqlparse.Expr, m sqltext.Mode) []condText {
+	text, ok := sqlparse.TakeApart(b.text, clause, m)
+	if !ok {
+		return nil
+	}
+	list, ok := match(text, e, sqlparse.And)
+	if !ok {
+		return nil
+	}
+	return list
+}
+
+// where takes WHERE, which says nothing of tables that an outer join may miss.
+func (b *blockText) where(clause sqlparse.Span, m sqltext.Mode, found map[*Ref][]filter) {
+	add := func(r *Ref, f filter) {
+		if !r.nullable {
+			found[r] = append(found[r], f)
+		}
+	}
+	for _, one := range b.apart(clause, b.block.block.Where, m) {
+		whole := [][]sqlparse.Span{{b.shift(one.text.Span)}}
+		concerns, beside, ok := b.a.concerns(one.expr, b.block)
+		switch {
+		case ok && concerns != nil:
+			add(concerns, filter{whole, beside, one.expr, b.block})
+		case ok && len(beside) == 0:
+			for _, r := range b.own {
+				add(r, filter{alternatives: whole})
+			}
+		case one.expr.Op == sqlparse.Or:
+			for r, alternatives := range b.a.implied(one, b.block, b.shift) {
+				add(r, filter{alternatives: alternatives})
+			}
+		}
+	}
+}
+
+// on takes ON of a join, which says nothing of the rows that the join keeps.
+func (b *blockText) on(j *sqlparse.Join, clause sqlparse.Span, m sqltext.Mode, found map[*Ref][]filter) {
+	decided := b.a.decided(j)
+	for _, one := range b.apart(clause, j.On, m) {
+		r, beside, ok := b.a.concerns(one.expr, b.block)
+		if ok && r != nil && len(beside) == 0 && slices.Contains(decided, r) && b.names(one) {
+			found[r] = append(found[r], filter{[][]sqlparse.Span{{b.shift(one.text.Span)}}, nil, one.expr, b.block})
+		}
+	}
+}
+
+// names reports whether the text of a condition has the columns that the condition names: joins are written in an order of their own.
+func (b *blockText) names(c condText) bool {
+	text := lower(b.text[c.text.Pos:c.text.End])
+	return c.expr.All(func(x *sqlparse.Expr) bool { return x.Op != sqlparse.Column || strings.Contains(text, lower(x.Name)) })
+}
+
+// decided lists the tables of which a join gives no row that fails its ON.
+func (a *analyzer) decided(j *sqlparse.Join) (refs []*Ref) {
+	if j.Kind != sqlparse.Left {
+		refs = a.kept(j.Left)
+	}
+	if j.Kind != sqlparse.Right {
+		refs = append(refs, a.kept(j.Right)...)
+	}
+	return refs
+}
+
+// kept lists the tables under a tree that no outer join in it may miss.
+func (a *analyzer) kept(f *sqlparse.From) (refs []*Ref) {
+	switch {
+	case f == nil:
+	case f.Table != nil:
+		if r := a.byTable[f.Table]; r != nil {
+			return []*Ref{r}
+		}
+	case f.Join != nil:
+		if f.Join.Kind != sqlparse.Right {
+			refs = a.kept(f.Join.Left)
+		}
+		if f.Join.Kind != sqlparse.Left {
+			refs = append(refs, a.kept(f.Join.Right)...)
+		}
+	}
+	return refs
 }
 
 // condText is a condition and its text.
@@ -181,13 +266,8 @@ func (a *analyzer) concerns(e *sqlparse.Expr, block *scope) (only *Ref, beside [
 		}
 		return true
 	}
-	var queries []*sqlparse.Query
-	ok = e.All(func(x *sqlparse.Expr) bool {
-		if x.Query != nil {
-			queries = append(queries, x.Query)
-		}
-		return x.Op != sqlparse.Column || one(x, block)
-	})
+	ok = e.All(func(x *sqlparse.Expr) bool { return x.Op != sqlparse.Column || one(x, block) })
+	queries := queriesIn(e)
 	if !ok || len(queries) == 0 {
 		return only, nil, ok
 	}
@@ -209,6 +289,17 @@ func (a *analyzer) concerns(e *sqlparse.Expr, block *scope) (only *Ref, beside [
 		}
 	}
 	return only, beside, true
+}
+
+// queriesIn lists the subqueries of an expression that are in no other one.
+func queriesIn(e *sqlparse.Expr) (queries []*sqlparse.Query) {
+	e.Walk(func(x *sqlparse.Expr) bool {
+		if x.Query != nil {
+			queries = append(queries, x.Query)
+		}
+		return true
+	})
+	return queries
 }
 
 // plainSubquery returns the scope of a subquery of one block over tables, without subqueries of its own, that gives no errors and no warnings; nil for another one.

@@ -19,13 +19,13 @@ func TestFilters(t *testing.T) {
 		joined + "(u.age > 1 AND p.n > 2 AND u.id < 9) OR (u.tag = 'x' AND u.age > p.n)":       "u ((u.age > 1) AND (u.id < 9) OR (u.tag = 'x')); p",
 		joined + "u.age > 7 AND (u.age = 1 AND p.n = 1 OR (u.age = 2 AND p.n = 2) OR p.n = 3)": "u (u.age > 7); p ((p.n = 1) OR (p.n = 2) OR (p.n = 3))",
 		// Subqueries.
-		joined + "EXISTS (" + orders + " AND o.item = 'x') AND NOT EXISTS (SELECT 1 FROM o x WHERE x.u_id = u.id AND x.price > u.price)": "u (EXISTS (SELECT * FROM `o_0000` AS `o` WHERE o.u_id = u.id AND o.item = 'x')) AND (NOT EXISTS (SELECT 1 FROM `o_0000` x WHERE x.u_id = u.id AND x.price > u.price)); p; o (o.item = 'x'); x",
-		joined + "u.id IN (SELECT o.u_id FROM o GROUP BY o.u_id HAVING SUM(o.price) > 300)":                                              "u (u.id IN (SELECT o.u_id FROM `o_0000` AS `o` GROUP BY o.u_id HAVING SUM(o.price) > 300)); p; o",
+		joined + "EXISTS (" + orders + " AND o.item = 'x') AND NOT EXISTS (SELECT 1 FROM o x WHERE x.u_id = u.id AND x.price > u.price)": "u (EXISTS (SELECT * FROM `o_0000` AS `o` WHERE o.u_id = u.id AND o.item = 'x')) AND (NOT EXISTS (SELECT 1 FROM `o_0000` x WHERE x.u_id = u.id AND x.price > u.price)); p",
+		joined + "u.id IN (SELECT o.u_id FROM o GROUP BY o.u_id HAVING SUM(o.price) > 300)":                                              "u (u.id IN (SELECT o.u_id FROM `o_0000` AS `o` GROUP BY o.u_id HAVING SUM(o.price) > 300)); p",
 		joined + "u.id IN (SELECT o.u_id FROM o GROUP BY o.u_id, o.item WITH ROLLUP)":                                                    "u; p; o",
 		joined + "u.id IN (SELECT o.u_id FROM o GROUP BY o.item)":                                                                        "u; p; o",
 		joined + "u.id NOT IN (SELECT o.u_id FROM o)":                                                                                    "u; p; o",
-		joined + "u.age > 3 OR EXISTS (" + orders + ")":                                                                                  "u (u.age > 3 OR EXISTS (SELECT * FROM `o_0000` AS `o` WHERE o.u_id = u.id)); p; o",
-		joined + "EXISTS (SELECT * FROM o JOIN ref ON ref.id = o.u_id WHERE o.u_id = u.id)":                                              "u (EXISTS (SELECT * FROM `o_0000` AS `o` JOIN `ref` AS `ref` ON ref.id = o.u_id WHERE o.u_id = u.id)); p; o",
+		joined + "u.age > 3 OR EXISTS (" + orders + ")":                                                                                  "u (u.age > 3 OR EXISTS (SELECT * FROM `o_0000` AS `o` WHERE o.u_id = u.id)); p",
+		joined + "EXISTS (SELECT * FROM o JOIN ref ON ref.id = o.u_id WHERE o.u_id = u.id)":                                              "u (EXISTS (SELECT * FROM `o_0000` AS `o` JOIN `ref` AS `ref` ON ref.id = o.u_id WHERE o.u_id = u.id)); p",
 		joined + "EXISTS (SELECT * FROM o WHERE o.price = u.price)":                                                                      "u; p; o",
 		joined + "EXISTS (SELECT * FROM o WHERE o.u_id = u.id AND o.price = p.n)":                                                        "u; p; o",
 		joined + "EXISTS (SELECT * FROM o WHERE o.u_id = u.id LIMIT 0)":                                                                  "u; p; o",
@@ -33,7 +33,15 @@ func TestFilters(t *testing.T) {
 		joined + "EXISTS (SELECT * FROM o, p q WHERE o.u_id = u.id AND o.price = q.n)":                                                   "u; p; o; q",
 		joined + "EXISTS (SELECT * FROM o LEFT JOIN ref ON ref.id = o.u_id WHERE o.u_id = u.id)":                                         "u; p; o",
 		joined + "u.age > (SELECT COUNT(*) FROM o WHERE o.u_id = u.id)":                                                                  "u; p; o",
-		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n WHERE u.id IS NULL OR EXISTS (" + orders + ")":                                  "p; u; o",
+		// Conditions of joins.
+		"SELECT u.name FROM p JOIN u ON u.age = p.n AND u.id > 5 AND p.n < 3":                                                  "p (p.n < 3); u (u.id > 5)",
+		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n AND u.id > 5 AND p.n < 3":                                             "p; u (u.id > 5)",
+		"SELECT u.name FROM p RIGHT JOIN u ON u.age = p.n AND u.id > 5 AND p.n < 3":                                            "p (p.n < 3); u",
+		"SELECT u.name FROM o LEFT JOIN (p LEFT JOIN u ON u.age = p.n AND u.id > 5) ON o.price = p.n AND u.id < 9 AND p.n < 3": "o; p (p.n < 3); u (u.id > 5)",
+		"SELECT u.name FROM o LEFT JOIN (p JOIN u ON u.age = p.n AND u.id > 5) ON o.price = p.n AND u.id < 9":                  "o; p; u (u.id > 5) AND (u.id < 9)",
+		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n AND u.id > 5 WHERE u.id < 9 AND p.n < 3":                              "p (p.n < 3); u (u.id > 5)",
+		"SELECT u.name FROM u AS p JOIN u ON u.age = p.age AND EXISTS (SELECT * FROM o WHERE o.u_id = u.id)":                   "p; u; o",
+		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n WHERE u.id IS NULL OR EXISTS (" + orders + ")":                        "p; u; o",
 	} {
 		p, err := build(sql, r, typed)
 		if err != nil {

@@ -20,6 +20,14 @@ type Finish struct {
 	lock sqlparse.Span
 	// partial, if set, is how the shards' groups are collected in place of all rows.
 	partial *partialShape
+	// narrowed, if set, is what is collected where settled conditions need not be looked at again.
+	narrowed *narrowed
+}
+
+// narrowed is a Finish without the columns and the tables that only settled conditions name.
+type narrowed struct {
+	*settled
+	gathers, rest []Gather
 }
 
 // Gather is the collection of the rows of one reference into a scratch table.
@@ -76,8 +84,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 		p.again = again
 	}
-	names, every := st.Columns()
-	f, met, filters := &Finish{lock: lock}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p)
+	f, met, filters, names := &Finish{lock: lock}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p), b.analyzer.named(st, nil)
 	collectWith(p.Refs, filters)
 	var references []Gather
 	for _, r := range p.Refs {
@@ -91,13 +98,13 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 		g := Gather{Ref: r, Where: filters[r], beside: besides(filters[r]), copies: max(0, copies[r]-1)}
 		for k := range r.Columns {
-			if every || names[lower(r.Columns[k].Name)] {
+			if names.every || names.names(r, r.Columns[k].Name) {
 				g.Columns = append(g.Columns, r.Columns[k].Name)
 			}
 		}
 		for k := range r.invisible {
-			if name := r.invisible[k].Name; names[lower(name)] {
-				if every {
+			if name := r.invisible[k].Name; names.names(r, name) {
+				if names.every {
 					p.Reason = why + ": the invisible column " + name + " of " + r.Parsed.Name + " beside a star or NATURAL JOIN"
 					return
 				}
@@ -127,7 +134,37 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 && p.ReadOnly {
 		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
+	if s := b.settle(filters); s != nil {
+		f.narrowed = f.narrow(s, b.analyzer.named(st, s), met, p.Mode.MariaDB)
+	}
 	p.Operator = f
+}
+
+// narrow returns what of f is to be collected without settled conditions.
+func (f *Finish) narrow(s *settled, names *named, met compared, mariaDB bool) *narrowed {
+	n := &narrowed{settled: s}
+	for _, g := range f.gathers {
+		if s.gone[g.Ref] {
+			continue
+		}
+		if !names.every {
+			all := g.Columns
+			g.Columns = slices.DeleteFunc(slices.Clone(all), func(column string) bool { return !names.names(g.Ref, column) })
+			if len(g.Columns) == 0 {
+				g.Columns = all[:1]
+			}
+			if g.Key = g.Ref.scratchKey(mariaDB, g.Columns); len(g.Key) == 0 {
+				g.Indexes = met.of(g.Ref, g.Columns)
+			}
+		}
+		n.gathers = append(n.gathers, g)
+	}
+	for _, g := range f.rest {
+		if !s.gone[g.Ref] {
+			n.rest = append(n.rest, g)
+		}
+	}
+	return n
 }
 
 // scratchKey finds the primary key of a reference that is grouped on MySQL, which by it knows that GROUP BY id fixes the other columns,

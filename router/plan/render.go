@@ -29,11 +29,16 @@ type edit struct {
 	key *sqlparse.KeyName
 	// again is what stands in the place of a common table expression's name, where scratch tables are read.
 	again *written
+	// settled: it is a condition that no row of the scratch tables fails.
+	settled bool
 }
 
 // tableEdits lists the places to change, in the order of the text.
 func (p *Plan) tableEdits() (edits []edit, err error) {
 	st := p.Statement
+	if f, is := p.Operator.(*Finish); is && f.narrowed != nil {
+		edits = f.narrowed.edits()
+	}
 	plain := st.Kind != sqlparse.SelectKind && st.Kind != sqlparse.UpdateKind && !(st.Kind == sqlparse.DeleteKind && st.Change.Multi)
 	for _, r := range p.Refs {
 		if r.Parsed.At.Empty() {
@@ -171,9 +176,11 @@ type writer struct {
 	at     places
 	names  map[*Ref]string // of scratch tables in the place of physical ones; nil without
 	times  map[*Ref]int    // how often they were written, where that may be several times
-	keys   map[router.Shard]Keys
-	buf    []byte
-	args   []int
+	// settled has TRUE be in place of the conditions that no row of the scratch tables fails.
+	settled bool
+	keys    map[router.Shard]Keys
+	buf     []byte
+	args    []int
 }
 
 // writer makes one for the places at hand.
@@ -189,7 +196,7 @@ func (w *writer) copy(pos, end int) {
 		if e.span.Pos > end {
 			break
 		}
-		if e.span.Pos < pos || e.span.End > end || e.item != 0 && pos >= e.item {
+		if e.span.Pos < from || e.span.End > end || e.item != 0 && pos >= e.item || e.settled && !w.settled {
 			continue
 		}
 		w.piece(from, e.span.Pos)
@@ -198,6 +205,8 @@ func (w *writer) copy(pos, end int) {
 		case e.insert != "":
 			w.add(e.insert)
 			w.params(e.span.Pos, e.span.End)
+		case e.settled:
+			w.add("TRUE")
 		case e.key != nil:
 			w.key(e.key)
 		case e.again != nil && w.names != nil:
@@ -335,17 +344,17 @@ func (q *Query) eachRow(f func(number int)) {
 }
 
 // whole writes the client's statement as it is, but for the names.
-func (e *Execution) whole(node string) *Query { return e.wholeNamed(node, nil) }
+func (e *Execution) whole(node string) *Query { return e.wholeNamed(node, nil, false) }
 
-// wholeNamed is whole with scratch tables in the place of some tables.
-func (e *Execution) wholeNamed(node string, names map[*Ref]string) *Query {
+// wholeNamed writes the client's statement with scratch tables in the place of some tables, and without settled conditions if it is told so.
+func (e *Execution) wholeNamed(node string, names map[*Ref]string, settled bool) *Query {
 	p := e.plan
 	text := p.Statement.Text
 	if e.digest != nil {
 		text = e.sql
 	}
 	w := e.writer()
-	w.names, w.buf = names, slices.Grow(e.buf, len(text)+48*len(p.edits))
+	w.names, w.settled, w.buf = names, settled, slices.Grow(e.buf, len(text)+48*len(p.edits))
 	begin := len(w.buf)
 	w.copy(0, len(p.Statement.Text))
 	e.buf = w.buf

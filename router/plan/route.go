@@ -342,16 +342,20 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
 		}
 	}
-	c := collecting{e, node, o.rest, o.lock}
-	for _, g := range o.gathers {
+	gathers, rest, settled := o.gathers, o.rest, false
+	if n := o.narrowed; n != nil && !e.Locks && n.holds(&e.values) { // a change locks the rows of subqueries, too, so that these are collected
+		gathers, rest, settled = n.gathers, n.rest, true
+	}
+	c := collecting{e, node, rest, o.lock}
+	for _, g := range gathers {
 		f.Scratch = append(f.Scratch, c.gather(g))
 	}
-	for _, g := range o.rest {
+	for _, g := range rest {
 		f.Rest = append(f.Rest, c.whole(g))
 	}
 	f.Final = func(names map[*Ref]string) Query {
 		e.standOn(node)
-		return *e.wholeNamed(node, names)
+		return *e.wholeNamed(node, names, settled)
 	}
 	return Route{Operator: o, Finishing: f}, nil
 }
