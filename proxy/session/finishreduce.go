@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,9 +17,9 @@ import (
 // Relational Queries", 1981.
 
 // reduceMax is how many values a list has at the most.
-const reduceMax = 5000
+const reduceMax = 50_000
 
-// reduceBytes is how long the lists for one table are at the most, over all of its sub-tables.
+// reduceBytes is how long the lists in one statement for a server are at the most: each sub-table that it reads has them.
 const reduceBytes = 1 << 20
 
 // What is assumed of rows where servers do not know: that a condition leaves one of four, and a list of values one of twenty.
@@ -77,9 +78,67 @@ func (r *reducing) next() (*plan.Scratch, error) {
 			}
 		}
 	}
+	at, err := r.lookedCloser(at, fewest)
+	if err != nil {
+		return nil, err
+	}
 	s := r.left[at]
 	r.left = append(r.left[:at], r.left[at+1:]...)
 	return s, nil
+}
+
+// manyRows is from how many rows on it is worth a question to a server whether another table that would reduce them has fewer.
+const manyRows = 1000
+
+// lookedCloser takes another table than that at a place where all of its rows would be collected, if another one that would reduce them has conditions and, as a server counts, fewer rows: what
+// conditions leave is only assumed.
+func (r *reducing) lookedCloser(at int, rows float64) (int, error) {
+	all := r.left[at]
+	if rows < manyRows || all.Conditions > 0 || r.reducible(all) || !r.f.plan.ReadOnly {
+		return at, nil
+	}
+	for k, s := range r.left {
+		if s.Conditions == 0 || !slices.ContainsFunc(all.Reductions, func(n plan.Reduction) bool { return n.By == s.Ref }) || r.reducible(s) {
+			continue
+		}
+		shards := 0
+		for k := range s.Queries {
+			shards += len(s.Queries[k].Shards)
+		}
+		share := float64(shards) / float64(max(1, len(s.Queries[0].Shards)))
+		n, err := r.count(&s.Queries[0], int(rows/share)+1)
+		if err != nil {
+			return at, err
+		}
+		if n *= share; n < rows {
+			r.rows[s], at, rows = n, k, n
+		}
+	}
+	return at, nil
+}
+
+// count returns how many rows a query gives, up to most.
+func (r *reducing) count(q *plan.Query, most int) (rows float64, err error) {
+	text, err := r.f.literals(q)
+	if err != nil {
+		return 0, err
+	}
+	rows = float64(most)
+	err = r.on(q).Conn.RawRowsWith(r.f.s.client.task().query.attributes, "SELECT COUNT(*) FROM ("+text+" LIMIT "+strconv.Itoa(most)+") AS ks_rows", func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
+		rows, _ = strconv.ParseFloat(string(cells[0]), 64)
+	})
+	if _, refused := err.(*mysql.SQLError); refused && !r.f.s.client.entry.IsCancelled() {
+		return float64(most), nil
+	}
+	return rows, err
+}
+
+// on returns the connection of a query.
+func (r *reducing) on(q *plan.Query) *txn.Lease {
+	if q.Node == r.f.last.Node {
+		return r.f.last
+	}
+	return txn.Find(r.f.loans, q.Node)
 }
 
 // reducible reports whether something that s can be reduced by is there.
@@ -117,15 +176,11 @@ func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
 
 // explained returns how many rows of s a server expects to look at for a query.
 func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, err error) {
-	from := txn.Find(r.f.loans, q.Node)
-	if q.Node == r.f.last.Node {
-		from = r.f.last
-	}
 	text, err := r.f.literals(q)
 	if err != nil {
 		return 0, err
 	}
-	err = from.Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN FORMAT=TRADITIONAL "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
+	err = r.on(q).Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN FORMAT=TRADITIONAL "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		own, n := false, 0.0
 		for k := range definitions {
 			switch {
@@ -153,7 +208,7 @@ func (r *reducing) queries(s *plan.Scratch) (queries []plan.Query, reduced bool,
 	var conditions []string
 	tables, room := 0, reduceBytes
 	for k := range s.Queries {
-		tables += len(s.Queries[k].Shards)
+		tables = max(tables, len(s.Queries[k].Shards))
 	}
 	for _, n := range s.Reductions {
 		values, few, err := r.values(n)

@@ -18,6 +18,8 @@ type analyzer struct {
 	scopeOf map[*sqlparse.Select]*scope
 	subs    []subquery
 	blocks  []*scope // of all query blocks
+	// members are the query blocks of subqueries of which only matters what rows they give, not how often: those of EXISTS, IN, ANY and ALL.
+	members map[*sqlparse.Select]bool
 	// joined are the tables of the join whose ON is looked at; nil elsewhere.
 	joined map[*Ref]bool
 	budget budget
@@ -30,7 +32,7 @@ type analyzer struct {
 
 // newAnalyzer returns an analyzer of the queries that name these references.
 func newAnalyzer(refs []*Ref) *analyzer {
-	a := &analyzer{byTable: map[*sqlparse.Table]*Ref{}, visited: map[*sqlparse.Query]bool{}, scopeOf: map[*sqlparse.Select]*scope{}}
+	a := &analyzer{byTable: map[*sqlparse.Table]*Ref{}, visited: map[*sqlparse.Query]bool{}, scopeOf: map[*sqlparse.Select]*scope{}, members: map[*sqlparse.Select]bool{}}
 	for _, r := range refs {
 		a.byTable[r.Parsed] = r
 	}
@@ -547,6 +549,7 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 			sub := a.query(x.Query, info.scope)
 			if x.Query.Select != nil {
 				a.scopeOf[x.Query.Select] = sub.scope
+				a.members[x.Query.Select] = x.Op != sqlparse.Scalar && once(x.Query)
 			}
 			if len(sub.refs) > 0 {
 				for _, r := range sub.refs {
@@ -557,6 +560,15 @@ func (a *analyzer) expr(e *sqlparse.Expr, info *blockInfo) {
 		}
 		return true
 	})
+}
+
+// once reports whether a row more than once in the tables of a query of one block makes no other rows there.
+func once(q *sqlparse.Query) bool {
+	s := q.Select
+	if q.Limit != nil || len(s.Group) > 0 || s.Having != nil || s.Windows || s.Rollup {
+		return false
+	}
+	return !slices.ContainsFunc(exprsOf(s), func(e *sqlparse.Expr) bool { return !stable(e) || e.Has(sqlparse.Aggregate, sqlparse.Window, sqlparse.Variable) })
 }
 
 // subquery is one that reads sharded tables.

@@ -372,5 +372,11 @@ func quietOp(x *sqlparse.Expr) bool {
 		sqlparse.Gt, sqlparse.Ge, sqlparse.In, sqlparse.InQuery, sqlparse.Exists, sqlparse.Between, sqlparse.IsNull:
 		return true
 	}
-	return x.Op == sqlparse.Call && x.Name == "like"
+	return x.Op == sqlparse.Call && (quietCalls[x.Name] || x.Name == "" && len(x.Args) == 0) // a unit of time has no name
+}
+
+// quietCalls are functions that give no error, and no warning either for what they are usually asked.
+var quietCalls = map[string]bool{
+	"like": true, "substring": true, "substr": true, "left": true, "right": true, "upper": true, "lower": true, "coalesce": true, "ifnull": true, "nullif": true,
+	"date_add": true, "date_sub": true, sqlparse.DateLiteral: true,
 }

@@ -42,6 +42,8 @@ type Gather struct {
 	Key []string
 	// Indexes are the columns of its indexes, each of one or several.
 	Indexes [][]string
+	// distinct: equal rows of a shard are collected once.
+	distinct bool
 	// copies is how many copies of the scratch table the statement reads.
 	copies int
 }
@@ -117,10 +119,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		if r.Parsed.Clause != "" {
 			f.tableOnly = r.Parsed.Clause + " of " + r.Parsed.Name
 		}
-		g.Key = r.scratchKey(p.Mode.MariaDB, g.Columns)
-		if len(g.Key) == 0 {
-			g.Indexes = met.of(r, g.Columns)
-		}
+		b.shape(&g, met)
 		if r.collected {
 			references = append(references, g)
 		} else {
@@ -135,14 +134,38 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
 	if s := b.settle(filters); s != nil {
-		f.narrowed = f.narrow(s, b.analyzer.named(st, s), met, p.Mode.MariaDB)
+		f.narrowed = b.narrow(f, s, met)
 	}
 	p.Operator = f
 }
 
+// shape decides on the keys of the scratch table of g, by its columns, and whether it has equal rows once.
+func (b *builder) shape(g *Gather, met compared) {
+	if g.Key = g.Ref.scratchKey(b.p.Mode.MariaDB, g.Columns); len(g.Key) == 0 {
+		g.Indexes = met.of(g.Ref, g.Columns)
+	}
+	g.distinct = b.analyzer.members[g.Ref.block] && !g.unique() && !slices.ContainsFunc(g.Columns, func(name string) bool {
+		return !exact(g.Ref.column(name)) // equal texts may differ
+	})
+}
+
+// unique reports whether no two of the collected rows of a shard are equal, as far as is known.
+func (g *Gather) unique() bool {
+	keys := 0
+	for _, d := range g.Ref.columns() {
+		if d.Flags&primaryKeyFlag == 0 {
+			continue
+		}
+		if keys++; !slices.Contains(g.Columns, d.Name) {
+			return false
+		}
+	}
+	return keys > 0
+}
+
 // narrow returns what of f is to be collected without settled conditions.
-func (f *Finish) narrow(s *settled, names *named, met compared, mariaDB bool) *narrowed {
-	n := &narrowed{settled: s}
+func (b *builder) narrow(f *Finish, s *settled, met compared) *narrowed {
+	n, names := &narrowed{settled: s}, b.analyzer.named(b.p.Statement, s)
 	for _, g := range f.gathers {
 		if s.gone[g.Ref] {
 			continue
@@ -153,9 +176,7 @@ func (f *Finish) narrow(s *settled, names *named, met compared, mariaDB bool) *n
 			if len(g.Columns) == 0 {
 				g.Columns = all[:1]
 			}
-			if g.Key = g.Ref.scratchKey(mariaDB, g.Columns); len(g.Key) == 0 {
-				g.Indexes = met.of(g.Ref, g.Columns)
-			}
+			b.shape(&g, met)
 		}
 		n.gathers = append(n.gathers, g)
 	}

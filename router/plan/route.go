@@ -557,6 +557,9 @@ func (c collecting) rowsOf(g *Gather, shard router.Shard, instants instantForm, 
 func (c collecting) rows(w *writer, g *Gather, shard router.Shard, instants instantForm, condition string) {
 	e := c.e
 	w.add("SELECT ")
+	if g.distinct && c.lock.Empty() {
+		w.add("DISTINCT ")
+	}
 	for k, name := range g.Columns {
 		if k > 0 {
 			w.add(", ")
