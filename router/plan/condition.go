@@ -447,7 +447,7 @@ func (r *Ref) narrow(set rule.Set, f *Ref, e *Execution) rule.Set {
 	for _, c := range f.own {
 		set = r.meet(set, c.shards(r, e))
 	}
-	if e.lookedUp && f == e.plan.lookup.ref {
+	if e.lookedUp && f == e.plan.lookup.ref && (f == r || r.Table.Colocated(f.Table)) { // a position is one of f's table
 		set = r.meet(set, e.found)
 	}
 	if len(f.tuple) > 1 && len(f.tuple) == len(r.Table.Keys) {
