@@ -105,10 +105,21 @@ node    node1
 sql     SELECT 1
 `},
 		{"refused", []string{"-u", "app", "UPDATE users SET name = 'x' LIMIT 1"}, 1, `plan    refuse
-reason  UPDATE or DELETE with LIMIT over several shards, of a table without a known primary key
+reason  UPDATE or DELETE with LIMIT over several shards, of a table without a known primary key; a condition id = … would ask one shard
 `},
 		{"columns are not known", []string{"-u", "app", "SELECT * FROM users ORDER BY name"}, 1, `plan    refuse
-reason  ORDER BY an expression whose type is not known: the columns of users are not known
+reason  ORDER BY an expression whose type is not known: the columns of users are not known; a condition id = … would ask one shard
+`},
+		{"what would help", []string{"-u", "app", "DELETE FROM orders"}, 0, `plan    write
+node    node1
+shards  shop.orders_0000
+sql     DELETE FROM ` + "`orders_0000`" + `
+help    a condition user_id = … would ask one shard
+
+plan    write
+node    node2
+shards  shop.orders_0001
+sql     DELETE FROM ` + "`orders_0001`" + `
 `},
 		{"not to be read", []string{"-u", "app", "FROB users"}, 1, `plan    unreadable
 reason  syntax that the proxy cannot read: near "FROB users"

@@ -31,7 +31,7 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	rows = append(plan.ExplainIndexes(p, s.client.shared.Indexes.Built), rows...)
 	var out [][]string
 	for k, r := range rows {
-		out = append(out, []string{strconv.Itoa(k + 1), r.Plan, orNull(r.Reason), r.Node, strings.Join(r.Shards, ","), r.SQL})
+		out = append(out, []string{strconv.Itoa(k + 1), r.Plan, orNull(r.Reason), r.Node, strings.Join(r.Shards, ","), r.SQL, orNull(r.Help)})
 	}
 	s.client.writeTable(explainColumns(), out)
 	return nil
@@ -40,6 +40,6 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 // explainColumns describes the rows of EXPLAIN.
 func explainColumns() []mysql.ColumnDefinition41 {
 	kind := mysql.TypeVarString
-	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql"}, []mysql.ColumnType{mysql.TypeLongLong, kind, kind, kind, kind, kind},
-		[][]string{{"", "", nullText, "", "", ""}}) // the reason may be NULL
+	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql", "help"}, []mysql.ColumnType{mysql.TypeLongLong, kind, kind, kind, kind, kind, kind},
+		[][]string{{"", "", nullText, "", "", "", nullText}}) // what may be NULL
 }

@@ -11,10 +11,26 @@ type Step struct {
 	Plan, Reason, Node string
 	Shards             []string
 	SQL                string
+	// Help says what would have the statement ask fewer shards, or the shards do more of it: in the first step of those of a plan.
+	Help string
 }
 
-// Explain shows what a plan sends without values for parameters.
+// Explain shows what a plan sends without values for parameters. A statement that is refused has what would help it behind the reason.
 func Explain(p *Plan) ([]Step, error) {
+	steps, err := explained(p)
+	switch {
+	case err != nil:
+		if help := p.advice(); help != "" && IsRefusal(err) {
+			err = Refuse("%s; %s", err, help)
+		}
+		return nil, err
+	case len(steps) > 0:
+		steps[0].Help = p.advice()
+	}
+	return steps, nil
+}
+
+func explained(p *Plan) ([]Step, error) {
 	r, err := p.Route(nil)
 	if errors.Is(err, ErrDraws) {
 		s := Step{Plan: p.Operator.Name(), Reason: "ids are drawn for its rows first", SQL: p.Statement.Text}

@@ -19,15 +19,23 @@ export default {
       { name: "shards", title: "Shards", long: true, cell: (s) => (s.shards || "").replaceAll(",", ", ") },
       { name: "sql", title: "What the server gets", wide: true, cell: (s) => el("code", {}, s.sql) },
     ], { key: (s) => s.id, empty: "Nothing is run: the box says which servers would get what." });
+    const help = el("p", { class: "panel", hidden: true });
     table.update([]);
+
+    function show(steps) {
+      table.update(steps);
+      const advice = steps.map((s) => s.help).filter(Boolean).join("; ");
+      help.replaceChildren(el("b", {}, "What would help: "), advice);
+      help.hidden = !advice;
+    }
 
     async function run(event) {
       event?.preventDefault();
       error.textContent = "";
       try {
-        table.update((await context.act("explain", { user: user.value, db: db.value, sql: sql.value })).rows);
+        show((await context.act("explain", { user: user.value, db: db.value, sql: sql.value })).rows);
       } catch (failure) {
-        table.update([]);
+        show([]);
         error.textContent = failure.message;
       }
     }
@@ -47,6 +55,6 @@ export default {
       }
       sql.focus();
     }
-    return { element: el("div", { class: "detail" }, form, table.element), refresh };
+    return { element: el("div", { class: "detail" }, form, help, table.element), refresh };
   },
 };
