@@ -16,8 +16,8 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 		return text, tokens, false, nil
 	}
 	verb, explains := strings.ToLower(tokens[0].word), false
-	if verb == "explain" || verb == "describe" || verb == "desc" {
-		first := explainedFrom(tokens)
+	if first := explainedFrom(tokens); verb == "explain" || verb == "describe" || verb == "desc" || verb == "analyze" && m.MariaDB && first > 0 && !is(tokens[first], "table") {
+		text = plainExplain(text, tokens[:first])
 		verb, explains = strings.ToLower(tokens[first].word), first > 0
 	}
 	from, to := 0, 0
@@ -46,6 +46,28 @@ func unread(text string, tokens []token, m sqltext.Mode) (read string, rest []to
 		returning, names = false, nil
 	}
 	return text[:begin] + strings.Repeat(" ", end-begin) + text[end:], rest, returning, names
+}
+
+// plainExplain has a text begin with EXPLAIN alone, where the parser does not know the words ahead of the statement: ANALYZE, with which MariaDB's begins, and
+// the names of formats.
+func plainExplain(text string, ahead []token) string {
+	b := []byte(text)
+	blank := func(from, to int) {
+		for k := from; k < to; k++ {
+			b[k] = ' '
+		}
+	}
+	for k, t := range ahead {
+		switch {
+		case k == 0 && is(t, "analyze"):
+			copy(b[t.Pos:], "EXPLAIN")
+		case is(t, "analyze"):
+			blank(t.Pos, t.End)
+		case is(t, "format") && k+2 < len(ahead) && ahead[k+1].word == "=":
+			blank(t.Pos, ahead[k+2].End)
+		}
+	}
+	return string(b)
 }
 
 // alterWords gives the places of ONLINE, IGNORE, IF EXISTS and IF NOT EXISTS in MariaDB's ALTER TABLE, by token: the parser knows few of them, and no

@@ -30,6 +30,7 @@ type Source struct {
 
 	scanner mysql.ResponseScanner
 	last    int // length of the last row's payload
+	rows    uint64
 	done    bool
 	end     mysql.OKPacket // how the rows ended, without its slices
 }
@@ -40,6 +41,9 @@ func NewSource(conn *mysql.Conn, f value.Format) *Source { return &Source{conn: 
 
 // Done tells whether the response has been read to its end, so that the connection can take another command.
 func (s *Source) Done() bool { return s.done }
+
+// Rows is how many rows have been read.
+func (s *Source) Rows() uint64 { return s.rows }
 
 // Warnings is how many the server said there are, at the end of the rows.
 func (s *Source) Warnings() uint16 { return s.end.Warnings }
@@ -136,6 +140,7 @@ func (s *Source) next() ([]byte, error) {
 		return nil, s.readEnd(p)
 	}
 	s.last = len(p)
+	s.rows++
 	return p, nil
 }
 

@@ -31,10 +31,15 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 	rows = append(plan.ExplainIndexes(p, s.client.shared.Indexes.Built), rows...)
 	var out [][]string
 	for k, r := range rows {
-		out = append(out, []string{strconv.Itoa(k + 1), r.Plan, orNull(r.Reason), r.Node, strings.Join(r.Shards, ","), r.SQL, orNull(r.Help)})
+		out = append(out, explainRow(k+1, &r))
 	}
 	s.client.writeTable(explainColumns(), out)
 	return nil
+}
+
+// explainRow is the row of a step.
+func explainRow(id int, s *plan.Step) []string {
+	return []string{strconv.Itoa(id), s.Plan, orNull(s.Reason), s.Node, strings.Join(s.Shards, ","), s.SQL, orNull(s.Help)}
 }
 
 // explainColumns describes the rows of EXPLAIN.

@@ -34,6 +34,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	}
 	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}}
 	f.node = r.Finishing.Final(nil).Node
+	qs.client.task().analysis.restart()
 	nodes := qs.routing.finishNodes(r.Finishing)
 	if state.ReadsInsertID(&q.info, q.reached) {
 		if err := qs.leases.learnHeldInsertID(); err != nil {
@@ -107,6 +108,8 @@ type finishing struct {
 	// definitions, if set, are those of the client's result.
 	definitions []mysql.ColumnDefinition41
 	asDefined   bool // see mysql.ForwardOptions
+	// step measures what is collected now; nil but under EXPLAIN ANALYZE.
+	step *measuredStep
 }
 
 func (f *finishing) run() (failed bool, err error) {
@@ -122,7 +125,7 @@ func (f *finishing) run() (failed bool, err error) {
 	sent := f.s.client.conn.Sequence()
 	var res mysql.Response
 	if err == nil {
-		res, err = f.final()
+		res, err = f.answers()
 	}
 	var sqlErr *mysql.SQLError
 	if err != nil && !errors.As(err, &sqlErr) {
@@ -281,7 +284,7 @@ func (f *finishing) fill() error {
 				}
 				query.Args = nil
 			}
-			if err := f.collect(into, &query, scratch); err != nil {
+			if err := f.gathers(into, &query, scratch); err != nil {
 				return named(err, renames(f.plan, query.Shards))
 			}
 		}
@@ -388,8 +391,9 @@ func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratc
 		if err := f.s.shards.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
 			return err
 		}
-		_, err := f.last.Conn.ReadChange()
+		ok, err := f.last.Conn.ReadChange()
 		f.last.Ended(err)
+		f.step.keeps(ok.AffectedRows)
 		return err
 	}
 	from := txn.Find(f.loans, query.Node)
@@ -511,7 +515,7 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 		if f.s.client.entry.IsCancelled() {
 			return interrupted()
 		}
-		err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), string(batch))
+		err := f.step.inserts(rows, batch, func(text string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), text) })
 		batch, rows = batch[:0], 0
 		return err
 	}
@@ -543,6 +547,7 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 		}
 	})
 	from.Ended(err)
+	f.step.reads(from)
 	if err != nil {
 		return err
 	}

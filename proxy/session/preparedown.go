@@ -37,7 +37,9 @@ func (ss *stmts) prepareOwn(q *query) error {
 	var columns []mysql.ColumnDefinition41
 	if st.info.Class == sqltext.Explain {
 		st.sharded = true
-		columns = explainColumns()
+		if columns = explainColumns(); st.info.Has(sqltext.Analyze) {
+			columns = analyzeColumns()
+		}
 		l := sqltext.NewLexer(st.text, st.mode)
 		for t := l.Next(); t.Kind != sqltext.KindEOF; t = l.Next() {
 			if t.Kind == sqltext.KindParam {
@@ -82,7 +84,14 @@ func (s *Session) executeOwn(q *query) error {
 	if err != nil {
 		return err
 	}
-	return s.explain(text, q.st.db, q.st.mode)
+	if !q.info.Has(sqltext.Analyze) {
+		return s.explain(text, q.st.db, q.st.mode)
+	}
+	if q.st.db != s.client.state.DB() || q.st.mode != s.client.mode() {
+		return preparedOtherwise()
+	}
+	_, err = analyze(s, q, text)
+	return err
 }
 
 // bound gives a prepared statement's text with the values of an execution in the places of its parameters.

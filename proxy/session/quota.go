@@ -14,7 +14,7 @@ import (
 
 // quota bounds the rows of an answer to the client; what the proxy asks for itself has no bounds.
 func (c *client) quota(q *query) *mysql.Quota {
-	if c.sink != nil {
+	if c.sink.catches() {
 		return nil
 	}
 	return q.quota

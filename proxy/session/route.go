@@ -39,7 +39,7 @@ func (ro *routing) route(q *query) txn.Target {
 	if ro.client.txn.Holding() && ro.client.txn.LastOnHeld && info.Traits&diagnostics != 0 && t.Node.Name != ro.client.txn.Held().Instance.Node {
 		t.Reads = false // what it asks of the last statement, only the held connection knows
 	}
-	if master || ro.client.sink != nil || ro.client.tasked != nil && ro.client.tasked.composed || ro.client.txn.Holding() || !ro.client.state.Autocommit || ro.client.txn.Begin != "" || ro.client.txn.Next.IsSet() {
+	if master || ro.client.sink.catches() || ro.client.tasked != nil && ro.client.tasked.composed || ro.client.txn.Holding() || !ro.client.state.Autocommit || ro.client.txn.Begin != "" || ro.client.txn.Next.IsSet() {
 		return t
 	}
 	switch info.Class {

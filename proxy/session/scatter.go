@@ -222,6 +222,7 @@ func (qs *queries) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 		format = value.BinaryRow
 	}
 	m := qs.newMerging(q, p, r, limit, loans)
+	qs.client.task().analysis.restart()
 	for k := range r.Queries {
 		query := &r.Queries[k]
 		l := txn.Find(loans, query.Node)
@@ -232,7 +233,9 @@ func (qs *queries) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 		if k == 0 {
 			m.options.Definitions = definitions
 		}
-		m.asked(p, query, source(l, format))
+		src := source(l, format)
+		qs.client.task().analysis.merges(query, l, src)
+		m.asked(p, query, src)
 		if p.ReadOnly || k == len(r.Queries)-1 {
 			continue
 		}
@@ -401,7 +404,7 @@ func (sh *shards) dropRunning() {
 // borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
 func (sh *shards) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
-	if !ruledToReplica(q) || !p.ReadOnly || sh.client.sink != nil || sh.client.task().composed || sh.client.txn.Holding() || sh.client.txn.InTransaction() || !sh.client.state.Autocommit ||
+	if !ruledToReplica(q) || !p.ReadOnly || sh.client.sink.catches() || sh.client.task().composed || sh.client.txn.Holding() || sh.client.txn.InTransaction() || !sh.client.state.Autocommit ||
 		sh.client.txn.Next.IsSet() {
 		return sh.borrow(nodes, p.ReadOnly || sh.client.task().own)
 	}

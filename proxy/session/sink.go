@@ -13,7 +13,12 @@ import (
 type sink struct {
 	conn *mysql.Conn
 	kept keptBytes
+	// drops says that nobody wants the answer, but for an error that it is: the query may run as the client's would.
+	drops bool
 }
+
+// catches reports whether an answer is kept, for what the proxy makes of it.
+func (s *sink) catches() bool { return s != nil && !s.drops }
 
 // keptBytes is a network connection that keeps what is written to it, up to a number of bytes.
 type keptBytes struct {

@@ -41,6 +41,8 @@ type task struct {
 	changed, visited bool
 	// told are the changes of the session's state that a server told last, those for the proxy alone among them; valid until the next read.
 	told []byte
+	// analysis measures the statement under way; nil but under EXPLAIN ANALYZE.
+	analysis *analysis
 	// choice is whether the command is traced. It is made once, though a command may pass from a loop to a goroutine.
 	choice tracing.Choice
 	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See client.lookup.
@@ -80,6 +82,7 @@ func (c *client) releaseTask() {
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.looking, t.loans = recognized{}, tracing.Choice{}, nil, looking{}, nil
 	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told = nil, false, false, false, false, nil
+	t.analysis = nil
 	if t.looked {
 		t.found.release()
 		t.looked = false

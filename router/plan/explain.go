@@ -53,7 +53,7 @@ func explained(p *Plan) ([]Step, error) {
 		return nil, err
 	}
 	if r.One != nil {
-		return []Step{step("forward", "", r.One)}, nil
+		return []Step{StepOf("forward", "", r.One)}, nil
 	}
 	var steps []Step
 	name, reason := p.Operator.Name(), p.Reason
@@ -61,7 +61,7 @@ func explained(p *Plan) ([]Step, error) {
 		name, reason = r.Operator.Name(), "rows may get a sharding key of another shard: those that do move there"
 	}
 	for k := range r.Queries {
-		steps = append(steps, step(name, reason, &r.Queries[k]))
+		steps = append(steps, StepOf(name, reason, &r.Queries[k]))
 	}
 	f := r.Finishing
 	if f == nil {
@@ -69,7 +69,7 @@ func explained(p *Plan) ([]Step, error) {
 	}
 	for _, s := range f.Scratch {
 		for k := range s.Queries {
-			steps = append(steps, step("gather", p.Reason, &s.Queries[k]))
+			steps = append(steps, StepOf("gather", p.Reason, &s.Queries[k]))
 		}
 	}
 	q := f.Final(nil)
@@ -77,7 +77,7 @@ func explained(p *Plan) ([]Step, error) {
 	if f.Describe == nil {
 		q.Text = p.Statement.Text
 	}
-	return append(steps, step(p.Operator.Name(), p.Reason, &q)), nil
+	return append(steps, StepOf(p.Operator.Name(), p.Reason, &q)), nil
 }
 
 // composed is the step of a statement that others carry out, of which the first is query.
@@ -89,7 +89,8 @@ func (p *Plan) composed(how, query string) []Step {
 	return []Step{s}
 }
 
-func step(kind, reason string, q *Query) Step {
+// StepOf is the step that sends a query.
+func StepOf(kind, reason string, q *Query) Step {
 	s := Step{Plan: kind, Reason: reason, Node: q.Node, SQL: q.Text}
 	for _, shard := range q.Shards {
 		s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
@@ -108,7 +109,7 @@ func ExplainIndexes(p *Plan, use func(*router.Index) bool) (steps []Step) {
 		}
 		queries, _ := l.Queries(e)
 		for k := range queries {
-			steps = append(steps, step("lookup", "the key "+l.Index.Name+" of "+l.Index.Table.Name+" tells which of the shards below are asked", &queries[k]))
+			steps = append(steps, StepOf("lookup", "the key "+l.Index.Name+" of "+l.Index.Table.Name+" tells which of the shards below are asked", &queries[k]))
 		}
 	}
 	for _, x := range p.keeps {
