@@ -123,7 +123,7 @@ func printSteps(w io.Writer, steps []plan.Step) {
 			fmt.Fprintln(w)
 		}
 		for _, line := range []struct{ label, text string }{
-			{"plan", s.Plan}, {"reason", s.Reason}, {"node", s.Node}, {"shards", strings.Join(s.Shards, ", ")}, {"sql", s.SQL}, {"help", s.Help},
+			{"plan", s.Plan}, {"reason", s.Reason}, {"node", s.Node}, {"shards", strings.Join(s.Shards, ", ")}, {"sql", s.SQL}, {"into", s.Scratch}, {"help", s.Help},
 		} {
 			if line.text != "" {
 				fmt.Fprintf(w, "%-6s  %s\n", line.label, strings.TrimSpace(line.text))

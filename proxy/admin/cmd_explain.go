@@ -30,7 +30,7 @@ var explainCommand = command{
 }
 
 // explainColumns are those of EXPLAIN on a sharded table.
-var explainColumns = append(numbers("id"), texts("plan", "reason", "node", "shards", "sql", "help")...)
+var explainColumns = append(numbers("id"), texts("plan", "reason", "node", "shards", "sql", "help", "scratch")...)
 
 // schemaOf gives the plans and the default node of a user.
 func (a *Admin) schemaOf(user string) (*session.Plans, string, error) {

@@ -28,7 +28,7 @@ func explain(plans *session.Plans, node, text, db string, m sqltext.Mode) (*answ
 	}
 	shown := &answer{columns: explainColumns}
 	for k, s := range steps {
-		shown.rows = append(shown.rows, []any{k + 1, s.Plan, orNil(s.Reason), orNil(s.Node), orNil(strings.Join(s.Shards, ",")), s.SQL, orNil(s.Help)})
+		shown.rows = append(shown.rows, []any{k + 1, s.Plan, orNil(s.Reason), orNil(s.Node), orNil(strings.Join(s.Shards, ",")), s.SQL, orNil(s.Help), orNil(s.Scratch)})
 	}
 	return shown, nil
 }

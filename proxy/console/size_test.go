@@ -82,9 +82,9 @@ func TestSizes(t *testing.T) {
 				case "Explain":
 					b.wait("document.querySelector('#view select').value === 'root'")
 					b.eval("document.querySelector('#view select').value = 'app'")
-					b.write("SELECT user_id, SUM(total) FROM shop.orders WHERE id IN (1, 2, 7) GROUP BY user_id ORDER BY 2 DESC LIMIT 10")
+					b.write("SELECT o.id, v.note FROM shop.orders o JOIN shop.visits v ON v.id = o.id WHERE o.note = 'x' ORDER BY o.id LIMIT 10")
 					b.click("#view form button")
-					b.wait("document.querySelector('#view tbody tr')")
+					b.wait("document.querySelector('#view tbody tr') && document.querySelectorAll('.fragments .fragment').length === 5")
 				case "Transactions":
 					b.inDoubt()
 					b.wait("document.querySelectorAll('#view tbody tr').length === 2")

@@ -199,18 +199,18 @@ func (a *analysis) rows(ahead []plan.Step) (out [][]string) {
 // analyzeColumns describes the rows of EXPLAIN ANALYZE.
 func analyzeColumns() []mysql.ColumnDefinition41 {
 	kind, number, real := mysql.TypeVarString, mysql.TypeLongLong, mysql.TypeDouble
-	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql", "help", "rows", "bytes", "ms", "insert_bytes", "insert_ms"},
-		[]mysql.ColumnType{number, kind, kind, kind, kind, kind, kind, number, number, real, number, real},
-		[][]string{{"", "", nullText, "", "", "", nullText, nullText, nullText, nullText, nullText, nullText}}) // what may be NULL
+	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql", "help", "scratch", "rows", "bytes", "ms", "insert_bytes", "insert_ms"},
+		[]mysql.ColumnType{number, kind, kind, kind, kind, kind, kind, kind, number, number, real, number, real},
+		[][]string{{"", "", nullText, "", "", "", nullText, nullText, nullText, nullText, nullText, nullText, nullText}}) // what may be NULL
 }
 
 // gathers is collect, measured where that is wanted.
 func (f *finishing) gathers(into string, query *plan.Query, scratch *plan.Scratch) error {
 	a := f.s.client.task().analysis
-	if a == nil {
+	if a == nil || f.plan == nil {
 		return f.collect(into, query, scratch)
 	}
-	f.step = a.begin(plan.StepOf("gather", "", query))
+	f.step = a.begin(plan.GatherOf(f.plan, scratch.Ref, query))
 	defer func() { f.step = nil }()
 	err := f.collect(into, query, scratch)
 	f.step.took, f.step.ended = time.Since(f.step.began)-f.step.inserting, true

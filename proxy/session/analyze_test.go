@@ -13,7 +13,7 @@ import (
 // Columns of EXPLAIN ANALYZE, from 0.
 const (
 	colPlan, colNode, colShards, colSQL                       = 1, 3, 4, 5
-	colRows, colBytes, colMillis, colInserted, colInsertMills = 7, 8, 9, 10, 11
+	colRows, colBytes, colMillis, colInserted, colInsertMills = 8, 9, 10, 11, 12
 )
 
 // analyzed runs EXPLAIN ANALYZE of a query, and returns its rows by plan. The rows ahead of the last are those of EXPLAIN.
@@ -138,7 +138,7 @@ func TestExplainAnalyze(t *testing.T) {
 					t.Errorf("%s: %v", sql, r.Rows)
 				}
 			}
-			if r := must(t, s.subject, "EXPLAIN SELECT id FROM users"); len(r.Columns) != 7 {
+			if r := must(t, s.subject, "EXPLAIN SELECT id FROM users"); len(r.Columns) != 8 {
 				t.Errorf("EXPLAIN has %d columns", len(r.Columns))
 			}
 
@@ -210,7 +210,7 @@ func TestExplainAnalyzePrepared(t *testing.T) {
 					t.Fatal(err, r)
 				}
 				last := r.Rows[len(r.Rows)-1]
-				if len(r.Columns) != 12 || r.Columns[9].Type != mysql.TypeDouble || last[colPlan] != "result" || number(t, last[colRows]) != 2 || number(t, last[colMillis]) <= 0 {
+				if len(r.Columns) != 13 || r.Columns[10].Type != mysql.TypeDouble || last[colPlan] != "result" || number(t, last[colRows]) != 2 || number(t, last[colMillis]) <= 0 {
 					t.Errorf("%v", last)
 				}
 			}

@@ -39,12 +39,12 @@ func (s *Session) explain(text, db string, m sqltext.Mode) error {
 
 // explainRow is the row of a step.
 func explainRow(id int, s *plan.Step) []string {
-	return []string{strconv.Itoa(id), s.Plan, orNull(s.Reason), s.Node, strings.Join(s.Shards, ","), s.SQL, orNull(s.Help)}
+	return []string{strconv.Itoa(id), s.Plan, orNull(s.Reason), s.Node, strings.Join(s.Shards, ","), s.SQL, orNull(s.Help), orNull(s.Scratch)}
 }
 
 // explainColumns describes the rows of EXPLAIN.
 func explainColumns() []mysql.ColumnDefinition41 {
 	kind := mysql.TypeVarString
-	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql", "help"}, []mysql.ColumnType{mysql.TypeLongLong, kind, kind, kind, kind, kind, kind},
-		[][]string{{"", "", nullText, "", "", "", nullText}}) // what may be NULL
+	return ownDefinitions([]string{"id", "plan", "reason", "node", "shards", "sql", "help", "scratch"}, []mysql.ColumnType{mysql.TypeLongLong, kind, kind, kind, kind, kind, kind, kind},
+		[][]string{{"", "", nullText, "", "", "", nullText, nullText}}) // what may be NULL
 }

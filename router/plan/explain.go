@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"strconv"
 
 	"kingshard/router"
 )
@@ -11,6 +12,8 @@ type Step struct {
 	Plan, Reason, Node string
 	Shards             []string
 	SQL                string
+	// Scratch names the temporary table that a gather fills; it is empty for all others.
+	Scratch string
 	// Help says what would have the statement ask fewer shards, or the shards do more of it: in the first step of those of a plan.
 	Help string
 }
@@ -69,7 +72,7 @@ func explained(p *Plan) ([]Step, error) {
 	}
 	for _, s := range f.Scratch {
 		for k := range s.Queries {
-			steps = append(steps, StepOf("gather", p.Reason, &s.Queries[k]))
+			steps = append(steps, GatherOf(p, s.Ref, &s.Queries[k]))
 		}
 	}
 	q := f.Final(nil)
@@ -94,6 +97,22 @@ func StepOf(kind, reason string, q *Query) Step {
 	s := Step{Plan: kind, Reason: reason, Node: q.Node, SQL: q.Text}
 	for _, shard := range q.Shards {
 		s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+	}
+	return s
+}
+
+// GatherOf is the step that collects rows of a reference of p, whose temporary table has the reference's label for a name, and a number where others have it too.
+func GatherOf(p *Plan, r *Ref, q *Query) Step {
+	s := StepOf("gather", p.Reason, q)
+	s.Scratch = r.Parsed.Label()
+	n := 1
+	for _, other := range p.Refs[:r.index] {
+		if lower(other.Parsed.Label()) == lower(s.Scratch) {
+			n++
+		}
+	}
+	if n > 1 {
+		s.Scratch += " (" + strconv.Itoa(n) + ")"
 	}
 	return s
 }

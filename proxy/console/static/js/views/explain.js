@@ -1,4 +1,5 @@
 import { el, tag } from "../dom.js";
+import { fragments } from "../fragments.js";
 import { grid } from "../grid.js";
 
 export default {
@@ -16,13 +17,15 @@ export default {
       { name: "plan", title: "Plan", cell: (s) => tag(s.plan, "") },
       { name: "reason", title: "Why", long: true },
       { name: "node", title: "Node" },
-      { name: "shards", title: "Shards", long: true, cell: (s) => (s.shards || "").replaceAll(",", ", ") },
+      { name: "shards", title: "Shards", long: true, cell: (s) => (s.shards || "").replaceAll(",", " ") },
       { name: "sql", title: "What the server gets", wide: true, cell: (s) => el("code", {}, s.sql) },
     ], { key: (s) => s.id, empty: "Nothing is run: the box says which servers would get what." });
+    const picture = fragments();
     const help = el("p", { class: "panel", hidden: true });
     table.update([]);
 
     function show(steps) {
+      picture.update(steps);
       table.update(steps);
       const advice = steps.map((s) => s.help).filter(Boolean).join("; ");
       help.replaceChildren(el("b", {}, "What would help: "), advice);
@@ -55,6 +58,6 @@ export default {
       }
       sql.focus();
     }
-    return { element: el("div", { class: "detail" }, form, help, table.element), refresh };
+    return { element: el("div", { class: "detail" }, form, help, picture.element, table.element), refresh };
   },
 };
