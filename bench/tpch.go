@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"kingshard/bench/procstat"
 	"kingshard/bench/rig"
 	"kingshard/bench/tpch"
 	"kingshard/mysql/mysqltest"
@@ -38,7 +39,7 @@ func parseTPCH(args []string) (o tpchOptions, ok bool) {
 	f.IntVar(&o.rounds, "rounds", 3, "times that each query is run; the fastest counts")
 	f.DurationVar(&o.limit, "limit", time.Minute, "time after which a query is given up")
 	f.IntVar(&o.nodes, "nodes", 3, "nodes, each a server of its own")
-	f.BoolVar(&o.explain, "explain", false, "show the proxy's plan of each query")
+	f.BoolVar(&o.explain, "explain", false, "show what each query sends to servers, measured")
 	f.StringVar(&o.proxy, "proxy", "", "`path` of kingshard; default: this checkout's, built for the run")
 	f.StringVar(&o.config, "config", "", "more `lines` of the proxy's ks.yaml, keys of its top level")
 	if f.Parse(args) != nil {
@@ -80,6 +81,7 @@ func runTPCH(ctx context.Context, args []string) int {
 type tpchSide struct {
 	cluster *rig.Cluster
 	db      *sql.DB
+	idle    int // resident memory of the proxy at its start, in KiB
 }
 
 func openTPCH(ctx context.Context, o tpchOptions, cluster rig.ClusterOptions) (*tpchSide, error) {
@@ -94,12 +96,25 @@ func openTPCH(ctx context.Context, o tpchOptions, cluster rig.ClusterOptions) (*
 		return nil, errors.Join(err, c.Close())
 	}
 	s.db.SetMaxOpenConns(1)
+	if idle, err := s.memory(); err != nil {
+		return nil, errors.Join(err, s.close())
+	} else {
+		s.idle = idle.RSS
+	}
 	began := time.Now()
 	if err := tpch.Load(ctx, s.db, o.scale, 1); err != nil {
 		return nil, errors.Join(fmt.Errorf("load: %w", err), s.close())
 	}
 	progress(fmt.Sprintf("loaded in %.0f s", time.Since(began).Seconds()))
 	return s, nil
+}
+
+// memory returns what the proxy takes; nothing without one.
+func (s *tpchSide) memory() (m procstat.Memory, err error) {
+	if _, proxy := s.cluster.PIDs(); proxy != 0 {
+		m, err = procstat.ReadMemory(proxy)
+	}
+	return m, err
 }
 
 func (s *tpchSide) close() error { return errors.Join(s.db.Close(), s.cluster.Close()) }
@@ -203,13 +218,16 @@ func measureTPCH(ctx context.Context, o tpchOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, proxied.close()) }()
 	fmt.Printf("TPC-H at scale %v, %s, %d nodes, fastest of %d\n%-5s %9s %9s %7s %10s %9s  %s\n", o.scale, one.cluster.Version(), o.nodes, o.rounds, "", "server ms", "proxy ms", "times", "moved KB", "rows", "")
+	if _, proxy := proxied.cluster.PIDs(); proxy != 0 {
+		_ = procstat.ResetPeak(proxy) // where it is not allowed, the peak is that of the load
+	}
 	var wrong, slow int
 	for _, q := range tpch.Queries {
 		if !o.run.MatchString(q.Name) {
 			continue
 		}
 		if o.explain {
-			plan, err := tpchRows(ctx, proxied.db, "EXPLAIN "+q.Text)
+			plan, err := tpchRows(ctx, proxied.db, "EXPLAIN ANALYZE "+q.Text)
 			fmt.Println(strings.Join(plan, "\n"), err)
 		}
 		want := one.ask(ctx, o, q.Text)
@@ -233,6 +251,11 @@ func measureTPCH(ctx context.Context, o tpchOptions) (err error) {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		fmt.Printf("%-5s %9.1f %9.1f %7.1f %10.1f %9d  %s\n", q.Name, ms(want.took), ms(got.took), float64(got.took)/float64(want.took), float64(after-before)/1024/float64(o.rounds), len(want.rows), verdict)
 	}
+	memory, err := proxied.memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the proxy took %.1f MiB at its start and %.1f MiB at the most\n", float64(proxied.idle)/1024, float64(memory.Peak)/1024)
 	fmt.Printf("%d queries took more than 10 times the server's time and 50 ms\n", slow)
 	if wrong > 0 {
 		return fmt.Errorf("%d queries have no answer, or another one than the server's", wrong)

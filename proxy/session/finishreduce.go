@@ -205,36 +205,53 @@ func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, err 
 
 // queries returns the queries that collect s, with the rows reduced by what is there.
 func (r *reducing) queries(s *plan.Scratch) (queries []plan.Query, reduced bool, err error) {
-	var conditions []string
-	tables, room := 0, reduceBytes
-	for k := range s.Queries {
-		tables = max(tables, len(s.Queries[k].Shards))
-	}
+	var lists []valueList
 	for _, n := range s.Reductions {
 		values, few, err := r.values(n)
 		if err != nil {
 			return nil, false, err
 		}
-		if !few || float64(len(values)) > r.rows[s] {
-			continue
+		if column, ok := sqltext.QuoteIdent(n.Column, r.f.plan.Mode); ok && few && float64(len(values)) <= r.rows[s] {
+			lists = append(lists, valueList{column, values})
 		}
-		column, ok := sqltext.QuoteIdent(n.Column, r.f.plan.Mode)
-		switch {
-		case !ok:
-		case len(values) == 0:
-			conditions = append(conditions, "1 = 0")
-		default:
-			condition := column + " IN (" + strings.Join(values, ", ") + ")"
-			if size := len(condition) * tables; size <= room { // each table has it in its own part of the text
-				conditions = append(conditions, condition)
-				room -= size
-			}
+	}
+	if len(lists) == 0 {
+		return s.Queries, false, nil
+	}
+	slices.SortStableFunc(lists, func(a, b valueList) int { return len(a.values) - len(b.values) })
+	var conditions []string
+	tables, room := 1, reduceBytes
+	for k := range s.Queries {
+		tables = max(tables, len(s.Queries[k].Shards))
+	}
+	for k, l := range lists {
+		condition := l.condition(k == 0)
+		if size := len(condition) * tables; size <= room { // each table has it in its own part of the text
+			conditions = append(conditions, condition)
+			room -= size
 		}
 	}
 	if len(conditions) == 0 {
 		return s.Queries, false, nil
 	}
 	return s.Reduced(strings.Join(conditions, " AND ")), true, nil
+}
+
+// valueList are the values of a column, as literals, that rows have to have.
+type valueList struct {
+	column string
+	values []string
+}
+
+// condition writes it. Of several lists an index serves one: MySQL would look at each combination of the values of all columns of an index.
+func (l valueList) condition(indexed bool) string {
+	switch {
+	case len(l.values) == 0:
+		return "1 = 0"
+	case indexed:
+		return l.column + " IN (" + strings.Join(l.values, ", ") + ")"
+	}
+	return "COALESCE(" + l.column + ") IN (" + strings.Join(l.values, ", ") + ")"
 }
 
 // values returns those of the column by which rows are reduced, as literals; few is false if there are too many, or the rows are not there.
