@@ -253,7 +253,7 @@ func (a *analyzer) implied(or condText, block *scope, shift func(sqlparse.Span) 
 // concerns finds the one table of a block that a condition is about, nil for one about none, and the tables of the condition's subqueries, all of whose rows that matter for a row of the
 // table are on its shard. ok is false for a condition about several, and for one that a shard may not be asked.
 func (a *analyzer) concerns(e *sqlparse.Expr, block *scope) (only *Ref, beside []*Ref, ok bool) {
-	if block.outer != nil && !quiet(e) || !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Quantify, sqlparse.Variable) {
+	if block.outer != nil && !quiet(e) || !stable(e) || e.Has(sqlparse.Scalar, sqlparse.Quantify, sqlparse.Variable, sqlparse.Default, sqlparse.Values) {
 		return nil, nil, false
 	}
 	one := func(x *sqlparse.Expr, from *scope) bool {

@@ -14,7 +14,7 @@ type Finish struct {
 	gathers []Gather
 	// rest are the other tables: they are read where they are, unless the statement ends on a connection of its own.
 	rest []Gather
-	// tableOnly names a clause that means something that collected rows have not; "" without one.
+	// tableOnly names what means something that collected rows have not; "" without one.
 	tableOnly string
 	// lock is the clause by which the statement locks what it reads, empty without: so the collected rows are.
 	lock sqlparse.Span
@@ -116,9 +116,6 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		if len(g.Columns) == 0 {
 			g.Columns = []string{r.Columns[0].Name}
 		}
-		if r.Parsed.Clause != "" {
-			f.tableOnly = r.Parsed.Clause + " of " + r.Parsed.Name
-		}
 		b.shape(&g, met)
 		if r.collected {
 			references = append(references, g)
@@ -127,7 +124,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	f.gathers = append(f.gathers, references...)
-	if st.Match && f.tableOnly == "" {
+	if st.Match {
 		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
 	}
 	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 && p.ReadOnly {

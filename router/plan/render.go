@@ -29,6 +29,8 @@ type edit struct {
 	key *sqlparse.KeyName
 	// again is what stands in the place of a common table expression's name, where scratch tables are read.
 	again *written
+	// clause: it is PARTITION (p) or index hints, which a scratch table has not.
+	clause bool
 	// settled: it is a condition that no row of the scratch tables fails.
 	settled bool
 }
@@ -46,10 +48,14 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 		}
 		bare := plain && (r == p.Target || p.Target == nil || st.Kind == sqlparse.DDL || st.Kind == sqlparse.Maintain)
 		at := edit{span: r.Parsed.At, ref: r, alias: !bare && r.Parsed.Alias == "", db: r.Parsed.DB != ""}
-		if end := at.span.End; at.alias && r.Table.Rule != nil && r.Parsed.Clause == "PARTITION" {
-			if end = sqlparse.PartitionEnd(st.Text, end, p.Mode); end > at.span.End {
+		if r.Parsed.Clause != "" && r.Table.Rule != nil {
+			partition, hints := sqlparse.TableClauses(st.Text, at.span.End, p.Mode)
+			if !partition.Empty() {
+				edits = append(edits, edit{span: partition, ref: r, clause: true, alias: at.alias})
 				at.alias = false
-				edits = append(edits, edit{span: sqlparse.Span{Pos: end - 1, End: end}, ref: r, insert: ") AS " + p.quote(r.Parsed.Name)})
+			}
+			if !hints.Empty() {
+				edits = append(edits, edit{span: hints, ref: r, clause: true})
 			}
 		}
 		if word := tableWord(st.Text[:at.span.Pos]); at.alias && r.Table.Rule != nil && word > 0 && !p.Mode.MariaDB {
@@ -207,6 +213,8 @@ func (w *writer) copy(pos, end int) {
 			w.params(e.span.Pos, e.span.End)
 		case e.settled:
 			w.add("TRUE")
+		case e.clause:
+			w.clause(e)
 		case e.key != nil:
 			w.key(e.key)
 		case e.again != nil && w.names != nil:
@@ -263,6 +271,17 @@ func (w *writer) name(e *edit) {
 	w.quote(table)
 	if e.alias {
 		w.buf = append(w.buf, " AS "...)
+		w.quote(e.ref.Parsed.Name)
+	}
+}
+
+// clause writes a clause of a table unless a scratch table is in its place, and the alias that is to follow.
+func (w *writer) clause(e *edit) {
+	if _, scratch := w.names[e.ref]; !scratch {
+		w.piece(e.span.Pos, e.span.End)
+	}
+	if e.alias {
+		w.add(" AS ")
 		w.quote(e.ref.Parsed.Name)
 	}
 }

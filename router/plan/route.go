@@ -366,7 +366,11 @@ func (c collecting) whole(g Gather) Scratch {
 	shard := g.Ref.Table.Shards[onNode(g.Ref, node)]
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
 	w := e.writer()
-	c.locked(&w, g.Ref, func() { w.add("SELECT * FROM ", name) })
+	c.locked(&w, g.Ref, func() {
+		w.add("SELECT * FROM ", name)
+		partition, _ := g.Ref.clauses(e.plan)
+		w.behind(partition)
+	})
 	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}}
 	if !c.selects(&g, nil) {
 		return s
@@ -576,12 +580,32 @@ func (c collecting) rows(w *writer, g *Gather, shard router.Shard, instants inst
 			w.add(e.plan.quote(name))
 		}
 	}
-	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table), " AS ", e.plan.quote(g.Ref.Parsed.Label()))
+	w.add(" FROM ", e.plan.quote(shard.DB), ".", e.plan.quote(shard.Table))
+	partition, hints := g.Ref.clauses(e.plan)
+	w.behind(partition)
+	w.add(" AS ", e.plan.quote(g.Ref.Parsed.Label()))
+	w.behind(hints)
 	where := g.Where
 	if e.Locks && len(g.beside) > 0 { // rows of its subqueries have to be locked, too, and are collected
 		where = slices.DeleteFunc(slices.Clone(where), func(f filter) bool { return len(f.beside) > 0 })
 	}
 	writeWhere(w, where, condition)
+}
+
+// clauses finds PARTITION (p) and the index hints of a reference in the text.
+func (r *Ref) clauses(p *Plan) (partition, hints sqlparse.Span) {
+	if r.Parsed.Clause == "" || r.Parsed.At.Empty() {
+		return partition, hints
+	}
+	return sqlparse.TableClauses(p.Statement.Text, r.Parsed.At.End, p.Mode)
+}
+
+// behind writes a clause of the text behind what is written, if there is one.
+func (w *writer) behind(clause sqlparse.Span) {
+	if !clause.Empty() {
+		w.add(" ")
+		w.piece(clause.Pos, clause.End)
+	}
 }
 
 // writeWhere writes conditions of the text and a further one, "" for none.
