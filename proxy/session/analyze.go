@@ -32,7 +32,7 @@ type measuredStep struct {
 
 // analyze runs a query on sharded tables for nobody to get its rows, and answers with what each of its steps gave and took. In all else the query runs
 // as the client's.
-func analyze(s *Session, q *query, text string) (failed bool, err error) {
+func (s composer) analyze(q *query, text string) (failed bool, err error) {
 	c := &s.client
 	text, ok := sqlparse.Explained(text, c.mode())
 	if !ok {
@@ -53,7 +53,7 @@ func analyze(s *Session, q *query, text string) (failed bool, err error) {
 	}
 	a := new(analysis)
 	began := time.Now()
-	rows, bytes, err := a.run(s, q, text)
+	rows, bytes, err := s.analyzed(a, q, text)
 	if err != nil {
 		return true, err
 	}
@@ -63,8 +63,8 @@ func analyze(s *Session, q *query, text string) (failed bool, err error) {
 	return false, nil
 }
 
-// run runs the query, and returns what the client would have got of it.
-func (a *analysis) run(s *Session, q *query, text string) (rows, bytes uint64, err error) {
+// analyzed runs the query, and returns what the client would have got of it.
+func (s composer) analyzed(a *analysis, q *query, text string) (rows, bytes uint64, err error) {
 	c := &s.client
 	inner := query{text: text, info: sqltext.Classify(text, c.mode()), attributes: q.attributes, verdict: q.verdict, quota: q.quota}
 	had := c.observed.Work
@@ -77,7 +77,7 @@ func (a *analysis) run(s *Session, q *query, text string) (rows, bytes uint64, e
 	}()
 	handled, failed, err := s.sharded(&inner)
 	if !handled && err == nil {
-		failed, err = a.forward(s, &inner)
+		failed, err = s.analyzedWhole(a, &inner)
 	}
 	if err == nil && failed {
 		err = heardInstead(c)
@@ -101,8 +101,8 @@ func heardInstead(c *client) error {
 	return newError(KSStatementBroken, "")
 }
 
-// forward runs the query on the one server that has its rows.
-func (a *analysis) forward(s *Session, q *query) (failed bool, err error) {
+// analyzedWhole runs the query on the one server that has its rows.
+func (s composer) analyzedWhole(a *analysis, q *query) (failed bool, err error) {
 	step := a.begin(plan.Step{Plan: "forward", SQL: q.text})
 	if q.node != nil {
 		step.Node = q.node.Name

@@ -90,7 +90,7 @@ func (s *Session) executeOwn(q *query) error {
 	if q.st.db != s.client.state.DB() || q.st.mode != s.client.mode() {
 		return preparedOtherwise()
 	}
-	_, err = analyze(s, q, text)
+	_, err = composer{s}.analyze(q, text)
 	return err
 }
 

@@ -108,7 +108,7 @@ func (s *Session) textPlan(q *query) (p *plan.Plan, handled, failed bool, err er
 	}
 	if p != nil && q.info.Class == sqltext.Explain {
 		if q.info.Has(sqltext.Analyze) {
-			failed, err := analyze(s, q, q.text)
+			failed, err := composer{s}.analyze(q, q.text)
 			return nil, true, failed, err
 		}
 		return nil, true, false, s.explain(q.text, s.client.state.DB(), s.client.mode())
