@@ -231,6 +231,10 @@ type User struct {
 	MaxBytes ByteSize `yaml:"max_bytes"`
 	// Seconds after which a statement of the user is ended with error 3024; 0: no limit.
 	MaxSeconds int `yaml:"max_seconds"`
+	// What becomes of the user's statements whose rows have to be brought together from several shards: those that one server finishes, and changes whose rows
+	// go through the proxy (EXPLAIN: finish, transfer and pick). allow; warn: they run, and the client gets a warning; deny: they are refused with error
+	// 9023. Statements that shards answer each for itself, and whose answers are merged, are not meant.
+	CrossShard string `yaml:"cross_shard"`
 }
 
 // QueryRule says what is done with statements. A statement matches if all that the rule says of users, sources, databases, tables,
@@ -270,6 +274,9 @@ type QueryRule struct {
 	Node string `yaml:"node"`
 	// Time after which the statement is ended with error 3024, at least 1ms; 0: no limit.
 	Timeout Duration `yaml:"timeout"`
+	// What becomes of statements whose rows have to be brought together from several shards: allow, warn or deny, as cross_shard of users, in the place
+	// of what that and the tables' own say.
+	CrossShard string `yaml:"cross_shard"`
 	// Node that queries are sent to, too, once they have succeeded: nobody waits for it, and its answers are thrown away.
 	Mirror string `yaml:"mirror"`
 	// Mirror INSERT, REPLACE, UPDATE and DELETE as well.
@@ -463,7 +470,7 @@ type Shard struct {
 	// Every sub-table by node and name, in the order of their indexes, instead of nodes, locations, sub_table and sub_db.
 	Tables []PhysicalTable `yaml:"tables"`
 	// Another table of the schema, as table or db.table, whose rule, nodes and number of sub-tables this one has too: rows with
-	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table, sub_db, sequence, unique and lookup.
+	// equal keys are then on the same node. Replaces type and all that belongs to it but key, sub_table, sub_db, sequence, unique, lookup and cross_shard.
 	ColocateWith string `yaml:"colocate_with"`
 	// How texts are placed, which never changes under one name. By the key's collation: utf8mb4_bin_v1, utf8mb4_general_ci_v1,
 	// utf8mb4_unicode_ci_v1, utf8mb4_unicode_520_ci_v1, utf8mb4_0900_ai_ci_v1, utf8mb4_uca1400_ai_ci_v1, latin1_swedish_ci_v1;
@@ -484,6 +491,9 @@ type Shard struct {
 	Unique []Index `yaml:"unique"`
 	// The same of keys that are not unique, so that rows are looked for on the shards that have them.
 	Lookup []Index `yaml:"lookup"`
+	// What becomes of statements that name the table and whose rows have to be brought together from several shards: allow, warn or deny, as cross_shard of
+	// users. Of what a user's, and those of all tables of a statement say, the strictest counts. Empty: allow.
+	CrossShard string `yaml:"cross_shard"`
 }
 
 // Index is a key over all sub-tables of a table. In the file it may be the name of its column alone, or a list of columns.

@@ -72,7 +72,7 @@ func (c *Config) setDefaults(func(string) string) {
 
 // The predecessor's users rely on hints, and only its root could look at other sessions and administer.
 func (u *User) setDefaults(get func(key string) string) {
-	*u = User{Hints: true, MultiStatements: true, Process: get("user") == "root", Rights: rightNone}
+	*u = User{Hints: true, MultiStatements: true, Process: get("user") == "root", Rights: rightNone, CrossShard: CrossShardAllow}
 	if u.Process {
 		u.Rights = rightAdmin
 	}

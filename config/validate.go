@@ -156,6 +156,16 @@ func (c *Config) TracksGTIDs() bool {
 	return tracks(c.ReplicaConsistency) || slices.ContainsFunc(c.UserList, func(u User) bool { return tracks(u.ReplicaConsistency) })
 }
 
+// The values of cross_shard, from the most to the least that they allow.
+const (
+	CrossShardAllow = "allow"
+	CrossShardWarn  = "warn"
+	CrossShardDeny  = "deny"
+)
+
+// CrossShards are the values of cross_shard, in that order.
+var CrossShards = []string{CrossShardAllow, CrossShardWarn, CrossShardDeny}
+
 // HasTransactionMode reports whether a transaction_mode is that of all, or of a user.
 func (c *Config) HasTransactionMode(mode string) bool {
 	return c.TransactionMode == mode || slices.ContainsFunc(c.UserList, func(u User) bool { return u.TransactionMode == mode })

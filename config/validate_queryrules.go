@@ -139,6 +139,9 @@ func (q *QueryRule) checkAction(r *report, path string) {
 	if t := q.Timeout.Duration(); t != 0 && t < time.Millisecond {
 		r.fault(path+".timeout", "must be 0 or at least 1ms, not %v", q.Timeout)
 	}
+	if q.CrossShard != "" {
+		r.oneOf(path+".cross_shard", q.CrossShard, CrossShards...)
+	}
 	r.between(path+".max_concurrent", q.MaxConcurrent, 0, math.MaxInt32)
 	r.between(path+".max_qps", q.MaxQPS, 0, 1_000_000)
 	r.maxWait(path, q.MaxWait, q.MaxConcurrent, q.MaxQPS)
@@ -165,7 +168,7 @@ func other(actions []string, than string) string {
 }
 
 // ruleActions are the keys that do something.
-var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout", "max_concurrent", "max_qps", "mirror"}
+var ruleActions = []string{"allow", "block", "rewrite", "route", "node", "timeout", "cross_shard", "max_concurrent", "max_qps", "mirror"}
 
 // actions lists the keys of the rule that do something.
 func (q *QueryRule) actions() (keys []string) {
@@ -174,7 +177,7 @@ func (q *QueryRule) actions() (keys []string) {
 		set bool
 	}{
 		{"allow", q.Allow}, {"block", q.Block != ""}, {"rewrite", q.Rewrite != ""}, {"route", q.Route != ""}, {"node", q.Node != ""}, {"timeout", q.Timeout != 0},
-		{"max_concurrent", q.MaxConcurrent != 0}, {"max_qps", q.MaxQPS != 0}, {"mirror", q.Mirror != ""},
+		{"cross_shard", q.CrossShard != ""}, {"max_concurrent", q.MaxConcurrent != 0}, {"max_qps", q.MaxQPS != 0}, {"mirror", q.Mirror != ""},
 	} {
 		if a.set {
 			keys = append(keys, a.key)

@@ -27,6 +27,9 @@ func (s *Schema) checkRule(r *report, path string, k int) {
 			r.fault(path+"."+f.key, "is required")
 		}
 	}
+	if rule.CrossShard != "" {
+		r.oneOf(path+".cross_shard", rule.CrossShard, CrossShards...)
+	}
 	s.checkSequence(r, path, k)
 	s.checkIndexes(r, path, k)
 	if rule.ColocateWith != "" {
@@ -59,10 +62,10 @@ func (s *Schema) checkColocated(r *report, path string, k int) {
 	at := path + ".colocate_with"
 	only := Shard{
 		DB: rule.DB, Table: rule.Table, Key: rule.Key, SubTable: rule.SubTable, SubDB: rule.SubDB, ColocateWith: rule.ColocateWith, Sequence: rule.Sequence,
-		Unique: rule.Unique, Lookup: rule.Lookup,
+		Unique: rule.Unique, Lookup: rule.Lookup, CrossShard: rule.CrossShard,
 	}
 	if !reflect.DeepEqual(*rule, only) {
-		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table, sub_db, sequence, unique and lookup: remove the others")
+		r.fault(at, "replaces all keys of the rule but db, table, key, sub_table, sub_db, sequence, unique, lookup and cross_shard: remove the others")
 	}
 	resolved, err := s.Resolved(k)
 	if err != nil {

@@ -58,6 +58,7 @@ func (u *User) check(r *report, path string) {
 	if u.ReplicaConsistency != "" {
 		r.oneOf(path+".replica_consistency", u.ReplicaConsistency, ReplicaConsistencies...)
 	}
+	r.oneOf(path+".cross_shard", u.CrossShard, CrossShards...)
 	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)
 	r.between(path+".max_concurrent", u.MaxConcurrent, 0, math.MaxInt32)

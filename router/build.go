@@ -13,7 +13,7 @@ import (
 
 // newTable makes a table of its resolved rule in the configuration.
 func newTable(s *config.Shard, zone *time.Location) (*Table, error) {
-	t := &Table{DB: s.DB, Name: s.Table, AutoCreate: s.AutoCreate, LocalUnique: s.LocalUnique(), GlobalUnique: s.GlobalUnique()}
+	t := &Table{DB: s.DB, Name: s.Table, AutoCreate: s.AutoCreate, CrossShard: s.CrossShard, LocalUnique: s.LocalUnique(), GlobalUnique: s.GlobalUnique()}
 	for _, key := range s.Key {
 		t.Keys = append(t.Keys, strings.ToLower(key))
 	}

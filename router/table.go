@@ -48,6 +48,8 @@ type Table struct {
 	LocalUnique bool
 	// GlobalUnique: UNIQUE keys that DDL makes hold over all shards, and Indexes has those that it has made.
 	GlobalUnique bool
+	// CrossShard is the cross_shard of the table's rule; "" for allow.
+	CrossShard string
 	// Keeps is the index that this table of the proxy's own keeps; nil of others.
 	Keeps *Index
 }

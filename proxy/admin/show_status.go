@@ -55,6 +55,8 @@ func statusRows(v *view) (rows [][]any) {
 		count("Transaction_replays_"+name, t.Replays[k])
 	}
 	count("Scattered_statements", t.Scattered)
+	count("Cross_shard_warned", t.CrossWarned)
+	count("Cross_shard_denied", t.CrossDenied)
 	count("Finish_rows", t.FinishRows)
 	count("Finish_bytes", t.FinishBytes)
 	count("Connection_deadlocks", t.Deadlocks)

@@ -34,6 +34,7 @@ const (
 	QueryRule          = 9020
 	Throttled          = 9021
 	Sequence           = 9022
+	CrossShard         = 9023
 	NoRights           = 9030
 	AdminSyntax        = 9031
 	AdminFailed        = 9032
@@ -64,6 +65,7 @@ var Table = []Entry{
 	{QueryRule, "42000", "KS_QUERY_RULE", "A query rule refuses the statement; the text names the rule and says what its author wants said. Nothing was sent.", "See the rule in query_rules; KS RULE TEST 'statement' shows which rules match."},
 	{Throttled, "HY000", "KS_THROTTLED", "A query rule lets fewer statements of the kind run at the same time or in a second; there was no place within its max_wait. Nothing was sent.", "Send it again later, or raise the limits of the rule that the text names."},
 	{Sequence, "HY000", "KS_SEQUENCE", "An id for an AUTO_INCREMENT column could not be drawn: the text says on which node, and what the server said. Nothing was sent.", "The node's user needs CREATE, SELECT, INSERT, UPDATE and DELETE on ks_meta.sequence, and SELECT on the tables; see docs/sharding.md. A row can bring its id itself."},
+	{CrossShard, "42000", "KS_CROSS_SHARD", "The rows of the statement would be brought together from several shards, and cross_shard of the user, the table or the query rule that the text names is deny. The text says why they would. Nothing was sent.", "Give the sharding key, or write the statement so that each shard answers it for its own rows: EXPLAIN shows the plan. cross_shard: warn or allow lets it run."},
 	{NoRights, "42000", "KS_NO_RIGHTS", "The statement is about the proxy itself and needs rights that the user does not have.", "Give the user rights in user_list (read, operate or admin) and a password, and reload."},
 	{AdminSyntax, "42000", "KS_ADMIN_SYNTAX", "A statement about the proxy itself is not written as it should be. The text says what was expected.", "KS HELP lists the statements."},
 	{AdminFailed, "HY000", "KS_ADMIN_FAILED", "What a statement about the proxy itself asked for was not done. The text says why; nothing was changed.", "Remove the cause and send it again."},

@@ -61,6 +61,7 @@ var (
 	descMirrored    = desc("query_rule_mirrored_total", "Statements that a query rule sends to another node, too, by what became of that.", "rule", "outcome")
 	descRefusals    = desc("user_refusals_total", "Connections and statements refused, and answers cut off, because of a limit of their user, by the key of user_list.", "user", "limit")
 	descUsage       = desc("user_commands_total", "Commands of users that ended, by the key of user_list, command (one that carries a statement, or other), plan and outcome; an error has an origin.", "user", "command", "plan", "outcome", "origin")
+	descCrossShard  = desc("cross_shard_statements_total", "Statements whose rows are brought together from several shards, by what cross_shard did: warned their client, or denied them.", "outcome")
 	descSpansLost   = desc("trace_spans_dropped_total", "Spans that were dropped, by why: the queue was full, or the collector did not take them.", "reason")
 	descLogLines    = desc("log_lines_total", "Lines for the statement log and the audit log.", "log")
 	descLogDropped  = desc("log_dropped_total", "Lines of them that were dropped as the disk did not keep up.", "log")
@@ -111,6 +112,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 		counted(descFresh, t.Fresh[k], name)
 	}
 	counter("scattered_statements_total", "Statements that ran on several shards.", t.Scattered)
+	counted(descCrossShard, t.CrossWarned, "warned")
+	counted(descCrossShard, t.CrossDenied, "denied")
 	counter("finish_rows_total", "Rows collected on one server from others, to finish statements there.", t.FinishRows)
 	counter("finish_bytes_total", "Bytes of the INSERTs of rows collected on one server from others, to finish statements there.", t.FinishBytes)
 	counter("fast_lane_statements_total", "Statements that the fast lane sent to a server.", t.Looped)

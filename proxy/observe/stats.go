@@ -54,6 +54,8 @@ type Counters struct {
 	Scattered, Deadlocks, RowDeadlocks, LockRetries, RowsMoved, BestEffort, Late, Handed atomic.Uint64
 	// Fresh are reads that had to find what was changed, by what they found; see FreshNames.
 	Fresh [freshOutcomes]atomic.Uint64
+	// CrossWarned and CrossDenied are statements that cross_shard warned of and refused.
+	CrossWarned, CrossDenied atomic.Uint64
 	// FinishRows and FinishBytes are what was collected on one server from others to finish statements there: rows, and bytes of INSERTs.
 	FinishRows, FinishBytes atomic.Uint64
 	// Replays are transactions that were replayed, by what came of it; see ReplayNames.
@@ -122,6 +124,8 @@ type Totals struct {
 	Rows, Bytes             uint64            // forwarded to clients
 	ReplicaReads            uint64
 	FinishRows, FinishBytes uint64                 // collected on one server from others, to finish statements there
+	CrossWarned             uint64                 // statements that bring rows of several shards together, of which clients were warned
+	CrossDenied             uint64                 // such that were refused
 	Replays                 [replayOutcomes]uint64 // transactions that were replayed, as ReplayNames name what came of it
 	Fresh                   [freshOutcomes]uint64  // reads that had to find what was changed, as FreshNames name them
 	Scattered               uint64                 // statements on several shards
@@ -164,6 +168,8 @@ func (s *Stats) Totals() Totals {
 		t.LockRetries += c.LockRetries.Load()
 		t.RowsMoved += c.RowsMoved.Load()
 		t.BestEffort += c.BestEffort.Load()
+		t.CrossWarned += c.CrossWarned.Load()
+		t.CrossDenied += c.CrossDenied.Load()
 		t.FinishRows += c.FinishRows.Load()
 		t.FinishBytes += c.FinishBytes.Load()
 		for k := range c.Replays {

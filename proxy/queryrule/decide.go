@@ -29,13 +29,15 @@ type Decision struct {
 	// Node is the rule whose Node runs the statement; nil for none.
 	Node    *Rule
 	Timeout time.Duration // 0: none
+	// CrossShard is the rule that says what becomes of the statement if its rows are brought together from several shards; nil for none.
+	CrossShard *Rule
 	// Throttle is the rule that the statement enters before it runs; nil for none.
 	Throttle *Rule
 	// Mirror is the rule whose Mirror the statement is sent to, too; nil for none.
 	Mirror *Rule
 }
 
-// Acts tells whether anything is to be done but to count.
+// Acts tells whether anything is to be done but to count, with a statement whose rows are not brought together from several shards.
 func (d *Decision) Acts() bool {
 	return d.Block != nil || d.Rewrite != nil || d.Primary || d.Replica || d.Node != nil || d.Timeout > 0 || d.Throttle != nil || d.Mirror != nil
 }
@@ -53,6 +55,9 @@ func (d *Decision) add(r *Rule) {
 	}
 	if d.Timeout == 0 {
 		d.Timeout = r.Timeout
+	}
+	if d.CrossShard == nil && r.CrossShard != "" {
+		d.CrossShard = r
 	}
 	if d.Mirror == nil && r.Mirror != "" {
 		d.Mirror = r

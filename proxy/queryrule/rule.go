@@ -25,6 +25,7 @@ type Rule struct {
 	Primary, Replica bool
 	Node             string
 	Timeout          time.Duration // 0: none
+	CrossShard       string        // as the configuration names it; "": the rule says nothing of it
 	// Mirror is a node that statements are sent to, too, changes as well with MirrorWrites; "" for none.
 	Mirror       string
 	MirrorWrites bool
@@ -63,7 +64,7 @@ type tableName struct{ db, table string }
 // newRule makes a rule of a valid configuration.
 func newRule(q *config.QueryRule) (*Rule, error) {
 	r := &Rule{Name: q.Name, Block: q.Block, Next: q.Next, DryRun: q.DryRun, users: q.Users, hits: new(atomic.Uint64), flow: new(flow), Mirrored: new(MirrorCounts)}
-	r.Mirror, r.MirrorWrites = q.Mirror, q.MirrorWrites
+	r.Mirror, r.MirrorWrites, r.CrossShard = q.Mirror, q.MirrorWrites, q.CrossShard
 	r.Rewrite, r.bounds = q.Rewrite, throttle.Of(q.MaxConcurrent, q.MaxQPS, q.MaxWait.Duration())
 	r.Primary, r.Replica, r.Node, r.Timeout = q.Route == "primary", q.Route == "replica", q.Node, q.Timeout.Duration()
 	var err error
@@ -127,6 +128,9 @@ func (r *Rule) Action() string {
 	}
 	if r.Timeout > 0 {
 		does = append(does, "timeout: "+config.Duration(r.Timeout).String())
+	}
+	if r.CrossShard != "" {
+		does = append(does, "cross_shard: "+r.CrossShard)
 	}
 	if r.Mirror != "" {
 		does = append(does, "mirror: "+r.Mirror)

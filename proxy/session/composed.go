@@ -42,8 +42,8 @@ func composes(err error) bool {
 	return errors.Is(err, plan.ErrTransfers) || errors.Is(err, plan.ErrPicks)
 }
 
-// inParts carries out a statement of which composes told.
-func (s composer) inParts(text string) (failed bool, err error) {
+// inParts carries out a statement of which composes told, with its values in the text.
+func (s composer) inParts(q *query, text string) (failed bool, err error) {
 	text = strings.Clone(text)
 	p, err := s.client.schema.Plans.build(text, false, s.client.state.DB(), s.client.mode())
 	switch {
@@ -54,12 +54,16 @@ func (s composer) inParts(text string) (failed bool, err error) {
 	case s.client.task().composed: // it is a part of one already
 		return true, newError(KSRefusedSharding, p.Reason)
 	}
+	warned, err := crossShard(&s.client, q, p)
+	if err != nil {
+		return true, err
+	}
 	defer partVariables(&s.client)()
 	switch o := p.Operator.(type) {
 	case *plan.Transfer:
-		return s.transfer(text, p, o)
+		return s.transfer(text, p, o, warned)
 	case *plan.Pick:
-		return s.pick(p, o)
+		return s.pick(p, o, warned)
 	}
 	return true, replanned()
 }

@@ -32,6 +32,7 @@ const (
 	KSPacketMemory       = kserror.PacketMemory
 	KSQueryRule          = kserror.QueryRule
 	KSThrottled          = kserror.Throttled
+	KSCrossShard         = kserror.CrossShard
 	KSNoRights           = kserror.NoRights
 	KSAdminSyntax        = kserror.AdminSyntax
 	KSAdminFailed        = kserror.AdminFailed

@@ -26,13 +26,13 @@ const noLimit = " LIMIT 18446744073709551615"
 const finishBatch = 256 << 10
 
 // finishRoute collects the rows of the sharded tables in temporary tables of one server, which then runs the client's
-// statement on them: expressions, collations and clauses of every kind have the server's own meaning.
-func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
+// statement on them: expressions, collations and clauses of every kind have the server's own meaning. The client is warned with warned, if it is set.
+func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution, warned *state.Warning) (failed bool, err error) {
 	if d := qs.client.snap.Config.FinishTimeout.Duration(); d > 0 && q.verdict.Timeout == 0 {
 		x := qs.client.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
-	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}}
+	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}, warned: warned}
 	f.node = r.Finishing.Final(nil).Node
 	qs.client.task().analysis.restart()
 	nodes := qs.routing.finishNodes(r.Finishing)
@@ -99,6 +99,8 @@ type finishing struct {
 	made    []string          // scratch tables
 	bytes   int
 	limited bool // see limitJoin
+	// warned, if set, is a warning of the proxy's own.
+	warned *state.Warning
 	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
 	// names in its answer.
 	prepare func() error
@@ -660,7 +662,7 @@ func (f *finishing) final() (res mysql.Response, err error) {
 			ok.Status |= f.s.client.status() & mysql.ServerStatusInTrans
 		}
 	}
-	res, err = mysql.ForwardResult(f.s.client.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.client.status(), Patch: patch, Rename: f.rename,
+	res, err = mysql.ForwardResult(f.s.client.out(), f.last.Conn.Conn, mysql.ForwardOptions{Status: f.s.client.status(), Patch: f.warning(patch), Rename: f.rename,
 		Definitions: f.definitions, AsDefined: f.asDefined, Quota: f.s.client.quota(f.q), PatchError: f.s.client.patchExpired, Hold: syntaxError})
 	if err == nil && res.Held {
 		f.last.Ended(res.Err)
@@ -687,6 +689,9 @@ func (f *finishing) final() (res mysql.Response, err error) {
 		// What follows makes the server forget them.
 		if err := f.s.client.fetchWarnings(f.last.Pooled, f.rename); err != nil {
 			return res, err
+		}
+		if f.warned != nil {
+			f.s.client.state.Diagnostics.Add([]state.Warning{*f.warned})
 		}
 	}
 	if res.Kind == mysql.ResponseRows && f.plan != nil && f.plan.CalcFoundRows() {

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
 
@@ -26,8 +27,8 @@ type pickedRows struct {
 	where  []string // a condition for each row
 }
 
-// pick runs such a change.
-func (s composer) pick(p *plan.Plan, o *plan.Pick) (failed bool, err error) {
+// pick runs such a change, and gives the client a warning, if there is one.
+func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (failed bool, err error) {
 	switch v := strings.ToLower(s.client.state.Value("sql_safe_updates")); v {
 	case "", "0", "off", "default", "false":
 	default:
@@ -55,6 +56,9 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick) (failed bool, err error) {
 	})
 	if err != nil {
 		return true, err
+	}
+	if warned != nil {
+		k.main.warnings = append(k.main.warnings, *warned)
 	}
 	k.main.ok.Info = infoWarnings(k.main.ok.Info, uint16(min(len(k.main.warnings), 65535)))
 	k.answer(&k.main, leaves)

@@ -311,7 +311,7 @@ func (s *Session) executionProcedure(q *query) (failed bool, err error) {
 		if errors.Is(err, errKeeps) {
 			return composer{s}.keepIndexes(text, true)
 		}
-		return composer{s}.inParts(text)
+		return composer{s}.inParts(q, text)
 	case errors.Is(err, errUnheard):
 		if q.ids.drawn() {
 			s.routing.undraw(q)

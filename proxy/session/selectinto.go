@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,8 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 
 // warnOfInto makes the warnings that servers give of the clause, by the word behind it and the number of rows.
 func (s *Session) warnOfInto(before string, rows int) {
-	s.client.state.Diagnostics.Clear()
+	d := &s.client.state.Diagnostics
+	d.Warnings, d.ErrorCount = slices.DeleteFunc(d.Warnings, func(w state.Warning) bool { return w.Code != KSCrossShard }), 0 // the proxy's own stays
 	warn := func(code uint16, message string) {
 		s.client.state.Diagnostics.Warnings = append(s.client.state.Diagnostics.Warnings, state.Warning{Level: "Warning", Code: code, Message: message})
 	}

@@ -8,6 +8,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
@@ -36,7 +37,7 @@ func (s *Session) sharded(q *query) (handled, failed bool, err error) {
 		failed, err = composer{s}.keepIndexes(q.text, false)
 		return true, failed, err
 	case composes(err):
-		failed, err = composer{s}.inParts(q.text)
+		failed, err = composer{s}.inParts(q, q.text)
 		return true, failed, err
 	case errors.Is(err, errUnheard):
 		if q.ids.drawn() {
@@ -269,8 +270,14 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 		nodes := s.routing.nodesOf(r.Queries)
 		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.scatter(q, p, r, ex) })
 	case *plan.Finish:
+		var warned *state.Warning
+		if !s.client.task().composed { // else it was asked about the whole
+			if warned, err = crossShard(&s.client, q, p); err != nil {
+				return true, err
+			}
+		}
 		nodes := s.routing.finishNodes(r.Finishing)
-		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex) })
+		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex, warned) })
 	case plan.Change, *plan.Insert:
 		return s.exchanges.several().changes.writeMany(q, p, r, ex)
 	case *plan.InsertSelect:

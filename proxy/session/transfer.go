@@ -27,14 +27,17 @@ type transferring struct {
 	leaves     left
 }
 
-// transfer runs an INSERT ... SELECT whose rows go through the proxy. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
-func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer) (failed bool, err error) {
+// transfer runs an INSERT ... SELECT whose rows go through the proxy, and gives the client a warning, if there is one. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
+func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer, warned *state.Warning) (failed bool, err error) {
 	t := &transferring{restating: restate(&composed{Session: s.Session}, p.Reason, text[o.Query.Pos:o.Query.End]), plan: p, query: text[o.Query.Pos:o.Query.End], head: text[:o.Query.Pos], tail: text[o.Query.End:]}
 	had := t.left()
 	read, err := t.read(o)
 	s.client.state.InsertID, s.client.state.Found = had.id, had.found
 	if err != nil {
 		return true, err
+	}
+	if warned != nil {
+		t.warned = append(t.warned, *warned)
 	}
 	first, n, err := t.values(o, &read, 0)
 	switch {
