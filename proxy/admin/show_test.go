@@ -44,9 +44,9 @@ func TestShow(t *testing.T) {
 		}},
 		{"KEYS", "db, table, key, node, physical_db, physical_table, statements, share, rows, pinned", nil},
 		{"PLANS", "user, db, statement, when_many, reason", []string{"user=root|db=shop|when_many=merge"}},
-		{"DIGESTS", "user, db, statement, plan, count, errors, rows, bytes, shards, total_sum, total_min, total_mean, total_p50, total_p95, total_p99, total_max, " +
+		{"DIGESTS", "user, db, statement, plan, count, errors, rows, bytes, moved_rows, moved_bytes, shards, total_sum, total_min, total_mean, total_p50, total_p95, total_p99, total_max, " +
 			"backend_sum, backend_min, backend_mean, backend_p50, backend_p95, backend_p99, backend_max, wait_sum, first_seen, last_seen",
-			[]string{"user=root|db=shop|statement=SELECT * FROM orders WHERE id = ? AND note = ?|plan=merge|count=1|errors=0|rows=2|shards=2"}},
+			[]string{"user=root|db=shop|statement=SELECT * FROM orders WHERE id = ? AND note = ?|plan=merge|count=1|errors=0|rows=2|moved_rows=0|moved_bytes=0|shards=2"}},
 		{"PINS", "reason, sessions, total", []string{"reason=get_lock|sessions=1|total=1", "reason=cursor|sessions=0|total=0"}},
 		{"LOCKS", "id, user, host, db, state, seconds, waits_for, node, holds, why, blocked_by",
 			[]string{"user=root|host=127.0.0.1|db=shop|state=keeps|waits_for=NULL|node=n1|holds=" + p.n1.Addr + "|why=get_lock|blocked_by=NULL"}},

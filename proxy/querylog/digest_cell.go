@@ -19,6 +19,7 @@ type cell struct {
 // counts are what is not a histogram.
 type counts struct {
 	n, errors, rows, bytes, shards uint64
+	movedRows, movedBytes          uint64
 	totalSum, totalMin, totalMax   time.Duration
 	execSum, execMin, execMax      time.Duration
 	waitSum                        time.Duration
@@ -43,6 +44,8 @@ func (c *cell) add(st *Statement, began int64) bool {
 	}
 	t.rows += st.Rows
 	t.bytes += st.Bytes
+	t.movedRows += st.MovedRows
+	t.movedBytes += st.MovedBytes
 	t.shards += uint64(st.Shards)
 	t.waitSum += st.Wait
 	t.totalSum += st.Total
@@ -69,6 +72,8 @@ func (t *counts) merge(o *counts) {
 	t.errors += o.errors
 	t.rows += o.rows
 	t.bytes += o.bytes
+	t.movedRows += o.movedRows
+	t.movedBytes += o.movedBytes
 	t.shards += o.shards
 	t.waitSum += o.waitSum
 	t.totalSum += o.totalSum

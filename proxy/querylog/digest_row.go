@@ -38,6 +38,8 @@ type Digest struct {
 	Count       uint64
 	Errors      uint64
 	Rows, Bytes uint64 // sent to clients
+	// MovedRows and MovedBytes are rows that went from one server to another, or into the proxy, for statements to be finished there.
+	MovedRows, MovedBytes uint64
 	Shards      uint64 // asked, by all executions together
 	Plan        Plan   // of the last execution
 	First, Last time.Time
@@ -55,7 +57,7 @@ func (d *digest) row() Digest {
 	c := &s.counts
 	r := Digest{
 		User: printable(d.user), DB: printable(d.db), Text: printable(d.text), Count: c.n, Errors: c.errors, Rows: c.rows, Bytes: c.bytes,
-		Shards: c.shards, Plan: c.plan, Wait: c.waitSum,
+		MovedRows: c.movedRows, MovedBytes: c.movedBytes, Shards: c.shards, Plan: c.plan, Wait: c.waitSum,
 	}
 	if c.n == 0 {
 		return r

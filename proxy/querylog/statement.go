@@ -47,7 +47,9 @@ type Statement struct {
 	// from then on; what is left is the proxy's own.
 	Total, Wait, Exec time.Duration
 	Rows, Bytes       uint64 // sent to the client
-	Shards            int    // asked
+	// MovedRows and MovedBytes are rows that went from one server to another, or into the proxy, for the statement to be finished there.
+	MovedRows, MovedBytes uint64
+	Shards                int // asked
 	Plan              Plan
 	ErrorCode         uint16 // that the client heard; 0 for none
 }

@@ -109,14 +109,15 @@ func (c *client) logStatement(text string, parts observe.Parts) {
 	if o.Instance != nil {
 		addr = o.Instance.Addr
 	}
-	normal, numbers := "", sqltext.Numbers{}
+	normal, numbers, moved := "", sqltext.Numbers{}, moved{}
 	if c.tasked != nil {
 		normal, numbers = c.tasked.recognized.of(text)
+		moved = c.tasked.moved
 	}
 	took := parts.Proxy + parts.Wait + parts.Backend
 	c.shared.Queries.Statement(&querylog.Statement{
 		Conn: c.id, User: c.entry.Name(), DB: c.state.DB(), Client: c.from(), Backend: addr, Text: text, Normal: normal, Numbers: numbers, Mode: c.mode(), Class: o.Class,
 		Start: c.entry.Since().Add(-took), Total: took, Wait: parts.Wait, Exec: parts.Backend,
-		Rows: o.Rows, Bytes: o.Bytes, Shards: o.Shards, Plan: o.Plan, ErrorCode: o.ErrorCode,
+		Rows: o.Rows, Bytes: o.Bytes, MovedRows: moved.rows, MovedBytes: moved.bytes, Shards: o.Shards, Plan: o.Plan, ErrorCode: o.ErrorCode,
 	})
 }

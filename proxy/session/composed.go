@@ -227,6 +227,10 @@ func (c *composed) run(text string) (r result, err error) {
 	out.conn.Capabilities |= conn.Capabilities & mysql.ClientFoundRows
 	c.client.tasked, c.client.conn, c.client.more = inner, out.conn, false
 	defer func() {
+		outer.moved.add(inner.moved.rows, inner.moved.bytes)
+		if r.columns != nil {
+			outer.moved.add(uint64(len(r.rows)), uint64(len(out.kept.bytes)))
+		}
 		c.client.releaseTask()
 		c.client.tasked, c.client.conn, c.client.more, c.client.observed = outer, conn, more, observed
 		if ended := (*endError)(nil); errors.As(err, &ended) {

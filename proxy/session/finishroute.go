@@ -512,6 +512,7 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 			return nil
 		}
 		f.bytes += len(batch)
+		f.s.client.task().moved.add(uint64(rows), uint64(len(batch)))
 		f.s.client.observed.Counters.FinishRows.Add(uint64(rows))
 		f.s.client.observed.Counters.FinishBytes.Add(uint64(len(batch)))
 		if f.s.client.entry.IsCancelled() {

@@ -31,6 +31,8 @@ type task struct {
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
 	own bool
+	// moved is what the command's statements have moved.
+	moved moved
 	// composed says that the query is one of those that a statement of the client's is carried out by.
 	composed bool
 	// verdict is what query rules say of the text of such a statement, until they are counted.
@@ -48,6 +50,15 @@ type task struct {
 	// found is for plans of statements on sharded tables, and query rules; looked says that something is in it. See client.lookup.
 	found  lookup
 	looked bool
+}
+
+// moved is how many rows went from one server to another, or into the proxy, for statements to be finished there, and their bytes.
+type moved struct{ rows, bytes uint64 }
+
+// add counts more of them.
+func (m *moved) add(rows, bytes uint64) {
+	m.rows += rows
+	m.bytes += bytes
 }
 
 // taskPool keeps the tasks of sessions that run nothing.
@@ -81,6 +92,7 @@ func (c *client) releaseTask() {
 	t.endFallback()
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.looking, t.loans = recognized{}, tracing.Choice{}, nil, looking{}, nil
+	t.moved = moved{}
 	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told = nil, false, false, false, false, nil
 	t.analysis = nil
 	if t.looked {

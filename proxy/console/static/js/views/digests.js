@@ -25,6 +25,7 @@ export default {
       { name: "plan", title: "Plan", cell: (d) => tag(d.plan, { forward: "good", local: "good", refuse: "bad", merge: "", write: "" }[d.plan] ?? "warn") },
       { name: "count", title: "Count", number: true, cell: (d) => count(d.count) },
       { name: "errors", title: "Errors", number: true, cell: (d) => (d.errors ? count(d.errors) : "") },
+      { name: "moved_bytes", title: "Moved", number: true, cell: (d) => (d.moved_bytes ? bytes(d.moved_bytes) : "") },
       { name: "total_sum", title: "Total", number: true, cell: (d) => millis(d.total_sum) },
       { name: "total_mean", title: "Mean", number: true, cell: (d) => millis(d.total_mean) },
       { name: "total_p95", title: "p95", number: true, cell: (d) => millis(d.total_p95) },
@@ -50,6 +51,7 @@ function detail(context, d) {
     el("h3", {}, "Where the time went"), el("div", { class: "facts" }, parts(d).map(([, value, name]) => fact(name, `${millis(value)} · ${((value / (d.total_sum || 1)) * 100).toFixed(0)} %`))),
     el("h3", {}, "Otherwise"), el("div", { class: "facts" },
       fact("rows for each", count(d.rows / d.count)), fact("bytes for each", bytes(d.bytes / d.count)), fact("shards for each", count(d.shards / d.count)),
+      fact("rows moved for each", count(d.moved_rows / d.count)), fact("bytes moved for each", bytes(d.moved_bytes / d.count)),
       fact("first", d.first_seen.slice(0, 19)), fact("last", d.last_seen.slice(0, 19))),
     d.statement ? el("div", { class: "bar" }, el("button", { on: { click: () => context.go("explain", { user: d.user, db: d.db || "", sql: d.statement }) } }, "To the explain box")) : null);
 }
