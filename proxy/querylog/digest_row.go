@@ -40,9 +40,9 @@ type Digest struct {
 	Rows, Bytes uint64 // sent to clients
 	// MovedRows and MovedBytes are rows that went from one server to another, or into the proxy, for statements to be finished there.
 	MovedRows, MovedBytes uint64
-	Shards      uint64 // asked, by all executions together
-	Plan        Plan   // of the last execution
-	First, Last time.Time
+	Shards                uint64 // asked, by all executions together
+	Plan                  Plan   // of the last execution
+	First, Last           time.Time
 	// Total is the time in the proxy and the servers, Exec that from when a connection was there.
 	Total, Exec Times
 	// Wait is the time that all executions together waited for a connection; what Total.Sum has beyond it and Exec.Sum is the proxy's own.

@@ -50,6 +50,6 @@ type Statement struct {
 	// MovedRows and MovedBytes are rows that went from one server to another, or into the proxy, for the statement to be finished there.
 	MovedRows, MovedBytes uint64
 	Shards                int // asked
-	Plan              Plan
-	ErrorCode         uint16 // that the client heard; 0 for none
+	Plan                  Plan
+	ErrorCode             uint16 // that the client heard; 0 for none
 }
