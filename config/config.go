@@ -158,6 +158,11 @@ type Config struct {
 	FinishTimeout Duration `yaml:"finish_timeout" reload:"set"`
 	// Rows that such a statement may collect on the server, in bytes as they are sent there, 1M to 1T; more end it with error 9014.
 	FinishMaxBytes ByteSize `yaml:"finish_max_bytes" reload:"set"`
+	// Rows that such a statement may collect on the server, those that are there already included; more end it with error 9014. 0: no limit but that of bytes.
+	FinishMaxRows int `yaml:"finish_max_rows" reload:"set"`
+	// What all such statements under way may have collected together, in bytes as finish_max_bytes counts them, at least 1M; the one whose rows would be more
+	// ends with error 9014. 0: no limit.
+	FinishTotalBytes ByteSize `yaml:"finish_total_bytes" reload:"set"`
 	// Row combinations that one server may have to look at for the joins of such a statement by its own estimate (MySQL's max_join_size);
 	// more are refused with error 1104. 0: no limit of the proxy's.
 	FinishMaxJoinSize int `yaml:"finish_max_join_size" reload:"set"`
@@ -231,6 +236,8 @@ type User struct {
 	MaxBytes ByteSize `yaml:"max_bytes"`
 	// Seconds after which a statement of the user is ended with error 3024; 0: no limit.
 	MaxSeconds int `yaml:"max_seconds"`
+	// The finish_max_bytes of the user; 0: that of all.
+	FinishMaxBytes ByteSize `yaml:"finish_max_bytes"`
 	// What becomes of the user's statements whose rows have to be brought together from several shards: those that one server finishes, and changes whose rows
 	// go through the proxy (EXPLAIN: finish, transfer and pick). allow; warn: they run, and the client gets a warning; deny: they are refused with error
 	// 9023. Statements that shards answer each for itself, and whose answers are merged, are not meant.

@@ -58,6 +58,7 @@ func (c *Config) setDefaults(func(string) string) {
 		ClientWriteTimeout:     Duration(time.Minute),
 		FinishTimeout:          Duration(10 * time.Minute),
 		FinishMaxBytes:         256 << 20,
+		FinishTotalBytes:       4 << 30,
 		FinishMaxJoinSize:      2_000_000_000,
 		IdleTimeout:            Duration(8 * time.Hour),
 		IdleTransactionTimeout: Duration(time.Minute),

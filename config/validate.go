@@ -211,11 +211,22 @@ func (c *Config) checkLimits(r *report) {
 	r.between("max_prepared_stmts", c.MaxPreparedStmts, 1, 1<<20)
 	r.between("primary_waiters", c.PrimaryWaiters, 1, 1_000_000)
 	r.between("backend_prepared_stmts", c.BackendPreparedStmts, 1, 1<<14)
-	if c.FinishMaxBytes < 1<<20 || c.FinishMaxBytes > 1<<40 {
+	if !finishBytes(c.FinishMaxBytes) {
 		r.fault("finish_max_bytes", "must be 1M to 1T, not %v", c.FinishMaxBytes)
+	}
+	r.between("finish_max_rows", c.FinishMaxRows, 0, 1_000_000_000_000)
+	switch total := c.FinishTotalBytes; {
+	case total == 0:
+	case total < 1<<20:
+		r.fault("finish_total_bytes", "must be 0 or at least 1M, not %v", total)
+	case total < c.FinishMaxBytes:
+		r.warn("finish_total_bytes", "is less than finish_max_bytes, %v, which no statement comes to then", c.FinishMaxBytes)
 	}
 	r.between("finish_max_join_size", c.FinishMaxJoinSize, 0, 1<<31-1)
 }
+
+// finishBytes reports whether a finish_max_bytes is one.
+func finishBytes(b ByteSize) bool { return b >= 1<<20 && b <= 1<<40 }
 
 func (c *Config) checkTimes(r *report) {
 	if d := c.MaxLoginDelay.Duration(); d < 0 || d > time.Minute {

@@ -58,6 +58,9 @@ func (u *User) check(r *report, path string) {
 	if u.ReplicaConsistency != "" {
 		r.oneOf(path+".replica_consistency", u.ReplicaConsistency, ReplicaConsistencies...)
 	}
+	if u.FinishMaxBytes != 0 && !finishBytes(u.FinishMaxBytes) {
+		r.fault(path+".finish_max_bytes", "must be 0 or 1M to 1T, not %v", u.FinishMaxBytes)
+	}
 	r.oneOf(path+".cross_shard", u.CrossShard, CrossShards...)
 	r.oneOf(path+".rights", u.Rights, rightNone, rightRead, rightOperate, rightAdmin)
 	r.between(path+".max_conns", u.MaxConns, 0, math.MaxInt32)

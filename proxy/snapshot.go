@@ -96,6 +96,7 @@ func (s *Server) install(snap *session.Snapshot) {
 	})
 	s.cfg, s.nodes = cfg, snap.Nodes
 	s.shared.Packets.SetMost(int64(cfg.PacketMemory))
+	s.shared.Stats.Collected.SetMost(int64(cfg.FinishTotalBytes))
 	s.shared.Statements.SetMost(int64(cfg.PacketMemory))
 	s.shared.Indexes.Configured(snap.Ruled())
 	faultpoint.Reach(faultpoint.BeforeSwap)

@@ -35,6 +35,8 @@ type Account struct {
 	ReadConsistency string
 	// ReplicaConsistency is the user's own; "" for that of all.
 	ReplicaConsistency string
+	// FinishMaxBytes is the user's own; 0 for that of all.
+	FinishMaxBytes config.ByteSize
 	// CrossShard is what becomes of statements whose rows are brought together from several shards, as the configuration names it.
 	CrossShard string
 
@@ -86,7 +88,7 @@ func newAccount(u config.User, before *Account) (*Account, error) {
 		cfg: &u,
 
 		User: u.User, Plugin: u.AuthPlugin, RequireTLS: u.RequireTLS, Hints: u.Hints, MultiStatements: u.MultiStatements,
-		LocalInfile: u.LocalInfile, ReadOnly: u.ReadOnly, Process: u.Process, TransactionMode: u.TransactionMode, ReadConsistency: u.ReadConsistency, ReplicaConsistency: u.ReplicaConsistency, CrossShard: u.CrossShard, maxConns: u.MaxConns, conns: new(atomic.Int64), limits: limitsOf(&u), load: new(load),
+		LocalInfile: u.LocalInfile, ReadOnly: u.ReadOnly, Process: u.Process, TransactionMode: u.TransactionMode, ReadConsistency: u.ReadConsistency, ReplicaConsistency: u.ReplicaConsistency, FinishMaxBytes: u.FinishMaxBytes, CrossShard: u.CrossShard, maxConns: u.MaxConns, conns: new(atomic.Int64), limits: limitsOf(&u), load: new(load),
 	}
 	var err error
 	if a.hosts, err = config.ParseNets(u.Hosts); err != nil {

@@ -59,6 +59,7 @@ func statusRows(v *view) (rows [][]any) {
 	count("Cross_shard_denied", t.CrossDenied)
 	count("Finish_rows", t.FinishRows)
 	count("Finish_bytes", t.FinishBytes)
+	count("Finish_bytes_now", uint64(v.a.shared.Stats.Collected.Used()))
 	count("Connection_deadlocks", t.Deadlocks)
 	count("Row_lock_deadlocks", t.RowDeadlocks)
 	count("Row_lock_retries", t.LockRetries)

@@ -116,6 +116,8 @@ func (r *Registry) Collect(ch chan<- prometheus.Metric) {
 	counted(descCrossShard, t.CrossDenied, "denied")
 	counter("finish_rows_total", "Rows collected on one server from others, to finish statements there.", t.FinishRows)
 	counter("finish_bytes_total", "Bytes of the INSERTs of rows collected on one server from others, to finish statements there.", t.FinishBytes)
+	gauge("finish_bytes", "What statements under way have collected now, in temporary tables or in the proxy; finish_total_bytes bounds it.", float64(r.shared.Stats.Collected.Used()))
+	counter("finish_refused_total", "Statements for whose rows there was no room within finish_total_bytes.", r.shared.Stats.Collected.Refused())
 	counter("fast_lane_statements_total", "Statements that the fast lane sent to a server.", t.Looped)
 	counter("pipelined_statements_total", "Statements that shared a backend connection with others'.", t.Shared)
 	counter("pipelined_late_total", "Statements among them that took long, failed or had warnings.", t.Late)

@@ -16,6 +16,8 @@ type Stats struct {
 	shares [shares]Counters
 	// Adopted are sessions that came from another process.
 	Adopted atomic.Uint64
+	// Collected is what statements under way have collected to be finished.
+	Collected mysql.Memory
 }
 
 // Classes of statements, and parts of the time that they take, as metrics name them.

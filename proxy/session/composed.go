@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"kingshard/backend"
@@ -223,13 +224,16 @@ func (c *composed) run(text string) (r result, err error) {
 	outer, conn, more, observed := c.client.tasked, c.client.conn, c.client.more, c.client.observed
 	inner := taskPool.Get().(*task)
 	inner.composed = true
-	out := newSink(int(c.client.snap.Config.FinishMaxBytes))
+	out := newSink(int(finishMaxBytes(&c.client)))
 	out.conn.Capabilities |= conn.Capabilities & mysql.ClientFoundRows
 	c.client.tasked, c.client.conn, c.client.more = inner, out.conn, false
 	defer func() {
 		outer.moved.add(inner.moved.rows, inner.moved.bytes)
 		if r.columns != nil {
 			outer.moved.add(uint64(len(r.rows)), uint64(len(out.kept.bytes)))
+			if outer.held.memory = &c.client.shared.Stats.Collected; err == nil && !outer.held.set(outer.held.n+len(out.kept.bytes)) {
+				err = newError(KSFinishLimit, fmt.Sprintf("all statements under way would have collected more than %v (finish_total_bytes): rows go through the proxy", c.client.snap.Config.FinishTotalBytes))
+			}
 		}
 		c.client.releaseTask()
 		c.client.tasked, c.client.conn, c.client.more, c.client.observed = outer, conn, more, observed

@@ -97,7 +97,7 @@ type finishing struct {
 	names   map[*plan.Ref]string
 	copied  map[*plan.Ref]int // how many copies there are of their tables
 	made    []string          // scratch tables
-	bytes   int
+	limits  finishLimits
 	limited bool // see limitJoin
 	// warned, if set, is a warning of the proxy's own.
 	warned *state.Warning
@@ -115,6 +115,8 @@ type finishing struct {
 }
 
 func (f *finishing) run() (failed bool, err error) {
+	f.limits = finishLimitsOf(f.s.client)
+	defer f.limits.giveBack()
 	writable, err := f.writable()
 	if err != nil {
 		return true, f.s.shards.loseAll(f.loans, err)
@@ -390,13 +392,16 @@ func (f *finishing) describe() error {
 // collect brings the rows of one node into a scratch table.
 func (f *finishing) collect(into string, query *plan.Query, scratch *plan.Scratch) (err error) {
 	if query.Node == f.last.Node {
-		if err := f.s.shards.sendTo(f.last, into+query.Text, query.Args, f.ex); err != nil {
+		if err := f.s.shards.sendTo(f.last, into+query.Text+f.limits.noMoreRows(), query.Args, f.ex); err != nil {
 			return err
 		}
 		ok, err := f.last.Conn.ReadChange()
 		f.last.Ended(err)
 		f.step.keeps(ok.AffectedRows)
-		return err
+		if err != nil {
+			return err
+		}
+		return f.limits.add(int(ok.AffectedRows), 0, f.reason())
 	}
 	from := txn.Find(f.loans, query.Node)
 	if f.ex != nil && f.ex.ex.attributes != nil && sqltext.Mentions(query.Text, "mysql_query_attribute_string") {
@@ -511,7 +516,9 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 		if rows == 0 {
 			return nil
 		}
-		f.bytes += len(batch)
+		if err := f.limits.add(rows, len(batch), f.reason()); err != nil {
+			return err
+		}
 		f.s.client.task().moved.add(uint64(rows), uint64(len(batch)))
 		f.s.client.observed.Counters.FinishRows.Add(uint64(rows))
 		f.s.client.observed.Counters.FinishBytes.Add(uint64(len(batch)))
@@ -523,15 +530,13 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 		return err
 	}
 	var failure error
-	most := f.s.client.snap.Config.FinishMaxBytes
 	f.s.effects.reachOn(from, text)
 	from.Started(f.s.client.id, f.s.client.observed.ShardSpan(from.Instance, f.s.client.state.DB(), text))
 	err := from.Conn.RawRowsWith(f.s.client.task().query.attributes, text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		if failure != nil {
 			return
 		}
-		if f.bytes+len(batch) > int(most) {
-			failure = newError(KSFinishLimit, fmt.Sprintf("the statement collects more than %v (finish_max_bytes) on one server: %s", most, f.reason()))
+		if failure = f.limits.reached(rows, len(batch), f.reason()); failure != nil {
 			return
 		}
 		if rows == 0 {

@@ -31,6 +31,8 @@ type task struct {
 	repeatable *query
 	// own says that the session is in a transaction of the proxy's own, which ends with the command.
 	own bool
+	// held are rows that the proxy has read to carry the client's statement out.
+	held heldBytes
 	// moved is what the command's statements have moved.
 	moved moved
 	// composed says that the query is one of those that a statement of the client's is carried out by.
@@ -92,6 +94,9 @@ func (c *client) releaseTask() {
 	t.endFallback()
 	t.query, t.execution, t.x, t.verdict, t.ahead = query{}, execution{}, exchange{}, queryrule.Decision{}, ahead{}
 	t.recognized, t.choice, t.merging, t.looking, t.loans = recognized{}, tracing.Choice{}, nil, looking{}, nil
+	if t.held.n > 0 {
+		t.held.set(0)
+	}
 	t.moved = moved{}
 	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told = nil, false, false, false, false, nil
 	t.analysis = nil

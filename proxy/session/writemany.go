@@ -39,7 +39,7 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 	}
 	read := readChange
 	if p.Statement.Returning {
-		c.returned = &returned{most: uint64(cs.client.snap.Config.FinishMaxBytes)}
+		c.returned = &returned{most: uint64(finishMaxBytes(cs.client))}
 		read = c.returned.read
 	}
 	total, err := cs.writeAll(c, p, r, ex, read)
