@@ -6,12 +6,13 @@ import "time"
 type Expiry struct {
 	entry *Entry
 	timer *time.Timer
+	at    time.Time
 	over  bool // under the lock of the entry
 }
 
 // ExpireAfter ends the statement under way, as a KILL QUERY does, when it goes on for d from now. It is paired with Stop.
 func (e *Entry) ExpireAfter(d time.Duration) *Expiry {
-	x := &Expiry{entry: e}
+	x := &Expiry{entry: e, at: time.Now().Add(d)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.expiry = x
@@ -44,4 +45,14 @@ func (e *Entry) Expired() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.expiry != nil && e.expiry.over
+}
+
+// TimeLeft returns how long the statement under way may still take; limited is false where it has no limit.
+func TimeLeft(e *Entry) (left time.Duration, limited bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.expiry == nil {
+		return 0, false
+	}
+	return max(time.Until(e.expiry.at), 0), true
 }

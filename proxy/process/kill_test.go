@@ -194,7 +194,13 @@ func TestExpiry(t *testing.T) {
 	}
 	e.Finish(Kept{})
 	e.Begin(mysql.ComQuery, "SELECT 1", time.Now())
+	if left, limited := TimeLeft(e); limited {
+		t.Errorf("%v are left of no limit", left)
+	}
 	x = e.ExpireAfter(time.Hour)
+	if left, limited := TimeLeft(e); !limited || left > time.Hour || left < 59*time.Minute {
+		t.Errorf("%v are left of an hour: %v", left, limited)
+	}
 	e.SetRunning(p)
 	if e.Expired() || x.Stop() {
 		t.Error("expired at once")

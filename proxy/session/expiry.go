@@ -10,7 +10,7 @@ import (
 // expired ends a statement's limit. An interruption is told as what it was.
 func expired(x *process.Expiry, err error) error {
 	var sqlErr *mysql.SQLError
-	if x.Stop() && errors.As(err, &sqlErr) && sqlErr.Code == mysql.ERQueryInterrupted {
+	if x.Stop() && errors.As(err, &sqlErr) && timedOut(sqlErr.Code) {
 		return errExpired()
 	}
 	return err
@@ -18,7 +18,7 @@ func expired(x *process.Expiry, err error) error {
 
 // patchExpired puts the time-out in place of the server's word for it.
 func (c *client) patchExpired(e *mysql.SQLError) {
-	if e.Code == mysql.ERQueryInterrupted && c.entry.Expired() {
+	if timedOut(e.Code) && c.entry.Expired() {
 		*e = *errExpired()
 	}
 }

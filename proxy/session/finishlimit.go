@@ -74,13 +74,11 @@ func (f *finishing) limitJoin() error {
 		return nil // the client has a limit of its own, or has lifted it
 	}
 	f.limited = true
-	return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "SET max_join_size = "+strconv.Itoa(most)) // which turns sql_big_selects off
+	return f.exec("SET max_join_size = " + strconv.Itoa(most)) // which turns sql_big_selects off
 }
 
-// joinAsBefore takes back what limitJoin did.
-func (f *finishing) joinAsBefore() string {
-	return "SET max_join_size = DEFAULT, sql_big_selects = DEFAULT"
-}
+// joinAsBefore is what takes back what limitJoin did, as SET has it.
+const joinAsBefore = "max_join_size = DEFAULT, sql_big_selects = DEFAULT"
 
 // own is the session's value of a variable, as SET takes it.
 func (f *finishing) own(name string) string {

@@ -98,7 +98,8 @@ type finishing struct {
 	copied  map[*plan.Ref]int // how many copies there are of their tables
 	made    []string          // scratch tables
 	limits  finishLimits
-	limited bool // see limitJoin
+	limited bool   // see limitJoin
+	timed   string // the variable that timeLimit has set; "" for none
 	// warned, if set, is a warning of the proxy's own.
 	warned *state.Warning
 	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
@@ -171,23 +172,20 @@ func (f *finishing) clean() error {
 			}
 		}
 	}
-	run := func(sql string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql) }
-	if f.limited {
-		if err := run(f.joinAsBefore()); err != nil {
-			return err
-		}
-	}
-	if len(f.made) > 0 {
-		if err := run("DROP TEMPORARY TABLE " + strings.Join(f.made, ", ")); err != nil {
-			return err
-		}
+	if err := f.asBefore(); err != nil {
+		return err
 	}
 	if f.aside && f.last.Conn.Status.Has(mysql.ServerStatusInTrans) {
-		if err := run(txn.SQLCommit); err != nil {
+		if err := f.exec(txn.SQLCommit); err != nil {
 			return err
 		}
 	}
 	return f.s.client.state.SettleInsertID(f.last.Pooled.Conn, false)
+}
+
+// exec runs a statement of the proxy's own where the client's statement ends.
+func (f *finishing) exec(sql string) error {
+	return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql)
 }
 
 // ofScratch are variables that a client has set for its own tables, and what they have to be where scratch tables are made and filled.
@@ -253,7 +251,11 @@ func (f *finishing) fill() error {
 		if target = " (" + list + ")"; list == "" {
 			list, target = "*", ""
 		}
-		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "DROP TEMPORARY TABLE IF EXISTS "+table); err != nil {
+		run := f.exec
+		if k == 0 {
+			run = f.timeLimit
+		}
+		if err := run("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
@@ -264,7 +266,7 @@ func (f *finishing) fill() error {
 			}
 		}
 		f.s.effects.reachOn(f.last, like)
-		if err := f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), "CREATE TEMPORARY TABLE "+table+keysOf(scratch, mode)+" IGNORE AS "+like+" LIMIT 0"); err != nil {
+		if err := f.exec("CREATE TEMPORARY TABLE " + table + keysOf(scratch, mode) + " IGNORE AS " + like + " LIMIT 0"); err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
@@ -311,17 +313,16 @@ func (f *finishing) copies(scratch *plan.Scratch, name string) (err error) {
 	}
 	defer func() { err = restore(err) }()
 	db, _ := sqltext.QuoteIdent(scratch.Ref.Table.DB, f.plan.Mode)
-	run := func(sql string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql) }
 	for k := 1; k <= scratch.Copies; k++ {
 		table := db + "." + plan.CopyName(name, k)
-		if err := run("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+		if err := f.exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err
 		}
-		if err := run("CREATE TEMPORARY TABLE " + table + " LIKE " + db + "." + name); err != nil {
+		if err := f.exec("CREATE TEMPORARY TABLE " + table + " LIKE " + db + "." + name); err != nil {
 			return err
 		}
 		f.made, f.copied[scratch.Ref] = append(f.made, table), k
-		if err := run("INSERT IGNORE INTO " + table + " SELECT * FROM " + db + "." + name); err != nil {
+		if err := f.exec("INSERT IGNORE INTO " + table + " SELECT * FROM " + db + "." + name); err != nil {
 			return err
 		}
 	}
@@ -525,7 +526,7 @@ func (f *finishing) move(from *txn.Lease, into, text string, instants []int) err
 		if f.s.client.entry.IsCancelled() {
 			return interrupted()
 		}
-		err := f.step.inserts(rows, batch, func(text string) error { return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), text) })
+		err := f.step.inserts(rows, batch, f.exec)
 		batch, rows = batch[:0], 0
 		return err
 	}
