@@ -35,14 +35,17 @@ const unknownRows = 1e6
 type reducing struct {
 	f     *finishing
 	left  []*plan.Scratch
-	rows  map[*plan.Scratch]float64 // as servers estimate
+	rows  map[*plan.Scratch]float64 // as servers estimate, as far as they were asked
 	there map[*plan.Ref]string      // the table that has the rows of a reference
 	rest  map[*plan.Ref]*plan.Scratch
+	// ordered says that servers are asked which table has the fewest rows; first is that table, if it is known.
+	ordered bool
+	first   *plan.Scratch
 }
 
 // reduce prepares to collect these tables. Nothing is asked of servers where none can be reduced.
 func (f *finishing) reduce(scratches []plan.Scratch) *reducing {
-	r := &reducing{f: f, there: map[*plan.Ref]string{}, rest: map[*plan.Ref]*plan.Scratch{}}
+	r := &reducing{f: f, rows: map[*plan.Scratch]float64{}, there: map[*plan.Ref]string{}, rest: map[*plan.Ref]*plan.Scratch{}}
 	some := false
 	for k := range scratches {
 		r.left = append(r.left, &scratches[k])
@@ -57,14 +60,28 @@ func (f *finishing) reduce(scratches []plan.Scratch) *reducing {
 			r.rest[s.Ref] = s
 		}
 	}
-	r.rows = map[*plan.Scratch]float64{}
+	r.ordered = len(r.left) > 1
 	return r
 }
 
 // next takes the table that is to be collected next: the one of the fewest rows, as far as is known.
 func (r *reducing) next() (*plan.Scratch, error) {
+	s, err := r.fewest()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.Index(r.left, s)
+	r.left, r.first = append(r.left[:at], r.left[at+1:]...), nil
+	return s, nil
+}
+
+// fewest is the table that next takes.
+func (r *reducing) fewest() (*plan.Scratch, error) {
+	if r.first != nil {
+		return r.first, nil
+	}
 	at, fewest := 0, 0.0
-	if r.rows != nil && len(r.left) > 1 {
+	if r.ordered && len(r.left) > 1 {
 		for k, s := range r.left {
 			rows, err := r.estimate(s)
 			if err != nil {
@@ -82,9 +99,8 @@ func (r *reducing) next() (*plan.Scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := r.left[at]
-	r.left = append(r.left[:at], r.left[at+1:]...)
-	return s, nil
+	r.first = r.left[at]
+	return r.first, nil
 }
 
 // manyRows is from how many rows on it is worth a question to a server whether another table that would reduce them has fewer.
@@ -161,9 +177,12 @@ func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
 		shards += len(s.Queries[k].Shards)
 	}
 	if len(s.Queries) > 0 && s.Like == nil {
-		n, err := r.explained(s, &s.Queries[0])
+		n, known, err := r.explained(s, &s.Queries[0])
 		if err != nil {
 			return 0, err
+		}
+		if !known {
+			n = unknownRows
 		}
 		rows = n * float64(shards) / float64(max(1, len(s.Queries[0].Shards)))
 		for range s.Conditions {
@@ -174,11 +193,11 @@ func (r *reducing) estimate(s *plan.Scratch) (float64, error) {
 	return rows, nil
 }
 
-// explained returns how many rows of s a server expects to look at for a query.
-func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, err error) {
+// explained returns how many rows of s a server expects to look at for a query; known is false where it does not tell.
+func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, known bool, err error) {
 	text, err := r.f.literals(q)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	err = r.on(q).Conn.RawRowsWith(r.f.s.client.task().query.attributes, "EXPLAIN FORMAT=TRADITIONAL "+text, func(definitions []mysql.ColumnDefinition41, cells []value.Cell) {
 		own, n := false, 0.0
@@ -196,11 +215,11 @@ func (r *reducing) explained(s *plan.Scratch, q *plan.Query) (rows float64, err 
 	})
 	if _, refused := err.(*mysql.SQLError); refused {
 		if r.f.s.client.entry.IsCancelled() {
-			return 0, interrupted()
+			return 0, false, interrupted()
 		}
-		return unknownRows, nil // who may not explain may still read
+		return 0, false, nil // who may not explain may still read
 	}
-	return rows, err
+	return rows, true, err
 }
 
 // queries returns the queries that collect s, with the rows reduced by what is there.

@@ -234,6 +234,9 @@ func (f *finishing) fill() error {
 		scratches = append(slices.Clone(scratches), f.route.Rest...)
 	}
 	order := f.reduce(scratches)
+	if err := order.fits(); err != nil {
+		return err
+	}
 	for k := range scratches {
 		scratch, err := order.next()
 		if err != nil {
@@ -271,6 +274,7 @@ func (f *finishing) fill() error {
 		}
 		f.made = append(f.made, table)
 		into := "INSERT IGNORE INTO " + table + target + " "
+		before := f.limits.bytes
 		queries, reduced, err := order.queries(scratch)
 		if err != nil {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
@@ -290,7 +294,9 @@ func (f *finishing) fill() error {
 				}
 				query.Args = nil
 			}
-			if err := f.gathers(into, &query, scratch); err != nil {
+			err := f.gathers(into, &query, scratch)
+			f.noteLarge(scratch, f.limits.bytes-before)
+			if err != nil {
 				return named(err, renames(f.plan, query.Shards))
 			}
 		}

@@ -53,6 +53,8 @@ type Plans struct {
 	triggers sync.Map
 	// keys are uniqueKeys by table.
 	keys sync.Map
+	// large are the tables of which a statement has collected much to be finished, by *router.Table.
+	large sync.Map
 	// forgotten counts the calls of forget: what was kept elsewhere before one is out of date.
 	forgotten atomic.Uint64
 

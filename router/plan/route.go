@@ -60,8 +60,9 @@ type Scratch struct {
 	Reductions []Reduction
 	// Values returns a query of the values of a column, of a table that is not collected and of which not all rows matter; nil for others.
 	Values func(column string) Query
-	// Conditions is how many conditions Queries have.
+	// Conditions is how many conditions Queries have. Distinct says that they give equal rows once.
 	Conditions int
+	Distinct   bool
 	// Instants are the columns, from 0, that come through the proxy as the numbers of UNIX_TIMESTAMP(): the local time of a
 	// TIMESTAMP repeats itself when clocks are put back.
 	Instants []int
@@ -464,7 +465,7 @@ func (c collecting) locked(w *writer, r *Ref, write func()) {
 // gather writes the statements that collect the rows of one reference.
 func (c collecting) gather(g Gather) Scratch {
 	e, node := c.e, c.node
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Reductions: g.Ref.certainReductions()}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Distinct: g.distinct && c.lock.Empty(), Reductions: g.Ref.certainReductions()}
 	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]
