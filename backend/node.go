@@ -174,6 +174,12 @@ func (n *Node) Succeed(old *Node) {
 	n.hold.wake()
 }
 
+// Busy is which share of the connections that statements may use at once to the primary are in use or wanted: more than 1 where statements wait.
+func (n *Node) Busy() float64 {
+	st := n.Primary.Stats()
+	return float64(st.InUse+st.Waiting) / float64(max(st.Limit, 1))
+}
+
 // Info is what is known of the primary or, while that has not been reached, of a replica; nil when nothing is known yet.
 func (n *Node) Info() *Info {
 	for _, i := range n.Instances() {

@@ -67,6 +67,22 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	return f.run()
 }
 
+// endLeastBusy has a statement end on the least busy of the nodes that suit it alike, on the first one of several. A session that has a connection of its own leaves it where it is.
+func (ro *routing) endLeastBusy(f *plan.Finishing) {
+	if len(f.Nodes) < 2 || ro.client.txn.Holding() {
+		return
+	}
+	least, busy := 0, ro.client.schema.Nodes[f.Nodes[0]].Busy()
+	for k, name := range f.Nodes[1:] {
+		if other := ro.client.schema.Nodes[name].Busy(); other < busy {
+			least, busy = k+1, other
+		}
+	}
+	if least > 0 {
+		*f = *f.On(f.Nodes[least])
+	}
+}
+
 // finishNodes lists the nodes of a query that is finished on one of them, which is the first.
 func (ro *routing) finishNodes(f *plan.Finishing) []*backend.Node {
 	nodes := []*backend.Node{ro.client.schema.Nodes[f.Final(nil).Node]}

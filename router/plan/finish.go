@@ -18,6 +18,8 @@ type Finish struct {
 	tableOnly string
 	// lock is the clause by which the statement locks what it reads, empty without: so the collected rows are.
 	lock sqlparse.Span
+	// stays says that it ends on the first node of its first table's rule, whichever has the most rows.
+	stays bool
 	// partial, if set, is how the shards' groups are collected in place of all rows.
 	partial *partialShape
 	// narrowed, if set, is what is collected where settled conditions need not be looked at again.
@@ -86,7 +88,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 		p.again = again
 	}
-	f, met, filters, names := &Finish{lock: lock}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p), b.analyzer.named(st, nil)
+	f, met, filters, names := &Finish{lock: lock, stays: p.staysPut()}, comparedIn(st.Query, p.Refs), b.analyzer.filters(p), b.analyzer.named(st, nil)
 	collectWith(p.Refs, filters)
 	var references []Gather
 	for _, r := range p.Refs {

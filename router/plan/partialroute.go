@@ -10,9 +10,7 @@ import (
 
 // routePartial writes what the shards at these positions get, and what is made of their groups.
 func (e *Execution) routePartial(o *Finish, set rule.Set) Route {
-	p, s := e.plan, o.partial
-	like := e.partialQuery(s, []int{0}, asTypes)
-	scratch := Scratch{Ref: o.gathers[0].Ref, Like: &like, Instants: s.instants()}
+	p := e.plan
 	var nodes []string
 	byNode := map[string][]int{}
 	for _, at := range set {
@@ -22,7 +20,27 @@ func (e *Execution) routePartial(o *Finish, set rule.Set) Route {
 		}
 		byNode[node] = append(byNode[node], at)
 	}
+	ends := p.sharded().Table.Nodes
+	if o.stays {
+		ends = ends[:1]
+	}
+	had := map[string]int{}
+	for node, positions := range byNode {
+		had[node] = len(positions)
+	}
+	ends = withMost(ends, had)
 	slices.Sort(nodes)
+	on := func(end string) *Finishing { return e.partialOn(o, onNode(p.sharded(), end), nodes, byNode) }
+	f := on(ends[0])
+	f.Nodes, f.On = ends, on
+	return Route{Operator: o, Positions: set, Finishing: f}
+}
+
+// partialOn writes what the nodes get for their positions, where it is finished on the node of one.
+func (e *Execution) partialOn(o *Finish, end int, nodes []string, byNode map[string][]int) *Finishing {
+	s := o.partial
+	like := e.partialQuery(s, []int{end}, asTypes)
+	scratch := Scratch{Ref: o.gathers[0].Ref, Like: &like, Instants: s.instants()}
 	for _, node := range nodes {
 		q := e.partialQuery(s, byNode[node], asRows)
 		if len(scratch.Instants) > 0 {
@@ -30,10 +48,10 @@ func (e *Execution) routePartial(o *Finish, set rule.Set) Route {
 		}
 		scratch.Queries = append(scratch.Queries, q)
 	}
-	describe := e.describe(s)
+	describe := e.describe(s, end)
 	f := &Finishing{Scratch: []Scratch{scratch}, Describe: &describe}
-	f.Final = func(names map[*Ref]string) Query { return e.partialFinal(o, names[scratch.Ref]) }
-	return Route{Operator: o, Positions: set, Finishing: f}
+	f.Final = func(names map[*Ref]string) Query { return e.partialFinal(o, end, names[scratch.Ref]) }
+	return f
 }
 
 // rest is where the clauses begin that are for the final statement.
@@ -143,9 +161,9 @@ func (e *Execution) partNames(s *partialShape) map[string]string {
 	return names
 }
 
-// describe writes the client's statement for one shard, without rows.
-func (e *Execution) describe(s *partialShape) Query {
-	q := Query{Node: e.stand(0)}
+// describe writes the client's statement for the shard at a position, without rows.
+func (e *Execution) describe(s *partialShape, at int) Query {
+	q := Query{Node: e.stand(at)}
 	w := e.writer()
 	c := &s.clauses
 	w.copy(0, firstOf(c.Tail, c.Limit))
@@ -156,13 +174,13 @@ func (e *Execution) describe(s *partialShape) Query {
 	return q
 }
 
-// partialFinal writes the statement over the shards' rows, which are in the scratch table of that name.
-func (e *Execution) partialFinal(o *Finish, name string) Query {
+// partialFinal writes the statement over the shards' rows, which are in the scratch table of that name on the node of a position.
+func (e *Execution) partialFinal(o *Finish, end int, name string) Query {
 	if name == "" {
 		name = "ks_scratch_0"
 	}
 	p, s := e.plan, o.partial
-	q := Query{Node: e.stand(0), Columns: e.partNames(s)}
+	q := Query{Node: e.stand(end), Columns: e.partNames(s)}
 	w := e.writer()
 	at := 0
 	until := func(end int) {

@@ -37,6 +37,9 @@ type Finishing struct {
 	Scratch, Rest []Scratch
 	// Final writes the statement, by the names of the scratch tables.
 	Final func(names map[*Ref]string) Query
+	// Nodes are those on which it may as well end as on the first one, where it does; On has it end on another one of them.
+	Nodes []string
+	On    func(node string) *Finishing
 	// Describe, if set, has the columns of the client's result, and its errors: a statement without rows, to be run ahead
 	// of the others where Final ends.
 	Describe *Query
@@ -333,31 +336,31 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 	if o.tableOnly != "" {
 		return Route{}, Refuse("%s: the rows are collected in a table that has none of it: %s", o.tableOnly, p.Reason)
 	}
-	node := o.node(p.Refs)
-	f := &Finishing{}
-	for _, ref := range p.Refs {
-		if ref.Table.Kind == router.Single && ref.Table.Shards[0].Node != node {
-			return Route{}, Refuse("the tables of the statement are on several nodes: %s is on %s", ref.Parsed.Name, ref.Table.Shards[0].Node)
-		}
-		if ref.Table.Kind == router.Reference && ref.Table.Shards[onNode(ref, node)].Node != node {
-			return Route{}, Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
-		}
-	}
 	gathers, rest, settled := o.gathers, o.rest, false
 	if n := o.narrowed; n != nil && !e.Locks && n.holds(&e.values) { // a change locks the rows of subqueries, too, so that these are collected
 		gathers, rest, settled = n.gathers, n.rest, true
 	}
-	c := collecting{e, node, rest, o.lock}
-	for _, g := range gathers {
-		f.Scratch = append(f.Scratch, c.gather(g))
+	nodes, err := o.nodes(e, p.Refs, gathers)
+	if err != nil {
+		return Route{}, err
 	}
-	for _, g := range rest {
-		f.Rest = append(f.Rest, c.whole(g))
+	on := func(node string) *Finishing {
+		f := new(Finishing)
+		c := collecting{e, node, rest, o.lock}
+		for _, g := range gathers {
+			f.Scratch = append(f.Scratch, c.gather(g))
+		}
+		for _, g := range rest {
+			f.Rest = append(f.Rest, c.whole(g))
+		}
+		f.Final = func(names map[*Ref]string) Query {
+			e.standOn(node)
+			return *e.wholeNamed(node, names, settled)
+		}
+		return f
 	}
-	f.Final = func(names map[*Ref]string) Query {
-		e.standOn(node)
-		return *e.wholeNamed(node, names, settled)
-	}
+	f := on(nodes[0])
+	f.Nodes, f.On = nodes, on
 	return Route{Operator: o, Finishing: f}, nil
 }
 
@@ -428,17 +431,6 @@ func (c collecting) values(w *writer, g *Gather, column string, around []*Ref) {
 		w.add(")")
 		word = " AND "
 	}
-}
-
-// node is where the statement of these references ends: the node of a table that is there only, else that of the first rows.
-func (f *Finish) node(refs []*Ref) string {
-	for _, r := range refs {
-		if r.Table.Kind == router.Single {
-			return r.Table.Shards[0].Node
-		}
-	}
-	g := f.gathers[0].Ref
-	return g.Table.Shards[0].Node
 }
 
 // collecting writes the statements that collect the rows of an execution on one node.
