@@ -114,8 +114,8 @@ type finishing struct {
 	copied  map[*plan.Ref]int // how many copies there are of their tables
 	made    []string          // scratch tables
 	limits  finishLimits
-	limited bool   // see limitJoin
-	timed   string // the variable that timeLimit has set; "" for none
+	limited bool     // see limitJoin
+	changed []string // what takes back what begin has set, as SET has it
 	// warned, if set, is a warning of the proxy's own.
 	warned *state.Warning
 	// prepare, if set, makes the scratch tables in place of fill, and with them the final text, its parameters and the
@@ -272,7 +272,7 @@ func (f *finishing) fill() error {
 		}
 		run := f.exec
 		if k == 0 {
-			run = f.timeLimit
+			run = f.begin
 		}
 		if err := run("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
 			return err

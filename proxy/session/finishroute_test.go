@@ -48,3 +48,37 @@ func TestFinishSeesTheTransactionsChanges(t *testing.T) {
 		}
 	})
 }
+
+// A statement that is finished within a transaction sees the rows of sharded tables that the transaction has changed, and those that it has not; no other client
+// sees them.
+func TestFinishSeesTheTransactionsRows(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		other := dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"})
+		const sum = "SELECT GROUP_CONCAT(n ORDER BY id) FROM users"
+		for _, end := range []string{"ROLLBACK", "COMMIT"} {
+			before := fmt.Sprint(must(t, other, sum).Rows)
+			s.everywhere(t, "BEGIN")
+			for _, change := range []string{"UPDATE users SET n = 77, name = 'own' WHERE id = 5", "DELETE FROM orders WHERE user_id = 5", "INSERT INTO order_items VALUES (5, 99)", "INSERT INTO users (id, n) VALUES (105, 1)", "DELETE FROM users WHERE id = 105"} {
+				if r, err := s.subject.Query(change); err != nil || r.Err != nil && r.Err.Code != 9004 {
+					t.Fatal(change, err, r)
+				} else if r.Err == nil {
+					must(t, s.oracle, change)
+				}
+				for _, sql := range []string{
+					sum, "SELECT n, COUNT(*) FROM users GROUP BY n HAVING COUNT(*) > 0 ORDER BY n",
+					"SELECT u.id, o.id FROM users u JOIN orders o ON u.n = o.amount ORDER BY u.id, o.id",
+					"SELECT u.id FROM users u WHERE u.n IN (SELECT v - 22 FROM order_items) ORDER BY u.id",
+					"SELECT MAX(id) OVER (ORDER BY n, id) AS m FROM users ORDER BY m",
+				} {
+					s.both(t, sql, "")
+				}
+				if now := fmt.Sprint(must(t, other, sum).Rows); now != before {
+					t.Errorf("another client sees %s behind %s, and %s before", now, change, before)
+				}
+			}
+			s.everywhere(t, end)
+			s.both(t, sum, "")
+		}
+	})
+}

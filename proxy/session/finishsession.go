@@ -19,18 +19,30 @@ const serverPatience = time.Second
 // Time to Execute".
 const erStatementTimeout = 1969
 
-// timeLimit has the server end what it is sent by itself when the statement's time is over, so that it does so though the proxy is gone: MariaDB every statement,
-// MySQL those that read. sql is to come behind it, which costs no further round trip. A limit that the client has, or the server, and that is less, stays.
-func (f *finishing) timeLimit(sql string) error {
-	left, limited := process.TimeLeft(&f.s.client.entry)
-	variable, limit := timeVariable(f.last.Conn.Info, left+serverPatience)
-	if !limited || variable == "" {
+// begin runs the first statement where the client's ends, behind a SET of what the session there has otherwise than the client's until asBefore: a limit of time, so that
+// the server ends what it is sent by itself though the proxy is gone, MariaDB every statement, MySQL those that read, unless the client or the server has one that is less; and
+// no locks of rows that the server copies itself.
+func (f *finishing) begin(sql string) error {
+	var list, back []string
+	info := f.last.Conn.Info
+	if left, limited := process.TimeLeft(&f.s.client.entry); limited {
+		if name, limit := timeVariable(info, left+serverPatience); name != "" {
+			list, back = append(list, fmt.Sprintf("%s = IF(@@%[1]s > 0 AND @@%[1]s < %s, @@%[1]s, %[2]s)", name, limit)), append(back, name+" = "+f.own(name))
+		}
+	}
+	if f.plan.ReadOnly && !f.aside {
+		// InnoDB locks the rows that INSERT ... SELECT reads, and waits for others' locks, where the level is higher. MySQL manual: "Locks Set by Different SQL Statements in
+		// InnoDB". A binary log of statements knows no such level.
+		name := info.VariableName("transaction_isolation")
+		back = append(back, name+" = "+f.own("transaction_isolation"))
+		list = append(list, fmt.Sprintf("%s = IF(@@%[1]s = 'READ-UNCOMMITTED' OR @@binlog_format = 'STATEMENT', @@%[1]s, 'READ-COMMITTED')", name))
+	}
+	if len(list) == 0 {
 		return f.exec(sql)
 	}
-	set := fmt.Sprintf("SET %s = IF(@@%[1]s > 0 AND @@%[1]s < %s, @@%[1]s, %[2]s)", variable, limit)
-	refused, err := f.behind(set, sql)
+	refused, err := f.behind("SET "+strings.Join(list, ", "), sql)
 	if refused == nil {
-		f.timed = variable
+		f.changed = back
 	}
 	return err
 }
@@ -49,12 +61,9 @@ func timeVariable(info *backend.Info, d time.Duration) (name, value string) {
 
 // asBefore takes the variables back that were set where the statement ends, and the scratch tables, in one round trip.
 func (f *finishing) asBefore() error {
-	var back []string
+	back := f.changed
 	if f.limited {
 		back = append(back, joinAsBefore)
-	}
-	if f.timed != "" {
-		back = append(back, f.timed+" = "+f.own(f.timed))
 	}
 	set, drop := "SET "+strings.Join(back, ", "), "DROP TEMPORARY TABLE "+strings.Join(f.made, ", ")
 	switch {

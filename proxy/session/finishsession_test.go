@@ -64,6 +64,31 @@ func TestFinishHasTheServersOwnLimit(t *testing.T) {
 				t.Errorf("%s = %v: behind an error it is %v", variable, own, behind)
 			}
 		}
+		isolation := "tx_isolation"
+		if unit > 1 {
+			isolation = "transaction_isolation"
+		}
+		for own, during := range map[string]string{"": "READ-COMMITTED", "SERIALIZABLE": "READ-COMMITTED", "READ UNCOMMITTED": "READ-UNCOMMITTED", "READ COMMITTED": "READ-COMMITTED"} {
+			c := dial(t, addr, login)
+			behind := "REPEATABLE-READ"
+			if own != "" {
+				must(t, c, "SET SESSION TRANSACTION ISOLATION LEVEL "+own)
+				behind = strings.ReplaceAll(own, " ", "-")
+			}
+			for range 2 {
+				if got := must(t, c, "SELECT @@"+isolation+", GROUP_CONCAT(name) FROM users").Rows[0][0]; got != during {
+					t.Errorf("of %s: during a finish it is %v", own, got)
+				}
+				for _, id := range []int{4, 5, 6, 7} {
+					if got := must(t, c, fmt.Sprint("SELECT @@", isolation, " FROM users WHERE id = ", id)).Rows[0][0]; got != behind {
+						t.Errorf("of %s: behind it %v", own, got)
+					}
+				}
+			}
+			if got := must(t, c, "SELECT @@"+isolation+", GROUP_CONCAT(name) FROM users FOR UPDATE").Rows[0][0]; got != behind {
+				t.Errorf("of %s: with locks it is %v", own, got)
+			}
+		}
 		for _, timeout := range []string{"finish_timeout: 300ms", "query_rules: [{name: short, tables: [users], timeout: 300ms}]"} {
 			c := dial(t, s.restarted(t, timeout), login)
 			fails(t, c, "SELECT SLEEP(100), x.n FROM (SELECT n, GROUP_CONCAT(name) FROM users GROUP BY n) x", mysql.ERQueryTimeout)
