@@ -2,8 +2,9 @@ package backend
 
 import (
 	"slices"
-	"strconv"
 	"strings"
+
+	"kingshard/mysql/sqltext"
 )
 
 // Info is what the proxy learned of an instance at its last login and probe. Immutable.
@@ -22,22 +23,9 @@ type Info struct {
 // Collation is one collation of a server.
 type Collation struct{ Name, Charset string }
 
-// parseVersion fills Version, MariaDB, Number and what follows from them. MariaDB puts "5.5.5-" before its version so
-// that old replicas accept it.
+// parseVersion fills Version, MariaDB, Number and what follows from them.
 func parseVersion(version string) *Info {
-	i := &Info{Version: version, MariaDB: strings.Contains(version, "MariaDB")}
-	v := version
-	if i.MariaDB {
-		v = strings.TrimPrefix(v, "5.5.5-")
-	}
-	end := strings.IndexFunc(v, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })
-	if end >= 0 {
-		v = v[:end]
-	}
-	for k, part := range strings.SplitN(v, ".", 3) {
-		n, _ := strconv.Atoi(part)
-		i.Number += n * [3]int{10000, 100, 1}[k]
-	}
+	i := &Info{Version: version, MariaDB: strings.Contains(version, "MariaDB"), Number: int(sqltext.ModeOf(version).ServerVersion)}
 	if i.MariaDB {
 		i.ResetConnection = i.Number >= 100204
 	} else {
