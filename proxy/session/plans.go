@@ -12,7 +12,6 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
-	"kingshard/proxy/session/state"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -138,40 +137,20 @@ func together(tables []*router.Table) map[*router.Table]bool {
 	return found
 }
 
-// build reads and plans a statement, or the form of one. Where the plan is to collect tables without a rule, which names are not watched
-// for, it reads the text once more for their places.
+// build reads and plans a statement, or the form of one. One of tables with rules that are one table on the servers, as case does not count there, has
+// no plan.
 func (p *Plans) build(text string, form bool, db string, m sqltext.Mode) (*plan.Plan, error) {
-	made, err := p.buildWatching(p.watched, text, form, db, m)
+	made, err := plan.Read(text, plan.Reading{Form: form, DB: db, Mode: m, Router: p.router(), Watched: p.watched, Catalog: p.Columns})
 	if made == nil {
 		return nil, err
 	}
-	unseen := made.NotWatched()
-	if len(unseen) == 0 {
-		return made, err
-	}
-	return p.buildWatching(func(name string) bool {
-		return p.watched(name) || slices.ContainsFunc(unseen, func(other string) bool { return strings.EqualFold(name, other) })
-	}, text, form, db, m)
-}
-
-// buildWatching reads and plans a statement, and has the places of the names that watched tells. One of tables with rules that are one table
-// on the servers, as case does not count there, has no plan.
-func (p *Plans) buildWatching(watched func(string) bool, text string, form bool, db string, m sqltext.Mode) (*plan.Plan, error) {
-	st, err := sqlparse.Parse(text, m, watched)
-	if err != nil {
-		return nil, err
-	}
-	st.Form = form
-	made, err := plan.Build(st, m, p.router(), db, p.Columns)
-	if made != nil && p.unfolded != nil && p.foldsNames() && slices.ContainsFunc(made.Refs, func(r *plan.Ref) bool { return p.together[r.Table] }) {
+	if p.unfolded != nil && p.foldsNames() && slices.ContainsFunc(made.Refs, func(r *plan.Ref) bool { return p.together[r.Table] }) {
 		return nil, plan.Refuse("lower_case_table_names is set on the servers, and the rules are not for it: %v", p.unfolded)
 	}
-	if err == nil && made != nil {
-		if err := p.unfollowed(made); err != nil {
-			return nil, err
-		}
+	if err := p.unfollowed(made); err != nil {
+		return nil, err
 	}
-	return made, err
+	return made, nil
 }
 
 // foldsNames tells whether the servers, as they are known now, compare names of tables without regard to case.
@@ -319,17 +298,7 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 	if err != nil {
 		return nil, nil
 	}
-	table := quoteName(shard.DB) + "." + quoteName(shard.Table)
-	columns, err = conn.Conn.Columns("SELECT * FROM " + table + " LIMIT 0")
-	if err == nil {
-		var names []string
-		if conn.Conn.Info.HidesColumns() {
-			names, err = invisibleColumns(conn.Conn, shard)
-		}
-		if len(names) > 0 && err == nil {
-			invisible, err = conn.Conn.Columns("SELECT " + nameList(names, sqltext.Mode{}) + " FROM " + table + " LIMIT 0")
-		}
-	}
+	columns, invisible, err = backend.TableColumns(conn.Conn, shard.DB, shard.Table)
 	if _, refused := err.(*mysql.SQLError); err == nil || refused {
 		conn.Put()
 	} else {
@@ -339,21 +308,6 @@ func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnD
 		return nil, nil
 	}
 	return columns, invisible
-}
-
-// invisibleColumns gives the names of the columns of a sub-table that SELECT * leaves out. MariaDB Knowledge Base: "Invisible Columns",
-// "System-Versioned Tables".
-func invisibleColumns(c *backend.Conn, shard router.Shard) (names []string, err error) {
-	of := " WHERE TABLE_SCHEMA = " + state.Quote(shard.DB) + " AND TABLE_NAME = " + state.Quote(shard.Table)
-	question := "SELECT COLUMN_NAME FROM information_schema.COLUMNS" + of + " AND EXTRA LIKE '%INVISIBLE%'"
-	if c.Info.MariaDB {
-		// A period of the table's own has columns of its own, which are listed like others; the server's are not listed.
-		made := " FROM information_schema.TABLES" + of + " AND TABLE_TYPE = 'SYSTEM VERSIONED' AND NOT EXISTS (SELECT 1 FROM information_schema.COLUMNS" + of +
-			" AND GENERATION_EXPRESSION = 'ROW START')"
-		question += " UNION ALL SELECT 'row_start'" + made + " UNION ALL SELECT 'row_end'" + made
-	}
-	err = c.Rows(question, 1, func(row []string) { names = append(names, row[0]) })
-	return names, err
 }
 
 // quoteName writes a name as an identifier for a connection that is not in a client's character set.
