@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"mysql/sqlparse":   {"mysql/collation", "mysql/sqltext", "mysql/value"},
 	"mysql/loadfile":   nil,
 	"mysql/collation":  nil,
+	"mysql/dump":       {"mysql", "mysql/collation", "mysql/sqltext"},
 	"mysql/mysqltest":  {"mysql", "mysql/auth"},
 	"config":           nil,
 	"backend/pool":     nil,

@@ -25,6 +25,14 @@ var byID = sync.OnceValue(func() map[uint16]string {
 	return names
 })
 
+var byName = sync.OnceValue(func() map[string]uint16 {
+	known := map[string]uint16{}
+	for id, name := range byID() {
+		known[name] = id
+	}
+	return known
+})
+
 // Listed gives the names of the collations that the servers have, with those that MariaDB knows without a character set, such as
 // uca1400_ai_ci.
 func Listed() (names []string) {
@@ -45,3 +53,11 @@ func Short(name string) bool { return strings.HasPrefix(name, "uca1400_") }
 
 // NameOf gives the name of a collation by its id, as column definitions have it; "" for one that is not known.
 func NameOf(id uint16) string { return byID()[id] }
+
+// IDOf gives the id of a collation by its name, in lower case; 0 for one that is not known.
+func IDOf(name string) uint16 {
+	if rest, old := strings.CutPrefix(name, "utf8_"); old {
+		name = "utf8mb3_" + rest
+	}
+	return byName()[name]
+}
