@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"mysql/loadfile":   nil,
 	"mysql/collation":  nil,
 	"mysql/dump":       {"mysql", "mysql/collation", "mysql/sqltext"},
+	"mysql/serverlog":  {"mysql/sqltext"},
 	"mysql/mysqltest":  {"mysql", "mysql/auth"},
 	"config":           nil,
 	"backend/pool":     nil,
@@ -85,7 +86,7 @@ var allowed = map[string][]string{
 	"proxy/admin/login":       {"config", "proxy/account"},
 	// Two configurations are compared by where they place rows.
 	"proxy":              {"backend", "backend/health", "backend/roles", "config", "mysql", "mysql/sockopt", "proxy/account", "proxy/admin", "proxy/admin/change", "proxy/console", "proxy/faultpoint", "proxy/halfdone", "proxy/handover", "proxy/indexes", "proxy/metrics", "proxy/mirror", "proxy/placement", "proxy/process", "proxy/processors", "proxy/querylog", "proxy/queryrule", "proxy/session", "proxy/subtables", "proxy/txn/driver", "router"},
-	"cmd/kingshard":      {"backend", "backend/health", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
+	"cmd/kingshard":      {"backend", "backend/health", "backend/stored", "cmd/kingshard/demo", "cmd/kingshard/remote", "config", "mysql", "mysql/auth", "mysql/dump", "mysql/serverlog", "mysql/sqlparse", "mysql/sqltext", "mysql/value", "proxy", "proxy/handover", "proxy/lockwaits", "proxy/placement", "proxy/querylog", "proxy/txn/decisions", "router", "router/plan", "router/rule"},
 	"proxy/console":      {"proxy/account", "proxy/admin/login"},
 	"cmd/kingshard/demo": {"config", "mysql/mysqltest", "proxy", "router"},
 	// A client of the proxy: where it is comes from the configuration, and several statements are split as the proxy does.
