@@ -1,119 +1,123 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
-	"kingshard/mysql"
-	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
-	"kingshard/router"
 	"kingshard/router/plan"
 )
 
-// explainCommand prints the plan of a statement.
+// explainCommand prints the plan of a statement, or judges those of a log.
 var explainCommand = command{
-	name: "explain", args: "'SQL'", summary: "how a statement would run",
-	about: `Shows how a statement would run: a block for each statement that a server would get. No server is asked, so the columns of
-tables are not known: key values are placed by the way they are written (42 as a number, '42' as text), and some queries
-are refused that a running proxy merges or finishes; its own EXPLAIN knows. Exit status: 0 it would run, 1 it is refused or
-the configuration is not valid, 2 wrong arguments.`,
+	name: "explain", args: "'SQL'", summary: "how a statement, or those of a log, would run",
+	about: `Shows how a statement would run: a block for each statement that a server would get. With -log it reads the slow query log
+or the general query log of MySQL or MariaDB instead, and shows how the statements in there would run, by digest.
+
+-schema has the columns of tables from dumps (mysqldump --no-data, mariadb-dump --no-data), -servers from the servers of the
+configuration, which are only read. With neither, no server is asked and the columns are not known: key values are placed by
+the way they are written (42 as a number, '42' as text), and some queries are refused that a running proxy merges or finishes.
+
+Exit status: 0 the statement would run, or with -log the report was made, whatever it says; 1 the statement is refused, a
+file cannot be read, a server cannot be asked, or the configuration is not valid; 2 wrong arguments.`,
 	bind: func(set *flag.FlagSet) func([]string) int {
-		f := bindSchema(set)
-		set.StringVar(&f.db, "db", "", "current `database`; when left out, that of the rules if all have the same")
+		f := &explainFlags{schemaFlags: bindSchema(set)}
+		set.StringVar(&f.db, "db", "", "current `database`, and that of dumps without USE; when left out, that of the rules if all have the same")
 		set.StringVar(&f.db, "d", "", "short for -db")
+		set.Func("schema", "dump `file` with the definitions of tables; may be given several times", func(name string) error {
+			f.dumps = append(f.dumps, name)
+			return nil
+		})
+		set.BoolVar(&f.servers, "servers", false, "ask the servers of the configuration for the columns of tables")
+		set.StringVar(&f.log, "log", "", "slow query log or general query log `file` to judge; - is standard input")
+		set.BoolVar(&f.json, "json", false, "print JSON")
+		set.IntVar(&f.top, "top", 20, "how many digests of each class a report shows, those with the most statements first; 0 is all. JSON has all")
 		return f.explain
 	},
 }
 
-func (f *schemaFlags) explain(args []string) int {
-	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
-		fmt.Fprintln(os.Stderr, "kingshard explain: give one statement, in quotes, behind the flags")
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	*schemaFlags
+	dumps   []string
+	servers bool
+	log     string
+	json    bool
+	top     int
+}
+
+func (f *explainFlags) explain(args []string) int {
+	wrong := func(format string, args ...any) int {
+		fmt.Fprintf(os.Stderr, "kingshard explain: "+format+"\n", args...)
 		return 2
 	}
-	text := args[0]
-	info := sqltext.Classify(text, sqltext.Mode{})
-	if info.Has(sqltext.Multi) {
-		fmt.Fprintln(os.Stderr, "kingshard explain: several statements; give one")
-		return 2
+	switch {
+	case f.servers && len(f.dumps) > 0:
+		return wrong("-schema or -servers: one of them")
+	case f.log != "" && len(args) > 0:
+		return wrong("a statement or -log: one of them")
+	case f.top < 0:
+		return wrong("-top cannot be negative")
+	case f.log == "" && (len(args) != 1 || strings.TrimSpace(args[0]) == ""):
+		return wrong("give one statement, in quotes, behind the flags")
 	}
-	r, code := f.router()
+	if f.log == "" && sqltext.Classify(args[0], sqltext.Mode{}).Has(sqltext.Multi) {
+		return wrong("several statements; give one")
+	}
+	cfg, code := f.config()
+	if cfg == nil {
+		return code
+	}
+	r, code := f.routerOf(cfg, false)
 	if r == nil {
 		return code
 	}
+	given := f.db
 	if f.db == "" {
 		f.db = r.OnlyDB()
 	}
-	steps, err := f.plan(r, text[info.First:info.End], info)
-	if err != nil {
-		kind := "unreadable"
-		if plan.IsRefusal(err) {
-			kind = "refuse"
-		}
-		steps = []plan.Step{{Plan: kind, Reason: err.Error()}}
+	known, r, code := f.knowColumns(cfg, r, given)
+	if known == nil {
+		return code
 	}
-	printSteps(os.Stdout, steps)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "kingshard explain: the columns of tables are not known without a server; EXPLAIN on the running proxy may find a way")
+	defer known.close()
+	j := newJudge(r, known, f.hintedNodes())
+	if f.log != "" {
+		return f.judgeLog(j)
+	}
+	return f.explainOne(j, args[0])
+}
+
+// explainOne prints how one statement would run.
+func (f *explainFlags) explainOne(j *judge, text string) int {
+	info := sqltext.Classify(text, j.mode)
+	steps, err := j.steps(text[info.First:info.End], f.db, info)
+	if j.columns.failed != nil {
+		fmt.Fprintln(os.Stderr, "kingshard explain:", j.columns.failed)
 		return 1
 	}
-	return 0
-}
-
-// plan gives the steps of a statement as the proxy would take them.
-func (f *schemaFlags) plan(r *router.Router, text string, info sqltext.Info) ([]plan.Step, error) {
-	if info.NodeHint != "" && f.account.Hints && slices.Contains(f.nodes, info.NodeHint) {
-		return []plan.Step{{Plan: "forward", Reason: "a hint names the node", Node: info.NodeHint, SQL: text}}, nil
-	}
-	if info.Class == sqltext.Explain {
-		if inner, ok := sqlparse.Explained(text, sqltext.Mode{}); ok {
-			text = inner
+	if err != nil {
+		steps = []plan.Step{{Plan: "unreadable", Reason: err.Error()}}
+		if text := refusalOf(err); text != "" {
+			steps = []plan.Step{{Plan: "refuse", Reason: text}}
 		}
 	}
-	whole := []plan.Step{{Plan: "forward", Reason: "no table with a rule: the default node", Node: r.Default(), SQL: text}}
-	names := map[string]bool{}
-	for _, t := range r.Tables() {
-		names[strings.ToLower(t.Name)] = true
+	if f.json {
+		printJSON(steps)
+	} else {
+		printSteps(os.Stdout, steps)
 	}
-	watched := func(name string) bool { return names[strings.ToLower(name)] }
-	if !mentions(text, watched) {
-		return whole, nil // it need not be understood: the server reads it
+	if err == nil {
+		return 0
 	}
-	st, err := sqlparse.Parse(text, sqltext.Mode{}, watched)
-	if err != nil {
-		return nil, err
+	if j.columns.none() {
+		fmt.Fprintln(os.Stderr, "kingshard explain: the columns of tables are not known: -schema or -servers tells them, and a way may be found")
 	}
-	p, err := plan.Build(st, sqltext.Mode{}, r, f.db, func(*router.Table) (_, _ []mysql.ColumnDefinition41) { return nil, nil })
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return whole, nil
-	}
-	return plan.Explain(p)
-}
-
-// mentions tells whether a word or a quoted name of a text is watched.
-func mentions(text string, watched func(name string) bool) bool {
-	l := sqltext.NewLexer(text, sqltext.Mode{})
-	for {
-		switch t := l.Next(); t.Kind {
-		case sqltext.KindEOF:
-			return false
-		case sqltext.KindWord:
-			if watched(text[t.Pos:t.End]) {
-				return true
-			}
-		case sqltext.KindQuotedIdent:
-			if t.End-t.Pos > 2 && watched(text[t.Pos+1:t.End-1]) {
-				return true
-			}
-		}
-	}
+	return 1
 }
 
 // printSteps prints a block for each step.
@@ -130,4 +134,29 @@ func printSteps(w io.Writer, steps []plan.Step) {
 			}
 		}
 	}
+}
+
+// printJSON prints steps as a list.
+func printJSON(steps []plan.Step) {
+	type row struct {
+		Plan    string   `json:"plan"`
+		Reason  string   `json:"reason,omitempty"`
+		Node    string   `json:"node,omitempty"`
+		Shards  []string `json:"shards,omitempty"`
+		SQL     string   `json:"sql,omitempty"`
+		Scratch string   `json:"scratch,omitempty"`
+		Help    string   `json:"help,omitempty"`
+	}
+	rows := make([]row, 0, len(steps))
+	for _, s := range steps {
+		rows = append(rows, row(s))
+	}
+	writeJSON(os.Stdout, rows)
+}
+
+func writeJSON(w io.Writer, v any) {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(v)
 }

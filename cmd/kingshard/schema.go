@@ -31,10 +31,24 @@ func bindSchema(set *flag.FlagSet) *schemaFlags {
 
 // router makes the router of the user's schema; nil with an exit code when it cannot, which has been printed then.
 func (f *schemaFlags) router() (*router.Router, int) {
+	cfg, code := f.config()
+	if cfg == nil {
+		return nil, code
+	}
+	return f.routerOf(cfg, false)
+}
+
+// config reads the configuration; nil with an exit code when it cannot, which has been printed then.
+func (f *schemaFlags) config() (*config.Config, int) {
 	cfg, ok := f.file.load()
 	if !ok {
 		return nil, 1
 	}
+	return cfg, 0
+}
+
+// routerOf is router of a configuration that was read. folded is whether names of tables count without regard to case.
+func (f *schemaFlags) routerOf(cfg *config.Config, folded bool) (*router.Router, int) {
 	schema, err := f.schema(cfg)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kingshard:", err)
@@ -46,12 +60,20 @@ func (f *schemaFlags) router() (*router.Router, int) {
 			f.account = u
 		}
 	}
-	r, err := router.New(*schema, router.Options{Zone: time.Local})
+	r, err := router.New(*schema, router.Options{Zone: time.Local, LowerCase: folded})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kingshard:", err)
 		return nil, 1
 	}
 	return r, 0
+}
+
+// hintedNodes are the nodes that the user's hints may name.
+func (f *schemaFlags) hintedNodes() []string {
+	if !f.account.Hints {
+		return nil
+	}
+	return f.nodes
 }
 
 // schema finds that of the user, or the only one.

@@ -13,9 +13,9 @@ import (
 // adviceTables is how many references a statement may have for other places of its tables to be tried: each try plans it anew.
 const adviceTables = 12
 
-// advice says what would bring a statement on several shards to fewer of them, or have the shards do what a server now does behind them; "" where nothing is
+// Advice says what would bring a statement on several shards to fewer of them, or have the shards do what a server now does behind them; "" where nothing is
 // known to. All of it has been tried: the statement is planned as if it were so.
-func (p *Plan) advice() string {
+func (p *Plan) Advice() string {
 	switch p.Statement.Kind {
 	case sqlparse.SelectKind, sqlparse.UpdateKind, sqlparse.DeleteKind:
 	default:

@@ -56,7 +56,7 @@ func TestAdvice(t *testing.T) {
 		if err != nil || p == nil {
 			t.Fatalf("%s: %v", test.sql, err)
 		}
-		if got := p.advice(); got != test.want {
+		if got := p.Advice(); got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.sql, got, test.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestAdviceOfExplain(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := mustBuild(t, sql)
-		p.advice()
+		p.Advice()
 		if !reflect.DeepEqual(fresh, p.Statement) {
 			t.Errorf("%s: the tree was changed", sql)
 		}
@@ -102,7 +102,7 @@ func TestAdviceIsQuick(t *testing.T) {
 	}
 	p := mustBuild(t, text)
 	began := time.Now()
-	p.advice()
+	p.Advice()
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("%v", took)
 	}

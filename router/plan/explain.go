@@ -23,12 +23,12 @@ func Explain(p *Plan) ([]Step, error) {
 	steps, err := explained(p)
 	switch {
 	case err != nil:
-		if help := p.advice(); help != "" && IsRefusal(err) {
+		if help := p.Advice(); help != "" && IsRefusal(err) {
 			err = Refuse("%s; %s", err, help)
 		}
 		return nil, err
 	case len(steps) > 0:
-		steps[0].Help = p.advice()
+		steps[0].Help = p.Advice()
 	}
 	return steps, nil
 }
