@@ -35,7 +35,9 @@ func TableClauses(text string, from int, m sqltext.Mode) (partition, hints Span)
 			partition = Span{at, list()}
 		}
 	}
-	hint := func() bool { return t.Kind == sqltext.KindWord && (word == "use" || word == "force" || word == "ignore") }
+	hint := func() bool {
+		return t.Kind == sqltext.KindWord && (word == "use" || word == "force" || word == "ignore")
+	}
 	if word == "as" {
 		next()
 		next()

@@ -568,7 +568,9 @@ func once(q *sqlparse.Query) bool {
 	if q.Limit != nil || len(s.Group) > 0 || s.Having != nil || s.Windows || s.Rollup {
 		return false
 	}
-	return !slices.ContainsFunc(exprsOf(s), func(e *sqlparse.Expr) bool { return !stable(e) || e.Has(sqlparse.Aggregate, sqlparse.Window, sqlparse.Variable) })
+	return !slices.ContainsFunc(exprsOf(s), func(e *sqlparse.Expr) bool {
+		return !stable(e) || e.Has(sqlparse.Aggregate, sqlparse.Window, sqlparse.Variable)
+	})
 }
 
 // subquery is one that reads sharded tables.
