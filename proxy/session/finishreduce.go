@@ -230,7 +230,7 @@ func (r *reducing) queries(s *plan.Scratch) (queries []plan.Query, reduced bool,
 		if err != nil {
 			return nil, false, err
 		}
-		if column, ok := sqltext.QuoteIdent(n.Column, r.f.plan.Mode); ok && few && float64(len(values)) <= r.rows[s] {
+		if column, ok := sqltext.QuoteIdent(n.Column, r.f.plan.Mode); ok && few && r.fewer(len(values), s) {
 			lists = append(lists, valueList{column, values})
 		}
 	}
@@ -254,6 +254,12 @@ func (r *reducing) queries(s *plan.Scratch) (queries []plan.Query, reduced bool,
 		return s.Queries, false, nil
 	}
 	return s.Reduced(strings.Join(conditions, " AND ")), true, nil
+}
+
+// fewer reports whether values are fewer than the rows of s that they would reduce, as far as these are known: of a single table nobody was asked.
+func (r *reducing) fewer(values int, s *plan.Scratch) bool {
+	rows, known := r.rows[s]
+	return !known || float64(values) <= rows
 }
 
 // valueList are the values of a column, as literals, that rows have to have.
