@@ -178,6 +178,7 @@ func (r *interaction) start(names, lines []string) {
 addr: 127.0.0.1:0
 fast_lane: %v
 health_interval: 1h
+finish_timeout: 0s
 pool_wait_timeout: 20s
 transaction_mode: single
 user_list:
