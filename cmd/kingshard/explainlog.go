@@ -63,7 +63,7 @@ type digestRow struct {
 	outcomes []outcomeRow
 }
 
-// outcomeRow is one of the ways in which the statements of a digest would run.
+// outcomeRow counts the statements of a digest that would run alike.
 type outcomeRow struct {
 	outcome
 	help string

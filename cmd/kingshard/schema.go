@@ -47,7 +47,7 @@ func (f *schemaFlags) config() (*config.Config, int) {
 	return cfg, 0
 }
 
-// routerOf is router of a configuration that was read. folded is whether names of tables count without regard to case.
+// routerOf builds the router for the user of these flags. folded says that the servers do not tell names of tables apart by case.
 func (f *schemaFlags) routerOf(cfg *config.Config, folded bool) (*router.Router, int) {
 	schema, err := f.schema(cfg)
 	if err != nil {

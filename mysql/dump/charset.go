@@ -70,7 +70,7 @@ func (c charset) bin() charset {
 	return charset{c.name, c.name + "_bin"}
 }
 
-// id is that of the collation; 0 if it is not known.
+// id returns the number by which the server of this mode tells the collation; 0 if it is not known.
 func (c charset) id(m sqltext.Mode) uint16 {
 	if set, rest, named := strings.Cut(c.collation, "_uca1400_"); named && m.MariaDB {
 		return collation.IDOf(set + "_" + toldAs(rest))
