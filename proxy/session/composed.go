@@ -24,6 +24,8 @@ type composed struct {
 	*Session
 	// own says that the transaction is the statement's own.
 	own bool
+	// apart says that the statements are the client's, each for itself.
+	apart bool
 	// begin is the client's BEGIN, where no server has heard of it yet; next is what SET TRANSACTION said of it.
 	begin string
 	next  txn.Characteristics
@@ -223,7 +225,7 @@ func (c *composed) run(text string) (r result, err error) {
 	}()
 	outer, conn, more, observed := c.client.tasked, c.client.conn, c.client.more, c.client.observed
 	inner := taskPool.Get().(*task)
-	inner.composed = true
+	inner.composed = !c.apart
 	out := newSink(int(finishMaxBytes(&c.client)))
 	out.conn.Capabilities |= conn.Capabilities & mysql.ClientFoundRows
 	c.client.tasked, c.client.conn, c.client.more = inner, out.conn, false
@@ -248,6 +250,11 @@ func (c *composed) run(text string) (r result, err error) {
 	info := sqltext.Classify(text, c.client.mode())
 	q.begin(text, &info)
 	c.client.observed.Class = info.Class
+	if c.apart {
+		if err := c.rights.allow(q); err != nil {
+			return r, err
+		}
+	}
 	if _, err = c.carryOut(q); err != nil {
 		return r, err
 	}
@@ -322,15 +329,21 @@ func (c *composed) answer(r *result, l left) {
 	st.Diagnostics.WarningCount = len(r.warnings)
 	st.Diagnostics.RowCount = int64(r.ok.AffectedRows)
 	c.client.txn.LastOnHeld = false
+	st.Found.Known(c.client.txn.Conn(), false)
 	r.ok.Status, r.ok.Warnings = c.client.status(), uint16(len(r.warnings))
 	r.ok.StateChanges = nil
 	if r.columns == nil {
 		c.client.conn.WriteOK(&r.ok)
 		return
 	}
+	r.write(&c.client)
+}
+
+// write tells the client the rows.
+func (r *result) write(c *client) {
 	rt := returned{columns: r.columns}
 	for _, row := range r.rows {
 		rt.rows = append(rt.rows, returnedRow{packet: r.packet(row)})
 	}
-	rt.write(&c.client, &r.ok)
+	rt.write(c, &mysql.OKPacket{Status: c.status(), Warnings: r.ok.Warnings})
 }

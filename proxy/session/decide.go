@@ -45,7 +45,7 @@ func (q *query) plain(db string) bool {
 		return false
 	}
 	if q.st != nil {
-		return !q.st.information && q.st.long == nil && !q.wantsCursor()
+		return q.within == nil && !q.st.information && q.st.long == nil && !q.wantsCursor()
 	}
 	return !otherwiseElsewhere(q.text, &q.info)
 }

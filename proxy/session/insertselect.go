@@ -90,6 +90,7 @@ func (cs *changes) tryInsertSelect(q *query, p *plan.Plan, r *plan.Route, ex *bo
 		cs.client.state.InsertID = state.InsertIDOf(ids.first)
 		total.LastInsertID = ids.first
 	}
+	cs.client.state.Found.FoundBy(total.Info)
 	return c, false, false, cs.wrote(c, total)
 }
 

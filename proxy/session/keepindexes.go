@@ -13,6 +13,7 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -118,16 +119,21 @@ func (k *keeping) stillKept(p *plan.Plan) error {
 // partVariables gives variables the values that the parts of a statement need, until the function that it returns is called: servers are to send texts as
 // the client writes them, so that they can be part of statements, and all rows.
 func partVariables(c *client) (back func()) {
+	return giveVariables(&c.state, map[string]string{"character_set_results": c.state.Value("character_set_client"), "sql_select_limit": "", "max_execution_time": ""})
+}
+
+// giveVariables gives variables values, as SQL text, or the servers' default for "", until the function that it returns is called.
+func giveVariables(st *state.State, values map[string]string) (back func()) {
 	had := map[string]string{}
 	give := func(name, value string) {
 		if value == "" {
-			c.state.Unset(name)
+			st.Unset(name)
 		} else {
-			c.state.Set(name, value)
+			st.Set(name, value)
 		}
 	}
-	for name, value := range map[string]string{"character_set_results": c.state.Value("character_set_client"), "sql_select_limit": "", "max_execution_time": ""} {
-		if now := c.state.Value(name); now != value {
+	for name, value := range values {
+		if now := st.Value(name); now != value {
 			had[name] = now
 			give(name, value)
 		}

@@ -211,9 +211,37 @@ func (s *Session) statement(q *query) (failed bool, err error) {
 		}
 		defer s.client.account.End()
 	}
+	return composer{s}.admitted(q)
+}
+
+// admitted runs a statement that the client may send: what SET STATEMENT, EXECUTE or a block has the proxy carry out in their place.
+func (s composer) admitted(q *query) (failed bool, err error) {
+	if q.setsFor() {
+		back, err := s.settings().setFor(q)
+		if err != nil {
+			return true, err
+		}
+		if back != nil {
+			if failed = true; q.st == nil {
+				err = s.rights.allow(q)
+			}
+			if err == nil {
+				failed, err = s.admitted(q)
+			}
+			if ended := back(failed || err != nil); ended != nil {
+				return true, ended
+			}
+			return failed, err
+		}
+	}
 	if q.info.Class == sqltext.Execute && q.st == nil {
 		if err := s.unfold(q); err != nil {
 			return true, err
+		}
+	}
+	if q.info.Class == sqltext.CompoundBegin && q.st == nil {
+		if block := s.blockOf(q); block != nil {
+			return s.block(q, block)
 		}
 	}
 	if q.verdict.Timeout > 0 {

@@ -192,6 +192,22 @@ func (ss *stmts) prepareText(text string) error {
 	if err := ss.admitPrepare(&q); err != nil {
 		return err
 	}
+	if q.setsFor() {
+		set := sqltext.Contents{Inner: []sqltext.Inner{q.within.Inner[0]}}
+		set.Inner[0].Text = strings.Clone(set.Inner[0].Text)
+		back, err := (settings{ss.client, ss.exchanges.leases, ss.routing, ss.exchanges}).setFor(&q)
+		if err != nil {
+			return err
+		}
+		if back != nil {
+			if q.source = q.text; q.within == nil {
+				q.within = &set // the executions set it
+			}
+			if err := back(false); err != nil {
+				return err
+			}
+		}
+	}
 	ss.rights.ownGrants(&q)
 	if err := ss.client.substitute(&q); err != nil {
 		return err
@@ -320,7 +336,9 @@ func (ss *stmts) prepareOn(p backend.Pooled, q *query) error {
 		st.source = strings.Clone(q.source)
 	}
 	st.given = strings.Clone(q.given)
-	st.readWithin()
+	if st.readWithin(); st.within == nil {
+		st.within = q.within
+	}
 	st.normal = normalOf(st.text, st.mode)
 	ss.add(st)
 	ok.StatementID = st.id

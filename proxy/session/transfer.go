@@ -57,6 +57,7 @@ func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer, warned *
 	if err != nil {
 		return true, err
 	}
+	t.leaves.found.Found(uint64(len(read.rows)))
 	t.answer(&t.main, t.leaves)
 	return false, nil
 }

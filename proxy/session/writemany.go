@@ -75,8 +75,8 @@ func (cs *changes) tryWrite(q *query, p *plan.Plan, r *plan.Route, ex *boundExec
 		res.Kind, res.Rows = mysql.ResponseRows, uint64(len(c.returned.rows))
 	}
 	q.tellIDs(cs.client, &res)
-	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB {
-		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched
+	if q.info.Class == sqltext.Update && !cs.client.mode().MariaDB || p.Statement.Insert != nil && p.Statement.Query != nil {
+		cs.client.state.Found.FoundBy(total.Info) // MySQL counts the rows that an UPDATE matched; all servers those of INSERT ... SELECT
 	}
 	return c, false, cs.wrote(c, total)
 }

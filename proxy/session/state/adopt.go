@@ -148,21 +148,29 @@ func refused(err error) bool {
 
 // keep stores the value of a system variable as the server told it, if it can be written so that every server reads it alike.
 func (st *State) keep(name, value string) Bound {
-	switch {
-	case name == "autocommit":
-		st.Autocommit = value == "1"
-		st.Set(name, value)
-	case value == "NULL" || isNumber(value):
-		st.Set(name, value)
-	case PlainText(value):
-		st.Set(name, "'"+value+"'")
-	default:
+	text, ok := ValueText(value)
+	if !ok {
 		if slices.Contains(AnswerVariables, name) {
 			st.HeldVariable = name
 		}
 		return BoundVariable
 	}
+	if name == "autocommit" {
+		st.Autocommit = value == "1"
+	}
+	st.Set(name, text)
 	return 0
+}
+
+// ValueText returns the SQL text of a system variable's value, which a server told. ok is false where servers may not all read it alike.
+func ValueText(value string) (text string, ok bool) {
+	switch {
+	case value == "NULL" || isNumber(value):
+		return value, true
+	case PlainText(value):
+		return "'" + value + "'", true
+	}
+	return "", false
 }
 
 // ReadTimestamp keeps what SET timestamp has set on c, for every connection that the session uses. One that is the clock's again gives

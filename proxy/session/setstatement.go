@@ -1,0 +1,121 @@
+package session
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"kingshard/mysql"
+	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
+	"kingshard/proxy/session/state"
+	"kingshard/proxy/txn"
+)
+
+// setsFor reports whether a statement has variables set for itself, or is the execution of one that has.
+func (q *query) setsFor() bool {
+	return q.within != nil && len(q.within.Inner) > 0 && q.within.Inner[0].Assigned && (q.info.Class == sqltext.SetStatement) == (q.st == nil)
+}
+
+// setFor makes SET STATEMENT ... FOR of a statement that may be on tables with rules, which no server has by these names, that statement, and gives the
+// session the variables until back is called, behind the statement. back is nil where a server is to carry out the whole; it returns an error that
+// ends the session. MariaDB Knowledge Base: "SET STATEMENT".
+func (se settings) setFor(q *query) (back func(failed bool) error, err error) {
+	set := &q.within.Inner[0]
+	if q.st != nil {
+		q.within = nil
+		return se.give(set)
+	}
+	if len(q.within.Inner) < 2 || se.routing.namesNode(q) {
+		return nil, nil
+	}
+	in := &q.within.Inner[1]
+	inner := query{text: in.Text, info: in.Info}
+	if !planned(in.Info.Class) || !se.client.schema.Plans.mayConcern(&inner, se.client.state.DB(), in.Mode) {
+		return nil, nil
+	}
+	if back, err = se.give(set); back == nil || err != nil {
+		return nil, err
+	}
+	attributes, hint := q.attributes, q.info.NodeHint
+	info := sqltext.Classify(in.Text, se.client.mode())
+	if info.NodeHint == "" {
+		info.NodeHint = hint
+	}
+	q.begin(in.Text, &info)
+	q.attributes = attributes
+	q.readWithin(se.client.mode())
+	se.client.observed.Class = info.Class
+	return back, nil
+}
+
+// unseenVariables are the reasons of which the held connection may have values of variables that the session does not know.
+const unseenVariables = 1<<txn.PinVariable | 1<<txn.PinUnknown | 1<<txn.PinTracker | 1<<txn.PinStored | 1<<txn.PinProcedure
+
+// give gives the session what SET STATEMENT sets, until back is called. A server tells what the values are, and its error is the client's. back is nil
+// where the values cannot be given to several connections, and taken from them again.
+func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err error) {
+	list, ok := sqltext.ParseSet(set.Text, set.Mode)
+	if !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || !a.Literal || isOwn(a) }) || se.client.txn.Pins&unseenVariables != 0 {
+		return nil, nil
+	}
+	if err := se.leases.learnCharset(); err != nil {
+		return nil, err
+	}
+	var columns []string
+	for _, a := range list {
+		columns = append(columns, "@@session."+a.Name)
+	}
+	values := make([]string, len(list))
+	warned := 0
+	question := "SET STATEMENT " + strings.TrimPrefix(set.Text, "SET ") + " FOR SELECT " + strings.Join(columns, ", ") + ", @@warning_count FROM (SELECT 1) AS ks LIMIT 1" // warnings from before are there without a table
+	if err := se.leases.ask(question, func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
+		for k := range values {
+			if values[k] = "NULL"; cells[k] != nil {
+				values[k] = string(cells[k])
+			}
+		}
+		warned, _ = strconv.Atoi(string(cells[len(list)]))
+	}); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return !givenToAll(a.Name) }) {
+		return nil, nil
+	}
+	if warned > 0 {
+		return nil, newError(KSRefusedSharding, "SET STATEMENT of a value that the server takes as another one, for a statement on a table with a rule: "+strings.TrimPrefix(set.Text, "SET "))
+	}
+	given := map[string]string{}
+	for k, a := range list {
+		text, ok := state.ValueText(values[k])
+		if !ok {
+			return nil, newError(KSRefusedSharding, "SET STATEMENT of "+a.Name+" for a statement on a table with a rule: the value cannot be brought to several servers")
+		}
+		given[a.Name] = text
+	}
+	undo := giveVariables(&se.client.state, given)
+	return func(failed bool) error {
+		undo()
+		return se.tellsNoMore(failed)
+	}, nil
+}
+
+// givenToAll reports whether a variable can be set on several connections, and have the value again that it had. By sql_mode the rest of the text has not
+// been read.
+func givenToAll(name string) bool {
+	return name != "sql_mode" && name != "timestamp" && !privileged[name] && !state.PerStatement[name] && !strings.HasPrefix(name, "character_set_") && !strings.HasPrefix(name, "collation_")
+}
+
+// tellsNoMore has the session know what the last statement has left, as the held connection, which may have run it, is to be asked other things.
+func (se settings) tellsNoMore(failed bool) error {
+	if se.client.heldTells() && (failed || se.client.state.Diagnostics.WarningCount > 0) {
+		p := se.client.txn.Held()
+		if err := se.client.fetchWarnings(p, se.client.txn.LastNames()); err != nil {
+			return se.leases.lost(p, err)
+		}
+	}
+	se.client.txn.LastOnHeld = false
+	se.client.txn.SetLastNames(nil)
+	se.client.state.Found.Known(se.client.txn.Conn(), false)
+	return nil
+}
