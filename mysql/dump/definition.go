@@ -49,7 +49,10 @@ type key struct {
 // read takes the definition from behind the table's name on, and gives the table its columns.
 func (d *definition) read(p *tokens) error {
 	body, ok := p.group()
-	if !ok {
+	switch {
+	case !ok && p.end():
+		return errUnended
+	case !ok:
 		return errors.New("CREATE TABLE ... LIKE, or of a query")
 	}
 	options := *p

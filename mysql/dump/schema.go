@@ -239,7 +239,9 @@ func (rd *reading) define(p *tokens, db, name string, st statement) error {
 	}
 	t := &Table{DB: db, Name: name, At: at}
 	d := &definition{mode: rd.mode, table: t, charset: rd.byDB[db]}
-	if err := d.read(p); err != nil {
+	if err := d.read(p); errors.Is(err, errUnended) {
+		return err
+	} else if err != nil {
 		t.Columns, t.Invisible, t.Unknown = nil, nil, err.Error()
 		rd.warn(st.line+strings.Count(st.text[:min(p.at(), len(st.text))], "\n"), "%s.%s: %v: its columns are not known", db, name, err)
 	} else if d.assumed != "" {

@@ -156,7 +156,7 @@ func (s *statements) read() (st statement, err error) {
 	for {
 		c, err := s.in.ReadByte()
 		if err != nil {
-			if err == io.EOF && state == 0 && !st.skipped && len(s.delimiter) > 0 {
+			if err == io.EOF && state == 0 && !st.skipped {
 				st.text = string(kept) // the last one may lack its end
 				return st, nil
 			}

@@ -108,6 +108,32 @@ func TestCrossShardDenied(t *testing.T) {
 	})
 }
 
+// Changes of tables with keys over the shards, by rows of other shards, are refused ahead of these rows.
+func TestChangesOfIndexedTablesCollectNothing(t *testing.T) {
+	for _, kind := range bothKinds {
+		t.Run(string(kind), func(t *testing.T) {
+			s := startIndexed(t, kind)
+			for k := 1; k <= 8; k++ {
+				s.everywhere(t, fmt.Sprintf("INSERT INTO people (id, email, dept) VALUES (%d, 'e%d', %d)", k, k, k%3))
+			}
+			collected := func() any { return must(t, s.subject, "SHOW KS STATUS LIKE 'Finish_rows'").Rows[0][1] }
+			before := collected()
+			for _, sql := range []string{
+				"DELETE FROM people WHERE dept IN (SELECT id FROM people b WHERE b.name IS NULL)", "UPDATE people SET dept = 9 WHERE dept = (SELECT MIN(b.id) FROM people b)",
+			} {
+				fails(t, s.subject, sql, 9012)
+			}
+			if after := collected(); after != before {
+				t.Errorf("%v rows were collected, %v before", after, before)
+			}
+			fails(t, s.saying(t, "deny"), "DELETE FROM people WHERE dept IN (SELECT id FROM people b) ORDER BY id LIMIT 1", 9023)
+			must(t, s.subject, "UPDATE people SET dept = 5 WHERE dept = 1")
+			must(t, s.subject, "DELETE FROM people WHERE id IN (1, 2)")
+			s.keptIndexes(t, "behind all")
+		})
+	}
+}
+
 // What cross_shard warns of runs, and SHOW WARNINGS has the warning behind those of servers; nothing else has it.
 func TestCrossShardWarns(t *testing.T) {
 	onShards(t, rowsSchema, func(t *testing.T, s *shards) {

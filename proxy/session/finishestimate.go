@@ -7,6 +7,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/value"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
@@ -107,7 +108,7 @@ func (r *reducing) lengthOf(s *plan.Scratch, query *plan.Query) (float64, error)
 
 // noteLarge notes a table of which a statement has collected so many bytes that the next one is to be asked about ahead.
 func (f *finishing) noteLarge(s *plan.Scratch, bytes int) {
-	if s.Conditions == 0 && !s.Distinct && s.Like == nil && bytes > int(f.limits.maxBytes)/estimateDoubt {
+	if s.Ref.Table.Kind == router.Sharded && s.Conditions == 0 && !s.Distinct && s.Like == nil && bytes > int(f.limits.maxBytes)/estimateDoubt {
 		f.s.client.schema.Plans.large.Store(s.Ref.Table, true)
 	}
 }

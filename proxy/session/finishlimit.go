@@ -60,7 +60,7 @@ func (l *finishLimits) noMoreRows() string {
 	if l.maxRows == 0 {
 		return ""
 	}
-	return " LIMIT " + strconv.Itoa(l.maxRows+1)
+	return " LIMIT " + strconv.Itoa(l.maxRows-l.rows+1)
 }
 
 // giveBack counts what was collected as gone.

@@ -51,6 +51,18 @@ func (s composer) keepIndexes(text string, binary bool) (failed bool, err error)
 	if p == nil {
 		return true, replanned()
 	}
+	if ch := p.Statement.Change; ch != nil && ch.Where.Has(sqlparse.Scalar, sqlparse.Exists, sqlparse.InQuery, sqlparse.Quantify) {
+		e := new(plan.Execution)
+		e.Bind(p, nil)
+		if _, err := e.Route(); plan.IsRefusal(err) {
+			if ch.Limit == nil {
+				return true, planError(err) // ahead of the rows that it would collect
+			}
+			if _, err := crossShard(&s.client, &s.client.task().query, p); err != nil {
+				return true, err
+			}
+		}
+	}
 	defer partVariables(&s.client)()
 	var k *keeping
 	inOrder := false

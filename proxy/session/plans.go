@@ -246,6 +246,7 @@ func (p *Plans) forget() {
 	p.defaults.Clear()
 	p.triggers.Clear()
 	p.keys.Clear()
+	p.large.Clear()
 	p.forgotten.Add(1)
 }
 

@@ -13,6 +13,12 @@ import (
 // adviceTables is how many references a statement may have for other places of its tables to be tried: each try plans it anew.
 const adviceTables = 12
 
+// adviceTries is how many other places are tried for the tables of a statement at the most, and equalitiesMax how many pairs of columns are looked at.
+const (
+	adviceTries   = 64
+	equalitiesMax = 256
+)
+
 // Advice says what would bring a statement on several shards to fewer of them, or have the shards do what a server now does behind them; "" where nothing is
 // known to. All of it has been tried: the statement is planned as if it were so.
 func (p *Plan) Advice() string {
@@ -25,6 +31,8 @@ func (p *Plan) Advice() string {
 	if now == nil || now.reach == oneServer {
 		return ""
 	}
+	now.tries = new(int)
+	*now.tries = adviceTries
 	parts := now.narrower()
 	if now.reach < groupedOnShards && len(p.Refs) <= adviceTables {
 		parts = append(now.placements(), parts...)
@@ -223,12 +231,15 @@ func (s *supposed) equalities() (list []equality) {
 	add := func(l, r *sqlparse.Expr, in, of *scope) {
 		a, x := in.columnOf(l)
 		b, y := of.columnOf(r)
-		if e := (equality{a, b, lower(x), lower(y)}); a != nil && b != nil && a != b && !slices.Contains(list, e) {
+		if e := (equality{a, b, lower(x), lower(y)}); a != nil && b != nil && a != b && len(list) < equalitiesMax && !slices.Contains(list, e) {
 			list = append(list, e)
 		}
 	}
 	for _, sc := range s.analyzer.blocks {
-		conditions := joinConditions(sc.block.From)
+		var conditions []*sqlparse.Expr
+		for _, j := range joinsOn(sc.block.From) {
+			conditions = append(conditions, apart(j.On, sqlparse.And)...)
+		}
 		if sc.block.Where != nil {
 			conditions = append(conditions, apart(sc.block.Where, sqlparse.And)...)
 		}
@@ -255,18 +266,6 @@ func (s *supposed) equalities() (list []equality) {
 				list = append(list, e)
 			}
 		})
-	}
-	return list
-}
-
-// joinConditions lists the conditions of the joins of FROM.
-func joinConditions(f *sqlparse.From) (list []*sqlparse.Expr) {
-	if f == nil || f.Join == nil {
-		return nil
-	}
-	list = append(joinConditions(f.Join.Left), joinConditions(f.Join.Right)...)
-	if f.Join.On != nil {
-		list = append(list, apart(f.Join.On, sqlparse.And)...)
 	}
 	return list
 }

@@ -107,3 +107,29 @@ func TestAdviceIsQuick(t *testing.T) {
 		t.Errorf("%v", took)
 	}
 }
+
+// However many columns are compared, few places are tried.
+func TestAdviceIsBounded(t *testing.T) {
+	r := testRouter(t)
+	sql := "select * from u join p on u.age = p.n"
+	for k := range 400 {
+		sql += fmt.Sprintf(" and u.c%d = p.d%d and u.c%d = p.d%d", k%20, k/20, k/20, k%20)
+	}
+	p, err := build(sql, r, typed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := p.suppose(nil)
+	if now == nil {
+		t.Fatal("it is not planned")
+	}
+	if n := len(now.equalities()); n > equalitiesMax {
+		t.Errorf("%d pairs of columns", n)
+	}
+	tries := 1
+	now.tries = &tries
+	if list := now.otherwise(); len(list) > 1 || tries > 0 {
+		t.Errorf("%d placements of 1, %d left", len(list), tries)
+	}
+	p.Advice()
+}

@@ -148,7 +148,9 @@ func (b *blockText) on(j *sqlparse.Join, clause sqlparse.Span, m sqltext.Mode, f
 // names reports whether the text of a condition has the columns that the condition names: joins are written in an order of their own.
 func (b *blockText) names(c condText) bool {
 	text := lower(b.text[c.text.Pos:c.text.End])
-	return c.expr.All(func(x *sqlparse.Expr) bool { return x.Op != sqlparse.Column || strings.Contains(text, lower(x.Name)) })
+	return c.expr.All(func(x *sqlparse.Expr) bool {
+		return x.Op != sqlparse.Column || strings.Contains(text, lower(x.Name)) && strings.Contains(text, lower(x.Table))
+	})
 }
 
 // decided lists the tables of which a join gives no row that fails its ON.

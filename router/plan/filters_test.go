@@ -39,9 +39,11 @@ func TestFilters(t *testing.T) {
 		"SELECT u.name FROM p RIGHT JOIN u ON u.age = p.n AND u.id > 5 AND p.n < 3":                                            "p (p.n < 3); u",
 		"SELECT u.name FROM o LEFT JOIN (p LEFT JOIN u ON u.age = p.n AND u.id > 5) ON o.price = p.n AND u.id < 9 AND p.n < 3": "o; p (p.n < 3); u (u.id > 5)",
 		"SELECT u.name FROM o LEFT JOIN (p JOIN u ON u.age = p.n AND u.id > 5) ON o.price = p.n AND u.id < 9":                  "o; p; u (u.id > 5) AND (u.id < 9)",
-		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n AND u.id > 5 WHERE u.id < 9 AND p.n < 3":                              "p (p.n < 3); u (u.id > 5)",
-		"SELECT u.name FROM u AS p JOIN u ON u.age = p.age AND EXISTS (SELECT * FROM o WHERE o.u_id = u.id)":                   "p; u; o",
-		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n WHERE u.id IS NULL OR EXISTS (" + orders + ")":                        "p; u; o",
+		// The sides of a RIGHT JOIN in parentheses.
+		"SELECT d.name FROM p JOIN ((u JOIN o ON u.id = o.u_id AND u.age = 5) RIGHT JOIN (u AS x JOIN o AS y ON x.id = y.u_id AND x.age = 7) ON u.tag = x.tag) LEFT JOIN u AS d ON d.id = p.n": "p; x; y; u; o; d",
+		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n AND u.id > 5 WHERE u.id < 9 AND p.n < 3":                                                                                              "p (p.n < 3); u (u.id > 5)",
+		"SELECT u.name FROM u AS p JOIN u ON u.age = p.age AND EXISTS (SELECT * FROM o WHERE o.u_id = u.id)":                                                                                   "p; u; o",
+		"SELECT u.name FROM p LEFT JOIN u ON u.age = p.n WHERE u.id IS NULL OR EXISTS (" + orders + ")":                                                                                        "p; u; o",
 	} {
 		p, err := build(sql, r, typed)
 		if err != nil {

@@ -129,9 +129,6 @@ func (v *values) read(p *Plan, sql string, d *sqltext.Digest) bool {
 			return false
 		}
 	}
-	if f, is := p.Operator.(*Finish); is && f.narrowed != nil {
-		return f.narrowed.holds(v)
-	}
 	return true
 }
 

@@ -44,13 +44,13 @@ const (
 // settle finds the conditions of the filters that are settled, nil without any. Those of tables that are not collected are not.
 func (b *builder) settle(filters map[*Ref][]filter) *settled {
 	s := &settled{exprs: map[*sqlparse.Expr]bool{}, blocks: map[*scope]bool{}, gone: map[*Ref]bool{}}
-	grouped := !b.p.Mode.MariaDB && b.analyzer.groupsRows()
+	depends := !b.p.Mode.MariaDB && b.analyzer.dependsOnGroup(b.p.Statement.Query)
 	for _, r := range b.p.Refs {
 		if r.Table.Kind != router.Sharded && !r.collected {
 			continue
 		}
 		for _, f := range filters[r] {
-			if f.expr == nil || grouped && f.expr.Has(sqlparse.Eq, sqlparse.NullSafeEq) { // ONLY_FULL_GROUP_BY knows by a = 1 that a is the same in all rows
+			if f.expr == nil || depends && f.expr.Has(sqlparse.Eq, sqlparse.NullSafeEq, sqlparse.In, sqlparse.Not, sqlparse.InQuery, sqlparse.Exists) { // by which MySQL may know that a column is the same in all rows
 				continue
 			}
 			before := len(s.values)
@@ -72,14 +72,6 @@ func (b *builder) settle(filters map[*Ref][]filter) *settled {
 		return nil
 	}
 	return s
-}
-
-// groupsRows reports whether a query block makes one row of several.
-func (a *analyzer) groupsRows() bool {
-	return slices.ContainsFunc(a.blocks, func(s *scope) bool {
-		q := s.block
-		return len(q.Group) > 0 || q.Distinct || q.Having != nil || fieldsHave(q, sqlparse.Aggregate)
-	})
 }
 
 // silent reports whether a condition of a block never makes a server warn, and notes the values on which that depends.

@@ -30,6 +30,14 @@ func TestSettled(t *testing.T) {
 		{sql: "SELECT * FROM u JOIN p ON u.age = p.n WHERE u.name = 'x'", want: "u(id, name, tag, note, price, at, seen, kind, doc, score, age) p(id, at, n) WHERE TRUE"},
 		// ONLY_FULL_GROUP_BY knows by it that all names are equal.
 		{sql: "SELECT u.name, COUNT(*) FROM u JOIN p ON u.age = p.n WHERE u.name = 'x' AND u.tag < 'y'", want: "u(name, age) p(n) WHERE u.name = 'x' AND TRUE"},
+		{sql: "SELECT u.name, COUNT(*) FROM u JOIN p ON u.age = p.n WHERE u.name IN ('x') GROUP BY p.at", want: "u(name, age) p(at, n) WHERE u.name IN ('x') GROUP BY p.at"},
+		{sql: "SELECT u.name, COUNT(*) FROM u JOIN p ON u.age = p.n WHERE u.name IN (?) GROUP BY p.at", args: []value.Value{value.NewString("x")}, want: "u(name, age) p(at, n) WHERE u.name IN (?) GROUP BY p.at"},
+		{sql: "SELECT u.name, COUNT(*) FROM u JOIN p ON u.age = p.n WHERE NOT u.name <> 'x' GROUP BY p.at", want: "u(name, age) p(at, n) WHERE NOT u.name <> 'x' GROUP BY p.at"},
+		{sql: "SELECT COUNT(*) FROM u JOIN p ON u.age = p.n WHERE u.name = 'x' HAVING u.name < 'y'", want: "u(name, age) p(n) WHERE u.name = 'x' HAVING u.name < 'y'"},
+		{sql: "SELECT DISTINCT p.n FROM u JOIN p ON u.age = p.n WHERE u.name = 'x' ORDER BY u.name", want: "u(name, age) p(n) WHERE u.name = 'x' ORDER BY u.name"},
+		// It needs no condition for what is grouped by.
+		{sql: "SELECT p.at, COUNT(*) AS c FROM u JOIN p ON u.age = p.n WHERE u.name IN ('x') GROUP BY p.at ORDER BY c", want: "u(age) p(at, n) WHERE TRUE GROUP BY p.at ORDER BY c"},
+		{sql: "SELECT YEAR(p.at) AS y, COUNT(*) FROM u JOIN p ON u.age = p.n WHERE u.name = 'x' GROUP BY y HAVING COUNT(*) > 1", want: "u(age) p(at, n) WHERE TRUE GROUP BY y HAVING COUNT(*) > 1"},
 		// Tables of subqueries; a change locks their rows.
 		{sql: "SELECT u.id FROM u JOIN p ON u.age = p.n WHERE EXISTS (SELECT * FROM o WHERE o.u_id = u.id AND o.item = 'x')", want: "u(id, age) p(n) WHERE TRUE"},
 		{sql: "SELECT u.id FROM u JOIN p ON u.age = p.n WHERE EXISTS (SELECT * FROM o WHERE o.u_id = u.id AND o.item = 'x') FOR UPDATE", locks: true,

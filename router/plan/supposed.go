@@ -22,6 +22,8 @@ type supposed struct {
 	steps []string
 	why   string
 	small string
+	// tries is how many more placements may be tried for the statement.
+	tries *int
 }
 
 // reach is how much of a statement the shards do.
@@ -108,6 +110,9 @@ func (s *supposed) otherwise() (list []*supposed) {
 				return nil // it has been placed already
 			}
 		}
+		if *s.tries--; *s.tries < 0 {
+			return nil
+		}
 		lie := maps.Clone(s.lie)
 		if lie == nil {
 			lie = map[*router.Table]*router.Table{}
@@ -120,7 +125,7 @@ func (s *supposed) otherwise() (list []*supposed) {
 		if t.steps = append(slices.Clip(s.steps), step); s.why != "" && why != "" {
 			why = s.why + " and " + why
 		}
-		t.why = why
+		t.why, t.tries = why, s.tries
 		if why == "" {
 			t.why = s.why
 		}
