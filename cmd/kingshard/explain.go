@@ -16,7 +16,9 @@ import (
 var explainCommand = command{
 	name: "explain", args: "'SQL'", summary: "how a statement, or those of a log, would run",
 	about: `Shows how a statement would run: a block for each statement that a server would get. With -log it reads the slow query log
-or the general query log of MySQL or MariaDB instead, and shows how the statements in there would run, by digest.
+or the general query log of MySQL or MariaDB instead, and shows how the statements in there would run, by digest: as text, as
+JSON, or as a page for a browser with -html, which has what is sent for the first statement of each digest, too. No value of a
+statement is in any of them.
 
 -schema has the columns of tables from dumps (mysqldump --no-data, mariadb-dump --no-data), -servers from the servers of the
 configuration, which are only read. With neither, no server is asked and the columns are not known: key values are placed by
@@ -35,7 +37,8 @@ file cannot be read, a server cannot be asked, or the configuration is not valid
 		set.BoolVar(&f.servers, "servers", false, "ask the servers of the configuration for the columns of tables")
 		set.StringVar(&f.log, "log", "", "slow query log or general query log `file` to judge; - is standard input")
 		set.BoolVar(&f.json, "json", false, "print JSON")
-		set.IntVar(&f.top, "top", 20, "how many digests of each class a report shows, those with the most statements first; 0 is all. JSON has all")
+		set.BoolVar(&f.html, "html", false, "print the report of a log as a page: -log FILE -html > report.html")
+		set.IntVar(&f.top, "top", 20, "how many digests of each class a report shows, most statements first; 0 is all. JSON and the page have all")
 		return f.explain
 	},
 }
@@ -47,6 +50,7 @@ type explainFlags struct {
 	servers bool
 	log     string
 	json    bool
+	html    bool
 	top     int
 }
 
@@ -62,6 +66,10 @@ func (f *explainFlags) explain(args []string) int {
 		return wrong("a statement or -log: one of them")
 	case f.top < 0:
 		return wrong("-top cannot be negative")
+	case f.html && f.json:
+		return wrong("-json or -html: one of them")
+	case f.html && f.log == "":
+		return wrong("-html shows the report of a log: -log names it")
 	case f.log == "" && (len(args) != 1 || strings.TrimSpace(args[0]) == ""):
 		return wrong("give one statement, in quotes, behind the flags")
 	}

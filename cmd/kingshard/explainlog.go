@@ -11,6 +11,7 @@ import (
 
 	"kingshard/mysql/serverlog"
 	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
 )
 
 // statementMax is the longest statement of a log that is judged, in bytes.
@@ -31,9 +32,11 @@ type logReport struct {
 	slow    bool
 	server  sqltext.Mode
 	columns string // where they are from
+	rules   string // the configuration and the user that the statements were judged with
 
-	statements uint64
-	time       time.Duration
+	statements  uint64
+	time        time.Duration
+	first, last time.Time // when statements came, or were done; zero if the log does not tell
 	// left are entries that are no statements of clients.
 	left    [4]uint64 // by serverlog.Kind
 	sums    [classes]sum
@@ -42,6 +45,9 @@ type logReport struct {
 	beyond uint64
 	// advised is how many outcomes were asked what would help them.
 	advised int
+	// steps says that what is sent is kept; stepped is for how many outcomes it was.
+	steps   bool
+	stepped int
 }
 
 // sum is what several statements have together.
@@ -68,7 +74,9 @@ type outcomeRow struct {
 	outcome
 	help string
 	sum
-	line int // of the first one
+	line   int         // of the first one
+	tables []string    // with a rule, that it names
+	steps  []plan.Step // of the first one, without values
 }
 
 // judgeLog prints the report of a log.
@@ -84,7 +92,7 @@ func (f *explainFlags) judgeLog(j *judge) int {
 		defer file.Close()
 		in, name = file, f.log
 	}
-	rep := &logReport{file: name, columns: j.columns.source(), digests: map[string]*digestRow{}}
+	rep := &logReport{file: name, columns: j.columns.source(), rules: f.rules(), steps: f.html, digests: map[string]*digestRow{}}
 	if err := rep.read(in, j, f.db); err != nil {
 		fmt.Fprintf(os.Stderr, "kingshard explain: %s: %v\n", name, err)
 		return 1
@@ -93,12 +101,27 @@ func (f *explainFlags) judgeLog(j *judge) int {
 		fmt.Fprintf(os.Stderr, "kingshard explain: %s: no statement of a client is in it\n", name)
 		return 1
 	}
-	if f.json {
+	switch {
+	case f.json:
 		writeJSON(os.Stdout, rep.json())
-	} else {
+	case f.html:
+		if err := rep.page(os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "kingshard explain:", err)
+			return 1
+		}
+	default:
 		rep.print(os.Stdout, f.top)
 	}
 	return 0
+}
+
+// rules names the configuration and its user.
+func (f *explainFlags) rules() string {
+	text := f.file.file.Path
+	if f.account.User != "" {
+		text += ", user " + f.account.User
+	}
+	return text
 }
 
 // read judges the statements of a log. db is the current database of those of which the log does not tell it.
@@ -123,6 +146,14 @@ func (rep *logReport) read(in io.Reader, j *judge, db string) error {
 		if e.Kind != serverlog.Statement {
 			rep.left[e.Kind]++
 			continue
+		}
+		if !e.At.IsZero() {
+			if rep.first.IsZero() || e.At.Before(rep.first) {
+				rep.first = e.At
+			}
+			if e.At.After(rep.last) {
+				rep.last = e.At
+			}
 		}
 		rep.entry(j, &e, cmp.Or(e.DB, db))
 		if j.columns.failed != nil {
@@ -184,8 +215,10 @@ func (rep *logReport) count(j *judge, text, db string, o outcome, e *serverlog.E
 				rep.sums[o.class].digests++
 			}
 			k = len(d.outcomes)
-			help := rep.advice(&o)
-			d.outcomes = append(d.outcomes, outcomeRow{outcome: o, help: help, line: e.Line})
+			row := outcomeRow{line: e.Line, tables: j.tablesOf(text, db, o.plan), steps: rep.stepsOf(j, text, db, &o)}
+			row.help = rep.advice(&o)
+			row.outcome = o
+			d.outcomes = append(d.outcomes, row)
 		}
 	}
 	d.outcomes[k].add(e.Time)
@@ -202,6 +235,33 @@ func (rep *logReport) advice(o *outcome) (help string) {
 	}
 	rep.advised++
 	return p.Advice()
+}
+
+// steppedMax bounds the outcomes of which it is kept what is sent, and stepsMax what is kept of each.
+const (
+	steppedMax = 5_000
+	stepsMax   = 20
+)
+
+// stepsOf is what a statement with a plan has sent, without values.
+func (rep *logReport) stepsOf(j *judge, text, db string, o *outcome) []plan.Step {
+	if !rep.steps || o.plan == nil || rep.stepped >= steppedMax {
+		return nil
+	}
+	rep.stepped++
+	steps, err := j.steps(text, db, sqltext.Classify(text, j.mode))
+	if err != nil {
+		return nil
+	}
+	for k := range steps {
+		s := &steps[k]
+		s.SQL, s.Reason = string(sqltext.AppendNormal(nil, s.SQL, j.mode, digestTextMax)), withoutValues(s.Reason, j.mode)
+	}
+	if len(steps) > stepsMax {
+		rest := len(steps) - stepsMax
+		steps = append(steps[:stepsMax:stepsMax], plan.Step{Reason: "and " + count(rest, "step") + " more"})
+	}
+	return steps
 }
 
 // shown is an outcome with its digest.

@@ -130,6 +130,7 @@ SELECT name FROM users WHERE id IN (5);
 `
 
 const slowReport = `slow.log: slow log of MySQL 8.0.36, 8 statements of 7 digests; columns from dumps
+2024-03-01 10:20:30 UTC
 
 REFUSED: an error of the proxy, before anything is sent
 
@@ -234,7 +235,8 @@ func TestExplainLog(t *testing.T) {
 		"refused|shop|SET @x = (SELECT MAX(id) FROM users)|1|", "merged|shop|SELECT name FROM users ORDER BY name|1|all 2 shards", "one shard|shop|SELECT name FROM users WHERE id = ?|1|",
 		"unsharded|shop|SELECT ?|1|", "administration|shop|SET GLOBAL max_connections = ?|1|",
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") || rep.Log != "general" || rep.Seconds != nil || rep.Statements != 5 || rep.Prepared != 1 || rep.Commands != 2 || rep.Columns != "dumps" {
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || rep.Log != "general" || rep.Seconds != nil || rep.Statements != 5 || rep.Prepared != 1 || rep.Commands != 2 || rep.Columns != "dumps" ||
+		rep.First != "2024-03-01T10:20:30.123456Z" || rep.Last != rep.First || strings.Join(rep.Digests[0].Tables, ", ") != "users" || rep.Digests[3].Tables != nil {
 		t.Errorf("%+v\n%s\nwant\n%s", rep, strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -318,6 +320,9 @@ func TestExplainErrors(t *testing.T) {
 		{[]string{"-log", "@quit.log"}, 1, "no statement of a client is in it"},
 		{[]string{"-log", "@quit.log", "SELECT 1"}, 2, "a statement or -log"},
 		{[]string{"-log", "@quit.log", "-top", "-1"}, 2, "-top"},
+		{[]string{"-log", "@quit.log", "-html", "-json"}, 2, "-json or -html"},
+		{[]string{"-html", "SELECT 1"}, 2, "-log names it"},
+		{[]string{"-log", "@quit.log", "-html"}, 1, "no statement of a client is in it"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			r, w, err := os.Pipe()

@@ -67,10 +67,31 @@ func (rep *logReport) title() string {
 		text += " of " + server
 	}
 	text += fmt.Sprintf(", %s of %s", count(int(rep.statements), "statement"), count(len(rep.digests), "digest"))
-	if rep.columns == "" {
-		return text + "\nThe columns of tables are not known, so that some queries count as refused which a proxy merges or finishes:\n-schema or -servers tells them."
+	if rep.columns != "" {
+		text += "; columns from " + rep.columns
 	}
-	return text + "; columns from " + rep.columns
+	if span := rep.span(); span != "" {
+		text += "\n" + span
+	}
+	if rep.columns == "" {
+		text += "\nThe columns of tables are not known, so that some queries count as refused which a proxy merges or finishes:\n-schema or -servers tells them."
+	}
+	return text
+}
+
+// span says when the statements were sent; "" if the log does not tell.
+func (rep *logReport) span() string {
+	const day, clock = "2006-01-02", "15:04:05"
+	first, last := rep.first.Format(day), rep.last.Format(day)
+	switch {
+	case rep.first.IsZero():
+		return ""
+	case first == last && rep.first.Format(clock) == rep.last.Format(clock):
+		return rep.first.Format(day + " " + clock + " MST")
+	case first == last:
+		return rep.first.Format(day+" "+clock) + " to " + rep.last.Format(clock+" MST")
+	}
+	return rep.first.Format(day+" "+clock) + " to " + rep.last.Format(day+" "+clock+" MST")
 }
 
 func serverName(m sqltext.Mode) string {
@@ -112,19 +133,27 @@ func (rep *logReport) lines(s shown, width int) []string {
 	if s.help != "" {
 		note("what helps: " + s.help)
 	}
-	if len(s.digest.outcomes) > 1 {
-		var others []string
-		for k := range s.digest.outcomes {
-			if other := &s.digest.outcomes[k]; other != s.outcomeRow {
-				others = append(others, fmt.Sprintf("%d %s", other.statements, strings.TrimSpace(classNames[other.class].name+" "+where(other))))
-			}
-		}
-		note(fmt.Sprintf("of %d in all; the others: %s", s.digest.count, strings.Join(others, ", ")))
+	if others := s.others(); others != "" {
+		note(others)
 	}
 	if s.class <= tooLong {
 		note(fmt.Sprintf("first at line %d", s.line))
 	}
 	return lines
+}
+
+// others says how the other statements of the digest fare; "" if there are none.
+func (s *shown) others() string {
+	if len(s.digest.outcomes) < 2 {
+		return ""
+	}
+	var others []string
+	for k := range s.digest.outcomes {
+		if other := &s.digest.outcomes[k]; other != s.outcomeRow {
+			others = append(others, fmt.Sprintf("%d %s", other.statements, strings.TrimSpace(classNames[other.class].name+" "+where(other))))
+		}
+	}
+	return fmt.Sprintf("of %d in all; the others: %s", s.digest.count, strings.Join(others, ", "))
 }
 
 // where is on how many shards, in parentheses.
@@ -149,14 +178,28 @@ func (rep *logReport) printSums(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	all := sum{statements: rep.statements, digests: uint64(len(rep.digests)), time: rep.time}
 	for c, s := range rep.sums {
-		all.max = max(all.max, s.max)
 		if s.statements > 0 {
 			row(classNames[c].name, s)
 		}
 	}
-	row("all", all)
+	row("all", rep.all())
+	if left := rep.notShown(); left != "" {
+		fmt.Fprintf(w, "\nnot shown: %s\n", left)
+	}
+}
+
+// all is the sum of all classes.
+func (rep *logReport) all() sum {
+	all := sum{statements: rep.statements, digests: uint64(len(rep.digests)), time: rep.time}
+	for _, s := range rep.sums {
+		all.max = max(all.max, s.max)
+	}
+	return all
+}
+
+// notShown says what of the log the report does not show; "" if it shows all.
+func (rep *logReport) notShown() string {
 	var left []string
 	if n := rep.left[serverlog.Prepared]; n > 0 {
 		left = append(left, fmt.Sprintf("%d prepared, whose executions count", n))
@@ -170,9 +213,7 @@ func (rep *logReport) printSums(w io.Writer) {
 	if rep.beyond > 0 {
 		left = append(left, fmt.Sprintf("%d of more digests than %d, which count in the sums only", rep.beyond, digestsMax))
 	}
-	if len(left) > 0 {
-		fmt.Fprintf(w, "\nnot shown: %s\n", strings.Join(left, ", "))
-	}
+	return strings.Join(left, ", ")
 }
 
 func (rep *logReport) share(n uint64) string { return percent(float64(n), float64(rep.statements)) }
@@ -240,6 +281,8 @@ type jsonReport struct {
 	Log        string       `json:"log"` // slow or general
 	Server     string       `json:"server,omitempty"`
 	Columns    string       `json:"columns"` // where they are from: dumps, servers or none
+	First      string       `json:"first,omitempty"`
+	Last       string       `json:"last,omitempty"`
 	Statements uint64       `json:"statements"`
 	Seconds    *float64     `json:"seconds,omitempty"`
 	Prepared   uint64       `json:"prepared"`
@@ -272,10 +315,11 @@ type jsonDigest struct {
 	OfDigest   uint64  `json:"of_digest"` // statements of the digest, whatever their outcome
 	Share      float64 `json:"share"`
 	jsonTimes
-	Shards string `json:"shards,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	Helps  string `json:"helps,omitempty"`
-	Line   int    `json:"first_line"`
+	Shards string   `json:"shards,omitempty"`
+	Reason string   `json:"reason,omitempty"`
+	Helps  string   `json:"helps,omitempty"`
+	Tables []string `json:"tables,omitempty"`
+	Line   int      `json:"first_line"`
 }
 
 func (rep *logReport) json() *jsonReport {
@@ -286,6 +330,9 @@ func (rep *logReport) json() *jsonReport {
 	}
 	if rep.slow {
 		out.Log, out.Seconds = "slow", inSeconds(rep.time)
+	}
+	if !rep.first.IsZero() {
+		out.First, out.Last = jsonTime(rep.first), jsonTime(rep.last)
 	}
 	times := func(s *sum) (t jsonTimes) {
 		if rep.slow {
@@ -302,10 +349,18 @@ func (rep *logReport) json() *jsonReport {
 		out.Classes = append(out.Classes, jsonClass{classNames[c].name, s.statements, share(s.statements), s.digests, times(s)})
 		for _, one := range rep.of(c) {
 			out.Digests = append(out.Digests, jsonDigest{Class: classNames[c].name, DB: one.digest.db, Statement: one.digest.text, Statements: one.statements, OfDigest: one.digest.count,
-				Share: share(one.statements), jsonTimes: times(&one.sum), Shards: strings.TrimSpace(one.where), Reason: one.reason, Helps: one.help, Line: one.line})
+				Share: share(one.statements), jsonTimes: times(&one.sum), Shards: strings.TrimSpace(one.where), Reason: one.reason, Helps: one.help, Tables: one.tables, Line: one.line})
 		}
 	}
 	return out
+}
+
+// jsonTime is a time with its zone, or without where that is the server's own.
+func jsonTime(t time.Time) string {
+	if t.Location() == serverlog.ServerTime {
+		return t.Format("2006-01-02T15:04:05.999999")
+	}
+	return t.Format("2006-01-02T15:04:05.999999Z07:00")
 }
 
 func inSeconds(d time.Duration) *float64 {

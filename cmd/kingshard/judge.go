@@ -140,6 +140,42 @@ func mentions(text string, m sqltext.Mode, watched func(name string) bool) bool 
 	}
 }
 
+// tablesOf lists the tables with a rule that a statement names: those of its plan, or without one those whose names are in the text. Those of another
+// database have its name, too.
+func (j *judge) tablesOf(text, db string, p *plan.Plan) (list []string) {
+	add := func(t *router.Table) {
+		name := t.Name
+		if t.DB != db {
+			name = t.DB + "." + name
+		}
+		if t.Keeps == nil && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	switch {
+	case p != nil:
+		for _, r := range p.Refs {
+			if j.watched(r.Table.Name) {
+				add(r.Table)
+			}
+		}
+		return list
+	case !mentions(text, j.mode, j.watched):
+		return nil
+	}
+	named := map[string]bool{}
+	mentions(text, j.mode, func(name string) bool {
+		named[strings.ToLower(name)] = true
+		return false
+	})
+	for _, t := range j.router.Tables() {
+		if named[strings.ToLower(t.Name)] && (t.DB == db || named[strings.ToLower(t.DB)]) {
+			add(t)
+		}
+	}
+	return list
+}
+
 // class is how a statement runs, what needs the most attention first.
 type class uint8
 

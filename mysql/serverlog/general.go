@@ -10,6 +10,7 @@ import (
 
 // general is a line of a general log that begins an entry.
 type general struct {
+	at          []byte // none where it is the one before
 	id, command string
 	argument    []byte
 }
@@ -33,7 +34,7 @@ func generalLine(l []byte) (g general, ok bool) {
 		if at < 0 || !isTime(l[:at]) {
 			return g, false
 		}
-		rest = l[at+1:]
+		g.at, rest = l[:at], l[at+1:]
 		rest = bytes.TrimPrefix(rest, []byte("\t"))
 	}
 	rest = bytes.TrimLeft(rest, " ")
@@ -46,7 +47,8 @@ func generalLine(l []byte) (g general, ok bool) {
 	if !ok || len(command) > 60 || !commands[string(command)] {
 		return g, false
 	}
-	return general{string(id), string(command), argument}, true
+	g.id, g.command, g.argument = string(id), string(command), argument
+	return g, true
 }
 
 // isTime tells "231127  4:05:06" and "2023-11-27T04:05:06.789012Z".
@@ -66,6 +68,7 @@ func (r *Reader) nextGeneral() (Entry, error) {
 			r.started(l)
 			continue
 		}
+		r.time(string(g.at))
 		s := statement{max: r.textMax}
 		s.add(g.argument, l.cut)
 		line := l.line
@@ -82,7 +85,7 @@ func (r *Reader) nextGeneral() (Entry, error) {
 			}
 			s.add(l.text, l.cut)
 		}
-		e := Entry{Kind: Command, Text: string(s.text), TooLong: s.tooLong, Line: line}
+		e := Entry{Kind: Command, Text: string(s.text), TooLong: s.tooLong, At: r.at, Line: line}
 		r.follow(&e, g)
 		return e, nil
 	}

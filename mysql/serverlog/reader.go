@@ -31,10 +31,15 @@ type Entry struct {
 	Text string
 	// TooLong says that Text is the beginning of a statement that is longer than the reader keeps.
 	TooLong bool
+	// At is when it came, of a general log, or was done, of a slow log: in UTC or in ServerTime, and zero where the log does not tell.
+	At time.Time
 	// Time is how long it took, of a slow log.
 	Time time.Duration
 	Line int // where it begins
 }
+
+// ServerTime is the zone of times of which a log does not tell the zone.
+var ServerTime = time.FixedZone("server time", 0)
 
 // Reader reads a log.
 type Reader struct {
@@ -47,6 +52,7 @@ type Reader struct {
 
 	slow, general bool
 	server        sqltext.Mode
+	at            time.Time         // as a line said last
 	db            string            // of a slow log, as USE said last
 	sessions      map[string]string // of a general log: current databases by connection
 }
@@ -179,6 +185,17 @@ func (r *Reader) started(l *held) bool {
 	r.db = ""
 	clear(r.sessions)
 	return true
+}
+
+// time takes the time that a line has: "231127  4:05:06" or "2023-11-27T04:05:06.789012Z". Any other text leaves it as it was.
+func (r *Reader) time(text string) {
+	if date, clock, ok := strings.Cut(text, " "); ok {
+		if t, err := time.ParseInLocation("060102 15:04:05", date+" "+strings.TrimLeft(clock, " "), ServerTime); err == nil {
+			r.at = t
+		}
+	} else if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
+		r.at = t.UTC()
+	}
 }
 
 // statement collects the lines of one.

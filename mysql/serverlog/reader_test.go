@@ -190,6 +190,36 @@ func TestNoLogs(t *testing.T) {
 	}
 }
 
+// Times are those of the lines, and of the ones before where a line has none.
+func TestTimes(t *testing.T) {
+	for _, c := range []struct{ name, log, want string }{
+		{"slow, MySQL 8", "# Time: 2024-03-01T12:20:30.5+02:00\n# User@Host: a[a] @ h []\n# Query_time: 1\nSET timestamp=5;\nSELECT 1;\n" +
+			"# Time: 2024-03-01T10:20:31.5Z\n# User@Host: a[a] @ h []\n# Query_time: 1\nSET timestamp=5;\nSELECT 2;\n", "2024-03-01 10:20:30.5 UTC, 2024-03-01 10:20:31.5 UTC"},
+		{"slow, MariaDB", "# User@Host: a[a] @ h []\n# Query_time: 1\nSELECT 1;\n# Time: 231127  4:05:06\n# User@Host: a[a] @ h []\n# Query_time: 1\nSELECT 2;\n" +
+			"# User@Host: a[a] @ h []\n# Query_time: 1\nSELECT 3;\n", "none, 2023-11-27 04:05:06 server time, 2023-11-27 04:05:06 server time"},
+		{"general, MySQL 8", "2024-03-01T10:20:30.25Z\t    8 Query\tSELECT 1\n", "2024-03-01 10:20:30.25 UTC"},
+		{"general, MariaDB", "231127 14:05:06\t    5 Query\tSELECT 1\n\t\t    5 Query\tSELECT 2\n991399 14:05:06\t    5 Query\tSELECT 3\n",
+			"2023-11-27 14:05:06 server time, 2023-11-27 14:05:06 server time, 2023-11-27 14:05:06 server time"},
+	} {
+		r := NewReader(strings.NewReader(c.log), 100)
+		var got []string
+		for {
+			e, err := r.Next()
+			if err != nil {
+				break
+			}
+			if e.At.IsZero() {
+				got = append(got, "none")
+			} else {
+				got = append(got, e.At.Format("2006-01-02 15:04:05.999 MST"))
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %s, want %s", c.name, strings.Join(got, ", "), c.want)
+		}
+	}
+}
+
 // FuzzLog reads any bytes as a log: it ends, and nothing that it gives is longer than it may be.
 func FuzzLog(f *testing.F) {
 	f.Add(startLines + "# Time: 130601  8:01:06\n# User@Host: a[a] @ h []\n# Query_time: 1\nuse x;\nSET timestamp=1;\nSELECT 1;\n")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"kingshard/mysql/mysqltest"
 )
@@ -88,6 +89,9 @@ func TestLogsOfServers(t *testing.T) {
 					}
 					if e.Kind != Statement || !strings.Contains(e.Text, "marked") && !strings.Contains(e.Text, "almost") {
 						continue
+					}
+					if age := time.Since(e.At); age > 26*time.Hour || age < -26*time.Hour { // of any zone
+						t.Errorf("%s: %s is said to be of %s", name, e.Text, e.At)
 					}
 					if r.Slow() && e.Time <= 0 {
 						t.Errorf("%s: no time of %s", name, e.Text)

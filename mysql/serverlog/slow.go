@@ -43,12 +43,15 @@ func (r *Reader) nextSlow() (Entry, error) {
 		seen = seen || beginsSlow(l.text)
 		r.header(&e, string(l.text[:min(len(l.text), lineBytes)]), &said)
 	}
+	e.At = r.at
 	return e, r.body(&e, said)
 }
 
 // header takes a comment line of an entry.
 func (r *Reader) header(e *Entry, l string, said *bool) {
 	switch {
+	case strings.HasPrefix(l, "# Time: "):
+		r.time(strings.TrimPrefix(l, "# Time: "))
 	case strings.HasPrefix(l, "# Query_time: "):
 		seconds, _, _ := strings.Cut(strings.TrimPrefix(l, "# Query_time: "), " ")
 		if s, err := strconv.ParseFloat(seconds, 64); err == nil && s >= 0 && s < 1e8 {
