@@ -1,6 +1,6 @@
 package differential
 
-import "fmt"
+import "strings"
 
 // show makes a statement that shows what a table or database is, as drivers ask for it.
 func (g *grammar) show() *statement {
@@ -20,7 +20,8 @@ func (g *grammar) show() *statement {
 		"SHOW COLLATION LIKE 'utf8mb4_g%%'", "SHOW CHARACTER SET LIKE 'latin1'", "SELECT @@sql_mode, @@time_zone, @@autocommit, @@collation_connection, @@character_set_results",
 		"SELECT DATABASE(), SCHEMA(), @@session.group_concat_max_len", "SHOW WARNINGS", "SHOW ERRORS", "SHOW COUNT(*) WARNINGS", "SHOW TRIGGERS LIKE '%[1]s'", "SHOW PROCEDURE STATUS LIKE 'none'",
 	})
-	s := &statement{root: databaseIn(fmt.Sprintf(text, t.name, c.name)), exact: true}
+	text = strings.NewReplacer("%[1]s", t.name, "%[2]s", c.name, "%%", "%").Replace(text)
+	s := &statement{root: databaseIn(text), exact: true}
 	s.prepared = g.one(4)
 	return s
 }

@@ -232,7 +232,7 @@ func TestExplainLog(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s|%s|%s|%d|%s", d.Class, d.DB, d.Statement, d.Statements, d.Shards))
 	}
 	want := []string{
-		"refused|shop|SET @x = (SELECT MAX(id) FROM users)|1|", "merged|shop|SELECT name FROM users ORDER BY name|1|all 2 shards", "one shard|shop|SELECT name FROM users WHERE id = ?|1|",
+		"finished|shop|SET @x = (SELECT MAX(id) FROM users)|1|collects users (1 column of all rows)", "merged|shop|SELECT name FROM users ORDER BY name|1|all 2 shards", "one shard|shop|SELECT name FROM users WHERE id = ?|1|",
 		"unsharded|shop|SELECT ?|1|", "administration|shop|SET GLOBAL max_connections = ?|1|",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || rep.Log != "general" || rep.Seconds != nil || rep.Statements != 5 || rep.Prepared != 1 || rep.Commands != 2 || rep.Columns != "dumps" ||

@@ -234,13 +234,17 @@ var adminClasses = map[sqltext.Class]bool{
 
 // outcome judges one execution. The text is that of one statement.
 func (j *judge) outcome(text, db string, info *sqltext.Info) outcome {
-	if sessionClasses[info.Class] {
-		switch {
-		case info.Class == sqltext.Set && setsServer(text, j.mode):
-			return outcome{class: administration}
-		case info.Class == sqltext.Set && sqltext.Mentions(text, "select") && mentions(text, j.mode, j.watched):
+	switch {
+	case info.Class == sqltext.Set && setsServer(text, j.mode):
+		return outcome{class: administration}
+	case info.Class == sqltext.Set && sqltext.Mentions(text, "select") && mentions(text, j.mode, j.watched):
+		query, _, ok := sqltext.SelectOfSet(text, j.mode)
+		if !ok {
 			return outcome{class: refused, reason: "SET to a query that may name a sharded table: run the query and set its value"}
 		}
+		of := sqltext.Classify(query, j.mode)
+		text, info = query, &of
+	case sessionClasses[info.Class]:
 		return outcome{class: ofSession}
 	}
 	if node := j.hint(info); node != "" {

@@ -373,3 +373,20 @@ func (p *setParser) expression(commaEnds bool) (text string, n int, ok bool) {
 	}
 	return p.sql[pos:end], n, depth == 0
 }
+
+// SelectOfSet gives the query for what SET gives user variables, and their names, where one SELECT can tell it all: not where the value of one may be
+// that of another which is set ahead of it. ok is false for every other SET.
+func SelectOfSet(sql string, m Mode) (query string, names []string, ok bool) {
+	list, ok := ParseSet(sql, m)
+	if !ok {
+		return "", nil, false
+	}
+	var values []string
+	for _, a := range list {
+		if a.Scope != User || len(list) > 1 && strings.Contains(a.Value, "@") {
+			return "", nil, false
+		}
+		names, values = append(names, a.Name), append(values, a.Value)
+	}
+	return "SELECT " + strings.Join(values, ", "), names, true
+}

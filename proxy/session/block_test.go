@@ -167,6 +167,13 @@ func TestSetStatement(t *testing.T) {
 		}
 		s.bothWhole(t, "SET STATEMENT sql_select_limit = 3 FOR SET STATEMENT div_precision_increment = 2 FOR SELECT id / 7 FROM users ORDER BY id", "SELECT @@sql_select_limit, @@div_precision_increment")
 		s.bothWhole(t, "SET STATEMENT sql_select_limit = 1 FOR BEGIN NOT ATOMIC SELECT id FROM users; END", "SHOW WARNINGS")
+		// What the held connection has got unseen, it has behind it.
+		for _, text := range []string{
+			"EXECUTE IMMEDIATE 'SET div_precision_increment = 6'", "SET STATEMENT sql_select_limit = 3, div_precision_increment = 2 FOR SELECT id / 7 FROM users ORDER BY id", "SELECT @@sql_select_limit, @@div_precision_increment",
+			"SELECT id / 7 FROM users ORDER BY id LIMIT 5",
+		} {
+			s.bothWhole(t, text)
+		}
 		for text, code := range map[string]uint16{
 			"SET STATEMENT sort_buffer_size = 1 FOR SELECT id FROM users": 9012, "SET STATEMENT max_statement_time = 1 + 1 FOR SELECT id FROM users": 9013,
 			"SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR SELECT id FROM users": 9013, "SET STATEMENT sql_log_bin = 0 FOR SELECT id FROM users": 9005,

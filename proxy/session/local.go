@@ -22,6 +22,9 @@ func (s *Session) local(q *query) (handled bool, err error) {
 		return s.settings().transaction(q)
 	case sqltext.Set:
 		if err := s.rights.admitSetQuery(q.text, s.client.mode()); err != nil {
+			if handled, err := (composer{s}).setToQuery(q); handled {
+				return true, err
+			}
 			return true, err
 		}
 		return true, s.settings().set(q)

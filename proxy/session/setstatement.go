@@ -56,7 +56,7 @@ const unseenVariables = 1<<txn.PinVariable | 1<<txn.PinUnknown | 1<<txn.PinTrack
 // where the values cannot be given to several connections, and taken from them again.
 func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err error) {
 	list, ok := sqltext.ParseSet(set.Text, set.Mode)
-	if !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || !a.Literal || isOwn(a) }) || se.client.txn.Pins&unseenVariables != 0 {
+	if !ok || slices.ContainsFunc(list, func(a sqltext.Assignment) bool { return a.Scope != sqltext.Session || !a.Literal || isOwn(a) }) {
 		return nil, nil
 	}
 	if err := se.leases.learnCharset(); err != nil {
@@ -85,6 +85,11 @@ func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err e
 	if warned > 0 {
 		return nil, newError(KSRefusedSharding, "SET STATEMENT of a value that the server takes as another one, for a statement on a table with a rule: "+strings.TrimPrefix(set.Text, "SET "))
 	}
+	if se.client.txn.Pins&unseenVariables != 0 {
+		if ok, err := se.learnValues(columns, list); !ok || err != nil {
+			return nil, err
+		}
+	}
 	given := map[string]string{}
 	for k, a := range list {
 		text, ok := state.ValueText(values[k])
@@ -98,6 +103,24 @@ func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err e
 		undo()
 		return se.tellsNoMore(failed)
 	}, nil
+}
+
+// learnValues has the session know what the held connection has in variables, as it may have got that unseen. ok is false for values that cannot be brought
+// to several servers.
+func (se settings) learnValues(columns []string, list []sqltext.Assignment) (ok bool, err error) {
+	ok = true
+	err = se.leases.ask("SELECT "+strings.Join(columns, ", ")+" LIMIT 1", func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
+		for k, a := range list {
+			text, plain := "NULL", true
+			if cells[k] != nil {
+				text, plain = state.ValueText(string(cells[k]))
+			}
+			if ok = ok && plain; plain {
+				se.client.state.Set(a.Name, text)
+			}
+		}
+	})
+	return ok, err
 }
 
 // givenToAll reports whether a variable can be set on several connections, and have the value again that it had. By sql_mode the rest of the text has not

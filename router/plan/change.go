@@ -134,7 +134,7 @@ func keyKept(r *Ref, assignments []sqlparse.Assignment, inserted bool) error {
 	for _, a := range assignments {
 		switch e := a.Expr; {
 		case r.keyOf(a.Column) < 0:
-		case e.Op == sqlparse.Column && router.SameColumn(e.Name, a.Column) && (e.Table == "" || lower(e.Table) == lower(r.Parsed.Label())):
+		case ownValue(r, e, a.Column), e.Op == sqlparse.Call && e.Name == "last_insert_id" && len(e.Args) == 1 && ownValue(r, e.Args[0], a.Column):
 		case inserted && e.Op == sqlparse.Values && router.SameColumn(e.Name, a.Column):
 			given++
 			column = a.Column
@@ -146,6 +146,11 @@ func keyKept(r *Ref, assignments []sqlparse.Assignment, inserted bool) error {
 		return keyChange(r, column, "DELETE the row and INSERT it anew")
 	}
 	return nil
+}
+
+// ownValue reports whether an expression is a column of r itself.
+func ownValue(r *Ref, e *sqlparse.Expr, column string) bool {
+	return e.Op == sqlparse.Column && router.SameColumn(e.Name, column) && (e.Table == "" || lower(e.Table) == lower(r.Parsed.Label()))
 }
 
 // keyChange refuses a new value for a key column, for a reason.

@@ -38,6 +38,9 @@ func (f *FoundRows) Rows() uint64 { return f.n }
 // Found notes the number of rows that the statement under way found, by its answer.
 func (f *FoundRows) Found(n uint64) { *f = FoundRows{n: n, fresh: true} }
 
+// Lose notes that the statement under way has found rows whose number nobody has told.
+func (f *FoundRows) Lose() { *f = FoundRows{unknown: true} }
+
 // FoundBy is Found with the first number in the text of an OK packet: "Rows matched: 3 …", "Records: 3 …".
 func (f *FoundRows) FoundBy(info []byte) {
 	_, text, _ := bytes.Cut(info, []byte(": "))
