@@ -139,6 +139,27 @@ func (s *Setting) Beside(current *Setting) *Setting {
 	return Intern(db, current.Flags, vars)
 }
 
+// WithUserVariables gives the Setting that is s but has the user variables of another one, and no others.
+func (s *Setting) WithUserVariables(of *Setting) *Setting {
+	var vars []Var
+	take := func(from *Setting, user bool) {
+		if from == nil {
+			return
+		}
+		for _, v := range from.Vars {
+			if strings.HasPrefix(v.Name, "@") == user {
+				vars = append(vars, v)
+			}
+		}
+	}
+	take(of, true)
+	take(s, false)
+	if s == nil {
+		return Intern("", 0, vars)
+	}
+	return Intern(s.DB, s.Flags, vars)
+}
+
 // ofTransactions reports whether a variable is about transactions and the log of them, and not about how texts are read. MySQL manual:
 // "Binary Logging Options and Variables", "Server System Variables", autocommit.
 func ofTransactions(name string) bool {

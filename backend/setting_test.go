@@ -105,6 +105,21 @@ func TestSettingBeside(t *testing.T) {
 	}
 }
 
+// A connection that alone has the values of user variables goes on having them.
+func TestSettingWithUserVariables(t *testing.T) {
+	of := Intern("a", 0, []Var{{"@x", "5"}, {"@y", "6"}, {"autocommit", "0"}})
+	for _, c := range []struct{ s, of, want *Setting }{
+		{Intern("b", mysql.ClientFoundRows, []Var{{"@x", "1"}, {"@z", "2"}, {"sql_mode", "''"}}), of, Intern("b", mysql.ClientFoundRows, []Var{{"@x", "5"}, {"@y", "6"}, {"sql_mode", "''"}})},
+		{of, nil, Intern("a", 0, []Var{{"autocommit", "0"}})},
+		{nil, of, Intern("", 0, []Var{{"@x", "5"}, {"@y", "6"}})},
+		{of, of, of},
+	} {
+		if got := c.s.WithUserVariables(c.of); got != c.want {
+			t.Errorf("%+v with those of %+v: %+v, want %+v", c.s, c.of, got, c.want)
+		}
+	}
+}
+
 func TestParseVersion(t *testing.T) {
 	for _, c := range []struct {
 		text   string

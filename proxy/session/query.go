@@ -335,6 +335,11 @@ func (q *query) wantsCursor() bool { return q.ex != nil && q.ex.flags&cursorType
 // forward runs a statement on a backend and its responses to the client.
 func (xs *exchanges) forward(q *query) (failed bool, err error) {
 	t := xs.routing.route(q)
+	if xs.client.txn.Pins.Has(txn.PinUserVariable) {
+		if t, err = bringElsewhere(xs, q, t); err != nil {
+			return true, err
+		}
+	}
 	if instances := xs.anywhere(q, t); severally(instances) {
 		failed, err = xs.forwardAnywhere(t, q, instances)
 	} else {

@@ -9,7 +9,6 @@ import (
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/session/state"
-	"kingshard/proxy/txn"
 	"kingshard/router"
 	"kingshard/router/plan"
 )
@@ -251,10 +250,6 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 	}
 	s.client.observed.Spread(planOf(r.Operator), len(r.Queries))
 	s.routing.notMirrored(q)
-	if s.client.txn.Pins.Has(txn.PinUserVariable) && q.info.Has(sqltext.UserVarRead) {
-		return true, newError(KSTransactionNodes, "a user variable has a value that only the connection to node "+s.client.txn.Held().Instance.Node+
-			" knows: a statement on several shards cannot read it; SET it to a literal")
-	}
 	if name := s.routing.heldValue(q); name != "" {
 		return true, newError(KSTransactionNodes, name+" is set on the connection to node "+s.client.txn.Held().Instance.Node+": a statement on several shards cannot take values from it")
 	}
@@ -264,6 +259,12 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 		}
 		return true, newError(KSTransactionNodes, "FOUND_ROWS() or @@warning_count is known only to the connection to node "+s.client.txn.Held().Instance.Node+
 			": a change of several shards cannot take it from there; SELECT it first")
+	}
+	if err := bringVariables(&s.leases, q); err != nil {
+		if q.ids.drawn() {
+			q.ids.giveBack(&s.client.shared.Sequences)
+		}
+		return true, err
 	}
 	switch r.Operator.(type) {
 	case *plan.Merge:

@@ -218,6 +218,12 @@ func (ss *stmts) prepareText(text string) error {
 	if q.own {
 		return ss.prepareOwn(&q)
 	}
+	if q.logical != "" {
+		// Its columns are of the types that the variables have. What cannot be brought an execution tells of.
+		if err := bringVariables(ss.exchanges.leases, &q); err != nil && !isSQLError(err) {
+			return err
+		}
+	}
 	if q.logical != "" && (!ss.client.txn.Holding() || ss.client.txn.Held().Instance.Node != q.node.Name) {
 		return ss.prepareAside(&q)
 	}
@@ -404,7 +410,11 @@ func (xs *exchanges) backendStmt(p backend.Pooled, text string, st *stmt, ex *ex
 	}
 	key := backend.StmtKey{Setting: st.setting, Text: text}
 	current := xs.client.state.Setting()
-	if err := xs.client.observed.Apply(p, xs.client.state.DB(), st.setting.Beside(current)); err != nil {
+	then := st.setting.Beside(current)
+	if xs.client.txn.Holds(p) && xs.client.txn.Pins.Has(txn.PinUserVariable) {
+		then = then.WithUserVariables(current) // which may have changed there
+	}
+	if err := xs.client.observed.Apply(p, xs.client.state.DB(), then); err != nil {
 		return nil, err
 	}
 	if st.info.Has(sqltext.HintClock) {

@@ -1,0 +1,255 @@
+package session_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"kingshard/mysql/mysqltest"
+)
+
+// Values of every type that an expression gives a user variable are on the other connections what they are on the one that made them.
+func TestVariablesOfEveryType(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		maria := strings.Contains(must(t, s.oracle, "SELECT VERSION()").Rows[0][0].(string), "MariaDB")
+		for _, expr := range []string{
+			"1 + 1", "-5 - 1", "-9223372036854775807 - 1", "CAST(18446744073709551615 AS UNSIGNED)", "CAST(7 AS UNSIGNED)", "NOT 1", "1 = 1",
+			"1.50 + 0", "0.10 * 3.00", "1/3", "-1/3", "22/7/7/7/7/7/7/7", "CAST(5 AS DECIMAL(10))", "CAST('1.123456789012345678901234567890' AS DECIMAL(65,30))", "99999999999999999999 + 1",
+			"SQRT(2)", "0.1e0 + 0.2e0", "1e300 * 10", "-1e-300 / 3", "0e0", "-0e0", "5e0", "POW(2, 80)", "RADIANS(3)",
+			"CONCAT('a', 'é')", "CONCAT('', '')", "CONVERT('é' USING latin1)", "CONVERT('é' USING utf16)", "CONVERT('' USING ucs2)", "REPEAT('it''s \\\\ \"', 3)",
+			"_latin1'x' COLLATE latin1_german1_ci", "CONCAT('A' COLLATE utf8mb4_bin)", "UNHEX('00FF41')", "UNHEX('')", "CAST('abc' AS BINARY)", "x'4142'", "b'101'",
+			"CAST(NULL AS SIGNED) + 1", "CAST(NULL AS UNSIGNED)", "NULL + 1.5", "NULL + 1e0", "NULLIF(CONCAT('é'), 'é')", "NULLIF(CONVERT('a' USING latin1), 'a')", "NULLIF(UNHEX('41'), 'A')", "NULL", "(NULL)",
+			"CAST('2024-02-03' AS DATE)", "CAST('2024-02-03 04:05:06.789' AS DATETIME(3))", "CAST('10:11:12.5' AS TIME(1))", "DATE('2024-02-03') + INTERVAL 1 DAY", "YEAR('2024-02-03')",
+			"JSON_OBJECT('a', 1)", "ST_AsText(ST_GeomFromText('POINT(1 2)'))", "ST_GeomFromText('POINT(1 2)')", "BIT_COUNT(7)", "UUID() = ''", "LENGTH(UUID())", "CHAR(65, 66)", "DATABASE() IS NULL",
+			"REPEAT('x', 65536)", "CAST(1 AS DECIMAL(65,30)) / 3", "CAST(2 AS DECIMAL(65,29)) / 7 / 11", "1 / CAST(3 AS DECIMAL(65,30)) / 1000",
+		} {
+			if r, err := s.oracle.Query("SET @v = " + expr); err != nil || r.Err != nil {
+				t.Logf("%s: %v %v", expr, r.Err, err)
+				continue
+			}
+			must(t, s.subject, "SET @v = "+expr)
+			for _, where := range []string{"id < 9", "id = 1", "id = 2", "id = 3", "id = 4", "id BETWEEN 3 AND 4"} {
+				for _, sql := range []string{
+					"SELECT id, @v, HEX(@v), CHARSET(@v), COLLATION(@v), COERCIBILITY(@v), @v IS NULL FROM users WHERE " + where + " ORDER BY id",
+					"SELECT id, @v + 0, @v / 3, CONCAT(@v), @v = id, n > @v, (@v - ROUND(@v, 30)) * 1000000000 FROM users WHERE " + where + " ORDER BY id",
+				} {
+					if strings.HasPrefix(expr, "ST_Geom") && maria {
+						if where == "id < 9" { // of the type GEOMETRY there
+							fails(t, s.subject, sql, 9004)
+						}
+						continue
+					}
+					w, g := must(t, s.oracle, sql), must(t, s.subject, sql)
+					if want, got := shownAnswer(w, sql, false), shownAnswer(g, sql, false); want != got {
+						t.Errorf("@v = %s: %s\n got %.300s\nwant %.300s", expr, sql, got, want)
+					}
+					for k := range w.Columns {
+						if a, b := w.Columns[k], g.Columns[k]; a.Charset != b.Charset || a.Decimals != b.Decimals || a.Length != b.Length || a.Flags != b.Flags {
+							t.Errorf("@v = %s: %s is of %+v, not %+v", expr, a.Name, b, a)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// variablesHeld are ways in which the connection of one node alone gets to know a user variable.
+var variablesHeld = []string{"SET @v = 1 + 1", "SELECT @v := 2 + 1", "SELECT @v := n + 1 FROM users WHERE id = 1", "SELECT @v := n + 1 FROM users WHERE id = 2", "SELECT @v := id FROM users WHERE id = 3", "SELECT 4 + 1 INTO @v"}
+
+// anew begins the sessions anew: without variables, and held nowhere.
+func (s *shards) anew(t *testing.T) {
+	t.Helper()
+	for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+		db := must(t, c, "SELECT DATABASE()").Rows[0][0].(string)
+		if err := c.Send(31, ""); err != nil { // COM_RESET_CONNECTION
+			t.Fatal(err)
+		}
+		if _, err := c.Read(); err != nil {
+			t.Fatal(err)
+		}
+		must(t, c, "USE "+db)
+	}
+}
+
+// Statements of all kinds read user variables that one connection alone has, on the shards of it and of others, within transactions and without.
+func TestVariablesBroughtToShards(t *testing.T) {
+	onShardsOf(t, func(*testing.T) {}, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		tables := []string{"users", "orders", "order_items"}
+		for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "ROLLBACK"}, {"SET autocommit = 0", "SET autocommit = 1"}} {
+			for _, set := range variablesHeld {
+				s.anew(t)
+				s.both(t, "SET @w = 'x'", "")
+				s.both(t, around[0], "")
+				s.both(t, set, "")
+				for _, sql := range []string{
+					"SELECT COUNT(*) FROM users WHERE id >= @v",
+					"SELECT COUNT(DISTINCT n) FROM users WHERE id >= @v",
+					"SELECT id, @v, @w, @V + 1 AS more, @`v` FROM users WHERE n = @v ORDER BY id",
+					"SELECT id FROM users WHERE id > @v ORDER BY id DESC LIMIT 3",
+					"SELECT n, COUNT(*), SUM(id + @v) FROM users GROUP BY n HAVING COUNT(*) > @v ORDER BY n",
+					"SELECT u.id, o.id FROM users u JOIN orders o ON o.user_id = u.n WHERE u.id < @v ORDER BY 1, 2",
+					"SELECT COUNT(*) FROM users WHERE n IN (SELECT amount FROM orders WHERE amount < @v)",
+					"SELECT @v FROM users WHERE id < 3 UNION SELECT user_id FROM orders WHERE id = @v ORDER BY 1",
+					"SELECT FOUND_ROWS()",
+					"SELECT id, @v FROM users WHERE id = 1",
+					"SELECT id, @v FROM users WHERE id = 2",
+					"SELECT id, @v FROM users WHERE id = 3",
+					"SELECT code, @v FROM countries WHERE code <> @v",
+					"EXPLAIN SELECT @v",
+					"SET @v = @v + 1",
+					"UPDATE users SET n = @v WHERE id < 10",
+					"SELECT ROW_COUNT()",
+					"SELECT @v := @v + 1",
+					"UPDATE users SET n = n + @v WHERE id = 4",
+					"UPDATE users SET n = n + @v WHERE id = 5",
+					"UPDATE users SET name = @w, n = @v - n WHERE n = @v ORDER BY id LIMIT 2",
+					"INSERT INTO order_items VALUES (1, @v), (2, @v), (3, @v + 1)",
+					"INSERT INTO order_items VALUES (4, @v)",
+					"INSERT INTO order_items SELECT user_id, amount + @v FROM orders WHERE id > @v",
+					"DELETE FROM order_items WHERE v = @v + 1",
+					"DELETE FROM orders WHERE id = @v",
+					"SELECT COUNT(*), MAX(id) INTO @w, @x FROM users WHERE id > @v",
+					"SELECT @v, @w, @x",
+					"SELECT COUNT(*) FROM users WHERE id > @v AND id < @w",
+					"SELECT COUNT(*) FROM users WHERE id > @never OR @never IS NULL",
+				} {
+					if strings.HasPrefix(sql, "EXPLAIN") {
+						must(t, s.subject, sql+" FROM users WHERE id > @v")
+						continue
+					}
+					s.both(t, sql, "", tables...)
+					s.both(t, "SHOW WARNINGS", "")
+				}
+				s.both(t, around[1], "", tables...)
+				s.both(t, "SELECT COUNT(*), @v FROM users WHERE id > @v", "")
+			}
+		}
+	}, "transaction_mode: best_effort")
+}
+
+// Rows that are chosen among shards are changed by statements of the proxy's own, which read the variables, too.
+func TestVariablesOfChosenRows(t *testing.T) {
+	onShardsOf(t, func(*testing.T) {}, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for _, set := range variablesHeld {
+			for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}} {
+				s.anew(t)
+				s.both(t, around[0], "")
+				s.both(t, set, "")
+				for _, sql := range []string{
+					"UPDATE users SET n = n + @v ORDER BY n, id LIMIT 3",
+					"DELETE FROM users WHERE n > @v ORDER BY id LIMIT 1",
+				} {
+					s.both(t, sql, "", "users")
+					s.both(t, "SELECT @v := @v + 0", "")
+				}
+				s.everywhere(t, around[1]) // with a warning where the nodes commit one behind the other
+				s.sameTables(t, set, "users")
+			}
+			s.fillRows(t)
+		}
+	}, "transaction_mode: best_effort")
+}
+
+// An execution reads the value that a variable has by then, wherever it runs, and leaves it what it is.
+func TestVariablesOfExecutions(t *testing.T) {
+	onShardsOf(t, func(*testing.T) {}, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		maria := strings.Contains(must(t, s.oracle, "SELECT VERSION()").Rows[0][0].(string), "MariaDB")
+		executed, again := 0, 0
+		for _, first := range []string{"SET @v = 7", "DO 0", "SET @v = 3 + 4", "SELECT @v := id FROM users WHERE id = 2", "SELECT @v := id FROM users WHERE id = 3"} {
+			s.anew(t)
+			s.both(t, first, "")
+			prepare := func(sql string) (both [2]*mysqltest.RawStmt) {
+				t.Helper()
+				for k, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					var err error
+					if both[k], err = c.Prepare(sql); err != nil {
+						t.Fatal(first, sql, err)
+					}
+				}
+				return both
+			}
+			many := prepare("SELECT id, @v, @v + ? FROM users WHERE id < @v ORDER BY id")
+			one := prepare("SELECT id, @v FROM users WHERE id = ?")
+			change := prepare("UPDATE users SET n = @v + n WHERE id > ?")
+			inserts := prepare("INSERT INTO order_items VALUES (?, @v), (4, @v + 1)")
+			execute := func(after string, st [2]*mysqltest.RawStmt, args ...any) {
+				t.Helper()
+				var answers [2]string
+				for k := range st {
+					r, err := st[1-k].Execute(args...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if k == 0 && r.Err != nil && strings.Contains(r.Err.Message, "prepare it again") {
+						if maria {
+							t.Errorf("%s, then %s, with %v: %v", first, after, args, r.Err)
+						}
+						again++
+						return
+					}
+					answers[1-k] = shownAnswer(r, "ORDER BY", false)
+				}
+				executed++
+				if answers[0] != answers[1] {
+					t.Errorf("%s, then %s, with %v\n got %s\nwant %s", first, after, args, answers[1], answers[0])
+				}
+			}
+			for _, then := range []string{"DO 0", "SELECT @v := 9 + 0", "SELECT @v := 8 + 0", "BEGIN", "SET @v = @v + 1", "SELECT @v := 6 + 0", "ROLLBACK", "SET @v = 1.50 + 2", "SET @v = CONCAT('3', '')", "SET @v = 3 + 1"} {
+				s.both(t, then, "")
+				for id := 1; id < 5; id++ {
+					execute(then, one, id)
+					s.both(t, "SELECT @v", "")
+				}
+				execute(then, many, 5)
+				execute(then, change, 30)
+				execute(then, inserts, 3)
+				s.both(t, "SELECT @v", "", "users", "order_items")
+			}
+			s.fillRows(t)
+		}
+		t.Logf("%d executions, %d to be prepared again", executed, again)
+		if executed < again {
+			t.Errorf("%d executions, %d to be prepared again", executed, again)
+		}
+	}, "transaction_mode: best_effort")
+}
+
+// What cannot be brought, or would be two things at once, is refused, and the session goes on.
+func TestVariablesThatStay(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for _, c := range [][2]string{
+			{"SET @v = REPEAT('x', 65537)", "SELECT COUNT(*) FROM users WHERE name < @v"},
+			{"SET @v = REPEAT('x', 40000), @w = REPEAT('y', 40000)", "SELECT COUNT(*) FROM users WHERE name < @v OR name < @w"},
+			{"SET @v = 1 + 1", "SELECT @v := @v + 1 FROM users"},
+			{"SET @`v'` = 1 + 1", "SELECT COUNT(*) FROM users WHERE id > @`v'`"},
+			{"SELECT SQL_CALC_FOUND_ROWS @v := 1 + 1", "UPDATE users SET n = FOUND_ROWS() + @v"},
+		} {
+			s.anew(t)
+			must(t, s.subject, c[0])
+			r, err := s.subject.Query(c[1])
+			if err != nil || r.Err == nil || r.Err.Code < 9000 {
+				t.Errorf("%s; %s: %+v, %v", c[0], c[1], r, err)
+			} else {
+				t.Log(r.Err)
+			}
+			s.both(t, "SELECT COUNT(*) FROM users", "")
+			s.both(t, "SELECT 1", "")
+		}
+		s.anew(t)
+		s.everywhere(t, "SET @v = REPEAT('x', 40000)")
+		s.both(t, "SELECT COUNT(*), LENGTH(@v), MD5(@v) FROM users WHERE name < @v GROUP BY 2", "")
+		// What was brought is nobody else's.
+		other := dial(t, s.addr, mysqltest.ClientConfig{User: "root", Password: "root"})
+		for range 3 {
+			if r := must(t, other, "SELECT @v, COUNT(*) FROM shop.users WHERE @v IS NULL"); fmt.Sprint(r.Rows) != "[[<nil> 40]]" {
+				t.Errorf("another client: %v", r.Rows)
+			}
+		}
+	})
+}
