@@ -127,7 +127,7 @@ func TestVariablesBroughtToShards(t *testing.T) {
 				s.both(t, "SELECT COUNT(*), @v FROM users WHERE id > @v", "")
 			}
 		}
-	}, "transaction_mode: best_effort")
+	}, atomicConfig)
 }
 
 // Rows that are chosen among shards are changed by statements of the proxy's own, which read the variables, too.
@@ -217,6 +217,41 @@ func TestVariablesOfExecutions(t *testing.T) {
 			t.Errorf("%d executions, %d to be prepared again", executed, again)
 		}
 	}, "transaction_mode: best_effort")
+}
+
+// A statement that is prepared anew on the connection that alone has the variables leaves them there as they are.
+func TestVariablesWhereAStatementIsPrepared(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for held := 1; held < 5; held++ {
+			s.anew(t)
+			s.both(t, "SET @v = 7, @w = 'w'", "")
+			var both [2]*mysqltest.RawStmt
+			for k, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+				var err error
+				if both[k], err = c.Prepare(fmt.Sprintf("SELECT id, @v, %d FROM users WHERE id = ?", held)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.both(t, fmt.Sprintf("SELECT @v := id, @w := 1 FROM users WHERE id = %d", held), "")
+			s.both(t, "SELECT COUNT(*) FROM users WHERE id > @v AND id > @w", "")
+			for id := 1; id < 5; id++ {
+				s.both(t, fmt.Sprintf("SELECT @v := %d + 10, @w := %d", id, id), "")
+				var answers [2]string
+				for k := range both {
+					r, err := both[k].Execute(id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					answers[k] = shownAnswer(r, "", false)
+				}
+				if answers[0] != answers[1] {
+					t.Errorf("held where the row %d is, the row %d\n got %s\nwant %s", held, id, answers[1], answers[0])
+				}
+				s.both(t, "SELECT @v, @w", "")
+			}
+		}
+	})
 }
 
 // What cannot be brought, or would be two things at once, is refused, and the session goes on.
