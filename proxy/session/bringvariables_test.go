@@ -62,7 +62,7 @@ var variablesHeld = []string{"SET @v = 1 + 1", "SELECT @v := 2 + 1", "SELECT @v 
 func (s *shards) anew(t *testing.T) {
 	t.Helper()
 	for _, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
-		db := must(t, c, "SELECT DATABASE()").Rows[0][0].(string)
+		db := must(t, c, "SELECT DATABASE() LIMIT 1").Rows[0][0].(string)
 		if err := c.Send(31, ""); err != nil { // COM_RESET_CONNECTION
 			t.Fatal(err)
 		}
@@ -70,6 +70,7 @@ func (s *shards) anew(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, c, "USE "+db)
+		must(t, c, "SET NAMES utf8mb4")
 	}
 }
 
@@ -250,6 +251,35 @@ func TestVariablesWhereAStatementIsPrepared(t *testing.T) {
 				}
 				s.both(t, "SELECT @v, @w", "")
 			}
+		}
+	})
+}
+
+// How texts are read and sent makes no difference to what is brought.
+func TestVariablesUnderSettings(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		for _, setting := range []string{"DO 0", "SET NAMES latin1", "SET character_set_results = NULL", "SET NAMES gbk", "SET sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES'", "SET sql_select_limit = 1",
+			"SET sql_select_limit = 0", "SET sql_mode = 'NO_UNSIGNED_SUBTRACTION,PIPES_AS_CONCAT,IGNORE_SPACE'", "SET sql_mode = 'ORACLE'", "SET sql_mode = 'EMPTY_STRING_IS_NULL'", "SET sql_mode = ''",
+			"SET time_zone = '+05:00'", "SET TRANSACTION READ ONLY", "SET sql_safe_updates = 1", "SET div_precision_increment = 20",
+			"SET collation_connection = utf16_bin", "SET collation_connection = ucs2_general_ci"} {
+			s.anew(t)
+			if r, err := s.oracle.Query(setting); err != nil || r.Err != nil {
+				continue // of another server
+			}
+			must(t, s.subject, setting)
+			s.everywhere(t, "SET @s = CONCAT('\xc3\xa9', 'a'), @e = CONVERT('' USING latin1), @d = -1/3, @f = SQRT(2), @i = 1 + 1, @u = CAST(3 AS UNSIGNED), @b = UNHEX('00'), @n = NULLIF(1, 1)")
+			for _, sql := range []string{
+				"SELECT COUNT(*), HEX(@s), CHARSET(@s), HEX(@e), @e IS NULL, CHARSET(@e), @d, @f, @i, @u - 1, HEX(@b), @n FROM users WHERE id > @i",
+				"SELECT id, HEX(@s), @s, COLLATION(@s), @e, @d * 3, @f * @f FROM users WHERE id BETWEEN 1 AND @i + 2 ORDER BY id LIMIT 4",
+				"SELECT id, @s, @b, @n, @d FROM users WHERE id = @i AND id = 1", "SELECT id, @s, @b, @n, @d FROM users WHERE id = @i AND id = 2", "SELECT id, @s FROM users WHERE id = @i + 1 AND id = 3",
+			} {
+				s.both(t, sql, "")
+				s.both(t, "SELECT FOUND_ROWS(), HEX(@s), @d", "")
+			}
+			s.both(t, "UPDATE users SET n = @i + @i WHERE id > @u", "")
+			s.everywhere(t, "SET sql_select_limit = DEFAULT")
+			s.sameTables(t, setting, "users")
 		}
 	})
 }
