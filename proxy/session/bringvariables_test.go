@@ -79,6 +79,7 @@ func TestVariablesBroughtToShards(t *testing.T) {
 	onShardsOf(t, func(*testing.T) {}, rowsSchema, func(t *testing.T, s *shards) {
 		s.fillRows(t)
 		tables := []string{"users", "orders", "order_items"}
+		maria := strings.Contains(must(t, s.oracle, "SELECT VERSION()").Rows[0][0].(string), "MariaDB")
 		for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "ROLLBACK"}, {"SET autocommit = 0", "SET autocommit = 1"}} {
 			for _, set := range variablesHeld {
 				s.anew(t)
@@ -123,6 +124,9 @@ func TestVariablesBroughtToShards(t *testing.T) {
 					}
 					s.both(t, sql, "", tables...)
 					s.both(t, "SHOW WARNINGS", "")
+				}
+				if maria {
+					s.both(t, "SET STATEMENT max_statement_time = 60 FOR SELECT COUNT(*), @v FROM users WHERE id > @v", "")
 				}
 				s.both(t, around[1], "", tables...)
 				s.both(t, "SELECT COUNT(*), @v FROM users WHERE id > @v", "")
