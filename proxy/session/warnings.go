@@ -2,9 +2,11 @@ package session
 
 import (
 	"strconv"
+	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
+	"kingshard/mysql/collation"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/observe"
 	"kingshard/proxy/session/state"
@@ -65,12 +67,40 @@ func (se settings) show(q *query) (handled bool, err error) {
 	switch sh.What {
 	case sqltext.CountWarnings:
 		se.client.state.Found.Found(1)
-		se.client.writeRows([]string{"@@session.warning_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(se.client.state.Diagnostics.WarningCount)}})
+		se.client.writeTable(countDefinition("@@session.warning_count"), [][]string{{strconv.Itoa(se.client.state.Diagnostics.WarningCount)}})
 	case sqltext.CountErrors:
 		se.client.state.Found.Found(1)
-		se.client.writeRows([]string{"@@session.error_count"}, []mysql.ColumnType{mysql.TypeLongLong}, [][]string{{strconv.Itoa(se.client.state.Diagnostics.ErrorCount)}})
+		se.client.writeTable(countDefinition("@@session.error_count"), [][]string{{strconv.Itoa(se.client.state.Diagnostics.ErrorCount)}})
 	default:
-		se.client.writeRows([]string{"Level", "Code", "Message"}, []mysql.ColumnType{mysql.TypeVarString, mysql.TypeLong, mysql.TypeVarString}, se.client.state.Diagnostics.Shown(sh))
+		se.client.writeTable(warningDefinitions(&se.client.state, se.client.mode().MariaDB), se.client.state.Diagnostics.Shown(sh))
 	}
 	return true, nil
+}
+
+// countDefinition describes what SHOW COUNT(*) WARNINGS and its like show, as servers do.
+func countDefinition(name string) []mysql.ColumnDefinition41 {
+	return []mysql.ColumnDefinition41{{Catalog: "def", Name: name, Charset: binaryCollation, Length: 21, Type: mysql.TypeLongLong, Flags: mysql.UnsignedFlag | mysql.BinaryFlag}}
+}
+
+// warningDefinitions describes what SHOW WARNINGS shows, as servers do: texts of 7 and 512 characters, in the client's character set.
+func warningDefinitions(st *state.State, mariaDB bool) []mysql.ColumnDefinition41 {
+	id, decimals, digits := uint16(utf8mb4General), uint8(31), uint32(5)
+	if mariaDB {
+		decimals, digits = 39, 4
+	}
+	name := strings.Trim(st.Value("collation_connection"), "'")
+	charset, _, _ := strings.Cut(name, "_")
+	width := uint32(4)
+	if n := collation.IDOf(name); n != 0 && charset == strings.Trim(st.Value("character_set_results"), "'") {
+		if id = n; charset == "latin1" || charset == "ascii" || charset == "binary" {
+			width = 1
+		}
+	}
+	text := func(name string, length uint32) mysql.ColumnDefinition41 {
+		return mysql.ColumnDefinition41{Catalog: "def", Name: name, Charset: id, Length: length * width, Type: mysql.TypeVarString, Flags: mysql.NotNullFlag, Decimals: decimals}
+	}
+	return []mysql.ColumnDefinition41{
+		text("Level", 7), {Catalog: "def", Name: "Code", Charset: binaryCollation, Length: digits, Type: mysql.TypeLong, Flags: mysql.NotNullFlag | mysql.UnsignedFlag | mysql.BinaryFlag},
+		text("Message", 512),
+	}
 }
