@@ -289,6 +289,9 @@ func (f *finishing) fill() error {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
+		if err := f.hide(table, scratch.Invisible); err != nil {
+			return err
+		}
 		into := "INSERT IGNORE INTO " + table + target + " "
 		before := f.limits.bytes
 		queries, reduced, err := order.queries(scratch)
@@ -335,6 +338,11 @@ func (f *finishing) copies(scratch *plan.Scratch, name string) (err error) {
 	}
 	defer func() { err = restore(err) }()
 	db, _ := sqltext.QuoteIdent(scratch.Ref.Table.DB, f.plan.Mode)
+	target, list := "", "*"
+	if len(scratch.Columns) > 0 {
+		list = nameList(scratch.Columns, f.plan.Mode)
+		target = " (" + list + ")"
+	}
 	for k := 1; k <= scratch.Copies; k++ {
 		table := db + "." + plan.CopyName(name, k)
 		if err := f.exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
@@ -344,7 +352,7 @@ func (f *finishing) copies(scratch *plan.Scratch, name string) (err error) {
 			return err
 		}
 		f.made, f.copied[scratch.Ref] = append(f.made, table), k
-		if err := f.exec("INSERT IGNORE INTO " + table + " SELECT * FROM " + db + "." + name); err != nil {
+		if err := f.exec("INSERT IGNORE INTO " + table + target + " SELECT " + list + " FROM " + db + "." + name); err != nil {
 			return err
 		}
 	}

@@ -23,17 +23,24 @@ schema_list:
     shard:
       - {db: shop, table: h, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
       - {db: shop, table: k, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
+      - {db: shop, table: odd, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
       - {db: shop, table: p, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
 `
+
+// oddTable has invisible columns whose definitions take some care to say again.
+const oddTable = "CREATE TABLE odd (id INT PRIMARY KEY, s VARCHAR(9) CHARACTER SET latin1 COLLATE latin1_german2_ci NOT NULL DEFAULT 'a''s, \\\\é' INVISIBLE, e ENUM('a,b', 'ü') INVISIBLE, " +
+	"z DATETIME NOT NULL DEFAULT '2000-01-01' INVISIBLE, p DECIMAL(6, 2) UNSIGNED NOT NULL DEFAULT 1.5 INVISIBLE)"
 
 // invisibleTables have columns that a star does not stand for, named by the client or made by the server.
 var invisibleTables = map[mysqltest.Kind][]string{
 	mysqltest.MariaDB: {
+		oddTable,
 		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
 		"CREATE TABLE k (id INT PRIMARY KEY, d INT) WITH SYSTEM VERSIONING",
 		"CREATE TABLE p (id INT PRIMARY KEY, d INT, w INT INVISIBLE DEFAULT 3, b TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS ROW END INVISIBLE, PERIOD FOR SYSTEM_TIME (b, e)) WITH SYSTEM VERSIONING",
 	},
 	mysqltest.MySQL9: {
+		oddTable,
 		"CREATE TABLE h (id INT PRIMARY KEY, d INT, v INT NOT NULL DEFAULT 7 INVISIBLE, w VARCHAR(9) INVISIBLE, ts TIMESTAMP NULL INVISIBLE)",
 		"CREATE TABLE k (id INT NOT NULL, d INT, KEY (id))", // with sql_generate_invisible_primary_key
 	},
@@ -46,7 +53,12 @@ var invisibleQueries = []string{
 	"SELECT v, COUNT(*) FROM h GROUP BY v HAVING COUNT(*) > 0 ORDER BY v", "SELECT d, GROUP_CONCAT(v ORDER BY v) FROM h GROUP BY d ORDER BY d", "SELECT MAX(v) - MIN(v) FROM h", "SELECT v FROM h WHERE v > (SELECT AVG(v) FROM h) ORDER BY v", "SELECT id FROM h WHERE v IN (SELECT v FROM h WHERE w = 'b') ORDER BY id",
 	"SELECT STD(UNIX_TIMESTAMP(ts)) FROM h", "SELECT GROUP_CONCAT(ts ORDER BY ts) FROM h", "SELECT GROUP_CONCAT(DEFAULT(v)) FROM h", "SELECT v, ROW_NUMBER() OVER (ORDER BY v) FROM h ORDER BY v", "WITH x AS (SELECT v, w FROM h) SELECT GROUP_CONCAT(w ORDER BY v) FROM x",
 	"SELECT v, w FROM h ORDER BY id", "SELECT SUM(v), MAX(w) FROM h", "SELECT v FROM h WHERE id = 3", "SELECT * FROM h ORDER BY id", "SELECT *, v FROM h ORDER BY id", "SELECT DISTINCT a.* FROM h a JOIN h b ON a.d = b.d ORDER BY 1", "SELECT nothing, GROUP_CONCAT(v) FROM h",
-	"SELECT a.*, b.v FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY 1", "SELECT a.d FROM h a NATURAL JOIN h b WHERE a.v > 5 ORDER BY 1", // a star beside them: refused
+	"SELECT a.*, b.v FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY 1", "SELECT a.d FROM h a NATURAL JOIN h b WHERE a.v > 5 ORDER BY 1", // a star beside them
+	"SELECT a.*, b.*, a.v + b.v FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY a.id", "SELECT *, b.w, b.ts FROM h a LEFT JOIN h b ON a.v = b.v + 1 ORDER BY a.id", "SELECT d, a.v FROM h a NATURAL JOIN h b ORDER BY a.v",
+	"SELECT x.*, v FROM (SELECT *, v FROM h UNION SELECT 1, 2, 3) x ORDER BY id, v", "SELECT * FROM h WHERE v > (SELECT AVG(v) FROM h) ORDER BY id", "SELECT *, (SELECT MAX(DEFAULT(v)) FROM h) AS m FROM h WHERE w <> 'a' ORDER BY id",
+	"WITH x AS (SELECT *, w FROM h) SELECT a.*, b.w FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id", "WITH x AS (SELECT * FROM h WHERE v > 5) SELECT a.*, b.d FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id",
+	"SELECT e.*, e.s FROM odd e JOIN odd f ON e.s = f.s AND e.id < f.id ORDER BY e.id, f.id", "SELECT *, HEX(e), z, p FROM odd WHERE s < (SELECT MAX(s) FROM odd) ORDER BY id",
+	"SELECT a.*, b.# > 0 FROM k a JOIN k b ON a.d = b.id WHERE a.# > 0 ORDER BY a.id", "SELECT * FROM k a NATURAL JOIN k b WHERE a.# > 0 ORDER BY id",
 	"SELECT GROUP_CONCAT(# > 0) FROM k", "SELECT COUNT(DISTINCT # > 0) FROM k", "SELECT a.id FROM k a JOIN k b ON a.d = b.d WHERE a.# > 0 AND b.# > 0 ORDER BY 1", "SELECT STD(# > 0) FROM k", "SELECT id FROM k WHERE # > 0 ORDER BY id",
 }
 
@@ -72,6 +84,14 @@ func TestInvisibleColumns(t *testing.T) {
 				} else if w, g := answerShown(want), answerShown(got); w != g {
 					t.Errorf("%s:\n%s\ninstead of\n%s", sql, g, w)
 				}
+				must(t, c, "BEGIN")
+				if got, err = c.Query(sql); err != nil {
+					t.Fatal(sql, err)
+				}
+				if w, g := answerShown(want), answerShown(got); w != g {
+					t.Errorf("in a transaction %s:\n%s\ninstead of\n%s", sql, g, w)
+				}
+				must(t, c, "COMMIT")
 				st, err := c.Prepare(sql)
 				if err != nil {
 					continue
@@ -90,7 +110,7 @@ func TestInvisibleColumns(t *testing.T) {
 					t.Errorf("prepared %s:\n%s\ninstead of\n%s", sql, g, w)
 				}
 			}
-			if refused > 3 {
+			if refused > 0 {
 				t.Errorf("%d of %d are refused", refused, len(invisibleQueries))
 			}
 		})
@@ -166,6 +186,8 @@ func invisibleRig(t *testing.T, kind mysqltest.Kind) (one, c *mysqltest.RawClien
 	c = dial(t, startProxyLog(t, fmt.Sprintf(invisibleConfig, servers[1].Addr, servers[2].Addr), io.Discard), mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
 	for _, x := range []*mysqltest.RawClient{direct[0], c} {
 		must(t, x, "INSERT INTO h (id, d, v, w, ts) VALUES (1, 1, 5, 'a', '2024-01-01 00:00:00'), (2, 1, 6, 'b', NULL), (3, 2, 7, 'c', '2024-06-01 00:00:00'), (4, 2, 8, NULL, '2024-02-01 12:00:00')")
+		must(t, x, "INSERT INTO odd (id, s, e) VALUES (1, 'ä', 'ü'), (2, 'ae', 'a,b'), (3, 'b', NULL)")
+		must(t, x, "INSERT INTO odd (id) VALUES (4)")
 		if kind == mysqltest.MySQL9 {
 			must(t, x, "INSERT INTO k (my_row_id, id, d) VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)")
 		} else {

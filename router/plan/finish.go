@@ -36,6 +36,8 @@ type narrowed struct {
 type Gather struct {
 	Ref     *Ref
 	Columns []string // that the statement names; nil: all
+	// Invisible are those of them that no star of the statement stands for, where it has one.
+	Invisible []string
 	// Where is what the statement's conditions say of this table's rows by themselves; empty for all rows.
 	Where []filter
 	// beside are the tables of subqueries in Where, which lie with this one's shards.
@@ -108,11 +110,10 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 		for k := range r.invisible {
 			if name := r.invisible[k].Name; names.names(r, name) {
-				if names.every {
-					p.Reason = why + ": the invisible column " + name + " of " + r.Parsed.Name + " beside a star or NATURAL JOIN"
-					return
-				}
 				g.Columns = append(g.Columns, name)
+				if names.every {
+					g.Invisible = append(g.Invisible, name)
+				}
 			}
 		}
 		if len(g.Columns) == 0 {

@@ -49,6 +49,8 @@ type Finishing struct {
 type Scratch struct {
 	Ref     *Ref
 	Columns []string
+	// Invisible are those of Columns that are to be invisible.
+	Invisible []string
 	// Model is a physical table of the same columns; it is on the node where the statement ends. Like, if set, is a query
 	// there that has the columns, in place of Model and Columns.
 	Model   string
@@ -457,7 +459,7 @@ func (c collecting) locked(w *writer, r *Ref, write func()) {
 // gather writes the statements that collect the rows of one reference.
 func (c collecting) gather(g Gather) Scratch {
 	e, node := c.e, c.node
-	s := Scratch{Ref: g.Ref, Columns: g.Columns, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Distinct: g.distinct && c.lock.Empty(), Reductions: g.Ref.certainReductions()}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Invisible: g.Invisible, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Distinct: g.distinct && c.lock.Empty(), Reductions: g.Ref.certainReductions()}
 	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
 	shards := g.Ref.Table.Shards
 	model := shards[0]

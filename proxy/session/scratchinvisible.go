@@ -1,0 +1,64 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+
+	"kingshard/mysql/sqltext"
+)
+
+// hide makes columns of an empty scratch table invisible, so that a star and NATURAL JOIN mean there what they mean to the table itself. MySQL knows them by their names; MariaDB
+// has their whole definitions be said again, which it shows. MySQL manual: "Invisible Columns". MariaDB Knowledge Base: "Invisible Columns".
+func (f *finishing) hide(table string, columns []string) (err error) {
+	if len(columns) == 0 {
+		return nil
+	}
+	// What was taken for a default when the table was made is one again, in whatever characters.
+	var back []func(error) error
+	defer func() {
+		for k := len(back) - 1; k >= 0; k-- {
+			err = back[k](err)
+		}
+	}()
+	for _, v := range [...]struct{ name, value string }{{"sql_mode", "''"}, {"character_set_results", "NULL"}, {"character_set_client", "'utf8mb4'"}} {
+		restore, err := f.s.shards.setAside(f.last.Pooled, v.name, v.value)
+		if err != nil {
+			return err
+		}
+		back = append(back, restore)
+	}
+	var shown string
+	if f.plan.Mode.MariaDB {
+		if err := f.last.Conn.Rows("SHOW CREATE TABLE "+table, 2, func(row []string) { shown = row[1] }); err != nil {
+			return err
+		}
+	}
+	var list []string
+	for _, column := range columns {
+		name, _ := sqltext.QuoteIdent(column, sqltext.Mode{}) // the connection is in no client's character set
+		if !f.plan.Mode.MariaDB {
+			list = append(list, "ALTER COLUMN "+name+" SET INVISIBLE")
+			continue
+		}
+		definition, ok := columnShown(shown, name)
+		if !ok {
+			return fmt.Errorf("SHOW CREATE TABLE of a scratch table does not show its column %s", name)
+		}
+		if strings.Contains(definition, " NOT NULL") && !strings.Contains(definition, " DEFAULT ") {
+			definition += " DEFAULT 0" // of row_start and its like, which the server fills by itself where they are its own
+		}
+		list = append(list, "MODIFY "+definition+" INVISIBLE")
+	}
+	return f.exec("ALTER TABLE " + table + " " + strings.Join(list, ", "))
+}
+
+// columnShown finds the definition of a column, by its quoted name, in what SHOW CREATE TABLE shows: each column has a line.
+func columnShown(table, name string) (definition string, ok bool) {
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, name+" ") {
+			return strings.TrimSuffix(line, ","), true
+		}
+	}
+	return "", false
+}
