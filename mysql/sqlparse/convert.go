@@ -148,7 +148,9 @@ func (c *converter) query(n ast.Node) *Query {
 		c.parts(q, n.SelectList.Selects)
 		q.Order, q.Limit = c.order(n.OrderBy), c.limit(n.Limit)
 	case *ast.SetOprSelectList:
-		c.with(q, n.With)
+		if !ahead(n) {
+			c.with(q, n.With)
+		}
 		c.parts(q, n.Selects)
 		q.Order, q.Limit = c.order(n.OrderBy), c.limit(n.Limit)
 	case *ast.SubqueryExpr:
@@ -160,6 +162,15 @@ func (c *converter) query(n ast.Node) *Query {
 	return q
 }
 
+// ahead reports whether the WITH clause of a list is that of the query which the list is around.
+func ahead(n *ast.SetOprSelectList) bool {
+	if len(n.Selects) != 1 {
+		return false
+	}
+	s, is := n.Selects[0].(*ast.SelectStmt)
+	return is && s.With == n.With
+}
+
 func (c *converter) with(q *Query, w *ast.WithClause) {
 	if w == nil {
 		return
@@ -168,7 +179,7 @@ func (c *converter) with(q *Query, w *ast.WithClause) {
 		c.st.CTENames[strings.ToLower(c.name(cte.Name))] = true
 	}
 	for _, cte := range w.CTEs {
-		q.With = append(q.With, c.query(cte.Query.Query))
+		q.With, q.Names = append(q.With, c.query(cte.Query.Query)), append(q.Names, c.name(cte.Name))
 	}
 }
 

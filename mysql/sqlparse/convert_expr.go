@@ -72,7 +72,7 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		return e
 	case *ast.WindowFuncExpr:
 		e := &Expr{Op: Window, Name: strings.ToLower(n.Name), Args: c.exprs(n.Args)}
-		e.Partition = c.window(&n.Spec)
+		e.Partition, e.Over = c.window(&n.Spec)
 		return e
 	case *ast.VariableExpr:
 		return &Expr{Op: Variable, Name: n.Name, System: n.IsSystem, Args: c.exprs([]ast.ExprNode{n.Value})}
@@ -202,15 +202,14 @@ func (c *converter) in(n *ast.PatternInExpr) *Expr {
 	return e
 }
 
-// window takes the expressions of a window and gives those of PARTITION BY.
-func (c *converter) window(w *ast.WindowSpec) (partition []*Expr) {
+// window takes a window, and gives the expressions of PARTITION BY by themselves.
+func (c *converter) window(w *ast.WindowSpec) (partition []*Expr, over *Over) {
 	if w.PartitionBy != nil {
 		for _, item := range w.PartitionBy.Items {
 			partition = append(partition, c.expr(item.Expr))
 		}
 	}
-	c.order(w.OrderBy)
-	return partition
+	return partition, &Over{Order: c.order(w.OrderBy), Rows: w.Frame != nil && w.Frame.Type == ast.Rows, Named: w.OnlyAlias || w.Name.O != "" || w.Ref.O != ""}
 }
 
 // constant takes a literal.

@@ -35,7 +35,7 @@ const (
 	Scalar    // (subquery)
 	Quantify  // Args[0] op ANY/ALL Query
 	Aggregate // Name, Distinct, Args, Unlisted; Order for GROUP_CONCAT
-	Window    // Name, Args; Partition
+	Window    // Name, Args; Partition, Over
 	Variable  // user or system variable
 	Position  // ORDER BY 1: Index
 	Default   // DEFAULT, DEFAULT(Name)
@@ -59,7 +59,15 @@ type Expr struct {
 	// AllWith says that more than arguments decide an aggregate: ORDER BY inside.
 	Ordered   bool
 	Partition []*Expr
+	Over      *Over
 	Query     *Query
+}
+
+// Over is what decides a window beside its partition.
+type Over struct {
+	Order []OrderItem
+	Rows  bool // the frame is of rows, so that of those which are equal in order some may be in it and some not
+	Named bool // more of it stands in a WINDOW clause
 }
 
 // Walk calls f for e and all expressions under it, subqueries' own not included, until f returns false for a branch.

@@ -83,6 +83,8 @@ type Query struct {
 	// Parts are those of a set operation; then Select is nil.
 	Parts []*Query
 	With  []*Query
+	// Names are those of the common table expressions of With.
+	Names []string
 	Order []OrderItem
 	Limit *Limit
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"kingshard/mysql/sqlparse"
 )
@@ -23,19 +24,30 @@ type written struct {
 // copiesMax is how often the tables of a statement may be written.
 const copiesMax = 64
 
-// commonTables are those of a statement's WITH clause.
+// commonTables are those of a statement's WITH clauses.
 type commonTables struct {
-	st         *sqlparse.Statement
-	list       []sqlparse.CommonTable
+	b          *builder
+	list       []commonTable
 	references []*sqlparse.Table // to them, in the order of the text
-	named      [][]int           // by expression: those that it names
+}
+
+// commonTable is one common table expression.
+type commonTable struct {
+	sqlparse.CommonTable
+	query     *sqlparse.Query
+	clause    int           // the number of its WITH clause
+	scope     sqlparse.Span // of the clause
+	nested    bool          // the clause is not the statement's own
+	recursive bool          // it may name itself
+	names     []int         // the expressions that it names
 }
 
 // writeAgain finds the references of MySQL's statement that have their expression in their place. why says what keeps that from being done.
-func (p *Plan) writeAgain() (edits []edit, why string) {
-	c := commonTables{st: p.Statement}
-	for _, t := range c.st.Tables {
-		if t.DB == "" && c.st.CTENames[lower(t.Name)] {
+func (b *builder) writeAgain() (edits []edit, why string) {
+	p := b.p
+	c := commonTables{b: b}
+	for _, t := range p.Statement.Tables {
+		if t.DB == "" && p.Statement.CTENames[lower(t.Name)] {
 			c.references = append(c.references, t)
 		}
 	}
@@ -49,26 +61,26 @@ func (p *Plan) writeAgain() (edits []edit, why string) {
 			p.unplaced = append(p.unplaced, t.Name)
 		}
 	}
-	recursive, ok := false, false
-	if c.list, recursive, ok = sqlparse.CommonTables(c.st.Text, p.Mode); !ok || len(c.list) != len(c.st.Query.With) || len(p.unplaced) > 0 || c.nested() {
+	if len(p.unplaced) > 0 || !c.find() {
 		return nil, "the common table expression " + twice + " is used twice, and where it stands in the text is not clear"
 	}
-	c.named = make([][]int, len(c.list))
 	first := map[int]bool{}
 	for _, t := range c.references {
-		k, within := c.definitionOf(t), c.within(t)
-		switch {
-		case k < 0 || within >= 0 && (k > within || k == within && !recursive):
+		k, within := c.named(t)
+		if k < 0 {
 			return nil, "what the common table expression " + t.Name + " is is not clear" // it may be a table of that name
-		case within >= 0:
-			c.named[within] = append(c.named[within], k)
+		}
+		for _, other := range within {
+			if other != k {
+				c.list[other].names = append(c.list[other].names, k)
+			}
 		}
 		switch {
-		case within == k:
+		case slices.Contains(within, k):
 		case !first[k]:
 			first[k] = true
 		default:
-			w := &written{name: t.Name, alias: t.Alias == "", recursive: recursive}
+			w := &written{name: t.Name, alias: t.Alias == ""}
 			if !c.needed(k, w, map[int]bool{}) {
 				return nil, "the common table expression " + t.Name + " is used twice, and may not give the same rows twice"
 			}
@@ -76,6 +88,40 @@ func (p *Plan) writeAgain() (edits []edit, why string) {
 		}
 	}
 	return edits, ""
+}
+
+// find finds the expressions in the text and in the tree; it returns false where it is not clear which is which.
+func (c *commonTables) find() bool {
+	st := c.b.p.Statement
+	clauses, ok := sqlparse.WithClauses(st.Text, c.b.p.Mode)
+	if !ok {
+		return false
+	}
+	queries := map[string]*sqlparse.Query{}
+	count := 0
+	st.Query.Each(func(q *sqlparse.Query) {
+		if len(q.With) > 0 {
+			queries[lower(strings.Join(q.Names, "\x00"))] = q
+			count++
+		}
+	}, func(*sqlparse.Expr) {})
+	if count != len(clauses) || len(queries) != count { // or two of them have the same names
+		return false
+	}
+	for k, clause := range clauses {
+		var names []string
+		for _, d := range clause.List {
+			names = append(names, d.Name)
+		}
+		q := queries[lower(strings.Join(names, "\x00"))]
+		if q == nil || len(q.With) != len(clause.List) {
+			return false
+		}
+		for i, d := range clause.List {
+			c.list = append(c.list, commonTable{CommonTable: d, query: q.With[i], clause: k, scope: clause.Scope, nested: q != st.Query, recursive: clause.Recursive})
+		}
+	}
+	return true
 }
 
 // usedTwice finds a common table expression that is named more than once.
@@ -89,20 +135,26 @@ func usedTwice(references []*sqlparse.Table) string {
 	return ""
 }
 
-// nested reports whether there are WITH clauses but the statement's own.
-func (c *commonTables) nested() (is bool) {
-	c.st.Query.Each(func(q *sqlparse.Query) { is = is || q != c.st.Query && len(q.With) > 0 }, func(*sqlparse.Expr) {})
-	return is
-}
-
-// definitionOf returns the number of the expression that a reference names, -1 if there is none.
-func (c *commonTables) definitionOf(t *sqlparse.Table) int {
-	return slices.IndexFunc(c.list, func(d sqlparse.CommonTable) bool { return lower(d.Name) == lower(t.Name) })
-}
-
-// within returns the number of the expression in which a reference stands; -1 if it is in none.
-func (c *commonTables) within(t *sqlparse.Table) int {
-	return slices.IndexFunc(c.list, func(d sqlparse.CommonTable) bool { return t.At.Pos >= d.Definition.Pos && t.At.Pos < d.Definition.End })
+// named returns the number of the expression that a reference names, -1 if that is not certain, and those in whose definitions the reference stands.
+func (c *commonTables) named(t *sqlparse.Table) (found int, within []int) {
+	found = -1
+	for k := range c.list {
+		d := &c.list[k]
+		inside := t.At.Pos >= d.Definition.Pos && t.At.Pos < d.Definition.End
+		if inside {
+			within = append(within, k)
+		}
+		if lower(d.Name) != lower(t.Name) || t.At.Pos < d.scope.Pos || t.At.Pos >= d.scope.End {
+			continue
+		}
+		if inside && !d.recursive || !inside && t.At.Pos < d.Definition.Pos { // it is not there yet: the name means something else
+			return -1, nil
+		}
+		if found < 0 || d.scope.Pos > c.list[found].scope.Pos {
+			found = k
+		}
+	}
+	return found, within
 }
 
 // needed adds expression k to w, and those that it names, which stand ahead of it. ok is false where one might give other rows when it is read once more.
@@ -111,21 +163,19 @@ func (c *commonTables) needed(k int, w *written, seen map[int]bool) (ok bool) {
 		return true
 	}
 	seen[k] = true
-	same := true
-	c.st.Query.With[k].Each(func(q *sqlparse.Query) {
-		same = same && q.Limit == nil && (q.Select == nil || !q.Select.Windows)
-	}, func(e *sqlparse.Expr) {
-		same = same && stable(e) && !e.Has(sqlparse.Window)
-	})
-	if !same {
+	d := &c.list[k]
+	if !c.b.repeats(d.query) || d.nested && c.b.analyzer.correlated(d.query) {
 		return false
 	}
-	for _, of := range c.named[k] {
+	for _, of := range d.names {
+		if other := &c.list[of]; other.Definition.Pos > d.Definition.Pos && other.Definition.End <= d.Definition.End {
+			continue // it is written with this one
+		}
 		if !c.needed(of, w, seen) {
 			return false
 		}
 	}
-	w.definitions = append(w.definitions, c.list[k].Definition)
+	w.definitions, w.recursive = append(w.definitions, d.Definition), w.recursive || d.recursive
 	return true
 }
 

@@ -80,7 +80,7 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	}
 	copies := map[*Ref]int{}
 	if !p.Mode.MariaDB && len(st.CTENames) > 0 {
-		again, apart := p.writeAgain()
+		again, apart := b.writeAgain()
 		if left := copiesMax; apart == "" && !p.countWritten(again, sqlparse.Span{End: len(st.Text)}, copies, &left) {
 			apart = "common table expressions are used too often"
 		}
