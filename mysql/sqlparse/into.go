@@ -64,31 +64,63 @@ func LimitAt(text string, m sqltext.Mode) (at int, ok bool) {
 var fixing = map[string]bool{"round": true, "truncate": true, "floor": true, "ceil": true, "ceiling": true, "format": true}
 
 // Divides tells whether item k of a query's select list may have more digits than its result shows: an AVG or a division that
-// nothing rounds. It is true as well where that cannot be told.
+// nothing rounds. It is true as well where that cannot be told. MySQL 9 rounds a division itself.
 func Divides(text string, m sqltext.Mode, k int) bool {
 	st, err := Parse(text, m, func(string) bool { return false })
 	if err != nil || st.Query == nil {
 		return true
 	}
+	d := dividing{rounds: !m.MariaDB && m.ServerVersion >= 90000}
 	for q := st.Query; ; q = q.Parts[0] {
 		if q.Select == nil && len(q.Parts) > 0 {
 			continue
+		}
+		if slices.ContainsFunc(q.With, d.within) || d.tables(q.Select.From) {
+			return true
 		}
 		for _, f := range q.Select.Fields {
 			if f.Expr == nil {
 				return false // columns of tables have their digits
 			}
 		}
-		return k < len(q.Select.Fields) && divides(q.Select.Fields[k].Expr)
+		return k < len(q.Select.Fields) && d.expr(q.Select.Fields[k].Expr)
 	}
 }
 
-func divides(e *Expr) bool {
-	if e.Op == Aggregate && e.Name == "avg" || e.Op == Call && e.Name == "div" {
+// dividing finds values that have more digits than they show.
+type dividing struct{ rounds bool } // the server rounds divisions
+
+func (d dividing) expr(e *Expr) bool {
+	switch {
+	case e.Op == Aggregate && e.Name == "avg", e.Op == Call && e.Name == "div" && !d.rounds:
+		return true
+	case e.Op == Call && fixing[e.Name]:
+		return false
+	case e.Op == Scalar && e.Query != nil && (e.Query.Select == nil || d.fields(e.Query.Select)):
 		return true
 	}
-	if e.Op == Call && fixing[e.Name] {
+	return slices.ContainsFunc(e.Args, d.expr)
+}
+
+func (d dividing) fields(s *Select) bool {
+	return slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Expr != nil && d.expr(f.Expr) })
+}
+
+// within reports whether columns of a query that a FROM clause names have more digits: no temporary table need be made of it, which would cut them.
+func (d dividing) within(q *Query) bool {
+	s := q.Select
+	if s == nil || s.Distinct || s.Windows || len(s.Group) > 0 || q.Limit != nil || slices.ContainsFunc(s.Fields, func(f Field) bool { return f.Expr.Has(Aggregate, Window) }) {
 		return false
 	}
-	return slices.ContainsFunc(e.Args, divides)
+	return d.fields(s) || d.tables(s.From)
+}
+
+func (d dividing) tables(f *From) bool {
+	switch {
+	case f == nil:
+		return false
+	case f.Join != nil:
+		return d.tables(f.Join.Left) || d.tables(f.Join.Right)
+	}
+	return f.Derived != nil && d.within(f.Derived)
 }

@@ -218,12 +218,8 @@ func (cs *changes) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err er
 		row := chosenRow{}
 		var parts []string
 		for k, name := range keys {
-			text, err := keyLiteral(&columns[k], cells[k], info)
-			if err != nil {
-				return err
-			}
 			column, _ := sqltext.QuoteIdent(name, p.Mode) // the plan was made with it
-			parts = append(parts, column+" = "+text)
+			parts = append(parts, column+" = "+keyLiteral(&columns[k], cells[k], info))
 		}
 		row.where = "(" + strings.Join(parts, " AND ") + ")"
 		row.position, err = strconv.Atoi(string(cells[len(keys)]))
@@ -244,10 +240,10 @@ func (cs *changes) chosenRows(p *plan.Plan, out *sink) (rows []chosenRow, err er
 var widerCharsets = map[string]string{"ucs2": "utf16", "utf8mb3": "utf8mb4", "utf8": "utf8mb4"}
 
 // keyLiteral writes the value of a key's column to compare the column with, in whose collation that is done.
-func keyLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) (string, error) {
+func keyLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) string {
 	if info != nil && cell != nil && isText(d) {
 		if wider := widerCharsets[info.Collations[d.Charset].Charset]; wider != "" {
-			return textLiteral(cell, wider), nil
+			return textLiteral(cell, wider)
 		}
 	}
 	return variableLiteral(d, cell, info)

@@ -44,6 +44,12 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	case len(a.columns) != len(into.Names):
 		return true, true, &mysql.SQLError{Code: erWrongNumberColumns, State: "21000", Message: "The used SELECT statements have a different number of columns"}
 	}
+	if a, err = inFull(s.ask, s.client.mode(), &inner, text, a); err != nil {
+		return true, true, err
+	}
+	if a.err != nil {
+		return true, true, a.err
+	}
 	if a.rows > 0 {
 		if err := s.assign(&into, &a); err != nil {
 			return true, true, err
@@ -129,14 +135,7 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 	info := s.client.schema.Default.Info()
 	for k, name := range into.Names {
 		d := &a.columns[k]
-		if d.Type == mysql.TypeNewDecimal && sqlparse.Divides(into.Text, s.client.mode(), k) {
-			return newError(KSRefusedSharding, "SELECT ... INTO of "+d.Name+": a variable takes more digits of a division or AVG than a result shows; ROUND it")
-		}
-		text, err := variableLiteral(d, a.first[k], info)
-		if err != nil {
-			return err
-		}
-		list = append(list, userVariable{name, text})
+		list = append(list, userVariable{name, variableLiteral(d, a.first[k], info)})
 	}
 	var held []txn.Lease
 	if s.client.txn.Pins.Has(txn.PinUserVariable) {
@@ -149,14 +148,12 @@ func (s *Session) assign(into *sqlparse.Into, a *answer) error {
 }
 
 // variableLiteral writes the value of a column so that a user variable set to it is what the column would have made of it.
-func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) (string, error) {
+func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend.Info) string {
 	if cell == nil {
-		return nullOf(d), nil
+		return nullOf(d)
 	}
 	text := string(cell)
 	switch {
-	case d.Type == mysql.TypeFloat:
-		return "", newError(KSRefusedSharding, "SELECT ... INTO of the FLOAT column "+d.Name+": its digits are not all known; use "+d.Name+" + 0e0")
 	case d.Type == mysql.TypeDouble:
 		if !strings.ContainsAny(text, "eE") {
 			text += "e0"
@@ -172,13 +169,13 @@ func variableLiteral(d *mysql.ColumnDefinition41, cell value.Cell, info *backend
 		}
 		text = fmt.Sprintf("CAST(%d AS UNSIGNED)", n)
 	case isText(d):
-		return collatedLiteral(d, cell, info), nil
+		return collatedLiteral(d, cell, info)
 	case d.Type == mysql.TypeDate || d.Type == mysql.TypeDatetime || d.Type == mysql.TypeTimestamp || d.Type == mysql.TypeTime:
 		text = "_latin1'" + text + "'"
 	case d.Flags&mysql.UnsignedFlag != 0 || d.Type == mysql.TypeYear:
 		text = "CAST(" + text + " AS UNSIGNED)"
 	}
-	return text, nil
+	return text
 }
 
 // nullString is the NULL of a text.

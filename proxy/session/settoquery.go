@@ -22,6 +22,12 @@ func (s composer) setToQuery(q *query) (handled bool, err error) {
 	case len(a.columns) != len(names) || a.rows != 1:
 		return false, nil
 	}
+	if a, err = inFull(s.ask, s.client.mode(), &inner, text, a); err != nil {
+		return true, err
+	}
+	if a.err != nil {
+		return true, a.err
+	}
 	if err := s.assign(&sqlparse.Into{Text: text, Names: names}, &a); err != nil {
 		return true, err
 	}
