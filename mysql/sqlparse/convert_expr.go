@@ -89,8 +89,7 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		}
 		return e
 	case *ast.MatchAgainst:
-		c.st.Match = true
-		return c.other(n)
+		return c.match(n)
 	case *ast.ValuesExpr:
 		e := &Expr{Op: Values}
 		if n.Column != nil {
@@ -102,6 +101,30 @@ func (c *converter) expr(n ast.ExprNode) *Expr {
 		return c.call(n)
 	}
 	return c.other(n)
+}
+
+// The names of MATCH (columns) AGAINST (words), a Call whose arguments are the columns and the words behind them.
+const (
+	Match         = "match against"                      // in natural language mode
+	MatchBoolean  = "match against in boolean mode"      // whether a row has the words depends on no other row
+	MatchExpanded = "match against with query expansion" // the words are added to by what rows have
+)
+
+func (c *converter) match(n *ast.MatchAgainst) *Expr {
+	c.st.Matches++
+	e := &Expr{Op: Call, Name: Match}
+	switch {
+	case n.Modifier.WithQueryExpansion():
+		e.Name = MatchExpanded
+	case n.Modifier.IsBooleanMode():
+		e.Name = MatchBoolean
+	}
+	for _, name := range n.ColumnNames {
+		c.qualifier(name)
+		e.Args = append(e.Args, &Expr{Op: Column, DB: c.name(name.Schema), Table: c.name(name.Table), Name: c.name(name.Name)})
+	}
+	e.Args = append(e.Args, c.expr(n.Against))
+	return e
 }
 
 // asked notes the star of EXISTS (SELECT * ...), which asks for rows and for no column of theirs.

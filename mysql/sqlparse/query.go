@@ -41,8 +41,8 @@ type Statement struct {
 	Show       *Show       // of Describe, if it is one of the forms that are known
 	// Returning: the change gives the rows that it changed, as MariaDB has it.
 	Returning bool
-	// Match: MATCH ... AGAINST is somewhere in it.
-	Match bool
+	// Matches is how often MATCH ... AGAINST is in it.
+	Matches int
 	// Form says that the ? stand for the literals of many texts, not for parameters.
 	Form bool
 	// CTENames are the names of common table expressions anywhere in it, in lower case.

@@ -32,6 +32,10 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 		x := qs.client.entry.ExpireAfter(d)
 		defer func() { err = expired(x, err) }()
 	}
+	beside := qs.client.txn.InTransaction() || !qs.client.state.Autocommit
+	if beside && r.Finishing.InPlace {
+		return true, newError(KSRefusedSharding, "MATCH ... AGAINST on a table that would be collected, as the statement is finished beside the transaction: " + p.Reason)
+	}
 	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}, warned: warned}
 	f.node = r.Finishing.Final(nil).Node
 	qs.client.task().analysis.restart()
@@ -44,7 +48,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	if f.loans, err = qs.shards.borrow(nodes, p.ReadOnly || qs.client.task().own); err != nil {
 		return true, err
 	}
-	if qs.client.txn.InTransaction() || !qs.client.state.Autocommit {
+	if beside {
 		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
 		p, err := qs.leases.freshConn(qs.client.schema.Nodes[f.node], f.loans)
 		if err != nil {

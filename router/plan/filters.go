@@ -374,7 +374,7 @@ func quietOp(x *sqlparse.Expr) bool {
 		sqlparse.Gt, sqlparse.Ge, sqlparse.In, sqlparse.InQuery, sqlparse.Exists, sqlparse.Between, sqlparse.IsNull:
 		return true
 	}
-	return x.Op == sqlparse.Call && (quietCalls[x.Name] || x.Name == "" && len(x.Args) == 0) // a unit of time has no name
+	return x.Op == sqlparse.Call && (quietCalls[x.Name] || x.Name == sqlparse.MatchBoolean || x.Name == "" && len(x.Args) == 0) // a unit of time has no name
 }
 
 // quietCalls are functions that give no error, and no warning either for what they are usually asked.

@@ -16,6 +16,8 @@ type Finish struct {
 	rest []Gather
 	// tableOnly names what means something that collected rows have not; "" without one.
 	tableOnly string
+	// settledOnly says that the statement means something on collected rows only without its settled conditions, and inPlace that it does not with more tables collected.
+	settledOnly, inPlace bool
 	// lock is the clause by which the statement locks what it reads, empty without: so the collected rows are.
 	lock sqlparse.Span
 	// stays says that it ends on the first node of its first table's rule, whichever has the most rows.
@@ -127,17 +129,24 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 		}
 	}
 	f.gathers = append(f.gathers, references...)
-	if st.Match {
-		f.tableOnly = "MATCH ... AGAINST, which needs a full-text index"
-	}
 	if st.Query.Select != nil && b.analyzer.apart == "" && len(info.refs) > 0 && p.ReadOnly {
 		f.partial = partial(st, p.Mode, p.Refs, n)
 	}
-	if s := b.settle(filters); s != nil {
+	s := b.settle(filters)
+	if s != nil {
 		f.narrowed = b.narrow(f, s, met)
+	}
+	if t := b.analyzer.fullText(st); st.Matches > 0 {
+		ok, any, inPlace := t.onlySettled(s)
+		if f.settledOnly, f.inPlace = any, inPlace; !ok {
+			f.tableOnly = needsFullText
+		}
 	}
 	p.Operator = f
 }
+
+// needsFullText is why a statement means nothing on collected rows.
+const needsFullText = "MATCH ... AGAINST, which needs a full-text index"
 
 // shape decides on the keys of the scratch table of g, by its columns, and whether it has equal rows once.
 func (b *builder) shape(g *Gather, met compared) {

@@ -35,6 +35,8 @@ type Finishing struct {
 	// Scratch are the tables to fill. Rest are those of the other tables, to be filled too where the statement ends on a connection that does
 	// not take part in the client's transaction.
 	Scratch, Rest []Scratch
+	// InPlace says that those must not be filled: the statement has MATCH ... AGAINST on one of them.
+	InPlace bool
 	// Final writes the statement, by the names of the scratch tables.
 	Final func(names map[*Ref]string) Query
 	// Nodes are those on which it may as well end as on the first one, where it does; On has it end on another one of them.
@@ -342,12 +344,15 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 	if n := o.narrowed; n != nil && !e.Locks && n.holds(&e.values) { // a change locks the rows of subqueries, too, so that these are collected
 		gathers, rest, settled = n.gathers, n.rest, true
 	}
+	if o.settledOnly && !settled {
+		return Route{}, Refuse("%s: the rows are collected in a table that has none of it: %s", needsFullText, p.Reason)
+	}
 	nodes, err := o.nodes(e, p.Refs, gathers)
 	if err != nil {
 		return Route{}, err
 	}
 	on := func(node string) *Finishing {
-		f := new(Finishing)
+		f := &Finishing{InPlace: o.inPlace}
 		c := collecting{e, node, rest, o.lock}
 		for _, g := range gathers {
 			f.Scratch = append(f.Scratch, c.gather(g))

@@ -60,6 +60,9 @@ func (b *builder) selectPlan() error {
 		b.p.Operator, b.p.Reason = Refused{}, "SELECT ... INTO over several shards"
 		return nil
 	}
+	if t := b.analyzer.fullText(b.p.Statement); t.relevant() {
+		b.analyzer.split("the relevance of MATCH ... AGAINST, which is about all rows of %s", b.p.ruled().Parsed.Name)
+	}
 	n := newPrecision(info.scope, b.p.Statement.Form)
 	m := merger{text: b.p.Statement.Text, mode: b.p.Mode, refs: b.p.Refs, q: q, s: q.Select, info: info, precision: n}
 	why := m.merge(b.analyzer.apart)

@@ -39,6 +39,7 @@ const (
 	asText
 	asDate
 	asCount // a small whole number
+	asWords // words that have no error in them for a full-text index
 )
 
 // settle finds the conditions of the filters that are settled, nil without any. Those of tables that are not collected are not.
@@ -87,6 +88,13 @@ func (s *settled) silent(e *sqlparse.Expr, block *scope, a *analyzer) bool {
 	case sqlparse.IsNull:
 		return e.Args[0].Op == sqlparse.Column
 	case sqlparse.Call:
+		if e.Name == sqlparse.MatchBoolean {
+			words := e.Args[len(e.Args)-1]
+			if block.outer != nil { // a server may never look at it, nor see an error in it
+				return s.value(words, asWords)
+			}
+			return words.Op == sqlparse.Const || words.Op == sqlparse.Param
+		}
 		return e.Name == "like" && s.kindOf(e.Args[0], block) == asText && s.compares(e.Args, block)
 	case sqlparse.Exists, sqlparse.InQuery:
 		inner := a.scopeOf[e.Query.Select]
@@ -193,6 +201,8 @@ func (k comparedAs) takes(v value.Value) bool {
 		switch k {
 		case asText:
 			return true
+		case asWords:
+			return plainWords(v.Text())
 		case asCount:
 			return len(v.Text()) > 0 && len(v.Text()) <= 3 && !slices.ContainsFunc([]byte(v.Text()), func(c byte) bool { return c < '0' || c > '9' })
 		case asDate:
