@@ -34,7 +34,7 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	}
 	beside := qs.client.txn.InTransaction() || !qs.client.state.Autocommit
 	if beside && r.Finishing.InPlace {
-		return true, newError(KSRefusedSharding, "MATCH ... AGAINST on a table that would be collected, as the statement is finished beside the transaction: " + p.Reason)
+		return true, newError(KSRefusedSharding, "MATCH ... AGAINST on a table that would be collected, as the statement is finished beside the transaction: "+p.Reason)
 	}
 	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}, warned: warned}
 	f.node = r.Finishing.Final(nil).Node

@@ -23,6 +23,7 @@ schema_list:
     shard:
       - {db: shop, table: h, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
       - {db: shop, table: k, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
+      - {db: shop, table: every, type: reference}
       - {db: shop, table: odd, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
       - {db: shop, table: p, key: id, type: hash, nodes: [n0, n1], locations: [2, 2]}
 `
@@ -58,6 +59,9 @@ var invisibleQueries = []string{
 	"SELECT x.*, v FROM (SELECT *, v FROM h UNION SELECT 1, 2, 3) x ORDER BY id, v", "SELECT * FROM h WHERE v > (SELECT AVG(v) FROM h) ORDER BY id", "SELECT *, (SELECT MAX(DEFAULT(v)) FROM h) AS m FROM h WHERE w <> 'a' ORDER BY id",
 	"WITH x AS (SELECT *, w FROM h) SELECT a.*, b.w FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id", "WITH x AS (SELECT * FROM h WHERE v > 5) SELECT a.*, b.d FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id",
 	"SELECT e.*, e.s FROM odd e JOIN odd f ON e.s = f.s AND e.id < f.id ORDER BY e.id, f.id", "SELECT *, HEX(e), z, p FROM odd WHERE s < (SELECT MAX(s) FROM odd) ORDER BY id",
+	"SELECT every.v, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.v ORDER BY 1", "SELECT every.*, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id ORDER BY 1",
+	"SELECT every.*, every.v, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id, every.v ORDER BY 1",
+	"SELECT every.id, every.g * 3, every.ts, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id, every.g, every.ts ORDER BY 1",
 	"SELECT a.*, b.# > 0 FROM k a JOIN k b ON a.d = b.id WHERE a.# > 0 ORDER BY a.id", "SELECT * FROM k a NATURAL JOIN k b WHERE a.# > 0 ORDER BY id",
 	"SELECT GROUP_CONCAT(# > 0) FROM k", "SELECT COUNT(DISTINCT # > 0) FROM k", "SELECT a.id FROM k a JOIN k b ON a.d = b.d WHERE a.# > 0 AND b.# > 0 ORDER BY 1", "SELECT STD(# > 0) FROM k", "SELECT id FROM k WHERE # > 0 ORDER BY id",
 }
@@ -182,6 +186,10 @@ func invisibleRig(t *testing.T, kind mysqltest.Kind) (one, c *mysqltest.RawClien
 		for k := range 4 {
 			must(t, direct[1+k/2], createName.ReplaceAllString(sql, fmt.Sprintf("CREATE TABLE ${1}_%04d", k)))
 		}
+	}
+	for _, d := range direct {
+		must(t, d, "CREATE TABLE every (id INT PRIMARY KEY, n INT, v INT INVISIBLE, g FLOAT, ts TIMESTAMP NULL)")
+		must(t, d, "INSERT INTO every (id, n, v, g, ts) VALUES (1, 11, 21, 1e0/3, '2024-10-27 02:30:00'), (2, 12, 22, 5, NULL)")
 	}
 	c = dial(t, startProxyLog(t, fmt.Sprintf(invisibleConfig, servers[1].Addr, servers[2].Addr), io.Discard), mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
 	for _, x := range []*mysqltest.RawClient{direct[0], c} {

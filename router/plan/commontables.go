@@ -164,7 +164,7 @@ func (c *commonTables) needed(k int, w *written, seen map[int]bool) (ok bool) {
 	}
 	seen[k] = true
 	d := &c.list[k]
-	if !c.b.repeats(d.query) || d.nested && c.b.analyzer.correlated(d.query) {
+	if !c.b.analyzer.repeats(d.query) || d.nested && c.b.analyzer.correlated(d.query) {
 		return false
 	}
 	for _, of := range d.names {

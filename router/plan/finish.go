@@ -97,7 +97,9 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 	var references []Gather
 	for _, r := range p.Refs {
 		if r.Table.Kind != router.Sharded && !r.collected {
-			f.rest = append(f.rest, Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil), copies: max(0, copies[r]-1)})
+			g := Gather{Ref: r, Where: filters[r], Key: r.scratchKey(p.Mode.MariaDB, nil), copies: max(0, copies[r]-1)}
+			g.listed(names)
+			f.rest = append(f.rest, g)
 			continue
 		}
 		if r.Columns == nil || r.Parsed.At.Empty() {
@@ -147,6 +149,24 @@ func (b *builder) finishPlan(why string, info *blockInfo, n *precision) {
 
 // needsFullText is why a statement means nothing on collected rows.
 const needsFullText = "MATCH ... AGAINST, which needs a full-text index"
+
+// listed names the columns of a table on every node where a star does not do to collect it: it leaves invisible ones out, and gives FLOATs in six digits. Of a table without a rule nobody hears
+// when its columns change.
+func (g *Gather) listed(names *named) {
+	r := g.Ref
+	for k := range r.invisible {
+		if name := r.invisible[k].Name; names.names(r, name) {
+			g.Invisible = append(g.Invisible, name)
+		}
+	}
+	if len(g.Invisible) == 0 && !slices.ContainsFunc(r.Columns, func(d mysql.ColumnDefinition41) bool { return d.Type == mysql.TypeFloat }) {
+		return
+	}
+	for k := range r.Columns {
+		g.Columns = append(g.Columns, r.Columns[k].Name)
+	}
+	g.Columns = append(g.Columns, g.Invisible...)
+}
 
 // shape decides on the keys of the scratch table of g, by its columns, and whether it has equal rows once.
 func (b *builder) shape(g *Gather, met compared) {

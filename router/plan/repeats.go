@@ -9,7 +9,7 @@ import (
 
 // repeats reports whether a query gives the same rows whenever it is carried out over equal rows: nothing in it varies, and where rows that are equal in order could change places
 // that makes no difference.
-func (b *builder) repeats(q *sqlparse.Query) bool {
+func (a *analyzer) repeats(q *sqlparse.Query) bool {
 	same := true
 	q.Each(func(q *sqlparse.Query) {
 		s := q.Select
@@ -20,7 +20,7 @@ func (b *builder) repeats(q *sqlparse.Query) bool {
 		case s.Windows:
 			same = false
 		default:
-			same = (q.Limit == nil || b.ordersAll(s, aliased(s, q.Order))) && b.windowsRepeat(s, q.Order)
+			same = (q.Limit == nil || a.ordersAll(s, aliased(s, q.Order))) && a.windowsRepeat(s, q.Order)
 		}
 	}, func(e *sqlparse.Expr) { same = same && stable(e) })
 	return same
@@ -33,7 +33,7 @@ var tied = map[string]bool{"rank": true, "dense_rank": true, "percent_rank": tru
 var separate = map[string]bool{"row_number": true, "ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true, "nth_value": true}
 
 // windowsRepeat reports whether the window functions of a block give the same for each row whenever they are computed.
-func (b *builder) windowsRepeat(s *sqlparse.Select, order []sqlparse.OrderItem) bool {
+func (a *analyzer) windowsRepeat(s *sqlparse.Select, order []sqlparse.OrderItem) bool {
 	repeats := func(x *sqlparse.Expr) bool {
 		switch {
 		case x.Op != sqlparse.Window:
@@ -47,7 +47,7 @@ func (b *builder) windowsRepeat(s *sqlparse.Select, order []sqlparse.OrderItem) 
 		for _, o := range x.Over.Order {
 			by = append(by, o.Expr)
 		}
-		return b.ordersAll(s, by)
+		return a.ordersAll(s, by)
 	}
 	list := fieldExprs(s)
 	for _, o := range order {
@@ -76,8 +76,8 @@ func aliased(s *sqlparse.Select, order []sqlparse.OrderItem) (list []*sqlparse.E
 }
 
 // ordersAll reports whether no two rows of a block, or groups where it groups, are equal in all of the expressions.
-func (b *builder) ordersAll(s *sqlparse.Select, by []*sqlparse.Expr) bool {
-	block := b.analyzer.blockOf(s)
+func (a *analyzer) ordersAll(s *sqlparse.Select, by []*sqlparse.Expr) bool {
+	block := a.blockOf(s)
 	if block == nil || s.Rollup {
 		return false
 	}
@@ -98,12 +98,11 @@ func (b *builder) ordersAll(s *sqlparse.Select, by []*sqlparse.Expr) bool {
 	case s.From.HasDerived():
 		return false
 	}
-	return !slices.ContainsFunc(block.entries, func(en entry) bool { return en.ref == nil || !b.identified(en.ref, block, by) })
+	return !slices.ContainsFunc(block.entries, func(en entry) bool { return en.ref == nil || !block.identified(en.ref, by) })
 }
 
-// identified reports whether rows of a reference are told apart by some expressions of its block.
-func (b *builder) identified(r *Ref, block *scope, by []*sqlparse.Expr) bool {
-	b.describe(r)
+// identified reports whether rows of a reference are told apart by some expressions of its block. The keys of tables without a rule are not known.
+func (s *scope) identified(r *Ref, by []*sqlparse.Expr) bool {
 	keys := 0
 	for _, d := range r.columns() {
 		if d.Flags&primaryKeyFlag == 0 {
@@ -111,8 +110,8 @@ func (b *builder) identified(r *Ref, block *scope, by []*sqlparse.Expr) bool {
 		}
 		keys++
 		if !slices.ContainsFunc(by, func(x *sqlparse.Expr) bool {
-			of, _, at := block.resolve(x)
-			return x.Op == sqlparse.Column && router.SameColumn(x.Name, d.Name) && of == r && at == block
+			of, _, at := s.resolve(x)
+			return x.Op == sqlparse.Column && router.SameColumn(x.Name, d.Name) && of == r && at == s
 		}) {
 			return false
 		}

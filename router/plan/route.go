@@ -378,11 +378,17 @@ func (c collecting) whole(g Gather) Scratch {
 	name := e.plan.quote(shard.DB) + "." + e.plan.quote(shard.Table)
 	w := e.writer()
 	c.locked(&w, g.Ref, func() {
+		if len(g.Columns) > 0 {
+			all := g
+			all.Where = nil
+			c.rows(&w, &all, shard, instantNumber, "")
+			return
+		}
 		w.add("SELECT * FROM ", name)
 		partition, _ := g.Ref.clauses(e.plan)
 		w.behind(partition)
 	})
-	s := Scratch{Ref: g.Ref, Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}}
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Invisible: g.Invisible, Instants: g.instants(), Model: name, Key: g.Key, Copies: g.copies, Conditions: len(g.Where), Queries: []Query{{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}}
 	if !c.selects(&g, nil) {
 		return s
 	}
@@ -475,13 +481,19 @@ func (c collecting) gather(g Gather) Scratch {
 		}
 	}
 	s.Model = e.plan.quote(model.DB) + "." + e.plan.quote(model.Table)
-	for k, c := range g.Columns {
-		if d := g.Ref.column(c); d != nil && d.Type == mysql.TypeTimestamp {
-			s.Instants = append(s.Instants, k)
-		}
-	}
+	s.Instants = g.instants()
 	s.Queries = s.Reduced("")
 	return s
+}
+
+// instants are the TIMESTAMPs among the columns.
+func (g *Gather) instants() (columns []int) {
+	for k, name := range g.Columns {
+		if d := g.Ref.column(name); d != nil && d.Type == mysql.TypeTimestamp {
+			columns = append(columns, k)
+		}
+	}
+	return columns
 }
 
 // collected writes the statements that collect the rows of g which meet a further condition, "" for none.
