@@ -18,7 +18,7 @@ func TestWhatOnlyTheTableHas(t *testing.T) {
 				"SELECT h.id FROM h FORCE INDEX (ka) JOIN k ON h.a = k.a ORDER BY h.id", "SELECT h.id FROM h USE INDEX (ka), k WHERE h.a = k.a ORDER BY h.id", "SELECT h.id FROM h IGNORE KEY FOR JOIN (ka) JOIN k ON h.a = k.a ORDER BY h.id",
 				"SELECT x.id FROM h AS x USE INDEX FOR ORDER BY (ka) IGNORE INDEX (f) JOIN k y FORCE KEY (PRIMARY) ON x.a = y.a ORDER BY x.id", "SELECT h.id FROM h JOIN k PARTITION (p0) ON h.a = k.a ORDER BY h.id",
 				"SELECT h.id, x.id FROM h LEFT JOIN k PARTITION (p1) AS x USE INDEX (PRIMARY) ON h.a = x.a ORDER BY h.id, x.id", "SELECT id FROM h WHERE a IN (SELECT a FROM k PARTITION (p1, p0)) ORDER BY id",
-				"!SELECT h.id FROM h JOIN k ON h.a = k.a WHERE MATCH (s) AGAINST ('one' IN BOOLEAN MODE)",
+				"SELECT h.id FROM h JOIN k ON h.a = k.a WHERE MATCH (s) AGAINST ('one' IN BOOLEAN MODE) ORDER BY h.id", "!SELECT h.id FROM h JOIN k ON h.a = k.a WHERE MATCH (s) AGAINST ('one')",
 				"!SELECT id, ROW_NUMBER() OVER (ORDER BY MATCH (s) AGAINST ('one')) FROM h", "SELECT COUNT(*) + 1 FROM k PARTITION (p0)", "SELECT a, COUNT(*) + 1 AS n FROM h FORCE INDEX (ka) GROUP BY a ORDER BY n, a",
 				"SELECT id FROM h WHERE MATCH (s) AGAINST ('one' IN BOOLEAN MODE) ORDER BY id", "SELECT id FROM h FORCE INDEX (ka) WHERE a > 1 ORDER BY a", "SELECT id FROM k PARTITION (p1) ORDER BY id",
 			}

@@ -15,10 +15,10 @@ func (g *grammar) show() *statement {
 		"SELECT index_name, seq_in_index, column_name, non_unique FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = '%[1]s' ORDER BY index_name, seq_in_index",
 		"SELECT constraint_name, constraint_type FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = '%[1]s'",
 		"SELECT column_name, ordinal_position FROM information_schema.key_column_usage WHERE table_schema = DATABASE() AND table_name = '%[1]s' ORDER BY 2",
-		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()", "SHOW CREATE DATABASE {db}", "SHOW DATABASES LIKE '{db}'",
+		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()", "SHOW TABLES IN {db} LIKE 'none'", "SHOW DATABASES LIKE '{db}'",
 		"SHOW VARIABLES LIKE 'sql_mode'", "SHOW VARIABLES LIKE 'time_zone'", "SHOW SESSION VARIABLES WHERE Variable_name IN ('autocommit', 'character_set_client', 'collation_connection')",
 		"SHOW COLLATION LIKE 'utf8mb4_g%%'", "SHOW CHARACTER SET LIKE 'latin1'", "SELECT @@sql_mode, @@time_zone, @@autocommit, @@collation_connection, @@character_set_results",
-		"SELECT DATABASE(), SCHEMA(), @@session.group_concat_max_len", "SHOW WARNINGS", "SHOW ERRORS", "SHOW COUNT(*) WARNINGS", "SHOW TRIGGERS LIKE '%[1]s'", "SHOW PROCEDURE STATUS LIKE 'none'",
+		"SELECT DATABASE() = SCHEMA(), @@session.group_concat_max_len", "SHOW WARNINGS", "SHOW ERRORS", "SHOW COUNT(*) WARNINGS", "SHOW TRIGGERS LIKE '%[1]s'", "SHOW PROCEDURE STATUS LIKE 'none'",
 	})
 	text = strings.NewReplacer("%[1]s", t.name, "%[2]s", c.name, "%%", "%").Replace(text)
 	s := &statement{root: databaseIn(text), exact: true}

@@ -168,4 +168,14 @@ func (s *side) send(r rendered, prepared bool) (answer, error) {
 }
 
 // ownError tells an error that the proxy itself made: a refusal.
-func (a answer) ownError() bool { return a.Err != nil && a.Err.Code >= 9000 && a.Err.Code <= 9999 }
+func (a answer) ownError() bool { return a.refusal() != nil }
+
+// refusal is the proxy's own error for the text, or for one of its statements; nil without one.
+func (a answer) refusal() *mysql.SQLError {
+	for r := a.RawResult; r != nil; r = r.Next {
+		if r.Err != nil && r.Err.Code >= 9000 && r.Err.Code <= 9999 {
+			return r.Err
+		}
+	}
+	return nil
+}

@@ -184,10 +184,11 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 			return differ("connection", "%v", err), nil
 		}
 		if got.ownError() {
-			if !slices.Contains(w.round.Refusals, got.Err.Code) {
-				return differ(fmt.Sprintf("%s %d", refusal, got.Err.Code), "%v", got.Err), nil
+			own := got.refusal()
+			if !slices.Contains(w.round.Refusals, own.Code) {
+				return differ(fmt.Sprintf("%s %d", refusal, own.Code), "%v", own), nil
 			}
-			count.refuse(got.Err)
+			count.refuse(own)
 			refused[st.client] = true
 			if err := w.levelAll(st.writes); err != nil {
 				return nil, err

@@ -17,8 +17,8 @@ const own = sqltext.ConnectionID | sqltext.CurrentUser | sqltext.SysVarPseudoThr
 const diagnostics = sqltext.RowCount | sqltext.SysVarWarningCount
 
 // errLostRows refuses FOUND_ROWS() where nobody knows it; see state.FoundRows.
-var errLostRows = refuse("FOUND_ROWS() behind a change, behind SET of a variable to what a query gives: MySQL tells of that query then, and its connection has gone to others; " +
-	"SELECT FOUND_ROWS() ahead of the change")
+var errLostRows = refuse("FOUND_ROWS() behind SET of a variable to what a query of several shards gives, or on MySQL behind a change that follows SET to any query: " +
+	"it tells of that query then, which no connection of the session's has run; SELECT FOUND_ROWS() ahead of it")
 
 // substitute puts the session's own values in the place of functions that would tell of the backend connection. A
 // select item that stands alone keeps its column name by an alias.
