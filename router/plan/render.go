@@ -196,7 +196,7 @@ func (e *Execution) writer() writer {
 
 // copy writes a piece of the form as the client's text has it, with the tables' physical names.
 func (w *writer) copy(pos, end int) {
-	from := pos
+	from, bound := pos, w.values.digest == nil // else the text has its values
 	for k := range w.p.edits {
 		e := &w.p.edits[k]
 		if e.span.Pos > end {
@@ -206,11 +206,14 @@ func (w *writer) copy(pos, end int) {
 			continue
 		}
 		w.piece(from, e.span.Pos)
-		w.params(from, e.span.Pos)
+		if bound {
+			w.params(from, e.span.Pos)
+		}
 		switch {
 		case e.insert != "":
-			w.add(e.insert)
-			w.params(e.span.Pos, e.span.End)
+			if w.add(e.insert); bound {
+				w.params(e.span.Pos, e.span.End)
+			}
 		case e.settled:
 			w.add("TRUE")
 		case e.clause:
@@ -226,15 +229,13 @@ func (w *writer) copy(pos, end int) {
 		}
 		from = e.span.End
 	}
-	w.piece(from, end)
-	w.params(from, end)
+	if w.piece(from, end); bound {
+		w.params(from, end)
+	}
 }
 
-// params notes the parameters of a piece.
+// params notes the parameters of a piece of a statement whose values are not in its text.
 func (w *writer) params(pos, end int) {
-	if w.values.digest != nil {
-		return
-	}
 	params := w.p.Statement.Params
 	for k := before(params, pos); k < len(params) && params[k] < end; k++ {
 		w.args = append(w.args, k)
