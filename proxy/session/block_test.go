@@ -89,7 +89,7 @@ var ruled = []string{
 	"UPDATE users SET n = n + 1 WHERE id IN (SELECT merchant_id FROM payments WHERE v = 'v1')", "DELETE FROM users ORDER BY n, id LIMIT 2",
 }
 
-// ruledStatement is one of ruled, with ids that no other has.
+// ruledStatement returns the k-th statement on tables with rules, inserting ids that are free in each turn.
 func ruledStatement(k, turn int) string {
 	if n := strings.Count(ruled[k], "%d"); n > 0 {
 		return fmt.Sprintf(ruled[k], []any{1000 + 100*turn + 2*k, 1001 + 100*turn + 2*k}[:n]...)

@@ -66,15 +66,11 @@ func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err e
 	for _, a := range list {
 		columns = append(columns, "@@session."+a.Name)
 	}
-	values := make([]string, len(list))
+	var values []string
 	warned := 0
 	question := "SET STATEMENT " + strings.TrimPrefix(set.Text, "SET ") + " FOR SELECT " + strings.Join(columns, ", ") + ", @@warning_count FROM (SELECT 1) AS ks LIMIT 1" // warnings from before are there without a table
 	if err := se.leases.ask(question, func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
-		for k := range values {
-			if values[k] = "NULL"; cells[k] != nil {
-				values[k] = string(cells[k])
-			}
-		}
+		values = valuesTold(cells[:len(list)])
 		warned, _ = strconv.Atoi(string(cells[len(list)]))
 	}); err != nil {
 		return nil, err
@@ -110,17 +106,25 @@ func (se settings) give(set *sqltext.Inner) (back func(failed bool) error, err e
 func (se settings) learnValues(columns []string, list []sqltext.Assignment) (ok bool, err error) {
 	ok = true
 	err = se.leases.ask("SELECT "+strings.Join(columns, ", ")+" LIMIT 1", func(_ []mysql.ColumnDefinition41, cells []value.Cell) {
-		for k, a := range list {
-			text, plain := "NULL", true
-			if cells[k] != nil {
-				text, plain = state.ValueText(string(cells[k]))
-			}
+		for k, told := range valuesTold(cells) {
+			text, plain := state.ValueText(told)
 			if ok = ok && plain; plain {
-				se.client.state.Set(a.Name, text)
+				se.client.state.Set(list[k].Name, text)
 			}
 		}
 	})
 	return ok, err
+}
+
+// valuesTold copies the values of variables that a server has told, "NULL" for NULL.
+func valuesTold(cells []value.Cell) []string {
+	values := make([]string, len(cells))
+	for k, cell := range cells {
+		if values[k] = "NULL"; cell != nil {
+			values[k] = string(cell)
+		}
+	}
+	return values
 }
 
 // givenToAll reports whether a variable can be set on several connections, and have the value again that it had. By sql_mode the rest of the text has not

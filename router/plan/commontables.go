@@ -31,7 +31,7 @@ type commonTables struct {
 	references []*sqlparse.Table // to them, in the order of the text
 }
 
-// commonTable is one common table expression.
+// commonTable has where a common table expression stands in the text and in the tree, and which others it names.
 type commonTable struct {
 	sqlparse.CommonTable
 	query     *sqlparse.Query

@@ -32,10 +32,7 @@ func (a *analyzer) dependsOnGroup(q *sqlparse.Query) bool {
 	case slices.ContainsFunc(s.Fields, func(f sqlparse.Field) bool { return f.Expr == nil }):
 		return !s.Distinct || len(s.Group) > 0 || len(order) > 0
 	}
-	g := grouping{by: s.Group}
-	if k := slices.IndexFunc(a.blocks, func(b *scope) bool { return b.block == s }); k >= 0 {
-		g.block = a.blocks[k]
-	}
+	g := grouping{a.blockOf(s), s.Group}
 	if s.Distinct && len(s.Group) == 0 && !fieldsHave(s, sqlparse.Aggregate) {
 		g.by = fieldExprs(s)
 	}
@@ -46,7 +43,7 @@ func (a *analyzer) dependsOnGroup(q *sqlparse.Query) bool {
 		slices.ContainsFunc(append(order, s.Having), func(e *sqlparse.Expr) bool { return !g.gives(e, a, named) })
 }
 
-// dependsInFrom is dependsOnGroup of the derived tables of FROM.
+// dependsInFrom looks for such a query among the derived tables of FROM.
 func (a *analyzer) dependsInFrom(f *sqlparse.From) bool {
 	switch {
 	case f == nil:

@@ -18,7 +18,7 @@ type fullText struct {
 	unclear bool
 }
 
-// fullTextMatch is one of them.
+// fullTextMatch is a MATCH ... AGAINST, with where it stands and whose columns it names.
 type fullTextMatch struct {
 	expr  *sqlparse.Expr
 	block *scope
@@ -27,7 +27,7 @@ type fullTextMatch struct {
 	condition bool
 }
 
-// fullText finds them.
+// fullText finds every MATCH ... AGAINST of a statement.
 func (a *analyzer) fullText(st *sqlparse.Statement) (t fullText) {
 	if st.Matches == 0 {
 		return t
