@@ -269,6 +269,12 @@ func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pi
 			return
 		}
 	}
+	if xs.client.txn.Holding() && !xs.client.txn.Holds(p) && q.info.Has(sqltext.UserVarWrite) && q.info.Class != sqltext.Explain {
+		if err := takeVariablesBack(xs.leases, p, q); err != nil {
+			xs.leases.dropAnswered(p, err)
+			return
+		}
+	}
 	xs.leases.release(p)
 	if q.cut || q.warned || q.asked || learnt || used {
 		xs.client.txn.LastOnHeld = false // what the server knows of the statement is not what the client heard

@@ -335,7 +335,7 @@ func (q *query) wantsCursor() bool { return q.ex != nil && q.ex.flags&cursorType
 // forward runs a statement on a backend and its responses to the client.
 func (xs *exchanges) forward(q *query) (failed bool, err error) {
 	t := xs.routing.route(q)
-	if xs.client.txn.Pins.Has(txn.PinUserVariable) {
+	if xs.client.txn.Holding() {
 		if t, err = bringElsewhere(xs, q, t); err != nil {
 			return true, err
 		}

@@ -28,8 +28,9 @@ func (ro *routing) route(q *query) txn.Target {
 	switch {
 	case q.node != nil:
 		t.Node = q.node
-	case ro.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || info.Class == sqltext.Do || !tables(info.Class)):
-		// What is about the transaction or the state goes where these are, unless it is about tables that are not there.
+	case ro.client.txn.Holding() && !hinted && (info.Traits&(stateful|diagnostics) != 0 || info.Class == sqltext.Do || !tables(info.Class) || !ro.client.state.Autocommit):
+		// What is about the transaction or the state goes where these are, unless it is about tables that are not there. What is about no table at all
+		// begins no transaction on another node, with autocommit off.
 		if n := ro.client.schema.Nodes[ro.client.txn.Held().Instance.Node]; n != nil && n != t.Node && !ro.atHome(q) {
 			t.Node = n
 		}

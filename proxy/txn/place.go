@@ -27,12 +27,12 @@ func (c *Connections) Place(t Target, begins, autocommit, joins bool) (Place, er
 		return FromHeld, nil
 	}
 	switch bound := !t.Stateless && c.Pins&^OfTransaction != 0; {
-	case !bound && (c.InTransaction() || c.Pins != 0 && c.Pins&^OfTransaction == 0):
+	case !bound && (c.InTransaction() || !autocommit):
 		if !t.Reads && !joins {
 			return 0, ErrOtherNode
 		}
 		return FromOther, nil
-	case !t.Stateless || !autocommit:
+	case !t.Stateless:
 		return 0, nodesError("the session has state (" + c.Pins.String() + ") on node " + on + ": a statement that may use or add to it cannot run on node " + t.Node.Name)
 	case begins && (c.Next.IsSet() || c.Pins.Has(PinNextTransaction)):
 		return 0, nodesError("SET TRANSACTION speaks of the next transaction, and the session has state (" + c.Pins.String() + ") on node " + on +

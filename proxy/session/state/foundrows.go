@@ -132,7 +132,7 @@ func (f *FoundRows) Answered(c *backend.Conn, info *sqltext.Info, text string, m
 			f.doubt = true // MariaDB finds none where there is no table
 		}
 	case sqltext.Insert, sqltext.Replace:
-		f.unknown = f.unknown || f.lost
+		f.changed(c)
 		if len(res.OK.Info) > 0 && (mentions(text, "select") || mentions(text, "table")) {
 			f.FoundBy(res.OK.Info)
 			f.doubt = f.doubt || m.MariaDB // which finds no row where there is no table
@@ -144,7 +144,7 @@ func (f *FoundRows) Answered(c *backend.Conn, info *sqltext.Info, text string, m
 			f.FoundBy(res.OK.Info)
 		}
 	case sqltext.Update, sqltext.Delete:
-		f.unknown = f.unknown || f.lost
+		f.changed(c)
 		if FindsUnseen(class, text) {
 			f.doubt = !m.MariaDB || class == sqltext.Update || severalTables(text)
 		} else if class == sqltext.Update && !m.MariaDB {
@@ -161,6 +161,11 @@ func (f *FoundRows) Answered(c *backend.Conn, info *sqltext.Info, text string, m
 			f.hidden = c
 		}
 	}
+}
+
+// changed notes a change on c: MySQL tells of what a SET has found behind that alone, where the SET has run.
+func (f *FoundRows) changed(c *backend.Conn) {
+	f.unknown = f.unknown || f.lost || f.hidden != nil && f.hidden != c
 }
 
 // answeredRows is Answered for rows, as many as the client has.

@@ -102,6 +102,9 @@ func TestFoundRowsHidden(t *testing.T) {
 		if f.Answered(other, &info, text, sqltext.Mode{}, res); f.doubt {
 			t.Errorf("%s is in doubt on another connection", text)
 		}
+		if f.Unknown() != (info.Class != sqltext.Explain) {
+			t.Errorf("%s: unknown is %v behind one on another connection", text, f.Unknown())
+		}
 		if f.Answered(c, &info, text, sqltext.Mode{}, res); !f.doubt {
 			t.Errorf("%s is not in doubt on the connection", text)
 		}
