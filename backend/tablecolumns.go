@@ -42,6 +42,18 @@ func invisibleColumns(c *Conn, db, table string) (names []string, err error) {
 	return names, err
 }
 
+// Documents gives the names of the columns of a table that MariaDB takes for JSON: texts of which it checks by themselves that they are, with nothing else. Its
+// metadata call them texts. MariaDB Knowledge Base: "JSON Data Type", "Information Schema CHECK_CONSTRAINTS Table" (LEVEL since 10.5.10).
+func Documents(c *Conn, db, table string) (names []string, err error) {
+	if !c.Info.MariaDB || c.Info.Number < 100510 {
+		return nil, nil
+	}
+	question := fmt.Sprintf("SELECT CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = CONVERT(X'%x' USING utf8) AND TABLE_NAME = CONVERT(X'%x' USING utf8)"+
+		" AND LEVEL = 'Column' AND CHECK_CLAUSE = CONCAT('json_valid(`', REPLACE(CONSTRAINT_NAME, '`', '``'), '`)')", db, table)
+	err = c.Rows(question, 1, func(row []string) { names = append(names, row[0]) })
+	return names, err
+}
+
 // ident writes a name as an identifier for a connection that is not in a client's character set.
 func ident(name string) string {
 	text, _ := sqltext.QuoteIdent(name, sqltext.Mode{})

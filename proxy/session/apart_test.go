@@ -127,7 +127,7 @@ func newShared(t *testing.T, cfg *config.Config) *Shared {
 		}
 		if s.Plans != nil {
 			columns := []mysql.ColumnDefinition41{{Name: "id", Type: mysql.TypeLongLong}, {Name: "a", Type: mysql.TypeLongLong}}
-			s.Plans.columns[s.Plans.exact.Tables()[0]] = tableColumns{columns, nil, time.Now().Add(time.Hour)}
+			s.Plans.columns[s.Plans.exact.Tables()[0]] = tableColumns{visible: columns, at: time.Now().Add(time.Hour)}
 		}
 		snap.Schemas[sc.User] = s
 	}

@@ -237,7 +237,13 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 }
 
 // fill makes the scratch tables and collects their rows.
-func (f *finishing) fill() error {
+func (f *finishing) fill() (err error) {
+	var back func(error) error
+	defer func() {
+		if back != nil {
+			err = back(err)
+		}
+	}()
 	if f.ex != nil && f.plan.Mode != f.s.client.mode() {
 		return preparedOtherwise()
 	}
@@ -293,7 +299,14 @@ func (f *finishing) fill() error {
 			return named(err, renames(f.plan, scratch.Ref.Table.Shards))
 		}
 		f.made = append(f.made, table)
-		if err := f.hide(table, scratch.Invisible); err != nil {
+		documents := f.documents(scratch)
+		if len(documents) > 0 && back == nil {
+			// Rows that the table has are not checked again: under IGNORE those that fail would be left out.
+			if back, err = f.s.shards.setAside(f.last.Pooled, "check_constraint_checks", "0"); err != nil {
+				return err
+			}
+		}
+		if err := f.complete(table, scratch.Invisible, documents); err != nil {
 			return err
 		}
 		into := "INSERT IGNORE INTO " + table + target + " "

@@ -30,7 +30,7 @@ schema_list:
 
 // oddTable has invisible columns whose definitions take some care to say again.
 const oddTable = "CREATE TABLE odd (id INT PRIMARY KEY, s VARCHAR(9) CHARACTER SET latin1 COLLATE latin1_german2_ci NOT NULL DEFAULT 'a''s, \\\\é' INVISIBLE, e ENUM('a,b', 'ü') INVISIBLE, " +
-	"z DATETIME NOT NULL DEFAULT '2000-01-01' INVISIBLE, p DECIMAL(6, 2) UNSIGNED NOT NULL DEFAULT 1.5 INVISIBLE)"
+	"z DATETIME NOT NULL DEFAULT '2000-01-01' INVISIBLE, p DECIMAL(6, 2) UNSIGNED NOT NULL DEFAULT 1.5 INVISIBLE, j JSON INVISIBLE)"
 
 // invisibleTables have columns that a star does not stand for, named by the client or made by the server.
 var invisibleTables = map[mysqltest.Kind][]string{
@@ -58,7 +58,7 @@ var invisibleQueries = []string{
 	"SELECT a.*, b.*, a.v + b.v FROM h a JOIN h b ON a.v = b.v + 1 ORDER BY a.id", "SELECT *, b.w, b.ts FROM h a LEFT JOIN h b ON a.v = b.v + 1 ORDER BY a.id", "SELECT d, a.v FROM h a NATURAL JOIN h b ORDER BY a.v",
 	"SELECT x.*, v FROM (SELECT *, v FROM h UNION SELECT 1, 2, 3) x ORDER BY id, v", "SELECT * FROM h WHERE v > (SELECT AVG(v) FROM h) ORDER BY id", "SELECT *, (SELECT MAX(DEFAULT(v)) FROM h) AS m FROM h WHERE w <> 'a' ORDER BY id",
 	"WITH x AS (SELECT *, w FROM h) SELECT a.*, b.w FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id", "WITH x AS (SELECT * FROM h WHERE v > 5) SELECT a.*, b.d FROM x a JOIN x b ON a.id = b.id + 1 ORDER BY a.id",
-	"SELECT e.*, e.s FROM odd e JOIN odd f ON e.s = f.s AND e.id < f.id ORDER BY e.id, f.id", "SELECT *, HEX(e), z, p FROM odd WHERE s < (SELECT MAX(s) FROM odd) ORDER BY id",
+	"SELECT e.*, e.s FROM odd e JOIN odd f ON e.s = f.s AND e.id < f.id ORDER BY e.id, f.id", "SELECT *, HEX(e), z, p FROM odd WHERE s < (SELECT MAX(s) FROM odd) ORDER BY id", "SELECT *, JSON_ARRAY(j, s) FROM odd WHERE s < (SELECT MAX(s) FROM odd) ORDER BY id",
 	"SELECT every.v, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.v ORDER BY 1", "SELECT every.*, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id ORDER BY 1",
 	"SELECT every.*, every.v, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id, every.v ORDER BY 1",
 	"SELECT every.id, every.g * 3, every.ts, GROUP_CONCAT(h.v ORDER BY h.id) FROM every JOIN h ON h.d = every.id GROUP BY every.id, every.g, every.ts ORDER BY 1",
@@ -194,7 +194,7 @@ func invisibleRig(t *testing.T, kind mysqltest.Kind) (one, c *mysqltest.RawClien
 	c = dial(t, startProxyLog(t, fmt.Sprintf(invisibleConfig, servers[1].Addr, servers[2].Addr), io.Discard), mysqltest.ClientConfig{User: "app", Password: "app", DB: "shop"})
 	for _, x := range []*mysqltest.RawClient{direct[0], c} {
 		must(t, x, "INSERT INTO h (id, d, v, w, ts) VALUES (1, 1, 5, 'a', '2024-01-01 00:00:00'), (2, 1, 6, 'b', NULL), (3, 2, 7, 'c', '2024-06-01 00:00:00'), (4, 2, 8, NULL, '2024-02-01 12:00:00')")
-		must(t, x, "INSERT INTO odd (id, s, e) VALUES (1, 'ä', 'ü'), (2, 'ae', 'a,b'), (3, 'b', NULL)")
+		must(t, x, "INSERT INTO odd (id, s, e, j) VALUES (1, 'ä', 'ü', '[1]'), (2, 'ae', 'a,b', '{}'), (3, 'b', NULL, NULL)")
 		must(t, x, "INSERT INTO odd (id) VALUES (4)")
 		if kind == mysqltest.MySQL9 {
 			must(t, x, "INSERT INTO k (my_row_id, id, d) VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)")

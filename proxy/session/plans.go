@@ -70,6 +70,7 @@ type planKey struct {
 
 type tableColumns struct {
 	visible, invisible []mysql.ColumnDefinition41
+	documents          []string // those that MariaDB takes for JSON
 	at                 time.Time
 }
 
@@ -253,6 +254,12 @@ func (p *Plans) forget() {
 // Columns gives the columns of a table as its first shard describes them, or where that cannot be asked, or is late, the first one on
 // another node; nil if none can.
 func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefinition41) {
+	known := p.described(t)
+	return known.visible, known.invisible
+}
+
+// described gives what is known of a table's columns, see Columns.
+func (p *Plans) described(t *router.Table) (known tableColumns) {
 	if t.Rule == nil {
 		return p.describe(t.Shards[0]) // which is seldom asked for, and of which nobody hears when it changes
 	}
@@ -260,21 +267,21 @@ func (p *Plans) Columns(t *router.Table) (columns, invisible []mysql.ColumnDefin
 	known, ok := p.columns[t]
 	p.mu.RUnlock()
 	if ok && time.Since(known.at) < catalogAge {
-		return known.visible, known.invisible
+		return known
 	}
 	for _, node := range p.lateLast(t.Nodes) {
 		k := slices.IndexFunc(t.Shards, func(s router.Shard) bool { return s.Node == node })
-		if columns, invisible = p.describe(t.Shards[k]); columns != nil {
+		if known = p.describe(t.Shards[k]); known.visible != nil {
 			break
 		}
 	}
-	if columns == nil {
-		return nil, nil
+	if known.visible == nil {
+		return known
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.columns[t] = tableColumns{columns, invisible, time.Now()}
-	return columns, invisible
+	p.columns[t] = known
+	return known
 }
 
 // lateLast lists nodes in their order, but behind the others those whose primary is late.
@@ -287,28 +294,32 @@ func (p *Plans) lateLast(nodes []string) []string {
 	return append(in, slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return !late(name) })...)
 }
 
-// describe asks for the columns of a sub-table; nil if that cannot be done.
-func (p *Plans) describe(shard router.Shard) (columns, invisible []mysql.ColumnDefinition41) {
+// describe asks for the columns of a sub-table; none if that cannot be done.
+func (p *Plans) describe(shard router.Shard) (known tableColumns) {
 	node := p.nodes[shard.Node]
 	if node == nil {
-		return nil, nil
+		return known
 	}
 	// Results in the columns' own character sets tell the columns' own collations.
 	setting := backend.Intern("", 0, []backend.Var{{Name: "character_set_results", Value: "NULL"}})
 	conn, err := node.Primary.Get(setting, time.Now().Add(catalogTimeout), nil)
 	if err != nil {
-		return nil, nil
+		return known
 	}
-	columns, invisible, err = backend.TableColumns(conn.Conn, shard.DB, shard.Table)
+	known.visible, known.invisible, err = backend.TableColumns(conn.Conn, shard.DB, shard.Table)
+	if err == nil && slices.ContainsFunc(slices.Concat(known.visible, known.invisible), func(d mysql.ColumnDefinition41) bool { return isText(&d) }) {
+		known.documents, err = backend.Documents(conn.Conn, shard.DB, shard.Table)
+	}
 	if _, refused := err.(*mysql.SQLError); err == nil || refused {
 		conn.Put()
 	} else {
 		conn.Taint()
 	}
 	if err != nil {
-		return nil, nil
+		return tableColumns{}
 	}
-	return columns, invisible
+	known.at = time.Now()
+	return known
 }
 
 // quoteName writes a name as an identifier for a connection that is not in a client's character set.

@@ -27,7 +27,7 @@ func benchPlans(b testing.TB) *Plans {
 	for k := range 400 {
 		columns = append(columns, mysql.ColumnDefinition41{Name: fmt.Sprintf("column_number_%03d", k), Type: mysql.TypeLong})
 	}
-	p.columns[p.exact.Tables()[0]] = tableColumns{columns, nil, time.Now().Add(time.Hour)}
+	p.columns[p.exact.Tables()[0]] = tableColumns{visible: columns, at: time.Now().Add(time.Hour)}
 	return p
 }
 

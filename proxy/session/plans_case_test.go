@@ -29,7 +29,7 @@ func TestTablesThatCaseTellsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, table := range p.exact.Tables() {
-			p.columns[table] = tableColumns{[]mysql.ColumnDefinition41{{Name: "id", Type: mysql.TypeLongLong}}, nil, time.Now().Add(time.Hour)}
+			p.columns[table] = tableColumns{visible: []mysql.ColumnDefinition41{{Name: "id", Type: mysql.TypeLongLong}}, at: time.Now().Add(time.Hour)}
 		}
 		nodes["n1"].Primary.SetInfo(&backend.Info{LowerCaseTables: folds})
 		for text, together := range map[string]bool{

@@ -2,14 +2,34 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kingshard/mysql/sqltext"
+	"kingshard/router/plan"
 )
 
-// hide makes columns of an empty scratch table invisible, so that a star and NATURAL JOIN mean there what they mean to the table itself. MySQL knows them by their names; MariaDB
-// has their whole definitions be said again, which it shows. MySQL manual: "Invisible Columns". MariaDB Knowledge Base: "Invisible Columns".
-func (f *finishing) hide(table string, columns []string) (err error) {
+// documents are the columns of a scratch table that MariaDB takes for JSON in the table itself: its functions write those into JSON as they are, and other texts in quotes.
+func (f *finishing) documents(scratch *plan.Scratch) []string {
+	if !f.plan.Mode.MariaDB || scratch.Like != nil {
+		return nil
+	}
+	names := slices.Clone(f.s.client.schema.Plans.described(scratch.Ref.Table).documents)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return len(scratch.Columns) > 0 && !slices.Contains(scratch.Columns, name)
+	})
+}
+
+// complete gives columns of an empty scratch table what CREATE TABLE ... SELECT leaves out: some are invisible, so that a star and NATURAL JOIN mean there what they mean to the table
+// itself, and some are JSON to MariaDB. MySQL knows columns by their names; MariaDB has their whole definitions be said again, which it shows. MySQL manual: "Invisible Columns". MariaDB
+// Knowledge Base: "Invisible Columns", "JSON Data Type".
+func (f *finishing) complete(table string, invisible, documents []string) (err error) {
+	columns := slices.Clone(invisible)
+	for _, name := range documents {
+		if !slices.Contains(columns, name) {
+			columns = append(columns, name)
+		}
+	}
 	if len(columns) == 0 {
 		return nil
 	}
@@ -44,10 +64,16 @@ func (f *finishing) hide(table string, columns []string) (err error) {
 		if !ok {
 			return fmt.Errorf("SHOW CREATE TABLE of a scratch table does not show its column %s", name)
 		}
-		if strings.Contains(definition, " NOT NULL") && !strings.Contains(definition, " DEFAULT ") {
-			definition += " DEFAULT 0" // of row_start and its like, which the server fills by itself where they are its own
+		if slices.Contains(invisible, column) {
+			if strings.Contains(definition, " NOT NULL") && !strings.Contains(definition, " DEFAULT ") {
+				definition += " DEFAULT 0" // of row_start and its like, which the server fills by itself where they are its own
+			}
+			definition += " INVISIBLE"
 		}
-		list = append(list, "MODIFY "+definition+" INVISIBLE")
+		if slices.Contains(documents, column) {
+			definition += " CHECK (json_valid(" + name + "))"
+		}
+		list = append(list, "MODIFY "+definition)
 	}
 	return f.exec("ALTER TABLE " + table + " " + strings.Join(list, ", "))
 }
