@@ -170,6 +170,9 @@ func (s *side) send(r rendered, prepared bool) (answer, error) {
 // ownError tells an error that the proxy itself made: a refusal.
 func (a answer) ownError() bool { return a.refusal() != nil }
 
+// refusedLater reports whether statements of the text have run ahead of the one that the proxy refused.
+func (a answer) refusedLater() bool { return a.refusal() != nil && a.Err != a.refusal() }
+
 // refusal is the proxy's own error for the text, or for one of its statements; nil without one.
 func (a answer) refusal() *mysql.SQLError {
 	for r := a.RawResult; r != nil; r = r.Next {

@@ -149,6 +149,14 @@ func (w *worker) rollback() {
 	}
 }
 
+// breakOff ends a scenario whose sides may be apart, though neither is wrong: with new sessions, and with the rows that the tables had to begin with.
+func (w *worker) breakOff() error {
+	w.rollback()
+	w.oracle.closeAll()
+	w.subject.closeAll()
+	return w.reset()
+}
+
 // try runs a scenario on both sides and gives the first difference. The error is one of the oracle or of the nodes. What
 // happened is counted in count.
 //
@@ -189,6 +197,9 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 				return differ(fmt.Sprintf("%s %d", refusal, own.Code), "%v", own), nil
 			}
 			count.refuse(own)
+			if got.refusedLater() {
+				return nil, w.breakOff()
+			}
 			refused[st.client] = true
 			if err := w.levelAll(st.writes); err != nil {
 				return nil, err
@@ -202,7 +213,7 @@ func (w *worker) try(s scenario, count *Report) (*Difference, error) {
 		if waits(want, got) && slices.ContainsFunc(s, func(other *statement) bool { return other.client != st.client }) {
 			// Locks are of the gaps between rows, too, and each side has other neighbours: what follows is open.
 			count.Waits++
-			return nil, w.reset()
+			return nil, w.breakOff()
 		}
 		if err := w.renumber(st, before, want, got); err != nil {
 			return nil, err
