@@ -153,7 +153,7 @@ func (g *grammar) insertJoined(t *table) *statement {
 	values.least = len(values.kids)
 	s := &statement{writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), brings: t.drawn != "" && t.brings()}
 	verb := pickOne(g.dice, []string{"INSERT IGNORE INTO", "INSERT IGNORE INTO", "REPLACE INTO", "INSERT INTO"})
-	s.gaps = verb != "INSERT INTO"
+	s.gaps, s.bulk = verb != "INSERT INTO", true
 	var update *part
 	if verb == "INSERT INTO" && g.one(2) {
 		s.upserts, s.gaps = true, true

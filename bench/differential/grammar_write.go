@@ -142,7 +142,7 @@ func (g *grammar) insertSelect(t *table) *statement {
 	order := &part{kids: sc.primary(), sep: ", "}
 	return &statement{
 		root:   phrase(words(verb), g.terms.tableName(t), words("("+names.text+") SELECT"), values, words("FROM"), g.terms.tableName(from), words("AS "+src.alias), where, words("ORDER BY"), order),
-		writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), brings: t.drawn != "" && t.brings(), gaps: verb != "INSERT INTO",
+		writes: []string{t.name}, draws: t.drawn != "" && !t.brings(), brings: t.drawn != "" && t.brings(), gaps: verb != "INSERT INTO", bulk: true,
 	}
 }
 

@@ -156,7 +156,7 @@ func (w *worker) settleIDs(st *statement, before map[string]uint64, want answer)
 		}
 	}
 	for _, t := range w.drawing(st.writes) {
-		open := st.gaps || want.Err != nil || w.moved[t.name] && !st.draws
+		open := st.gaps || st.bulk || want.Err != nil || w.moved[t.name] && !st.draws
 		if (st.begins || st.moves > 0) && !open {
 			after, err := w.store.nextID(t)
 			if err != nil {

@@ -98,7 +98,7 @@ func (r Round) open(d Database) (*worker, error) {
 		subject = d.Name
 	}
 	w := &worker{
-		round: r, database: d, report: newReport(), dirty: map[string]bool{}, moved: map[string]bool{},
+		round: r, database: d, report: newReport(), dirty: map[string]bool{}, moved: map[string]bool{}, uncounted: map[string]bool{},
 		oracle:  side{addr: r.Oracle, db: d.Name},
 		subject: side{addr: r.Subject, db: subject, alter: r.alter},
 		store:   store{layout: d.Layout, db: d.Name, subject: subject, routed: r.Subject != ""},

@@ -34,6 +34,8 @@ type statement struct {
 	draws, gaps, begins bool
 	moves               uint64
 	brought             []string
+	// bulk says that the rows are those of a query, of which some may leave their ids to the table: how many more a server uses up than these is open.
+	bulk bool
 	// brings says that the rows of a query bring ids: the answer tells that of the one which comes last.
 	brings bool
 	// next says that it asks for the id that comes next.

@@ -114,29 +114,6 @@ func (s *store) reload(names map[string]bool) error {
 	return batch.run(s)
 }
 
-// countAgain has the tables that servers count by themselves go on behind their largest id: how far a server has counted for an INSERT ... SELECT that failed or left rows out is its own. A table that a
-// client's transaction has open stays as it is.
-func (s *store) countAgain(names []string) error {
-	batch := newBatches(s)
-	for _, t := range s.schema.tables {
-		if !slices.Contains(names, t.name) || !t.counts() {
-			continue
-		}
-		batch.oracle = append(batch.oracle, "SET lock_wait_timeout = 1", "ALTER TABLE "+s.db+"."+t.name+" AUTO_INCREMENT = 1")
-		for _, p := range s.layout.places(t) {
-			batch.nodes[p.node] = append(batch.nodes[p.node], "SET lock_wait_timeout = 1", "ALTER TABLE "+s.subject+"."+p.name+" AUTO_INCREMENT = 1")
-		}
-	}
-	err := batch.run(s)
-	var waited *mysql.SQLError
-	if errors.As(err, &waited) && waited.Code == 1205 {
-		err = nil
-	}
-	batch = newBatches(s)
-	batch.each("SET lock_wait_timeout = DEFAULT")
-	return errors.Join(err, batch.run(s))
-}
-
 // refill are the statements that replace the rows of a physical table.
 func (t *table) refill(db, name string, rows [][]value) []string {
 	list := []string{"DELETE FROM " + db + "." + name}
