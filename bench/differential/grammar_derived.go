@@ -72,8 +72,10 @@ func (g *grammar) expressionTables() *statement {
 	first, columns := g.innerQuery()
 	p, q := g.terms.name("p"), g.terms.name("q")
 	second := words("SELECT x, y FROM " + p + " WHERE x > 1")
+	written := phrase(words("SELECT x, y FROM ("), first, words(") AS "+p+" WHERE x > 1"))
 	if g.one(2) {
 		second, _ = g.innerQuery()
+		written = second
 	}
 	with := phrase(words("WITH "+p+" AS ("), first, words("), "+q+" AS ("), second, words(")"))
 	s := new(statement)
@@ -84,6 +86,7 @@ func (g *grammar) expressionTables() *statement {
 		s.root = phrase(with, words("SELECT COUNT(*), SUM(one.x), MIN(other.y) FROM "+q+" AS one JOIN "+q+" AS other ON one.x = other.y WHERE one.x IN (SELECT x FROM "+p+")"))
 	case 3:
 		s.root = phrase(with, words("SELECT x, y FROM "+q+" WHERE y = (SELECT MAX(y) FROM "+q+")"))
+		s.written = phrase(with, words("SELECT x, y FROM "+q+" WHERE y = (SELECT MAX(y) FROM ("), written, words(") AS "+q+")"))
 	case 1:
 		s.root = phrase(with, words("SELECT "+q+".x, COUNT(*) AS n FROM "+q+" GROUP BY "+q+".x"))
 	default:

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"strings"
 	"testing"
 
 	"kingshard/mysql"
@@ -29,5 +30,39 @@ func TestWarnedApart(t *testing.T) {
 		if left := w.amongPlans(&statement{}, tt.plans, tt.got, d); left != tt.want {
 			t.Errorf("%q, %v: %v", tt.zone, tt.got.RawResult, left)
 		}
+	}
+}
+
+// TestWrittenPlans wants no difference between a server that holds a common table expression once and one that is told its query twice, whose flags of columns are others.
+func TestWrittenPlans(t *testing.T) {
+	r := alone(t, mysqltest.MySQL9, 1)
+	w, err := r.open(r.Databases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.close() }()
+	var st *statement
+	w.subject.alter = func(sql string) string {
+		if strings.HasPrefix(sql, "WITH ") {
+			return st.written.render(w.subject.db, false).sql
+		}
+		return sql
+	}
+	if err := w.create(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.refresh(0); err != nil {
+		t.Fatal(err)
+	}
+	for w.report.Planned["metadata: flags"] == 0 && w.report.Statements < 300 {
+		if st = w.grammar.expressionTables(); st.written == nil {
+			continue
+		}
+		if d, err := w.try(scenario{st}, w.report); d != nil || err != nil {
+			t.Fatalf("%v: %v, %v", w.texts(scenario{st}), d, err)
+		}
+	}
+	if w.report.Planned["metadata: flags"] == 0 {
+		t.Error(w.report)
 	}
 }

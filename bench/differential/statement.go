@@ -28,6 +28,8 @@ type statement struct {
 	exact bool
 	// inner is the statement that this one runs, nil for a plain one. Other plans are asked of it.
 	inner *statement
+	// written is the statement without references to a common table expression behind the first, its query in their place; nil where there are none.
+	written *part
 	// draws says that some rows leave their ids to the table, gaps that a server is free to use up more ids than it has rows, or fewer: what is drawn
 	// next is open. brought are ids that other rows of the statement give. begins says that it says which id is next. moves is an id
 	// that a row gets which had another: whether it comes again is open once it is not there any more.
