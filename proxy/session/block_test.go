@@ -175,12 +175,45 @@ func TestSetStatement(t *testing.T) {
 			s.bothWhole(t, text)
 		}
 		for text, code := range map[string]uint16{
-			"SET STATEMENT sort_buffer_size = 1 FOR SELECT id FROM users": 9012, "SET STATEMENT max_statement_time = 1 + 1 FOR SELECT id FROM users": 9013,
-			"SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR SELECT id FROM users": 9013, "SET STATEMENT sql_log_bin = 0 FOR SELECT id FROM users": 9005,
+			"SET STATEMENT max_statement_time = 1 + 1 FOR SELECT id FROM users": 9013,
+			"SET STATEMENT sql_mode = 'ANSI_QUOTES' FOR SELECT id FROM users":   9013, "SET STATEMENT sql_log_bin = 0 FOR SELECT id FROM users": 9005,
 			"SET STATEMENT GLOBAL sort_buffer_size = 100000 FOR SELECT id FROM users": 9005, "SET STATEMENT max_connections = 5 FOR SELECT id FROM users": 1229,
 		} {
 			fails(t, s.subject, text, code)
 		}
+	}, "xa_on_unsafe_server: true")
+}
+
+// A value that the server takes as another one is the one that it takes; the warning of that is the statement's, ahead of its own.
+func TestSetStatementRounds(t *testing.T) {
+	onShardsOf(t, func(*testing.T) {}, idsSchema, func(t *testing.T, s *shards) {
+		if !strings.Contains(s.subject.Greeting.ServerVersion, "MariaDB") {
+			return
+		}
+		s.fillIDs(t)
+		for _, around := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}, {"SET sort_buffer_size = 50000, @x = 1", "SET @x = NULL"}, {"CREATE TEMPORARY TABLE IF NOT EXISTS kept (a INT)", "DO 0"}} {
+			for k, text := range []string{
+				"SELECT id FROM users WHERE id = 5", "SELECT id FROM users ORDER BY id", "SELECT @@warning_count, id FROM users WHERE id < 3 ORDER BY id", "SELECT id / 0 FROM users WHERE id < 4 ORDER BY id",
+				"SELECT id, @@warning_count FROM users WHERE id = 5", "SELECT 'x' + id FROM users WHERE id = 5",
+				"SELECT n, COUNT(*), 'x' + 1 FROM users GROUP BY n HAVING COUNT(*) > 0 ORDER BY n", "SELECT COUNT(DISTINCT n) FROM users", "SELECT SQL_CALC_FOUND_ROWS id FROM users ORDER BY id LIMIT 2",
+				"SELECT COUNT(*) FROM users INTO @x", "SELECT id FROM users WHERE id = 77777 INTO @x", "SELECT nosuch FROM users", "SELECT id FROM users WHERE id = (SELECT id FROM users)",
+				"UPDATE users SET n = n + 1 WHERE id > 2", "UPDATE users SET n = n + 1 WHERE id = 2", "UPDATE IGNORE users SET n = 'x' WHERE id < 4", "UPDATE users SET n = 'x' WHERE id < 4",
+				"INSERT INTO users (id, n) VALUES (101, 1), (102, 2), (103, 3)", "INSERT INTO users (id, n) VALUES (101, 1), (104, 2), (105, 3)", "INSERT IGNORE INTO users (id, n) VALUES (101, 1), (106, 'x'), (107, 3)",
+				"REPLACE INTO users (id, n) VALUES (101, 1)", "DELETE FROM users WHERE id = 102 RETURNING id", "DELETE FROM users WHERE id > 102 RETURNING id", "DELETE FROM users WHERE id > 100 ORDER BY id LIMIT 1",
+				"UPDATE users SET n = (SELECT MAX(n) FROM users AS u) WHERE id > 3", "INSERT INTO users (id, n) SELECT id + 200, n FROM users WHERE id < 4", "DELETE FROM users WHERE id > 200",
+				"INSERT INTO users (id, n) SELECT id + 200, id / 0 FROM users WHERE id < 4", "ALTER TABLE users COMMENT 'x'", "CREATE TABLE IF NOT EXISTS users (id INT)",
+				"UPDATE users AS a JOIN orders AS b ON b.user_id = a.id SET a.n = 3", "UPDATE users SET n = (SELECT COUNT(*) FROM payments) WHERE id < 4", "UPDATE users SET n = (SELECT COUNT(*) FROM countries) WHERE id = 4",
+			} {
+				s.everywhere(t, around[0])
+				set := []string{"sort_buffer_size = 1", "join_buffer_size = 200000, tmp_table_size = 1000000", "sql_select_limit = 3, join_buffer_size = 5"}[k%3]
+				probes := []string{"SHOW WARNINGS", "SHOW COUNT(*) WARNINGS", "SELECT @@warning_count", "SELECT @@sort_buffer_size, @@join_buffer_size, @@tmp_table_size, @@sql_select_limit, @x"}
+				s.bothWhole(t, "SET STATEMENT "+set+" FOR "+text, probes[k%2], probes[2], probes[3])
+				s.everywhere(t, around[1])
+			}
+			s.everywhere(t, "DELETE FROM users WHERE id > 100")
+		}
+		fails(t, s.subject, "SET STATEMENT sort_buffer_size = 2 FOR ANALYZE TABLE users", 9012)
+		s.bothWhole(t, "SET STATEMENT sort_buffer_size = 2 FOR SELECT @@sort_buffer_size, id FROM users ORDER BY id", "SELECT id FROM users WHERE id = 2", "SHOW WARNINGS")
 	}, "xa_on_unsafe_server: true")
 }
 
@@ -194,7 +227,7 @@ func TestPreparedSetStatement(t *testing.T) {
 		for _, text := range []string{
 			"SET STATEMENT sql_select_limit = 3 FOR SELECT id, n FROM users WHERE id > ? ORDER BY id", "SET STATEMENT div_precision_increment = 9 FOR SELECT SUM(n) / ? FROM users",
 			"SET STATEMENT max_statement_time = 100 FOR UPDATE users SET n = n + 1 WHERE id > ?", "SET STATEMENT sql_select_limit = 1 FOR SELECT id FROM users WHERE id = ?",
-			"SET STATEMENT nosuch = 3 FOR SELECT id FROM users WHERE id > ?", "SET STATEMENT sql_select_limit = 3 FOR SELECT nosuch FROM users WHERE id > ?",
+			"SET STATEMENT sort_buffer_size = 1 FOR SELECT id / 0 FROM users WHERE id > ?", "SET STATEMENT sort_buffer_size = 1 FOR UPDATE users SET n = n + 1 WHERE id > ?", "SET STATEMENT nosuch = 3 FOR SELECT id FROM users WHERE id > ?", "SET STATEMENT sql_select_limit = 3 FOR SELECT nosuch FROM users WHERE id > ?",
 		} {
 			want, wantErr := s.oracle.Prepare(text)
 			got, gotErr := s.subject.Prepare(text)

@@ -105,6 +105,7 @@ func (c *client) patchOK(ok *mysql.OKPacket) {
 	}
 	if c.tasked != nil {
 		c.tasked.query.ids.told(ok)
+		c.tasked.countWarned(ok, c.mode())
 	}
 	c.state.ServerStatus = ok.Status
 	if c.txn.HasOthers() && (c.txn.Branches || !ok.Status.Has(mysql.ServerStatusAutocommit)) && (c.txn.InTransaction() || c.txn.ReadsInTransaction(c.state.Autocommit)) && !endsTransaction(c.observed.Class) {

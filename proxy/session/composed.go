@@ -326,11 +326,12 @@ func (c *composed) answer(r *result, l left) {
 	st.InsertID, st.Found = l.id, l.found
 	st.Diagnostics.Forget()
 	st.Diagnostics.Add(r.warnings)
-	st.Diagnostics.WarningCount = len(r.warnings)
 	st.Diagnostics.RowCount = int64(r.ok.AffectedRows)
 	c.client.txn.LastOnHeld = false
 	st.Found.Known(c.client.txn.Conn(), false)
 	r.ok.Status, r.ok.Warnings = c.client.status(), uint16(len(r.warnings))
+	c.client.task().countWarned(&r.ok, c.client.mode())
+	st.Diagnostics.WarningCount = int(r.ok.Warnings)
 	r.ok.StateChanges = nil
 	if r.columns == nil {
 		c.client.conn.WriteOK(&r.ok)

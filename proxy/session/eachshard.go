@@ -359,7 +359,8 @@ func (d *definition) answer(kept, stateLost bool) (failed bool, err error) {
 		d.total.Warnings = uint16(len(d.warnings))
 		d.total.Status = s.client.status()
 		d.total.Info = infoWarnings(d.total.Info, d.total.Warnings)
-		s.client.state.Diagnostics.WarningCount = len(d.warnings)
+		s.client.task().countWarned(&d.total, s.client.mode())
+		s.client.state.Diagnostics.WarningCount = int(d.total.Warnings)
 		s.client.state.Diagnostics.RowCount = int64(d.total.AffectedRows)
 		s.client.conn.WriteOK(&d.total)
 		return false, nil

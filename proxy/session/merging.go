@@ -41,6 +41,7 @@ func (qs *queries) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint6
 	if p.CalcFoundRows() && !qs.client.mode().MariaDB {
 		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
 	}
+	m.options.Warnings += uint16(len(qs.client.task().warned))
 	return m
 }
 

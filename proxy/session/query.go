@@ -228,6 +228,12 @@ func (s composer) admitted(q *query) (failed bool, err error) {
 			if err == nil {
 				failed, err = s.admitted(q)
 			}
+			if isSQLError(err) { // which is ahead of the warnings that back adds
+				if end := s.client.settle(err); end != nil {
+					return true, end
+				}
+				failed, err = true, nil
+			}
 			if ended := back(failed || err != nil); ended != nil {
 				return true, ended
 			}

@@ -62,7 +62,10 @@ func (s *Session) selectInto(q *query) (handled, failed bool, err error) {
 	s.warnOfInto(into.Before, a.rows)
 	s.client.state.Diagnostics.RowCount = int64(a.rows)
 	s.client.state.Found.Found(uint64(a.rows))
-	s.client.conn.WriteOK(&mysql.OKPacket{Status: s.client.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.client.state.Diagnostics.WarningCount)})
+	done := mysql.OKPacket{Status: s.client.status(), AffectedRows: uint64(a.rows), Warnings: uint16(s.client.state.Diagnostics.WarningCount)}
+	s.client.task().countWarned(&done, s.client.mode())
+	s.client.state.Diagnostics.WarningCount = int(done.Warnings)
+	s.client.conn.WriteOK(&done)
 	return true, false, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"kingshard/backend"
 	"kingshard/proxy/queryrule"
+	"kingshard/proxy/session/state"
 	"kingshard/proxy/tracing"
 	"kingshard/proxy/txn"
 )
@@ -43,6 +44,8 @@ type task struct {
 	// changed says that a server said that the state of its session changed; visited that the server went to another database, which it does
 	// for a moment when it reads a routine there for the first time.
 	changed, visited bool
+	// warned are the warnings of the variables that SET STATEMENT has set for the statement under way, which count as its own.
+	warned []state.Warning
 	// told are the changes of the session's state that a server told last, those for the proxy alone among them; valid until the next read.
 	told []byte
 	// analysis measures the statement under way; nil but under EXPLAIN ANALYZE.
@@ -98,7 +101,7 @@ func (c *client) releaseTask() {
 		t.held.set(0)
 	}
 	t.moved = moved{}
-	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told = nil, false, false, false, false, nil
+	t.repeatable, t.own, t.composed, t.changed, t.visited, t.told, t.warned = nil, false, false, false, false, nil, nil
 	t.analysis = nil
 	if t.looked {
 		t.found.release()

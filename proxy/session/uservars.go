@@ -13,12 +13,17 @@ import (
 // ask runs a query that reads user variables and no table, on a connection that has those of the session: the held one, or any. It begins no
 // transaction.
 func (ls *leases) ask(sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
+	return askTogether(ls, func(p backend.Pooled) error { return p.Conn.RawRows(sql, row) })
+}
+
+// askTogether has questions asked, by do, that have to follow each other on one connection.
+func askTogether(ls *leases, do func(backend.Pooled) error) error {
 	if err := ls.startOfStatement(); err != nil {
 		return err
 	}
 	p := ls.client.txn.Held()
 	if p.Pooled == nil {
-		return ls.aside(ls.client.schema.Default, func(p backend.Pooled) error { return p.Conn.RawRows(sql, row) })
+		return ls.aside(ls.client.schema.Default, do)
 	}
 	if err := ls.prepareOther(p); err != nil {
 		return err
@@ -30,7 +35,7 @@ func (ls *leases) ask(sql string, row func([]mysql.ColumnDefinition41, []value.C
 		return ls.lost(p, err)
 	}
 	ls.client.txn.LastOnHeld = false
-	if err := p.Conn.RawRows(sql, row); err != nil {
+	if err := do(p); err != nil {
 		return ls.afterFailure(p, err)
 	}
 	ls.release(p)

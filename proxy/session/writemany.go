@@ -316,6 +316,7 @@ func (cs *changes) wrote(c *change, total mysql.OKPacket) error {
 	cs.client.state.Diagnostics.SortByRow()
 	total.Status = cs.client.status()
 	total.Info = infoWarnings(total.Info, total.Warnings)
+	cs.client.task().countWarned(&total, cs.client.mode())
 	cs.client.task().query.ids.told(&total)
 	cs.client.state.Diagnostics.WarningCount = int(total.Warnings)
 	if c.returned != nil {
