@@ -1,6 +1,7 @@
 package sqlparse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,18 +120,32 @@ func ddl(tokens []token) bool {
 	return false
 }
 
-// markText puts the markers into the text.
-func markText(text string, ms []mark) string {
-	if len(ms) == 0 {
+// markText puts the markers into the text, and what the parser knows in the place of what it does not.
+func markText(text string, ms []mark, rs []respelling) string {
+	if len(ms) == 0 && len(rs) == 0 {
 		return text
 	}
+	slices.SortStableFunc(rs, func(a, b respelling) int { return a.at.Pos - b.at.Pos })
 	var b strings.Builder
-	at := 0
+	at, next := 0, 0
+	put := func(s Span, words ...string) {
+		if s.Pos < at {
+			return // within what another one has replaced
+		}
+		b.WriteString(text[at:s.Pos])
+		for _, word := range words {
+			b.WriteString(word)
+		}
+		at = s.End
+	}
 	for k, m := range ms {
-		b.WriteString(text[at:m.at.Pos])
-		b.WriteString(marker)
-		b.WriteString(strconv.Itoa(k))
-		at = m.at.End
+		for ; next < len(rs) && rs[next].at.Pos < m.at.Pos; next++ {
+			put(rs[next].at, rs[next].text)
+		}
+		put(m.at, marker, strconv.Itoa(k))
+	}
+	for ; next < len(rs); next++ {
+		put(rs[next].at, rs[next].text)
 	}
 	b.WriteString(text[at:])
 	return b.String()

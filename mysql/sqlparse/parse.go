@@ -69,15 +69,10 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 	}
 	read, tokens, returning, names := unread(text, tokens, m)
 	ms := marks(tokens, watched, false)
-	node, err := parse(spelled(markText(read, ms), m), m)
+	node, err := parse(markText(read, ms, nil), m)
 	if err != nil {
-		strict := marks(tokens, watched, true)
-		if len(strict) == len(ms) {
-			return nil, parseError(err, ms)
-		}
-		ms = strict
-		if node, err = parse(spelled(markText(read, ms), m), m); err != nil {
-			return nil, parseError(err, ms)
+		if node, ms, err = parseAgain(read, tokens, ms, watched, m, err); err != nil {
+			return nil, err
 		}
 	}
 	c := converter{st: &Statement{Text: text, Returning: returning, CTENames: map[string]bool{}, columns: map[string]int{}}, marks: ms, params: map[int]int{}, mariaDB: m.MariaDB, tokens: tokens}
@@ -100,6 +95,23 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 		d.List = dropList(tokens)
 	}
 	return c.st, nil
+}
+
+// parseAgain parses a text that could not be read with those marks: with respellings, with fewer marks, and with both.
+func parseAgain(text string, tokens []token, ms []mark, watched func(string) bool, m sqltext.Mode, cause error) (ast.StmtNode, []mark, error) {
+	rs, fewer := respellings(tokens, m), marks(tokens, watched, true)
+	for _, tried := range [...]struct {
+		ms []mark
+		rs []respelling
+	}{{ms, rs}, {fewer, nil}, {fewer, rs}} {
+		if len(tried.rs) == 0 && len(tried.ms) == len(ms) {
+			continue
+		}
+		if node, err := parse(markText(text, tried.ms, tried.rs), m); err == nil {
+			return node, tried.ms, nil
+		}
+	}
+	return nil, nil, parseError(cause, ms)
 }
 
 func parse(text string, m sqltext.Mode) (ast.StmtNode, error) {

@@ -95,25 +95,6 @@ func alterWords(tokens []token) (cuts [][2]int) {
 	return cuts
 }
 
-// spelled returns a text in which VALUE(), as MariaDB spells VALUES() behind ON DUPLICATE KEY UPDATE too, has the name that the parser knows. MariaDB
-// Knowledge Base: "VALUES / VALUE".
-func spelled(text string, m sqltext.Mode) string {
-	if !m.MariaDB || !sqltext.HasWord(text, m, "duplicate") {
-		return text
-	}
-	tokens, _ := lex(text, m)
-	var b strings.Builder
-	at, behind := 0, false
-	for k, t := range tokens {
-		behind = behind || is(t, "duplicate")
-		if behind && is(t, "value") && k+1 < len(tokens) && tokens[k+1].word == "(" && tokens[k-1].word != "." {
-			b.WriteString(text[at:t.Pos] + "VALUES")
-			at = t.End
-		}
-	}
-	return b.String() + text[at:]
-}
-
 // qualifier is what a column is qualified by: [database.]table.
 type qualifier struct {
 	Span
