@@ -34,11 +34,8 @@ func (la *laned) mergesLooped(q *query) bool {
 			return false
 		}
 	}
-	limit, err := la.exchanges.several().queries.mergeLimit(p, r)
-	if err != nil {
-		return false
-	}
-	m := la.exchanges.several().queries.newMerging(q, p, r, limit, make([]txn.Lease, 0, len(r.Queries)))
+	qs := &la.exchanges.several().queries
+	m := qs.newMerging(q, p, r, qs.mergeLimit(p, r), make([]txn.Lease, 0, len(r.Queries)))
 	m.laned, m.of = la, p
 	la.client.task().merging = m
 	return true

@@ -38,8 +38,8 @@ func (qs *queries) newMerging(q *query, p *plan.Plan, r *plan.Route, limit uint6
 	if qs.client.task().own {
 		m.options.Hide = mysql.ServerStatusInTrans | mysql.ServerStatusInTransReadonly
 	}
-	if p.CalcFoundRows() && !qs.client.mode().MariaDB {
-		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of
+	if p.CalcFoundRows() && !qs.client.mode().MariaDB && q.st == nil {
+		m.options.Warnings = 1 // the shards' texts do without the word that a server warns of where it reads the text
 	}
 	m.options.Warnings += uint16(len(qs.client.task().warned))
 	return m

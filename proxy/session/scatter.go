@@ -193,10 +193,7 @@ type queries struct {
 
 // scatter runs a query on several shards and merges the results.
 func (qs *queries) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecution) (failed bool, err error) {
-	limit, err := qs.mergeLimit(p, r)
-	if err != nil {
-		return true, err
-	}
+	limit := qs.mergeLimit(p, r)
 	if state.ReadsInsertID(&q.info, q.reached) {
 		if err := qs.leases.learnHeldInsertID(); err != nil {
 			return true, err
@@ -248,15 +245,12 @@ func (qs *queries) scatter(q *query, p *plan.Plan, r *plan.Route, ex *boundExecu
 }
 
 // mergeLimit is how many rows a merge gives at most, by LIMIT or sql_select_limit, to which the shards keep each for itself.
-func (qs *queries) mergeLimit(p *plan.Plan, r *plan.Route) (uint64, error) {
+func (qs *queries) mergeLimit(p *plan.Plan, r *plan.Route) uint64 {
 	limit, set := qs.client.selectLimit()
-	switch {
-	case !set || p.Statement.Query.Limit != nil:
-		return r.Limit, nil
-	case p.CalcFoundRows():
-		return 0, newError(KSRefusedSharding, "SQL_CALC_FOUND_ROWS over several shards while sql_select_limit is set")
+	if !set || p.Statement.Query.Limit != nil {
+		return r.Limit
 	}
-	return limit, nil
+	return limit
 }
 
 // source reads what answers the statement that was sent last.

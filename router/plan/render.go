@@ -513,8 +513,11 @@ func hiddenName(k int) string { return "ks_h" + strconv.Itoa(k) }
 // noLimit ends a query whose rows are all wanted, whatever the session's sql_select_limit is. MySQL manual: "Server System Variables".
 const noLimit = " LIMIT 18446744073709551615"
 
-// grouped reports whether rows of the shards become fewer before any of them is counted.
-func (m *mergeShape) grouped() bool { return len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct }
+// takesAll reports whether the merge has to see all rows of the shards, whatever the session's limit is: where they become fewer before any of them is
+// counted, or all are.
+func (m *mergeShape) takesAll() bool {
+	return len(m.aggregates) > 0 || len(m.group) > 0 || m.distinct || m.counted
+}
 
 // piece writes the statement of a merge for one position. rows is the most rows that are asked for, -1 for all;
 // alone says that it is all of its node's text, which the session's limit would cut.
@@ -544,7 +547,7 @@ func (m *mergeShape) piece(w *writer, rows int64, alone bool) {
 		switch {
 		case rows >= 0:
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))
-		case alone && m.grouped():
+		case alone && m.takesAll():
 			w.add(noLimit)
 		}
 		w.add(" ")
@@ -556,7 +559,7 @@ func (m *mergeShape) piece(w *writer, rows int64, alone bool) {
 	switch {
 	case rows == 0:
 		w.add(" LIMIT 0") // of groups and distinct rows only none can be counted before the merge
-	case alone && m.grouped():
+	case alone && m.takesAll():
 		w.add(noLimit)
 	}
 	w.add(" ")
@@ -602,7 +605,7 @@ func (e *Execution) nodeQuery(m *mergeShape, positions []int, rows int64) Query 
 	if len(positions) > 1 {
 		m.orderBy(&w)
 		switch {
-		case m.grouped():
+		case m.takesAll():
 			w.add(noLimit)
 		case rows >= 0:
 			w.add(" LIMIT ", strconv.FormatInt(rows, 10))

@@ -25,6 +25,8 @@ type mergeShape struct {
 	tagged bool
 	// sorted: the shards' text needs an ORDER BY of its own, made of order.
 	sorted bool
+	// counted: FOUND_ROWS() is to tell of all rows, whatever limit there is.
+	counted bool
 }
 
 // hidden is a column that only the merge sees: a piece of the client's text within before and behind.
@@ -151,7 +153,7 @@ func (m *merger) merge(apart string) (why string) {
 	if !ok {
 		return "the form of the statement"
 	}
-	m.shape = &mergeShape{clauses: c, limit: q.Limit}
+	m.shape = &mergeShape{clauses: c, limit: q.Limit, counted: s.CalcFoundRows}
 	if severalOnNode(m.refs) && !m.keepsType() {
 		return "an expression whose form a UNION of sub-tables would change"
 	}
