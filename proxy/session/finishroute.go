@@ -288,6 +288,13 @@ func (f *finishing) fill() (err error) {
 			return err
 		}
 		like := "SELECT " + list + " FROM " + scratch.Model
+		if scratch.Plain != nil {
+			like = "SELECT " + list + " FROM " + table + "_model"
+			if err := f.model(scratch, table+"_model"); err != nil {
+				return named(err, renames(f.plan, scratch.Ref.Table.Shards))
+			}
+			f.made = append(f.made, table+"_model")
+		}
 		if scratch.Like != nil {
 			var err error
 			if like, err = f.literals(scratch.Like); err != nil {

@@ -7,25 +7,42 @@ import (
 	"kingshard/router"
 )
 
-// nodes returns the nodes on which the statement may end with the rows of these gathers: each has all of the tables that are read where they are, and a sub-table of each of the
-// others, as the model of its scratch table. Of those that may the ones with the most of the sub-tables that are read come back, as their rows need not be moved, in the order of
-// the first table's rule. A table on one node says which it is, and so does a function that may be on no other node.
+// nodes returns the nodes on which the statement may end with the rows of these gathers: those of the first table's rule, or of the tables on one node each. Of them those
+// come back that lack the fewest of its tables: each table that is not there at all is collected like the sharded ones, with a model of its scratch table. Of several the ones
+// with the most of the sub-tables that are read come back, as their rows need not be moved, in the order of the first table's rule. A function that may be on one node only says
+// which it is.
 func (o *Finish) nodes(e *Execution, refs []*Ref, gathers []Gather) (nodes []string, err error) {
-	if one := slices.IndexFunc(refs, func(r *Ref) bool { return r.Table.Kind == router.Single }); one >= 0 {
-		nodes = refs[one].Table.Nodes
-	} else if nodes = o.gathers[0].Ref.Table.Nodes; o.stays {
-		nodes = nodes[:1]
-	}
-	var fit []string
-	for _, node := range nodes {
-		if err := mayEndOn(node, refs, gathers); err == nil {
-			fit = append(fit, node)
-		} else if len(nodes) == 1 {
-			return nil, err
+	for _, ref := range refs {
+		if ref.Table.Kind == router.Single && !slices.Contains(nodes, ref.Table.Nodes[0]) {
+			nodes = append(nodes, ref.Table.Nodes[0])
 		}
 	}
-	if len(fit) == 0 {
-		return nil, Refuse("no node has sub-tables of all tables of the statement, to be finished on it: %s", e.plan.Reason)
+	switch {
+	case len(nodes) > 1 && o.stays:
+		return nil, Refuse("the tables of the statement are on several nodes, with a function that may be on one of them only: %s", e.plan.Reason)
+	case len(nodes) == 0:
+		if nodes = o.gathers[0].Ref.Table.Nodes; o.stays {
+			nodes = nodes[:1]
+		}
+	}
+	var fit []string
+	fewest := len(refs) + 1
+	for _, node := range nodes {
+		lacks := 0
+		for _, ref := range refs {
+			if (ref.Table.Kind != router.Sharded || slices.ContainsFunc(gathers, func(g Gather) bool { return g.Ref == ref })) && !has(ref, node) {
+				lacks++
+			}
+		}
+		switch {
+		case lacks < fewest:
+			fit, fewest = []string{node}, lacks
+		case lacks == fewest:
+			fit = append(fit, node)
+		}
+	}
+	if fewest > 0 && o.inPlace {
+		return nil, Refuse("%s: the tables of the statement are on several nodes, and rows are collected in a table that has none of it: %s", needsFullText, e.plan.Reason)
 	}
 	had := map[string]int{}
 	for _, g := range gathers {
@@ -39,24 +56,8 @@ func (o *Finish) nodes(e *Execution, refs []*Ref, gathers []Gather) (nodes []str
 	return withMost(fit, had), nil
 }
 
-// mayEndOn returns why a statement cannot end on a node; nil if it can.
-func mayEndOn(node string, refs []*Ref, gathers []Gather) error {
-	for _, ref := range refs {
-		switch has := ref.Table.Shards[onNode(ref, node)].Node == node; {
-		case has || ref.Table.Kind == router.Sharded:
-		case ref.Table.Kind == router.Single:
-			return Refuse("the tables of the statement are on several nodes: %s is on %s", ref.Parsed.Name, ref.Table.Shards[0].Node)
-		default:
-			return Refuse("the table %s is not on node %s", ref.Parsed.Name, node)
-		}
-	}
-	for _, g := range gathers {
-		if g.Ref.Table.Shards[onNode(g.Ref, node)].Node != node {
-			return Refuse("the rows of %s would be collected on node %s, which has no sub-table of it", g.Ref.Parsed.Name, node)
-		}
-	}
-	return nil
-}
+// has reports whether a node has a table, or a sub-table of it.
+func has(r *Ref, node string) bool { return r.Table.Shards[onNode(r, node)].Node == node }
 
 // withMost returns those of some nodes that have the most.
 func withMost(nodes []string, had map[string]int) (most []string) {

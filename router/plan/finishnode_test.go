@@ -63,9 +63,10 @@ schema_list:
 		"SELECT COUNT(*) FROM even x JOIN far y ON x.n = y.n":                                           "c",
 		"SELECT COUNT(*) FROM even x JOIN one y ON x.n = y.n JOIN even z ON z.n = x.n":                  "c",
 		"SELECT COUNT(DISTINCT x.n, z.id) FROM even x JOIN ref y ON x.n = y.n JOIN even z ON z.n = x.n": "b c",
-		"SELECT COUNT(*) FROM years x JOIN far y ON x.n = y.n":                                          "no node has sub-tables of all tables of the statement",
-		"SELECT COUNT(*) FROM far x JOIN here y ON x.n = y.n JOIN even z ON z.n = x.n":                  "the rows of far would be collected on node b, which has no sub-table of it",
-		"SELECT COUNT(*) FROM one x JOIN here y ON x.n = y.n JOIN even z ON z.n = x.n":                  "the tables of the statement are on several nodes",
+		"SELECT COUNT(*) FROM years x JOIN far y ON x.n = y.n":                                          "a",
+		"SELECT COUNT(*) FROM far x JOIN here y ON x.n = y.n JOIN even z ON z.n = x.n":                  "b",
+		"SELECT COUNT(*) FROM one x JOIN here y ON x.n = y.n JOIN even z ON z.n = x.n":                  "c b",
+		"SELECT COUNT(*), owned(1) FROM one x JOIN here y ON x.n = y.n":                                 "the tables of the statement are on several nodes, with a function",
 	} {
 		st, err := parse(sql, r, mysql8)
 		if err != nil {
@@ -88,6 +89,10 @@ schema_list:
 				for _, s := range on.Scratch {
 					if s.Like != nil && (s.Like.Node != node || on.Describe.Node != node) {
 						t.Errorf("%s: on %s the columns are asked on %s and %s", sql, node, s.Like.Node, on.Describe.Node)
+					} else if s.Plain != nil {
+						if slices.Contains(tablesOn(r, node), s.Plain.Table) || s.Plain.Node == node {
+							t.Errorf("%s: on %s a model is made like %v", sql, node, s.Plain)
+						}
 					} else if name := s.Model[strings.LastIndex(s.Model, ".")+1:]; s.Like == nil && !slices.Contains(tablesOn(r, node), strings.Trim(name, "`")) {
 						t.Errorf("%s: on %s the model is %s", sql, node, s.Model)
 					}

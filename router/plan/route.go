@@ -55,8 +55,10 @@ type Scratch struct {
 	Invisible []string
 	// Model is a physical table of the same columns; it is on the node where the statement ends. Like, if set, is a query
 	// there that has the columns, in place of Model and Columns.
-	Model   string
-	Like    *Query
+	Model string
+	Like  *Query
+	// Plain is the model where it is on another node, which has to be made first; nil for others.
+	Plain   *router.Shard
 	Key     []string // of its primary key; nil for none
 	Indexes [][]string
 	// Copies is how many copies of the table the statement reads beside it, see CopyName.
@@ -358,7 +360,11 @@ func (e *Execution) routeFinish(o *Finish) (Route, error) {
 			f.Scratch = append(f.Scratch, c.gather(g))
 		}
 		for _, g := range rest {
-			f.Rest = append(f.Rest, c.whole(g))
+			if has(g.Ref, node) {
+				f.Rest = append(f.Rest, c.whole(g))
+			} else {
+				f.Scratch = append(f.Scratch, c.moved(g))
+			}
 		}
 		f.Final = func(names map[*Ref]string) Query {
 			e.standOn(node)
@@ -399,6 +405,27 @@ func (c collecting) whole(g Gather) Scratch {
 		return Query{Node: node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}
 	}
 	return s
+}
+
+// moved writes the statement that collects a table of another node, without the rows that its conditions exclude.
+func (c collecting) moved(g Gather) Scratch {
+	e, shard := c.e, g.Ref.Table.Shards[0]
+	e.standOn(shard.Node)
+	g.Where = slices.DeleteFunc(slices.Clone(g.Where), func(f filter) bool { return len(f.beside) > 0 })
+	w := e.writer()
+	c.locked(&w, g.Ref, func() { c.rows(&w, &g, shard, instantNumber, "") })
+	s := Scratch{Ref: g.Ref, Columns: g.Columns, Invisible: g.Invisible, Instants: g.instants(), Key: g.Key, Copies: g.copies, Conditions: len(g.Where)}
+	s.Queries = []Query{{Node: shard.Node, Text: string(w.buf), Args: w.args, Shards: []router.Shard{shard}}}
+	s.like(e.plan, shard, c.node)
+	return s
+}
+
+// like has a sub-table be the model of a scratch table on a node.
+func (s *Scratch) like(p *Plan, model router.Shard, node string) {
+	s.Model = p.quote(model.DB) + "." + p.quote(model.Table)
+	if model.Node != node {
+		s.Plain = &model
+	}
 }
 
 // restMax is how many tables deep the values of one table are looked for.
@@ -480,7 +507,7 @@ func (c collecting) gather(g Gather) Scratch {
 			break
 		}
 	}
-	s.Model = e.plan.quote(model.DB) + "." + e.plan.quote(model.Table)
+	s.like(e.plan, model, node)
 	s.Instants = g.instants()
 	s.Queries = s.Reduced("")
 	return s
@@ -575,6 +602,9 @@ func (c collecting) rows(w *writer, g *Gather, shard router.Shard, instants inst
 	w.add("SELECT ")
 	if g.distinct && c.lock.Empty() {
 		w.add("DISTINCT ")
+	}
+	if len(g.Columns) == 0 {
+		w.add("*")
 	}
 	for k, name := range g.Columns {
 		if k > 0 {
