@@ -380,8 +380,12 @@ func (j *judge) routed(p *plan.Plan) (o outcome, again bool) {
 
 // composed is a change that several statements carry out.
 func (j *judge) composed(p *plan.Plan, how string) outcome {
-	o := changed(p.Target.Table.Shards)
-	o.where = fmt.Sprintf("up to %d shards", len(p.Target.Table.Shards)) + o.where
+	var shards []router.Shard
+	for _, r := range p.Changed() {
+		shards = append(shards, r.Table.Shards...)
+	}
+	o := changed(shards)
+	o.where = fmt.Sprintf("up to %d shards", len(shards)) + o.where
 	o.reason = strings.TrimPrefix(p.Reason+": "+how, ": ")
 	return o
 }
@@ -411,8 +415,12 @@ func (j *judge) drawn(p *plan.Plan) outcome {
 	if j.execution.InsertRows() == 1 || len(p.Target.Table.Shards) == 1 {
 		return outcome{class: oneShard, reason: why}
 	}
-	o := changed(p.Target.Table.Shards)
-	o.where = fmt.Sprintf("up to %d shards", len(p.Target.Table.Shards)) + o.where
+	var shards []router.Shard
+	for _, r := range p.Changed() {
+		shards = append(shards, r.Table.Shards...)
+	}
+	o := changed(shards)
+	o.where = fmt.Sprintf("up to %d shards", len(shards)) + o.where
 	o.reason = why
 	return o
 }

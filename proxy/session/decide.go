@@ -121,7 +121,7 @@ func (ro *routing) place(q *query, p *plan.Plan) (action, error) {
 		if !heard(&ro.client.shared.Indexes, p.Watches()) {
 			return actionProcedure, errUnheard
 		}
-		if len(p.Keeps()) > 0 {
+		if len(p.Keeps()) > 0 && !p.Composed() {
 			return actionProcedure, errKeeps
 		}
 	}

@@ -33,9 +33,9 @@ func (p *Plans) unfollowed(made *plan.Plan) error {
 	default:
 		return nil
 	}
-	refs := made.Refs
-	if made.Target != nil {
-		refs = []*plan.Ref{made.Target}
+	refs := made.Changed()
+	if refs == nil {
+		refs = made.Refs
 	}
 	for _, r := range refs {
 		if r.Table == nil || len(r.Table.Indexes) == 0 {

@@ -195,7 +195,11 @@ func (k *keeping) update() error {
 	if err != nil {
 		return err
 	}
-	ch, err := k.changing(slices.ContainsFunc(set, func(a assigned) bool { return !a.literal }))
+	ch, err := k.changing(slices.ContainsFunc(set, func(a assigned) bool { return !a.literal || a.unknown != "" }))
+	if err != nil {
+		return err
+	}
+	again, err := ch.readsAgain(set)
 	if err != nil {
 		return err
 	}
@@ -204,12 +208,20 @@ func (k *keeping) update() error {
 	}
 	after := make([][]string, len(ch.rows))
 	for i, row := range ch.rows {
+		if again {
+			break
+		}
 		if after[i], err = ch.assign(row, set); err != nil {
 			return err
 		}
 	}
 	if err := ch.carryOut(); err != nil {
 		return err
+	}
+	if again {
+		if after, err = ch.readAgain(); err != nil {
+			return err
+		}
 	}
 	for i, row := range ch.rows {
 		for _, x := range k.indexes {
@@ -242,6 +254,52 @@ func (ch *changing) assign(row []string, set []assigned) ([]string, error) {
 	return after, nil
 }
 
+// readsAgain reports whether the rows are read behind the change, as some of their values are known by then only. Rows are found again by keys that stay.
+func (ch *changing) readsAgain(set []assigned) (bool, error) {
+	for _, a := range set {
+		if a.unknown == "" {
+			continue
+		}
+		for _, o := range ch.plan.Statement.Change.Set {
+			if slices.ContainsFunc(slices.Concat(ch.table().Keys, ch.primary), func(key string) bool { return router.SameColumn(key, o.Column) }) {
+				return false, ch.refused(a.unknown + ", for the column " + a.column + ", and a new value of the key column " + o.Column + ", of")
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// readAgain reads the rows as they are behind the change, in the order in which they were found.
+func (ch *changing) readAgain() ([][]string, error) {
+	keys := slices.Concat(ch.table().Keys, ch.primary)
+	found := map[string][]string{}
+	for part := range slices.Chunk(ch.rows, chosenBatch) {
+		conditions := make([]string, len(part))
+		for i, row := range part {
+			conditions[i] = "(" + ch.where(keys, ch.of(row, keys)) + ")"
+		}
+		r, err := ch.run("SELECT " + ch.names(ch.columns) + " FROM " + ch.text[ch.clauses.Table.Pos:ch.clauses.Table.End] + " WHERE " + strings.Join(conditions, " OR ") + " FOR UPDATE")
+		if err != nil {
+			return nil, err
+		}
+		rows, err := ch.literals(&r)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found[ch.where(keys, ch.of(row, keys))] = row
+		}
+	}
+	after := make([][]string, len(ch.rows))
+	for i, row := range ch.rows {
+		if after[i] = found[ch.where(keys, ch.of(row, keys))]; after[i] == nil {
+			return nil, ch.refused("a row that is not found by its primary key, of")
+		}
+	}
+	return after, nil
+}
+
 // replaceEntry makes an entry another one.
 func (k *keeping) replaceEntry(x *router.Index, before, after entry) error {
 	if before.equal(after) {
@@ -257,6 +315,8 @@ func (k *keeping) replaceEntry(x *router.Index, before, after entry) error {
 type assigned struct {
 	column, expr string
 	literal      bool
+	// unknown says why the value is not known ahead of the change; "" where it is.
+	unknown string
 }
 
 // computeSet has a server compute what an UPDATE gives columns of indexes and sharding keys by the clock, which would be another time when the rows change.
@@ -289,23 +349,22 @@ func (k *keeping) assigned() (list []assigned, err error) {
 			continue
 		}
 		literal := plan.IsLiteral(a.Expr)
+		unknown, earlier := "", set[:i]
 		switch {
 		case a.Expr.Op == sqlparse.Default:
-			return nil, k.refused("DEFAULT for the column " + a.Column + " of")
+			unknown = "DEFAULT"
 		case !plan.IsStable(a.Expr), a.Expr.Has(sqlparse.Variable), plan.HasClock(a.Expr):
-			return nil, k.refused("a value that is not the same whenever it is computed, for the column " + a.Column + " of")
-		}
-		earlier := set[:i]
-		if !a.Expr.All(func(e *sqlparse.Expr) bool {
+			unknown = "a value that is not the same whenever it is computed"
+		case !a.Expr.All(func(e *sqlparse.Expr) bool {
 			return e.Op != sqlparse.Column || !slices.ContainsFunc(earlier, func(o sqlparse.Assignment) bool { return router.SameColumn(o.Column, e.Name) })
-		}) {
-			return nil, k.refused("a value computed of a column that the statement has changed, for the column " + a.Column + " of")
+		}):
+			unknown = "a value computed of a column that the statement has changed"
 		}
 		expr := k.text[clauses.Values[i].Pos:clauses.Values[i].End]
 		if literal && a.Expr.Op == sqlparse.Const && a.Expr.Value.IsNull() {
 			expr = nullLiteral
 		}
-		list = append(list, assigned{a.Column, expr, literal})
+		list = append(list, assigned{a.Column, expr, literal, unknown})
 	}
 	return list, nil
 }

@@ -9,6 +9,7 @@ import (
 	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
+	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
 	"kingshard/router/plan"
 )
@@ -16,9 +17,18 @@ import (
 // picking is an UPDATE or DELETE by what rows of other shards hold: a query finds its rows, and locks them with what else is collected for it; then they are changed by their keys, in one transaction with that.
 type picking struct {
 	*restating
-	plan *plan.Plan
-	o    *plan.Pick
-	main result
+	plan   *plan.Plan
+	o      *plan.Pick
+	tables []pickedTable // of the targets
+	main   result
+}
+
+// pickedTable has the rows of a table that a change changes.
+type pickedTable struct {
+	*plan.PickTarget
+	groups []*pickedRows
+	// values are those of each row, by its condition: the same for all rows of a join that have it.
+	values map[string]string
 }
 
 // pickedRows are rows that get the same values.
@@ -45,13 +55,18 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (faile
 		if p.Statement.Kind == sqlparse.UpdateKind {
 			k.main.ok.Info = fmt.Appendf(nil, infoForms[0], 0, 0, 0)
 		}
-		groups, err := k.find()
-		for _, g := range groups {
-			if err == nil {
-				err = k.change(g)
+		err := k.find()
+		for i := range k.tables {
+			for _, g := range k.tables[i].groups {
+				if err == nil {
+					err = k.change(&k.tables[i], g)
+				}
 			}
 		}
 		leaves = c.left()
+		if err == nil {
+			err = s.leases.stillHeard(p.Watches())
+		}
 		return err
 	})
 	if err != nil {
@@ -92,66 +107,91 @@ func (s composer) ofOneStatement() (back func()) {
 }
 
 // find finds the rows, those with the same values together, each once.
-func (k *picking) find() (groups []*pickedRows, err error) {
+func (k *picking) find() error {
 	r, err := k.run(k.o.Query + " FOR UPDATE")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.warned(&r); err != nil {
-		return nil, err
+		return err
 	}
 	if err := k.oneInstant(&r); err != nil {
-		return nil, err
+		return err
 	}
-	names := make([]string, len(k.o.Keys))
-	for i, key := range k.o.Keys {
-		names[i], _ = sqltext.QuoteIdent(key, k.plan.Mode) // the plan was made with it
+	at := 0
+	for i := range k.o.Targets {
+		t := pickedTable{PickTarget: &k.o.Targets[i], values: map[string]string{}}
+		by := map[string]*pickedRows{}
+		width := len(t.Keys)
+		for _, a := range t.Assignments {
+			if a.Text == "" {
+				width++
+			}
+		}
+		for _, row := range r.rows {
+			if row[at] == nil {
+				continue // an outer join has no row of the table
+			}
+			if err := k.add(&t, by, r.columns[at:at+width], row[at:at+width]); err != nil {
+				return err
+			}
+		}
+		k.tables = append(k.tables, t)
+		at += width
 	}
-	by, seen := map[string]*pickedRows{}, map[string]bool{}
-	for _, row := range r.rows {
-		var parts, values []string
-		for i, name := range names {
-			text, err := k.append(nil, &r.columns[i], row[i], k.plan.TargetColumn(k.o.Keys[i]))
-			if err != nil {
-				return nil, err
-			}
-			if row[i] == nil {
-				parts = append(parts, name+" IS NULL")
-			} else {
-				parts = append(parts, name+" = "+string(text))
-			}
+	return nil
+}
+
+// add adds a row of a table, which another row of a join may have found, too.
+func (k *picking) add(t *pickedTable, by map[string]*pickedRows, columns []mysql.ColumnDefinition41, row []value.Cell) error {
+	parts := make([]string, len(t.Keys))
+	for i, key := range t.Keys {
+		text, err := k.append(nil, &columns[i], row[i], t.Definition(key))
+		if err != nil {
+			return err
 		}
-		where := "(" + strings.Join(parts, " AND ") + ")"
-		if seen[where] {
-			continue // which another row of a join has found, too: the first one gives the values
+		name, _ := sqltext.QuoteIdent(key, k.plan.Mode) // the plan was made with it
+		if parts[i] = name + " = " + string(text); row[i] == nil {
+			parts[i] = name + " IS NULL"
 		}
-		seen[where] = true
-		at := len(names)
-		for _, a := range k.o.Assignments {
-			if a.Text != "" {
-				continue
-			}
-			text, err := k.append(nil, &r.columns[at], row[at], k.plan.TargetColumn(a.Column))
-			if err != nil {
-				return nil, err
-			}
-			values = append(values, string(text))
-			at++
-		}
-		key := strings.Join(values, ",")
-		if by[key] == nil {
-			by[key] = &pickedRows{values: values}
-			groups = append(groups, by[key])
-		}
-		by[key].where = append(by[key].where, where)
 	}
-	return groups, nil
+	where := "(" + strings.Join(parts, " AND ") + ")"
+	var values []string
+	at := len(t.Keys)
+	for _, a := range t.Assignments {
+		if a.Text != "" {
+			continue
+		}
+		text, err := k.append(nil, &columns[at], row[at], t.Definition(a.Column))
+		if err != nil {
+			return err
+		}
+		values = append(values, string(text))
+		at++
+	}
+	key := strings.Join(values, ",")
+	if had, seen := t.values[where]; seen {
+		if had != key {
+			return k.refused("a row of " + t.Parsed.Name + " that several rows match, which give it different values: which is the first a server decides")
+		}
+		return nil
+	}
+	t.values[where] = key
+	if by[key] == nil {
+		by[key] = &pickedRows{values: values}
+		t.groups = append(t.groups, by[key])
+	}
+	by[key].where = append(by[key].where, where)
+	return nil
 }
 
 // warned returns the error that a server has for a change under a strict sql_mode where the query was warned: MySQL as in refusedChoice, MariaDB of a division by zero in what is assigned.
 func (k *picking) warned(r *result) error {
 	maria := k.client.mode().MariaDB
-	computes := len(r.columns) > len(k.o.Keys)
+	computes := false
+	for i := range k.o.Targets {
+		computes = computes || slices.ContainsFunc(k.o.Targets[i].Assignments, func(a plan.PickedAssignment) bool { return a.Text == "" })
+	}
 	if k.client.state.Diagnostics.WarningCount == 0 || !k.client.state.Strict || maria && !computes || k.o.Ignore {
 		return nil
 	}
@@ -168,8 +208,8 @@ func (k *picking) warned(r *result) error {
 // erDivisionByZero is a division by zero. MySQL manual: "Server Error Message Reference".
 const erDivisionByZero = 1365
 
-// change changes rows that get the same values.
-func (k *picking) change(g *pickedRows) error {
+// change changes rows of a table that get the same values.
+func (k *picking) change(t *pickedTable, g *pickedRows) error {
 	head := "DELETE "
 	if k.plan.Statement.Kind == sqlparse.UpdateKind {
 		head = "UPDATE "
@@ -180,7 +220,7 @@ func (k *picking) change(g *pickedRows) error {
 	if k.plan.Statement.Kind == sqlparse.UpdateKind {
 		values := g.values
 		var list []string
-		for _, a := range k.o.Assignments {
+		for _, a := range t.Assignments {
 			text := a.Text
 			if text == "" {
 				text, values = values[0], values[1:]
@@ -188,12 +228,16 @@ func (k *picking) change(g *pickedRows) error {
 			column, _ := sqltext.QuoteIdent(a.Column, k.plan.Mode)
 			list = append(list, column+" = "+text)
 		}
-		head += k.o.Table + " SET " + strings.Join(list, ", ")
+		head += t.Name + " SET " + strings.Join(list, ", ")
 	} else {
-		head += "FROM " + k.o.Table
+		head += "FROM " + t.Name
 	}
 	for part := range slices.Chunk(g.where, chosenBatch) {
-		r, err := k.run(head + " WHERE " + strings.Join(part, " OR ") + " " + k.o.OrderBy)
+		run := k.run
+		if t.Follows() {
+			run = k.runKeeping
+		}
+		r, err := run(head + " WHERE " + strings.Join(part, " OR ") + " " + t.OrderBy)
 		if err != nil {
 			return err
 		}

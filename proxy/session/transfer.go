@@ -25,6 +25,7 @@ type transferring struct {
 	warned     []state.Warning // of the query
 	main       result
 	leaves     left
+	inOrder    bool // has the rows of a table that indexes follow inserted one by one
 }
 
 // transfer runs an INSERT ... SELECT whose rows go through the proxy, and gives the client a warning, if there is one. One statement that inserts them all is all or nothing by itself, several are so in a transaction.
@@ -42,7 +43,7 @@ func (s composer) transfer(text string, p *plan.Plan, o *plan.Transfer, warned *
 	first, n, err := t.values(o, &read, 0)
 	switch {
 	case err != nil:
-	case n == len(read.rows) && len(p.Watches()) == 0:
+	case n == len(read.rows) && len(p.Watches()) == 0 && len(p.Keeps()) == 0:
 		err = t.insert(o, &read, first, n)
 	default:
 		defer s.ofOneStatement()()
@@ -67,7 +68,7 @@ func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int
 	t.main, t.leaves = result{warnings: slices.Clone(t.warned)}, t.left()
 	t.main.ok.Info = fmt.Appendf(nil, infoForms[1], 0, 0, 0)
 	for done := 0; done < len(read.rows); {
-		r, err := t.run(text)
+		r, err := t.carryOut(text)
 		if err != nil && n == 1 {
 			err = t.alone(err)
 		}
@@ -86,6 +87,15 @@ func (t *transferring) insert(o *plan.Transfer, read *result, text string, n int
 	}
 	t.main.ok.Info = infoWarnings(t.main.ok.Info, uint16(min(len(t.main.warnings), 65535)))
 	return nil
+}
+
+// carryOut inserts rows by a text.
+func (t *transferring) carryOut(text string) (r result, err error) {
+	if len(t.plan.Keeps()) == 0 {
+		return t.run(text)
+	}
+	r, t.inOrder, err = t.runInOrder(text, t.inOrder)
+	return r, err
 }
 
 // read reads the rows. A query that a server warns of fails in a change under a strict sql_mode.

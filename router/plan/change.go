@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"kingshard/mysql"
@@ -24,18 +25,24 @@ func (b *builder) changePlan() error {
 	if err != nil {
 		return err
 	}
-	p.Target = targets[0]
-	for _, t := range targets {
-		p.givesIDs(t, ch.Set)
-		if t.Table.Kind != p.Target.Table.Kind {
-			return Refuse("%s and %s are changed together: one is %v, the other %v", p.Target.Parsed.Name, t.Parsed.Name, p.Target.Table.Kind, t.Table.Kind)
+	p.Target = targets[0].Ref
+	never := "" // why no server may have the statement as it is
+	for k := range targets {
+		t := &targets[k]
+		p.givesIDs(t.Ref, t.assigns(ch))
+		switch {
+		case never != "":
+		case t.Table.Kind != p.Target.Table.Kind:
+			never = fmt.Sprintf("%s and %s are changed together: one is %v, the other %v", p.Target.Parsed.Name, t.Parsed.Name, p.Target.Table.Kind, t.Table.Kind)
+		case ch.From.Table == nil && len(indexesOf(t.Ref, t.assigns(ch))) > 0:
+			never = fmt.Sprintf("a change of several tables, of which %s has keys over all shards", t.Parsed.Name)
 		}
 	}
 	p.Operator = Change{}
 	if err := b.movePlan(ch); err != nil {
 		return err
 	}
-	why := cmp.Or(b.analyzer.apart, unspread(p.Target, p.Refs), b.differs())
+	why := cmp.Or(never, b.analyzer.apart, unspread(p.Target, p.Refs), b.differs())
 	if why == "" && ch.Limit != nil && !p.copies() {
 		why = b.choosePlan(ch)
 	}
@@ -45,12 +52,28 @@ func (b *builder) changePlan() error {
 	p.Operator, p.Reason = Refused{}, why
 	if o := b.pickPlan(ch, targets, info.scope); o != nil {
 		p.Operator = o
+	} else if never != "" {
+		return Refuse("%s", never)
 	}
 	return nil
 }
 
+// changed is a table that a change changes.
+type changed struct {
+	*Ref
+	set []int // the numbers of its assignments among those of an UPDATE
+}
+
+// assigns returns what an UPDATE assigns to the table.
+func (t *changed) assigns(ch *sqlparse.Change) (list []sqlparse.Assignment) {
+	for _, k := range t.set {
+		list = append(list, ch.Set[k])
+	}
+	return list
+}
+
 // targets finds the tables that are changed, and refuses a new value for the sharding key of one of several.
-func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err error) {
+func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []changed, err error) {
 	if ch.From.Table != nil {
 		r := a.byTable[ch.From.Table]
 		if r == nil {
@@ -61,14 +84,20 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 				return nil, err
 			}
 		}
-		return []*Ref{r}, nil
-	}
-	add := func(r *Ref) {
-		if r != nil && !slices.Contains(targets, r) {
-			targets = append(targets, r)
+		t := changed{Ref: r}
+		for k := range ch.Set {
+			t.set = append(t.set, k)
 		}
+		return []changed{t}, nil
 	}
-	for _, set := range ch.Set {
+	add := func(r *Ref) *changed {
+		at := slices.IndexFunc(targets, func(t changed) bool { return t.Ref == r })
+		if at < 0 {
+			at, targets = len(targets), append(targets, changed{Ref: r})
+		}
+		return &targets[at]
+	}
+	for k, set := range ch.Set {
 		r, _, _ := sc.resolve(&sqlparse.Expr{Op: sqlparse.Column, Table: set.Table, Name: set.Column})
 		if r == nil {
 			if label := sc.onlyDerived(set.Table); label != "" {
@@ -82,11 +111,12 @@ func (a *analyzer) targets(ch *sqlparse.Change, sc *scope) (targets []*Ref, err 
 		if err := keyStays(r); err != nil {
 			return nil, err
 		}
-		add(r)
+		t := add(r)
+		t.set = append(t.set, k)
 	}
 	for _, t := range ch.Targets {
 		for _, en := range sc.entries {
-			if lower(en.label) == lower(t.Name) {
+			if en.ref != nil && lower(en.label) == lower(t.Name) {
 				add(en.ref)
 			}
 		}

@@ -86,8 +86,10 @@ func explained(p *Plan) ([]Step, error) {
 // composed is the step of a statement that others carry out, of which the first is query.
 func (p *Plan) composed(how, query string) []Step {
 	s := Step{Plan: p.Operator.Name(), Reason: p.Reason + how, SQL: query}
-	for _, shard := range p.Target.Table.Shards {
-		s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+	for _, r := range p.Changed() {
+		for _, shard := range r.Table.Shards {
+			s.Shards = append(s.Shards, shard.DB+"."+shard.Table)
+		}
 	}
 	return []Step{s}
 }

@@ -16,18 +16,24 @@ func (p *Plan) Keeps() []*router.Index { return p.keeps }
 func (p *Plan) Watches() []*router.Table { return p.watches }
 
 // keepIndexes finds the indexes whose entries the statement may change.
-func (b *builder) keepIndexes() error {
+func (b *builder) keepIndexes() {
 	p := b.p
-	switch {
+	switch o, picks := p.Operator.(*Pick); {
 	case p.Target == nil:
 	case p.Statement.Kind == sqlparse.InsertKind, p.Statement.Kind == sqlparse.LoadData:
 		p.keeps = p.Target.Table.Indexes
 		p.watch(p.Target)
 	case p.Statement.Kind == sqlparse.UpdateKind, p.Statement.Kind == sqlparse.DeleteKind:
 		p.watch(p.Refs...)
-		return b.keepChanged(p.Statement.Change)
+		switch {
+		case picks:
+			for k := range o.Targets {
+				p.keeps = append(p.keeps, o.Targets[k].follows...)
+			}
+		case p.Statement.Change.From.Table != nil:
+			p.keeps = indexesOf(p.Target, p.Statement.Change.Set)
+		}
 	}
-	return nil
 }
 
 // watch notes the tables that DDL may give indexes.
@@ -37,20 +43,6 @@ func (p *Plan) watch(refs ...*Ref) {
 			p.watches = append(p.watches, r.Table)
 		}
 	}
-}
-
-func (b *builder) keepChanged(ch *sqlparse.Change) error {
-	if ch.From.Table != nil {
-		b.p.keeps = indexesOf(b.p.Target, ch.Set)
-		return nil
-	}
-	for _, r := range b.p.Refs {
-		targeted := len(ch.Set) > 0 || slices.ContainsFunc(ch.Targets, func(t *sqlparse.Table) bool { return lower(t.Name) == lower(r.Parsed.Label()) })
-		if x := indexesOf(r, ch.Set); targeted && len(x) > 0 {
-			return Refuse("a change of several tables, of which %s has keys over all shards: change it alone", r.Parsed.Name)
-		}
-	}
-	return nil
 }
 
 // indexesOf are the indexes of a table whose entries change with rows that are deleted, or with assignments.

@@ -172,12 +172,16 @@ func (b *builder) insertQuery(in *sqlparse.Insert, why string) error {
 	if p.Operator, p.Reason = (Refused{}), why; why == "" {
 		err = b.insertSelect(in, info)
 	}
-	if _, refused := p.Operator.(Refused); err == nil && !refused || err != nil && !IsRefusal(err) {
+	_, refused := p.Operator.(Refused)
+	follow := len(p.Target.Table.Indexes) > 0 // by the rows, which only the proxy has that reads them
+	if err == nil && !refused && !follow || err != nil && !IsRefusal(err) {
 		return err
 	}
 	if t := b.transferPlan(in); t != nil {
 		if err != nil {
 			p.Reason = err.Error()
+		} else if follow && !refused {
+			p.Reason = p.Target.Parsed.Name + " has keys over all shards"
 		}
 		p.Operator, p.gainsIDs, p.guarded, p.Target.from = t, nil, sqlparse.Span{}, nil
 		return nil

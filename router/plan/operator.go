@@ -163,7 +163,13 @@ func (shape *Load) String() string {
 func (c *Choose) String() string { return fmt.Sprintf("choose %v by %v", c.Keys, c.Merge) }
 
 // String shows the columns by which the rows are found.
-func (o *Pick) String() string { return fmt.Sprintf("pick by %v", o.Keys) }
+func (o *Pick) String() string {
+	text := "pick"
+	for k := range o.Targets {
+		text += fmt.Sprintf(" by %v", o.Targets[k].Keys)
+	}
+	return text
+}
 
 // String is the name.
 func (m *Move) String() string { return m.Name() }

@@ -5,23 +5,62 @@ import (
 	"slices"
 	"strings"
 
+	"kingshard/mysql"
 	"kingshard/mysql/sqlparse"
 	"kingshard/mysql/sqltext"
 	"kingshard/router"
 )
 
-// Pick is an UPDATE or DELETE of one table by what rows of other shards hold: a query finds the rows, by their keys, and what is assigned to them of others; then they are changed by their keys.
+// Pick is an UPDATE or DELETE by what rows of other shards hold: a query finds the rows, by their keys, and what is assigned to them of others; then they are changed by their keys, table by table.
 type Pick struct {
-	// Query is what finds the rows; it is to lock what it reads. Its columns are Keys, and then the values of those assignments that it computes.
-	Query string
-	// Keys are the columns of the table's primary key, and of its sharding key.
+	// Query is what finds the rows; it is to lock what it reads. Its columns are, of each target, the Keys and then the values of those assignments that it computes.
+	Query   string
+	Targets []PickTarget
+	// Ignore is that of UPDATE IGNORE and DELETE IGNORE.
+	Ignore bool
+	// always says that the statement is never sent as it is, though one node may have all rows: entries of indexes follow, or copies change.
+	always bool
+}
+
+// PickTarget is a table that a Pick changes.
+type PickTarget struct {
+	*Ref
+	// Keys are the columns of the primary key, and then those of the sharding key that are not among them.
 	Keys []string
-	// Table is the table to change as the change names it. Assignments are what an UPDATE assigns.
-	Table       string
+	// Name is the table as the change names it. Assignments are what an UPDATE assigns.
+	Name        string
 	Assignments []PickedAssignment
-	// OrderBy is the clause that the change has, too: rows may stand in each other's way. Ignore is that of UPDATE IGNORE and DELETE IGNORE.
+	// OrderBy is the clause that the change has, too: rows may stand in each other's way.
 	OrderBy string
-	Ignore  bool
+
+	follows []*router.Index // which follow the change
+}
+
+// Follows reports whether indexes over all shards follow the change.
+func (t *PickTarget) Follows() bool { return len(t.follows) > 0 }
+
+// Definition returns the definition of a column, nil where it is not known.
+func (t *PickTarget) Definition(column string) *mysql.ColumnDefinition41 { return t.column(column) }
+
+// Changed returns the tables that the statement changes, as far as that is known: of an UPDATE or DELETE that each shard carries out the first one alone; none of a query.
+func (p *Plan) Changed() (refs []*Ref) {
+	if o, picks := p.Operator.(*Pick); picks {
+		for k := range o.Targets {
+			refs = append(refs, o.Targets[k].Ref)
+		}
+	} else if p.Target != nil {
+		refs = []*Ref{p.Target}
+	}
+	return refs
+}
+
+// Composed reports whether several statements carry the statement out, which indexes follow each for itself.
+func (p *Plan) Composed() bool {
+	switch p.Operator.(type) {
+	case *Pick, *Transfer:
+		return true
+	}
+	return false
 }
 
 // PickedAssignment is an assignment to a column.
@@ -35,55 +74,89 @@ type PickedAssignment struct {
 var ErrPicks = errors.New("rows are found, and changed by their keys")
 
 // pickPlan plans a change so; nil where that would not mean the same.
-func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick {
-	p, t := b.p, b.p.Target
-	st := p.Statement
-	b.describe(t)
-	keys := t.PrimaryKey()
-	if len(targets) > 1 || t.Columns == nil || len(t.Table.Indexes) > 0 || t.Table.GlobalUnique || t.nullable || st.Returning || len(keys) == 0 {
+func (b *builder) pickPlan(ch *sqlparse.Change, targets []changed, sc *scope) *Pick {
+	st, m := b.p.Statement, b.p.Mode
+	parts, ok := sqlparse.FindChangeParts(st.Text, m)
+	if !ok || len(parts.Values) != len(ch.Set) || sc == nil || st.Returning {
 		return nil
 	}
-	parts, ok := sqlparse.FindChangeParts(st.Text, p.Mode)
-	if !ok || len(parts.Values) != len(ch.Set) || sc == nil {
-		return nil
+	text := func(s sqlparse.Span) string { return st.Text[s.Pos:s.End] }
+	o := &Pick{Ignore: parts.Ignore}
+	var items []string
+	for k := range targets {
+		t := &targets[k]
+		if slices.ContainsFunc(targets[:k], func(other changed) bool {
+			return lower(other.Table.DB) == lower(t.Table.DB) && lower(other.Table.Name) == lower(t.Table.Name)
+		}) {
+			return nil // whose rows may be changed twice
+		}
+		one, columns, ok := b.pickTarget(ch, t, &parts, sc)
+		if !ok || crosses(t, targets, ch, sc) {
+			return nil
+		}
+		one.follows = indexesOf(t.Ref, t.assigns(ch))
+		if len(one.follows) > 0 && o.Ignore && len(ch.Set) > 0 {
+			return nil // which indexes do not follow
+		}
+		if o.Ignore && len(targets) > 1 && m.MariaDB && slices.ContainsFunc(one.Assignments, func(a PickedAssignment) bool {
+			d := t.column(a.Column)
+			return d == nil || d.Flags&keyFlags != 0
+		}) {
+			return nil // MariaDB counts a row whose key is taken as changed in all of the tables but the one that it reads first
+		}
+		o.always = o.always || len(one.follows) > 0 || len(targets) > 1 && t.Table.Kind == router.Reference
+		o.Targets = append(o.Targets, one)
+		items = append(items, columns...)
+	}
+	o.Query = strings.TrimSpace(text(parts.With) + " SELECT " + strings.Join(items, ", ") + " FROM " + text(parts.Table) + " " + text(parts.Where) + " " + text(parts.OrderBy) + " " + text(parts.Limit))
+	return o
+}
+
+// pickTarget plans the change of one of the tables; columns are what the query finds for it.
+func (b *builder) pickTarget(ch *sqlparse.Change, t *changed, parts *sqlparse.ChangeParts, sc *scope) (o PickTarget, columns []string, ok bool) {
+	p := b.p
+	b.describe(t.Ref)
+	keys := t.PrimaryKey()
+	if t.Columns == nil || len(keys) == 0 {
+		return o, nil, false
 	}
 	for _, name := range t.Table.Keys {
 		if !slices.ContainsFunc(keys, func(key string) bool { return router.SameColumn(key, name) }) {
 			d := t.column(name)
 			if d == nil || !writable(d) {
-				return nil
+				return o, nil, false
 			}
 			keys = append(keys, d.Name)
 		}
 	}
 	label := p.quote(t.Parsed.Label())
-	o := &Pick{Keys: keys, Table: p.quote(t.Table.DB) + "." + p.quote(t.Table.Name), Ignore: parts.Ignore}
+	o = PickTarget{Ref: t.Ref, Keys: keys, Name: p.quote(t.Table.DB) + "." + p.quote(t.Table.Name)}
 	if t.Parsed.Alias != "" && len(ch.Set) > 0 {
-		o.Table += " AS " + label
+		o.Name += " AS " + label
 	}
 	ordered := !slices.ContainsFunc(ch.Order, func(i sqlparse.OrderItem) bool {
-		own, known := ownOf(i.Expr, t, sc)
+		own, known := ownOf(i.Expr, t.Ref, sc)
 		return !own || !known || i.Expr.Op == sqlparse.Position
 	})
-	text := func(s sqlparse.Span) string { return st.Text[s.Pos:s.End] }
-	var items []string
+	text := func(s sqlparse.Span) string { return p.Statement.Text[s.Pos:s.End] }
 	for _, key := range keys {
-		items = append(items, label+"."+p.quote(key))
+		columns = append(columns, label+"."+p.quote(key))
 	}
 	given := map[string]bool{}
-	for k, a := range ch.Set {
+	for _, k := range t.set {
+		a := ch.Set[k]
 		_, ok := sqltext.QuoteIdent(a.Column, p.Mode)
-		own, known := ownOf(a.Expr, t, sc)
+		own, known := ownOf(a.Expr, t.Ref, sc)
 		if !ok || !known || t.keyOf(a.Column) >= 0 {
-			return nil
+			return o, nil, false
 		}
 		one := PickedAssignment{Column: a.Column, Text: text(parts.Values[k])}
 		if !own {
 			one.Text = ""
-			items = append(items, text(parts.Values[k]))
+			columns = append(columns, text(parts.Values[k]))
 		}
 		if (!own || ch.Multi) && namesAny(a.Expr, given) {
-			return nil // of which the query has the value that it had before
+			return o, nil, false // of which the query has the value that it had before
 		}
 		given[lower(a.Column)] = true
 		o.Assignments = append(o.Assignments, one)
@@ -91,11 +164,26 @@ func (b *builder) pickPlan(ch *sqlparse.Change, targets []*Ref, sc *scope) *Pick
 	if ordered && (len(ch.Set) > 0 || t.Parsed.Alias == "") { // names may have the alias, which DELETE has not here
 		o.OrderBy = text(parts.OrderBy)
 	}
-	if o.OrderBy == "" && o.Ignore && len(ch.Set) > 0 && t.Table.Kind == router.Reference {
-		o.OrderBy = "ORDER BY " + strings.Join(items[:len(keys)], ", ") // each copy leaves out the same rows
+	if o.OrderBy == "" && parts.Ignore && len(ch.Set) > 0 && t.Table.Kind == router.Reference {
+		o.OrderBy = "ORDER BY " + strings.Join(columns[:len(keys)], ", ") // each copy leaves out the same rows
 	}
-	o.Query = strings.TrimSpace(text(parts.With) + " SELECT " + strings.Join(items, ", ") + " FROM " + text(parts.Table) + " " + text(parts.Where) + " " + text(parts.OrderBy) + " " + text(parts.Limit))
-	return o
+	return o, columns, true
+}
+
+// crosses reports whether what is assigned to a table may be computed of columns that the statement assigns in another one: which of both comes first a server decides.
+func crosses(t *changed, targets []changed, ch *sqlparse.Change, sc *scope) bool {
+	given := map[string]bool{}
+	for k := range targets {
+		for _, a := range targets[k].assigns(ch) {
+			if targets[k].Ref != t.Ref {
+				given[lower(a.Column)] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(t.assigns(ch), func(a sqlparse.Assignment) bool {
+		own, _ := ownOf(a.Expr, t.Ref, sc)
+		return !own && namesAny(a.Expr, given)
+	})
 }
 
 // ownOf reports whether an expression names columns of a table alone, and reads no others; known is false where that cannot be told.

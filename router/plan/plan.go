@@ -117,7 +117,7 @@ func Build(st *sqlparse.Statement, m sqltext.Mode, r *router.Router, db string, 
 	b := &builder{p: &Plan{Statement: st, Mode: m, Refs: refs, Operator: Refused{}, router: r}, analyzer: newAnalyzer(refs), db: db, catalog: c}
 	err := b.build()
 	if b.p.Keeper = b.p.keeper(); err == nil && b.p.Keeper == nil {
-		err = b.keepIndexes()
+		b.keepIndexes()
 		b.p.findLookup()
 	}
 	switch {

@@ -101,9 +101,14 @@ func (e *Execution) Route() (Route, error) {
 		return e.loads(), nil
 	case *InsertSelect:
 		return e.routeCounts(o)
-	}
-	if _, transfers := p.Operator.(*Transfer); transfers && len(p.Target.Table.Shards) > 1 {
-		return Route{}, ErrTransfers // where rows are read says nothing of where they belong
+	case *Transfer:
+		if len(p.Target.Table.Shards) > 1 || len(p.keeps) > 0 {
+			return Route{}, ErrTransfers // where rows are read says nothing of where they belong
+		}
+	case *Pick:
+		if o.always {
+			return Route{}, ErrPicks
+		}
 	}
 	if p.Target != nil && p.Target.Table.Kind == router.Reference && len(p.Target.Table.Shards) > 1 {
 		switch p.Operator.(type) {
