@@ -407,3 +407,43 @@ func TestStatusElsewhere(t *testing.T) {
 		}
 	}, atomicConfig)
 }
+
+// A text that tells FOUND_ROWS() is refused where the connection that has it was asked for a variable in between, as that finds a row.
+func TestFoundRowsBehindQuestions(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		executed := 0
+		for id := 1000; id < 1006; id++ {
+			for _, first := range []string{"DO 0", "SELECT @w := 7"} {
+				s.anew(t)
+				var rows [2]string
+				for k, c := range []*mysqltest.RawClient{s.oracle, s.subject} {
+					must(t, c, first)
+					must(t, c, "PREPARE p FROM 'SELECT FOUND_ROWS()'")
+					must(t, c, fmt.Sprintf("SELECT n FROM users WHERE id = %d FOR UPDATE", id))
+					st, err := c.Prepare(fmt.Sprintf("UPDATE users SET name = @w WHERE id = %d", id))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r, err := st.Execute(); err != nil || r.Err != nil {
+						t.Fatal(err, r.Err)
+					}
+					r, err := c.Query("EXECUTE p")
+					if err != nil || r.Err != nil && r.Err.Code != 9004 {
+						t.Fatal(err, r.Err)
+					}
+					rows[k] = fmt.Sprint(r.Rows)
+				}
+				if rows[1] != "[]" {
+					executed++
+					if rows[0] != rows[1] {
+						t.Errorf("%s, then of %d: %s, not %s", first, id, rows[1], rows[0])
+					}
+				}
+			}
+		}
+		if executed == 0 {
+			t.Error("all refused")
+		}
+	})
+}

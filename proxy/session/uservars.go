@@ -35,6 +35,7 @@ func askTogether(ls *leases, do func(backend.Pooled) error) error {
 		return ls.lost(p, err)
 	}
 	ls.client.txn.LastOnHeld = false
+	ls.client.state.Found.Overwritten()
 	if err := do(p); err != nil {
 		return ls.afterFailure(p, err)
 	}
