@@ -67,3 +67,18 @@ func joinedChanges(target, other string) (list []string) {
 	}
 	return list
 }
+
+// TestChangesOfNoRows wants what servers say of changes by rows of other shards that change none: MariaDB nothing of LIMIT 0.
+func TestChangesOfNoRows(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			e := exam{setup: changeTables(), asked: []string{
+				"UPDATE loc SET n = 2 WHERE id IN (SELECT id FROM h) LIMIT 0", "UPDATE h SET n = 2 WHERE id IN (SELECT id FROM k) LIMIT 0", "UPDATE IGNORE k SET n = 2 WHERE id IN (SELECT n FROM h) ORDER BY id LIMIT 00",
+				"UPDATE loc SET n = 2 WHERE n IN (SELECT id FROM h WHERE id > 77) LIMIT 2", "UPDATE loc SET n = 2 WHERE n IN (SELECT id FROM h WHERE id > 77)", "DELETE FROM loc WHERE id IN (SELECT id FROM h) LIMIT 0",
+				"UPDATE IGNORE ref SET n = 2 WHERE 0 ORDER BY id", "UPDATE IGNORE ref SET n = 2 WHERE id > 3 AND id < 2 ORDER BY id", "UPDATE IGNORE ref SET n = 2 WHERE n = 77 ORDER BY id", "UPDATE IGNORE ref SET n = 2 WHERE 0",
+				"UPDATE ref SET n = 2 WHERE id IN (SELECT id FROM h) AND n = 77",
+			}}
+			e.examined(t, kind)
+		})
+	}
+}

@@ -66,3 +66,36 @@ func TestWrittenPlans(t *testing.T) {
 		t.Error(w.report)
 	}
 }
+
+// TestExcuseInfo wants what MariaDB says of an UPDATE that an index tells to find no row to be that of an UPDATE without the index, and nothing else to be excused.
+func TestExcuseInfo(t *testing.T) {
+	r := alone(t, mysqltest.MariaDB, 1)
+	w, err := r.open(r.Databases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = w.close() }()
+	if err := w.create(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.refresh(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ sql, other, kind string }{
+		{"UPDATE loc SET a = 2 WHERE id < (SELECT MAX(id) FROM h1 WHERE id < -5)", "UPDATE loc USE INDEX () SET a = 2 WHERE id < (SELECT MAX(id) FROM h1 WHERE id < -5)", ""},
+		{"UPDATE loc SET a = 2 LIMIT 0", "UPDATE loc SET a = 2 WHERE a = 77", "info"},
+	} {
+		w.subject.alter = func(sql string) string { return strings.ReplaceAll(sql, tt.sql, tt.other) }
+		kind := ""
+		d, err := w.try(scenario{{root: words(tt.sql), writes: []string{"loc"}}}, w.report)
+		if d != nil {
+			kind = d.Kind
+		}
+		if kind != tt.kind || err != nil {
+			t.Errorf("%s: %v, %v", tt.sql, d, err)
+		}
+	}
+	if w.report.Planned["info"] != 1 {
+		t.Error(w.report)
+	}
+}

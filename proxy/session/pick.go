@@ -48,7 +48,7 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (faile
 		return true, err
 	}
 	var k *picking
-	leaves := left{}
+	leaves, none := left{}, false
 	defer s.ofOneStatement()()
 	err = s.compose(func(c *composed) error {
 		k = &picking{restating: restate(c, p.Reason, o.Query), plan: p, o: o}
@@ -56,6 +56,7 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (faile
 			k.main.ok.Info = fmt.Appendf(nil, infoForms[0], 0, 0, 0)
 		}
 		err := k.find()
+		none = err == nil && k.foundNone()
 		for i := range k.tables {
 			for _, g := range k.tables[i].groups {
 				if err == nil {
@@ -72,6 +73,9 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (faile
 	if err != nil {
 		return true, err
 	}
+	if none && s.seenImpossible(p, o) {
+		k.main.ok.Info = nil
+	}
 	if warned != nil {
 		k.main.warnings = append(k.main.warnings, *warned)
 	}
@@ -81,6 +85,30 @@ func (s composer) pick(p *plan.Plan, o *plan.Pick, warned *state.Warning) (faile
 		s.client.state.Found.FoundBy(k.main.ok.Info)
 	}
 	return false, nil
+}
+
+// foundNone reports whether there is no row to change.
+func (k *picking) foundNone() bool {
+	return !slices.ContainsFunc(k.tables, func(t pickedTable) bool { return len(t.groups) > 0 })
+}
+
+// seenImpossible reports whether MariaDB says nothing of an UPDATE that finds no row, instead of how many matched: of LIMIT 0, and where it sees that no row can meet the condition. Where that names other tables it is not asked: it has not
+// all of their rows.
+func (s composer) seenImpossible(p *plan.Plan, o *plan.Pick) (impossible bool) {
+	if p.Statement.Kind != sqlparse.UpdateKind || !s.client.mode().MariaDB || o.None || len(p.Refs) > 1 {
+		return o.None && s.client.mode().MariaDB
+	}
+	sample := p.Sample()
+	conn, err := s.leases.freshConn(s.client.schema.Nodes[sample.Node], nil)
+	if err != nil {
+		return false // the change is done, and this is but its text
+	}
+	if conn.Conn.Rows("EXPLAIN "+sample.Text, 10, func(row []string) { impossible = strings.HasPrefix(row[9], "Impossible WHERE") }) != nil {
+		conn.Taint()
+		return false
+	}
+	conn.Put()
+	return impossible
 }
 
 // asOneServer returns the error that a server has for a statement whose tables it has all, as far as it is read: of columns that are not there, or of the table that is changed in a subquery.

@@ -18,6 +18,8 @@ type Pick struct {
 	Targets []PickTarget
 	// Ignore is that of UPDATE IGNORE and DELETE IGNORE.
 	Ignore bool
+	// None says that the change has LIMIT 0.
+	None bool
 	// always says that the statement is never sent as it is, though one node may have all rows: entries of indexes follow, or copies change.
 	always bool
 }
@@ -81,7 +83,7 @@ func (b *builder) pickPlan(ch *sqlparse.Change, targets []changed, sc *scope) *P
 		return nil
 	}
 	text := func(s sqlparse.Span) string { return st.Text[s.Pos:s.End] }
-	o := &Pick{Ignore: parts.Ignore}
+	o := &Pick{Ignore: parts.Ignore, None: limitsToNone(text(parts.Limit))}
 	var items []string
 	for k := range targets {
 		t := &targets[k]
@@ -184,6 +186,12 @@ func crosses(t *changed, targets []changed, ch *sqlparse.Change, sc *scope) bool
 		own, _ := ownOf(a.Expr, t.Ref, sc)
 		return !own && namesAny(a.Expr, given)
 	})
+}
+
+// limitsToNone reports whether a LIMIT clause leaves no row.
+func limitsToNone(clause string) bool {
+	words := strings.Fields(clause)
+	return len(words) == 2 && strings.Trim(words[1], "0") == ""
 }
 
 // ownOf reports whether an expression names columns of a table alone, and reads no others; known is false where that cannot be told.
