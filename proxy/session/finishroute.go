@@ -138,7 +138,7 @@ type finishing struct {
 func (f *finishing) run() (failed bool, err error) {
 	f.limits = finishLimitsOf(f.s.client)
 	defer f.limits.giveBack()
-	writable, err := f.writable()
+	writable, err := f.s.shards.writable(f.last.Pooled)
 	if err != nil {
 		return true, f.s.shards.loseAll(f.loans, err)
 	}
@@ -208,14 +208,17 @@ func (f *finishing) exec(sql string) error {
 	return f.s.client.observed.Run(f.last.Pooled, f.s.client.state.DB(), sql)
 }
 
+// variableValue is a variable and a value as SQL text.
+type variableValue struct{ name, value string }
+
 // ofScratch are variables that a client has set for its own tables, and what they have to be where scratch tables are made and filled.
-var ofScratch = [...]struct{ name, value string }{
+var ofScratch = [...]variableValue{
 	{"transaction_read_only", "0"}, {"sql_safe_updates", "0"}, {"sql_require_primary_key", "0"}, {"explicit_defaults_for_timestamp", "1"},
 	{"default_storage_engine", "'InnoDB'"}, {"default_tmp_storage_engine", "'InnoDB'"},
 }
 
-// writable lets the scratch tables be made whatever the session has set for its own, until restore is called.
-func (f *finishing) writable() (restore func(error) error, err error) {
+// writable lets scratch tables be made on a connection whatever the session has set for its own, until restore is called.
+func (sh *shards) writable(p backend.Pooled) (restore func(error) error, err error) {
 	var back []func(error) error
 	restore = func(failure error) error {
 		for _, one := range back {
@@ -224,10 +227,10 @@ func (f *finishing) writable() (restore func(error) error, err error) {
 		return failure
 	}
 	for _, v := range ofScratch {
-		if has := f.s.client.state.Value(v.name); has == "" || has == v.value {
+		if has := sh.client.state.Value(v.name); has == "" || has == v.value {
 			continue
 		}
-		one, err := f.s.shards.setAside(f.last.Pooled, v.name, v.value)
+		one, err := sh.setAside(p, v.name, v.value)
 		if err != nil {
 			return nil, restore(err)
 		}

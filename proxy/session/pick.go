@@ -113,7 +113,7 @@ func (s composer) seenImpossible(p *plan.Plan, o *plan.Pick) (impossible bool) {
 
 // asOneServer returns the error that a server has for a statement whose tables it has all, as far as it is read: of columns that are not there, or of the table that is changed in a subquery.
 func (s composer) asOneServer(p *plan.Plan) error {
-	sample := p.Sample()
+	sample, _ := p.Sample()
 	refused, err := refusedBy(&s.leases, s.client.schema.Nodes[sample.Node], sample.Text)
 	if err != nil {
 		return backendError(err)

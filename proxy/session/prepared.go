@@ -11,59 +11,55 @@ import (
 	"kingshard/mysql/sqltext"
 	"kingshard/mysql/value"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
 // preparePlan sends the preparation of a statement on sharded tables to a server with the names that it has there: it
 // tells whether the text is right and what its columns are.
-func (ss *stmts) preparePlan(q *query) error {
+func (ss *stmts) preparePlan(q *query) (lacks []router.Shard, err error) {
 	if ownPrepared(q.text, q.info.Class, ss.client.mode(), false) {
 		q.own = true
-		return nil
+		return nil, nil
 	}
 	if !ss.client.schema.Plans.mayConcern(q, ss.client.state.DB(), ss.client.mode()) || ss.routing.namesNode(q) {
-		return nil
+		return nil, nil
 	}
 	if err := ss.exchanges.leases.learnCharset(); err != nil {
-		return err
+		return nil, err
 	}
 	if c, err := ss.routing.catalogOf(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()); err != nil {
-		return err
+		return nil, err
 	} else if c != nil {
 		q.logical, q.node = q.text, ss.client.schema.Default
-		return nil
+		return nil, nil
 	}
 	if q.info.Class == sqltext.Show && mayAskCatalog(q.text, q.info.Class, ss.client.mode(), ss.client.state.DB()) {
-		return nil
+		return nil, nil
 	}
 	p, err := ss.client.schema.Plans.get(q.text, ss.client.state.DB(), ss.client.mode())
 	if err != nil {
-		return ss.exchanges.leases.unreadable(q.text, err)
+		return nil, ss.exchanges.leases.unreadable(q.text, err)
 	}
 	if p == nil {
-		return nil
+		return nil, nil
 	}
 	switch p.Statement.Kind {
 	case sqlparse.Explain:
 		q.own = true
-		return nil
+		return nil, nil
 	case sqlparse.SelectKind, sqlparse.InsertKind, sqlparse.UpdateKind, sqlparse.DeleteKind, sqlparse.Describe, sqlparse.DDL, sqlparse.TruncateKind,
 		sqlparse.Maintain:
 	default:
-		return mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
+		return nil, mysql.NewSQLError(mysql.ERUnsupportedPS, "This command is not supported in the prepared statement protocol yet")
 	}
-	apart := p.Apart()
-	_, refused := p.Operator.(plan.Refused)
-	switch {
-	case refused && (apart || !p.MayBeOne()):
-		return newError(KSRefusedSharding, p.Reason)
-	case apart:
-		return newError(KSRefusedSharding, "a prepared statement over tables that are each on another node: no server can describe it; send it as text")
+	if _, refused := p.Operator.(plan.Refused); refused && (p.Apart() || !p.MayBeOne()) {
+		return nil, newError(KSRefusedSharding, p.Reason)
 	}
 	q.logical = q.text
-	one := p.Sample()
+	one, lacks := p.Sample()
 	ss.routing.oneShard(q, &one, p)
-	return nil
+	return lacks, nil
 }
 
 // boundExecution is an execution of a prepared statement with its values taken apart. They lie in the client's packet.

@@ -151,26 +151,32 @@ func (ss *stmts) keptOf(q *query) (*keptText, error) {
 	}
 	text := strings.Clone(in.Text)
 	one := query{text: withoutInto(text, &in.Info, in.Mode), info: in.Info}
-	if err := ss.preparePlan(&one); err != nil {
+	lacks, err := ss.preparePlan(&one)
+	if err != nil {
 		return nil, err
 	}
 	if !one.own {
-		if err := ss.exchanges.leases.ofClientsText(ss.judged(&one), text); err != nil {
+		if err := ss.exchanges.leases.ofClientsText(ss.judged(&one, lacks), text); err != nil {
 			return nil, err
 		}
 	}
 	kept := &keptText{params: len(paramsOf(text, in.Mode)), reading: readingOf(ss.client)}
-	var err error
 	kept.text, err = namedByParams(text, in.Mode)
 	return kept, err
 }
 
 // judged has a server prepare, and forget again, a text that has the names which it knows: its error is the client's.
-func (ss *stmts) judged(q *query) error {
-	err := ss.exchanges.leases.aside(q.node, func(p backend.Pooled) error {
+func (ss *stmts) judged(q *query, lacks []router.Shard) error {
+	describe := func(p backend.Pooled) error {
 		_, err := p.Conn.Describe(q.text)
 		return err
-	})
+	}
+	var err error
+	if len(lacks) > 0 {
+		err = ss.onModels(q.node, lacks, describe)
+	} else {
+		err = ss.exchanges.leases.aside(q.node, describe)
+	}
 	var refused *mysql.SQLError
 	if errors.As(err, &refused) {
 		mysql.RenameError(refused, q.rename)

@@ -5,42 +5,59 @@ import (
 	"slices"
 	"strings"
 
+	"kingshard/backend"
 	"kingshard/mysql/sqltext"
 	"kingshard/proxy/txn"
+	"kingshard/router"
 	"kingshard/router/plan"
 )
 
 // model makes the model of a scratch table where the statement ends: an empty temporary table like the one that is on another node only.
-func (f *finishing) model(scratch *plan.Scratch, table string) (err error) {
-	from := txn.Find(f.loans, scratch.Plain.Node)
-	// The definition is told and read in one way, whatever the session has set.
+func (f *finishing) model(scratch *plan.Scratch, table string) error {
+	inside, err := definitionOf(f.s.shards, txn.Find(f.loans, scratch.Plain.Node).Pooled, *scratch.Plain)
+	if err != nil {
+		return err
+	}
+	return inOneMode(f.s.shards, f.last.Pooled, func() error {
+		if err := f.exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
+			return err
+		}
+		return f.exec("CREATE TEMPORARY TABLE " + table + " " + inside)
+	})
+}
+
+// definitionOf asks a connection to the node of a table for its columns and indexes.
+func definitionOf(sh *shards, p backend.Pooled, of router.Shard) (inside string, err error) {
+	shown := ""
+	err = inOneMode(sh, p, func() error {
+		return p.Conn.Rows("SHOW CREATE TABLE "+plainName(of.DB, of.Table), 2, func(row []string) { shown = row[1] })
+	})
+	if err != nil {
+		return "", err
+	}
+	inside, ok := withoutConstraints(shown)
+	if !ok {
+		return "", newError(KSRefusedSharding, "the tables of the statement are on several nodes: "+of.Table+" is on "+of.Node+", and no table that could be collected")
+	}
+	return inside, nil
+}
+
+// inOneMode has definitions of tables be told and read in one way on a connection, whatever the session has set.
+func inOneMode(sh *shards, p backend.Pooled, do func() error) (err error) {
 	var back []func(error) error
 	defer func() {
 		for _, restore := range slices.Backward(back) {
 			err = restore(err)
 		}
 	}()
-	for _, l := range [...]*txn.Lease{from, f.last} {
-		for _, v := range [...]struct{ name, value string }{{"sql_mode", "''"}, {"character_set_results", "NULL"}, {"character_set_client", "'utf8mb4'"}} {
-			restore, err := f.s.shards.setAside(l.Pooled, v.name, v.value)
-			if err != nil {
-				return err
-			}
-			back = append(back, restore)
+	for _, v := range [...]variableValue{{"sql_mode", "''"}, {"character_set_results", "NULL"}, {"character_set_client", "'utf8mb4'"}} {
+		restore, err := sh.setAside(p, v.name, v.value)
+		if err != nil {
+			return err
 		}
+		back = append(back, restore)
 	}
-	shown := ""
-	if err := from.Conn.Rows("SHOW CREATE TABLE "+plainName(scratch.Plain.DB, scratch.Plain.Table), 2, func(row []string) { shown = row[1] }); err != nil {
-		return err
-	}
-	inside, ok := withoutConstraints(shown)
-	if !ok {
-		return newError(KSRefusedSharding, "the tables of the statement are on several nodes: "+scratch.Ref.Parsed.Name+" is on "+scratch.Plain.Node+", and no table that could be collected")
-	}
-	if err := f.exec("DROP TEMPORARY TABLE IF EXISTS " + table); err != nil {
-		return err
-	}
-	return f.exec("CREATE TEMPORARY TABLE " + table + " " + inside)
+	return do()
 }
 
 // defaultCharset is what the columns have that say nothing of their characters.

@@ -212,7 +212,8 @@ func (ss *stmts) prepareText(text string) error {
 	if err := ss.client.substitute(&q); err != nil {
 		return err
 	}
-	if err := ss.preparePlan(&q); err != nil {
+	lacks, err := ss.preparePlan(&q)
+	if err != nil {
 		return err
 	}
 	if q.own {
@@ -223,6 +224,9 @@ func (ss *stmts) prepareText(text string) error {
 		if err := bringVariables(ss.exchanges.leases, &q); err != nil && !isSQLError(err) {
 			return err
 		}
+	}
+	if len(lacks) > 0 {
+		return ss.prepareApart(&q, lacks)
 	}
 	if q.logical != "" && (!ss.client.txn.Holding() || ss.client.txn.Held().Instance.Node != q.node.Name) {
 		return ss.prepareAside(&q)

@@ -690,9 +690,9 @@ func (f filter) write(w *writer) {
 	w.add(end)
 }
 
-// Sample is the statement for some server that has all of its tables, if there is one: what the server says of its
-// columns and parameters holds for all.
-func (p *Plan) Sample() Query {
+// Sample is the statement for the server of some node: what the server says of its columns and parameters holds for all. lacks are those of its tables that the node
+// has not.
+func (p *Plan) Sample() (one Query, lacks []router.Shard) {
 	node := ""
 	for _, r := range p.Refs {
 		if r.Table.Kind == router.Single {
@@ -705,9 +705,14 @@ func (p *Plan) Sample() Query {
 			node = p.Refs[0].Table.Shards[0].Node
 		}
 	}
+	for _, r := range p.Refs {
+		if shard := r.Table.Shards[0]; !has(r, node) && !slices.Contains(lacks, shard) {
+			lacks = append(lacks, shard)
+		}
+	}
 	e := &Execution{plan: p}
 	e.standOn(node)
-	return *e.whole(node)
+	return *e.whole(node), lacks
 }
 
 // Apart reports whether the statement names tables of which each is on one node alone, and not all on the same one: no server can prepare it.

@@ -84,7 +84,7 @@ func (s *supposed) reaches() reach {
 		switch {
 		case o.partial != nil:
 			return groupedOnShards
-		case o.tableOnly != "" || s.plan.Apart():
+		case o.tableOnly != "":
 			return refused
 		}
 		return collected
