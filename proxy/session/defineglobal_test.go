@@ -183,19 +183,25 @@ func testGlobalRefused(t *testing.T, p *ddlProxy) {
 	must(t, p.c, "CREATE TABLE u (id BIGINT PRIMARY KEY, a INT UNIQUE, b INT, f FLOAT)")
 	must(t, p.c, "CREATE TABLE w (id BIGINT PRIMARY KEY, a INT UNIQUE)")
 	for sql, want := range map[string]string{
-		"ALTER TABLE u ADD COLUMN c INT UNIQUE":            "UNIQUE (c) of u, whose column c is not there: add it by a statement of its own first",
-		"ALTER TABLE u MODIFY b BIGINT, ADD UNIQUE (b)":    "whose column b the same statement changes",
-		"ALTER TABLE u MODIFY a BIGINT":                    "drop its UNIQUE key first, and add it afterwards",
-		"ALTER TABLE u ADD UNIQUE (f)":                     "has the type float",
-		"RENAME TABLE u TO w":                              "RENAME of the table u, whose UNIQUE keys hold over its shards",
-		"ALTER TABLE w RENAME TO u":                        "RENAME of the table u, whose UNIQUE keys hold over its shards",
-		"DELETE FROM ks_u_a WHERE a = 1":                   "a change of the table ks_u_a",
-		"UPDATE u JOIN w ON u.id = w.id SET u.a = u.a + 1": "of which u has keys over all shards",
+		"ALTER TABLE u ADD COLUMN c INT UNIQUE":                   "UNIQUE (c) of u, whose column c is not there: add it by a statement of its own first",
+		"ALTER TABLE u MODIFY b BIGINT, ADD UNIQUE (b)":           "whose column b the same statement changes",
+		"ALTER TABLE u MODIFY a BIGINT":                           "drop its UNIQUE key first, and add it afterwards",
+		"ALTER TABLE u ADD UNIQUE (f)":                            "has the type float",
+		"RENAME TABLE u TO w":                                     "RENAME of the table u, whose UNIQUE keys hold over its shards",
+		"ALTER TABLE w RENAME TO u":                               "RENAME of the table u, whose UNIQUE keys hold over its shards",
+		"DELETE FROM ks_u_a WHERE a = 1":                          "a change of the table ks_u_a",
+		"UPDATE IGNORE u JOIN w ON u.id = w.id SET u.a = u.a + 1": "of which u has keys over all shards",
 	} {
 		refusedWith(t, p.c, sql, want)
 	}
 	if got := p.given(t); got != "u.a built" {
 		t.Errorf("left are %s", got)
+	}
+	must(t, p.c, "INSERT INTO u (id, a) VALUES (1, 5), (2, 7)")
+	must(t, p.c, "INSERT INTO w VALUES (1, 1)")
+	must(t, p.c, "UPDATE u JOIN w ON u.id = w.id SET u.a = u.a + 1")
+	if got := fmt.Sprint(must(t, p.c, "SELECT a, id FROM ks_u_a ORDER BY a").Rows); got != "[[6 1] [7 2]]" {
+		t.Errorf("entries behind a change by rows of another table: %s", got)
 	}
 }
 
