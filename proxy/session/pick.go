@@ -98,7 +98,10 @@ func (s composer) seenImpossible(p *plan.Plan, o *plan.Pick) (impossible bool) {
 	if p.Statement.Kind != sqlparse.UpdateKind || !s.client.mode().MariaDB || o.None || len(p.Refs) > 1 {
 		return o.None && s.client.mode().MariaDB
 	}
-	sample := p.Sample()
+	sample, lacks := p.Sample()
+	if len(lacks) > 0 {
+		return false
+	}
 	conn, err := s.leases.freshConn(s.client.schema.Nodes[sample.Node], nil)
 	if err != nil {
 		return false // the change is done, and this is but its text
