@@ -30,12 +30,15 @@ func TestRefusedLater(t *testing.T) {
 		{{root: words("SET @u = 5; SELECT 'refused'")}, {root: words("SELECT 1")}},
 		{{root: words("SELECT 'refused'; SELECT 1")}, {root: words("SELECT 2")}},
 		{{root: words("SELECT COUNT(*) FROM loc")}, {root: words("SELECT @u")}},
+		{{root: words("SELECT CAST('x' AS SIGNED)")}},
+		{{root: words("SELECT 'refused'")}},
+		{{root: words("SHOW WARNINGS")}, {root: words("SELECT ROW_COUNT()")}, {root: words("SELECT FOUND_ROWS()")}},
 	} {
 		if d, err := w.try(list, w.report); d != nil || err != nil {
 			t.Errorf("%v: %v, %v", w.texts(list), d, err)
 		}
 	}
-	if w.report.Statements != 5 || w.report.Equal != 2 { // behind each that is refused the scenario is over
+	if w.report.Statements != 10 || w.report.Equal != 6 { // behind each that is refused the scenario is over
 		t.Error(w.report)
 	}
 }
