@@ -63,7 +63,7 @@ func (r *response) definitions() ([]mysql.ColumnDefinition41, error) {
 	})
 }
 
-// skipDefinitions is definitions for a reader who knows the columns.
+// skipDefinitions passes over the definitions of columns that the reader knows.
 func (r *response) skipDefinitions() error {
 	n := r.scanner.Columns
 	if !r.c.Capabilities.Has(mysql.ClientDeprecateEOF) {

@@ -155,7 +155,7 @@ func (c *Conn) RawRows(sql string, row func([]mysql.ColumnDefinition41, []value.
 	return c.RawRowsWith(nil, sql, row)
 }
 
-// RawRowsWith is RawRows of a query that reads a client's query attributes, as they are encoded in COM_QUERY.
+// RawRowsWith runs a query that reads a client's query attributes, as they are encoded in COM_QUERY.
 func (c *Conn) RawRowsWith(attributes []byte, sql string, row func([]mysql.ColumnDefinition41, []value.Cell)) error {
 	c.Query(attributes, sql)
 	if err := c.Flush(); err != nil {

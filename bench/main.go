@@ -25,7 +25,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
+// run carries out the command line and returns the exit code: 0 done, 1 failed, 2 wrong arguments.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -21,7 +21,7 @@ func (s *Server) ReloadFile() error {
 	return s.admin.Configuration.ReloadFile()
 }
 
-// UpgradeBySignal is Upgrade with a line in the log, in the audit log and in the list of events.
+// UpgradeBySignal hands the listeners and sessions over to a new process, and tells so in the log, in the audit log and in the list of events.
 func (s *Server) UpgradeBySignal() error { return s.admin.Upgrade() }
 
 // Edit changes a copy of the configuration in force, checks it and brings it into force, or none of it. The file stays. With forced it

@@ -29,7 +29,7 @@ func (s *Server) Unfit(cfg *config.Config) change.Unfits {
 	return s.unfit(cfg, next)
 }
 
-// unfit is Unfit of a configuration whose nodes are next.
+// unfit lists the servers that are new in a configuration and not fit for their places; next are the configuration's nodes.
 func (s *Server) unfit(cfg *config.Config, next map[string]*backend.Node) change.Unfits {
 	now := s.shared.Snapshot.Load()
 	candidates := candidatesOf(now.Config, cfg)

@@ -11,7 +11,7 @@ import (
 	"kingshard/proxy/session"
 )
 
-// TakeOver is New for the process of a new binary: it goes on with the listeners of the old one, whose offer it has received,
+// TakeOver makes the server of a new binary's process: it goes on with the listeners of the old one, whose offer it has received,
 // and, from Serve on, with its sessions. It returns when the old process accepts no clients any more. program is this
 // binary's version. On an error the old process goes on, and the caller tells it why.
 func TakeOver(cfg *config.Config, log *slog.Logger, from *handover.Predecessor, program string) (*Server, error) {

@@ -71,7 +71,7 @@ func (o *Objects) Plain() bool {
 	return o != nil && len(o.byName) == 0 && len(o.blind) == 0 && !o.hidden
 }
 
-// PlainOutside is Plain for statements that do not name any of the servers' own databases, and whose current database is none of them:
+// PlainOutside reports whether nothing has effects that can be reached by statements that do not name any of the servers' own databases, and whose current database is none of them:
 // MariaDB has routines with effects in mysql, which such a statement does not reach.
 func (o *Objects) PlainOutside() bool { return o.Plain() || o != nil && o.system }
 

@@ -89,7 +89,7 @@ func (c *Client) DoSlowly(command []byte, rowsPerSecond int) (rows uint64, err e
 	}
 }
 
-// Query is Do for a text.
+// Query sends a text and reads the answer.
 func (c *Client) Query(text string) (rows uint64, err error) { return c.Do(queryCommand(text)) }
 
 func queryCommand(text string) []byte {

@@ -34,7 +34,7 @@ var version = "development"
 
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run is main with an exit code: 0 done, 1 failed, 2 wrong arguments.
+// run carries out the command line and returns the exit code: 0 done, 1 failed, 2 wrong arguments.
 func run(args []string) int {
 	if len(args) > 0 {
 		if c := named(args[0]); c != &daemon {

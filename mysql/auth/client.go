@@ -39,7 +39,7 @@ type ClientOptions struct {
 // String hides the password from logs and error texts.
 func (o ClientOptions) String() string { return "***" }
 
-// GoString is String for the verb %#v.
+// GoString hides the password from the verb %#v.
 func (o ClientOptions) GoString() string { return "***" }
 
 // Client is one login as the client sees it. It is not safe for concurrent use, and prints as "***". Its errors say
@@ -67,7 +67,7 @@ func NewClient(o ClientOptions) *Client { return &Client{o: o} }
 // String hides the password from logs and error texts.
 func (c *Client) String() string { return "***" }
 
-// GoString is String for the verb %#v.
+// GoString hides the password from the verb %#v.
 func (c *Client) GoString() string { return "***" }
 
 // Supports tells whether Start can answer the plugin under the options.

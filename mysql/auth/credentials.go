@@ -175,5 +175,5 @@ func (c *Credentials) checkPassword(password []byte) bool {
 // String hides the verifiers from logs and error texts.
 func (c *Credentials) String() string { return "***" }
 
-// GoString is String for the verb %#v.
+// GoString hides the password from the verb %#v.
 func (c *Credentials) GoString() string { return "***" }

@@ -58,7 +58,7 @@ func (d sha2Digest) mask(salt []byte) [sha256.Size]byte {
 	return sha256.Sum256(append(append(make([]byte, 0, 64), d[:]...), salt...))
 }
 
-// verify is nativeDigest.verify for the fast path of caching_sha2_password.
+// verify reports whether a response of the fast path of caching_sha2_password proves the password that d is of, for a salt.
 func (d sha2Digest) verify(response, salt []byte) bool {
 	if len(response) != len(d) {
 		return false

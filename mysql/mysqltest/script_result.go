@@ -45,7 +45,7 @@ func (c *RawClient) Query(sql string) (*RawResult, error) {
 	return c.Decode(packets, false)
 }
 
-// Exec is Query for a statement that must succeed: an Err of the last result is returned as the error.
+// Exec runs a statement that must succeed: an Err of the last result is returned as the error.
 func (c *RawClient) Exec(sql string) (*RawResult, error) {
 	r, err := c.Query(sql)
 	for last := r; err == nil && last != nil; last = last.Next {

@@ -138,7 +138,7 @@ func (l *Loop) watch(c *Conn) error {
 	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &unix.EpollEvent{Events: uint32(events), Fd: int32(c.fd), Pad: c.seq})
 }
 
-// watchAgain is watch for a connection that the loop watches already.
+// watchAgain has the loop hear once more of a connection that it watches already.
 func (l *Loop) watchAgain(c *Conn) error {
 	return unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &unix.EpollEvent{Events: uint32(events), Fd: int32(c.fd), Pad: c.seq})
 }

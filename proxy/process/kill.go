@@ -21,8 +21,8 @@ func (e *Entry) SetRunning(p backend.Pooled) bool {
 	return true
 }
 
-// SetRunningUnsent is SetRunning for a statement of which nothing has been sent yet: it is false after a KILL QUERY, too, as there is nothing
-// to tell the server.
+// SetRunningUnsent notes that a statement of which nothing has been sent yet is to run on p, for KILL to end it. It returns false where the session was killed, and after a KILL QUERY, too, as there is
+// nothing to tell the server.
 func (e *Entry) SetRunningUnsent(p backend.Pooled) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -88,7 +88,7 @@ func appendLower(dst []byte, s string) []byte {
 	return dst
 }
 
-// appendLowerRunes is appendLower for any text; what is not UTF-8 stays.
+// appendLowerRunes appends a text in lower case, whatever letters it has; what is not UTF-8 stays.
 func appendLowerRunes(dst []byte, s string) []byte {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)

@@ -113,7 +113,7 @@ func otherwiseElsewhere(text string, i *sqltext.Info) bool {
 	return i.First > 0 && strings.Contains(text[:min(i.First, len(text))], ofMariaDB)
 }
 
-// inspectAs is inspect of a statement as it is read in one mode.
+// inspectAs refuses a statement that the client may not send, and the statements that it contains, as they are read in one mode.
 func (ri *rights) inspectAs(q *query, m sqltext.Mode, i *sqltext.Info, within *sqltext.Contents, prepared bool) error {
 	from := alone
 	if prepared {
@@ -173,7 +173,7 @@ const (
 	wrapped                  // within another statement
 )
 
-// inspectOne is inspect of one statement.
+// inspectOne refuses one statement that the client may not send, by itself or, as from says, within another.
 func (ri *rights) inspectOne(in *sqltext.Inner, from origin) error {
 	i := &in.Info
 	if i.Has(sqltext.SystemSchema) || sqltext.IsSystemSchema(ri.client.state.DB()) {

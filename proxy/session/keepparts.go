@@ -1,12 +1,13 @@
 package session
 
-// runKeeping carries out a statement of the proxy's own, as run does, that changes rows of a table, and has the table's indexes over all shards follow.
+// runKeeping carries out a statement of the proxy's own that changes rows of a table, and has the table's indexes over all shards follow.
 func (c *composed) runKeeping(text string) (result, error) {
 	r, _, err := c.runInOrder(text, false)
 	return r, err
 }
 
-// runInOrder is runKeeping of an INSERT. inOrder has the rows inserted one by one; needed says whether they are to be from there on, as after an error by which the statement begins anew.
+// runInOrder carries out a change of rows, and has the table's indexes over all shards follow. inOrder has the rows of an INSERT inserted one by one; needed says whether they are to be from there on, as after an
+// error by which the statement begins anew.
 func (c *composed) runInOrder(text string, inOrder bool) (r result, needed bool, err error) {
 	p, err := c.client.schema.Plans.build(text, false, c.client.state.DB(), c.client.mode())
 	if err != nil {

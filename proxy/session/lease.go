@@ -363,7 +363,7 @@ func (ls *leases) lostError(nodes []string, stateful bool, cause error) error {
 	return ls.lostWith(newError(KSBackendLost, detail), stateful, cause)
 }
 
-// lostWith is lostError with an error of one's own.
+// lostWith returns e, which the client is to hear of connections that broke; where the session's state was on one of them, it tells the client and ends the session.
 func (ls *leases) lostWith(e *mysql.SQLError, stateful bool, cause error) error {
 	if !stateful {
 		return e

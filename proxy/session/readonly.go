@@ -34,7 +34,7 @@ func readsOnly(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	return isQuery(i.Class)
 }
 
-// readsWithin is readsOnly of the statements that one contains, of which there must be some that can be read.
+// readsWithin reports whether all statements that one contains only read, of which there must be some that can be read.
 func readsWithin(text string, m sqltext.Mode) bool {
 	c := sqltext.ContentsOf(text, m)
 	if c.Unread || len(c.Dynamic) > 0 || len(c.Inner) == 0 {

@@ -383,7 +383,7 @@ func (xs *exchanges) sendPrepare(p backend.Pooled, text string) ([]byte, error) 
 	return packet, err
 }
 
-// askPrepare is sendPrepare without a span.
+// askPrepare sends COM_STMT_PREPARE, again after statements of this connection were closed where the server is full, and returns the first packet of the answer.
 func (xs *exchanges) askPrepare(p backend.Pooled, text string) ([]byte, error) {
 	for {
 		c := p.Conn

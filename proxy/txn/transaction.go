@@ -169,7 +169,7 @@ func (c *Connections) addOther(node string, p backend.Pooled) {
 // Commit has the held connection's server keep the transaction. The caller ends with Release, or with Remove where the connection broke.
 func (c *Connections) Commit(exec Exec) error { return exec(c.held, SQLCommit) }
 
-// Rollback is Commit for a transaction that is undone.
+// Rollback undoes the transaction on the held connection. The error is of the connection, or the server's.
 func (c *Connections) Rollback(exec Exec) error { return exec(c.held, SQLRollback) }
 
 // EndOthers ends the transaction on the nodes that were only read, and gives their connections back. Branches are undone: who keeps them has done

@@ -397,7 +397,7 @@ func (e *Execution) wholeNamed(node string, names map[*Ref]string, settled bool)
 // view is a text that nobody writes to again while it is used.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// wholeAgain is whole for values that are parameters of the server too: then the text for a position is made once.
+// wholeAgain renders the statement for a node. The text is made once where values are parameters of the server too.
 func (e *Execution) wholeAgain(node string) *Query {
 	p := e.plan
 	if e.digest != nil || p.texts == nil {

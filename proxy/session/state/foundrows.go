@@ -41,7 +41,7 @@ func (f *FoundRows) Found(n uint64) { *f = FoundRows{n: n, fresh: true} }
 // Lose notes that the statement under way has found rows whose number nobody has told.
 func (f *FoundRows) Lose() { *f = FoundRows{unknown: true} }
 
-// FoundBy is Found with the first number in the text of an OK packet: "Rows matched: 3 …", "Records: 3 …".
+// FoundBy notes the number of rows that the statement under way found, which is the first one in the text of an OK packet: "Rows matched: 3 …", "Records: 3 …".
 func (f *FoundRows) FoundBy(info []byte) {
 	_, text, _ := bytes.Cut(info, []byte(": "))
 	text, _, _ = bytes.Cut(text, []byte(" "))
@@ -168,7 +168,7 @@ func (f *FoundRows) changed(c *backend.Conn) {
 	f.unknown = f.unknown || f.lost || f.hidden != nil && f.hidden != c
 }
 
-// answeredRows is Answered for rows, as many as the client has.
+// answeredRows notes how many rows a statement has found that was answered by rows.
 func (f *FoundRows) answeredRows(info *sqltext.Info, text string, m sqltext.Mode, rows uint64) {
 	switch info.Class {
 	case sqltext.Select, sqltext.With:

@@ -37,7 +37,7 @@ func (st *State) Learn(c *backend.Conn, i *backend.Instance) (bound Bound, err e
 	return bound, err
 }
 
-// learn is Learn for some variables, without a second try.
+// learn reads some variables of a connection, once, and keeps those that differ from what the instance's new connections have.
 func (st *State) learn(c *backend.Conn, i *backend.Instance, names []string) (bound Bound, err error) {
 	lacking, err := c.Variables(knownAt(i, names), func(name, value, fresh string) {
 		if value != fresh || st.Value(name) != "" {

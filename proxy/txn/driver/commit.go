@@ -123,7 +123,7 @@ func (e *ending) wait() (answer twophase.Answer, ok bool) {
 	}
 }
 
-// read is wait for the only answer that is to come.
+// read waits for the only answer that is to come.
 func (e *ending) read() (answer twophase.Answer, ok bool) {
 	x := e.next
 	bound := e.limit
