@@ -91,7 +91,11 @@ func (ro *routing) endLeastBusy(f *plan.Finishing) {
 func (ro *routing) finishNodes(f *plan.Finishing) []*backend.Node {
 	nodes := []*backend.Node{ro.client.schema.Nodes[f.Final(nil).Node]}
 	for _, scratch := range f.Scratch {
-		for _, n := range ro.nodesOf(scratch.Queries) {
+		asked := ro.nodesOf(scratch.Queries)
+		if scratch.Plain != nil {
+			asked = append(asked, ro.client.schema.Nodes[scratch.Plain.Node]) // for the definition, where no rows matter
+		}
+		for _, n := range asked {
 			if !slices.Contains(nodes, n) {
 				nodes = append(nodes, n)
 			}

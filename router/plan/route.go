@@ -504,17 +504,19 @@ func (c collecting) gather(g Gather) Scratch {
 	e, node := c.e, c.node
 	s := Scratch{Ref: g.Ref, Columns: g.Columns, Invisible: g.Invisible, Key: g.Key, Indexes: g.Indexes, Copies: g.copies, Conditions: len(g.Where) + len(g.beside), Distinct: g.distinct && c.lock.Empty(), Reductions: g.Ref.certainReductions()}
 	s.Reduced = func(condition string) []Query { return c.collected(g, &s, condition) }
-	shards := g.Ref.Table.Shards
-	model := shards[0]
-	for _, shard := range shards {
+	s.Instants = g.instants()
+	s.Queries = s.Reduced("")
+	model := g.Ref.Table.Shards[0]
+	if len(s.Queries) > 0 {
+		model = s.Queries[0].Shards[0] // whose node is asked anyway
+	}
+	for _, shard := range g.Ref.Table.Shards {
 		if shard.Node == node {
 			model = shard
 			break
 		}
 	}
 	s.like(e.plan, model, node)
-	s.Instants = g.instants()
-	s.Queries = s.Reduced("")
 	return s
 }
 
