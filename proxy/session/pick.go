@@ -143,7 +143,7 @@ func (k *picking) find() error {
 	if err != nil {
 		return err
 	}
-	if err := k.warned(&r); err != nil {
+	if err := k.warned(); err != nil {
 		return err
 	}
 	if err := k.oneInstant(&r); err != nil {
@@ -216,28 +216,19 @@ func (k *picking) add(t *pickedTable, by map[string]*pickedRows, columns []mysql
 	return nil
 }
 
-// warned returns the error that a server has for a change under a strict sql_mode where the query was warned: MySQL as in refusedChoice, MariaDB of a division by zero in what is assigned.
-func (k *picking) warned(r *result) error {
-	maria := k.client.mode().MariaDB
-	computes := false
-	for i := range k.o.Targets {
-		computes = computes || slices.ContainsFunc(k.o.Targets[i].Assignments, func(a plan.PickedAssignment) bool { return a.Text == "" })
-	}
-	if k.client.state.Diagnostics.WarningCount == 0 || !k.client.state.Strict || maria && !computes || k.o.Ignore {
+// warned returns the error that a server has for a change under a strict sql_mode where the query was warned: MySQL as in refusedChoice, MariaDB of an UPDATE alone.
+func (k *picking) warned() error {
+	if k.client.state.Diagnostics.WarningCount == 0 || !k.client.state.Strict || k.o.Ignore || k.client.mode().MariaDB && k.plan.Statement.Kind != sqlparse.UpdateKind {
 		return nil
 	}
 	shown, err := k.run("SHOW WARNINGS")
 	for _, row := range shown.rows {
-		w := warningOf(row)
-		if refused := strictError(w); refused != nil && (!maria || w.Code == erDivisionByZero) {
+		if refused := strictError(warningOf(row)); refused != nil {
 			return refused
 		}
 	}
 	return err
 }
-
-// erDivisionByZero is a division by zero. MySQL manual: "Server Error Message Reference".
-const erDivisionByZero = 1365
 
 // change changes rows of a table that get the same values.
 func (k *picking) change(t *pickedTable, g *pickedRows) error {

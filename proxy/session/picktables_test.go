@@ -36,6 +36,7 @@ var picksOfTables = []string{
 	"UPDATE users u RIGHT JOIN countries c ON c.n = u.n SET u.name = c.name, c.n = 7",
 	"UPDATE users u JOIN countries c ON c.n = u.n SET u.name = 'w', c.name = 'C' WHERE 1 = 0",
 	"UPDATE users u, orders o, payments p SET u.price = 1, o.note = 'n', p.v = 'm' WHERE u.n = o.amount AND p.n = u.n",
+	"UPDATE users u, orders o SET u.n = 1, o.note = 'q' WHERE u.n = 'abc'",
 	"UPDATE users u JOIN payments p ON p.id = u.n SET u.nothing = 3, p.v = 'm'",
 	"UPDATE users u JOIN payments p ON p.id = u.n SET u.n = 3, p.v = 'm' ORDER BY u.id LIMIT 2",
 }
