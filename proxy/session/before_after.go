@@ -244,8 +244,16 @@ func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pi
 	if learnt && xs.client.ahead().lease != nil {
 		xs.client.txn.Unlearned, learnt = true, false // a loop does not wait for answers: the session's next command does
 	}
+	warns := xs.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked
 	if learnt {
-		if err := xs.learnUnseen(p, q); err != nil {
+		var err error
+		if warns { // which the server forgets when it is asked
+			err, warns, q.warned = xs.client.fetchWarnings(p, q.rename), false, true
+		}
+		if err == nil {
+			err = xs.learnUnseen(p, q)
+		}
+		if err != nil {
 			xs.leases.dropAnswered(p, err)
 			return
 		}
@@ -255,7 +263,7 @@ func (xs *exchanges) after(p backend.Pooled, q *query, failed bool, added txn.Pi
 	}
 	beside := xs.client.txn.Beside(p) || xs.client.txn.Holding() && !xs.client.txn.Holds(p) // it goes back, whatever the session keeps
 	goes := beside || xs.client.txn.Pins == 0 && !xs.client.txn.InTransaction() && !p.Conn.Status.Has(mysql.ServerStatusInTrans)
-	if xs.client.state.Diagnostics.WarningCount > 0 && !q.cut && !q.warned && !q.asked && !learnt && (goes || used || xs.client.state.InsertID.Doubtful()) {
+	if warns && (goes || used || xs.client.state.InsertID.Doubtful()) {
 		// Who has it next, or the session's own question, makes the server forget them.
 		if err := xs.client.fetchWarnings(p, q.rename); err != nil {
 			xs.leases.dropBehind(p, err)

@@ -23,8 +23,11 @@ func (c *client) noWarnings() {
 
 // fetchWarnings keeps what the last statement left in the diagnostics area before its connection goes to others.
 func (c *client) fetchWarnings(p backend.Pooled, names []mysql.TableName) error {
-	c.state.Diagnostics.Clear()
-	return c.addWarnings(p, names)
+	d := &c.state.Diagnostics
+	d.Clear()
+	err := c.addWarnings(p, names)
+	d.WarningCount = max(d.WarningCount, len(d.Warnings)) // an error does not tell how many came with it
+	return err
 }
 
 // addWarnings adds what the last statement on a connection left to the session's warnings, with the names that the client
