@@ -9,6 +9,8 @@ import (
 // picksOfTables are changes of several tables whose rows lie on different shards, or of one that an outer join may lack.
 var picksOfTables = []string{
 	"DELETE o, p FROM orders o JOIN payments p ON p.n = o.amount WHERE p.v = 'v2'",
+	"DELETE shop.users, shop.orders FROM shop.users JOIN shop.orders ON orders.amount = users.n WHERE shop.users.n < 3",
+	"DELETE FROM shop.users USING shop.users JOIN shop.orders ON orders.user_id = users.id WHERE users.id = 3",
 	"DELETE FROM o, p USING orders o JOIN payments p ON p.id = o.amount WHERE o.user_id < 3",
 	"DELETE IGNORE o, p FROM orders o JOIN payments p ON p.n = o.amount",
 	"DELETE o, p FROM orders o LEFT JOIN payments p ON p.n = o.amount + 5 WHERE o.user_id > 1",

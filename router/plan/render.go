@@ -67,7 +67,7 @@ func (p *Plan) tableEdits() (edits []edit, err error) {
 			switch {
 			case bare && r.Parsed.Alias == "":
 				edits = append(edits, edit{span: q, ref: r, db: db})
-			case db && r.moves():
+			case db && (r.moves() || st.Kind == sqlparse.DeleteKind && r.Parsed.Alias == ""): // DELETE finds no alias by a database's name
 				edits = append(edits, edit{span: q, ref: r, insert: p.quote(r.Parsed.Label())})
 			}
 		}
