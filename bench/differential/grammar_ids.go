@@ -128,7 +128,11 @@ func (g *grammar) insertLeaving(t *table) *statement {
 		columns, values = columns+", n", fmt.Sprintf("%s, %d", values, 50+g.IntN(30))
 	}
 	if g.one(3) {
-		columns, values = "id, "+columns, pickOne(g.dice, []string{"NULL, ", "0, ", "0, "})+values
+		ids := []string{"NULL, ", "0, ", "0, "}
+		if t.shardKey != t.drawn && strings.Contains(g.terms.mode, "NO_AUTO_VALUE_ON_ZERO") {
+			ids = ids[:1] // another row may bring a 0, too, on another shard, whose keys are its own
+		}
+		columns, values = "id, "+columns, pickOne(g.dice, ids)+values
 	}
 	order := make([]string, len(from.primary))
 	for k, name := range from.primary {
