@@ -230,17 +230,20 @@ func TestStateOnOneNodeOnly(t *testing.T) {
 				}
 			}
 		}
-		// A read elsewhere beside held state has the variables, whatever node they are on, or is told where these are.
+		// A statement elsewhere beside held state has the variables, whatever node they are on, and gives them values; one that leaves other state is told where that is.
 		c := p.client(database)
 		must(t, c, "SET @x = 1 + 1")
 		if got := value(t, c, "/*n2*/ SELECT @x"); got != "2" {
 			t.Errorf("@x on the other node is %s", got)
 		}
-		if e := fails(t, c, "/*n2*/ SELECT @x := 3", 9004); !strings.Contains(e.Message, "n1") {
-			t.Errorf("the error does not name the node: %v", e)
+		if got := value(t, c, "/*n2*/ SELECT @x := 3"); got != "3" {
+			t.Errorf("@x becomes %s on the other node", got)
 		}
-		if got := value(t, c, "SELECT @x"); got != "2" {
+		if got := value(t, c, "SELECT @x"); got != "3" {
 			t.Errorf("@x is %s", got)
+		}
+		if e := fails(t, c, "/*n2*/ SELECT GET_LOCK('three', 0)", 9004); !strings.Contains(e.Message, "n1") {
+			t.Errorf("the error does not name the node: %v", e)
 		}
 		must(t, c, "SELECT SQL_CALC_FOUND_ROWS 1")
 	})
