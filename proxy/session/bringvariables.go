@@ -32,7 +32,7 @@ func bringVariables(ls *leases, q *query) error {
 	case q.info.Has(sqltext.UserVarWrite):
 		return errNotBrought(ls, "cannot read it and give variables values; SET it to a literal")
 	case q.heldAloneTells(c):
-		return errNotBrought(ls, "cannot read it together with FOUND_ROWS() or @@warning_count, which that knows, too; SELECT these first")
+		return errNotBrought(ls, heldTellsToo)
 	}
 	names, err := variablesOf(ls, q)
 	if err != nil {
@@ -40,6 +40,9 @@ func bringVariables(ls *leases, q *query) error {
 	}
 	return bringValues(ls, q, names)
 }
+
+// heldTellsToo refuses what the question for a variable would change on its connection.
+const heldTellsToo = "cannot read it together with FOUND_ROWS() or @@warning_count, which that knows, too; SELECT these first"
 
 // errNotBrought refuses a statement for other connections than the held one.
 func errNotBrought(ls *leases, why string) error {
@@ -122,7 +125,7 @@ func bringElsewhere(xs *exchanges, q *query, t txn.Target) (txn.Target, error) {
 	}
 	tells := q.heldAloneTells(c)
 	if tells && q.st != nil {
-		return t, errNotBrought(xs.leases, "cannot read it together with FOUND_ROWS() or @@warning_count, which that knows, too; SELECT these first")
+		return t, errNotBrought(xs.leases, heldTellsToo)
 	}
 	var names []string
 	if q.info.Traits&(sqltext.UserVarRead|sqltext.UserVarWrite) != 0 {
