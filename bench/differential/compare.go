@@ -98,7 +98,7 @@ func (s *statement) compareColumns(what string, oracle, subject []mysql.ColumnDe
 			want, got = mysql.ColumnDefinition41{Name: want.Name}, mysql.ColumnDefinition41{Name: got.Name}
 		}
 		// An expression that is read from a temporary table has its own name for the original one there, and else none: that is the plan's.
-		if want.OrgTable == "" && got.OrgTable == "" && (want.OrgName == "" || want.OrgName == want.Name) && got.OrgName == got.Name {
+		if want.OrgTable == "" && got.OrgTable == "" && (want.OrgName == "" || want.OrgName == want.Name) && (got.OrgName == "" || got.OrgName == got.Name) {
 			got.OrgName = want.OrgName
 		}
 		if want == got {

@@ -14,9 +14,12 @@ type copying struct {
 	limit   int
 	order   func(*table) string // ORDER BY for the rows of those without, which they are read in; nil is that of the table
 	inner   bool                // whether subqueries read tables of one row, without indexes, in place of them
+	met     bool                // whether IS NULL of a column is TRUE in the statement, as a condition is that shards have met
 	only    func(*table) string // condition for the rows of those without, or nil
 	// compared are names of columns that those without have an index of each: the subject's collected tables have some of columns that the statement compares.
 	compared map[string]bool
+	// named are names of columns, of which those without have no others, as the subject's collected tables; nil is all.
+	named map[string]bool
 }
 
 // compares find columns that are compared for equality: ahead of an operator and behind it, in USING, and of subqueries.
@@ -25,9 +28,17 @@ var compares = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\(SELECT (?:\w+\.)*(\w+) FROM`),
 }
 
+// comparedRows find rows of several columns that are.
+var comparedRows = regexp.MustCompile(`\(((?:\w+\.)*\w+(?:, (?:\w+\.)*\w+)+)\) *(?:=|<=>|(?i:(?:NOT )?IN) \()`)
+
 // comparedIn are the names of the columns that a statement may compare for equality, and some more.
 func comparedIn(sql string) map[string]bool {
 	names := map[string]bool{}
+	for _, found := range comparedRows.FindAllStringSubmatch(sql, -1) {
+		for column := range strings.SplitSeq(found[1], ", ") {
+			names[column[strings.LastIndexByte(column, '.')+1:]] = true
+		}
+	}
 	for _, c := range compares {
 		for _, found := range c.FindAllStringSubmatch(sql, -1) {
 			names[found[1]] = true
@@ -36,11 +47,43 @@ func comparedIn(sql string) map[string]bool {
 	return names
 }
 
+// names find the words of a statement.
+var names = regexp.MustCompile(`\w+`)
+
+// allColumns find what asks for all columns of a table.
+var allColumns = regexp.MustCompile(`(?i)(?:SELECT (?:DISTINCT |ALL )?|, |\.)\*|\bNATURAL\b`)
+
+// namedIn are the names of the columns that a statement may name, and other words; nil where it asks for all.
+func namedIn(sql string) map[string]bool {
+	if allColumns.MatchString(sql) {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, word := range names.FindAllString(sql, -1) {
+		named[word] = true
+	}
+	return named
+}
+
+// columnsOf writes the columns of a copy that has no indexes of its table.
+func (c *copying) columnsOf(t *table) string {
+	var list []string
+	for _, column := range t.columns {
+		if c.named[column.name] {
+			list = append(list, column.name)
+		}
+	}
+	if c.named == nil || len(list) == 0 {
+		return "*"
+	}
+	return strings.Join(list, ", ")
+}
+
 // indexesOf writes the indexes of a copy that has no others, "" for none.
 func (c *copying) indexesOf(t *table) string {
 	var list []string
 	for _, column := range t.columns {
-		if c.compared[column.name] && (column.indexable || slices.Contains(t.keys, column)) {
+		if c.compared[column.name] && (c.named == nil || c.named[column.name]) && (column.indexable || slices.Contains(t.keys, column)) {
 			list = append(list, "KEY ("+column.name+")")
 		}
 	}
@@ -52,6 +95,9 @@ func (c *copying) indexesOf(t *table) string {
 
 // innerTable is the table of a subquery. Its alias is the grammar's, of no other table.
 var innerTable = regexp.MustCompile(`\bFROM ((?:\w+\.)?\w+) AS (x\d+)\b`)
+
+// columnIsNull finds a condition that is never met for a column that is NOT NULL, and ends a server's search for a plan.
+var columnIsNull = regexp.MustCompile(`\b(?:\w+\.)*\w+ IS NULL\b`)
 
 // spread tells the tables that the subject collects rows of.
 func spread(t *table) bool { return t.kind != reference && !t.counts() }
@@ -87,6 +133,7 @@ func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
 	for _, c := range []copying{
 		{limited: true, indexed: whole, compared: compared}, {limited: true, limit: 1, indexed: whole, compared: compared}, {limited: true}, {limited: true, limit: 1}, {limited: true, indexed: whole}, {limited: true, limit: 1, indexed: whole},
 		{inner: true}, {inner: true, indexed: whole},
+		{limited: true, limit: 1, met: true}, {limited: true, met: true, indexed: whole, compared: compared}, {limited: true, limit: 1, met: true, indexed: whole, compared: compared},
 	} {
 		more, err := w.copies(st, c)
 		if err != nil {
@@ -98,6 +145,17 @@ func (w *worker) fewRowsPlans(st *statement) (list []otherPlan, err error) {
 		}
 	}
 	return list, nil
+}
+
+// narrowPlans are what the oracle says of the columns over copies that have no more columns than the statement names, as the subject's collected tables, and
+// indexes as collectedPlans has them: which table a server begins a join with is a matter of how much it reads of each.
+func (w *worker) narrowPlans(st *statement) ([]otherPlan, error) {
+	sql := w.oracle.render(st).sql
+	list, err := w.copies(st, copying{indexed: whole, compared: comparedIn(sql), named: namedIn(sql)})
+	for k := range list {
+		list[k].columnsOnly = true
+	}
+	return list, err
 }
 
 // keylessPlans are what the oracle says over copies without indexes.
@@ -141,7 +199,7 @@ func (w *worker) copy(c copying) (side, error) {
 			texts = append(texts, "CREATE TABLE "+to+" LIKE "+from, "INSERT INTO "+to+" SELECT * FROM "+from)
 			continue
 		}
-		text := "CREATE TABLE " + to + c.indexesOf(t) + " AS SELECT * FROM " + from
+		text := "CREATE TABLE " + to + c.indexesOf(t) + " AS SELECT " + c.columnsOf(t) + " FROM " + from
 		if c.only != nil && spread(t) {
 			text += " WHERE " + c.only(t)
 		}
@@ -158,6 +216,9 @@ func (w *worker) copy(c copying) (side, error) {
 	}
 	s := w.oracle
 	s.db, s.conn = db, nil
+	if c.met {
+		s.alter = func(sql string) string { return columnIsNull.ReplaceAllString(sql, "TRUE") }
+	}
 	if c.inner {
 		s.alter = func(sql string) string { return innerTable.ReplaceAllString(sql, "FROM ${1}_inner AS $2") }
 	}

@@ -48,6 +48,59 @@ func TestWhatIsAskedBehind(t *testing.T) {
 	}
 }
 
+// atomic, behind the rules of an exam, lets transactions change both nodes.
+const atomic = "transaction_mode: atomic\nxa_on_unsafe_server: true\n"
+
+// TestWhatStaysBehind shows the diagnostics area behind statements that leave it as it was on MariaDB, as they use no table, where the connection that has it is
+// held, or another is, or none.
+func TestWhatStaysBehind(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			e := exam{settings: "SET sql_mode = ''", rules: atomic, differ: "status"} // an error does not say whether its statement has begun a transaction
+			for _, name := range []string{"h", "one", "loc"} {
+				e.setup = append(e.setup, "CREATE TABLE "+name+" (id INT NOT NULL PRIMARY KEY, n INT)", "INSERT INTO "+name+" VALUES (1, 3), (2, 3)")
+			}
+			for _, hold := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}, {"SET autocommit = 0", "SET autocommit = 1"}} {
+				for _, told := range []string{"INSERT INTO h VALUES (1, 3)", "INSERT INTO loc VALUES (1, 3)", "UPDATE one SET n = '7x' WHERE id = 1", "SELECT nothing FROM h", "SELECT n + '1x' FROM h WHERE id = 2", "INSERT INTO h VALUES (5, 3), (6, 3), (1, 1)"} {
+					for _, between := range []string{
+						"SELECT 1", "DO 1", "SET @stays = 1", "SAVEPOINT s", "SELECT 1 + '1x'", "SELECT @stays", "VALUES (1)", "SELECT n FROM h WHERE id = 1", "SELECT n FROM one WHERE id = 1", "SET @stays = (SELECT COUNT(*) FROM one)",
+						"SELECT LAST_INSERT_ID()", "SELECT 'from'", "SELECT 1; SELECT 2", "USE exam", "COMMIT", "BEGIN", "UNLOCK TABLES",
+					} {
+						e.asked = append(e.asked, hold[0], "?"+told, "?"+between, "?SHOW WARNINGS", "?SELECT @@warning_count, @@error_count", hold[1], "?SHOW ERRORS")
+					}
+				}
+			}
+			e.over(t, oracle(t, kind), twoNodes(t, kind), "[1, 1]")
+			t.Logf("%d statements", len(e.asked))
+		})
+	}
+}
+
+// TestLastInsertIDOfNull has LAST_INSERT_ID(expr) give NULL and 0, which LAST_INSERT_ID() is 0 behind.
+func TestLastInsertIDOfNull(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			e := exam{
+				setup: []string{"CREATE TABLE u (user_id INT NOT NULL, n INT NOT NULL, id BIGINT NOT NULL AUTO_INCREMENT, a INT, PRIMARY KEY (user_id, n), KEY (id))", "INSERT INTO u (user_id, n, a) VALUES (7, 3, NULL), (7, 4, NULL), (7, 5, 7)"},
+				rules: "  - {db: exam, table: u, key: user_id, type: hash, nodes: [n1, n2], locations: %[1]s}\n" + atomic,
+				look:  []string{"SELECT LAST_INSERT_ID()", "SELECT * FROM u ORDER BY user_id, n"},
+			}
+			for _, hold := range [][2]string{{"DO 0", "DO 0"}, {"BEGIN", "COMMIT"}} {
+				e.asked = append(e.asked, hold[0])
+				for _, expr := range []string{"a + 1", "NULL", "0", "5", "a + 1"} {
+					for _, n := range []string{"3", "4", "5"} {
+						e.asked = append(e.asked, "DO LAST_INSERT_ID(9)", "INSERT INTO u (user_id, n, a) VALUES (7, "+n+", 1) ON DUPLICATE KEY UPDATE a = LAST_INSERT_ID("+expr+")",
+							"SELECT LAST_INSERT_ID(4)", "UPDATE u SET a = LAST_INSERT_ID("+expr+") WHERE user_id = 7 AND n = "+n, "UPDATE u SET a = NULL WHERE user_id = 7 AND n < 5")
+					}
+				}
+				e.asked = append(e.asked, hold[1])
+			}
+			e.over(t, oracle(t, kind), twoNodes(t, kind), "[1, 1]")
+			t.Logf("%d statements", len(e.asked))
+		})
+	}
+}
+
 // TestCommentsBehindStatements ends statements in all ways: comments behind a ';' are a statement of their own.
 func TestCommentsBehindStatements(t *testing.T) {
 	for _, kind := range kinds {

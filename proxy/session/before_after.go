@@ -87,6 +87,42 @@ func usesTable(text string, i *sqltext.Info, m sqltext.Mode) bool {
 	}
 }
 
+// leavesDiagnostics reports whether the server has left the diagnostics area as it was: MariaDB does behind a statement that certainly uses no
+// table and gives no warning.
+func leavesDiagnostics(p backend.Pooled, q *query, res *mysql.Response, m sqltext.Mode) bool {
+	if !p.Conn.Info.MariaDB || res.OK.Warnings > 0 || q.reached != 0 {
+		return false
+	}
+	switch q.info.Class {
+	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.RollbackTo, sqltext.Savepoint, sqltext.ReleaseSavepoint, sqltext.UnlockTables, sqltext.Deallocate,
+		sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.GetDiagnostics:
+		return true
+	case sqltext.Select, sqltext.Values, sqltext.Do, sqltext.Set:
+		for l := sqltext.NewLexer(q.text, m); ; {
+			switch t := l.Next(); {
+			case t.Kind == sqltext.KindEOF:
+				return true
+			case strings.EqualFold(q.text[t.Pos:t.End], "from"): // at any depth, and of a function, too: what is left is certain
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// keepDiagnostics goes on showing what a statement before has left, behind one on p that left it as it was.
+func (xs *exchanges) keepDiagnostics(p backend.Pooled, q *query) {
+	c := xs.client
+	if c.heldTells() && c.txn.Holds(p) {
+		q.rename = c.txn.LastNames()
+		return
+	}
+	if c.heldTells() && c.fetchWarnings(c.txn.Held(), c.txn.LastNames()) != nil {
+		c.state.Diagnostics.Forget() // it is lost with that connection, as the next statement there will find
+	}
+	q.warned = true // the session has it, and p has not
+}
+
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.
 func (xs *exchanges) before(q *query) (added txn.Pins) {
 	had := xs.client.txn.Pins

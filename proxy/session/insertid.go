@@ -103,6 +103,15 @@ func (sh *shards) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 	made := uint64(0)
 	for _, l := range loans {
 		least, latest, told := l.Conn.ToldInsertIDs()
+		if !told && q.info.Has(sqltext.LastInsertIDSet) { // 0 and NULL are values, too, which an OK packet does not tell from none
+			id, err := l.Conn.ReadInsertID()
+			if err != nil {
+				return err
+			}
+			if id != sh.client.state.InsertID.Last() {
+				sh.client.state.InsertID = state.InsertIDOf(id)
+			}
+		}
 		if !told {
 			continue
 		}

@@ -188,6 +188,9 @@ func (se settings) useDB(db string) error {
 			return err
 		}
 	}
+	if err := saveWarnings(se.leases); err != nil {
+		return err
+	}
 	var p backend.Pooled
 	var err error
 	for attempt := 0; ; attempt++ {

@@ -608,9 +608,13 @@ func (xs *exchanges) observe(p backend.Pooled, q *query, res *mysql.Response) {
 		xs.client.state.Found.Answered(p.Conn, info, text, xs.client.mode(), res)
 	}
 	p.Conn.Status = xs.client.state.ServerStatus
-	xs.client.state.Diagnostics.Clear()
-	if xs.client.state.Diagnostics.WarningCount = int(res.OK.Warnings); xs.client.state.Diagnostics.WarningCount > 0 {
-		p.Conn.Diagnosed = xs.client.id
+	if d := &xs.client.state.Diagnostics; (d.WarningCount > 0 || xs.client.txn.Holding() && !xs.client.txn.LastOnHeld) && leavesDiagnostics(p, q, res, xs.client.mode()) {
+		xs.keepDiagnostics(p, q)
+	} else {
+		d.Clear()
+		if d.WarningCount = int(res.OK.Warnings); d.WarningCount > 0 {
+			p.Conn.Diagnosed = xs.client.id
+		}
 	}
 	if len(res.OK.StateChanges) > 0 && xs.client.state.Track(res.OK.StateChanges, q.info.Class == sqltext.Set || q.info.Class == sqltext.SetStatement) {
 		xs.client.txn.Pin(txn.PinTracker)

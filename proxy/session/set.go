@@ -112,7 +112,7 @@ func (xs *exchanges) finishWith(p backend.Pooled, q *query, added txn.Pins, then
 // answeredWith calls then, which may be nil, ahead of giving back the connection on which a statement was answered.
 func (xs *exchanges) answeredWith(p backend.Pooled, q *query, failed bool, added txn.Pins, then func(p backend.Pooled, failed bool) error) (bool, error) {
 	if then != nil {
-		if !failed && xs.client.state.Diagnostics.WarningCount > 0 {
+		if !failed && xs.client.state.Diagnostics.WarningCount > 0 && !q.warned {
 			// The session's own questions make the server forget them.
 			if err := xs.client.fetchWarnings(p, q.rename); err != nil {
 				xs.leases.drop(p)
