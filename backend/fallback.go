@@ -18,10 +18,10 @@ type Fallback struct {
 // seat is what a read has while it is one of those.
 type seat struct{}
 
-// Close is that of pool.Conn.
+// Close implements pool.Conn; there is nothing to close.
 func (seat) Close() error { return nil }
 
-// Alive is that of pool.Conn.
+// Alive implements pool.Conn.
 func (seat) Alive() bool { return true }
 
 func newFallback(node string, connsMax int) *Fallback {

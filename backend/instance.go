@@ -341,7 +341,7 @@ func (p Pooled) Apply(want *Setting) error {
 	return err
 }
 
-// Reset is that of Conn, after which Key is what the connection carries. After an error it must be tainted.
+// Reset resets the connection's session on its server, after which Key is what it carries. After an error it must be tainted.
 func (p Pooled) Reset() error {
 	db := p.Key.Database()
 	if p.Conn.Info.ResetConnection {

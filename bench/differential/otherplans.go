@@ -212,8 +212,9 @@ func (w *worker) amongPlans(st *statement, plans []otherPlan, got answer, d *Dif
 	if !rows {
 		return d
 	}
+	told := len(plans[0].Columns) == len(got.Columns)
 	for k := range got.Columns {
-		if got.Columns[k].Flags&mysql.NotNullFlag != 0 && slices.ContainsFunc(got.Rows, func(row []any) bool { return row[k] == nil }) {
+		if told && got.Columns[k].Flags&^plans[0].Columns[k].Flags&mysql.NotNullFlag != 0 && slices.ContainsFunc(got.Rows, func(row []any) bool { return row[k] == nil }) {
 			return d // under no plan is it so
 		}
 		var untold *Difference

@@ -256,7 +256,7 @@ func (d *definition) vector(p *tokens, t *columnType) error {
 	return nil
 }
 
-// address is one of MariaDB's types that are written as texts.
+// address reads INET4, INET6 or UUID, which MariaDB has and writes as texts.
 func (d *definition) address(word string, t *columnType) error {
 	if !d.mode.MariaDB {
 		return fmt.Errorf("the type %q is not known", word)

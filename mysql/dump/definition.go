@@ -23,7 +23,7 @@ type definition struct {
 	ends                 []string // the columns of periods
 }
 
-// column is one of a definition.
+// column is what CREATE TABLE says of a column.
 type column struct {
 	def       mysql.ColumnDefinition41
 	invisible bool

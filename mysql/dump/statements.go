@@ -15,7 +15,7 @@ const statementMax = 4 << 20
 // bufferBytes is how much of a file is read at a time.
 const bufferBytes = 256 << 10
 
-// statement is one of a file, without what ends it. Comments are in it, but for those ahead of it.
+// statement is an SQL statement of a dump, without the delimiter that ends it. Comments are in it, but for those ahead of it.
 type statement struct {
 	text string
 	line int
@@ -36,7 +36,7 @@ func newStatements(r io.Reader, comment func(string)) *statements {
 	return &statements{in: bufio.NewReaderSize(r, bufferBytes), line: 1, delimiter: ";", comment: comment}
 }
 
-// errUnended is that of a file that ends within a statement.
+// errUnended tells of a file that ends within a statement.
 var errUnended = errors.New("the file ends within a statement: is the dump whole?")
 
 // next gives the next statement; io.EOF behind the last one.

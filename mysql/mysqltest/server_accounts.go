@@ -14,7 +14,7 @@ const (
 	Password = "root"
 )
 
-// statement is one of those that make the accounts.
+// statement makes a part of the accounts.
 type statement struct {
 	sql      string
 	optional bool // the server may lack the plugin

@@ -23,7 +23,7 @@ const (
 	Routine               // was carried out within a stored routine, whose call is an entry of its own
 )
 
-// Entry is one of a log.
+// Entry is what a log says of one statement.
 type Entry struct {
 	Kind Kind
 	// DB is the current database, as far as the log tells; "" otherwise.

@@ -30,7 +30,7 @@ type sealed struct {
 	Poller
 }
 
-// TryRead is that of Poller. Where it does not fill b, nothing of what was taken from the connection below is left in TLS but a part of a
+// TryRead implements Poller. Where it does not fill b, nothing of what was taken from the connection below is left in TLS but a part of a
 // record: no event tells of that.
 func (s *sealed) TryRead(b []byte) (int, error) {
 	n, err := s.tls.Read(b)
@@ -49,7 +49,7 @@ func (s *sealed) TryRead(b []byte) (int, error) {
 	return n, nil
 }
 
-// Read is that of net.Conn.
+// Read implements net.Conn.
 func (s *sealed) Read(b []byte) (int, error) {
 	for {
 		n, err := s.TryRead(b)
@@ -62,7 +62,7 @@ func (s *sealed) Read(b []byte) (int, error) {
 	}
 }
 
-// TryWrite is that of Poller. What it has taken of b but not sent yet is kept, and goes first the next time: syscall.EAGAIN may come with
+// TryWrite implements Poller. What it has taken of b but not sent yet is kept, and goes first the next time: syscall.EAGAIN may come with
 // all of b written.
 func (s *sealed) TryWrite(b []byte) (int, error) {
 	total := 0
@@ -77,7 +77,7 @@ func (s *sealed) TryWrite(b []byte) (int, error) {
 	}
 }
 
-// Write is that of net.Conn.
+// Write implements net.Conn.
 func (s *sealed) Write(b []byte) (int, error) {
 	total := 0
 	for {
@@ -120,7 +120,7 @@ type kept struct{ b []byte }
 
 var keptPool = sync.Pool{New: func() any { return &kept{make([]byte, 0, keptSmall)} }}
 
-// Read is that of net.Conn.
+// Read implements net.Conn.
 func (b *base) Read(p []byte) (int, error) {
 	switch {
 	case len(b.prefix) > 0:
@@ -137,7 +137,7 @@ func (b *base) Read(p []byte) (int, error) {
 	return b.poll.TryRead(p)
 }
 
-// Write is that of net.Conn.
+// Write implements net.Conn.
 func (b *base) Write(p []byte) (int, error) {
 	if b.poll == nil {
 		return b.Conn.Write(p)

@@ -33,7 +33,7 @@ func newSocket(nc net.Conn, raw syscall.RawConn, moved *atomic.Uint32) *socket {
 	return s
 }
 
-// Read is that of net.Conn. One goroutine at a time may call it.
+// Read implements net.Conn. One goroutine at a time may call it.
 func (s *socket) Read(b []byte) (int, error) {
 	s.in, s.inN = b, 0
 	err := s.raw.Read(s.receive)
@@ -48,7 +48,7 @@ func (s *socket) tryReceive(fd uintptr) (done bool) {
 	return s.inErr != syscall.EAGAIN
 }
 
-// Write is that of net.Conn. One goroutine at a time may call it.
+// Write implements net.Conn. One goroutine at a time may call it.
 func (s *socket) Write(b []byte) (int, error) {
 	s.out = b
 	err := s.raw.Write(s.send)

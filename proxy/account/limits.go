@@ -10,7 +10,7 @@ import (
 	"kingshard/proxy/throttle"
 )
 
-// Limit is one of a user's limits.
+// Limit names what a user may have no more than so much of.
 type Limit uint8
 
 // The limits.

@@ -130,7 +130,7 @@ func result(a *answer, err error) (*session.OwnResult, error) {
 	return r, nil
 }
 
-// orNil is nil in place of an empty text.
+// orNil returns text, and nil for an empty one.
 func orNil(text string) any {
 	if text == "" {
 		return nil

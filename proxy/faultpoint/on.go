@@ -24,7 +24,7 @@ const (
 // String returns the word of KS FAULTPOINT.
 func (d Do) String() string { return [...]string{"nothing", "error", "exit", "wait"}[d] }
 
-// ExitStatus is that of a process which has died at a point: what a shell says of SIGKILL.
+// ExitStatus is how a process exits that dies at a point: what a shell says of SIGKILL.
 const ExitStatus = 128 + 9
 
 // Forever is how often something happens that ends by another call of [Set] alone.

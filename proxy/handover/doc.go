@@ -17,6 +17,6 @@
 // Up to serving the old process can go on as if nothing had happened. docs/design/hand-over.md tells more.
 package handover
 
-// Version is that of the frames and of what is in them, the description of a session included. Two processes whose
+// Version counts the forms that the frames have had, and what is in them, the description of a session included. Two processes whose
 // versions differ do not hand over: the one started refuses, and the old one goes on.
 const Version = 1

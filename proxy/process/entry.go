@@ -148,7 +148,7 @@ func (e *Entry) Begin(cmd mysql.Command, text string, now time.Time) bool {
 // Command is the one under way. It is the session's, as are Text, Name, Since, Now and Started.
 func (e *Entry) Command() mysql.Command { return e.command }
 
-// Text is that of the statement under way.
+// Text returns the text of the statement under way.
 func (e *Entry) Text() string { return e.text }
 
 // Name is the user that the client gave last, for the session itself, where User is for others.

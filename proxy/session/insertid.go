@@ -100,7 +100,7 @@ func (sh *shards) bringToLoans(q *query, loans []txn.Lease) error {
 
 // insertedOnShards finds what LAST_INSERT_ID() is after a change of several shards: the smallest of the ids that their servers made.
 func (sh *shards) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecution) error {
-	made := uint64(0)
+	made, had := uint64(0), sh.client.state.InsertID.Last()
 	for _, l := range loans {
 		least, latest, told := l.Conn.ToldInsertIDs()
 		if !told && q.info.Has(sqltext.LastInsertIDSet) { // 0 and NULL are values, too, which an OK packet does not tell from none
@@ -108,7 +108,7 @@ func (sh *shards) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 			if err != nil {
 				return err
 			}
-			if id != sh.client.state.InsertID.Last() {
+			if id != had {
 				sh.client.state.InsertID = state.InsertIDOf(id)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 // statement is one, its text tells in part, and its server the rest: EXPLAIN gives the access type const. That is asked once for
 // all texts of a digest. MySQL manual: "EXPLAIN Output Format".
 
-// What is known of a pointRead.
+// What EXPLAIN has said of the plan that a server has for a pointRead.
 const (
 	pointUnknown uint32 = iota
 	pointAsking

@@ -13,7 +13,7 @@ type others struct{ *router.Router }
 // Others knows the tables with a rule that the statement does not name, but a server's message may.
 func (p *Plan) Others() mysql.TableNames { return others{p.router} }
 
-// Named is that of mysql.TableNames.
+// Named implements mysql.TableNames: it returns the logical name of a sub-table.
 func (o others) Named(node, schema, table string) (name mysql.TableName, ok bool) {
 	shard, t, ok := o.Router.Named(node, schema, table)
 	if !ok {
@@ -22,7 +22,7 @@ func (o others) Named(node, schema, table string) (name mysql.TableName, ok bool
 	return mysql.TableName{FromSchema: shard.DB, FromTable: shard.Table, Schema: t.DB, Table: t.Name, Node: node}, true
 }
 
-// Constraint is that of mysql.TableNames.
+// Constraint implements mysql.TableNames: it returns the logical name of a constraint of a sub-table.
 func (o others) Constraint(node, schema, own string) (name string, ok bool) {
 	for _, t := range o.Tables() {
 		for _, s := range t.Shards {

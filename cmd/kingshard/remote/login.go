@@ -145,7 +145,7 @@ func reachable(cfg *config.Config) string {
 	return net.JoinHostPort(host, port)
 }
 
-// password is that of the file, of the environment, or what is typed.
+// password returns what the file has, or the environment, or what is typed.
 func (l *login) password() (string, error) {
 	if l.passwordFile != "" {
 		data, err := os.ReadFile(l.passwordFile)

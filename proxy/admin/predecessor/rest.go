@@ -12,10 +12,10 @@ import (
 	"kingshard/proxy/queryrule"
 )
 
-// Root is that of the predecessor's calls.
+// Root is what the paths of the predecessor's calls begin with.
 const Root = "/api/v1"
 
-// Route is one of the predecessor's calls.
+// Route tells what answers a REST call that the predecessor had.
 type Route struct {
 	Method, Path string
 	Rights       account.Rights

@@ -12,7 +12,7 @@ import (
 	"kingshard/proxy/session"
 )
 
-// Statement is one of the predecessor: admin region(columns) values(...). An argument that the table leaves open is "".
+// Statement is an admin statement of the predecessor's syntax, admin region(columns) values(...). An argument that the table leaves open is "".
 type Statement struct {
 	region, opt, k, v string // region server: opt, k, v; region node: opt, (node), k, v
 	argument          string // what v stands for where it is open

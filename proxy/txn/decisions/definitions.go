@@ -148,7 +148,7 @@ var (
 // Accounts are the two of a node as statements write them; Own is "" where it has no admin_user.
 type Accounts struct{ Own, User string }
 
-// Statement is one of those that [Statements] lists.
+// Statement makes a part of what decisions need on a server, or gives a right to it.
 type Statement struct{ About, SQL string }
 
 // Statements lists what makes all of it on a server where any or all may be there, and gives a node's accounts the rights on it. Who runs them is whose

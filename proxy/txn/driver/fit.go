@@ -9,7 +9,7 @@ import (
 // Fit is whether the servers of all nodes qualify for transactions over several nodes, as far as is known.
 type Fit uint32
 
-// What is known of them.
+// The answers.
 const (
 	// NotAsked: nobody has asked yet.
 	NotAsked Fit = iota

@@ -106,7 +106,7 @@ type Answer struct {
 	Found  bool   // of DoFind
 }
 
-// Timer is one of a [Coordinator]'s.
+// Timer says what a [Coordinator] waits for.
 type Timer uint8
 
 // The timers.

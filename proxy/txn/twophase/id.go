@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// FormatID is that of all branches. MySQL 8.0.30 and later can lose prepared branches when a binary log has several (bug #120125).
+// FormatID is the formatID that the xid of each branch has. MySQL 8.0.30 and later can lose prepared branches when a binary log has several (bug #120125).
 const FormatID = 1
 
 // gtridPrefix begins all gtrids; a format of another kind is to have another one of the same length.
