@@ -30,11 +30,11 @@ func (s composer) block(q *query, list []sqltext.BlockStatement) (failed bool, e
 	}
 	back := giveVariables(&s.client.state, map[string]string{"sql_select_limit": ""}) // which servers take for no limit of a routine's statements
 	defer back()
-	s.client.state.Diagnostics.Forget()
 	c := &composed{Session: s.Session, apart: true}
 	var whole result
 	for k := range list {
 		st := &list[k]
+		s.client.state.Diagnostics.Forget() // what a statement leaves as it is, whole has
 		r, err := c.run(st.Text)
 		var refused *mysql.SQLError
 		switch {

@@ -120,6 +120,7 @@ func TestBlock(t *testing.T) {
 				"BEGIN NOT ATOMIC UPDATE users SET n = 9 WHERE id < 4; UPDATE users SET n = 3 WHERE id = 1; END",
 				fmt.Sprintf("BEGIN NOT ATOMIC INSERT INTO orders (user_id, amount) VALUES (1, 1), (2, 2); UPDATE users SET n = %d WHERE id = 1; SELECT 1; END", turn),
 				"BEGIN NOT ATOMIC SELECT 1 / 0 FROM users WHERE id = 2; SELECT 1; END",
+				"BEGIN NOT ATOMIC INSERT IGNORE INTO users VALUES (1, 'twice', 1); SELECT LAST_INSERT_ID(), ROW_COUNT(); END",
 				"BEGIN NOT ATOMIC SELECT 1 / 0; DELETE FROM users WHERE id < 0; END",
 				"begin not atomic\nUPDATE users SET n = 4 WHERE id = 2;\n\nSELECT nosuch FROM users; SELECT id FROM users; end",
 				"/* first */ BEGIN NOT ATOMIC /*!50000 SELECT */ id FROM users WHERE id = 7; -- here\n END;",
