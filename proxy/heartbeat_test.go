@@ -210,10 +210,10 @@ func TestHeartbeatUnacknowledged(t *testing.T) {
 			roles := p.Nodes()["n"].Roles
 			mysqltest.WaitFor(t, "a heartbeat to wait", func() bool { o, _ := roles.Seen(primary.Addr); return o.Unsure })
 			_, asked := roles.Seen(primary.Addr)
-			mysqltest.WaitFor(t, "the primary to be asked again", func() bool { _, now := roles.Seen(primary.Addr); return now > asked+8 })
-			if o, _ := roles.Seen(primary.Addr); o.Failures > 0 || !o.Unsure {
-				t.Errorf("the primary is seen as %+v", o)
-			}
+			mysqltest.WaitFor(t, "the primary to answer meanwhile", func() bool {
+				o, now := roles.Seen(primary.Addr)
+				return now > asked+8 && o.Failures == 0 && o.Unsure
+			})
 			primary.Kill()
 			promote(t, replica)
 			must(t, p.client("test"), "INSERT INTO t VALUES (1)")

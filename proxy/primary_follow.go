@@ -50,14 +50,13 @@ func (p *primaries) judged(s *Server, n *backend.Node, v roles.Verdict) {
 	if p.told == nil {
 		p.told, p.following = make(map[string]string), make(map[string]time.Time)
 	}
-	moves := v.Primary != n.Primary.Addr
-	if !moves && p.told[n.Name] != v.Reason {
+	if !v.Moves && p.told[n.Name] != v.Reason {
 		if p.told[n.Name] = v.Reason; v.Reason != "" {
 			s.log.Error("no primary can be followed", "node", n.Name, "primary", n.Primary.Addr, "held", v.Held, "reason", v.Reason)
 			s.admin.Trail.Note("primary in doubt", n.Name, v.Reason)
 		}
 	}
-	if !moves || !p.begun || time.Now().Before(p.following[n.Name]) {
+	if !v.Moves || !p.begun || time.Now().Before(p.following[n.Name]) {
 		return
 	}
 	p.following[n.Name] = time.Now().Add(time.Hour)
@@ -69,8 +68,16 @@ func (p *primaries) judged(s *Server, n *backend.Node, v roles.Verdict) {
 	s.running.Go(func() { p.follow(s, n, v) })
 }
 
-// follow has the node go on with another primary.
+// follow has the node go on with another primary, unless it has another one since the verdict.
 func (p *primaries) follow(s *Server, n *backend.Node, v roles.Verdict) {
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.following[n.Name] = time.Now().Add(followAgain)
+	}()
+	if now := s.shared.Snapshot.Load().Nodes[n.Name]; now == nil || now.Primary.Addr != n.Primary.Addr {
+		return
+	}
 	why := v.Reason
 	if v.Diverged {
 		why += "; it lacks transactions that were there"
@@ -82,9 +89,6 @@ func (p *primaries) follow(s *Server, n *backend.Node, v roles.Verdict) {
 		ended := n.Primary.EndConns()
 		s.log.Warn("connections to what was the primary are ended", "node", n.Name, "instance", n.Primary.Addr, "connections", ended)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.following[n.Name] = time.Now().Add(followAgain)
 }
 
 // ChangeNode changes one node; others go on undisturbed. Where the servers have said themselves what is to change, unasked brings it into force without

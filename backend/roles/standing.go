@@ -30,6 +30,8 @@ type holding struct {
 type Verdict struct {
 	// Primary is the address of the server that is to have the role.
 	Primary string
+	// Moves says that Primary is another server than the one that had the role when it was judged.
+	Moves bool
 	// Held says that nothing may be sent to a primary: it is not known which it is.
 	Held bool
 	// Serves says that Primary was found to do as one in the node's last epoch, and not in a group all of whose members take writes: heartbeats are to be
@@ -166,7 +168,7 @@ func (s *Standing) follow(v *Verdict, current, to *Observation, all []Observatio
 		v.Reason = to.Addr + " takes writes, but lacks transactions that " + current.Addr + " had: not all of " + s.had.gtids.String() + " is in " + to.GTIDs.String()
 		return
 	}
-	v.Primary, v.Reason = to.Addr, current.Addr+" is not the primary any more: "+why
+	v.Primary, v.Moves, v.Reason = to.Addr, true, current.Addr+" is not the primary any more: "+why
 }
 
 // lostBy reports whether a server lacks more of what was had than heartbeats. Each of these is one transaction, which its counter tells.

@@ -155,9 +155,12 @@ func TestJudge(t *testing.T) {
 			if v.Primary != c.primary || v.Held != c.held || strings.Join(v.Retired, ",") != c.retired || !strings.Contains(v.Reason, c.reason) || (c.reason == "") != (v.Reason == "") {
 				t.Errorf("%+v", v)
 			}
+			if v.Moves != (v.Primary != s.Primary) {
+				t.Errorf("moves: %+v", v)
+			}
 			if v.Primary != s.Primary { // and there it stays
 				s.Become(v.Primary)
-				if again := s.Judge(all, false); again.Primary != v.Primary || again.Held {
+				if again := s.Judge(all, false); again.Primary != v.Primary || again.Moves || again.Held {
 					t.Errorf("then %+v", again)
 				}
 			}

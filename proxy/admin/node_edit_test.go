@@ -78,6 +78,9 @@ func TestNodeChanges(t *testing.T) {
 	if got := rows(t, root, "SHOW KS EVENTS WHERE what = 'set primary' AND outcome = 'ok' ORDER BY id"); len(got) != 2 || got[1][5] != "n2 "+second.Addr {
 		t.Errorf("events: %q", got)
 	}
+	if got := rows(t, root, "SHOW KS EVENTS WHERE what = 'primary followed'"); len(got) != 0 {
+		t.Errorf("what an operator chose was followed, too: %q", got)
+	}
 	for _, c := range []struct {
 		login, path, body string
 		status            int
