@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -28,99 +27,6 @@ func (xs *exchanges) admit(q *query) error {
 		}
 	}
 	return nil
-}
-
-// tellsDiagnostics reports whether statements of a class tell what the one before has left in the diagnostics area.
-func tellsDiagnostics(c sqltext.Class) bool {
-	return c == sqltext.ShowWarnings || c == sqltext.ShowErrors || c == sqltext.GetDiagnostics
-}
-
-var errHiddenDiagnostics = refuse("SHOW WARNINGS, SHOW ERRORS or GET DIAGNOSTICS within another statement, behind one of which no connection of the session's knows: " +
-	"send SHOW WARNINGS by itself")
-
-// clearDiagnostics has a MariaDB server forget what another session's statement has left in the diagnostics area of a connection from the
-// pool, ahead of a statement that may tell of it unseen, or that leaves it there on a connection that the session is to keep.
-func (xs *exchanges) clearDiagnostics(p backend.Pooled, q *query) error {
-	if !p.Conn.Info.MariaDB || xs.client.txn.Holds(p) || p.Conn.Diagnosed == xs.client.id {
-		return nil
-	}
-	plain := plainClass(q.info.Class)
-	kept := xs.keptByTransaction(p) || !plain && (q.info.Class != sqltext.Set || q.st != nil || strings.ContainsAny(q.text, "@(")) || q.info.Has(stateful)
-	if q.info.Class != sqltext.GetDiagnostics && !q.carriesOut() && (!kept || plain && usesTable(q.text, &q.info, xs.client.mode())) {
-		return nil
-	}
-	return xs.forgetDiagnostics(p)
-}
-
-// keptByTransaction reports whether a transaction keeps a connection that the session has just acquired, whatever its statement is.
-func (xs *exchanges) keptByTransaction(p backend.Pooled) bool {
-	return p.Conn.Status.Has(mysql.ServerStatusInTrans) || !xs.client.state.Autocommit
-}
-
-// forgetDiagnostics has a MariaDB server forget what is in the diagnostics area of a connection from the pool.
-func (xs *exchanges) forgetDiagnostics(p backend.Pooled) error {
-	if !p.Conn.Info.MariaDB || xs.client.txn.Holds(p) || p.Conn.Diagnosed == xs.client.id {
-		return nil
-	}
-	p.Conn.Diagnosed = xs.client.id
-	return p.Conn.Exec("DO (SELECT 1 FROM (SELECT 1) AS t)") // a statement without tables leaves it as it is
-}
-
-// usesTable reports whether a query or a change certainly uses a table: MariaDB clears the diagnostics area then.
-func usesTable(text string, i *sqltext.Info, m sqltext.Mode) bool {
-	if i.Class != sqltext.Select {
-		return i.Class != sqltext.With
-	}
-	depth := 0
-	for l := sqltext.NewLexer(text, m); ; {
-		switch t := l.Next(); {
-		case t.Kind == sqltext.KindEOF:
-			return false
-		case text[t.Pos:t.End] == "(":
-			depth++
-		case text[t.Pos:t.End] == ")":
-			depth--
-		case depth == 0 && strings.EqualFold(text[t.Pos:t.End], "from"):
-			t = l.Next()
-			return t.Kind != sqltext.KindEOF && !strings.EqualFold(text[t.Pos:t.End], "dual")
-		}
-	}
-}
-
-// leavesDiagnostics reports whether the server has left the diagnostics area as it was: MariaDB does behind a statement that certainly uses no
-// table and gives no warning.
-func leavesDiagnostics(p backend.Pooled, q *query, res *mysql.Response, m sqltext.Mode) bool {
-	if !p.Conn.Info.MariaDB || res.OK.Warnings > 0 || q.reached != 0 {
-		return false
-	}
-	switch q.info.Class {
-	case sqltext.Begin, sqltext.Commit, sqltext.Rollback, sqltext.RollbackTo, sqltext.Savepoint, sqltext.ReleaseSavepoint, sqltext.UnlockTables, sqltext.Deallocate,
-		sqltext.ShowWarnings, sqltext.ShowErrors, sqltext.GetDiagnostics:
-		return true
-	case sqltext.Select, sqltext.Values, sqltext.Do, sqltext.Set:
-		for l := sqltext.NewLexer(q.text, m); ; {
-			switch t := l.Next(); {
-			case t.Kind == sqltext.KindEOF:
-				return true
-			case strings.EqualFold(q.text[t.Pos:t.End], "from"): // at any depth, and of a function, too: what is left is certain
-				return false
-			}
-		}
-	}
-	return false
-}
-
-// keepDiagnostics goes on showing what a statement before has left, behind one on p that left it as it was.
-func (xs *exchanges) keepDiagnostics(p backend.Pooled, q *query) {
-	c := xs.client
-	if c.heldTells() && c.txn.Holds(p) {
-		q.rename = c.txn.LastNames()
-		return
-	}
-	if c.heldTells() && c.fetchWarnings(c.txn.Held(), c.txn.LastNames()) != nil {
-		c.state.Diagnostics.Forget() // it is lost with that connection, as the next statement there will find
-	}
-	q.warned = true // the session has it, and p has not
 }
 
 // before pins the connection for what the statement is about to do on it, and tells which reasons are new.

@@ -54,7 +54,7 @@ func (s composer) block(q *query, list []sqltext.BlockStatement) (failed bool, e
 				}
 			}
 		}
-		if usesTable(st.Text, &st.Info, s.client.mode()) {
+		if tableUseOf(st.Text, st.Info.Class, s.client.mode()) == usesTable {
 			whole.warnings = whole.warnings[:0]
 		}
 		whole.warnings = append(whole.warnings, r.warnings...)

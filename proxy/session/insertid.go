@@ -103,16 +103,17 @@ func (sh *shards) insertedOnShards(q *query, loans []txn.Lease, ex *boundExecuti
 	made, had := uint64(0), sh.client.state.InsertID.Last()
 	for _, l := range loans {
 		least, latest, told := l.Conn.ToldInsertIDs()
-		if !told && q.info.Has(sqltext.LastInsertIDSet) { // 0 and NULL are values, too, which an OK packet does not tell from none
-			id, err := l.Conn.ReadInsertID()
+		if !told {
+			if !q.info.Has(sqltext.LastInsertIDSet) {
+				continue
+			}
+			id, err := l.Conn.ReadInsertID() // 0 and NULL are values, too, which an OK packet does not tell from none
 			if err != nil {
 				return err
 			}
 			if id != had {
 				sh.client.state.InsertID = state.InsertIDOf(id)
 			}
-		}
-		if !told {
 			continue
 		}
 		mayGive := ex != nil || state.InsertsRows(q.info.Class) && (sh.exchanges.mayGiveID(q, least) || sh.exchanges.mayGiveID(q, latest))

@@ -260,17 +260,12 @@ func (ss *stmts) prepareText(text string) error {
 			return ss.exchanges.broken(p, err, x.sent)
 		}
 		ss.exchanges.leases.release(p)
-		if !told && preparedUnseen(q.text, &q.info, ss.client.mode()) {
+		if !told && preparedUnseen(q.text, q.info.Class, ss.client.mode()) {
 			ss.client.txn.LastOnHeld = false
 		}
 		ss.exchanges.replay().note(&x)
 		return nil
 	}
-}
-
-// preparedUnseen reports whether preparing a statement leaves the diagnostics area as it was: MariaDB's does, unless it uses a table.
-func preparedUnseen(text string, info *sqltext.Info, m sqltext.Mode) bool {
-	return m.MariaDB && !(plainClass(info.Class) && usesTable(text, info, m))
 }
 
 // prepareAside prepares a statement on sharded tables on a connection that takes no part in the client's transaction: which
@@ -361,7 +356,7 @@ func (ss *stmts) prepareOn(p backend.Pooled, q *query) error {
 	st.normal = normalOf(st.text, st.mode)
 	ss.add(st)
 	ok.StatementID = st.id
-	if !preparedUnseen(st.text, &st.info, st.mode) {
+	if !preparedUnseen(st.text, st.info.Class, st.mode) {
 		ss.client.state.Diagnostics.Forget()
 	}
 	ss.client.conn.EndPacket(ok.AppendTo(ss.client.conn.StartPacket(), ss.client.conn.Capabilities))
