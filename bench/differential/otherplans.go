@@ -86,16 +86,8 @@ func (w *worker) excuseRow(st *statement, got answer, d *Difference) (*Differenc
 // excuseConstant returns nil where the oracle, too, gives the error that the subject gave, without conditions and over one row of each table: whether a
 // server works a constant out before it finds that there are no rows is a matter of plans. Else it returns d.
 func (w *worker) excuseConstant(st *statement, got answer, d *Difference) (*Difference, error) {
-	var gone []*part
-	st.root.clauses("WHERE", func(p *part) {
-		p.gone = true
-		gone = append(gone, p)
-	})
-	defer func() {
-		for _, p := range gone {
-			p.gone = false
-		}
-	}()
+	_, back := st.root.leaveOut("WHERE")
+	defer back()
 	s, err := w.copy(copying{limited: true, limit: 1, indexed: whole})
 	if err != nil {
 		return nil, err
@@ -332,19 +324,9 @@ func (w *worker) limitPlans(st *statement) ([]otherPlan, error) {
 // wherePlans are what the oracle says of the columns without conditions: those that it finds never to be true end its search
 // for a plan, and the subject has met them when it looks for one.
 func (w *worker) wherePlans(st *statement) ([]otherPlan, error) {
-	var gone []*part
-	leave := func(p *part) {
-		p.gone = true
-		gone = append(gone, p)
-	}
-	st.root.clauses("WHERE", leave)
-	st.root.clauses("AND", leave) // what an ON has beside the columns that are joined
-	defer func() {
-		for _, p := range gone {
-			p.gone = false
-		}
-	}()
-	if len(gone) == 0 {
+	n, back := st.root.leaveOut("WHERE", "AND") // AND: what an ON has beside the columns that are joined
+	defer back()
+	if n == 0 {
 		return nil, nil
 	}
 	list, err := w.variants(&w.oracle, st)

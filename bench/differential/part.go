@@ -175,6 +175,22 @@ func (p *part) clauses(word string, found func(*part)) {
 	}
 }
 
+// leaveOut leaves out all optional parts that begin with one of the words, until back is called, and returns how many these are.
+func (p *part) leaveOut(words ...string) (n int, back func()) {
+	var left []*part
+	for _, word := range words {
+		p.clauses(word, func(clause *part) {
+			clause.gone = true
+			left = append(left, clause)
+		})
+	}
+	return len(left), func() {
+		for _, clause := range left {
+			clause.gone = false
+		}
+	}
+}
+
 // databaseIn puts the name of the database wherever words have {db}.
 func databaseIn(s string) *part {
 	p := new(part)
