@@ -162,7 +162,7 @@ func (b *builder) build() error {
 		b.p.Operator, b.p.ReadOnly = Forward{}, true
 		return nil
 	case sqlparse.Lock:
-		return Refuse("LOCK TABLES of the sharded table %s: use transactions", b.p.Refs[0].Parsed.Name)
+		return Refuse("LOCK TABLES of the sharded table %s: use transactions, and dumps that were made with --skip-add-locks", b.p.Refs[0].Parsed.Name)
 	case sqlparse.LoadData:
 		return b.loadPlan()
 	}
