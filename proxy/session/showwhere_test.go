@@ -3,6 +3,7 @@ package session_test
 import (
 	"testing"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -21,7 +22,11 @@ func TestShowWhere(t *testing.T) {
 				"SHOW TABLE STATUS WHERE Engine IS NULL", "SHOW TRIGGERS WHERE `Table` = 'p'", "SHOW TRIGGERS WHERE Event = 'INSERT' AND Timing = 'BEFORE'", "SHOW OPEN TABLES WHERE `Table` = 'no'",
 				"SHOW TABLES WHERE nothing = 1",
 			} {
-				compareMetadata(t, one, c, "", sql)
+				compareShown(t, one, c, "", sql, func(d *mysql.ColumnDefinition41) {
+					if kind != mysqltest.MariaDB { // its statistics decide whether the rows come from a temporary table, or from none
+						d.Schema, d.Table, d.OrgTable, d.Flags = "", "", "", d.Flags&(mysql.BinaryFlag|mysql.UnsignedFlag|mysql.EnumFlag)
+					}
+				})
 			}
 		})
 	}
