@@ -61,7 +61,11 @@ func TestLookedUpOnATimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &resolver{}
 		r.set(nil, false, "10.0.0.1", "::ffff:10.0.0.2")
-		n := Open(Config{Addr: "db.test:3306", Lookup: r.lookup})
+		asked := make(chan struct{}) // so that the first answer does not come before the test looks
+		n := Open(Config{Addr: "db.test:3306", Lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			<-asked
+			return r.lookup(ctx, host)
+		}})
 		defer n.Close()
 		known := func(want ...string) {
 			t.Helper()
@@ -81,6 +85,7 @@ func TestLookedUpOnATimer(t *testing.T) {
 		if !n.LeadsTo(tcpAddr("10.0.0.9")) {
 			t.Error("before the first answer any connection is one to the server")
 		}
+		close(asked)
 		known("10.0.0.1", "10.0.0.2")
 		for _, broken := range []func(){
 			func() { r.set(errNoResolver, false) },
