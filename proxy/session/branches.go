@@ -357,9 +357,7 @@ func (b branches) end(q *query) (handled bool, err error) {
 	if !ok {
 		return false, nil // a server words the error
 	}
-	if err := saveWarnings(b.leases); err != nil {
-		return true, err
-	}
+	keepWarnings(b.client)
 	switch b.client.state.Value("completion_type") {
 	case "CHAIN", "'CHAIN'", "1":
 		t.Chain = t.Chain || !sqltext.Mentions(q.text, "chain")

@@ -137,6 +137,7 @@ func (c *client) status() mysql.Status {
 // writeOK queues an OK of the proxy's own.
 func (c *client) writeOK() {
 	c.state.Diagnostics.RowCount = 0
+	keepWarnings(c)
 	c.noWarnings()
 	c.conn.WriteOK(&mysql.OKPacket{Status: c.status()})
 }

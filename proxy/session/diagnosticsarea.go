@@ -109,8 +109,6 @@ func (xs *exchanges) keepDiagnostics(p backend.Pooled, q *query) {
 		q.rename = c.txn.LastNames()
 		return
 	}
-	if c.heldTells() && c.fetchWarnings(c.txn.Held(), c.txn.LastNames()) != nil {
-		c.state.Diagnostics.Forget() // it is lost with that connection, as the next statement there will find
-	}
+	keepWarnings(c)
 	q.warned = true // the session has it, and p has not
 }

@@ -79,6 +79,15 @@ schema_list: [{user: plain, nodes: [n], default: n}]
 			if w.maria {
 				must(t, c, "SELECT 'own' + 1")
 				fails(t, c, "EXECUTE IMMEDIATE 'SHOW WARNINGS'", 9006)
+				must(t, c, "SELECT GET_LOCK('own', 0)")
+				for _, between := range []string{"SET TRANSACTION READ WRITE", "USE wrapped"} { // which the session answers, and which leave what is there
+					must(t, c, "SELECT 'own' + 1")
+					must(t, c, between)
+					if r := must(t, c, "SHOW WARNINGS"); len(r.Rows) != 1 {
+						t.Errorf("SHOW WARNINGS behind %s gives %v", between, r.Rows)
+					}
+				}
+				must(t, c, "DO RELEASE_LOCK('own')")
 				must(t, c, "BEGIN")
 				must(t, c, "SELECT 'own' + 1")
 				if r := must(t, c, "EXECUTE IMMEDIATE 'SHOW WARNINGS'"); len(r.Rows) != 1 {

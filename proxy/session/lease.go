@@ -107,11 +107,17 @@ func (ls *leases) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 	}
 }
 
-// acquireIn is acquire on the primary of the default node, of a connection that is in db already unless the session has one. What was set
+// acquireIn acquires the connection that the session has, or one to the primary of the default node that is in db already. What was set
 // for the next transaction only stays with the session.
 func (ls *leases) acquireIn(db string) (backend.Pooled, error) {
 	t := txn.Target{Node: ls.client.schema.Default}
-	if ls.client.txn.Holding() || ls.client.txn.Begin != "" {
+	if held := ls.client.txn.Held(); held.Pooled != nil {
+		if n := ls.client.schema.Nodes[held.Instance.Node]; n != nil { // a reload may have taken it from the user
+			t.Node = n
+		}
+		return ls.acquire(t)
+	}
+	if ls.client.txn.Begin != "" {
 		return ls.acquire(t)
 	}
 	if _, err := ls.gate(); err != nil {

@@ -188,9 +188,7 @@ func (se settings) useDB(db string) error {
 			return err
 		}
 	}
-	if err := saveWarnings(se.leases); err != nil {
-		return err
-	}
+	keepWarnings(se.client)
 	var p backend.Pooled
 	var err error
 	for attempt := 0; ; attempt++ {
@@ -208,6 +206,9 @@ func (se settings) useDB(db string) error {
 	if err != nil {
 		if e, ok := err.(*mysql.SQLError); ok {
 			se.leases.release(p)
+			if p.Instance.Node != se.client.schema.Default.Name && e.Code == mysql.ERBadDB { // the default node may have it
+				return se.leases.branches().otherNode()
+			}
 			return e
 		}
 		return se.leases.lost(p, err)

@@ -239,6 +239,7 @@ func (ss *stmts) keep(q *query) (handled bool, err error) {
 	in := &q.within.Inner[0]
 	ss.client.textStmts[name] = textStmt{reads: ss.rights.readsOnlyEverywhere(q.text, &q.info, ss.client.mode()), text: strings.Clone(in.Text), info: in.Info, kept: kept}
 	ss.client.state.Diagnostics.RowCount = 0
+	keepWarnings(ss.client)
 	ss.client.noWarnings()
 	ss.client.conn.WriteOK(&mysql.OKPacket{Status: ss.client.status(), Info: []byte("Statement prepared")})
 	return true, nil

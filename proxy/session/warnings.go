@@ -40,18 +40,16 @@ func (c *client) addWarnings(p backend.Pooled, names []mysql.TableName) error {
 	return err
 }
 
-// saveWarnings keeps what MariaDB goes on showing of the statement before, ahead of one that leaves it as it is and behind which the held connection
+// keepWarnings keeps what MariaDB goes on showing of the statement before, ahead of one that leaves it as it is and behind which the held connection
 // is not asked for it any more.
-func saveWarnings(ls *leases) error {
-	c := ls.client
+func keepWarnings(c *client) {
 	if !c.mode().MariaDB || !c.heldTells() || c.state.Diagnostics.WarningCount == 0 {
-		return nil
+		return
 	}
-	if err := c.fetchWarnings(c.txn.Held(), c.txn.LastNames()); err != nil {
-		return ls.lost(c.txn.Held(), err)
+	if c.fetchWarnings(c.txn.Held(), c.txn.LastNames()) != nil {
+		c.state.Diagnostics.Forget() // it is lost with that connection, as the next statement there will find
 	}
 	c.txn.LastOnHeld = false
-	return nil
 }
 
 // heldTells reports whether the held connection's diagnostics area tells what the client's last statement left, or one before that.
