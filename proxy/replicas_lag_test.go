@@ -49,9 +49,11 @@ func TestReplicaLag(t *testing.T) {
 			}
 			must(t, direct, stop)
 			mysqltest.WaitFor(t, "a stopped replica to be passed over", servedBy("1"))
-			if got := lagShown(t, c); !strings.HasSuffix(got, ",YES") || got == "NULL,YES" || got == "0,YES" {
-				t.Errorf("a replica that is stopped: %s", got)
-			}
+			// MariaDB says first that it does not know; what heartbeats tell then may be within the bound for a moment.
+			mysqltest.WaitFor(t, "the lag of a stopped replica", func() bool {
+				got := lagShown(t, c)
+				return strings.HasSuffix(got, ",YES") && got != "NULL,YES" && got != "0,YES"
+			})
 			p.reload(replaceLine(text, "idle_timeout: 7h"))
 			if !servedBy("1")() {
 				t.Error("a reload forgot that the replica is stopped")
@@ -60,7 +62,7 @@ func TestReplicaLag(t *testing.T) {
 			if !servedBy("2")() {
 				t.Error("without a bound the replica is not read from")
 			}
-			if rows := must(t, c, "SHOW KS EVENTS WHERE what = 'replica behind'").Rows; len(rows) != 2 {
+			if rows := must(t, c, "SHOW KS EVENTS WHERE what = 'replica behind'").Rows; len(rows) != 2 && (len(rows) != 3 || kind != mysqltest.MariaDB) {
 				t.Errorf("events: %v", rows)
 			}
 			// A configuration without the key, such as the predecessor's, has a bound, too.
