@@ -111,13 +111,12 @@ func (ls *leases) obtain(t txn.Target, want *backend.Setting) (backend.Pooled, e
 // for the next transaction only stays with the session.
 func (ls *leases) acquireIn(db string) (backend.Pooled, error) {
 	t := txn.Target{Node: ls.client.schema.Default}
-	if held := ls.client.txn.Held(); held.Pooled != nil {
-		if n := ls.client.schema.Nodes[held.Instance.Node]; n != nil { // a reload may have taken it from the user
+	if ls.client.txn.Holding() {
+		if n := ls.client.schema.Nodes[ls.client.txn.Held().Instance.Node]; n != nil { // a reload may have taken it from the user
 			t.Node = n
 		}
-		return ls.acquire(t)
 	}
-	if ls.client.txn.Begin != "" {
+	if ls.client.txn.Holding() || ls.client.txn.Begin != "" {
 		return ls.acquire(t)
 	}
 	if _, err := ls.gate(); err != nil {
