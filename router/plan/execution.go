@@ -53,7 +53,7 @@ func (e *Execution) Bind(p *Plan, args []value.Value) {
 // they are while the route is used. It returns false for a text that the plan does not serve.
 func (e *Execution) BindText(p *Plan, sql string, d *sqltext.Digest) bool {
 	e.begin(p)
-	return e.read(p, sql, d)
+	return e.read(p, sql, d) && p.settlesAll(&e.values)
 }
 
 func (e *Execution) begin(p *Plan) {

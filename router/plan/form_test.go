@@ -197,6 +197,28 @@ func TestFormsRouteAsTexts(t *testing.T) {
 	}
 }
 
+// TestFormsThatSettleLess: a value that is not of its column's kind has a form settle nothing, and its own text all conditions but that one. Such texts are planned by themselves.
+func TestFormsThatSettleLess(t *testing.T) {
+	f := newForms(t, typed)
+	for _, text := range []string{
+		"SELECT max(a) FROM u JOIN o ON u.id = o.u_id AND o.price > 5 WHERE id = %s",
+		"SELECT id FROM u WHERE age IN (SELECT age FROM u WHERE MATCH (note) AGAINST ('x y' IN BOOLEAN MODE)) AND age <> %s",
+	} {
+		if !compareRoutes(t, f, strings.Replace(text, "%s", "7", 1)) {
+			t.Errorf("%s: a number is not planned by the form", text)
+		}
+		text = strings.Replace(text, "%s", "'abc'", 1)
+		if compareRoutes(t, f, text) {
+			t.Errorf("%s: planned by the form", text)
+		}
+		if own, err := build(text, f.r, f.catalog); err != nil {
+			t.Error(err)
+		} else if _, err := own.Route(nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // FuzzForm is TestFormsRouteAsTexts for any text.
 func FuzzForm(f *testing.F) {
 	for _, text := range []string{

@@ -229,6 +229,13 @@ func (s *settled) holds(values *values) bool {
 	return true
 }
 
+// settlesAll reports whether the values of an execution leave all conditions settled that a plan has for such. By one that they do not a form settles none at all, and a text of its own
+// all others.
+func (p *Plan) settlesAll(values *values) bool {
+	f, finishes := p.Operator.(*Finish)
+	return !finishes || f.narrowed == nil || f.narrowed.holds(values)
+}
+
 // edits are the conditions' places, where the final statement has TRUE.
 func (s *settled) edits() (list []edit) {
 	for _, span := range s.places {
