@@ -74,6 +74,10 @@ func (d *Driver) node(id twophase.NodeID) *backend.Node {
 // erNoSuchThread is the code of a KILL of nobody. MySQL manual: "Server Error Message Reference".
 const erNoSuchThread = 1094
 
+// detachTime is how long an action takes at the least that kills a connection: MariaDB hands the branch that this has prepared over in two steps, and XA COMMIT or
+// XA ROLLBACK between them succeeds and ends nothing, so that the rows stay locked until the server starts again.
+const detachTime = 50 * time.Millisecond
+
 // do carries an action out. After NoAnswer the connection is to be closed.
 func (a *administrator) do(one twophase.Action, deadline time.Time) twophase.Answer {
 	answer := twophase.Answer{Do: one.Do, Node: one.Node, Key: one.Row.Key}
@@ -96,6 +100,9 @@ func (a *administrator) do(one twophase.Action, deadline time.Time) twophase.Ans
 		if err != nil && !errors.As(err, &refused) {
 			break
 		}
+	}
+	if one.Do == twophase.DoKill && err == nil {
+		time.Sleep(detachTime)
 	}
 	answer.Result, answer.Code = resultOf(err)
 	return answer
