@@ -48,7 +48,7 @@ func TestRollbackBehindKill(t *testing.T) {
 		}
 		return r
 	}
-	const workers, each = 8, 60
+	const workers, each = 16, 60
 	root := dial()
 	run(root, "CREATE TABLE test.t (id INT PRIMARY KEY, v INT)")
 	for id := range workers * each {
