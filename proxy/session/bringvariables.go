@@ -13,6 +13,7 @@ import (
 	"kingshard/mysql/value"
 	"kingshard/proxy/session/state"
 	"kingshard/proxy/txn"
+	"kingshard/router/plan"
 )
 
 // What an expression made of a user variable, the held connection alone knows. A statement for other connections, or for several, has that one asked for
@@ -28,8 +29,13 @@ func bringVariables(ls *leases, q *query) error {
 	if !c.txn.Pins.Has(txn.PinUserVariable) || !c.txn.Holding() || !q.info.Has(sqltext.UserVarRead) {
 		return nil
 	}
+	lost := false // what it gives them: a preparation gives nothing, and a finish keeps it
+	if q.route != nil {
+		_, finishes := q.route.Operator.(*plan.Finish)
+		lost = !finishes && q.info.Has(sqltext.UserVarWrite)
+	}
 	switch {
-	case q.info.Has(sqltext.UserVarWrite):
+	case lost:
 		return errNotBrought(ls, "cannot read it and give variables values; SET it to a literal")
 	case q.heldAloneTells(c):
 		return errNotBrought(ls, heldTellsToo)

@@ -37,6 +37,9 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 		return true, newError(KSRefusedSharding, "MATCH ... AGAINST on a table that would be collected, as the statement is finished beside the transaction: "+p.Reason)
 	}
 	f := finishing{s: qs, q: q, plan: p, route: r.Finishing, ex: ex, names: map[*plan.Ref]string{}, copied: map[*plan.Ref]int{}, warned: warned}
+	if f.assigned, err = assignedBy(qs.client, q); err != nil {
+		return true, err
+	}
 	f.node = r.Finishing.Final(nil).Node
 	qs.client.task().analysis.restart()
 	nodes := qs.routing.finishNodes(r.Finishing)
@@ -135,6 +138,8 @@ type finishing struct {
 	// definitions, if set, are those of the client's result.
 	definitions []mysql.ColumnDefinition41
 	asDefined   bool // see mysql.ForwardOptions
+	// assigned are user variables to which the statement may give values.
+	assigned []string
 	// step measures what is collected now; nil but under EXPLAIN ANALYZE.
 	step *measuredStep
 }
@@ -171,7 +176,14 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, f.s.shards.loseAll(f.loans, err)
 	}
 	f.s.client.txn.LastOnHeld = false
-	if cause := f.clean(); cause != nil {
+	var cause error
+	if err == nil && res.Kind != mysql.ResponseErr && len(f.assigned) > 0 {
+		cause = f.keepAssigned()
+	}
+	if cause == nil {
+		cause = f.clean()
+	}
+	if cause != nil {
 		if err != nil {
 			return true, f.s.shards.loseAll(f.loans, cause)
 		}

@@ -42,7 +42,10 @@ func (b *builder) changePlan() error {
 	if err := b.movePlan(ch); err != nil {
 		return err
 	}
-	why := cmp.Or(never, b.analyzer.apart, unspread(p.Target, p.Refs), b.differs())
+	if why := b.assigned(); why != "" && p.moves != nil {
+		return Refuse("%s", why)
+	}
+	why := cmp.Or(never, b.analyzer.apart, unspread(p.Target, p.Refs), b.differs(), b.assigned())
 	if why == "" && ch.Limit != nil && !p.copies() {
 		why = b.choosePlan(ch)
 	}
@@ -57,6 +60,16 @@ func (b *builder) changePlan() error {
 	}
 	return nil
 }
+
+// assigned returns why no several shards can have a change that gives a user variable a value, as in UPDATE ... SET n = (@n := @n + 1): each would go by its own rows alone; "" if it gives none.
+func (b *builder) assigned() string {
+	if !b.p.Statement.Reaches.Assigns {
+		return ""
+	}
+	return assigning
+}
+
+const assigning = "a change of several shards that gives a user variable a value, which goes by the order of all its rows: change the rows of one shard at a time, or SELECT the values and send them"
 
 // changed is a table that a change changes.
 type changed struct {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"kingshard/mysql/sqlparse"
@@ -46,7 +47,7 @@ func (b *builder) insertPlan() error {
 	}
 	why := b.differs()
 	if p.Statement.Query != nil {
-		return b.insertQuery(in, why)
+		return b.insertQuery(in, cmp.Or(why, b.assigned()))
 	}
 	if why != "" {
 		p.Operator, p.Reason = Refused{}, why

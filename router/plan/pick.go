@@ -79,7 +79,7 @@ var ErrPicks = errors.New("rows are found, and changed by their keys")
 func (b *builder) pickPlan(ch *sqlparse.Change, targets []changed, sc *scope) *Pick {
 	st, m := b.p.Statement, b.p.Mode
 	parts, ok := sqlparse.FindChangeParts(st.Text, m)
-	if !ok || len(parts.Values) != len(ch.Set) || sc == nil || st.Returning {
+	if !ok || len(parts.Values) != len(ch.Set) || sc == nil || st.Returning || st.Reaches.Assigns {
 		return nil
 	}
 	text := func(s sqlparse.Span) string { return st.Text[s.Pos:s.End] }

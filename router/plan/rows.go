@@ -76,6 +76,9 @@ func (e *Execution) routeInsert(o *Insert) (Route, error) {
 			e.queries = append(e.queries, e.insertQuery(o, at, row, e.next))
 		}
 	}
+	if len(e.set) > 1 && e.plan.Statement.Reaches.Assigns {
+		return Route{}, Refuse("%s", assigning)
+	}
 	return Route{Operator: o, Positions: e.set, Queries: e.queries}, nil
 }
 

@@ -25,7 +25,7 @@ func (b *builder) transferPlan(in *sqlparse.Insert) *Transfer {
 	p := b.p
 	query, ok := sqlparse.InsertQuery(p.Statement.Text, p.Mode)
 	reaches := &p.Statement.Reaches
-	if reaches.Assigns || slices.ContainsFunc(reaches.Functions, func(name string) bool { return name == "row_count" || name == "found_rows" }) {
+	if reaches.Assigns && len(in.OnUpdate) > 0 || slices.ContainsFunc(reaches.Functions, func(name string) bool { return name == "row_count" || name == "found_rows" }) {
 		return nil // which the parts of the statement change
 	}
 	if !ok || p.Statement.Returning || slices.ContainsFunc(in.OnUpdate, func(a sqlparse.Assignment) bool { return !b.ofTarget(a.Expr) }) {
