@@ -434,6 +434,9 @@ type Schema struct {
 	Nodes []string `yaml:"nodes"`
 	// The node of everything that no rule places; one of nodes.
 	Default string `yaml:"default"`
+	// A node beside these for nothing but the end of statements whose rows are collected, so that they cost the others only the reading of these. It needs
+	// the databases of the tables, and no tables. Empty: they end where most of the rows are.
+	Scratch string `yaml:"scratch"`
 	// Rules of sharded tables; an empty one is ignored.
 	Shard []Shard `yaml:"shard"`
 }

@@ -51,6 +51,13 @@ func (s *Schema) checkNodes(r *report, path string, nodes map[string]bool) {
 	if !slices.Contains(s.Nodes, s.Default) {
 		r.fault(path+".default", "must be one of the schema's nodes, not %q", s.Default)
 	}
+	switch {
+	case s.Scratch == "":
+	case !nodes[s.Scratch]:
+		r.fault(path+".scratch", "node %q does not exist in nodes", s.Scratch)
+	case slices.Contains(s.Nodes, s.Scratch):
+		r.fault(path+".scratch", "must be none of the schema's nodes, which have tables, and %q is", s.Scratch)
+	}
 }
 
 func (s *Schema) checkRules(r *report, path string) {

@@ -49,7 +49,7 @@ func newSnapshot(cfg *config.Config, previous *session.Snapshot, kept map[string
 		return nil, err
 	}
 	for _, sc := range cfg.SchemaList {
-		schema := &session.Schema{Default: snap.Nodes[sc.Default], Nodes: make(map[string]*backend.Node)}
+		schema := &session.Schema{Default: snap.Nodes[sc.Default], Scratch: snap.Nodes[sc.Scratch], Nodes: make(map[string]*backend.Node)}
 		for _, name := range sc.Nodes {
 			schema.Nodes[name] = snap.Nodes[name]
 		}

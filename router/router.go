@@ -14,6 +14,7 @@ import (
 // Router finds the tables that have a rule. It is not changed after New, and any goroutine may use it.
 type Router struct {
 	defaultNode string
+	scratch     string
 	lowerCase   bool
 	tables      map[string]map[string]*Table // by database and name
 	sorted      []*Table
@@ -32,7 +33,7 @@ type Options struct {
 
 // New makes the router of a schema whose configuration has been validated.
 func New(schema config.Schema, opts Options) (*Router, error) {
-	r := &Router{defaultNode: schema.Default, lowerCase: opts.LowerCase, tables: map[string]map[string]*Table{}}
+	r := &Router{defaultNode: schema.Default, scratch: schema.Scratch, lowerCase: opts.LowerCase, tables: map[string]map[string]*Table{}}
 	taken := claims{opts: opts, by: map[Shard]claim{}}
 	for k := range schema.Shard {
 		s, err := schema.Resolved(k)
@@ -64,6 +65,9 @@ func New(schema config.Schema, opts Options) (*Router, error) {
 	r.names = sync.OnceValue(r.named)
 	return r, nil
 }
+
+// Scratch returns the node that is there for the end of statements whose rows are collected, "" without one.
+func (r *Router) Scratch() string { return r.scratch }
 
 // Table gives the table of a database, nil if no rule is about it: it is on the default node.
 func (r *Router) Table(db, name string) *Table {

@@ -72,9 +72,13 @@ func environment(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// throughProxy runs a round with a proxy of its own as the subject.
+// throughProxy runs a round with a proxy of its own as the subject, which has a scratch node for the seeds of every second round.
 func throughProxy(t *testing.T, r Round, nodes [2]string) (*Report, error) {
 	t.Helper()
+	scratch := ""
+	if r.Seed/seedsAtOnce%2 == 1 {
+		scratch = "  scratch: s\n"
+	}
 	text := fmt.Sprintf(`
 addr: 127.0.0.1:0
 log_sql: off
@@ -85,12 +89,13 @@ xa_on_unsafe_server: true # they need not survive a loss of power
 nodes:
 - {name: n1, user: root, password: root, master: %q, max_conns_limit: 64}
 - {name: n2, user: root, password: root, master: %q, max_conns_limit: 64}
+- {name: s, user: root, password: root, master: %[3]q, max_conns_limit: 64}
 schema_list:
 - user: root
   nodes: [n1, n2]
   default: n1
-  shard:
-%s`, patience, nodes[0], nodes[1], Rules(r.Databases))
+%[4]s  shard:
+%[5]s`, patience, nodes[0], nodes[1], scratch, Rules(r.Databases))
 	cfg, faults := config.Parse([]byte(text), t.TempDir(), config.Options{})
 	if cfg == nil {
 		t.Fatal(faults)

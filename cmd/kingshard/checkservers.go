@@ -92,7 +92,12 @@ func checkServers(cfg *config.Config) (ok bool) {
 				fmt.Printf("%s: warning: %s lacks %s: UPDATE and DELETE with LIMIT over several nodes, and INSERTs there that fail, wait for row locks a moment only and begin anew, for 2 seconds until error 1213; LOAD DATA ends with error 1205\n",
 					place, own.name, strings.Join(missing, ", "))
 			}
-			for _, missing := range missingRights(user, own, i.Role, databases[nc.Name]) {
+			lacks, err := missingScratch(i, user, scratchDatabases(cfg, nc.Name), cfg.ConnectTimeout.Duration())
+			if err != nil {
+				fmt.Printf("%s: %v\n", place, err)
+				ok = false
+			}
+			for _, missing := range append(lacks, missingRights(user, own, i.Role, databases[nc.Name])...) {
 				fmt.Printf("%s: %s\n", place, missing)
 				ok = false
 			}

@@ -48,12 +48,16 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 			return true, err
 		}
 	}
-	if f.loans, err = qs.shards.borrow(nodes, p.ReadOnly || qs.client.task().own); err != nil {
+	if f.loans, err = qs.shards.borrowReaders(q, p, nodes); err != nil {
 		return true, err
 	}
-	if beside {
-		// Temporary tables would be a part of the transaction that a ROLLBACK warns of.
-		p, err := qs.leases.freshConn(qs.client.schema.Nodes[f.node], f.loans)
+	if beside || r.Finishing.ScratchNode {
+		// Within a transaction temporary tables would be a part of it that a ROLLBACK warns of.
+		end := qs.client.schema.Scratch
+		if !r.Finishing.ScratchNode {
+			end = qs.client.schema.Nodes[f.node]
+		}
+		p, err := qs.leases.freshConn(end, f.loans)
 		if err != nil {
 			return true, qs.leases.notBorrowed(f.loans, err)
 		}
@@ -74,25 +78,49 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	return f.run()
 }
 
-// endLeastBusy has a statement end on the least busy of the nodes that suit it alike, on the first one of several. A session that has a connection of its own leaves it where it is.
-func (ro *routing) endLeastBusy(f *plan.Finishing) {
-	if len(f.Nodes) < 2 || ro.client.txn.Holding() {
+// chooseEnd has a statement end on the schema's scratch node, where that suits it and serves. Else it is the least busy of the nodes that suit it alike, the first one of several; a session that has a connection
+// of its own leaves it where it is.
+func (ro *routing) chooseEnd(f *plan.Finishing) {
+	nodes, on := f.Nodes, f.On
+	if f.ScratchNode {
+		if ro.servesScratch(f) {
+			return
+		}
+		nodes = nodes[1:]
+		*f = *on(nodes[0])
+	}
+	if len(nodes) < 2 || ro.client.txn.Holding() {
 		return
 	}
-	least, busy := 0, ro.client.schema.Nodes[f.Nodes[0]].Busy()
-	for k, name := range f.Nodes[1:] {
+	least, busy := 0, ro.client.schema.Nodes[nodes[0]].Busy()
+	for k, name := range nodes[1:] {
 		if other := ro.client.schema.Nodes[name].Busy(); other < busy {
 			least, busy = k+1, other
 		}
 	}
 	if least > 0 {
-		*f = *f.On(f.Nodes[least])
+		*f = *on(nodes[least])
 	}
 }
 
-// finishNodes lists the nodes of a query that is finished on one of them, which is the first.
-func (ro *routing) finishNodes(f *plan.Finishing) []*backend.Node {
-	nodes := []*backend.Node{ro.client.schema.Nodes[f.Final(nil).Node]}
+// servesScratch reports whether the schema's scratch node is up, and is not known to lack a database that the statement needs there.
+func (ro *routing) servesScratch(f *plan.Finishing) bool {
+	i := ro.client.schema.Scratch.Primary
+	if i.State() == backend.Down {
+		return false
+	}
+	lacks := func(db string) bool {
+		has, known := i.HasDatabase(db)
+		return db != "" && known && !has
+	}
+	return !lacks(ro.client.state.DB()) && !slices.ContainsFunc(f.Scratch, func(s plan.Scratch) bool { return lacks(s.Ref.Table.DB) })
+}
+
+// finishNodes lists the nodes that a query asks which is finished on one of them, the first, or on the scratch node.
+func (ro *routing) finishNodes(f *plan.Finishing) (nodes []*backend.Node) {
+	if !f.ScratchNode {
+		nodes = append(nodes, ro.client.schema.Nodes[f.Final(nil).Node])
+	}
 	for _, scratch := range f.Scratch {
 		asked := ro.nodesOf(scratch.Queries)
 		if scratch.Plain != nil {
@@ -107,7 +135,7 @@ func (ro *routing) finishNodes(f *plan.Finishing) []*backend.Node {
 	return nodes
 }
 
-// scratchLoan names the connection beside those of a transaction; no node has an empty name.
+// scratchLoan names the connection beside those to the nodes that are read from; no node has an empty name.
 const scratchLoan = ""
 
 // finishing is one finishRoute under way.

@@ -395,7 +395,7 @@ func (sh *shards) dropRunning() {
 	}
 }
 
-// borrowReaders gets a connection to each node for a query that is merged: to a replica where a query rule says so and nothing
+// borrowReaders gets a connection to each node for a query on several shards: to a replica where a query rule says so and nothing
 // that the query may depend on is on a primary.
 func (sh *shards) borrowReaders(q *query, p *plan.Plan, nodes []*backend.Node) ([]txn.Lease, error) {
 	if !ruledToReplica(q) || !p.ReadOnly || sh.client.sink.catches() || sh.client.task().composed || sh.client.txn.Holding() || sh.client.txn.InTransaction() || !sh.client.state.Autocommit ||

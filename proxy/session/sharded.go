@@ -277,7 +277,7 @@ func (s *Session) manyShards(q *query) (failed bool, err error) {
 				return true, err
 			}
 		}
-		s.routing.endLeastBusy(r.Finishing)
+		s.routing.chooseEnd(r.Finishing)
 		nodes := s.routing.finishNodes(r.Finishing)
 		return s.exchanges.several().shards.read(q, p, nodes, func() (bool, error) { return s.exchanges.several().queries.finishRoute(q, p, r, ex, warned) })
 	case plan.Change, *plan.Insert:

@@ -53,6 +53,8 @@ type Snapshot struct {
 type Schema struct {
 	Default *backend.Node
 	Nodes   map[string]*backend.Node
+	// Scratch is the node, none of Nodes, where statements end whose rows are collected; nil without one.
+	Scratch *backend.Node
 	// Plans are those of its sharded tables; nil where there are none.
 	Plans *Plans
 }

@@ -10,7 +10,7 @@ import (
 // nodes returns the nodes on which the statement may end with the rows of these gathers: those of the first table's rule, or of the tables on one node each. Of them those
 // come back that lack the fewest of its tables: each table that is not there at all is collected like the sharded ones, with a model of its scratch table. Of several the ones
 // with the most of the sub-tables that are read come back, as their rows need not be moved, in the order of the first table's rule. A function that may be on one node only says
-// which it is.
+// which it is. See endsOnScratchNode for the schema's scratch node.
 func (o *Finish) nodes(e *Execution, refs []*Ref, gathers []Gather) (nodes []string, err error) {
 	for _, ref := range refs {
 		if ref.Table.Kind == router.Single && !slices.Contains(nodes, ref.Table.Nodes[0]) {
@@ -54,6 +54,21 @@ func (o *Finish) nodes(e *Execution, refs []*Ref, gathers []Gather) (nodes []str
 		}
 	}
 	return withMost(fit, had), nil
+}
+
+// endsOnScratchNode reports whether a statement that would end on a node ends on the schema's scratch node: not if that one of the tables' own need not be sent any rows, or would be spared the sending of tables
+// that no rule bounds.
+func (o *Finish) endsOnScratchNode(e *Execution, gathers []Gather, ends string) bool {
+	p := e.plan
+	if p.router.Scratch() == "" || o.stays || o.inPlace || !p.ReadOnly || e.Locks {
+		return false
+	}
+	if slices.ContainsFunc(p.Refs, func(r *Ref) bool { return r.Table.Kind != router.Sharded && r.Table.Kind != router.Reference }) {
+		return false
+	}
+	return slices.ContainsFunc(gathers, func(g Gather) bool {
+		return slices.ContainsFunc(g.Ref.shards(e), func(at int) bool { return g.Ref.Table.Shards[at].Node != ends })
+	})
 }
 
 // has reports whether a node has a table, or a sub-table of it.
