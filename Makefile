@@ -23,7 +23,7 @@ demo: build install-mariadb ## two nodes with replicas, a small shop and the pro
 # lint has vetted them. The race detector sleeps a second at the end of every process unless told otherwise; tests that look for goroutines
 # left behind have no use for that.
 test: install-servers lint ## everything: installs what it needs, unit and integration tests under the race detector
-	CGO_ENABLED=1 GOFLAGS=-pgo=off GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -p $(PACKAGES) -timeout 45m \
+	CGO_ENABLED=1 GOFLAGS=-pgo=off GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -p $(PACKAGES) -timeout 60m \
 		./proxy/session ./proxy ./bench/differential ./proxy/clients ./...
 	GOFLAGS=-pgo=off $(GO) test -vet=off -run 'TestSimulator$$' ./proxy/txn/twophase
 	GOFLAGS=-pgo=off $(GO) test -tags faultpoints -run 'TestFaultPoint|TestReadsAllocateNothing' ./proxy/admin ./proxy
