@@ -85,7 +85,7 @@ func TestDocumentedStatements(t *testing.T) {
 	}
 	p := start(t, func(text string) string {
 		text = strings.NewReplacer("name: n1,", "name: node1,", "name: n2,", "name: node2,", "[n1, n2]", "[node1, node2]", "[n1]", "[node1]",
-			"default: n1", "default: node1", "default: n2", "default: node2").Replace(text)
+			"default: n1", "default: node1", "default: n2", "default: node2", "scratch: n2", "scratch: node2").Replace(text)
 		return text
 	})
 	help := ""

@@ -91,7 +91,7 @@ schema_list:
 - {user: ops, nodes: [n1], default: n1}
 - {user: look, nodes: [n1], default: n1}
 - {user: app, nodes: [n1, n2], default: n2}
-- {user: open, nodes: [n1], default: n1}
+- {user: open, nodes: [n1], default: n1, scratch: n2}
 `, n1, r1, n2)
 }
 

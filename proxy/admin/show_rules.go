@@ -8,11 +8,14 @@ import (
 )
 
 var rulesTable = table{
-	name: "rules", about: "Sharding rules, by user; the default row is where everything else goes", like: "table",
+	name: "rules", about: "Sharding rules, by user; the default row is where everything else goes, the scratch row where what is collected is finished", like: "table",
 	columns: append(append(texts("user", "db", "table", "type", "kind", "key"), numbers("shards")...), texts("nodes", "locations", "detail")...),
 	rows: func(v *view) (rows [][]any) {
 		for _, sc := range v.snap.Config.SchemaList {
 			rows = append(rows, []any{sc.User, nil, nil, "default", nil, nil, nil, sc.Default, nil, nil})
+			if sc.Scratch != "" {
+				rows = append(rows, []any{sc.User, nil, nil, "scratch", nil, nil, nil, sc.Scratch, nil, nil})
+			}
 			schema := v.snap.Schemas[sc.User]
 			if schema == nil {
 				continue

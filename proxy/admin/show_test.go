@@ -40,7 +40,7 @@ func TestShow(t *testing.T) {
 		}},
 		{"RULES", "user, db, table, type, kind, key, shards, nodes, locations, detail", []string{
 			"user=root|table=NULL|type=default|nodes=n1", "user=root|table=orders|type=hash|kind=sharded|key=id|shards=4|locations=2, 2",
-			"table=visits|type=date_year|shards=3", "user=app|type=default|nodes=n2",
+			"table=visits|type=date_year|shards=3", "user=app|type=default|nodes=n2", "user=open|type=scratch|nodes=n2",
 		}},
 		{"KEYS", "db, table, key, node, physical_db, physical_table, statements, share, rows, pinned", nil},
 		{"PLANS", "user, db, statement, when_many, reason", []string{"user=root|db=shop|when_many=merge"}},
