@@ -274,7 +274,7 @@ type QueryRule struct {
 	// outcome is what runs, and what rules behind this one look at.
 	Rewrite string `yaml:"rewrite"`
 	// Where a query runs: primary, or replica: it then goes there though a comment asks for the primary or it calls functions that
-	// may have effects. Not within transactions, nor where rows of several shards are finished on one server.
+	// may have effects. Not within transactions; of several shards neither with autocommit off, nor where the session keeps a connection.
 	Route string `yaml:"route"`
 	// Node where the statement runs; one that is about rows of sharded tables on other nodes is refused with error 9020. Those who have
 	// no such node in their schema are not meant.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"kingshard/backend"
@@ -46,7 +47,7 @@ func missingScratch(i *backend.Instance, user *login, databases []string, timeou
 	for _, db := range databases {
 		if len(user.grants.Lacks(db, "CREATE TEMPORARY TABLES")) > 0 {
 			missing = append(missing, user.name+" lacks CREATE TEMPORARY TABLES on "+db)
-		} else if !there[db] {
+		} else if folded := c.Info.LowerCaseTables; !there[db] && (!folded || !there[strings.ToLower(db)]) {
 			missing = append(missing, "the database "+db+" is not there: statements on its tables end on their own nodes")
 		}
 	}

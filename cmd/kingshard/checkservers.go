@@ -82,7 +82,7 @@ func checkServers(cfg *config.Config) (ok bool) {
 			if format, err := temporaryInLog(i, cfg.ConnectTimeout.Duration()); err != nil {
 				fmt.Printf("%s: %v\n", place, err)
 				ok = false
-			} else if format != "" && i.Role == backend.Primary && len(databases[nc.Name]) > 0 {
+			} else if format != "" && collects(cfg, i, databases[nc.Name]) {
 				fmt.Printf("%s: warning: binlog_format is %s: temporary tables, in which statements over shards collect rows, are written to the binary log, which ROW keeps them out of\n", place, format)
 			}
 			if missing, err := locksHidden(i, cfg, databases); err != nil {
@@ -105,6 +105,17 @@ func checkServers(cfg *config.Config) (ok bool) {
 		n.Close()
 	}
 	return ok
+}
+
+// collects reports whether statements may collect rows on an instance whose node has sub-tables in these databases.
+func collects(cfg *config.Config, i *backend.Instance, databases map[string][]string) bool {
+	switch {
+	case i.Role == backend.Primary:
+		return len(databases) > 0 || len(scratchDatabases(cfg, i.Node)) > 0
+	case len(databases) == 0:
+		return false
+	}
+	return slices.ContainsFunc(cfg.QueryRules, func(r config.QueryRule) bool { return r.Route == "replica" })
 }
 
 // accountsOf is how many a node has.

@@ -35,5 +35,9 @@ func (f *finishing) keepAssigned() error {
 	if held := c.txn.Held(); c.txn.Pins.Has(txn.PinUserVariable) && held.Pooled != f.last.Pooled.Pooled {
 		loans = append(loans, txn.Lease{Pooled: held, Kept: true})
 	}
-	return f.s.shards.keepVariables(loans, list)
+	err = f.s.shards.keepVariables(loans, list)
+	if err != nil {
+		f.loans = append(f.loans, loans[1:]...) // they are lost together
+	}
+	return err
 }

@@ -3,7 +3,9 @@ package session_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"kingshard/mysql"
 	"kingshard/mysql/mysqltest"
 )
 
@@ -53,5 +55,47 @@ func TestVariablesOfFinishes(t *testing.T) {
 			fails(t, c, sql, 9012)
 		}
 		compare("SELECT @i", "SELECT SUM(n) FROM users", "SELECT COUNT(*) FROM order_items")
+	})
+}
+
+// A KILL QUERY about the end of a query that gives variables values ends it, or nothing: the session goes on, with the values of what it has heard of.
+func TestKillBehindAFinish(t *testing.T) {
+	onShards(t, rowsSchema, func(t *testing.T, s *shards) {
+		s.fillRows(t)
+		login := mysqltest.ClientConfig{User: "root", Password: "root", DB: "shop"}
+		addr := s.restarted(t)
+		c, killer := dial(t, addr, login), dial(t, addr, login)
+		kill := fmt.Sprint("KILL QUERY ", must(t, c, "SELECT CONNECTION_ID()").Rows[0][0])
+		const sql = "SELECT @n := @n + 1, id FROM users ORDER BY id"
+		var took time.Duration
+		for k := range 200 {
+			must(t, c, "SELECT @n := 1 + 0") // which keeps a connection
+			killed := make(chan struct{})
+			go func() {
+				defer close(killed)
+				if k >= 10 {
+					time.Sleep(took * time.Duration(60+k%50) / 100)
+					_, _ = killer.Query(kill)
+				}
+			}()
+			began := time.Now()
+			r, err := c.Query(sql)
+			if k < 10 {
+				took = time.Since(began)
+			}
+			<-killed
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := c.Query("SELECT @n")
+			switch {
+			case err != nil:
+				t.Fatalf("the session has ended: %v", err)
+			case n.Err != nil && n.Err.Code != mysql.ERQueryInterrupted: // a KILL that came behind the query
+				t.Error(n.Err)
+			case n.Err == nil && r.Err == nil && fmt.Sprint(n.Rows) != "[[41]]":
+				t.Errorf("behind the answer @n is %v", n.Rows)
+			}
+		}
 	})
 }

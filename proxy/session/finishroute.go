@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"kingshard/backend"
 	"kingshard/mysql"
@@ -40,28 +41,14 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 	if f.assigned, err = assignedBy(qs.client, q); err != nil {
 		return true, err
 	}
-	f.node = r.Finishing.Final(nil).Node
 	qs.client.task().analysis.restart()
-	nodes := qs.routing.finishNodes(r.Finishing)
 	if state.ReadsInsertID(&q.info, q.reached) {
 		if err := qs.leases.learnHeldInsertID(); err != nil {
 			return true, err
 		}
 	}
-	if f.loans, err = qs.shards.borrowReaders(q, p, nodes); err != nil {
+	if err := f.borrow(beside); err != nil {
 		return true, err
-	}
-	if beside || r.Finishing.ScratchNode {
-		// Within a transaction temporary tables would be a part of it that a ROLLBACK warns of.
-		end := qs.client.schema.Scratch
-		if !r.Finishing.ScratchNode {
-			end = qs.client.schema.Nodes[f.node]
-		}
-		p, err := qs.leases.freshConn(end, f.loans)
-		if err != nil {
-			return true, qs.leases.notBorrowed(f.loans, err)
-		}
-		f.loans = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan})
 	}
 	if !qs.shards.publish(f.loans) {
 		qs.leases.giveBack(f.loans)
@@ -76,6 +63,33 @@ func (qs *queries) finishRoute(q *query, p *plan.Plan, r *plan.Route, ex *boundE
 		f.last, f.aside = aside, true
 	}
 	return f.run()
+}
+
+// borrow gets the connections of a statement, beside the transaction's where it ends: else temporary tables would be a part of that, of which a ROLLBACK warns. Where the scratch node gives none, the
+// statement ends elsewhere.
+func (f *finishing) borrow(beside bool) (err error) {
+	for {
+		f.node = f.route.Final(nil).Node
+		if f.loans, err = f.s.shards.borrowReaders(f.q, f.plan, f.s.routing.finishNodes(f.route)); err != nil {
+			return err
+		}
+		end := f.s.client.schema.Nodes[f.node]
+		if f.route.ScratchNode {
+			end = f.s.client.schema.Scratch
+		} else if !beside {
+			return nil
+		}
+		p, err := f.s.leases.freshConn(end, f.loans)
+		if err == nil {
+			f.loans = append(f.loans, txn.Lease{Pooled: p, Node: scratchLoan})
+			return nil
+		}
+		if !f.route.ScratchNode || errors.Is(err, txn.ErrDeadlock) || f.s.client.entry.IsCancelled() {
+			return f.s.leases.notBorrowed(f.loans, err)
+		}
+		f.s.leases.giveBack(f.loans)
+		*f.route = *f.route.On(f.route.Nodes[1])
+	}
 }
 
 // chooseEnd has a statement end on the schema's scratch node, where that suits it and serves. Else it is the least busy of the nodes that suit it alike, the first one of several; a session that has a connection
@@ -111,7 +125,7 @@ func (ro *routing) servesScratch(f *plan.Finishing) bool {
 	}
 	lacks := func(db string) bool {
 		has, known := i.HasDatabase(db)
-		return db != "" && known && !has
+		return db != "" && known && !has && !strings.ContainsFunc(db, func(r rune) bool { return r > unicode.MaxASCII }) // other names are not known
 	}
 	return !lacks(ro.client.state.DB()) && !slices.ContainsFunc(f.Scratch, func(s plan.Scratch) bool { return lacks(s.Ref.Table.DB) })
 }
@@ -204,14 +218,10 @@ func (f *finishing) run() (failed bool, err error) {
 		return true, f.s.shards.loseAll(f.loans, err)
 	}
 	f.s.client.txn.LastOnHeld = false
-	var cause error
-	if err == nil && res.Kind != mysql.ResponseErr && len(f.assigned) > 0 {
-		cause = f.keepAssigned()
+	if err != nil {
+		f.assigned = nil
 	}
-	if cause == nil {
-		cause = f.clean()
-	}
-	if cause != nil {
+	if cause := f.clean(); cause != nil {
 		if err != nil {
 			return true, f.s.shards.loseAll(f.loans, cause)
 		}
@@ -229,11 +239,17 @@ func (f *finishing) run() (failed bool, err error) {
 
 // clean takes away what the statement has left on the connections. No KILL of it is sent from here on, and one that was ends nothing else.
 func (f *finishing) clean() error {
+	f.s.client.entry.TakeRunning() // the held connection, that a question for variables has named
 	if f.s.client.entry.Unpublish() {
 		for k := range f.loans {
 			if err := takeKill(f.loans[k].Pooled); err != nil {
 				return err
 			}
+		}
+	}
+	if len(f.assigned) > 0 {
+		if err := f.keepAssigned(); err != nil {
+			return err
 		}
 	}
 	if err := f.asBefore(); err != nil {

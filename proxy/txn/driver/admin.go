@@ -101,7 +101,7 @@ func (a *administrator) do(one twophase.Action, deadline time.Time) twophase.Ans
 			break
 		}
 	}
-	if one.Do == twophase.DoKill && err == nil {
+	if one.Do == twophase.DoKill { // also of a connection that has just gone
 		time.Sleep(detachTime)
 	}
 	answer.Result, answer.Code = resultOf(err)
