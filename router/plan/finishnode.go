@@ -56,8 +56,8 @@ func (o *Finish) nodes(e *Execution, refs []*Ref, gathers []Gather) (nodes []str
 	return withMost(fit, had), nil
 }
 
-// endsOnScratchNode reports whether a statement that would end on a node ends on the schema's scratch node: not if that one of the tables' own need not be sent any rows, or would be spared the sending of tables
-// that no rule bounds.
+// endsOnScratchNode reports whether a statement that could end on one of its tables' nodes ends on the schema's scratch node instead. It does not where all its rows are on that node, where a function or a
+// full-text index is, where it locks rows, and where it reads tables without a rule, of which all rows would have to be moved.
 func (o *Finish) endsOnScratchNode(e *Execution, gathers []Gather, ends string) bool {
 	p := e.plan
 	if p.router.Scratch() == "" || o.stays || o.inPlace || !p.ReadOnly || e.Locks {

@@ -41,9 +41,9 @@ type Finishing struct {
 	Final func(names map[*Ref]string) Query
 	// Nodes are those on which it may as well end as on the first one, where it does; On has it end on another one of them.
 	Nodes []string
+	On    func(node string) *Finishing
 	// ScratchNode says that it ends on the schema's scratch node, the first of Nodes.
 	ScratchNode bool
-	On          func(node string) *Finishing
 	// Describe, if set, has the columns of the client's result, and its errors: a statement without rows, to be run ahead
 	// of the others where Final ends.
 	Describe *Query

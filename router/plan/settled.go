@@ -229,7 +229,7 @@ func (s *settled) holds(values *values) bool {
 	return true
 }
 
-// settlesAll reports whether the values of an execution leave all conditions settled that a plan has for such. By one that they do not a form settles none at all, and a text of its own
+// settlesAll reports whether the values of an execution leave all conditions of a plan settled that may be. Where a value leaves one open, a form's plan settles none, and a plan of the text itself
 // all others.
 func (p *Plan) settlesAll(values *values) bool {
 	f, finishes := p.Operator.(*Finish)
