@@ -275,7 +275,9 @@ func TestNodePauseAnywhere(t *testing.T) {
 			must(t, p.operator, "KS SET primary_waiters = 1")
 			must(t, p.operator, "KS SET primary_wait_timeout = 60s")
 			waits := later(query(p.client(""), "SELECT 1"))
-			p.held(t, 1)
+			for _, n := range []string{"n", "m"} { // of which it begins to wait for one after the other
+				mysqltest.WaitFor(t, "the statement to wait for "+n, func() bool { return p.Nodes()[n].HoldStats().Waiting == 1 })
+			}
 			if e := fails(t, p.client(""), "SELECT 1", 9002); !strings.Contains(e.Message, "1 statements wait") {
 				t.Error(e)
 			}
