@@ -6,38 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"kingshard/backend"
-	"kingshard/config"
 	"kingshard/mysql/mysqltest"
 	"kingshard/proxy/txn/twophase"
 )
 
 // A branch that is rolled back behind the KILL of the connection that has prepared it keeps no locks.
 func TestRollbackBehindKill(t *testing.T) {
-	s, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: mysqltest.MariaDB})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Stop() }()
-	cfg, faults := config.Parse(fmt.Appendf(nil, "addr: 127.0.0.1:9696\nuser_list: [{user: u, password: p}]\nnodes: [{name: a, user: root, password: root, master: '%s', max_conns_limit: 4}]\n"+
-		"schema_list: [{user: u, nodes: [a], default: a}]\n", s.Addr), t.TempDir(), config.Options{})
-	if cfg == nil {
-		t.Fatal(faults)
-	}
-	nodes, err := backend.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := nodes["a"]
-	defer n.Close()
-	dial := func() *mysqltest.RawClient {
-		c, err := mysqltest.DialRaw(s.Addr, mysqltest.ClientConfig{User: mysqltest.User, Password: mysqltest.Password})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
-		return c
-	}
+	n, dial := ownNode(t)
 	run := func(c *mysqltest.RawClient, sql string) *mysqltest.RawResult {
 		r, err := c.Query(sql)
 		if err == nil && r.Err != nil {

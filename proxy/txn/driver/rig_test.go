@@ -179,3 +179,31 @@ func (r *rig) settle() {
 func (r *rig) rows(gtrid string) string {
 	return strings.Join(r.must("SELECT state, COUNT(*) FROM ks_meta.dtx WHERE SUBSTR(gtrid, 12) = SUBSTR('"+gtrid+"', 12) GROUP BY state ORDER BY FIELD(state, 'C', 'A', 'D', 'B')"), ", ")
 }
+
+// ownNode starts a MariaDB for the test alone and returns a node on it, and what connects to it.
+func ownNode(t *testing.T) (n *backend.Node, dial func() *mysqltest.RawClient) {
+	t.Helper()
+	s, err := mysqltest.StartServer(t.Context(), mysqltest.ServerConfig{Kind: mysqltest.MariaDB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	cfg, faults := config.Parse(fmt.Appendf(nil, "addr: 127.0.0.1:9696\nuser_list: [{user: u, password: p}]\nnodes: [{name: a, user: root, password: root, master: '%s', max_conns_limit: 4}]\n"+
+		"schema_list: [{user: u, nodes: [a], default: a}]\n", s.Addr), t.TempDir(), config.Options{})
+	if cfg == nil {
+		t.Fatal(faults)
+	}
+	nodes, err := backend.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nodes["a"].Close)
+	return nodes["a"], func() *mysqltest.RawClient {
+		c, err := mysqltest.DialRaw(s.Addr, mysqltest.ClientConfig{User: mysqltest.User, Password: mysqltest.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+}
