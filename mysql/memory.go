@@ -29,13 +29,16 @@ func (m *Memory) Refused() uint64 { return m.refused.Load() }
 
 // take counts n bytes more, or refuses.
 func (m *Memory) take(n int) bool {
-	used := m.used.Add(int64(n))
-	if most := m.most.Load(); most > 0 && used > most {
-		m.used.Add(-int64(n))
-		m.refused.Add(1)
-		return false
+	for {
+		used := m.used.Load()
+		if most := m.most.Load(); most > 0 && used+int64(n) > most {
+			m.refused.Add(1)
+			return false
+		}
+		if m.used.CompareAndSwap(used, used+int64(n)) {
+			return true
+		}
 	}
-	return true
 }
 
 // Take counts n bytes that others than connections hold, until Give. It reports whether there is room for them.

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"kingshard/mysql"
@@ -15,9 +16,11 @@ func TestLongPacketsTogetherAreBounded(t *testing.T) {
 	for _, compression := range []mysql.Compression{mysql.NoCompression, mysql.Zlib, mysql.Zstd} {
 		t.Run(fmt.Sprint(compression), func(t *testing.T) {
 			answer := make(chan struct{})
+			var asked atomic.Int32
 			good := answers("server")
 			server := mysqltest.StartScript(t, mysqltest.ScriptConfig{Handler: func(c *mysqltest.ScriptConn, cmd mysql.Command, payload []byte) {
 				if len(payload) > 1<<20 {
+					asked.Add(1)
 					<-answer
 				}
 				good(c, cmd, payload)
@@ -36,7 +39,7 @@ func TestLongPacketsTogetherAreBounded(t *testing.T) {
 			const clients, fit = 8, 3
 			results := make(chan error, clients)
 			text := "SELECT '" + strings.Repeat("x", 12<<20) + "'"
-			for range clients {
+			for k := range clients {
 				c := dial(t, p.addr, mysqltest.ClientConfig{User: "root", Password: "root", Compression: compression})
 				go func() {
 					r, err := c.Query(text)
@@ -45,6 +48,9 @@ func TestLongPacketsTogetherAreBounded(t *testing.T) {
 					}
 					results <- err
 				}()
+				if k < fit { // one after the other, as clients that have a part of their text each could all be refused
+					mysqltest.WaitFor(t, "the server to be asked", func() bool { return int(asked.Load()) == k+1 })
+				}
 			}
 			mysqltest.WaitFor(t, "statements to be refused", func() bool { return metric("client_packets_refused_total") == clients-fit })
 			if used := metric("client_packet_bytes"); used > 40<<20 || used < 12<<20 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"kingshard/mysql"
 	"kingshard/mysql/auth"
@@ -79,7 +80,15 @@ func StartScript(tb testing.TB, c ScriptConfig) *ScriptServer {
 	}
 	s := &ScriptServer{Addr: l.Addr().String(), listener: l, closed: make(chan struct{}), conns: map[*ScriptConn]string{}, config: c.withDefaults()}
 	s.wg.Go(s.accept)
-	tb.Cleanup(s.Close)
+	tb.Cleanup(func() {
+		closed := make(chan struct{})
+		go func() { s.Close(); close(closed) }()
+		select {
+		case <-closed:
+		case <-time.After(waitForMax): // of a test that ended ahead of what its handlers wait for; it would hang, and not say why it ended
+			tb.Errorf("handlers of the server at %s never return", s.Addr)
+		}
+	})
 	return s
 }
 
