@@ -117,7 +117,9 @@ func (e *Entry) killRunning() {
 		e.killOn(e.running)
 	}
 	for _, p := range e.several.published() {
-		e.killOn(p)
+		if p.Pooled != e.running.Pooled { // a second one would end the next statement
+			e.killOn(p)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"kingshard/backend"
 	"kingshard/mysql"
 	"kingshard/proxy/txn"
@@ -71,7 +73,7 @@ func (cs *changes) commitAtomic(c *change) error {
 	var loans []txn.Lease
 	for k, l := range c.loans {
 		if c.atomic.Usable(l.Pooled) {
-			if clocks == nil || clocks[k](nil) == nil {
+			if clocks == nil || clocks[k]() {
 				loans = append(loans, l)
 				continue
 			}
@@ -100,8 +102,8 @@ func (cs *changes) commitAtomic(c *change) error {
 }
 
 // startClocks has the clocks of the connections go that SET timestamp has stopped, as the decision has a deadline. The functions, one for each, stop
-// them again; without any there are none.
-func (sh *shards) startClocks(conns []backend.Pooled) (stop []func(error) error, err error) {
+// them again and report whether that could be done; without any there are none.
+func (sh *shards) startClocks(conns []backend.Pooled) (stop []func() bool, err error) {
 	if sh.client.state.Value("timestamp") == "" {
 		return nil, nil
 	}
@@ -110,7 +112,11 @@ func (sh *shards) startClocks(conns []backend.Pooled) (stop []func(error) error,
 		if err != nil {
 			return nil, notSQL(err) // the connections are closed, as some of them have another clock now
 		}
-		stop = append(stop, one)
+		stop = append(stop, func() bool {
+			var killed *mysql.SQLError // which changes nothing about an outcome that stands
+			err := one(nil)
+			return err == nil || errors.As(err, &killed)
+		})
 	}
 	return stop, nil
 }

@@ -416,7 +416,7 @@ func (b branches) keep() (each bool, err error) {
 	stateful := false
 	for k, p := range conns {
 		if s.parts.Usable(p) {
-			if clocks == nil || clocks[k](nil) == nil {
+			if clocks == nil || clocks[k]() {
 				continue
 			}
 			p.Taint()

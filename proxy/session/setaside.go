@@ -48,7 +48,8 @@ func (sh *shards) ownCharsets(p backend.Pooled) (restore func(error) error, err 
 const utc = "'+00:00'"
 
 // setAside gives a variable of a connection another value than the session's. restore gives it back the session's, whatever became of
-// what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else.
+// what was done meanwhile, whose error it takes and hands on: a connection that has another value must not go to anybody else. A KILL that the server hears of
+// only then has ended nothing else, so that restore, where there is no other error, returns that of the KILL.
 func (sh *shards) setAside(p backend.Pooled, name, value string) (restore func(error) error, err error) {
 	return sh.carryAside(p, sh.client.state.Setting().With(name, value)) // each of several variables by itself: Apply sends the differences
 }
@@ -64,11 +65,30 @@ func (sh *shards) carryAside(p backend.Pooled, other *backend.Setting) (restore 
 		if failure != nil && !errors.As(failure, &refused) {
 			return failure // the connections are closed
 		}
-		if err := p.Conn.Apply(other, have); err != nil {
+		killed, err := applyThroughKill(p.Conn, other, have)
+		switch {
+		case err != nil:
 			return fmt.Errorf("variables cannot be set back: %w", notSQL(err))
+		case failure == nil && killed != nil:
+			return killed
 		}
 		return failure
 	}, nil
+}
+
+// killsMax is how many statements in a row may be ended by KILL before a connection is given up.
+const killsMax = 3
+
+// applyThroughKill has a connection that carries have carry want though a KILL of the client's statement comes meanwhile, whose error is killed then.
+func applyThroughKill(c *backend.Conn, have, want *backend.Setting) (killed, err error) {
+	for range killsMax {
+		var refused *mysql.SQLError
+		if err = c.Apply(have, want); !errors.As(err, &refused) || !timedOut(refused.Code) {
+			return killed, err
+		}
+		killed = err
+	}
+	return killed, err
 }
 
 // notSQL makes an error one that closes the connections, even if a server has given it.
