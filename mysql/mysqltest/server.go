@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -66,6 +67,7 @@ type RealServer struct {
 	reserved     *os.File // locked while Port is kept for this server; nil for a Port that the caller chose
 	cmd          *exec.Cmd
 	ended        chan struct{} // closed when the process is gone
+	sent         atomic.Bool   // a signal that ends it
 }
 
 // StartServer starts a server and waits until it serves, and a replica until it has caught up. The first server of a

@@ -20,6 +20,7 @@ const (
 	stopTimeout  = 20 * time.Second
 	pollInterval = 20 * time.Millisecond
 	logLines     = 15 // of a server's log in an error
+	crashLines   = 80 // of that of a server that died: it ends with the stack
 )
 
 // start runs the process and waits until it serves; after an error it is gone.
@@ -74,6 +75,7 @@ func (s *RealServer) spawn() error {
 		return err
 	}
 	s.cmd, s.ended = cmd, ended
+	s.sent.Store(false)
 	return nil
 }
 
@@ -101,9 +103,9 @@ func (s *RealServer) waitUp(ctx context.Context, password string) error {
 		}
 		select {
 		case <-s.ended:
-			return fmt.Errorf("the server ended while it started:\n%s", s.lastWords())
+			return fmt.Errorf("the server ended while it started:\n%s", s.lastWords(logLines))
 		case <-ctx.Done():
-			return fmt.Errorf("the server did not come up (%w):\n%s", err, s.lastWords())
+			return fmt.Errorf("the server did not come up (%w):\n%s", err, s.lastWords(logLines))
 		case <-time.After(pollInterval):
 		}
 	}
@@ -124,7 +126,7 @@ func (s *RealServer) seen(ctx context.Context) error {
 }
 
 // lastWords are the last lines of what the server wrote.
-func (s *RealServer) lastWords() string {
+func (s *RealServer) lastWords(n int) string {
 	var text string
 	for _, name := range []string{"out.log", "error.log"} {
 		data, err := os.ReadFile(filepath.Join(s.Dir, name))
@@ -134,7 +136,7 @@ func (s *RealServer) lastWords() string {
 		text += string(data)
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-logLines):], "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // PID is the process's id.
@@ -142,6 +144,7 @@ func (s *RealServer) PID() int { return s.cmd.Process.Pid }
 
 // Kill ends the server at once, as a crash would, and returns when it is gone.
 func (s *RealServer) Kill() {
+	s.sent.Store(true)
 	_ = s.cmd.Process.Signal(syscall.SIGKILL)
 	<-s.ended
 }
@@ -152,8 +155,26 @@ func (s *RealServer) Pause() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
 // Resume ends Pause.
 func (s *RealServer) Resume() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
 
-// Restart ends the server in order if it still runs, and starts it with the same data, port and settings.
+// crash is nil while the server runs and after an end that it was sent, and otherwise says how it ended: errors that a test got of such a server
+// are not the tested code's.
+func (s *RealServer) crash() error {
+	select {
+	case <-s.ended:
+	default:
+		return nil
+	}
+	if s.sent.Load() {
+		return nil
+	}
+	return fmt.Errorf("%s on %s ended by itself (%s):\n%s", s.Version, s.Addr, s.cmd.ProcessState, s.lastWords(crashLines))
+}
+
+// Restart ends the server in order if it still runs, and starts it with the same data, port and settings. One that crashed is not started: that
+// is the error.
 func (s *RealServer) Restart(ctx context.Context) error {
+	if err := s.crash(); err != nil {
+		return err
+	}
 	s.terminate()
 	if err := s.start(ctx); err != nil {
 		return fmt.Errorf("restart %s: %w", s.Version, err)
@@ -162,12 +183,14 @@ func (s *RealServer) Restart(ctx context.Context) error {
 }
 
 // Stop ends the server in order, after 20 seconds at once, and removes its directory if that is a temporary one. It may
-// be called again.
+// be called again. That the server crashed before is an error, with the end of its log.
 func (s *RealServer) Stop() error {
+	var crashed error
 	if s.cmd != nil {
+		crashed = s.crash()
 		s.terminate()
 	}
-	err := s.removeDir()
+	err := errors.Join(crashed, s.removeDir())
 	if s.reserved != nil {
 		_ = s.reserved.Close()
 		s.reserved = nil
@@ -177,6 +200,7 @@ func (s *RealServer) Stop() error {
 
 // terminate ends the process and returns when it is gone.
 func (s *RealServer) terminate() {
+	s.sent.Store(true)
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	s.Resume()
 	select {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -77,6 +78,30 @@ func TestServerKillPauseRestart(t *testing.T) {
 		s.Pause()
 		if err := s.Stop(); err != nil || !gone(s.PID()) {
 			t.Errorf("stop a paused server: %v", err)
+		}
+	})
+}
+
+// A server that died without a word from its test says so where the test ends, and not to one that killed it.
+func TestServerCrashIsTold(t *testing.T) {
+	eachKind(t, func(t *testing.T, kind Kind) {
+		s, err := StartServer(t.Context(), ServerConfig{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid := s.PID()
+		if err := syscall.Kill(pid, syscall.SIGSEGV); err != nil {
+			t.Fatal(err)
+		}
+		<-s.ended
+		if err := s.Restart(t.Context()); err == nil || !gone(pid) {
+			t.Errorf("a crashed server restarts: %v", err)
+		}
+		if err := s.Stop(); err == nil || !strings.Contains(err.Error(), "ended by itself") || !strings.Contains(err.Error(), "signal 11") {
+			t.Errorf("Stop after a crash: %v", err)
+		}
+		if err := s.Stop(); err != nil {
+			t.Errorf("Stop again: %v", err)
 		}
 	})
 }

@@ -112,7 +112,7 @@ func (s *RealServer) initialise(ctx context.Context) error {
 	runtime.LockOSThread()                                                               // see spawn
 	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s%s", err, out, s.lastWords())
+		return fmt.Errorf("%w\n%s%s", err, out, s.lastWords(logLines))
 	}
 	return nil
 }

@@ -122,6 +122,15 @@ func TestServerLeavesNothing(t *testing.T) {
 	})
 }
 
+// ping logs in. The driver takes a salt of client_ed25519 that ends in zero, as one of 256 does, for a malformed packet; the next is another.
+func ping(t *testing.T, db *sql.DB) error {
+	for {
+		if err := db.PingContext(t.Context()); !errors.Is(err, mysql.ErrMalformPkt) {
+			return err
+		}
+	}
+}
+
 func TestServerAccounts(t *testing.T) {
 	accounts := map[Kind]map[string]string{ // user -> plugin
 		MariaDB: {"root": "mysql_native_password", "ks": "mysql_native_password", "ksn": "mysql_native_password", "kse": "ed25519", "nopw": "mysql_native_password"},
@@ -150,6 +159,9 @@ func TestServerAccounts(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer db.Close()
+					if err := ping(t, db); err != nil { // and keep the connection
+						t.Fatal(err)
+					}
 					exec1(t, db, "CREATE TABLE a_"+user+network+" (i INT)", "DROP TABLE a_"+user+network)
 					c.Passwd = "wrong"
 					wrong, err := openDB(c)
@@ -158,7 +170,7 @@ func TestServerAccounts(t *testing.T) {
 					}
 					defer wrong.Close()
 					var refused *mysql.MySQLError
-					if err := wrong.PingContext(t.Context()); !errors.As(err, &refused) || refused.Number != 1045 {
+					if err := ping(t, wrong); !errors.As(err, &refused) || refused.Number != 1045 {
 						t.Errorf("%s with a wrong password by %s: %v", user, network, err)
 					}
 				}
