@@ -99,7 +99,7 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 
 // parseAgain parses a text that could not be read with those marks: with respellings, with fewer marks, and with both.
 func parseAgain(text string, tokens []token, ms []mark, watched func(string) bool, m sqltext.Mode, cause error) (ast.StmtNode, []mark, error) {
-	rs, fewer := respellings(tokens, m), marks(tokens, watched, true)
+	rs, fewer := append(respellings(tokens, m), quotedNames(tokens, m)...), marks(tokens, watched, true)
 	for _, tried := range [...]struct {
 		ms []mark
 		rs []respelling
