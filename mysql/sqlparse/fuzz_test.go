@@ -20,6 +20,10 @@ var fuzzSeeds = []string{
 	"select `a``b`, 0x41, b'1', 1e5, -1.5, n'x', _latin1'x', \"a\\\"b\" from u where not u.a <=> null and (u.a, 1) = (2, 3) or case when u.a then 1 else u.b end",
 	"select * from u use index for order by (u) where u.a like 'u%' escape '!' group by u.a, 2 with rollup having count(distinct u.b) > 1",
 	"select ks_mark_7f3a_0, ks_mark_7f3a_9999999999999999999 from u", "select u . a, u./**/b, u.`a` from d./* */u", "select '", "select (((((((((1", "u.u.u.u",
+	"select u.a, j.b from u, json_table(u.d, '$[*]' columns (b decimal(10, 2) path '$', nested path '$.x' columns (`c d` for ordinality))) as j", "select a from u order by a offset ? rows fetch next 3 rows with ties",
+	"select a from u order by a offset ? rows fetch next ? rows only", "select * from (select u.a, 2 from u) as t (b, `c d`), lateral (values row(u.a)) l(x)", "select median(u.a) over (), percentile_cont(0.5) within group (order by u.b desc) over () from u",
+	"select json_arrayagg(distinct u.a order by u.b desc limit 2) from u where u.c in (values (1), (u.d))", "create table u (rank int default (1 + u()), b point not null srid 3, c uuid default uuid(), d char(3) byte invisible, spatial key u (b), key k (d) ignored) ", "alter table u wait 3 add row int",
+	"select row, u.rank as window from u lock in share mode wait 3", "select match u.a against ('x') from u", "json_table(", "select json_table(u", "select x(u) over from u fetch first row only", "alter index k not ignored",
 	"select * from `u``u`, u", "show full tables from u like 'u%'", "table u", "values row(1, u.a)",
 }
 

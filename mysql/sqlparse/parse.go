@@ -50,6 +50,12 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 		}
 		tokens, _ = lex(text, m)
 	}
+	if m.MariaDB {
+		if plain := fetched(text, tokens); plain != text {
+			text = plain
+			tokens, _ = lex(text, m)
+		}
+	}
 	if st := maintain(text, tokens); st != nil {
 		return st, nil
 	}
@@ -99,7 +105,7 @@ func Parse(text string, m sqltext.Mode, watched func(name string) bool) (st *Sta
 
 // parseAgain parses a text that could not be read with those marks: with respellings, with fewer marks, and with both.
 func parseAgain(text string, tokens []token, ms []mark, watched func(string) bool, m sqltext.Mode, cause error) (ast.StmtNode, []mark, error) {
-	rs, fewer := append(respellings(tokens, m), quotedNames(tokens, m)...), marks(tokens, watched, true)
+	rs, fewer := slices.Concat(respellings(tokens, m), definedBy(tokens, m), quotedNames(tokens, m)), marks(tokens, watched, true)
 	for _, tried := range [...]struct {
 		ms []mark
 		rs []respelling

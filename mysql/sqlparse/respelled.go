@@ -20,7 +20,10 @@ func respellings(tokens []token, m sqltext.Mode) (list []respelling) {
 	put := func(from, to int, text string) {
 		list = append(list, respelling{Span{tokens[from].Pos, tokens[to].End}, text})
 	}
-	duplicate := false
+	if !m.MariaDB {
+		list = columnNames(tokens)
+	}
+	duplicate, changes := false, len(tokens) > 0 && (is(tokens[0], "insert") || is(tokens[0], "replace"))
 	for k := 0; k+1 < len(tokens); k++ {
 		t, next := tokens[k], tokens[k+1].word
 		if t.Kind != sqltext.KindWord || k > 0 && tokens[k-1].word == "." {
@@ -30,11 +33,25 @@ func respellings(tokens []token, m sqltext.Mode) (list []respelling) {
 		switch {
 		case is(t, "sounds") && is(tokens[k+1], "like"):
 			put(k, k+1, "RLIKE")
+		case is(t, "match") && next != "(":
+			put(k, k, "MATCH (")
+		case is(t, "against") && k > 0 && tokens[k-1].word != ")":
+			put(k, k, ") AGAINST")
+		case is(t, "with") && m.MariaDB && is(tokens[k+1], "ties"):
+			list = append(list, withTies(tokens, k+1)...)
+		case is(t, "wait") && m.MariaDB && tokens[k+1].Kind == sqltext.KindNumber && k > 0 && is(tokens[k-1], "mode"):
+			put(k, k+1, "")
 		case next != "(":
 		case is(t, "character"):
 			put(k, k, "CHAR")
 		case is(t, "value") && m.MariaDB && duplicate:
 			put(k, k, "VALUES")
+		case is(t, "values") && m.MariaDB && !changes && (k == 0 || tokens[k-1].word == "(" || is(tokens[k-1], "union") || is(tokens[k-1], "all") || is(tokens[k-1], "except") || is(tokens[k-1], "intersect")):
+			list = append(list, valuesTable(tokens, k)...)
+		case is(t, "json_table"):
+			list = append(list, jsonTable(tokens, k)...)
+		case m.MariaDB && (is(t, "median") || is(t, "percentile_cont") || is(t, "percentile_disc") || is(t, "json_arrayagg")):
+			list = append(list, aggregated(tokens, k)...)
 		default:
 			word := strings.ToLower(t.word)
 			if word != "cast" && word != "convert" && insideCalls[word] == nil {

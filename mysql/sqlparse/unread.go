@@ -61,7 +61,7 @@ func plainExplain(text string, ahead []token) string {
 		switch {
 		case k == 0 && is(t, "analyze"):
 			copy(b[t.Pos:], "EXPLAIN")
-		case is(t, "analyze"):
+		case is(t, "analyze"), is(t, "extended"), is(t, "partitions"):
 			blank(t.Pos, t.End)
 		case is(t, "format") && k+2 < len(ahead) && ahead[k+1].word == "=":
 			blank(t.Pos, ahead[k+2].End)
