@@ -2,7 +2,6 @@ package sqlparse
 
 import (
 	"slices"
-	"strings"
 
 	"kingshard/mysql/sqltext"
 )
@@ -16,12 +15,7 @@ var plainNames, plainNamesMariaDB = []string{"array", "ilike", "until"}, []strin
 
 // quotedNames puts quotes around such words, but where they cannot be names.
 func quotedNames(tokens []token, m sqltext.Mode) (list []respelling) {
-	word := func(k int) string {
-		if k < 0 || k >= len(tokens) || tokens[k].Kind == sqltext.KindQuotedIdent {
-			return ""
-		}
-		return strings.ToLower(tokens[k].word)
-	}
+	word := func(k int) string { return wordAt(tokens, k) }
 	for k, t := range tokens {
 		w := word(k)
 		if t.Kind != sqltext.KindWord || !slices.Contains(plainNames, w) && !(m.MariaDB && slices.Contains(plainNamesMariaDB, w)) {
@@ -47,7 +41,7 @@ func quotedNames(tokens []token, m sqltext.Mode) (list []respelling) {
 			clause = word(k+2) == "as" && word(k+3) == "("
 		}
 		if !call && !clause && prev != "." {
-			list = append(list, respelling{Span{t.Pos, t.End}, "`" + t.word + "`"})
+			list = append(list, respell(tokens, k, k, backquoted(t.word)))
 		}
 	}
 	return list

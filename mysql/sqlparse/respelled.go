@@ -13,13 +13,27 @@ type respelling struct {
 	text string
 }
 
+// respell puts a text in the place of the tokens from one to another, both included.
+func respell(tokens []token, from, to int, text string) respelling {
+	return respelling{Span{tokens[from].Pos, tokens[to].End}, text}
+}
+
+// wordAt is the word at a place, in lower case; "" for a quoted identifier, and outside of the text.
+func wordAt(tokens []token, k int) string {
+	if k < 0 || k >= len(tokens) || tokens[k].Kind == sqltext.KindQuotedIdent {
+		return ""
+	}
+	return strings.ToLower(tokens[k].word)
+}
+
+// backquoted writes a name for the parser, in whatever SQL mode.
+func backquoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
 // respellings finds what servers read and the parser does not, or knows by another name only: functions and types, and clauses within calls that no plan looks into.
 // They are for texts that the parser has not read as they are.
 // MySQL manual: "Cast Functions and Operators", "String Functions and Operators"; MariaDB Knowledge Base: "CAST", "GROUP_CONCAT", "VALUES / VALUE".
 func respellings(tokens []token, m sqltext.Mode) (list []respelling) {
-	put := func(from, to int, text string) {
-		list = append(list, respelling{Span{tokens[from].Pos, tokens[to].End}, text})
-	}
+	put := func(from, to int, text string) { list = append(list, respell(tokens, from, to, text)) }
 	if !m.MariaDB {
 		list = columnNames(tokens)
 	}

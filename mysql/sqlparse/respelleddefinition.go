@@ -21,15 +21,8 @@ func definedBy(tokens []token, m sqltext.Mode) (list []respelling) {
 	if len(tokens) == 0 || !slices.Contains([]string{"create", "alter", "drop", "truncate", "rename"}, strings.ToLower(tokens[0].word)) {
 		return nil
 	}
-	put := func(from, to int, text string) {
-		list = append(list, respelling{Span{tokens[from].Pos, tokens[to].End}, text})
-	}
-	word := func(k int) string {
-		if k < 0 || k >= len(tokens) || tokens[k].Kind == sqltext.KindQuotedIdent {
-			return ""
-		}
-		return strings.ToLower(tokens[k].word)
-	}
+	put := func(from, to int, text string) { list = append(list, respell(tokens, from, to, text)) }
+	word := func(k int) string { return wordAt(tokens, k) }
 	named := func(k int) bool { return word(k) == "index" || word(k) == "key" }
 	for k := 1; k < len(tokens); k++ {
 		if tokens[k].Kind != sqltext.KindWord {
@@ -40,10 +33,16 @@ func definedBy(tokens []token, m sqltext.Mode) (list []respelling) {
 		behind := tokens[k-1].Kind == sqltext.KindQuotedIdent || !slices.Contains(notBehind, prev)
 		renamed := word(k-2) == "change" || word(k-2) == "column" && word(k-3) == "change"
 		switch {
-		case w == "spatial" && (named(k+1) || next == "("):
-			put(k, k, map[bool]string{true: "", false: "KEY"}[named(k+1)])
+		case w == "spatial" && named(k+1):
+			put(k, k, "")
+		case w == "spatial" && next == "(":
+			put(k, k, "KEY")
 		case w == "default" && (next == "(" || word(k+2) == "("):
-			if end := closing(tokens, slices.IndexFunc(tokens[k:], func(t token) bool { return t.word == "(" })+k); end > 0 && !slices.ContainsFunc(tokens[k:end], func(t token) bool { return t.Kind == sqltext.KindParam }) {
+			open := k + 1
+			if next != "(" {
+				open++
+			}
+			if end := closing(tokens, open); end > 0 && !slices.ContainsFunc(tokens[k:end], func(t token) bool { return t.Kind == sqltext.KindParam }) {
 				put(k+1, end, "1")
 				k = end
 			}

@@ -35,14 +35,14 @@ func jsonTable(tokens []token, k int) []respelling {
 			continue
 		}
 		if name := tokens[at+1]; len(lists) > 0 && lists[len(lists)-1] && isName(name) && !is(name, "nested") {
-			names = append(names, "`"+strings.ReplaceAll(name.word, "`", "``")+"`")
+			names = append(names, backquoted(name.word))
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
 	columns := " AS " + strings.Join(names, ", 1 AS ") + " UNION ALL SELECT 1" + strings.Repeat(", 1", len(names)-1) + ")"
-	return []respelling{{Span{tokens[k].Pos, tokens[k+1].End}, "LATERAL (SELECT "}, {Span{tokens[comma].Pos, tokens[end].End}, columns}}
+	return []respelling{respell(tokens, k, k+1, "LATERAL (SELECT "), respell(tokens, comma, end, columns)}
 }
 
 // withTies takes FETCH ... WITH TIES, which ends at a token, out of its query block, and gives the block a window, as which rows it returns depends on all of them.
@@ -66,9 +66,7 @@ func withTies(tokens []token, last int) []respelling {
 		}
 		windows = windows || is(tokens[k], "window")
 		if is(tokens[k], "order") && !windows {
-			return []respelling{
-				{Span{tokens[k].Pos, tokens[k].End}, "WINDOW ks_ties AS () ORDER"}, {Span{tokens[first].Pos, tokens[last].End}, ""},
-			}
+			return []respelling{respell(tokens, k, k, "WINDOW ks_ties AS () ORDER"), respell(tokens, first, last, "")}
 		}
 	}
 	return nil
@@ -134,10 +132,8 @@ func aggregated(tokens []token, k int) (list []respelling) {
 	if end < 0 {
 		return nil
 	}
-	put := func(from, to int, text string) {
-		list = append(list, respelling{Span{tokens[from].Pos, tokens[to].End}, text})
-	}
-	word := func(at int, w string) bool { return at < len(tokens) && is(tokens[at], w) }
+	put := func(from, to int, text string) { list = append(list, respell(tokens, from, to, text)) }
+	word := func(at int, w string) bool { return wordAt(tokens, at) == w }
 	switch {
 	case is(tokens[k], "median") && word(end+1, "over"):
 		put(k, k, "MAX")
@@ -175,7 +171,7 @@ func aggregated(tokens []token, k int) (list []respelling) {
 // valuesTable gives the rows of MariaDB's VALUES, whose token this is, the word that MySQL's have. MariaDB Knowledge Base: "Table Value Constructors".
 func valuesTable(tokens []token, k int) (list []respelling) {
 	for k++; k < len(tokens) && tokens[k].word == "(" && tokens[k].Kind == sqltext.KindOp; k += 2 {
-		list = append(list, respelling{Span{tokens[k].Pos, tokens[k].End}, "ROW("})
+		list = append(list, respell(tokens, k, k, "ROW("))
 		if k = closing(tokens, k); k < 0 || k+1 >= len(tokens) || tokens[k+1].word != "," {
 			break
 		}
@@ -215,15 +211,13 @@ func columnNames(tokens []token) (list []respelling) {
 			var names strings.Builder
 			for _, t := range tokens[at+1 : end+1] {
 				if t.Kind == sqltext.KindQuotedIdent {
-					names.WriteString("`" + strings.ReplaceAll(t.word, "`", "``") + "`")
+					names.WriteString(backquoted(t.word))
 					continue
 				}
 				names.WriteString(t.word)
 			}
 			list = append(list,
-				respelling{Span{tokens[from].Pos, tokens[from].End}, "(WITH ks_named " + names.String() + " AS ("},
-				respelling{Span{tokens[k].Pos, tokens[k].End}, ") SELECT * FROM ks_named)"},
-				respelling{Span{tokens[at+1].Pos, tokens[end].End}, ""})
+				respell(tokens, from, from, "(WITH ks_named "+names.String()+" AS ("), respell(tokens, k, k, ") SELECT * FROM ks_named)"), respell(tokens, at+1, end, ""))
 		}
 	}
 	return list
